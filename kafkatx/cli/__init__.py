@@ -1,0 +1,1 @@
+"""The typer commands: options, exit codes, no logic."""

@@ -1,0 +1,1 @@
+"""What we were given: detection by content, captures, coverage."""

@@ -1,0 +1,1 @@
+"""Declarations of bytes (construct), one file a format, with versions and sources."""

@@ -1,0 +1,1 @@
+"""From facts to stories: instances, epochs, transactions, spans, horizons. Pure."""

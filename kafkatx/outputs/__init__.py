@@ -1,0 +1,1 @@
+"""From result objects to text and JSON."""

@@ -1,0 +1,1 @@
+"""One file a rule: the tables of its grain in, findings out. Pure."""

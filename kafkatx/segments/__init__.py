@@ -1,0 +1,1 @@
+"""Files to rows: walk batches, resynchronise after damage, merge copies, indexes, snapshots, checkpoints."""

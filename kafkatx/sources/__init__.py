@@ -1,0 +1,1 @@
+"""Where bytes lie: folders and files. Names and bytes only."""

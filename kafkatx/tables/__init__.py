@@ -1,0 +1,1 @@
+"""The Arrow schemas of the tables, and nothing else."""

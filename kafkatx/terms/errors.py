@@ -1,0 +1,25 @@
+"""Our exceptions: the user asked for something that can't be done. Bad evidence is never one of them."""
+
+
+class KafkatxError(Exception):
+    """Base of all errors that kafkatx raises on purpose; its text is meant for the user."""
+
+    exit_code = 70
+
+
+class UsageError(KafkatxError):
+    """A wrong option or argument; the text says what to do instead."""
+
+    exit_code = 2
+
+
+class NothingReadableError(KafkatxError):
+    """Nothing in what was given could be read as evidence."""
+
+    exit_code = 3
+
+
+class OutputError(KafkatxError):
+    """A result could not be written where it was asked for."""
+
+    exit_code = 4
