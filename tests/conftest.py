@@ -1,0 +1,58 @@
+"""What every test relies on: `--update-golden`, kernels in both forms, a repeatable seed, an odd time zone."""
+
+import os
+import random
+import time
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import settings
+
+from tests.golden import Golden
+
+ODD_ZONE = "HOUSE-05:45"
+"""Far from UTC and in need of no time zone database: local time must not show in any result."""
+
+HOUSE_ENVIRONMENT = {"TZ": ODD_ZONE, "COLUMNS": "80", "TERM": "dumb"}
+VARIABLES_THAT_COLOUR = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PY_COLORS", "GITHUB_ACTIONS")
+
+settings.register_profile("house", deadline=None, print_blob=True)
+settings.load_profile("house")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="rewrite golden files, generated pages and the README's example instead of comparing them",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Pin what may differ between machines, and give hypothesis a seed that the report can name."""
+    for name in VARIABLES_THAT_COLOUR:
+        os.environ.pop(name, None)
+    os.environ.update(HOUSE_ENVIRONMENT)
+    time.tzset()
+    if config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"hypothesis: repeat with --hypothesis-seed={config.option.hypothesis_seed}"
+
+
+@pytest.fixture(params=["interpreted", "compiled"])
+def engine(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run a test once with kernels as plain Python and once compiled by numba."""
+    from kafkatx.kernels import engine
+
+    with engine.forced(request.param):
+        yield request.param
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compare texts with the files in `golden/` beside the test: `golden("diagnose-k39-fenced.txt", text)`."""
+    return Golden(request.path.parent / "golden", update=request.config.getoption("--update-golden"))
