@@ -1,0 +1,26 @@
+"""Damage as rows: bytes that are no legal batch or entry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """One stretch of unreadable bytes.
+
+    `kind` is one of crc, header, torn, hidden, entry, diverged, unreadable; positions and lengths are bytes of the file.
+    """
+
+    kind: str
+    path: str
+    position: int
+    bytes: int
+    expected: str
+    found: str
+
+    def sentence(self) -> str:
+        """One line for a person."""
+        return (
+            f"unreadable {self.bytes:,} bytes at position {self.position:,} of {self.path}: expected {self.expected}, found {self.found}"
+        )

@@ -1,0 +1,149 @@
+"""Copies of one partition as one stream in offset order: a set union of facts, window by window, in bounded memory.
+
+Several files can hold the same offsets: replicas, repeated or overlapping pieces, a compacted and a whole version. Every file that
+reaches into a window contributes its rows; equal facts fall together, of two versions of one batch the fuller stands, and of facts
+that contradict each other those of the highest leader epoch stand. The result does not depend on the order or number of files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kafkatx.segments.batches import Rows
+
+BEGIN = -(1 << 62)
+
+
+@dataclass(slots=True)
+class Stream:
+    """One file's rows: the offset it can begin at, and how to begin. A file is opened when the merge reaches it."""
+
+    first_offset: int
+    source: int
+    begin: Callable[[], Iterator[Rows]]
+    chunks: Iterator[Rows] | None = None
+    rows: Rows | None = None
+    ended: bool = False
+
+    def load(self) -> None:
+        """Have rows at hand unless the file has ended."""
+        if self.chunks is None:
+            self.chunks = self.begin()
+        while not self.ended and (self.rows is None or not len(self.rows)):
+            self.rows = next(self.chunks, None)
+            self.ended = self.rows is None
+
+    def take(self, frontier: int, offset: str) -> Rows | None:
+        """Remove and return the rows with an offset up to `frontier`."""
+        if self.rows is None:
+            return None
+        cut = int(np.searchsorted(self.rows[offset], frontier, "right"))
+        taken, self.rows = self.rows[:cut], self.rows[cut:]
+        return taken
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How rows of one kind are compared: their offset columns, and which of two equal-offset rows is fuller."""
+
+    offset: str
+    last_offset: str
+    identity: tuple[str, ...]
+    fullness: tuple[str, ...]
+
+
+BATCH_SHAPE = Shape("base_offset", "last_offset", ("last_offset", "producer_id", "producer_epoch", "base_sequence"), ("record_count", "crc"))
+STATE_SHAPE = Shape("offset", "offset", ("id_code", "producer_id", "producer_epoch", "state", "updated_at", "is_tombstone"), ("crc",))
+
+
+@dataclass(slots=True)
+class Merge:
+    """One merge; `diverged` collects what was set aside, `window_sources` is parallel to the last window's rows."""
+
+    shape: Shape
+    streams: list[Stream]
+    diverged: list[tuple[int, Any]] = field(default_factory=list)
+    _leader_epoch: int = -1
+
+    def windows(self) -> Iterator[Rows]:
+        """Yield rows in offset order, each fact once."""
+        waiting = sorted(self.streams, key=lambda stream: (stream.first_offset, stream.source), reverse=True)
+        active: list[Stream] = []
+        while waiting or active:
+            frontier = self._frontier(waiting, active)
+            if frontier is None:
+                continue
+            parts = [(stream.source, rows) for stream in active if (rows := stream.take(frontier, self.shape.offset)) is not None and len(rows)]
+            if parts:
+                yield self._unite(parts)
+
+    def _frontier(self, waiting: list[Stream], active: list[Stream]) -> int | None:
+        """Offset up to which every file that can contribute is loaded; None when nothing is active yet or any more."""
+        for stream in active:
+            stream.load()
+        active[:] = [stream for stream in active if not stream.ended]
+        if not active and waiting:
+            active.append(waiting.pop())
+            return None
+        if not active:
+            return None
+        frontier = min(int(stream.rows[self.shape.offset][-1]) for stream in active if stream.rows is not None)
+        if waiting and waiting[-1].first_offset <= frontier:
+            active.append(waiting.pop())
+            return None
+        return frontier
+
+    def _unite(self, parts: list[tuple[int, Rows]]) -> Rows:
+        """Sort the rows of a window, drop repeats, set aside what contradicts."""
+        sources = np.concatenate([np.full(len(rows), source) for source, rows in parts])
+        rows = np.concatenate([rows for _, rows in parts]) if len(parts) > 1 else parts[0][1]
+        if len(parts) > 1:
+            order = self._order(rows)
+            rows, sources = rows[order], sources[order]
+            rows, sources = self._once(rows, sources)
+        return self._highest_epoch(rows, sources)
+
+    def _order(self, rows: Rows) -> Any:
+        """Offset, then newest leader epoch, then the fuller version; the rest only makes the order total."""
+        keys = [rows[name] for name in reversed(self.shape.identity)]
+        keys += [-rows[name].astype(np.int64) for name in reversed(self.shape.fullness)]
+        return np.lexsort([*keys, -rows["leader_epoch"].astype(np.int64), rows[self.shape.offset]])
+
+    def _once(self, rows: Rows, sources: Any) -> tuple[Rows, Any]:
+        """Keep the first row of each offset; rows of the same offset that are no version of it are diverged."""
+        first = np.ones(len(rows), bool)
+        first[1:] = rows[self.shape.offset][1:] != rows[self.shape.offset][:-1]
+        kept = np.flatnonzero(first)[np.cumsum(first) - 1]
+        same = np.ones(len(rows), bool)
+        for name in (*self.shape.identity, "leader_epoch"):
+            same &= rows[name] == rows[name][kept]
+        self._set_aside(rows, sources, ~same)
+        return rows[first], sources[first]
+
+    def _highest_epoch(self, rows: Rows, sources: Any) -> Rows:
+        """Set aside rows below the highest leader epoch so far, and rows that reach over the start of a newer one."""
+        epochs = rows["leader_epoch"].astype(np.int64)
+        highest = np.maximum(np.maximum.accumulate(epochs), self._leader_epoch)
+        stale = (epochs < highest) & (epochs >= 0)
+        starts, ends = rows[self.shape.offset], rows[self.shape.last_offset]
+        reaches = np.zeros(len(rows), bool)
+        reaches[:-1] = (ends[:-1] >= starts[1:]) & (epochs[:-1] < epochs[1:])
+        if len(epochs):
+            self._leader_epoch = int(highest[-1])
+        bad = stale | reaches
+        if not bad.any():
+            return rows
+        self._set_aside(rows, sources, bad)
+        return rows[~bad]
+
+    def _set_aside(self, rows: Rows, sources: Any, chosen: Any) -> None:
+        for number in np.flatnonzero(chosen)[: max(0, MOST_DIVERGED - len(self.diverged))]:
+            self.diverged.append((int(sources[number]), rows[number].copy()))
+
+
+MOST_DIVERGED = 10_000
+"""Diverged rows that are kept; a replica that diverged for longer is told by the first ones."""

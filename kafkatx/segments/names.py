@@ -1,0 +1,89 @@
+"""The names of one capture as small integers: transactional.ids, topic-partitions, partition lists, unknown tagged fields.
+
+Rows carry the integers, so that they have a fixed size and can be merged, sorted and shipped as arrays.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kafkatx.kernels.bytes import int32_at, uint16_at, uvarint_at
+from kafkatx.kernels.transaction_log import end_of_tags
+from kafkatx.segments.interning import Interner
+
+TopicPartition = tuple[str, int]
+
+
+class Names:
+    """Codes of everything in a capture that has a name."""
+
+    def __init__(self) -> None:
+        self.transactional_ids = Interner()
+        self.unknown_tags = Interner()
+        self.topic_partitions: list[TopicPartition] = []
+        self.partition_lists: list[tuple[int, ...]] = []
+        self._partition_codes: dict[TopicPartition, int] = {}
+        self._list_codes: dict[tuple[int, ...], int] = {}
+        self._encoded_lists = (Interner(), Interner())
+        self._list_of_encoded: tuple[list[int], list[int]] = ([], [])
+
+    def transactional_id(self, code: int) -> str:
+        """Return the transactional.id behind a code; bytes that are no UTF-8 become U+FFFD."""
+        return self.transactional_ids.values[code].decode("utf-8", "replace")
+
+    def partition_code(self, topic: str, partition: int) -> int:
+        """Return the code of a topic-partition."""
+        code = self._partition_codes.setdefault((topic, partition), len(self.topic_partitions))
+        if code == len(self.topic_partitions):
+            self.topic_partitions.append((topic, partition))
+        return code
+
+    def list_codes(self, data: memoryview, starts: Any, lengths: Any, versions: Any) -> Any:
+        """Codes of encoded partition lists; equal sets have equal codes whatever the version that wrote them. -1 for null."""
+        codes = np.full(len(starts), -1, np.int32)
+        for version in (0, 1):
+            chosen = np.flatnonzero((versions == version) & (lengths >= 0))
+            encoded = self._encoded_lists[version].codes(data, starts[chosen], lengths[chosen])
+            self._decode_new(version)
+            codes[chosen] = np.asarray(self._list_of_encoded[version], np.int32)[encoded] if len(chosen) else 0
+        return codes
+
+    def list_code(self, members: tuple[int, ...]) -> int:
+        """Return the code of a set of topic-partition codes given in ascending order."""
+        code = self._list_codes.setdefault(members, len(self.partition_lists))
+        if code == len(self.partition_lists):
+            self.partition_lists.append(members)
+        return code
+
+    def _decode_new(self, version: int) -> None:
+        """Decode the lists seen for the first time."""
+        known = self._list_of_encoded[version]
+        for encoded in self._encoded_lists[version].values[len(known) :]:
+            members = sorted({self.partition_code(*pair) for pair in _pairs(encoded, version)})
+            known.append(self.list_code(tuple(members)))
+
+
+def _pairs(encoded: bytes, version: int) -> list[TopicPartition]:
+    """Topic-partitions of an encoded list that the kernel has found well formed (formats/transaction_log.py)."""
+    pairs: list[TopicPartition] = []
+    if version == 0:
+        topics, at = int32_at.plain(encoded, 0), 4
+    else:
+        topics, at = uvarint_at.plain(encoded, 0, len(encoded))
+        topics -= 1
+    for _ in range(topics):
+        if version == 0:
+            length, at = uint16_at.plain(encoded, at), at + 2
+            topic, at = encoded[at : at + length].decode("utf-8", "replace"), at + length
+            count, at = int32_at.plain(encoded, at), at + 4
+        else:
+            length, at = uvarint_at.plain(encoded, at, len(encoded))
+            topic, at = encoded[at : at + length - 1].decode("utf-8", "replace"), at + length - 1
+            count, at = uvarint_at.plain(encoded, at, len(encoded))
+            count -= 1
+        pairs.extend((topic, int32_at.plain(encoded, at + 4 * number)) for number in range(count))
+        at += 4 * max(count, 0)
+        at = at if version == 0 else end_of_tags.plain(encoded, at, len(encoded))
+    return pairs

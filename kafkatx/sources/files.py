@@ -1,0 +1,68 @@
+"""Evidence files: opened for reading only, read by position, never mapped (a live broker truncates files while we look)."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+
+@dataclass(frozen=True, slots=True)
+class FileName:
+    """A file that was met: the path as the user may open it, and its size in bytes when it was met."""
+
+    path: str
+    size: int
+
+    @property
+    def name(self) -> str:
+        """Last component of the path."""
+        return Path(self.path).name
+
+    @property
+    def folder(self) -> str:
+        """Name of the folder that holds the file."""
+        return Path(self.path).absolute().parent.name
+
+
+class OpenFile:
+    """A file open for positional reads. What lies behind the size at opening is not read: the file may be growing."""
+
+    def __init__(self, path: str) -> None:
+        """Open `path`; raises OSError."""
+        self.path = path
+        self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        self.size = os.fstat(self._descriptor).st_size
+
+    def read(self, position: int, length: int) -> bytes:
+        """Up to `length` bytes from `position`; fewer at the end or where the file has shrunk."""
+        return os.pread(self._descriptor, max(0, min(length, self.size - position)), position)
+
+    def read_into(self, buffer: memoryview, position: int) -> int:
+        """Fill `buffer` from `position`; returns the bytes read, fewer only at the end."""
+        wanted = min(len(buffer), max(0, self.size - position))
+        done = 0
+        while done < wanted:
+            got = os.preadv(self._descriptor, [buffer[done:wanted]], position + done)
+            if got == 0:
+                break
+            done += got
+        return done
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def read_small(path: str, limit: int = 1 << 20) -> bytes:
+    """First `limit` bytes of a small file; raises OSError."""
+    with OpenFile(path) as file:
+        return file.read(0, limit)
