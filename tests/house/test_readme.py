@@ -1,0 +1,49 @@
+"""README.md keeps its promises: two commands, the one that .ci/run runs, and a diagnosis exactly as it prints."""
+
+import re
+import subprocess
+
+import pytest
+
+from tests.evidence import ROOT
+from tests.golden import compare
+from tests.house.readme import DIAGNOSIS, README, commands, kafkatx_arguments, with_diagnosis
+from tests.house.tools import printed_by_kafkatx
+
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+
+
+def test_a_fresh_machine_needs_exactly_two_commands_of_one_line_each():
+    assert len(commands()) == 2
+    assert not [command for command in commands() if "\n" in command or "\\" in command]
+    assert all(command.startswith("python3 -m venv .venv && ") for command in commands())
+
+
+def test_ci_runs_the_test_command_and_nothing_else():
+    script = (ROOT / ".ci/run").read_text().splitlines()
+    steps = [line for line in script if line and not line.startswith("#")]
+    assert steps == ['cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit', commands()[1]]
+    assert (ROOT / ".ci/run").stat().st_mode & 0o111
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_command_is_valid_shell(number):
+    assert subprocess.run(["sh", "-n", "-c", commands()[number]], check=False).returncode == 0
+
+
+def test_the_block_holds_the_diagnosis_exactly_as_it_prints(request):
+    printed = printed_by_kafkatx(*kafkatx_arguments(), COLUMNS="80")
+    compare(README, with_diagnosis(printed), update=request.config.getoption("--update-golden"))
+
+
+def test_the_diagnosis_is_of_the_right_id_and_fits_80_columns():
+    shown = DIAGNOSIS.findall(README.read_text())
+    assert len(shown) == 1
+    assert "payments-eu-1" in shown[0]
+    assert not [line for line in shown[0].splitlines() if len(line) > 80]
+
+
+@pytest.mark.parametrize("page", ["README.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/*.md"))])
+def test_every_link_of_a_page_leads_to_a_file(page):
+    targets = LINK.findall((ROOT / page).read_text())
+    assert not [target for target in targets if not ((ROOT / page).parent / target).exists()]

@@ -1,0 +1,65 @@
+"""What may lie in the repository: small files, no machine's paths, no registry's hosts."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.evidence import ROOT
+
+FILE_BYTES = 1_000_000
+TREE_BYTES = 20_000_000
+LEFT_OUT = {".git", ".venv", "__pycache__", "build", "dist", ".hypothesis"}
+"""Folders that a checkout may hold and a commit doesn't (.gitignore), beside the `*_cache` folders."""
+
+MACHINE_PATH = re.compile(rb"(?<![\w.*~$}/-])/(?:home|Users|root|work(?:space)?|builds|private|mnt)/[\w.-]+")
+REGISTRY_HOST = re.compile(
+    rb"\b(?:index-url|extra-index-url|find-links|trusted-host)\b\s*[=:]"
+    rb"|files\.pythonhosted\.org|pypi\.org/simple|test\.pypi\.org|registry\.npmjs\.org|registry\.yarnpkg\.com|proxy\.golang\.org"
+    rb"|repo1?\.maven\.(?:apache\.)?org|artifactory|\bnexus\b|\bghcr\.io\b"
+)
+
+
+def tree() -> Iterator[Path]:
+    """Yield every file that could be committed."""
+    for folder, folders, files in os.walk(ROOT):
+        folders[:] = [name for name in folders if name not in LEFT_OUT and not name.endswith("_cache")]
+        yield from (Path(folder, name) for name in files if not name.endswith((".nbi", ".nbc")))
+
+
+def findings(pattern: re.Pattern[bytes]) -> list[str]:
+    own = Path(__file__)
+    return [
+        f"{path.relative_to(ROOT)}: {match.group().decode(errors='replace')}"
+        for path in tree()
+        if path != own
+        for match in pattern.finditer(path.read_bytes())
+    ]
+
+
+def test_no_file_is_over_a_megabyte():
+    assert not [str(path) for path in tree() if path.stat().st_size > FILE_BYTES]
+
+
+def test_the_tree_stays_under_twenty_megabytes():
+    assert sum(path.stat().st_size for path in tree()) < TREE_BYTES
+
+
+def test_no_file_names_a_path_of_somebodys_machine():
+    assert not findings(MACHINE_PATH)
+
+
+def test_no_file_names_a_package_registry():
+    assert not findings(REGISTRY_HOST)
+
+
+@pytest.mark.parametrize("line", [b"in /home/ann/kafka", b'"/Users/ann/x"', b"log.dirs=/root/data", b"(/work/x)"])
+def test_a_machine_path_is_seen(line):
+    assert MACHINE_PATH.search(line)
+
+
+@pytest.mark.parametrize("line", [b"/var/lib/kafka/data", b"docs/home/page.md", b"a/work/b", b"https://x.org/home/a"])
+def test_an_ordinary_path_is_not_taken_for_a_machine_path(line):
+    assert not MACHINE_PATH.search(line)
