@@ -1,0 +1,80 @@
+"""The directories that are measured: where they lie and how big they are, from the environment; made once, then reused.
+
+    KAFKATX_BENCH_DATA          folder of generated data (default: kafkatx-bench in the system's temporary folder)
+    KAFKATX_BENCH_LARGE_MIB     ordinary, large (1024)
+    KAFKATX_BENCH_SMALL_MIB     ordinary, small (256)
+    KAFKATX_BENCH_TINY          transactions of tiny (2000000)
+    KAFKATX_BENCH_RUNS          runs of each command, the one of least CPU counts (3)
+
+A quick check of everything:
+    KAFKATX_BENCH_LARGE_MIB=32 KAFKATX_BENCH_SMALL_MIB=8 KAFKATX_BENCH_TINY=20000 KAFKATX_BENCH_RUNS=1
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.benchmarks import generate
+
+GENERATION = 1
+"""Raise this when a generator's bytes change, so that older data is not taken for the new."""
+TRANSACTIONS = 256
+INCIDENT_TRANSACTIONS = 640
+
+
+def setting(name: str, default: int) -> int:
+    """A whole number from the environment variable KAFKATX_BENCH_<name>."""
+    return int(os.environ.get(f"KAFKATX_BENCH_{name}", default))
+
+
+def runs() -> int:
+    """How often each command runs."""
+    return setting("RUNS", 3)
+
+
+def ordinary_large() -> Path:
+    """The large ordinary directory."""
+    return _ordinary(setting("LARGE_MIB", 1024))
+
+
+def ordinary_small() -> Path:
+    """The small ordinary directory: as many transactions, less data."""
+    return _ordinary(setting("SMALL_MIB", 256))
+
+
+def tiny() -> Path:
+    """The directory that is all history."""
+    count = setting("TINY", 2_000_000)
+    return _made(f"tiny-{count}", lambda place: generate.tiny(place, count))
+
+
+def incident() -> Path:
+    """A directory as small as what people attach to a question."""
+    return _made(f"tiny-{INCIDENT_TRANSACTIONS}", lambda place: generate.tiny(place, INCIDENT_TRANSACTIONS))
+
+
+def logs(directory: Path) -> list[Path]:
+    """All segments under a directory, in order."""
+    return sorted(directory.rglob("*.log"))
+
+
+def size_bytes(files: list[Path]) -> int:
+    """Bytes of files together."""
+    return sum(file.stat().st_size for file in files)
+
+
+def _ordinary(mib: int) -> Path:
+    return _made(f"ordinary-{mib}MiB-{TRANSACTIONS}", lambda place: generate.ordinary(place, mib << 20, TRANSACTIONS))
+
+
+def _made(name: str, make: Callable[[Path], object]) -> Path:
+    home = Path(os.environ.get("KAFKATX_BENCH_DATA", Path(tempfile.gettempdir(), "kafkatx-bench")))
+    place = home / f"v{GENERATION}-{name}"
+    if not place.exists():
+        unfinished = place.with_name(f"{place.name}.unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        make(unfinished)
+        unfinished.rename(place)
+    return place

@@ -1,0 +1,131 @@
+"""What is compared with what, and what we hold ourselves to. The tests assert it, the report prints it."""
+
+import functools
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.benchmarks import cases, measure, peer
+from tests.benchmarks.measure import Usage
+
+ORDINARY_TIMES_CHEAPER = 1.4
+TINY_TIMES_CHEAPER = 12.0
+PEAK_GROWTH = 0.10
+BLOCK_GROWTH = 0.01
+INCIDENT_WALL_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One line of the report: two values, how they relate, and whether that is what we want (None: for information)."""
+
+    what: str
+    ours: str
+    other: str
+    relation: str
+    wanted: str = ""
+    holds: bool | None = None
+
+
+def ordinary() -> Iterator[Figure]:
+    """CPU of diagnose and of a shallow dump of the same segments, where data is much and history little."""
+    yield _against_peer("ordinary", cases.ordinary_large(), ORDINARY_TIMES_CHEAPER)
+
+
+def tiny() -> Iterator[Figure]:
+    """The same where all is history: every transaction is two batches and three coordinator rows."""
+    yield _against_peer("tiny", cases.tiny(), TINY_TIMES_CHEAPER)
+
+
+def memory() -> Iterator[Figure]:
+    """Peak anonymous memory over four times the data in as many transactions."""
+    commands = [measure.diagnose(place) for place in (cases.ordinary_small(), cases.ordinary_large())]
+    small, large = measure.alternately(commands, cases.runs())
+    growth = large.peak_bytes / small.peak_bytes - 1
+    what = f"peak RssAnon, ordinary {_mib(cases.ordinary_large())} against {_mib(cases.ordinary_small())}"
+    ours, other = f"{large.peak_bytes / 2**20:.1f} MiB", f"{small.peak_bytes / 2**20:.1f} MiB"
+    yield Figure(what, ours, other, f"{growth:+.1%}", f"within {PEAK_GROWTH:.0%}", abs(growth) <= PEAK_GROWTH)
+
+
+def first_run() -> Iterator[Figure]:
+    """Wall time with an empty cache of compiled kernels, and with the cache that run left."""
+    first, after = _cold_and_warm(cases.incident())
+    holds = max(first.wall_s, after.wall_s) < INCIDENT_WALL_S
+    yield _runs(
+        f"incident of {cases.INCIDENT_TRANSACTIONS} transactions", first, after, f"< {INCIDENT_WALL_S:.0f} s", holds
+    )
+    yield _runs(f"ordinary {_mib(cases.ordinary_large())}", *_cold_and_warm(cases.ordinary_large()))
+
+
+def blocks() -> Iterator[Figure]:
+    """Python objects alive after and during a diagnosis in process, over four times the batches."""
+    directories = [cases.ordinary_large(), cases.ordinary_small(), cases.ordinary_large()]
+    command = [sys.executable, "-m", "tests.benchmarks.blocks", *map(str, directories)]
+    counted = json.loads(measure.output(command))
+    small, large = counted["small"], counted["large"]
+    for moment, wanted in (("after", f"within {BLOCK_GROWTH:.0%}"), ("highest", "")):
+        growth = large[moment] / small[moment] - 1
+        holds = abs(growth) < BLOCK_GROWTH if wanted else None
+        yield Figure(
+            f"Python blocks, {moment}, 4N batches against N",
+            str(large[moment]),
+            str(small[moment]),
+            f"{growth:+.2%}",
+            wanted,
+            holds,
+        )
+
+
+ALL: tuple[Callable[[], Iterator[Figure]], ...] = (ordinary, tiny, memory, first_run, blocks)
+
+
+def peer_figures() -> Iterator[Figure]:
+    """What the peer alone costs, for a machine on which nothing else is to be measured."""
+    for name, directory in (("ordinary", cases.ordinary_large()), ("tiny", cases.tiny())):
+        usage = _peer(directory)
+        yield Figure(f"dump-log, {name}, {_described(directory)}", "", _cost(usage), "")
+
+
+@functools.cache
+def _peer(directory: Path) -> Usage:
+    return measure.cheapest([measure.run(peer.dump_log(cases.logs(directory))) for _ in range(cases.runs())])
+
+
+def _against_peer(name: str, directory: Path, wanted: float) -> Figure:
+    commands = [measure.diagnose(directory), peer.dump_log(cases.logs(directory))]
+    ours, other = measure.alternately(commands, cases.runs())
+    times = other.cpu_s / ours.cpu_s
+    what = f"CPU, {name}, {_described(directory)}, against dump-log"
+    return Figure(what, _cost(ours), _cost(other), f"{times:.2f} times cheaper", f">= {wanted:.1f}", times >= wanted)
+
+
+def _cold_and_warm(directory: Path) -> tuple[Usage, Usage]:
+    """The cheapest first run of several, each with a cache of its own, and the cheapest run after one."""
+    first, after = [], []
+    for _ in range(cases.runs()):
+        with tempfile.TemporaryDirectory() as cache:
+            command, environment = measure.diagnose(directory), {"NUMBA_CACHE_DIR": cache}
+            first.append(measure.run(command, environment))
+            after.append(measure.run(command, environment))
+    return measure.cheapest(first), measure.cheapest(after)
+
+
+def _runs(name: str, first: Usage, after: Usage, wanted: str = "", holds: bool | None = None) -> Figure:
+    relation = f"{first.wall_s / after.wall_s:.2f} times"
+    return Figure(f"first run (left) and a later one, {name}", _cost(first), _cost(after), relation, wanted, holds)
+
+
+def _cost(usage: Usage) -> str:
+    return f"{usage.cpu_s:.2f} s CPU, {usage.wall_s:.2f} s wall"
+
+
+def _described(directory: Path) -> str:
+    files = cases.logs(directory)
+    return f"{cases.size_bytes(files) / 2**20:.0f} MiB in {len(files)} segments"
+
+
+def _mib(directory: Path) -> str:
+    return f"{cases.size_bytes(cases.logs(directory)) / 2**20:.0f} MiB"

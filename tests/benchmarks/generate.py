@@ -1,0 +1,124 @@
+"""Writes valid data directories quickly, by stamping template batches; the same arguments always give the same bytes.
+
+    python -m tests.benchmarks.generate ordinary DIR --size-mib 1024 --transactions 256
+    python -m tests.benchmarks.generate tiny DIR --transactions 2000000 [--no-state-log]
+
+ordinary  batches of about 16 KiB in a fixed number of transactions: what grows with the size is data, not history.
+tiny      64 producers, each transaction one batch of two records and a marker, every 16th aborted: all history.
+Both hold one partition, orders-0, and a `__transaction_state-0` that agrees with it, times included.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from tests.benchmarks import data_log, state_log
+from tests.benchmarks.data_directory import Partition, finish, uuid_text
+from tests.benchmarks.layouts import MARKER, batch
+from tests.benchmarks.state_log import Rounds
+
+SEED = 20231114
+STARTED_AT = 1_700_000_000_000
+SEGMENT_BYTES = 1 << 30
+"""log.segment.bytes."""
+ORDINARY_PRODUCERS = 4
+TINY_PRODUCERS, TINY_WINDOW = 64, 16
+ABORTED_EVERY = 16
+STEP_MS = 8
+ROUNDS_AT_ONCE = 512
+
+
+def ordinary(directory: Path, size_bytes: int, transactions: int = 256) -> Path:
+    """Write orders-0 of at most `size_bytes` in `transactions` committed transactions (whole rounds of 4)."""
+    groups = -(-transactions // ORDINARY_PRODUCERS)
+    bodies = data_log.batch_bodies(SEED)
+    batch_bytes = batch(("records", "u1", (bodies.shape[1],))).itemsize
+    turns = (size_bytes // groups - ORDINARY_PRODUCERS * MARKER.itemsize) // (batch_bytes * ORDINARY_PRODUCERS)
+    batches = max(turns, 1) * ORDINARY_PRODUCERS
+    orders, states = _partitions(directory, ORDINARY_PRODUCERS)
+    producers = data_log.no_state(ORDINARY_PRODUCERS)
+    for group in range(groups):
+        rounds = _ordinary_round(group, batches)
+        chosen = np.random.default_rng([SEED, group]).integers(data_log.TEMPLATES, size=batches)
+        sent_at = rounds.ongoing_at.max() + data_log.BATCH_SPAN_MS + 1 + np.arange(batches)
+        data_log.append_batches(orders, producers, rounds, bodies[chosen], sent_at)
+        state_log.append_rounds(states, rounds)
+    orders.close(uuid_text(SEED, "orders"), producers)
+    states.close(uuid_text(SEED, "states"))
+    finish(directory, [orders, states], SEED)
+    return directory
+
+
+def tiny(directory: Path, transactions: int = 2_000_000, with_state_log: bool = True) -> Path:
+    """Write `transactions` (whole rounds of 64) of two records each; the state log has three rows a transaction."""
+    count = -(-transactions // TINY_PRODUCERS)
+    orders, states = _partitions(directory, TINY_PRODUCERS)
+    producers = data_log.no_state(TINY_PRODUCERS)
+    for first in range(0, count, ROUNDS_AT_ONCE):
+        rounds = _tiny_rounds(first, min(ROUNDS_AT_ONCE, count - first))
+        data_log.append_pairs(orders, producers, rounds)
+        if with_state_log:
+            state_log.append_rounds(states, rounds)
+    orders.close(uuid_text(SEED, "orders"), producers)
+    states.close(uuid_text(SEED, "states"))
+    finish(directory, [orders, states], SEED)
+    return directory
+
+
+def _partitions(directory: Path, producers: int) -> tuple[Partition, Partition]:
+    orders = Partition(directory, data_log.NAME, SEGMENT_BYTES)
+    states = Partition(directory, state_log.NAME, state_log.SEGMENT_BYTES)
+    state_log.initialisations(states, producers, STARTED_AT)
+    return orders, states
+
+
+def _ordinary_round(group: int, batches: int) -> Rounds:
+    """All producers begin within milliseconds, send a batch a millisecond in turn, and end one after the other."""
+    place = np.arange(ORDINARY_PRODUCERS)[None, :]
+    sending_ms = STEP_MS * ORDINARY_PRODUCERS + data_log.BATCH_SPAN_MS + batches + STEP_MS
+    begun_at = STARTED_AT + 1000 + group * (sending_ms + STEP_MS * (ORDINARY_PRODUCERS + 1))
+    return Rounds(
+        first=group,
+        window=ORDINARY_PRODUCERS,
+        producer=place,
+        is_aborted=np.zeros_like(place, dtype=bool),
+        ongoing_at=begun_at + STEP_MS * place,
+        prepare_at=begun_at + sending_ms + STEP_MS * place,
+    )
+
+
+def _tiny_rounds(first: int, count: int) -> Rounds:
+    """One step every 8 ms: the oldest open transaction ends (for `window` steps nothing does yet), the next begins."""
+    number = np.arange(count)[:, None]
+    place = np.arange(TINY_PRODUCERS)[None, :]
+    steps = (first + number) * (TINY_PRODUCERS + TINY_WINDOW) + place
+    began = STARTED_AT + 1000 + STEP_MS * steps
+    producers = np.broadcast_to(place, (count, TINY_PRODUCERS))
+    return Rounds(
+        first=first,
+        window=TINY_WINDOW,
+        producer=np.random.default_rng([SEED, first]).permuted(producers, axis=1),
+        is_aborted=np.broadcast_to(place % ABORTED_EVERY == ABORTED_EVERY - 1, (count, TINY_PRODUCERS)),
+        ongoing_at=began + 4,
+        prepare_at=began + STEP_MS * TINY_WINDOW,
+    )
+
+
+def main() -> None:
+    """Generate one directory from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.generate")
+    parser.add_argument("kind", choices=("ordinary", "tiny"))
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--size-mib", type=int, default=1024)
+    parser.add_argument("--transactions", type=int)
+    parser.add_argument("--no-state-log", action="store_true")
+    given = parser.parse_args()
+    if given.kind == "ordinary":
+        ordinary(given.directory, given.size_mib << 20, given.transactions or 256)
+    else:
+        tiny(given.directory, given.transactions or 2_000_000, not given.no_state_log)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""Runs every comparison and prints it as Markdown for docs/performance.md.
+
+python -m tests.benchmarks.report [NAME ...]     names of comparisons (default all), or `peer` for the peer alone
+"""
+
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+from tests.benchmarks import cases, comparisons, peer
+from tests.benchmarks.comparisons import Figure
+from tests.benchmarks.measure import CommandFailed
+
+NAMED = {comparison.__name__: comparison for comparison in comparisons.ALL} | {"peer": comparisons.peer_figures}
+VERDICT = {True: "yes", False: "NO", None: ""}
+
+
+def main(names: list[str]) -> None:
+    """Print the machine, then the table, a line as soon as it is known."""
+    for line in _preamble():
+        print(line)
+    print("| what | ours | other | relation | wanted | holds |\n| --- | --- | --- | --- | --- | --- |", flush=True)
+    for name in names or [comparison.__name__ for comparison in comparisons.ALL]:
+        for figure in _figures(name):
+            print(_row(figure), flush=True)
+
+
+def _figures(name: str) -> Iterator[Figure]:
+    """The figures of a comparison; where a command fails a line that says so, and the report goes on."""
+    try:
+        yield from NAMED[name]()
+    except CommandFailed as failure:
+        reason = " ".join(str(failure).split()).replace("|", "/")
+        print(f"{name}: {failure}", file=sys.stderr)
+        yield Figure(f"{name}: not measured", reason[:80], "", "", "", False)
+
+
+def _preamble() -> Iterator[str]:
+    load = ", ".join(f"{part:.1f}" for part in os.getloadavg())
+    yield f"- Machine: {os.cpu_count()} cores, {_processor()}, {_memory()}, {platform.platform()}; load {load}."
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "pyarrow", "google-crc32c"))
+    yield f"- Versions: Python {platform.python_version()}, {libraries}."
+    yield f"- Peer: `DumpLogSegments --files ...`, shallow, Kafka {peer.VERSION}, {peer.java_version()}, heap 256 MB."
+    yield "- Ours: `kafkatx diagnose DIR --format json --quiet`. Output of both to /dev/null."
+    yield f"- Whole processes, least CPU and least wall of {cases.runs()} runs in turn; files in the page cache.\n"
+
+
+def _row(figure: Figure) -> str:
+    cells = (figure.what, figure.ours, figure.other, figure.relation, figure.wanted, VERDICT[figure.holds])
+    return f"| {' | '.join(cells)} |"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor()
+    )
+
+
+def _memory() -> str:
+    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
