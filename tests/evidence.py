@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,3 +33,19 @@ def expectations(case: Path) -> dict[str, Any]:
 def broker_folders(case: Path) -> list[Path]:
     """Return the data directories of a case."""
     return sorted(path for path in case.glob("broker-*") if path.is_dir())
+
+
+def groundtruth() -> Path | None:
+    """Return the folder of all recorded cases (`KAFKATX_GROUNDTRUTH` names another), None where it is absent."""
+    folder = Path(os.environ.get("KAFKATX_GROUNDTRUTH") or COLLECTION)
+    return folder if folder.is_dir() else None
+
+
+def fixtures() -> Path:
+    """Return the folder of the cases in the repository."""
+    return FIXTURES
+
+
+def cases() -> Iterator[Path]:
+    """Yield the folders of all cases of the collection when present, else of the repository, by name."""
+    yield from sorted(path.parent for path in (groundtruth() or fixtures()).glob("*/case.json"))

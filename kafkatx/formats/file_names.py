@@ -1,0 +1,163 @@
+"""Names in a data directory: segment files, partition folders, snapshots of KRaft, the cache of remote indexes.
+
+Text      segment file: 20 digits (base offset; of a .snapshot the offset it is valid up to), a kind, perhaps a suffix.
+          partition folder: `topic-partition`, split at the last dash; with a state `topic-partition.<32 hex>-<state>`.
+          KRaft snapshot: `<20 digits>-<10 digits>.checkpoint` (end offset, epoch). Remote index:
+          `<offset>_<uuid>.<kind>`.
+Versions  -future since 1.1 (KIP-113), -stray since 3.7, remote indexes since 3.5 (then `_` before the dot;
+          KIP-405).
+Meaning   .deleted: waits for its removal, its content is still valid evidence. .cleaned: unfinished output of the
+          cleaner, ignore. .swap: finished output that replaces the segments it covers. .tmp, .part: in work. -delete:
+          the topic was deleted. -future: a copy on its way to another log dir. -stray: not in the metadata.
+Limits    topics have 1 to 249 of the characters a-z A-Z 0-9 . _ - and are not `.` or `..`. In a -delete, -future or
+          -stray name the topic may be cut, so that the whole has at most 255 characters. Numbers of partitions have no
+          leading zero.
+Source    LogFileUtils.java, UnifiedLog/LocalLog (names and suffixes), RemoteIndexCache.java, Snapshots.java,
+          Topic.java (Kafka 0.11 to 4.3).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+BOOTSTRAP_CHECKPOINT = "bootstrap.checkpoint"
+REMOTE_INDEX_FOLDER = "remote-log-index-cache"
+MAX_TOPIC, MAX_NAME = 249, 255
+MAX_OFFSET, MAX_PARTITION = 2**63 - 1, 2**31 - 1
+
+
+class SegmentKind(StrEnum):
+    """What a segment file holds, as its extension says."""
+
+    LOG = "log"
+    INDEX = "index"
+    TIMEINDEX = "timeindex"
+    TXNINDEX = "txnindex"
+    SNAPSHOT = "snapshot"
+
+
+class FileSuffix(StrEnum):
+    """Why a file is not (or no longer) in use; NONE for one that is."""
+
+    NONE = ""
+    DELETED = "deleted"
+    CLEANED = "cleaned"
+    SWAP = "swap"
+    TMP = "tmp"
+    PART = "part"
+
+
+class FolderState(StrEnum):
+    """Why a partition folder is not in use; NONE for one that is."""
+
+    NONE = ""
+    DELETE = "delete"
+    FUTURE = "future"
+    STRAY = "stray"
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentFile:
+    """A file of a segment by its name; `base_offset` of a snapshot is the offset it is valid up to (exclusive)."""
+
+    base_offset: int
+    kind: SegmentKind
+    suffix: FileSuffix = FileSuffix.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteIndexFile:
+    """An index that a broker fetched from tiered storage; `segment_id` is the uuid of the remote segment."""
+
+    start_offset: int
+    segment_id: str
+    kind: SegmentKind
+    suffix: FileSuffix = FileSuffix.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataSnapshotFile:
+    """A snapshot of `__cluster_metadata`: record batches up to `end_offset` (exclusive), of leader epoch `epoch`."""
+
+    end_offset: int
+    epoch: int
+    suffix: FileSuffix = FileSuffix.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionFolder:
+    """A partition by the name of its folder; `unique_id` are the 32 hex digits of a folder with a state."""
+
+    topic: str
+    partition: int
+    state: FolderState = FolderState.NONE
+    unique_id: str | None = None
+
+    @property
+    def may_be_cut(self) -> bool:
+        """Whether the topic may be longer than what the name had room for."""
+        return self.state is not FolderState.NONE and len(partition_folder_name(self)) >= MAX_NAME
+
+
+_SUFFIX = r"(?:\.(?P<suffix>deleted|cleaned|swap|tmp|part))?"
+_KIND = r"(?P<kind>log|index|timeindex|txnindex|snapshot)"
+_SEGMENT = re.compile(rf"(?P<offset>[0-9]{{20}})\.{_KIND}{_SUFFIX}")
+_REMOTE = re.compile(
+    rf"(?P<offset>[0-9]{{1,20}})_(?P<uuid>[A-Za-z0-9_-]{{22}})_?\.(?P<kind>(?:time|txn)?index){_SUFFIX}"
+)
+_METADATA = re.compile(rf"(?P<offset>[0-9]{{20}})-(?P<epoch>[0-9]{{10}})\.checkpoint{_SUFFIX}")
+_FOLDER = re.compile(
+    r"(?P<topic>[A-Za-z0-9._-]+)-(?P<partition>0|[1-9][0-9]{0,9})"
+    r"(?:\.(?P<unique>[0-9a-f]{32})-(?P<state>delete|future|stray))?"
+)
+
+
+def parse_segment_file(name: str) -> SegmentFile | None:
+    """Return what the name of a segment file says, None for another name."""
+    found = _SEGMENT.fullmatch(name)
+    if found is None or int(found["offset"]) > MAX_OFFSET:
+        return None
+    return SegmentFile(int(found["offset"]), SegmentKind(found["kind"]), FileSuffix(found["suffix"] or ""))
+
+
+def parse_remote_index_file(name: str) -> RemoteIndexFile | None:
+    """Return what the name of a file in the remote index cache says, None for another name."""
+    found = _REMOTE.fullmatch(name)
+    if found is None or int(found["offset"]) > MAX_OFFSET:
+        return None
+    kind, suffix = SegmentKind(found["kind"]), FileSuffix(found["suffix"] or "")
+    return RemoteIndexFile(int(found["offset"]), found["uuid"], kind, suffix)
+
+
+def parse_metadata_snapshot_file(name: str) -> MetadataSnapshotFile | None:
+    """Return what the name of a KRaft snapshot says, None for another name (bootstrap.checkpoint carries no offset)."""
+    found = _METADATA.fullmatch(name)
+    if found is None or int(found["offset"]) > MAX_OFFSET:
+        return None
+    return MetadataSnapshotFile(int(found["offset"]), int(found["epoch"]), FileSuffix(found["suffix"] or ""))
+
+
+def parse_partition_folder(name: str) -> PartitionFolder | None:
+    """Return the partition whose folder has this name, None for a name that no partition can have."""
+    found = _FOLDER.fullmatch(name)
+    if found is None or not is_topic(found["topic"]) or int(found["partition"]) > MAX_PARTITION:
+        return None
+    return PartitionFolder(found["topic"], int(found["partition"]), FolderState(found["state"] or ""), found["unique"])
+
+
+def segment_file_name(file: SegmentFile) -> str:
+    """Return the name of a segment file."""
+    return f"{file.base_offset:020d}.{file.kind}" + (f".{file.suffix}" if file.suffix else "")
+
+
+def partition_folder_name(folder: PartitionFolder) -> str:
+    """Return the name of a partition's folder."""
+    name = f"{folder.topic}-{folder.partition}"
+    return f"{name}.{folder.unique_id}-{folder.state}" if folder.state else name
+
+
+def is_topic(name: str) -> bool:
+    """Whether Kafka accepts a topic of this name."""
+    return bool(re.fullmatch(rf"[A-Za-z0-9._-]{{1,{MAX_TOPIC}}}", name)) and name not in (".", "..")

@@ -1,0 +1,43 @@
+"""Entry of a .index file: where in the segment an offset is.
+
+Bytes     8, big-endian, entries back to back, no header, no checksum.
+Versions  0.11 to 4.4, unchanged layout. offset is the last one of the batch at `position` (4.1+), before of the whole
+          append whose first batch is there: with followers and compacted segments that can be a later batch.
+Meaning   offset = base offset (of the file name) + relative_offset. One entry after every index.interval.bytes (4096):
+          an index is a shortcut, not a proof; what it points at must be checked.
+Limits    ascending in both fields. An active file is preallocated with zeros, and stays so after a kill: a zero entry
+          behind the first one, and a file of nothing but zeros, hold no entry. A size that is no multiple of 8 is
+          damage.
+Source    OffsetIndex.java, LogSegment.java (Kafka 0.11 to 4.3).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from construct import Int32sb
+
+from kafkatx.formats.layout import Layout
+
+OffsetIndexEntry = Layout(
+    "relative_offset" / Int32sb,
+    "position" / Int32sb,
+)
+ENTRY_SIZE = OffsetIndexEntry.sizeof()  # 8
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetPosition:
+    """An offset of the segment and the byte position of the batch to start at."""
+
+    offset: int
+    position: int
+
+
+def offset_positions(data: bytes, base_offset: int) -> Iterator[OffsetPosition]:
+    """Yield the entries of a file up to its preallocated zeros; a part of an entry at the end is left out."""
+    if not any(data):
+        return
+    for number, entry in enumerate(OffsetIndexEntry.each(data)):
+        if number and not entry.relative_offset and not entry.position:
+            return
+        yield OffsetPosition(base_offset + entry.relative_offset, entry.position)

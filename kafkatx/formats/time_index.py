@@ -1,0 +1,41 @@
+"""Entry of a .timeindex file: the largest timestamp so far, and the offset that has it.
+
+Bytes     12, big-endian, entries back to back, no header, no checksum.
+Versions  0.11 to 4.4, unchanged.
+Meaning   offset = base offset (of the file name) + relative_offset. One entry with each entry of the .index, and one
+          more at roll or clean close: its timestamp is that of the segment, by which retention goes.
+Limits    timestamps ascend. An active file is preallocated with zeros, and stays so after a kill: a zero entry behind
+          the first one, and a file of nothing but zeros, hold no entry. A size that is no multiple of 12 is damage.
+Source    TimeIndex.java, LogSegment.java (Kafka 0.11 to 4.3); KIP-33.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from construct import Int32sb, Int64sb
+
+from kafkatx.formats.layout import Layout
+
+TimeIndexEntry = Layout(
+    "timestamp" / Int64sb,
+    "relative_offset" / Int32sb,
+)
+ENTRY_SIZE = TimeIndexEntry.sizeof()  # 12
+
+
+@dataclass(frozen=True, slots=True)
+class TimestampOffset:
+    """A timestamp (milliseconds since the epoch) and the offset of the record that has it."""
+
+    timestamp: int
+    offset: int
+
+
+def timestamp_offsets(data: bytes, base_offset: int) -> Iterator[TimestampOffset]:
+    """Yield the entries of a file up to its preallocated zeros; a part of an entry at the end is left out."""
+    if not any(data):
+        return
+    for number, entry in enumerate(TimeIndexEntry.each(data)):
+        if number and not entry.timestamp and not entry.relative_offset:
+            return
+        yield TimestampOffset(entry.timestamp, base_offset + entry.relative_offset)
