@@ -92,6 +92,22 @@ def test_a_classic_client_is_a_version_1_without_the_tag():
     assert parse_value(build_value(value)).client_transaction_version == 0
 
 
+@pytest.mark.parametrize(
+    ("tag", "name", "size"),
+    [
+        (0, "previous_producer_id", 8),
+        (1, "next_producer_id", 8),
+        (2, "client_transaction_version", 2),
+        (3, "next_producer_epoch", 2),
+    ],
+)
+def test_a_known_tag_has_its_name_and_the_size_of_its_type(tag, name, size):
+    field = TaggedField(tag, (258).to_bytes(size, "big"))
+    value = replace(parse_value(OVERFLOW_V1), tagged_fields=(field,))
+    assert getattr(value, name) == 258
+    assert value.unknown_tagged_fields == ()
+
+
 def test_unknown_tags_and_their_order_are_kept():
     fields = (TaggedField(9, b"later"), TaggedField(2, b"\x00\x02"), TaggedField(0, b"odd"), TaggedField(9, b""))
     data = build_value(replace(parse_value(OVERFLOW_V1), tagged_fields=fields))
