@@ -16,8 +16,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Mode = Literal["interpreted", "compiled"]
 
-COMPILE_ABOVE_ROWS = 20_000
-"""Rows handled by interpreted kernels before a run compiles them: about a quarter of a second of interpretation, which is what
+COMPILE_ABOVE_ROWS = 8_192
+"""Rows handled by interpreted kernels before a run compiles them: about a fifth of a second of interpretation, which is what
 loading the compiled form costs."""
 
 _forced: ContextVar[Mode | None] = ContextVar("kafkatx_kernel_mode", default=None)

@@ -79,3 +79,158 @@ STATE = np.dtype(
 )
 """A record of `__transaction_state` (formats/transaction_log.py). `id_code` and `partitions_code` index the interned
 transactional.ids and partition lists of the reader; -1: a null partition list, no unknown tagged field."""
+
+PRODUCER = np.dtype(
+    [
+        ("producer_id", "i8"),
+        ("first_offset", "i8"),
+        ("last_offset", "i8"),
+        ("first_timestamp", "i8"),
+        ("last_timestamp", "i8"),
+        ("records", "i8"),
+        ("bytes", "i8"),
+        ("plain_records_before", "i8"),
+        ("marker_offset", "i8"),
+        ("marker_timestamp", "i8"),
+        ("batches", "i4"),
+        ("producer_epoch", "i2"),
+        ("marker_epoch", "i2"),
+        ("flags", "i2"),
+    ],
+    align=True,
+)
+"""What the span fold remembers of a producer in one partition: the span that is open (first_offset -1: none) and its last marker."""
+
+SPAN = np.dtype(
+    [
+        ("producer_id", "i8"),
+        ("first_offset", "i8"),
+        ("last_offset", "i8"),
+        ("first_timestamp", "i8"),
+        ("last_timestamp", "i8"),
+        ("records", "i8"),
+        ("bytes", "i8"),
+        ("plain_records_before", "i8"),
+        ("marker_offset", "i8"),
+        ("marker_timestamp", "i8"),
+        ("previous_marker_offset", "i8"),
+        ("previous_marker_timestamp", "i8"),
+        ("coordinator_epoch", "i4"),
+        ("batches", "i4"),
+        ("partition_code", "i4"),
+        ("producer_epoch", "i2"),
+        ("marker_epoch", "i2"),
+        ("marker_kind", "i1"),
+        ("flags", "i1"),
+    ],
+    align=True,
+)
+"""One producer's data in one partition up to the marker that ends it. Without data first_offset is -1, without a marker
+marker_offset is -1. `plain_records_before`: records outside transactions in the partition before the span began."""
+
+TRANSACTION = np.dtype(
+    [
+        ("producer_id", "i8"),
+        ("completed_producer_id", "i8"),
+        ("started_at", "i8"),
+        ("begin_offset", "i8"),
+        ("begin_timestamp", "i8"),
+        ("grown_at", "i8"),
+        ("decision_offset", "i8"),
+        ("decided_at", "i8"),
+        ("decision_timestamp", "i8"),
+        ("completion_offset", "i8"),
+        ("completion_timestamp", "i8"),
+        ("next_offset", "i8"),
+        ("next_timestamp", "i8"),
+        ("next_producer_id", "i8"),
+        ("id_code", "i4"),
+        ("state_partition", "i4"),
+        ("partitions_code", "i4"),
+        ("timeout_ms", "i4"),
+        ("next_timeout_ms", "i4"),
+        ("begin_leader_epoch", "i4"),
+        ("decision_leader_epoch", "i4"),
+        ("producer_epoch", "i2"),
+        ("decision_epoch", "i2"),
+        ("completion_epoch", "i2"),
+        ("next_epoch", "i2"),
+        ("begin_version", "i2"),
+        ("decision_version", "i2"),
+        ("decision", "i1"),
+        ("next_state", "i1"),
+        ("flags", "i1"),
+    ],
+    align=True,
+)
+"""One transaction as the coordinator recorded it. `decision` is the status code of Prepare* (2, 3; -1: none), `*_version` the
+client transaction version of that row, `next_*` the row of the same id that follows (`next_state` -2: a tombstone, -1: none)."""
+
+INITIALISATION = np.dtype(
+    [
+        ("offset", "i8"),
+        ("timestamp", "i8"),
+        ("producer_id", "i8"),
+        ("previous_offset", "i8"),
+        ("previous_timestamp", "i8"),
+        ("previous_updated_at", "i8"),
+        ("previous_producer_id", "i8"),
+        ("updated_at", "i8"),
+        ("id_code", "i4"),
+        ("state_partition", "i4"),
+        ("timeout_ms", "i4"),
+        ("previous_timeout_ms", "i4"),
+        ("producer_epoch", "i2"),
+        ("previous_epoch", "i2"),
+        ("previous_state", "i1"),
+        ("is_tombstone", "i1"),
+        ("is_contiguous", "i1"),
+    ],
+    align=True,
+)
+"""An Empty row (somebody ran InitProducerId) or a tombstone, with the row of the id before it (`previous_state` -1: none seen, -2: a
+tombstone). `is_contiguous`: no offset is missing between the two."""
+
+ODDITY = np.dtype(
+    [
+        ("offset", "i8"),
+        ("previous_offset", "i8"),
+        ("id_code", "i4"),
+        ("state_partition", "i4"),
+        ("partitions_code", "i4"),
+        ("previous_partitions_code", "i4"),
+        ("kind", "i1"),
+        ("is_contiguous", "i1"),
+    ],
+    align=True,
+)
+"""A row that the coordinator's state machine can't write after the one before it."""
+
+LATEST = np.dtype(
+    [
+        ("offset", "i8"),
+        ("timestamp", "i8"),
+        ("producer_id", "i8"),
+        ("started_at", "i8"),
+        ("updated_at", "i8"),
+        ("transaction_row", "i8"),
+        ("id_code", "i4"),
+        ("state_partition", "i4"),
+        ("partitions_code", "i4"),
+        ("timeout_ms", "i4"),
+        ("leader_epoch", "i4"),
+        ("producer_epoch", "i2"),
+        ("client_transaction_version", "i2"),
+        ("state", "i1"),
+    ],
+    align=True,
+)
+"""The last row of a transactional.id (`state` -2: a tombstone, -1: none seen); `transaction_row` is its transaction that has not
+completed, -1 if there is none."""
+
+PARTICIPATION = np.dtype(
+    [("transaction", "i8"), ("partition_code", "i4"), ("span", "i8"), ("marker", "i8"), ("status", "i1")],
+    align=True,
+)
+"""A partition that a transaction lists: rows of its data (`span`) and of its own marker (`marker`) in the table of spans, -1 for none
+(they differ where something else ended the data). `status`: see histories/participations.py."""

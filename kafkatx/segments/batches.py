@@ -53,9 +53,11 @@ class SegmentWalk:
     """One pass over the batches of a file; what it met on the way stands in `damage`, `torn`, `preallocated` and `end` afterwards."""
 
     def __init__(
-        self, file: OpenFile, *, check: int = CHECK_CONTROL, offset_limit: int = NO_LIMIT, start: int = 0, bodies: bool = False
-    ) -> None:
+        self, file: OpenFile, *, check: int = CHECK_CONTROL, offset_limit: int = NO_LIMIT, start: int = 0, bodies: bool = False,
+        most_rows: int = ROWS_PER_CHUNK,
+    ) -> None:  # fmt: skip
         """Prepare a walk of `file` from byte `start`; `offset_limit` is the base offset of the segment behind this one."""
+        self._most_rows = most_rows
         self.file = file
         self.check = check
         self.bodies = bodies
@@ -72,7 +74,7 @@ class SegmentWalk:
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the batches, then return; never raises for what the file holds."""
-        out = np.zeros(ROWS_PER_CHUNK, BATCH)
+        out = np.zeros(self._most_rows, BATCH)
         position, stop = self.end, MORE_DATA
         while stop != END:
             self._fill(position)

@@ -1,0 +1,69 @@
+"""`kafkatx explain WORD`: what a rule, an error, an exception, a state, a setting or a log line means, by release.
+
+Heavy imports stand inside the functions, so that `kafkatx --help` stays quick.
+"""
+
+import sys
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from kafkatx.terms.errors import UsageError
+
+if TYPE_CHECKING:
+    from kafkatx.outputs.explain_word import Answer
+
+EXPLAIN_SETTINGS = {"ignore_unknown_options": True}
+"""Context settings to register the command with: `-1` and `-144` are error codes, not options."""
+
+
+def explain(
+    word: Annotated[
+        list[str],
+        typer.Argument(
+            help="A rule, error code or name, exception, state, setting, or a log line; several words are one."
+        ),
+    ],
+    json_output: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+    kafka_version: Annotated[
+        str | None,
+        typer.Option("--kafka-version", metavar="VERSION", help="Tell only what holds for this release, e.g. 2.8."),
+    ] = None,
+) -> None:
+    """Explain any rule, exception, error code, transaction state, setting or log message, by release of Kafka."""
+    try:
+        found = _answer(" ".join(word), kafka_version)
+    except UsageError as error:
+        _fail(str(error), error.exit_code)
+    if json_output:
+        from kafkatx.outputs.explain_text import to_json
+
+        sys.stdout.write(to_json(found))
+    else:
+        _print(found)
+
+
+def _answer(phrase: str, kafka_version: str | None) -> "Answer":
+    from kafkatx.outputs.explain_text import unknown_text
+    from kafkatx.outputs.explain_word import answer
+    from kafkatx.terms.catalogue import parse_release
+
+    if not phrase.strip():
+        raise UsageError("nothing to explain: give a word, a code or a log line")
+    found = answer(phrase, parse_release(kafka_version) if kafka_version is not None else None)
+    if not found.is_known:
+        raise UsageError(unknown_text(found))
+    return found
+
+
+def _print(found: "Answer") -> None:
+    from rich.console import Console
+
+    from kafkatx.outputs.explain_text import print_answer
+
+    print_answer(found, Console(highlight=False, markup=False, emoji=False))
+
+
+def _fail(text: str, exit_code: int) -> NoReturn:
+    typer.echo(f"kafkatx: {text}", err=True)
+    raise typer.Exit(exit_code)

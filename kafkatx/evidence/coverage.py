@@ -1,0 +1,50 @@
+"""Coverage: every file that was met, what it was taken for, what of it was read and verified, what was left out and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafkatx.evidence.captures import Capture
+from kafkatx.evidence.inventory import Item
+
+
+@dataclass(slots=True)
+class Coverage:
+    """One file. Offsets, times (milliseconds) and counts are None where the file has none; `status` is one of
+    read, torn, damaged, empty, left out, unreadable, noted (small files read for what they say)."""
+
+    capture: str
+    cluster_id: str | None
+    broker_id: int | None
+    path: str
+    kind: str
+    bytes: int
+    topic: str | None = None
+    partition: int | None = None
+    first_offset: int | None = None
+    last_offset: int | None = None
+    first_timestamp: int | None = None
+    last_timestamp: int | None = None
+    batches: int = 0
+    checked_batches: int = 0
+    preallocated: int = 0
+    status: str = "noted"
+    note: str | None = None
+
+    @property
+    def verified(self) -> str | None:
+        """What was checked, in words."""
+        if not self.batches:
+            return None
+        if self.checked_batches == self.batches:
+            return "CRC of every batch"
+        return f"CRC of {self.checked_batches} of {self.batches} batches (control batches, new producers, breaks of sequence)"
+
+
+def coverage_of(capture: Capture, item: Item, broker_id: int | None) -> Coverage:
+    """Begin the coverage of a file."""
+    partition = item.folder.partition if item.folder and item.folder.partition >= 0 else None
+    entry = Coverage(capture.name, capture.cluster_id, broker_id, item.path, item.kind.value, item.size, item.topic, partition)
+    if item.left_out:
+        entry.status, entry.note = ("unreadable" if item.kind.value == "unreadable" else "left out"), item.left_out
+    return entry

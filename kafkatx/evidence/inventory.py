@@ -1,0 +1,169 @@
+"""What was given: every file under the paths, what it was taken for by name and content, and where it belongs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from kafkatx.formats import checkpoints, identity
+from kafkatx.formats.file_names import (
+    BOOTSTRAP_CHECKPOINT,
+    FileSuffix,
+    FolderState,
+    PartitionFolder,
+    parse_metadata_snapshot_file,
+    parse_partition_folder,
+    parse_remote_index_file,
+    parse_segment_file,
+)
+from kafkatx.kernels.batches import HEADER_SIZE, LOG_OVERHEAD, is_plausible, is_plausible_legacy
+from kafkatx.sources.files import OpenFile
+from kafkatx.terms.errors import UsageError
+
+
+class Kind(StrEnum):
+    """What a file was taken for."""
+
+    LOG = "log"
+    INDEX = "index"
+    TIMEINDEX = "timeindex"
+    TXNINDEX = "txnindex"
+    SNAPSHOT = "snapshot"
+    CHECKPOINT = "checkpoint"
+    LEADER_EPOCHS = "leader-epochs"
+    META_PROPERTIES = "meta.properties"
+    PARTITION_METADATA = "partition.metadata"
+    CLEAN_SHUTDOWN = "clean-shutdown"
+    METADATA_SNAPSHOT = "metadata-snapshot"
+    OTHER = "other"
+    TEXT = "text"
+    UNREADABLE = "unreadable"
+
+
+NAMED = {
+    identity.META_PROPERTIES: Kind.META_PROPERTIES,
+    identity.PARTITION_METADATA: Kind.PARTITION_METADATA,
+    identity.CLEAN_SHUTDOWN: Kind.CLEAN_SHUTDOWN,
+    checkpoints.LEADER_EPOCHS: Kind.LEADER_EPOCHS,
+    BOOTSTRAP_CHECKPOINT: Kind.METADATA_SNAPSHOT,
+    **{name: Kind.CHECKPOINT for name in checkpoints.OFFSET_CHECKPOINTS},
+}
+OF_DIRECTORY = {identity.META_PROPERTIES, identity.CLEAN_SHUTDOWN, BOOTSTRAP_CHECKPOINT, ".lock", *checkpoints.OFFSET_CHECKPOINTS}
+"""Files of a data directory itself, which may be called like a partition folder (`broker-1`)."""
+IGNORED_SUFFIXES = {
+    FileSuffix.DELETED: "waits for its deletion; the live segments replace it",
+    FileSuffix.CLEANED: "unfinished output of the cleaner",
+    FileSuffix.TMP: "unfinished",
+    FileSuffix.PART: "unfinished",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One file: where it lies, what it is, which partition it belongs to.
+
+    `root` is the path as given, `data_directory` the directory that holds its partition folder (or the file itself); `base_offset`
+    is -1 where the name has none; `left_out` says why a file is not used, None where it is.
+    """
+
+    path: str
+    root: str
+    data_directory: str
+    kind: Kind
+    size: int
+    folder: PartitionFolder | None = None
+    base_offset: int = -1
+    left_out: str | None = None
+
+    @property
+    def topic(self) -> str | None:
+        """Topic, None where the file belongs to no partition."""
+        return self.folder.topic if self.folder else None
+
+
+def inventory(paths: Iterable[str | Path]) -> list[Item]:
+    """Every file under `paths`, in a stable order, each once; raises UsageError for a path that does not exist."""
+    items: dict[str, Item] = {}
+    for root in map(str, paths):
+        if not os.path.lexists(root):
+            raise UsageError(f"{root}: no such file or directory")
+        for path in _files(root):
+            items.setdefault(os.path.realpath(path), _item(path, root))
+    return sorted(_without_swapped(items.values()), key=lambda item: item.path)
+
+
+def _files(root: str) -> Iterator[str]:
+    """Files below a path; links to directories are not followed, so a loop can't trap the walk."""
+    if not Path(root).is_dir():
+        yield root
+        return
+    for folder, folders, names in os.walk(root):
+        folders.sort()
+        yield from (os.path.join(folder, name) for name in sorted(names))  # noqa: PTH118 (a million Path objects are slow)
+
+
+def _item(path: str, root: str) -> Item:
+    place = Path(path)
+    try:
+        size = place.stat().st_size
+    except OSError as error:
+        return Item(path, root, str(place.parent), Kind.UNREADABLE, 0, left_out=error.strerror)
+    if not place.is_file():
+        return Item(path, root, str(place.parent), Kind.OTHER, 0, left_out="not a regular file")
+    folder = None if place.name in OF_DIRECTORY else parse_partition_folder(place.absolute().parent.name)
+    directory = str(place.parent.parent) if folder else str(place.parent)
+    item = Item(path, root, directory, Kind.OTHER, size, folder)
+    if folder and folder.state is FolderState.DELETE:
+        return replace(item, left_out="the topic was deleted")
+    return _by_name(item, place.name)
+
+
+def _by_name(item: Item, name: str) -> Item:
+    segment = parse_segment_file(name)
+    if segment is not None:
+        why = IGNORED_SUFFIXES.get(segment.suffix)
+        return replace(item, kind=Kind(segment.kind.value), base_offset=segment.base_offset, left_out=why)
+    if name in NAMED:
+        return replace(item, kind=NAMED[name])
+    if parse_metadata_snapshot_file(name):
+        return replace(item, kind=Kind.METADATA_SNAPSHOT)
+    if parse_remote_index_file(name):
+        return replace(item, left_out="an index of tiered storage")
+    return _by_content(item)
+
+
+def _by_content(item: Item) -> Item:
+    """A file whose name says nothing: record batches betray themselves."""
+    try:
+        with OpenFile(item.path) as file:
+            head = file.read(0, 4096)
+    except OSError as error:
+        return replace(item, kind=Kind.UNREADABLE, left_out=error.strerror)
+    if _begins_with_batch(head, item.size):
+        folder = item.folder or PartitionFolder(Path(item.path).name, -1)
+        return replace(item, kind=Kind.LOG, folder=folder)
+    if head and b"\0" not in head:
+        return replace(item, kind=Kind.TEXT, left_out="text is not read yet")
+    return replace(item, left_out="not recognised") if head else replace(item, left_out="empty")
+
+
+def _begins_with_batch(head: bytes, size: int) -> bool:
+    if len(head) < HEADER_SIZE:
+        return False
+    length = LOG_OVERHEAD + int.from_bytes(head[8:12], "big", signed=True)
+    limit = (1 << 63) - 1
+    fits = is_plausible.plain(head, 0, -1, limit, -1) or is_plausible_legacy.plain(head, 0, -1, limit)
+    return fits and length <= size
+
+
+def _without_swapped(items: Iterable[Item]) -> Iterator[Item]:
+    """A .swap segment is the cleaner's finished output: where one lies, the segment of its name is not used."""
+    kept = list(items)
+    swapped = {(item.data_directory, item.folder, item.base_offset, item.kind) for item in kept if item.path.endswith(".swap")}
+    for item in kept:
+        key = (item.data_directory, item.folder, item.base_offset, item.kind)
+        covered = key in swapped and not item.path.endswith(".swap") and item.base_offset >= 0
+        yield replace(item, left_out="replaced by the .swap file beside it") if covered and not item.left_out else item

@@ -1,0 +1,133 @@
+"""Who ended each transaction: decided once, for all rules.
+
+Grain: the transactions of a transactional.id (a producer id is enough); vectorised over all at once.
+The order of the questions, and why: the epoch table of KIP-98, KIP-360, KIP-588 and KIP-890. Classic: the client's own end keeps the
+epoch, the coordinator's raises it by one (except 0.11.0.0 and 0.11.0.1, KAFKA-6119). Transactions v2: every end raises it, so the
+duration against the row's own timeout and what follows decide. 4.0.0 alone raises it by two when the coordinator aborts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from kafkatx.histories.growing import Array
+from kafkatx.kernels.transactions import EMPTY, ONGOING, PREPARE_ABORT, PREPARE_COMMIT
+from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, OLD_CLEANUP_INTERVAL_MS, PROMPT_RETRY_MS, RETRY_WINDOW_MS, TIMEOUT_SLACK_MS
+from kafkatx.terms.verdicts import Verdict
+
+
+class EndedBy(IntEnum):
+    """Who ended a transaction."""
+
+    open = 0
+    client = 1
+    timeout = 2
+    new_instance = 3
+    unknown = 4
+
+
+class Protocol(IntEnum):
+    """How a transaction was run."""
+
+    unknown = 0
+    classic = 1
+    v2 = 2
+
+
+class Reason(IntEnum):
+    """Which observation decided."""
+
+    none = 0
+    commit = 1
+    own_epoch = 2
+    own_epoch_late = 3
+    over_timeout = 4
+    over_timeout_then_init = 5
+    over_timeout_late = 6
+    raised_then_init = 7
+    raised_before_timeout = 8
+    v2_then_init = 9
+    v2_within_timeout = 10
+    v2_client_went_on = 11
+    no_bump_release = 12
+    rows_missing = 13
+
+
+@dataclass(frozen=True, slots=True)
+class Endings:
+    """Arrays parallel to the table of transactions: EndedBy, Verdict, Reason, Protocol, duration in ms (-1 unknown), epoch of the data
+    (-1 unknown)."""
+
+    ended_by: Any
+    verdict: Any
+    reason: Any
+    protocol: Any
+    duration_ms: Any
+    data_epoch: Any
+
+
+def endings(transactions: Array, data_epoch: Array, release_raises_epoch: bool) -> Endings:
+    """Decide every ending.
+
+    `data_epoch` is the epoch of a transaction's data as the partitions show it (-1 where none is at hand); `release_raises_epoch` says
+    that 0.11.0.0 and 0.11.0.1 are excluded.
+    """
+    t = transactions
+    epoch = np.where(t["producer_epoch"] >= 0, t["producer_epoch"], data_epoch).astype(np.int64)
+    decision_epoch = np.where(t["decision_epoch"] >= 0, t["decision_epoch"], t["completion_epoch"]).astype(np.int64)
+    seen = (t["begin_version"] >= 0) | (t["begin_offset"] >= 0)
+    protocol = np.where(t["begin_version"] == 2, Protocol.v2, np.where(seen, Protocol.classic, Protocol.unknown))
+    protocol = np.where(~seen & (t["decision_version"] < 0) & (t["decision_offset"] >= 0), Protocol.classic, protocol)
+    listless = ~seen & (t["decision_version"] == 2) & (t["begin_offset"] < 0)
+    protocol = np.where(listless, Protocol.v2, protocol)
+    duration = np.where((t["decided_at"] >= 0) & (t["started_at"] >= 0), t["decided_at"] - t["started_at"], -1)
+    ended_by, verdict, reason = _of_aborts(t, epoch, decision_epoch, protocol, duration, release_raises_epoch)
+    aborted, committed = t["decision"] == PREPARE_ABORT, t["decision"] == PREPARE_COMMIT
+    ended_by = np.where(aborted, ended_by, np.where(committed, EndedBy.client, EndedBy.open))
+    verdict = np.where(aborted, verdict, Verdict.proved)
+    reason = np.where(aborted, reason, np.where(committed, Reason.commit, Reason.none))
+    return Endings(ended_by, verdict, reason, protocol, duration, epoch)
+
+
+def _of_aborts(t: Array, epoch: Any, decision_epoch: Any, protocol: Any, duration: Any, release_raises_epoch: bool) -> tuple[Any, Any, Any]:
+    """EndedBy, Verdict and Reason as if every transaction had been aborted; the first answer that holds stands."""
+    known = (epoch >= 0) & (decision_epoch >= 0)
+    step = np.where(known, decision_epoch - epoch, -1)
+    v2, classic = protocol == Protocol.v2, protocol == Protocol.classic
+    by_coordinator = (classic & (t["decision_version"] == 2)) | (v2 & (step == 2))
+    raised = (classic & (step > 0)) | by_coordinator
+    same_clock = t["begin_leader_epoch"] == t["decision_leader_epoch"]
+    tolerance = np.where(same_clock | (t["begin_leader_epoch"] < 0), 0, BROKERS_TOLERANCE_MS)
+    timeout = t["timeout_ms"].astype(np.int64)
+    over = (duration > timeout + tolerance) & (duration >= 0) & (timeout >= 0)
+    within = (duration >= 0) & (duration <= timeout - tolerance)
+    late = duration > timeout + OLD_CLEANUP_INTERVAL_MS + TIMEOUT_SLACK_MS
+    gap = t["next_timestamp"] - t["completion_timestamp"]
+    follows = (t["next_state"] == EMPTY) & (t["completion_timestamp"] >= 0)
+    init, prompt = follows & (gap <= RETRY_WINDOW_MS), follows & (gap <= PROMPT_RETRY_MS)
+    went_on = (t["next_state"] == ONGOING) & (t["next_epoch"] == t["completion_epoch"]) & (t["next_producer_id"] == t["completed_producer_id"])
+    answers = [
+        (classic & ~raised & known & within, EndedBy.client, Verdict.proved, Reason.own_epoch),
+        (classic & ~raised & known & over & release_raises_epoch, EndedBy.client, Verdict.proved, Reason.own_epoch_late),
+        (classic & ~raised & known & over, EndedBy.unknown, Verdict.possible, Reason.no_bump_release),
+        (classic & ~raised & known, EndedBy.client, Verdict.likely, Reason.own_epoch),
+        (v2 & over & went_on, EndedBy.client, Verdict.likely, Reason.v2_client_went_on),
+        ((raised | v2) & over & init, EndedBy.timeout, Verdict.likely, Reason.over_timeout_then_init),
+        ((raised | v2) & over & late, EndedBy.timeout, Verdict.likely, Reason.over_timeout_late),
+        ((raised | v2) & over, EndedBy.timeout, Verdict.proved, Reason.over_timeout),
+        (raised & within & init, EndedBy.new_instance, Verdict.likely, Reason.raised_then_init),
+        (raised & within, EndedBy.new_instance, Verdict.likely, Reason.raised_before_timeout),
+        (v2 & within & prompt, EndedBy.new_instance, Verdict.likely, Reason.v2_then_init),
+        (v2 & within & went_on, EndedBy.client, Verdict.likely, Reason.v2_client_went_on),
+        (v2 & within, EndedBy.client, Verdict.likely, Reason.v2_within_timeout),
+    ]
+    conditions = [answer[0] for answer in answers]
+    return (
+        np.select(conditions, [int(answer[1]) for answer in answers], int(EndedBy.unknown)),
+        np.select(conditions, [int(answer[2]) for answer in answers], int(Verdict.possible)),
+        np.select(conditions, [int(answer[3]) for answer in answers], int(Reason.rows_missing)),
+    )

@@ -1,0 +1,39 @@
+"""Arrays that grow by doubling: room for rows that a fold yields, without a Python object a row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Growing:
+    """A structured array with room behind its filled part."""
+
+    def __init__(self, dtype: np.dtype[Any], room: int = 256) -> None:
+        self.rows: Array = np.zeros(room, dtype)
+        self.filled = 0
+
+    def make_room(self, rows: int = 1) -> None:
+        """Have room for at least `rows` more rows."""
+        if self.filled + rows > len(self.rows):
+            grown = np.zeros(max(2 * len(self.rows), self.filled + rows), self.rows.dtype)
+            grown[: self.filled] = self.rows[: self.filled]
+            self.rows = grown
+
+    def done(self) -> Array:
+        """Return the filled part."""
+        return self.rows[: self.filled]
+
+
+def with_length(array: Array, length: int, fill: Any = None) -> Array:
+    """Return `array` grown to at least `length` rows (doubling); new rows are zero, or `fill`."""
+    if len(array) >= length:
+        return array
+    grown = np.zeros(max(2 * len(array), length), array.dtype)
+    if fill is not None:
+        grown[:] = fill
+    grown[: len(array)] = array
+    return grown

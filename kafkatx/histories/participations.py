@@ -1,0 +1,184 @@
+"""Lays the coordinator's transactions over the spans of the partitions they list.
+
+Grain: one capture (or, by producer id, any part of it: a producer id belongs to one transactional.id at a time).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from kafkatx.histories.growing import Array
+from kafkatx.kernels import engine
+from kafkatx.kernels.matching import match_groups
+from kafkatx.kernels.rows import PARTICIPATION
+from kafkatx.kernels.spans import OPEN
+
+
+class Status(IntEnum):
+    """How far a partition's part in a transaction is known."""
+
+    MARKED = 0
+    UNMARKED = 1
+    UNDECIDED = 2
+    ELSEWHERE = 3
+    ONGOING = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Participations:
+    """`rows` (dtype PARTICIPATION), in order of transaction; `owner[span]`: transaction row that a span's data belong to, -1 for none,
+    -2 where the evidence fits two."""
+
+    rows: Array
+    owner: Array
+
+
+def participations(transactions: Array, spans: Array, partition_lists: list[tuple[int, ...]], at_hand: Array, tolerance_ms: int) -> Participations:
+    """Match transactions with spans.
+
+    `at_hand[partition_code]` says whether the partition's log is in the evidence; `tolerance_ms` is what two brokers' clocks may differ
+    by (0 where one broker wrote everything).
+    """
+    rows = _exploded(transactions, partition_lists)
+    owner = np.full(len(spans), -1, np.int64)
+    groups = _groups(transactions, rows, spans)
+    forward, backward = np.full(len(rows), -1, np.int64), np.full(len(rows), -1, np.int64)
+    ordered_rows = np.ascontiguousarray(rows["transaction"][groups.row_order])
+    match_groups(
+        transactions, ordered_rows, groups.row_bounds, spans, groups.span_order, groups.span_bounds, tolerance_ms, forward, backward
+    )
+    engine.count_rows(len(rows))
+    agreed = forward == backward
+    rows["marker"][groups.row_order] = np.where(agreed, forward, -1)
+    status = np.where(agreed, np.where(forward >= 0, Status.MARKED, Status.UNMARKED), Status.UNDECIDED)
+    rows["status"][groups.row_order] = status
+    rows["status"][(rows["status"] == Status.UNMARKED) & ~at_hand[rows["partition_code"]]] = Status.ELSEWHERE
+    ongoing = (rows["status"] == Status.UNMARKED) & (transactions["decision"][rows["transaction"]] < 0)
+    rows["status"][ongoing] = Status.ONGOING
+    _mark_undecided(owner, forward, backward, agreed)
+    _assign_data(transactions, rows, spans, owner, groups)
+    return Participations(rows, owner)
+
+
+def _exploded(transactions: Array, partition_lists: list[tuple[int, ...]]) -> Array:
+    """One row for each partition of each transaction's list."""
+    lengths = np.array([len(members) for members in partition_lists] or [0], np.int64)
+    flat = np.array([code for members in partition_lists for code in members] or [0], np.int32)
+    begins = np.concatenate(([0], np.cumsum(lengths)[:-1]))
+    lists = transactions["partitions_code"]
+    counts = np.where(lists >= 0, lengths[lists], 0)
+    rows = np.zeros(int(counts.sum()), PARTICIPATION)
+    rows["transaction"] = np.repeat(np.arange(len(transactions)), counts)
+    within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    rows["partition_code"] = flat[np.repeat(begins[lists], counts) + within] if len(rows) else 0
+    rows["span"] = rows["marker"] = -1
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """Rows and spans by (producer id, partition), each in the order of its log."""
+
+    row_order: Any
+    row_bounds: Any
+    span_order: Any
+    span_bounds: Any
+
+
+def _groups(transactions: Array, rows: Array, spans: Array) -> _Groups:
+    """Sort both sides by (producer id, partition) and line up the groups that both have."""
+    producer_ids = transactions["producer_id"][rows["transaction"]]
+    place = np.where(spans["marker_offset"] >= 0, spans["marker_offset"], np.iinfo(np.int64).max)
+    row_order = np.lexsort((rows["transaction"], rows["partition_code"], producer_ids))
+    span_order = np.lexsort((place, spans["partition_code"], spans["producer_id"]))
+    keys = np.concatenate(
+        (
+            np.stack((producer_ids[row_order], rows["partition_code"][row_order].astype(np.int64)), 1),
+            np.stack((spans["producer_id"][span_order], spans["partition_code"][span_order].astype(np.int64)), 1),
+        )
+    )
+    numbers = _dense(keys)
+    row_keys, span_keys = numbers[: len(rows)], numbers[len(rows) :]
+    wanted = np.unique(row_keys)
+    return _Groups(
+        row_order,
+        np.append(np.searchsorted(row_keys, wanted), len(rows)),
+        span_order,
+        np.stack((np.searchsorted(span_keys, wanted), np.searchsorted(span_keys, wanted, "right")), 1) if len(wanted) else np.zeros((0, 2), np.int64),
+    )
+
+
+def _dense(keys: Array) -> Array:
+    """Rank of each (producer id, partition) pair: ordered like the pairs, so that both sorted halves stay sorted."""
+    if not len(keys):
+        return np.zeros(0, np.int64)
+    order = np.lexsort((keys[:, 1], keys[:, 0]))
+    changed = np.ones(len(keys), bool)
+    changed[1:] = (keys[order][1:] != keys[order][:-1]).any(axis=1)
+    ranks = np.empty(len(keys), np.int64)
+    ranks[order] = np.cumsum(changed) - 1
+    return ranks
+
+
+def _mark_undecided(owner: Array, forward: Array, backward: Array, agreed: Array) -> None:
+    for side in (forward, backward):
+        owner[side[~agreed & (side >= 0)]] = -2
+
+
+def _assign_data(transactions: Array, rows: Array, spans: Array, owner: Array, groups: _Groups) -> None:
+    """Give every span with data its transaction.
+
+    The span that a transaction's own marker ended is its data. Where that marker found nothing open, or where it is missing, the data
+    are the span before it (or the open one) if its epoch is the transaction's and nobody else's marker claims it.
+    """
+    marked = rows["marker"] >= 0
+    markers = rows["marker"][marked]
+    with_data = spans["first_offset"][markers] >= 0
+    rows["span"][np.flatnonzero(marked)[with_data]] = markers[with_data]
+    owner[markers] = rows["transaction"][marked]
+    leftover = np.flatnonzero((rows["span"] < 0) & (rows["status"] != Status.UNDECIDED) & (rows["status"] != Status.ELSEWHERE))
+    free = np.zeros(len(spans), bool)
+    free[(owner == -1) & (spans["first_offset"] >= 0)] = True
+    if len(leftover) and free.any():
+        _assign_free(transactions, rows, spans, owner, leftover, np.flatnonzero(free))
+
+
+def _assign_free(transactions: Array, rows: Array, spans: Array, owner: Array, leftover: Array, free: Array) -> None:
+    """The few cases that markers did not settle, one by one: unowned data against transactions without data in that partition."""
+    waiting: dict[tuple[int, int], list[int]] = {}
+    for number in leftover.tolist():
+        transaction = transactions[int(rows["transaction"][number])]
+        waiting.setdefault((int(transaction["producer_id"]), int(rows["partition_code"][number])), []).append(number)
+    for number in free.tolist():
+        span = spans[number]
+        candidates = waiting.get((int(span["producer_id"]), int(span["partition_code"])), [])
+        fitting = [row for row in candidates if rows["span"][row] < 0 and _can_hold(transactions[int(rows["transaction"][row])], rows[row], span, spans)]
+        if len(fitting) == 1:
+            rows["span"][fitting[0]] = number
+            owner[number] = rows["transaction"][fitting[0]]
+        elif fitting:
+            owner[number] = -2
+
+
+def _can_hold(transaction: Array, row: Array, span: Array, spans: Array) -> bool:
+    """Whether unowned data can be of a transaction: its epoch, behind nothing that came later, before its own marker.
+
+    An Ongoing row is always written before the data it allows, so data behind the marker of the transaction are not its data.
+    """
+    if transaction["producer_epoch"] >= 0 and span["producer_epoch"] != transaction["producer_epoch"]:
+        return False
+    marker = int(row["marker"])
+    if marker >= 0 and span["first_offset"] > spans["marker_offset"][marker]:
+        return False
+    before = int(span["previous_marker_timestamp"])
+    began_after_decision = before >= 0 and transaction["decided_at"] >= 0 and before > transaction["decided_at"]
+    if began_after_decision and marker < 0:
+        return False
+    if span["flags"] & OPEN:
+        return True
+    ended = int(span["marker_timestamp"])
+    return bool(transaction["decided_at"] < 0 or ended <= transaction["decided_at"] or marker >= 0) and ended >= int(transaction["started_at"])

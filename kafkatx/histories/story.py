@@ -1,0 +1,196 @@
+"""The histories of one capture: everything that rules may look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkatx.histories.coordinator import CoordinatorHistory
+from kafkatx.histories.endings import Endings, endings
+from kafkatx.histories.growing import Array
+from kafkatx.histories.participations import Participations, Status, participations
+from kafkatx.histories.spans import PartitionSpans
+from kafkatx.kernels.rows import INITIALISATION, LATEST, ODDITY, SPAN, TRANSACTION
+from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, OLD_CLEANUP_INTERVAL_MS
+from kafkatx.terms.topics import partition_for
+
+
+@dataclass(frozen=True, slots=True)
+class Horizon:
+    """How far a data partition's evidence reaches. Offsets are -1 where nothing is known; times are milliseconds.
+
+    `log_start` is the lowest offset that counts, `log_end` the offset behind the last batch, `first_dirty` where the cleaner stopped,
+    `is_compacted` that offsets may be missing for that reason; `has_gaps` that offsets are missing and compaction can't explain it;
+    `is_torn` that the end (or a stretch inside) could not be read; `first_timestamp` and `newest` span the time of its batches.
+    """
+
+    partition_code: int
+    topic: str
+    partition: int
+    log_start: int
+    log_end: int
+    high_watermark: int
+    first_dirty: int
+    copies: int
+    is_compacted: bool
+    has_gaps: bool
+    is_torn: bool
+    first_timestamp: int
+    newest: int
+    broker_time: int
+    plain_records: int
+    highest_epoch: int
+    highest_epoch_producer: int
+    highest_epoch_offset: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether absence inside the span of offsets means something."""
+        return not self.has_gaps and not self.is_torn
+
+
+@dataclass(frozen=True, slots=True)
+class StateHorizon:
+    """How far a partition of `__transaction_state` reaches; `newest` is the time of its last row."""
+
+    partition: int
+    first_offset: int
+    log_end: int
+    first_dirty: int
+    is_torn: bool
+    newest: int
+    leader_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Names behind the codes of a capture."""
+
+    transactional_ids: list[str]
+    topic_partitions: list[tuple[str, int]]
+    partition_lists: list[tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureFacts:
+    """What is known of the cluster as a whole. `evidence_end` is "now" for ages; `brokers` how many wrote; `was_live` that brokers ran
+    while it was copied as far as one can tell."""
+
+    name: str
+    cluster_id: str | None
+    fingerprint: str
+    brokers: int
+    evidence_end: int
+    release_known_to_raise_epoch: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """One capture, interpreted. Tables are arrays of the dtypes in kernels/rows.py; codes are resolved by `labels`."""
+
+    facts: CaptureFacts
+    labels: Labels
+    transactions: Array
+    initialisations: Array
+    oddities: Array
+    latest: Array
+    spans: Array
+    parts: Participations
+    endings: Endings
+    horizons: dict[int, Horizon]
+    state_horizons: dict[int, StateHorizon]
+
+    def transactional_id(self, code: int) -> str:
+        """Return the transactional.id behind a code."""
+        return self.labels.transactional_ids[code]
+
+    def topic_partition(self, code: int) -> tuple[str, int]:
+        """Return (topic, partition) behind a code."""
+        return self.labels.topic_partitions[code]
+
+    def age_ms(self, time: int) -> int:
+        """Milliseconds from `time` to the end of the evidence."""
+        return max(0, self.facts.evidence_end - time)
+
+    def latest_of(self, id_code: int) -> Array | None:
+        """Return the latest row of an id."""
+        at = int(np.searchsorted(self.latest["id_code"], id_code))
+        return self.latest[at] if at < len(self.latest) and self.latest["id_code"][at] == id_code else None
+
+    def owner_of_producer(self, producer_id: int) -> int:
+        """Code of the transactional.id that had a producer id, -1 where no row names it."""
+        for table in (self.latest, self.transactions, self.initialisations):
+            found = table["id_code"][table["producer_id"] == producer_id]
+            if len(found):
+                return int(found[-1])
+        return -1
+
+    def state_partition_at_hand(self, transactional_id: str) -> bool | None:
+        """Whether the coordinator's partition of an id is in the evidence; None where the number of partitions is not known."""
+        count = self.state_partition_count
+        return None if count is None else partition_for(transactional_id, count) in self.state_horizons
+
+    @property
+    def state_partition_count(self) -> int | None:
+        """Number of partitions of `__transaction_state`, as far as the ids at hand agree with the partitions at hand."""
+        if not self.state_horizons:
+            return None
+        present = sorted(self.state_horizons)
+        homes = [(self.transactional_id(int(row["id_code"])), int(row["state_partition"])) for row in self.latest[:200]]
+        for count in (present[-1] + 1, 50):
+            if all(partition_for(name, count) == home for name, home in homes):
+                return count
+        return None
+
+    @property
+    def has_all_state_partitions(self) -> bool:
+        """Whether every partition of `__transaction_state` is in the evidence, readable to its end."""
+        count = self.state_partition_count
+        return count is not None and set(range(count)) <= set(self.state_horizons) and not any(h.is_torn for h in self.state_horizons.values())
+
+
+def tell(
+    facts: CaptureFacts,
+    labels: Labels,
+    coordinators: list[CoordinatorHistory],
+    partitions: list[PartitionSpans],
+    horizons: dict[int, Horizon],
+    state_horizons: dict[int, StateHorizon],
+) -> Story:
+    """Join what the folds yielded to the story of a capture. Pure: the same tables give the same story."""
+    transactions = _stacked([history.transactions for history in coordinators], TRANSACTION)
+    latest = np.sort(_stacked([history.latest for history in coordinators], LATEST), order=["id_code", "timestamp"])
+    spans = _stacked([part.spans for part in partitions], SPAN)
+    at_hand = np.zeros(len(labels.topic_partitions) + 1, bool)
+    at_hand[[code for code in horizons]] = True
+    tolerance = 0 if facts.brokers <= 1 else BROKERS_TOLERANCE_MS
+    parts = participations(transactions, spans, labels.partition_lists, at_hand, tolerance)
+    raises = facts.release_known_to_raise_epoch or _epoch_was_raised_by_timeout(transactions)
+    ended = endings(transactions, _data_epochs(len(transactions), spans, parts), raises)
+    return Story(
+        facts, labels, transactions,
+        _stacked([history.initialisations for history in coordinators], INITIALISATION),
+        _stacked([history.oddities for history in coordinators], ODDITY),
+        latest, spans, parts, ended, horizons, state_horizons,
+    )  # fmt: skip
+
+
+def _stacked(tables: list[Array], dtype: np.dtype[np.void]) -> Array:
+    return tables[0] if len(tables) == 1 else np.concatenate(tables) if tables else np.zeros(0, dtype)
+
+
+def _data_epochs(count: int, spans: Array, parts: Participations) -> Array:
+    """Epoch of each transaction's data as the partitions show it, -1 where none is at hand."""
+    epochs = np.full(count, -1, np.int64)
+    known = (parts.rows["span"] >= 0) & (parts.rows["status"] != Status.UNDECIDED)
+    epochs[parts.rows["transaction"][known]] = spans["producer_epoch"][parts.rows["span"][known]]
+    return epochs
+
+
+def _epoch_was_raised_by_timeout(t: Array) -> bool:
+    """Whether this cluster's coordinator was seen to raise the epoch when a transaction ran out of time."""
+    duration = t["decided_at"] - t["started_at"]
+    over = (duration > t["timeout_ms"]) & (duration <= t["timeout_ms"].astype(np.int64) + 2 * OLD_CLEANUP_INTERVAL_MS)
+    raised = (t["producer_epoch"] >= 0) & (t["decision_epoch"] == t["producer_epoch"] + 1) & (t["begin_version"] != 2)
+    return bool((over & raised & (t["decision"] == 3)).any())

@@ -1,0 +1,183 @@
+"""Builds the story of each capture on this machine: read, fold, join."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kafkatx.evidence.captures import Capture, captures
+from kafkatx.evidence.coverage import Coverage, coverage_of
+from kafkatx.evidence.directories import Partition, data_directories
+from kafkatx.evidence.inventory import Item, Kind, inventory
+from kafkatx.evidence.reading import PartitionReading
+from kafkatx.histories.coordinator import CoordinatorHistory, fold_state_partition
+from kafkatx.histories.spans import OpenAtStart, PartitionSpans, fold_partition
+from kafkatx.histories.story import CaptureFacts, Horizon, Labels, StateHorizon, Story, tell
+from kafkatx.segments.damage import Damage
+from kafkatx.segments.names import Names
+from kafkatx.terms.topics import COMPACTED, INTERNAL, TRANSACTION_STATE
+
+Progress = Callable[[str, int], None]
+"""Called with a path and its size in bytes before it is read."""
+
+__all__ = ["CaptureStory", "build_stories", "open_captures"]
+
+
+@dataclass(slots=True)
+class CaptureStory:
+    """A capture, its story, and what was met while reading it. `segments` leads from a place in a log back to the files."""
+
+    capture: Capture
+    story: Story
+    coverage: list[Coverage]
+    damage: list[Damage]
+    diverged: list[tuple[str, str, int, object]]
+    segments: dict[Partition, list[Item]]
+
+
+def open_captures(paths: Iterable[str | Path], forced: dict[str, str] | None = None) -> list[Capture]:
+    """Find what lies under the paths and join it to captures; raises UsageError for a path that does not exist."""
+    return captures(data_directories(inventory(paths)), forced)
+
+
+def build_stories(
+    found: list[Capture], *, verify_all: bool = False, as_of: int | None = None, progress: Progress | None = None
+) -> Iterable[CaptureStory]:
+    """Read the captures one after the other."""
+    for capture in found:
+        yield _Builder(capture, verify_all, progress or (lambda path, size: None)).build(as_of)
+
+
+@dataclass(slots=True)
+class _Builder:
+    """One capture in work."""
+
+    capture: Capture
+    verify_all: bool
+    progress: Progress
+    names: Names = field(default_factory=Names)
+    coverage: list[Coverage] = field(default_factory=list)
+    damage: list[Damage] = field(default_factory=list)
+    diverged: list[tuple[str, str, int, object]] = field(default_factory=list)
+    coordinators: list[CoordinatorHistory] = field(default_factory=list)
+    partitions: list[PartitionSpans] = field(default_factory=list)
+    horizons: dict[int, Horizon] = field(default_factory=dict)
+    state_horizons: dict[int, StateHorizon] = field(default_factory=dict)
+    newest: int = -1
+    newest_of_clients: int = -1
+
+    def build(self, as_of: int | None) -> CaptureStory:
+        """Read everything once and tell the story."""
+        segments = self.capture.segments()
+        for key in sorted(segments):
+            reading = PartitionReading(self.capture, *key, segments[key], self.verify_all)
+            for _, item in segments[key]:
+                self.progress(item.path, item.size)
+            if key[0] == TRANSACTION_STATE:
+                self._read_states(reading)
+            else:
+                self._read_partition(reading)
+            self._close(reading)
+        self._cover_the_rest()
+        end = as_of if as_of is not None else self.newest if self.newest >= 0 else self.newest_of_clients
+        story = tell(self._facts(end), self._labels(), self.coordinators, self.partitions, self.horizons, self.state_horizons)
+        files = {key: [item for _, item in copies] for key, copies in segments.items()}
+        return CaptureStory(self.capture, story, self.coverage, self.damage, self.diverged, files)
+
+    def _read_states(self, reading: PartitionReading) -> None:
+        empty = self.names.list_code(())
+        history = fold_state_partition(reading.state_windows(self.names), reading.partition, empty, self.names.partition_lists)
+        self.coordinators.append(history)
+        self.newest = max(self.newest, history.last_timestamp)
+        self.state_horizons[reading.partition] = StateHorizon(
+            partition=reading.partition,
+            first_offset=history.first_offset,
+            log_end=history.next_offset,
+            first_dirty=self._checkpoint(reading.key, "first_dirty"),
+            is_torn=bool(reading.torn_ends),
+            newest=history.last_timestamp,
+            leader_epoch=history.leader_epoch,
+        )
+
+    def _read_partition(self, reading: PartitionReading) -> None:
+        code = self.names.partition_code(*reading.key)
+        log_start = self._log_start(reading)
+        snapshots = self.capture.entries(Kind.SNAPSHOT).get(reading.key, [])
+        open_before = [OpenAtStart(*entry) for entry in reading.open_before(log_start, snapshots)]
+        folded = fold_partition(reading.batch_windows(), code, open_before)
+        self.partitions.append(folded)
+        self._note_times(reading, folded)
+        self.horizons[code] = self._horizon(code, reading, folded, log_start)
+
+    def _note_times(self, reading: PartitionReading, folded: PartitionSpans) -> None:
+        broker, client = int(folded.horizon["broker_time"]), int(folded.horizon["create_time"])
+        self.newest = max(self.newest, broker, client if reading.topic in INTERNAL else -1)
+        self.newest_of_clients = max(self.newest_of_clients, client)
+
+    def _horizon(self, code: int, reading: PartitionReading, folded: PartitionSpans, log_start: int) -> Horizon:
+        horizon = folded.horizon
+        first_dirty = self._checkpoint(reading.key, "first_dirty")
+        compacted = reading.topic in COMPACTED or first_dirty >= 0 or reading.holes > 0 or int(horizon["cleaned_batches"]) > 0
+        return Horizon(
+            partition_code=code,
+            topic=reading.topic,
+            partition=reading.partition,
+            log_start=log_start,
+            log_end=int(horizon["next_offset"]),
+            high_watermark=self._checkpoint(reading.key, "high_watermarks"),
+            first_dirty=first_dirty,
+            copies=len({directory.path for directory, _ in reading.segments}),
+            is_compacted=compacted,
+            has_gaps=int(horizon["gaps"]) > 0 and not compacted,
+            is_torn=_is_torn(reading, int(horizon["next_offset"])),
+            first_timestamp=int(horizon["first_timestamp"]),
+            newest=max(int(horizon["broker_time"]), int(horizon["create_time"])),
+            broker_time=int(horizon["broker_time"]),
+            plain_records=int(horizon["plain_records"]),
+            highest_epoch=int(horizon["highest_epoch"]),
+            highest_epoch_producer=int(horizon["highest_epoch_producer"]),
+            highest_epoch_offset=int(horizon["highest_epoch_offset"]),
+        )
+
+    def _checkpoint(self, key: Partition, name: str) -> int:
+        """Highest value that a checkpoint of any copy gives for a partition, -1 for none."""
+        return max((getattr(directory, name).get(key, -1) for directory in self.capture.directories), default=-1)
+
+    def _log_start(self, reading: PartitionReading) -> int:
+        """Lowest log start of the copies: that of a copy is its checkpoint's or its first segment's base offset, whichever is higher."""
+        starts: dict[str, int] = {}
+        for directory, item in reading.segments:
+            base = max(0, item.base_offset)
+            starts[directory.path] = min(starts.get(directory.path, base), base)
+        marks = {directory.path: directory.log_starts.get(reading.key, 0) for directory, _ in reading.segments}
+        return min(max(start, marks[path]) for path, start in starts.items())
+
+    def _close(self, reading: PartitionReading) -> None:
+        self.coverage.extend(reading.coverage)
+        self.damage.extend(reading.damage)
+        self.diverged.extend((reading.topic, path, reading.partition, row) for path, row in reading.diverged)
+
+    def _cover_the_rest(self) -> None:
+        """Every file that is no log segment is named too."""
+        read = {entry.path for entry in self.coverage}
+        for directory in self.capture.directories:
+            for item in directory.items:
+                if item.path not in read:
+                    self.coverage.append(coverage_of(self.capture, item, directory.broker_id))
+        self.coverage.sort(key=lambda entry: entry.path)
+
+    def _labels(self) -> Labels:
+        ids = [value.decode("utf-8", "replace") for value in self.names.transactional_ids.values]
+        return Labels(ids, self.names.topic_partitions, self.names.partition_lists)
+
+    def _facts(self, end: int) -> CaptureFacts:
+        directories = self.capture.directories
+        brokers = {directory.broker_id if directory.broker_id is not None else directory.path for directory in directories}
+        modern = any(directory.cluster_id or directory.has_partition_metadata for directory in directories)
+        return CaptureFacts(self.capture.name, self.capture.cluster_id, self.capture.fingerprint, len(brokers), end, modern)
+
+
+def _is_torn(reading: PartitionReading, log_end: int) -> bool:
+    """Whether some stretch could not be read that no other copy fills: the place where a file broke off is not passed by the rest."""
+    return any(end >= log_end for end in reading.torn_ends) or any(damage.kind in ("crc", "header") for damage in reading.damage)

@@ -1,0 +1,124 @@
+"""An answer of `explain` as text for a terminal, or as JSON.
+
+Text    everything goes through `printable`: what a user pasted comes from evidence.
+JSON    one document; absent is null; `kafka_version` is the release that the answer was narrowed to.
+"""
+
+import json
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from kafkatx.outputs.explain_word import Answer, Mention
+from kafkatx.outputs.explanations import Explanation, Section
+from kafkatx.terms.catalogue import NEWEST_RELEASE, Release
+from kafkatx.terms.printable import printable
+
+MENTIONS_SHOWN = 30
+"""Entries that text lists where words were found in many; JSON lists all."""
+
+LONGEST_ITEM = 600
+"""Characters of one item that text shows."""
+
+
+def print_answer(answer: Answer, console: Console) -> None:
+    """Write the answer for a reader; nothing is written for an unknown phrase."""
+    for number, explanation in enumerate(answer.explanations):
+        if number:
+            console.print()
+        _print_explanation(explanation, answer.release, console)
+    if answer.mentions:
+        _print_mentions(answer.mentions, console)
+    for note in notes(answer):
+        console.print()
+        _print(note, console, style="dim")
+
+
+def notes(answer: Answer) -> Iterator[str]:
+    """Yield what limits the answer: lines left out, a release that the catalogue does not know yet."""
+    if answer.lines_left_out:
+        yield f"{answer.lines_left_out} more lines were not looked at."
+    if answer.release and answer.release.numbers[:2] > tuple(map(int, NEWEST_RELEASE.split("."))):
+        yield f"The catalogue was checked up to {NEWEST_RELEASE}; {answer.release} may differ."
+
+
+def to_json(answer: Answer) -> str:
+    """Return the answer as one JSON document, with a line end."""
+    document = {
+        "schema": 1,
+        "word": answer.phrase,
+        "kafka_version": str(answer.release) if answer.release else None,
+        "explanations": [_explanation_document(explanation) for explanation in answer.explanations],
+        "mentions": [{"kind": m.kind, "name": m.name, "text": m.text} for m in answer.mentions],
+        "notes": list(notes(answer)),
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def unknown_text(answer: Answer) -> str:
+    """Return what to tell a user whose phrase nobody knows."""
+    known = f"nothing is known about '{printable(answer.phrase.strip(), 80)}'"
+    if not answer.suggestions:
+        return f"{known}: give a rule, an error code or name, an exception, a state, a setting or a log line"
+    return "\n  ".join([f"{known}; did you mean:", *answer.suggestions])
+
+
+def _explanation_document(explanation: Explanation) -> dict[str, Any]:
+    return {
+        "kind": explanation.kind,
+        "name": explanation.name,
+        "summary": explanation.summary,
+        "releases": explanation.releases,
+        "in_release": explanation.in_release,
+        "sections": [{"heading": s.heading, "items": list(s.items)} for s in explanation.sections],
+        "rules": list(explanation.rules),
+    }
+
+
+def _print_explanation(explanation: Explanation, release: Release | None, console: Console) -> None:
+    releases = f" ({explanation.releases})" if explanation.releases != "all" else ""
+    _print(f"{explanation.kind}{releases}", console, style="cyan")
+    _print(explanation.name, console, style="bold")
+    if not explanation.in_release:
+        _print(f"Not in {release}: {explanation.releases}.", console, style="yellow")
+    _print(explanation.summary, console, indent=2)
+    for section in explanation.sections:
+        _print_section(section, console)
+    if explanation.rules:
+        _print_section(Section("Rules (kafkatx explain RULE)", (", ".join(explanation.rules),)), console)
+
+
+def _print_section(section: Section, console: Console) -> None:
+    console.print()
+    _print(section.heading, console, indent=2, style="bold")
+    bullet = "- " if len(section.items) > 1 else "  "
+    for item in section.items:
+        _print(item, console, indent=2, bullet=bullet)
+
+
+def _print_mentions(mentions: tuple[Mention, ...], console: Console) -> None:
+    _print(f"Found in {len(mentions)} entries of the catalogue; explain one of them for more.", console, style="cyan")
+    for mention in mentions[:MENTIONS_SHOWN]:
+        console.print()
+        _print(f"{mention.kind}: {mention.name}", console, style="bold")
+        _print(mention.text, console, indent=2)
+    if len(mentions) > MENTIONS_SHOWN:
+        _print(f"and {len(mentions) - MENTIONS_SHOWN} more", console, style="dim")
+
+
+def _print(text: str, console: Console, *, indent: int = 0, bullet: str = "", style: str = "") -> None:
+    """Write one item, wrapped, its further lines under the first; no blanks at line ends, so that text can be piped."""
+    margin = " " * indent
+    shown = printable(text, LONGEST_ITEM).encode(console.encoding, "backslashreplace").decode(console.encoding)
+    lines = textwrap.wrap(
+        shown,
+        width=max(console.width, 20),
+        initial_indent=margin + bullet,
+        subsequent_indent=margin + " " * len(bullet),
+        break_on_hyphens=False,
+    )
+    for line in lines:
+        console.print(Text(line, style), soft_wrap=True)

@@ -1,0 +1,246 @@
+"""What `explain` tells of an entry of the catalogue, or of a rule: data, rendered by `explain_text`.
+
+Narrowing  with a release only what holds for it is told; an entry that the release does not have is told whole, and
+           marked (`in_release`), since "it came later" is an answer too. Releases of other clients are never narrowed.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from kafkatx.rules.docstring import RuleText
+from kafkatx.terms.catalogue import (
+    ClientException,
+    Config,
+    ErrorCode,
+    LogTemplate,
+    Release,
+    Span,
+    State,
+    Stated,
+    broker_log_templates,
+    client_exceptions,
+    client_log_templates,
+    error_codes,
+    is_kafka_release,
+    simple_name,
+)
+
+LINKS_SHOWN = 12
+"""Entries of one kind that the explanation of a rule lists."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what stands under it, an item a line."""
+
+    heading: str
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One thing explained; `releases` are those that have it, `rules` those that it may point to."""
+
+    kind: str
+    name: str
+    summary: str
+    releases: str
+    in_release: bool
+    sections: tuple[Section, ...]
+    rules: tuple[str, ...]
+
+
+def explain_error(error: ErrorCode, release: Release | None) -> Explanation:
+    """Tell what an error code means, says and does to a transactional producer."""
+    told = release if error.span.holds(release) else None
+    clients = [row for row in client_exceptions() if error.code in row.codes]
+    return Explanation(
+        kind="error code",
+        name=f"{error.code} {error.name}",
+        summary=error.meaning,
+        releases=str(error.span),
+        in_release=error.span.holds(release),
+        sections=_sections(
+            ("Exception", _stated(error.exceptions, told)),
+            ("Message", _stated(error.messages, told)),
+            ("A transactional producer", [error.reaction, *_stated(error.effects, told)]),
+            ("What clients show", [_client_line(row) for row in _narrow(clients, _exception_span, told)]),
+        ),
+        rules=error.rules,
+    )
+
+
+def explain_exception(rows: Sequence[ClientException], release: Release | None) -> Explanation:
+    """Tell what one exception means, situation by situation; all `rows` are of the same exception."""
+    kept = _narrow(rows, _exception_span, release)
+    meanings = tuple(dict.fromkeys(row.meaning for row in kept if row.meaning))
+    several = f"{len(kept)} situations: the client and the message tell which"
+    return Explanation(
+        kind="exception",
+        name=exception_name(rows[0]),
+        summary=meanings[0] if len(meanings) == 1 else several,
+        releases=", ".join(dict.fromkeys(_client_releases(row) for row in rows)),
+        in_release=any(_exception_span(row).holds(release) for row in rows),
+        sections=_sections(
+            ("Class", dict.fromkeys(name for row in kept for name in row.exceptions)),
+            *((_client_releases(row), _situation(row)) for row in kept),
+        ),
+        rules=_rules(kept),
+    )
+
+
+def explain_log(
+    templates: Sequence[LogTemplate], values: Iterable[tuple[str, str]], release: Release | None
+) -> Explanation:
+    """Tell who writes a text, when, and what it says; `values` are what a pasted line has in its placeholders."""
+    kept = _narrow(templates, _template_span, release)
+    return Explanation(
+        kind=f"{kept[0].side} log message",
+        name=kept[0].template,
+        summary="; ".join(dict.fromkeys(template.meaning for template in kept if template.meaning)),
+        releases=", ".join(dict.fromkeys(_releases(template.client, template.span) for template in templates)),
+        in_release=any(_template_span(template).holds(release) for template in templates),
+        sections=_sections(
+            ("In this line", [f"{name} = {value}" for name, value in values]),
+            ("Written by", [f"{t.level} {t.logger} ({_releases(t.client, t.span)})" for t in kept]),
+        ),
+        rules=_rules(kept),
+    )
+
+
+def explain_config(config: Config, release: Release | None) -> Explanation:
+    """Tell a setting's default and what it does to transactions."""
+    spans = [default.span for default in config.defaults]
+    return Explanation(
+        kind=f"{config.scope} setting",
+        name=config.name,
+        summary=config.meaning,
+        releases=_joined(spans),
+        in_release=any(span.holds(release) for span in spans),
+        sections=_sections(
+            ("Default", _stated(config.defaults, release)),
+            ("Name in a topic", [config.topic_name]),
+            ("For transactions", [config.transactions]),
+            ("Source", [config.source]),
+        ),
+        rules=(),
+    )
+
+
+def explain_state(state: State, release: Release | None) -> Explanation:
+    """Tell what a transaction state means and which states may come before it."""
+    added = ", ".join(state.added_predecessors)
+    before = [Stated(Span("0.11"), ", ".join(state.predecessors))]
+    before += [Stated(Span("4.0"), f"with transactions v2 also {added}")] if added else []
+    return Explanation(
+        kind="transaction state",
+        name=f"{state.code} {state.state}",
+        summary=state.meaning,
+        releases="all",
+        in_release=True,
+        sections=_sections(
+            ("Other name", [f"{state.java_constant} (server logs, 4.1+)"]),
+            ("May come after", _stated(before, release)),
+            ("On disk", ["yes" if state.on_disk else "never: a record with it is damage"]),
+            ("Expires", ["yes, after transactional.id.expiration.ms" if state.expires else "no"]),
+            ("Source", [state.source]),
+        ),
+        rules=(),
+    )
+
+
+def explain_rule(rule: RuleText, release: Release | None) -> Explanation:
+    """Tell a rule in its own words, and which errors, exceptions and log messages may point to it."""
+    errors = [e for e in error_codes() if rule.rule_id in e.rules and e.span.holds(release)]
+    exceptions = [e for e in client_exceptions() if rule.rule_id in e.rules and _exception_span(e).holds(release)]
+    templates = [
+        template
+        for template in (*broker_log_templates(), *client_log_templates())
+        if rule.rule_id in template.rules and _template_span(template).holds(release)
+    ]
+    return Explanation(
+        kind="rule",
+        name=rule.rule_id,
+        summary=rule.summary,
+        releases="all",
+        in_release=True,
+        sections=_sections(
+            *rule.sections,
+            ("Error codes", _shown(f"{error.code} {error.name}" for error in errors)),
+            ("Exceptions", _shown(exception_name(exception) for exception in exceptions)),
+            ("Log messages", _shown(template.template for template in templates)),
+        ),
+        rules=(),
+    )
+
+
+def exception_name(row: ClientException) -> str:
+    """Return the short name that an exception's rows are gathered under."""
+    return ", ".join(map(simple_name, row.exceptions))
+
+
+def _sections(*pairs: tuple[str, Iterable[str]]) -> tuple[Section, ...]:
+    sections = (Section(heading, tuple(item for item in items if item)) for heading, items in pairs)
+    return tuple(section for section in sections if section.items)
+
+
+def _narrow(items: Sequence[T], span: Callable[[T], Span], release: Release | None) -> Sequence[T]:
+    """Keep what the release has; where it has none of them, keep all."""
+    return [item for item in items if span(item).holds(release)] or items
+
+
+def _stated(statements: Sequence[Stated], release: Release | None) -> list[str]:
+    kept = _narrow(statements, lambda statement: statement.span, release)
+    return [f"{s.span}: {s.text}" if s.span != Span() else s.text for s in kept]
+
+
+def _exception_span(row: ClientException) -> Span:
+    return row.span if is_kafka_release(row) else Span()
+
+
+def _template_span(template: LogTemplate) -> Span:
+    return template.span if is_kafka_release(template) else Span()
+
+
+def _releases(client: str, span: Span) -> str:
+    releases = "release not known" if span == Span() else str(span)
+    return releases if client == "kafka" else f"{client} {releases}"
+
+
+def _client_releases(row: ClientException) -> str:
+    return f"{row.client} {row.span}"
+
+
+def _client_line(row: ClientException) -> str:
+    condition = f" ({row.condition})" if row.condition else ""
+    return f"{_client_releases(row)}{condition}: {exception_name(row)}, {row.category}: {row.application_must}"
+
+
+def _situation(row: ClientException) -> list[str]:
+    named = (
+        ("when", row.condition),
+        ("message", " | ".join(row.messages)),
+        ("raised by", row.raised_by),
+        ("kind", row.category),
+        ("meaning", row.meaning),
+        ("the application must", row.application_must),
+    )
+    return [f"{name}: {text}" for name, text in named if text]
+
+
+def _joined(spans: Sequence[Span]) -> str:
+    since, until = spans[0].since, spans[-1].until
+    return str(Span(since, until))
+
+
+def _rules(entries: Iterable[ClientException | LogTemplate]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(rule for entry in entries for rule in entry.rules))
+
+
+def _shown(names: Iterable[str]) -> tuple[str, ...]:
+    distinct = tuple(dict.fromkeys(names))
+    rest = len(distinct) - LINKS_SHOWN
+    return distinct if rest <= 0 else (*distinct[:LINKS_SHOWN], f"and {rest} more")

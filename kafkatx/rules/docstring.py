@@ -1,0 +1,85 @@
+"""The docstring of a rule is its page: read into a summary and sections, without importing the rule.
+
+Format  a first line that says the rule in one sentence, then headings at the left margin, each followed by two blanks
+        (or a colon, or the end of the line) and its text; deeper lines go on with it, an empty line or a line that
+        begins with `- ` starts a new paragraph.
+Limits  a module whose docstring has no heading `Mechanism` is a helper, not a rule. The source is parsed, not run, so
+        that listing rules loads neither numpy nor pyarrow.
+"""
+
+import ast
+import pkgutil
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib.abc import InspectLoader
+from inspect import cleandoc
+
+import kafkatx.rules
+
+HEADINGS = ("Mechanism", "Evidence", "Against", "Look-alikes", "Remedy", "Source")
+"""The headings that every rule has, in the order that a reader wants them."""
+
+_HEADING = re.compile(rf"({'|'.join(HEADINGS)})(?:[ \t]*:[ \t]*|[ \t]{{2,}}|[ \t]*$)(.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleText:
+    """What a rule says of itself; `sections` are headings with their paragraphs, as ordered in the docstring."""
+
+    rule_id: str
+    summary: str
+    sections: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The headings that the docstring should have and has not."""
+        found = {heading for heading, paragraphs in self.sections if paragraphs}
+        return tuple(heading for heading in HEADINGS if heading not in found)
+
+    def paragraphs(self, heading: str) -> tuple[str, ...]:
+        """Return the paragraphs under a heading; none if it is absent."""
+        return dict(self.sections).get(heading, ())
+
+
+def parse_docstring(rule_id: str, docstring: str | None) -> RuleText | None:
+    """Return the text of a rule, or None if the docstring is not of that form."""
+    summary, sections = list[str](), dict[str, list[str]]()
+    lines = summary
+    for line in cleandoc(docstring or "").splitlines():
+        heading = _HEADING.fullmatch(line)
+        if heading:
+            lines = sections.setdefault(heading[1], [])
+        lines.append(heading[2] if heading else line)
+    if "Mechanism" not in sections:
+        return None
+    texts = tuple((heading, tuple(_paragraphs(found))) for heading, found in sections.items())
+    return RuleText(rule_id, " ".join(_paragraphs(summary)), texts)
+
+
+def rule_texts(folders: Iterable[str] | None = None) -> tuple[RuleText, ...]:
+    """Return the texts of all rules, by rule id.
+
+    Args:
+        folders: where rule modules lie; by default the package `kafkatx.rules`.
+    """
+    found = (parse_docstring(name, docstring) for name, docstring in _docstrings(folders or kafkatx.rules.__path__))
+    return tuple(sorted((text for text in found if text is not None), key=lambda text: text.rule_id))
+
+
+def _docstrings(folders: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+    for module in pkgutil.iter_modules(folders):
+        spec = module.module_finder.find_spec(module.name, None)
+        source = spec.loader.get_source(module.name) if spec and isinstance(spec.loader, InspectLoader) else None
+        if source is not None and not module.ispkg:
+            yield module.name, ast.get_docstring(ast.parse(source))
+
+
+def _paragraphs(lines: Iterable[str]) -> Iterator[str]:
+    words: list[str] = []
+    for line in [*lines, ""]:
+        text = line.strip()
+        if words and (not text or text.startswith("- ")):
+            yield " ".join(words)
+            words = []
+        words.extend(text.removeprefix("- ").split())

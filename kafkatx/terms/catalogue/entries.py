@@ -1,0 +1,119 @@
+"""What the catalogue holds: one frozen type a table, with the columns of the table as fields."""
+
+from dataclasses import dataclass
+
+from kafkatx.terms.catalogue.releases import Span
+
+KAFKA = "kafka"
+"""The `client` of rows whose releases are Kafka's own: the Java clients, Kafka Streams and Kafka Connect."""
+
+JAVA_CLIENTS = frozenset({KAFKA, "java", "kafka-streams", "kafka-connect"})
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A statement and the releases that it holds for."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCode:
+    """An error code of the protocol (`org.apache.kafka.common.protocol.Errors`).
+
+    `reaction` is what a transactional Java producer makes of it: retried, abortable, fatal, ...
+    """
+
+    code: int
+    name: str
+    exceptions: tuple[Stated, ...]
+    span: Span
+    messages: tuple[Stated, ...]
+    reaction: str
+    effects: tuple[Stated, ...]
+    meaning: str
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClientException:
+    """How one client shows a failure to its application, and what the application must do then.
+
+    `exceptions` are class names or, in clients without classes, error constants; `codes` are Kafka's codes, below
+    -100 those of librdkafka; `messages` are templates with `<placeholders>`; `span` counts the client's releases.
+    """
+
+    client: str
+    span: Span
+    condition: str
+    exceptions: tuple[str, ...]
+    codes: tuple[int, ...]
+    messages: tuple[str, ...]
+    raised_by: str
+    category: str
+    meaning: str
+    application_must: str
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LogTemplate:
+    """A text of Kafka's source: a log line, or the message of an exception, with `<placeholders>`.
+
+    `logger` is the newest full name of the class that holds it; `level` a log level, the exception class that carries
+    the text, or MESSAGE where one text serves both; `side` is `broker` or `client`.
+    """
+
+    side: str
+    client: str
+    logger: str
+    level: str
+    template: str
+    span: Span
+    meaning: str
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A setting with its defaults by release; `transactions` says what it does to them."""
+
+    scope: str
+    name: str
+    topic_name: str
+    defaults: tuple[Stated, ...]
+    meaning: str
+    transactions: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A transaction state with the states that may come before it; `added_predecessors` since 4.0."""
+
+    code: int
+    state: str
+    java_constant: str
+    meaning: str
+    predecessors: tuple[str, ...]
+    added_predecessors: tuple[str, ...]
+    on_disk: bool
+    expires: bool
+    source: str
+
+
+Named = ErrorCode | ClientException | Config | State
+"""Entries that have a name of their own; log templates are found by their text."""
+
+Entry = Named | LogTemplate
+
+
+def simple_name(name: str) -> str:
+    """Return a class name without its package: `ProducerFencedException`; error constants stay whole."""
+    return name.rpartition(".")[2].rstrip("$")
+
+
+def is_kafka_release(entry: ClientException | LogTemplate) -> bool:
+    """Tell whether the entry's span counts releases of Kafka, not of another client."""
+    return entry.client in JAVA_CLIENTS

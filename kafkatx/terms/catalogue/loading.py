@@ -1,0 +1,145 @@
+"""The catalogue's tables: tab-separated package data, read when first asked for and then kept.
+
+Format  the first line names the columns; a cell of several statements puts ` || ` between them, each of them with the
+        span it holds for (`2.7+: text`); lists of names and codes are separated by commas.
+Source  Kafka's own source at 26 minor releases (0.11 to 4.4) for log texts and error codes; class and KIP are named
+        where a row rests on one.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+
+from kafkatx.terms.catalogue.entries import KAFKA, ClientException, Config, ErrorCode, LogTemplate, State, Stated
+from kafkatx.terms.catalogue.releases import Span, parse_span
+
+Row = dict[str, str]
+
+
+@cache
+def error_codes() -> tuple[ErrorCode, ...]:
+    """Return all error codes, by code; a code that was renamed has an entry a name."""
+    return tuple(_error_code(row) for row in _rows("errors.tsv"))
+
+
+@cache
+def client_exceptions() -> tuple[ClientException, ...]:
+    """Return all exceptions, client by client."""
+    return tuple(_client_exception(row) for row in _rows("exceptions.tsv"))
+
+
+@cache
+def broker_log_templates() -> tuple[LogTemplate, ...]:
+    """Return the texts that brokers log."""
+    return tuple(_log_template("broker", row) for row in _rows("broker_log_templates.tsv"))
+
+
+@cache
+def client_log_templates() -> tuple[LogTemplate, ...]:
+    """Return the texts that clients log or throw."""
+    return tuple(_log_template("client", row) for row in _rows("client_log_templates.tsv"))
+
+
+@cache
+def configs() -> tuple[Config, ...]:
+    """Return the settings that bear on transactions; one name may have an entry a scope."""
+    return tuple(_config(row) for row in _rows("configs.tsv"))
+
+
+@cache
+def states() -> tuple[State, ...]:
+    """Return the transaction states, by code."""
+    return tuple(_state(row) for row in _rows("states.tsv"))
+
+
+def _rows(name: str) -> Iterator[Row]:
+    lines = files(__package__).joinpath(name).read_text("utf-8").splitlines()
+    columns = lines[0].split("\t")
+    for line in lines[1:]:
+        yield dict(zip(columns, line.split("\t"), strict=True))
+
+
+def _error_code(row: Row) -> ErrorCode:
+    return ErrorCode(
+        code=int(row["code"]),
+        name=row["name"],
+        exceptions=_stated(row["exceptions"]),
+        span=_span(row),
+        messages=_stated(row["messages"]),
+        reaction=row["reaction"],
+        effects=_stated(row["effects"]),
+        meaning=row["meaning"],
+        rules=_names(row["rules"]),
+    )
+
+
+def _client_exception(row: Row) -> ClientException:
+    return ClientException(
+        client=row["client"],
+        span=_span(row),
+        condition=row["condition"],
+        exceptions=_names(row["exception"]),
+        codes=tuple(map(int, _names(row["codes"]))),
+        messages=_parts(row["messages"]),
+        raised_by=row["raised_by"],
+        category=row["category"],
+        meaning=row["meaning"],
+        application_must=row["application_must"],
+        rules=_names(row["rules"]),
+    )
+
+
+def _log_template(side: str, row: Row) -> LogTemplate:
+    return LogTemplate(
+        side=side,
+        client=row.get("client", KAFKA),
+        logger=row["logger"],
+        level=row["level"],
+        template=row["template"],
+        span=_span(row),
+        meaning=row["meaning"],
+        rules=_names(row["rules"]),
+    )
+
+
+def _config(row: Row) -> Config:
+    return Config(
+        scope=row["scope"],
+        name=row["name"],
+        topic_name=row["topic_name"],
+        defaults=_stated(row["defaults"]),
+        meaning=row["meaning"],
+        transactions=row["transactions"],
+        source=row["source"],
+    )
+
+
+def _state(row: Row) -> State:
+    return State(
+        code=int(row["code"]),
+        state=row["state"],
+        java_constant=row["java_constant"],
+        meaning=row["meaning"],
+        predecessors=_names(row["predecessors"]),
+        added_predecessors=_names(row["added_predecessors"]),
+        on_disk=row["on_disk"] == "yes",
+        expires=row["expires"] == "yes",
+        source=row["source"],
+    )
+
+
+def _span(row: Row) -> Span:
+    return Span(row["since"] or None, row["until"] or None)
+
+
+def _parts(cell: str) -> tuple[str, ...]:
+    return tuple(cell.split(" || ")) if cell else ()
+
+
+def _stated(cell: str) -> tuple[Stated, ...]:
+    pairs = (part.partition(": ") for part in _parts(cell))
+    return tuple(Stated(parse_span(span), text) for span, _, text in pairs)
+
+
+def _names(cell: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in cell.split(",")) if cell else ()

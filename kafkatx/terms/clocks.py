@@ -1,0 +1,21 @@
+"""Whose clock wrote a time, and how far two clocks may differ before a comparison means something."""
+
+BROKERS_TOLERANCE_MS = 2_000
+"""Between two brokers of one cluster."""
+CLIENT_TOLERANCE_MS = 5_000
+"""Between a client and a broker."""
+RETRY_WINDOW_MS = 5_000
+"""How soon after CompleteAbort the InitProducerId that caused it comes again (CONCURRENT_TRANSACTIONS is retried after 20 to 500 ms;
+a lost answer costs more)."""
+PROMPT_RETRY_MS = 1_000
+"""The same where a later Empty row has another ordinary reading: transactions v2, and a client's own bump of its epoch (KIP-360)."""
+OLD_CLEANUP_INTERVAL_MS, CLEANUP_INTERVAL_MS = 60_000, 10_000
+"""Default transaction.abort.timed.out.transaction.cleanup.interval.ms to 2.4, and from 2.5 on."""
+TIMEOUT_SLACK_MS = 5_000
+"""What the coordinator's own work may add to timeout and interval."""
+LATE_TRANSACTION_BUFFER_MS = 300_000
+"""What a broker waits beyond the longest timeout before it counts a transaction as late (ProducerStateManager)."""
+MAX_TRANSACTION_TIMEOUT_MS = 900_000
+"""Default transaction.max.timeout.ms."""
+EXPIRATION_MS = 604_800_000
+"""Default transactional.id.expiration.ms, 0.11 to 4.4."""

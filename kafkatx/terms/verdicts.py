@@ -1,0 +1,19 @@
+"""How sure we are, and how bad it is: two independent scales."""
+
+from enum import IntEnum
+
+
+class Verdict(IntEnum):
+    """proved: no other reading of the evidence is known; likely: one look-alike can't be tested; possible: two readings or more."""
+
+    possible = 0
+    likely = 1
+    proved = 2
+
+
+class Severity(IntEnum):
+    """error: data lost, invisible or blocked, or an application down; warning: will become one, or work was thrown away; info."""
+
+    info = 0
+    warning = 1
+    error = 2
