@@ -102,14 +102,14 @@ def one_blank(text: str) -> str:
 
 @cache
 def _by_weight() -> tuple[tuple[Template, str, tuple[Source, ...]], ...]:
-    """All shapes, most literal characters first, each with its longest piece and the entries that have it."""
+    """All shapes with longest piece and entries: most literal characters first, then fewest placeholders."""
     sources: dict[tuple[str, ...], list[Source]] = defaultdict(list)
     templates: dict[tuple[str, ...], Template] = {}
     for text, source in _texts():
         template = parse_template(text)
         templates.setdefault(template.pieces, template)
         sources[template.pieces].append(source)
-    ordered = sorted(templates.values(), key=lambda template: (-template.weight, template.pieces))
+    ordered = sorted(templates.values(), key=lambda template: (-template.weight, len(template.pieces), template.pieces))
     return tuple((t, max(t.pieces, key=len), tuple(dict.fromkeys(sources[t.pieces]))) for t in ordered)
 
 

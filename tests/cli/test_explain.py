@@ -1,0 +1,258 @@
+import json
+import subprocess
+import sys
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import kafkatx.rules
+from kafkatx.cli.explain import EXPLAIN_SETTINGS, explain
+from kafkatx.terms.catalogue import configs, error_codes, states
+
+RULE = '''"""A transaction stayed open in one partition after its coordinator had ended it.
+
+Mechanism    A late write.
+Evidence     An open span that no row lists.
+Against      A row in Prepare*.
+Look-alikes  open_transaction
+Remedy       Abort it, once \x5b guards hold.
+Source       KIP-890
+"""
+'''
+
+
+@pytest.fixture
+def run():
+    app = typer.Typer()
+    app.command(context_settings=EXPLAIN_SETTINGS)(explain)
+    return lambda *words: CliRunner().invoke(app, list(words))
+
+
+@pytest.fixture
+def rules(tmp_path, monkeypatch):
+    (tmp_path / "partition_left_open.py").write_text(RULE)
+    monkeypatch.setattr(kafkatx.rules, "__path__", [str(tmp_path)])
+
+
+def test_an_error_code_is_explained_whole(run, golden):
+    golden("explain-47.txt", run("47").stdout)
+
+
+def test_a_pasted_broker_line_is_explained_whole(run, golden):
+    line = (
+        "[2026-11-21 10:23:51,003] INFO [TransactionCoordinator id=1] Completed rollback of ongoing transaction for "
+        "transactionalId orders-1 due to timeout (kafka.coordinator.transaction.TransactionCoordinator)"
+    )
+    golden("explain-rollback-line.txt", run(line).stdout)
+
+
+@pytest.mark.parametrize(
+    "words", [("INVALID_TXN_STATE",), ("fenced",), ("transaction.timeout.ms",), ("-1",), ("PrepareAbort",)]
+)
+def test_text_fits_80_columns_and_has_no_blanks_at_line_ends(run, words):
+    lines = run(*words).stdout.splitlines()
+    assert lines
+    assert all(len(line) <= 80 and line == line.rstrip() for line in lines)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [str(e.code) for e in error_codes()]
+    + [e.name for e in error_codes()]
+    + [s.state for s in states()]
+    + [c.name for c in configs()],
+)
+def test_every_name_of_the_catalogue_is_explained(run, word):
+    result = run(word)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert word.lower() in result.stdout.lower()
+
+
+def test_several_words_are_one_phrase(run):
+    found = json.loads(
+        run("--json", "Invoking", "InitProducerId", "for the first time", "in order to acquire a producer ID").stdout
+    )
+    assert found["word"] == "Invoking InitProducerId for the first time in order to acquire a producer ID"
+    assert [e["kind"] for e in found["explanations"]] == ["client log message"]
+
+
+def test_a_stack_trace_is_explained_by_its_message(run):
+    trace = (
+        "org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer with the same "
+        "transactionalId which fences the current one.\n\tat org.apache.kafka.clients.producer.KafkaProducer.send(x)"
+    )
+    found = json.loads(run("--json", trace).stdout)
+    assert [(e["kind"], e["name"]) for e in found["explanations"]] == [
+        ("exception", "ProducerFencedException"),
+        ("error code", "90 PRODUCER_FENCED"),
+    ]
+
+
+def test_a_line_that_quotes_an_error_explains_line_and_error(run):
+    line = (
+        "WARN Sender - Got error produce response with correlation id 5 on topic-partition t-0, "
+        "retrying (3 attempts left). Error: NOT_ENOUGH_REPLICAS"
+    )
+    found = json.loads(run("--json", line).stdout)
+    assert [e["kind"] for e in found["explanations"]] == ["client log message", "error code"]
+    assert "response = NOT_ENOUGH_REPLICAS" in found["explanations"][0]["sections"][0]["items"]
+
+
+def test_json_is_one_document_with_the_same_facts(run):
+    found = json.loads(run("PRODUCER_FENCED", "--json").stdout)
+    assert (found["schema"], found["kafka_version"], found["mentions"], found["notes"]) == (1, None, [], [])
+    (error,) = found["explanations"]
+    assert (error["name"], error["releases"], error["in_release"]) == ("90 PRODUCER_FENCED", "2.7+", True)
+    assert error["rules"] == ["fenced_by_new_instance", "transaction_timed_out"]
+
+
+def test_the_meaning_in_a_release_leaves_others_out(run):
+    old, new = run("47", "--kafka-version", "2.6.3").stdout, run("47", "--kafka-version", "2.7").stdout
+    assert "ProducerFencedException, fatal everywhere" in old
+    assert "abortable on Produce" not in old
+    assert "abortable on Produce" in new
+    assert "fatal everywhere" not in new
+
+
+def test_a_setting_has_one_default_in_a_release(run):
+    text = run("linger.ms", "--kafka-version", "4.0").stdout
+    assert "4.0+: 5" in text
+    assert "0.11-3.9" not in text
+
+
+@pytest.mark.parametrize(
+    ("word", "release", "note"),
+    [
+        ("PRODUCER_FENCED", "2.0", "Not in 2.0: 2.7+."),
+        ("NOT_LEADER_FOR_PARTITION", "3.0", "Not in 3.0: 0.11-2.5."),
+        ("group.protocol", "3.6", "Not in 3.6: 3.7+."),
+    ],
+)
+def test_what_a_release_has_not_is_said_and_still_explained(run, word, release, note):
+    result = run(word, "--kafka-version", release)
+    assert result.exit_code == 0
+    assert note in result.stdout
+    assert word in result.stdout
+
+
+def test_releases_of_other_clients_are_not_narrowed(run):
+    found = json.loads(run("_FENCED", "--json", "--kafka-version", "4.0").stdout)
+    assert [(e["name"], e["in_release"]) for e in found["explanations"]] == [("RD_KAFKA_RESP_ERR__FENCED", True)]
+
+
+def test_a_release_beyond_the_catalogue_is_answered_with_a_note(run):
+    assert "checked up to 4.4; 5.1 may differ" in run("47", "--kafka-version", "5.1").stdout
+
+
+@pytest.mark.parametrize("version", ["abc", "", "2..8", "\x1b[31m"])
+def test_a_version_that_is_none_is_refused(run, version):
+    result = run("47", "--kafka-version", version)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "write it as 2.8" in result.stderr
+    assert "\x1b" not in result.stderr
+
+
+def test_part_of_a_text_lists_where_it_stands(run):
+    text = run("rollback of ongoing").stdout
+    assert text.startswith("Found in ")
+    assert "broker log message: Completed rollback of ongoing transaction" in text
+
+
+def test_an_unknown_word_is_refused_with_suggestions(run):
+    result = run("PRODUCR_FENCED")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "did you mean" in result.stderr
+    assert "PRODUCER_FENCED" in result.stderr.splitlines()[1]
+
+
+def test_a_word_like_nothing_says_what_can_be_asked(run):
+    result = run("qqqqqqqq")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "give a rule, an error code" in result.stderr
+
+
+@pytest.mark.parametrize("words", [("",), (" ", "\n")])
+def test_no_word_at_all_is_refused(run, words):
+    result = run(*words)
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "\x1b[31mred\x07",
+        "[bold red]x[/bold red]",
+        "a\u202eb",
+        "\udcff\udcfe",
+        "x" * 100_000,
+        "[/]",
+        "%s{0}",
+        "--nonsense",
+        "\x00",
+    ],
+)
+def test_hostile_words_are_refused_and_shown_harmless(run, word):
+    result = run(word)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    assert not {"\x1b", "\x07", "\u202e", "\x00"} & set(result.stderr)
+    assert len(result.stderr) < 1000
+
+
+def test_values_of_a_pasted_line_are_shown_harmless_and_unstyled(run):
+    text = run("ProducerId set to \x1b]0;owned\x07 with epoch [bold]5[/bold] \u202e:smile:").stdout
+    assert "producerId = \\x1b]0;owned\\x07" in text
+    assert "epoch = [bold]5[/bold] \\u202e:smile:" in text
+    assert not {"\x1b", "\x07", "\u202e"} & set(text)
+
+
+def test_json_of_a_hostile_line_is_ascii(run):
+    output = run("--json", "ProducerId set to \x1b\u202e\udcff with epoch 5").stdout
+    assert output.isascii()
+    assert json.loads(output)["explanations"][0]["sections"][0]["items"][0] == "producerId = \x1b\u202e\udcff"
+
+
+def test_a_long_paste_is_read_to_a_limit_and_says_so(run):
+    found = json.loads(run("--json", "ProducerId set to 1 with epoch 1\n" * 250).stdout)
+    assert len(found["explanations"]) == 1
+    assert found["notes"] == ["50 more lines were not looked at."]
+
+
+@pytest.mark.parametrize("word", ["partition_left_open", "Partition-Left-Open", "partition left open"])
+@pytest.mark.usefixtures("rules")
+def test_a_rule_is_explained_from_its_docstring(run, word):
+    found = json.loads(run("--json", word).stdout)
+    (rule,) = found["explanations"]
+    assert (rule["kind"], rule["name"]) == ("rule", "partition_left_open")
+    assert rule["summary"].startswith("A transaction stayed open")
+    headings = [section["heading"] for section in rule["sections"]]
+    assert headings == ["Mechanism", "Evidence", "Against", "Look-alikes", "Remedy", "Source"]
+    assert "Abort it, once [ guards hold." in run(word).stdout
+
+
+@pytest.mark.usefixtures("rules")
+def test_a_rule_is_suggested_and_found_by_part(run):
+    assert "partition_left_open" in run("partition_left_opn").stderr
+    assert "rule: partition_left_open" in run("left_open").stdout
+
+
+def test_a_rule_names_what_points_to_it_narrowed_to_the_release(run, tmp_path, monkeypatch):
+    (tmp_path / "transaction_timed_out.py").write_text(RULE)
+    monkeypatch.setattr(kafkatx.rules, "__path__", [str(tmp_path)])
+
+    def links(*options):
+        sections = json.loads(run("--json", "transaction_timed_out", *options).stdout)["explanations"][0]["sections"]
+        return {section["heading"]: section["items"] for section in sections}
+
+    assert {"47 INVALID_PRODUCER_EPOCH", "90 PRODUCER_FENCED"} <= set(links()["Error codes"])
+    assert "90 PRODUCER_FENCED" not in links("--kafka-version", "2.5")["Error codes"]
+    assert any("rollback" in text for text in links()["Log messages"])
+    assert len(links()["Log messages"]) <= 13
+
+
+def test_the_command_is_imported_without_anything_heavy():
+    code = "import sys, kafkatx.cli.explain; print({'numpy', 'pyarrow', 'numba'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
