@@ -116,7 +116,7 @@ def _of_aborts(t: Array, epoch: Any, decision_epoch: Any, protocol: Any, duratio
         (classic & ~raised & known & over, EndedBy.unknown, Verdict.possible, Reason.no_bump_release),
         (classic & ~raised & known, EndedBy.client, Verdict.likely, Reason.own_epoch),
         (v2 & over & went_on, EndedBy.client, Verdict.likely, Reason.v2_client_went_on),
-        ((raised | v2) & over & init, EndedBy.timeout, Verdict.likely, Reason.over_timeout_then_init),
+        ((raised | v2) & over & prompt, EndedBy.timeout, Verdict.likely, Reason.over_timeout_then_init),
         ((raised | v2) & over & late, EndedBy.timeout, Verdict.likely, Reason.over_timeout_late),
         ((raised | v2) & over, EndedBy.timeout, Verdict.proved, Reason.over_timeout),
         (raised & within & init, EndedBy.new_instance, Verdict.likely, Reason.raised_then_init),

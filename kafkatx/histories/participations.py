@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kafkatx.histories.alignment import settle, stretches
 from kafkatx.histories.growing import Array
 from kafkatx.kernels import engine
 from kafkatx.kernels.matching import match_groups
@@ -53,6 +54,7 @@ def participations(transactions: Array, spans: Array, partition_lists: list[tupl
     )
     engine.count_rows(len(rows))
     agreed = forward == backward
+    _settle(transactions, ordered_rows, spans, groups, forward, backward, agreed, tolerance_ms)
     rows["marker"][groups.row_order] = np.where(agreed, forward, -1)
     status = np.where(agreed, np.where(forward >= 0, Status.MARKED, Status.UNMARKED), Status.UNDECIDED)
     rows["status"][groups.row_order] = status
@@ -122,6 +124,24 @@ def _dense(keys: Array) -> Array:
     ranks = np.empty(len(keys), np.int64)
     ranks[order] = np.cumsum(changed) - 1
     return ranks
+
+
+def _settle(
+    transactions: Array, ordered_rows: Array, spans: Array, groups: _Groups, forward: Array, backward: Array, agreed: Array, tolerance_ms: int
+) -> None:
+    """Settle the stretches where the two directions disagree; what is settled counts as agreed from then on."""
+    disputed = np.unique(np.searchsorted(groups.row_bounds, np.flatnonzero(~agreed), "right") - 1)
+    for group in disputed.tolist():
+        first, end = int(groups.row_bounds[group]), int(groups.row_bounds[group + 1])
+        begin, stop = groups.span_bounds[group]
+        inside = slice(first, end)
+        group_spans = groups.span_order[begin:stop]
+        for low, high, stretch in stretches(agreed[inside], forward[inside], ordered_rows[inside], group_spans):
+            found = settle(stretch, transactions, spans, tolerance_ms)
+            if found is not None:
+                closed = [span if span >= 0 and spans["marker_offset"][span] >= 0 else -1 for span in found]
+                forward[first + low : first + high] = backward[first + low : first + high] = closed
+                agreed[first + low : first + high] = True
 
 
 def _mark_undecided(owner: Array, forward: Array, backward: Array, agreed: Array) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels.bytes import int32_at, uint16_at, uvarint_at
+from kafkatx.kernels.bytes import int16_at, int32_at, uvarint_at
 from kafkatx.kernels.transaction_log import end_of_tags
 from kafkatx.segments.interning import Interner
 
@@ -75,7 +75,7 @@ def _pairs(encoded: bytes, version: int) -> list[TopicPartition]:
         topics -= 1
     for _ in range(topics):
         if version == 0:
-            length, at = uint16_at.plain(encoded, at), at + 2
+            length, at = int16_at.plain(encoded, at), at + 2
             topic, at = encoded[at : at + length].decode("utf-8", "replace"), at + length
             count, at = int32_at.plain(encoded, at), at + 4
         else:

@@ -1,0 +1,132 @@
+"""Settles the stretches where matching from the front and from the back disagree: the cheapest explanation, if it is the only one.
+
+A restarted coordinator repeats markers, brokers lose the ends of logs, clocks differ. What costs little happens (a repeated marker, a
+marker that is still to come); what costs much does not (a marker that no coordinator decided).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from kafkatx.histories.growing import Array
+from kafkatx.kernels.matching import fits
+
+LARGEST_STRETCH = 4_096
+"""Transactions times markers of a stretch that is still settled; beyond that it stays undecided."""
+
+MISSING_OF_COMPLETED, MISSING_OF_UNFINISHED = 20, 2
+ORPHAN_WITH_DATA, ORPHAN_EMPTY, ORPHAN_OPEN = 30, 5, 10
+IMPOSSIBLE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Consecutive transactions of a producer in a partition, and the spans that can be theirs, both in order."""
+
+    transactions: list[int]
+    spans: list[int]
+
+
+def settle(stretch: Stretch, transactions: Array, spans: Array, tolerance_ms: int) -> list[int] | None:
+    """Span (or -1) of each transaction of the stretch; None where two explanations cost the same or the stretch is too long."""
+    rows, columns = len(stretch.transactions), len(stretch.spans)
+    if rows * columns > LARGEST_STRETCH:
+        return None
+    cost, ways = _fill(stretch, transactions, spans, tolerance_ms)
+    if ways[rows, columns] != 1:
+        return None
+    return _trace(stretch, cost, transactions, spans, tolerance_ms)
+
+
+def _match_cost(stretch: Stretch, row: int, column: int, transactions: Array, spans: Array, tolerance_ms: int) -> int:
+    transaction, span = stretch.transactions[row], stretch.spans[column]
+    if spans["marker_offset"][span] >= 0:
+        return 0 if fits.plain(transactions, transaction, spans, span, tolerance_ms) else IMPOSSIBLE
+    same = transactions["producer_epoch"][transaction] == spans["producer_epoch"][span]
+    return _missing(transactions, transaction) if same else IMPOSSIBLE
+
+
+def _missing(transactions: Array, transaction: int) -> int:
+    return MISSING_OF_COMPLETED if transactions["completion_offset"][transaction] >= 0 else MISSING_OF_UNFINISHED
+
+
+def _orphan(spans: Array, span: int) -> int:
+    if spans["marker_offset"][span] < 0:
+        return ORPHAN_OPEN
+    return ORPHAN_WITH_DATA if spans["first_offset"][span] >= 0 else ORPHAN_EMPTY
+
+
+def _fill(stretch: Stretch, transactions: Array, spans: Array, tolerance_ms: int) -> tuple[Any, Any]:
+    """Costs and numbers of cheapest ways, state by state; unmatched spans come before unmatched transactions, so no way counts twice.
+
+    Layer 0: the last step was a match or an orphan; layer 1: the last step left a transaction without a span.
+    """
+    rows, columns = len(stretch.transactions), len(stretch.spans)
+    cost = np.full((rows + 1, columns + 1, 2), IMPOSSIBLE, np.int64)
+    ways = np.zeros((rows + 1, columns + 1, 2), np.int64)
+    cost[0, 0, 0], ways[0, 0, 0] = 0, 1
+    for row in range(rows + 1):
+        for column in range(columns + 1):
+            steps = []
+            if column:
+                steps.append((0, row, column - 1, 0, _orphan(spans, stretch.spans[column - 1])))
+            if row:
+                missing = _missing(transactions, stretch.transactions[row - 1])
+                steps += [(1, row - 1, column, layer, missing) for layer in (0, 1)]
+            if row and column:
+                match = _match_cost(stretch, row - 1, column - 1, transactions, spans, tolerance_ms)
+                steps += [(0, row - 1, column - 1, layer, match) for layer in (0, 1)]
+            for layer, from_row, from_column, from_layer, price in steps:
+                _relax(cost, ways, (row, column, layer), (from_row, from_column, from_layer), price)
+    best = cost.min(axis=2)
+    total = np.where(cost == best[..., None], ways, 0).sum(axis=2)
+    return cost, total
+
+
+def _relax(cost: Any, ways: Any, to: tuple[int, int, int], start: tuple[int, int, int], price: int) -> None:
+    reached = cost[start] + price
+    if reached >= IMPOSSIBLE or reached > cost[to]:
+        return
+    ways[to] = ways[start] + (ways[to] if reached == cost[to] else 0)
+    cost[to] = reached
+
+
+def _trace(stretch: Stretch, cost: Any, transactions: Array, spans: Array, tolerance_ms: int) -> list[int]:
+    """Follow the only cheapest way back."""
+    found = [-1] * len(stretch.transactions)
+    row, column = len(stretch.transactions), len(stretch.spans)
+    layer = int(cost[row, column].argmin())
+    while row or column:
+        here = cost[row, column, layer]
+        if layer == 1:
+            missing = _missing(transactions, stretch.transactions[row - 1])
+            row -= 1
+            layer = 0 if cost[row, column, 0] + missing == here else 1
+        elif column and cost[row, column - 1, 0] + _orphan(spans, stretch.spans[column - 1]) == here:
+            column -= 1
+        else:
+            match = _match_cost(stretch, row - 1, column - 1, transactions, spans, tolerance_ms)
+            row, column = row - 1, column - 1
+            found[row] = stretch.spans[column]
+            layer = 0 if cost[row, column, 0] + match == here else 1
+    return found
+
+
+def stretches(agreed: Array, matched: Array, group_rows: Array, group_spans: Array) -> list[tuple[int, int, Stretch]]:
+    """Runs of disagreement inside a group: (first, end) positions in the group, and what lies between the agreed neighbours.
+
+    `agreed`, `matched` and `group_rows` (transactions) are parallel; `group_spans` are the group's spans in order.
+    """
+    place = {int(span): number for number, span in enumerate(group_spans)}
+    edges = np.flatnonzero(np.diff(np.concatenate(([True], agreed, [True])).astype(np.int8)))
+    found = []
+    for first, end in list(pairwise(edges))[::2]:
+        before = [place[int(span)] for span in matched[:first] if span >= 0]
+        behind = [place[int(span)] for span in matched[end:] if span >= 0]
+        inside = group_spans[(before[-1] + 1 if before else 0) : (behind[0] if behind else len(group_spans))]
+        found.append((int(first), int(end), Stretch(group_rows[first:end].tolist(), inside.tolist())))
+    return found

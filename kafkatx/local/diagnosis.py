@@ -1,0 +1,137 @@
+"""The diagnosis of this machine's evidence: stories, judgements, and the places behind them opened and checked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kafkatx.evidence.coverage import Coverage
+from kafkatx.local.opening import OpenedPlace, Opener
+from kafkatx.local.stories import CaptureStory, Progress, build_stories, open_captures
+from kafkatx.rules.finding import Finding, NotCheckable
+from kafkatx.rules.registry import judge
+from kafkatx.segments.damage import Damage
+from kafkatx.terms.errors import NothingReadableError
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosed:
+    """A finding of a capture, with its id, its cause's id and its places opened (parallel to finding.places())."""
+
+    id: str
+    capture: str
+    cluster_id: str | None
+    finding: Finding
+    evidence: list[OpenedPlace]
+    caused_by: str | None
+
+
+@dataclass(slots=True)
+class Diagnosis:
+    """Result of `diagnose`: findings in order of severity, verdict, time, id; what was covered; what could not be checked."""
+
+    findings: list[Diagnosed] = field(default_factory=list)
+    coverage: list[Coverage] = field(default_factory=list)
+    damage: list[Damage] = field(default_factory=list)
+    not_checkable: list[tuple[str, NotCheckable]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What of a diagnosis is wanted; None: no limit. Times in milliseconds."""
+
+    rules: frozenset[str] | None = None
+    min_severity: int = 0
+    transactional_id: str | None = None
+    producer_id: int | None = None
+    topic: str | None = None
+    partition: int | None = None
+    since: int | None = None
+    until: int | None = None
+
+    def wants(self, finding: Finding) -> bool:
+        """Whether a finding is inside the limits; what a finding leaves open is not outside."""
+        names = {finding.transactional_id, *(subject.transactional_id for subject in finding.subjects)}
+        producers = {finding.producer_id, *(subject.producer_id for subject in finding.subjects)}
+        return (
+            finding.severity >= self.min_severity
+            and (self.transactional_id is None or self.transactional_id in names)
+            and (self.producer_id is None or self.producer_id in producers)
+            and (self.topic is None or finding.topic in (None, self.topic))
+            and (self.partition is None or finding.partition in (None, self.partition))
+            and (self.since is None or finding.until is None or finding.until >= self.since)
+            and (self.until is None or finding.since is None or finding.since <= self.until)
+        )
+
+
+def diagnose(
+    paths: Iterable[str | Path],
+    *,
+    selection: Selection | None = None,
+    as_of: int | None = None,
+    verify_all: bool = False,
+    captures: dict[str, str] | None = None,
+    progress: Progress | None = None,
+) -> Diagnosis:
+    """Say what went wrong in the evidence under `paths`.
+
+    `as_of` is "now" for ages in milliseconds (default: the newest time a broker wrote); `verify_all` checks the CRC of every batch;
+    `captures` maps paths to the names of captures they are forced into. Raises UsageError for a path that does not exist and
+    NothingReadableError where nothing in it is evidence.
+    """
+    chosen = selection or Selection()
+    result = Diagnosis()
+    readable = False
+    for told in build_stories(open_captures(paths, captures), verify_all=verify_all, as_of=as_of, progress=progress):
+        readable = readable or any(entry.batches or entry.status == "empty" for entry in told.coverage)
+        result.coverage.extend(told.coverage)
+        result.damage.extend(told.damage)
+        findings, missing = _judged(told, chosen)
+        result.findings.extend(findings)
+        result.not_checkable.extend((told.capture.name, entry) for entry in missing)
+    if not readable:
+        raise NothingReadableError(_nothing(result))
+    result.findings.sort(key=_order)
+    return result
+
+
+def _nothing(result: Diagnosis) -> str:
+    if not result.coverage:
+        return "there is no file under the paths given"
+    first = result.coverage[0]
+    return f"none of {len(result.coverage)} files could be read as evidence of a broker (first: {first.path}: {first.note or first.kind})"
+
+
+def _judged(told: CaptureStory, selection: Selection) -> tuple[list[Diagnosed], list[NotCheckable]]:
+    judgement = judge(told.story, selection.rules)
+    opener = Opener(told.segments)
+    ids = list(_ids(told, judgement.findings))
+    found = []
+    for number, finding in enumerate(judgement.findings):
+        if selection.wants(finding):
+            cause = judgement.caused_by[number]
+            evidence = opener.open(finding.places())
+            found.append(
+                Diagnosed(ids[number], told.capture.name, told.capture.cluster_id, finding, evidence, ids[cause] if cause is not None else None)
+            )
+    return found, judgement.not_checkable
+
+
+def _ids(told: CaptureStory, findings: list[Finding]) -> Iterator[str]:
+    """Ids from what a finding is about, never from where its evidence lies; a repeated subject gets a running number."""
+    seen: dict[str, int] = {}
+    for finding in findings:
+        about = (
+            told.capture.fingerprint, finding.rule, finding.transactional_id, finding.producer_id, finding.producer_epoch,
+            finding.topic, finding.partition, finding.first_offset, finding.since,
+        )  # fmt: skip
+        key = hashlib.sha256(repr(about).encode()).hexdigest()[:12]
+        seen[key] = seen.get(key, 0) + 1
+        yield key if seen[key] == 1 else f"{key}-{seen[key]}"
+
+
+def _order(found: Diagnosed) -> tuple[int, int, int, str]:
+    finding = found.finding
+    return -finding.severity, -finding.verdict, finding.since if finding.since is not None else 1 << 62, found.id

@@ -1,0 +1,83 @@
+"""Many alike transactions as one finding: by transactional.id, with count, span and the first, a typical and the last subject."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypedDict
+
+import numpy as np
+
+from kafkatx.histories.story import Story
+from kafkatx.rules.finding import Subject
+from kafkatx.rules.wording import data_of
+from kafkatx.terms.verdicts import Verdict
+
+
+class Spread(TypedDict):
+    """The columns of a finding that are single-valued only where all its transactions agree."""
+
+    producer_id: int | None
+    producer_epoch: int | None
+    topic: str | None
+    partition: int | None
+    first_offset: int | None
+    last_offset: int | None
+    since: int | None
+    until: int | None
+
+
+def by_transactional_id(story: Story, rows: Any) -> Iterator[tuple[str, list[int]]]:
+    """Group rows of the table of transactions by their id, ids in the order of their names."""
+    codes = story.transactions["id_code"][rows]
+    groups = [(story.transactional_id(int(code)), rows[codes == code].tolist()) for code in np.unique(codes)]
+    yield from sorted(groups)
+
+
+def weakest(story: Story, rows: list[int]) -> Verdict:
+    """Verdict that holds for all of them."""
+    return Verdict(int(story.endings.verdict[rows].min()))
+
+
+def spread(story: Story, rows: list[int]) -> Spread:
+    """The columns that place a finding; times are starts and decisions by the coordinator's clock."""
+    transactions = story.transactions[rows]
+    place = _place(story, rows)
+    starts = transactions["started_at"][transactions["started_at"] >= 0]
+    ends = np.maximum(transactions["decided_at"], transactions["completion_timestamp"])
+    return Spread(
+        producer_id=_only(transactions["producer_id"]),
+        producer_epoch=_only(transactions["producer_epoch"]),
+        topic=place.topic,
+        partition=place.partition,
+        first_offset=place.first_offset,
+        last_offset=place.last_offset,
+        since=int(starts.min()) if len(starts) else None,
+        until=int(ends.max()) if len(ends) and ends.max() >= 0 else None,
+    )
+
+
+def subjects_of(story: Story, rows: list[int]) -> tuple[Subject, ...]:
+    """First, typical and last of a group of two or more."""
+    if len(rows) < 2:
+        return ()
+    chosen = dict.fromkeys((rows[0], rows[len(rows) // 2], rows[-1]))
+    return tuple(_place(story, [row]) for row in chosen)
+
+
+def _place(story: Story, rows: list[int]) -> Subject:
+    """Id, producer and, where all data lie in one partition, the partition and its offsets."""
+    transactions = story.transactions[rows]
+    spans = [span for row in rows[:1000] for span in data_of(story, row)]
+    codes = {int(span["partition_code"]) for span in spans}
+    name = story.transactional_id(int(transactions["id_code"][0]))
+    if len(codes) != 1:
+        return Subject(name, _only(transactions["producer_id"]))
+    topic, partition = story.topic_partition(codes.pop())
+    first, last = min(int(span["first_offset"]) for span in spans), max(int(span["last_offset"]) for span in spans)
+    return Subject(name, _only(transactions["producer_id"]), topic, partition, first, last)
+
+
+def _only(values: Any) -> int | None:
+    """The value that all share, None where they differ or it is absent."""
+    first = int(values[0]) if len(values) else -1
+    return first if first >= 0 and (values == first).all() else None

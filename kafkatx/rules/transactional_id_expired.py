@@ -1,0 +1,113 @@
+"""The coordinator forgot an idle transactional.id (transactional.id.expiration.ms), and somebody used it again.
+
+Mechanism    Once an hour the coordinator removes ids in Empty, CompleteCommit or CompleteAbort whose last update is older than
+             transactional.id.expiration.ms: a tombstone, and not a word in the log. A producer that still lives gets
+             InvalidPidMappingException; a new initTransactions gets a new producer id, which fences nobody.
+Evidence     a tombstone in `__transaction_state`, idle time before it, then the id with another producer id at epoch 0.
+Against      the same producer id writes after the gap: then nothing expired.
+Look-alikes  producer_epoch_exhausted (the producer id changes too, after epoch 32766); a topic or id deleted by hand; one-shot ids that
+             nobody uses again (not reported).
+Remedy       an expiration above the longest idle time, a producer that is made anew before, or a transaction now and then.
+Source       KIP-98, KIP-360, KIP-854; TransactionStateManager.removeExpiredTransactionalIds (0.11 to 4.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+
+from kafkatx.histories.growing import Array
+from kafkatx.histories.story import Story
+from kafkatx.kernels.transactions import TOMBSTONE
+from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step
+from kafkatx.rules.wording import state_row
+from kafkatx.terms.clocks import EXPIRATION_MS
+from kafkatx.terms.times import duration
+from kafkatx.terms.topics import TRANSACTION_STATE
+from kafkatx.terms.verdicts import Severity, Verdict
+
+RULE = "transactional_id_expired"
+ONE_HOUR_MS, SLACK_MS = 3_600_000, 300_000
+EXHAUSTED = 32_766
+
+
+def check(story: Story) -> Iterator[Finding]:
+    """One finding for each id that came back after its tombstone, or with another producer id after an idle time as long as the default."""
+    rows = story.initialisations
+    tombstones = {(int(row["id_code"]), int(row["offset"])): row for row in rows[rows["is_tombstone"] == 1]}
+    for row in rows[(rows["is_tombstone"] == 0) & (rows["previous_state"] == TOMBSTONE)]:
+        tombstone = tombstones.get((int(row["id_code"]), int(row["previous_offset"])))
+        if tombstone is not None and tombstone["previous_updated_at"] >= 0:
+            yield _after_tombstone(story, tombstone, row)
+    changed = (rows["is_tombstone"] == 0) & (rows["previous_state"] >= 0) & (rows["previous_producer_id"] != rows["producer_id"])
+    idle = rows["updated_at"] - rows["previous_updated_at"] >= EXPIRATION_MS
+    for row in rows[changed & idle & (rows["producer_epoch"] == 0) & (rows["previous_epoch"] < EXHAUSTED)]:
+        yield _after_gap(story, row)
+
+
+def _after_tombstone(story: Story, tombstone: Array, back: Array) -> Finding:
+    idle = int(tombstone["timestamp"] - tombstone["previous_updated_at"])
+    is_default = EXPIRATION_MS <= idle <= EXPIRATION_MS + ONE_HOUR_MS + SLACK_MS
+    removed = Place(TRANSACTION_STATE, int(tombstone["state_partition"]), int(tombstone["offset"]), int(tombstone["timestamp"]), "tombstone of the id")
+    steps = (
+        Step("the id was idle after its last transaction", "its last row is of a state that may expire", (_before(tombstone),)),
+        Step(f"{duration(idle)} later the coordinator forgot it", "a tombstone, which no client can ask for", (removed,)),
+        Step(f"then it came back as producer id {int(back['producer_id'])}", "a forgotten id gets a new producer id, epoch 0", (_row(back),)),
+    )
+    by_hand = Considered("a deletion by hand", "not refuted: the idle time is not the default, and the broker's settings are not in the evidence")
+    return _finding(story, tombstone, back, idle, steps, Verdict.proved if is_default else Verdict.likely, () if is_default else (by_hand,))
+
+
+def _after_gap(story: Story, back: Array) -> Finding:
+    idle = int(back["updated_at"] - back["previous_updated_at"])
+    steps = (
+        Step("the id was idle after its last transaction", "its last row", (_before(back),)),
+        Step(f"{duration(idle)} later it came back as producer id {int(back['producer_id'])}, epoch 0", "an id that is known keeps its producer id", (_row(back),)),
+    )
+    gone = Considered("the tombstone", "is not in the log any more: compaction removes it")
+    return _finding(story, back, back, idle, steps, Verdict.likely, (gone,))
+
+
+def _before(row: Array) -> Place:
+    return state_row(
+        int(row["state_partition"]), int(row["previous_offset"]), int(row["previous_timestamp"]),
+        int(row["previous_state"]), int(row["previous_producer_id"]), int(row["previous_epoch"]),
+    )  # fmt: skip
+
+
+def _row(row: Array) -> Place:
+    return state_row(int(row["state_partition"]), int(row["offset"]), int(row["timestamp"]), 0, int(row["producer_id"]), int(row["producer_epoch"]))
+
+
+def _finding(
+    story: Story, before: Array, back: Array, idle: int, steps: tuple[Step, ...], verdict: Verdict, considered: tuple[Considered, ...]
+) -> Finding:
+    name = story.transactional_id(int(back["id_code"]))
+    refuted = Considered("producer_epoch_exhausted", f"the last epoch was {int(before['previous_epoch'])}, far below {EXHAUSTED}", (_before(before),))
+    return Finding(
+        rule=RULE,
+        verdict=verdict,
+        severity=Severity.warning,
+        summary=f"{name} was idle for {duration(idle)}, expired, and came back with producer id {int(back['producer_id'])} instead of {int(before['previous_producer_id'])}",
+        transactional_id=name,
+        producer_id=int(before["previous_producer_id"]),
+        producer_epoch=int(before["previous_epoch"]),
+        since=int(before["previous_updated_at"]),
+        until=int(back["timestamp"]),
+        steps=steps,
+        considered=(refuted, *considered),
+        remedies=(_remedy(idle),),
+    )
+
+
+def _remedy(idle: int) -> Remedy:
+    return Remedy(
+        text="let the expiration be longer than the longest idle time of an id that is used again, or make the producer anew before that time",
+        where="broker",
+        config="transactional.id.expiration.ms",
+        current=None,
+        proposed=str(min(2 * max(idle, EXPIRATION_MS // 2), 2_147_483_647)),
+        derived_from=f"the id was idle for {duration(idle)}; the default is 7 days",
+        cost="the coordinator keeps more ids in memory; where one-shot ids are many, make a heartbeat transaction instead",
+        restart_needed=True,
+    )

@@ -1,0 +1,42 @@
+"""Times and durations in words: ISO 8601 in UTC with milliseconds; durations as a person says them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST_MS, LAST_MS = -62_135_596_800_000, 253_402_300_799_999
+"""Years 1 to 9999: what ISO 8601 has room for. A damaged or hostile timestamp may lie outside."""
+
+
+def iso(time_ms: int | None) -> str | None:
+    """`2026-11-21T10:29:00.132Z`; None for an absent time (None or negative) or one that no calendar has."""
+    if time_ms is None or time_ms < 0 or time_ms > LAST_MS:
+        return None
+    return (EPOCH + timedelta(milliseconds=time_ms)).strftime("%Y-%m-%dT%H:%M:%S.") + f"{time_ms % 1000:03d}Z"
+
+
+def clock(time_ms: int) -> str:
+    """Time of day, `10:29:00.132`, for a line whose date is clear."""
+    text = iso(time_ms)
+    return text[11:23] if text else "an unknown time"
+
+
+def duration(milliseconds: int) -> str:
+    """Duration with the precision a reader needs: `132 ms`, `1.16 s`, `4 min 10 s`, `7.7 d`."""
+    if milliseconds < 1_000:
+        return f"{milliseconds} ms"
+    if milliseconds < 120_000:
+        return f"{milliseconds / 1_000:.2f}".rstrip("0").rstrip(".") + " s"
+    if milliseconds < 7_200_000:
+        minutes, seconds = divmod(milliseconds // 1_000, 60)
+        return f"{minutes} min {seconds} s" if seconds else f"{minutes} min"
+    if milliseconds < 172_800_000:
+        return f"{milliseconds / 3_600_000:.1f} h"
+    return f"{milliseconds / 86_400_000:.1f} d"
+
+
+def parse_time(text: str) -> int:
+    """Milliseconds of an ISO 8601 time, UTC unless a zone is given; raises ValueError."""
+    time = datetime.fromisoformat(text)
+    return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - EPOCH) // timedelta(milliseconds=1)
