@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 
 from kafkatx.evidence.directories import Partition
 from kafkatx.evidence.inventory import Item
-from kafkatx.kernels.batches import CHECK_NONE
+from kafkatx.kernels.batches import CHECK_NONE, HEADER_SIZE
+from kafkatx.rules.diagnosis import OpenedPlace
 from kafkatx.rules.finding import Place
 from kafkatx.segments.batches import SegmentWalk
 from kafkatx.segments.resync import crc_matches
 from kafkatx.sources.files import OpenFile
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedPlace:
-    """A place and where it was found; `source` and `position` are None where no file holds it any more."""
-
-    place: Place
-    source: str | None
-    position: int | None
-    crc_valid: bool | None
 
 
 class Opener:
@@ -72,8 +62,8 @@ class Opener:
                     break
                 row = chunk.rows[int(ends.searchsorted(offset))]
                 if row["base_offset"] <= offset:
-                    position, size = int(row["position"]), int(row["size"])
-                    valid = crc_matches(file, position, size, file.read(position, 61)) if row["magic"] == 2 else None
+                    position = int(row["position"])
+                    valid = crc_matches(file, position, file.read(position, HEADER_SIZE)) if row["magic"] == 2 else None
                     place = Place(*key, offset, None, "")
                     if valid is not False:
                         self._found[key, offset] = OpenedPlace(place, file.path, position, valid)

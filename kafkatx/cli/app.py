@@ -1,0 +1,66 @@
+"""The command line: commands by name, and exit codes (contract, section 2)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from kafkatx.cli.diagnose import diagnose
+from kafkatx.cli.explain import EXPLAIN_SETTINGS, explain
+from kafkatx.terms.errors import KafkatxError
+
+app = typer.Typer(
+    name="kafkatx",
+    help="Forensics for Kafka transactions: reads what brokers left on disk, offline and read only, and says what went wrong.",
+    epilog="Exit codes: 0 done, 1 a finding at --fail-on or damage (verify), 2 wrong usage, 3 nothing readable, 4 output not written, 130 interrupted.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(diagnose)
+app.command(context_settings=EXPLAIN_SETTINGS)(explain)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from kafkatx import __version__
+
+        typer.echo(f"kafkatx {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of a bug of ours.")] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
+def main() -> None:
+    """Run the command line; the only place where an exception becomes an exit code."""
+    try:
+        app(standalone_mode=True)
+    except KafkatxError as error:
+        _complain(str(error))
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:
+        if "--debug" in sys.argv:
+            raise
+        _complain(f"this is a bug of kafkatx ({type(error).__name__}: {error}); --debug before the command shows where")
+        sys.exit(70)
+
+
+def _complain(text: str) -> None:
+    from kafkatx.terms.printable import printable
+
+    sys.stderr.write(f"kafkatx: {printable(text)}\n")

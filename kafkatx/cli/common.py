@@ -1,0 +1,145 @@
+"""Options that commands share, and the one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from kafkatx.terms.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class Format(StrEnum):
+    """How results are written."""
+
+    text = "text"
+    json = "json"
+
+
+class Colour(StrEnum):
+    """When results are coloured."""
+
+    auto = "auto"
+    always = "always"
+    never = "never"
+
+
+Paths = Annotated[
+    list[str],
+    typer.Argument(metavar="PATH...", help="Data directories of brokers, folders of several, partition folders, or single files.", show_default=False),
+]
+FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Short for --format json.")]
+OutOption = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Write the result to FILE instead of standard output.")]
+ColourOption = Annotated[Colour, typer.Option("--color", help="When to colour text; NO_COLOR is honoured.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress and no warnings.")]
+SinceOption = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Only what happened at or after TIME (ISO 8601, UTC).")]
+UntilOption = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Only what happened at or before TIME.")]
+AsOfOption = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="'Now' for ages; default: the end of the evidence.")]
+IdOption = Annotated[str | None, typer.Option("--id", "--transactional-id", metavar="TXID", help="Only this transactional.id.")]
+ProducerOption = Annotated[int | None, typer.Option("--producer-id", metavar="N", help="Only this producer id.")]
+TopicOption = Annotated[str | None, typer.Option("--topic", help="Only this topic.")]
+PartitionOption = Annotated[int | None, typer.Option("--partition", help="Only this partition.")]
+VerifyOption = Annotated[bool, typer.Option("--verify", help="Check the CRC of every batch, not only of those that matter.")]
+CaptureOption = Annotated[list[str] | None, typer.Option("--capture", metavar="NAME=PATH", help="Force PATH into the capture NAME; may be repeated.")]
+ReleaseOption = Annotated[
+    str | None, typer.Option("--kafka-version", metavar="VERSION", help="Release of the brokers, where the evidence does not tell it.")
+]
+
+
+def time_option(name: str, text: str | None) -> int | None:
+    """Milliseconds of a time option; raises UsageError for what is no time."""
+    from kafkatx.terms.times import parse_time
+
+    if text is None:
+        return None
+    try:
+        return parse_time(text)
+    except ValueError:
+        raise UsageError(f"{name}: {text!r} is no time; write it like 2026-11-21T10:29:00Z") from None
+
+
+def capture_option(values: list[str] | None) -> dict[str, str]:
+    """Path to name of each `--capture NAME=PATH`; raises UsageError for another form."""
+    forced = {}
+    for value in values or []:
+        name, _, path = value.partition("=")
+        if not name or not path:
+            raise UsageError(f"--capture {value}: write it as NAME=PATH")
+        forced[path] = name
+    return forced
+
+
+@contextlib.contextmanager
+def output(out: str | None, evidence: list[str]) -> Iterator[TextIO]:
+    """Standard output, or FILE written whole or not at all; refuses a FILE inside the evidence, which is read only.
+
+    Raises OutputError where it can't be written.
+    """
+    if out is None:
+        yield sys.stdout
+        return
+    target = Path(out).absolute()
+    if any(target.resolve().is_relative_to(Path(path).resolve()) for path in evidence if path != "-"):
+        raise UsageError(f"--out {out} lies inside the evidence, which is only read; choose another place")
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with draft.open("w", encoding="utf-8") as stream:
+            yield stream
+        draft.replace(target)
+    except OSError as error:
+        raise OutputError(f"{out} could not be written: {error.strerror}") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def console_for(stream: TextIO, colour: Colour) -> Console:
+    """Return a console on `stream`: coloured on a terminal unless NO_COLOR is set, 80 columns where there is no terminal."""
+    from rich.console import Console
+
+    forced = {Colour.always: True, Colour.never: False, Colour.auto: None}[colour]
+    width = None if stream.isatty() or "COLUMNS" in os.environ else 80
+    no_colour = colour is Colour.never or (colour is Colour.auto and bool(os.environ.get("NO_COLOR")))
+    return Console(file=stream, force_terminal=forced, no_color=no_colour or None, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+
+
+@contextlib.contextmanager
+def progress(quiet: bool) -> Iterator[Callable[[str, int], None] | None]:
+    """Progress on standard error, on a terminal only, for work longer than a second; yields what to call before each file."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    yield _Ticker().tick
+    sys.stderr.write("\r\x1b[K")
+    sys.stderr.flush()
+
+
+class _Ticker:
+    """One line that is rewritten."""
+
+    def __init__(self) -> None:
+        import time
+
+        self._time = time.monotonic
+        self._begin = self._last = time.monotonic()
+        self._bytes = self._files = 0
+
+    def tick(self, path: str, size: int) -> None:
+        """Count a file; show where we are at most five times a second, after the first second."""
+        from kafkatx.terms.printable import printable
+
+        self._files, self._bytes, now = self._files + 1, self._bytes + size, self._time()
+        if now - self._begin > 1 and now - self._last > 0.2:
+            self._last = now
+            name = printable(path)[-44:]
+            sys.stderr.write(f"\r\x1b[K{self._files:,} files, {self._bytes / 1e6:,.0f} MB  {name}")
+            sys.stderr.flush()

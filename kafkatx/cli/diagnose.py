@@ -1,0 +1,123 @@
+"""`kafkatx diagnose PATH...`: what went wrong, whose fault, the evidence, what to do."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kafkatx.cli.common import (
+    AsOfOption,
+    CaptureOption,
+    Colour,
+    ColourOption,
+    Format,
+    FormatOption,
+    IdOption,
+    JsonOption,
+    OutOption,
+    PartitionOption,
+    Paths,
+    ProducerOption,
+    QuietOption,
+    SinceOption,
+    TopicOption,
+    UntilOption,
+    VerifyOption,
+    capture_option,
+    console_for,
+    output,
+    progress,
+    time_option,
+)
+from kafkatx.terms.errors import UsageError
+
+if TYPE_CHECKING:
+    from kafkatx.rules.diagnosis import Diagnosis, Selection
+
+
+class Level(StrEnum):
+    """Severities as options."""
+
+    info = "info"
+    warning = "warning"
+    error = "error"
+
+
+class FailOn(StrEnum):
+    """When a finding makes the exit code 1."""
+
+    error = "error"
+    warning = "warning"
+    info = "info"
+    never = "never"
+
+
+def diagnose(
+    paths: Paths,
+    rule: Annotated[list[str] | None, typer.Option("--rule", help="Only this rule; may be repeated.")] = None,
+    min_severity: Annotated[Level, typer.Option("--min-severity", help="Leave out what is less severe.")] = Level.info,
+    fail_on: Annotated[FailOn, typer.Option("--fail-on", help="Exit with 1 if a finding is at least this severe.")] = FailOn.never,
+    transactional_id: IdOption = None,
+    producer_id: ProducerOption = None,
+    topic: TopicOption = None,
+    partition: PartitionOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    as_of: AsOfOption = None,
+    verify: VerifyOption = False,
+    capture: CaptureOption = None,
+    output_format: FormatOption = Format.text,
+    json_output: JsonOption = False,
+    out: OutOption = None,
+    color: ColourOption = Colour.auto,
+    quiet: QuietOption = False,
+) -> None:
+    """Say what went wrong with transactions, prove it, and say what to do.
+
+    Reads brokers' data directories (or parts of them), rebuilds what every transactional.id did, and judges it.
+    """
+    from kafkatx.local.diagnosis import diagnose as run
+    from kafkatx.rules.diagnosis import Selection
+
+    selection = Selection(
+        _rules(rule), _severity(min_severity.value), transactional_id, producer_id, topic, partition,
+        time_option("--since", since), time_option("--until", until),
+    )  # fmt: skip
+    with output(out, paths) as stream:
+        with progress(quiet) as tick:
+            result = run(
+                paths, selection=selection, as_of=time_option("--as-of", as_of), verify_all=verify,
+                captures=capture_option(capture), progress=tick,
+            )  # fmt: skip
+        if json_output or output_format is Format.json:
+            from kafkatx import __version__
+            from kafkatx.outputs.diagnosis_json import to_json
+
+            stream.write(to_json(result, __version__))
+        else:
+            from kafkatx.outputs.diagnosis_text import print_diagnosis
+
+            print_diagnosis(console_for(stream, color), result)
+    if fail_on is not FailOn.never and _is_at_least(result, selection, fail_on.value):
+        raise typer.Exit(1)
+
+
+def _severity(name: str) -> int:
+    from kafkatx.terms.verdicts import Severity
+
+    return int(Severity[name])
+
+
+def _rules(names: list[str] | None) -> frozenset[str] | None:
+    from kafkatx.rules.registry import RULES
+
+    for name in names or []:
+        if name not in RULES:
+            raise UsageError(f"--rule {name}: there is no such rule; the rules are {', '.join(sorted(RULES))}")
+    return frozenset(names) if names else None
+
+
+def _is_at_least(result: Diagnosis, selection: Selection, name: str) -> bool:
+    return any(found.finding.severity >= _severity(name) for found in result.findings)

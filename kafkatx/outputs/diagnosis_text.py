@@ -1,0 +1,131 @@
+"""A diagnosis for a person: the worst first, each finding as a story whose sentences point at bytes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, OpenedPlace
+from kafkatx.rules.finding import Place, Remedy, Step
+from kafkatx.terms.printable import printable
+from kafkatx.terms.times import iso
+
+COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
+MOST_PLACES = 3
+"""Places printed under a step; JSON has all."""
+
+
+def print_diagnosis(console: Console, diagnosis: Diagnosis) -> None:
+    """Print findings, what could not be checked, damage and coverage."""
+    ids = {found.id: number for number, found in enumerate(diagnosis.findings, 1)}
+    for number, found in enumerate(diagnosis.findings, 1):
+        console.print(_finding(number, found, ids))
+    if not diagnosis.findings:
+        console.print(Text("Nothing wrong was found in what could be read."))
+    console.print(Group(*_rest(diagnosis)))
+
+
+def _finding(number: int, found: Diagnosed, ids: dict[str, int]) -> RenderableType:
+    finding = found.finding
+    colour = COLOURS[finding.severity.name]
+    head = Text.assemble((f"{number}. {finding.severity.name}", colour), "  ", (finding.rule, "bold"), f"  {finding.verdict.name}")
+    if finding.count > 1:
+        head.append(f"  {finding.count:,} times")
+    parts: list[RenderableType] = [head, Padding(_text(finding.summary, "bold"), (0, 0, 0, 3))]
+    when = " to ".join(time for time in (iso(finding.since), iso(finding.until)) if time)
+    parts.append(Padding(_text(", ".join(filter(None, (when, f"capture {found.capture}"))), "dim"), (0, 0, 0, 3)))
+    parts += [_line(f"{actor.name} = ", actor.what) for actor in finding.actors]
+    opened = {place.place: place for place in found.evidence}
+    for at, step in enumerate(finding.steps, 1):
+        parts += _step(at, step, opened)
+    if finding.considered:
+        parts.append(_line("considered: ", "; ".join(f"{other.rule}: {other.because}" for other in finding.considered)))
+    if found.caused_by in ids:
+        parts.append(_line("caused by: ", f"finding {ids[found.caused_by]}"))
+    for remedy in finding.remedies:
+        parts += _remedy(remedy)
+    return Group(*parts, Text(""))
+
+
+def _step(number: int, step: Step, opened: dict[Place, OpenedPlace]) -> Iterator[RenderableType]:
+    yield _line(f"{number}. ", f"{step.text}, because {step.because}")
+    for place in step.places[:MOST_PLACES]:
+        yield Padding(_place(opened[place]), (0, 0, 0, 6))
+    if len(step.places) > MOST_PLACES:
+        yield Padding(_text(f"and {len(step.places) - MOST_PLACES} more places", "dim"), (0, 0, 0, 6))
+
+
+def _place(opened: OpenedPlace) -> Text:
+    place = opened.place
+    where = f"{place.topic}-{place.partition} @ {place.offset}"
+    if opened.source is not None and opened.position is not None:
+        where += f"  {_short(opened.source)}:{opened.position}"
+    return _text(f"{where}  {place.text}", "dim")
+
+
+def _short(path: str) -> str:
+    """The name of the file with as many zeros of its base offset as a reader needs: one."""
+    name = Path(path).name
+    stem = name.lstrip("0")
+    return name if not name.startswith("0000") else f"0..{stem}" if stem.startswith(".") else f"0..{stem}"
+
+
+def _remedy(remedy: Remedy) -> Iterator[RenderableType]:
+    yield _line("do: ", f"{remedy.text} ({remedy.where})")
+    if remedy.config:
+        current = "" if remedy.current is None else f" from {remedy.current}"
+        yield Padding(_text(f"{remedy.config}{current} to {remedy.proposed}; {remedy.derived_from or ''}".rstrip("; ")), (0, 0, 0, 6))
+    if remedy.command:
+        yield Padding(_text(remedy.command, "bold"), (0, 0, 0, 6))
+    if remedy.cost:
+        yield Padding(_text(f"cost: {remedy.cost}", "dim"), (0, 0, 0, 6))
+
+
+def _line(mark: str, text: str) -> RenderableType:
+    """A marked line whose continuation hangs under its text."""
+    grid = Table.grid(padding=0)
+    grid.add_column(no_wrap=True)
+    grid.add_column(ratio=1)
+    grid.add_row(Text(mark), _text(text))
+    return Padding(grid, (0, 0, 0, 3))
+
+
+def _text(text: str, style: str = "") -> Text:
+    return Text(printable(text), style=style)
+
+
+def _rest(diagnosis: Diagnosis) -> Iterable[RenderableType]:
+    if diagnosis.not_checkable:
+        yield Text("Could not be checked", style="bold")
+        for _, entry in diagnosis.not_checkable:
+            yield _line("- ", f"{entry.rule}: {entry.scope}; missing: {entry.missing}")
+        yield Text("")
+    if diagnosis.damage:
+        yield Text("Damage", style="bold")
+        for damage in diagnosis.damage[:20]:
+            yield _line("- ", damage.sentence())
+        if len(diagnosis.damage) > 20:
+            yield _line("  ", f"and {len(diagnosis.damage) - 20} more")
+        yield Text("")
+    yield _coverage(diagnosis)
+
+
+def _coverage(diagnosis: Diagnosis) -> RenderableType:
+    """What was read, in a line or two; --json names every file."""
+    read = [entry for entry in diagnosis.coverage if entry.batches]
+    size = sum(entry.bytes for entry in read)
+    batches, checked = sum(entry.batches for entry in read), sum(entry.checked_batches for entry in read)
+    names = Counter(entry.capture for entry in diagnosis.coverage)
+    lines = [
+        f"Read {len(read):,} log segments ({size:,} bytes, {batches:,} batches, CRC checked of {checked:,}) of "
+        f"{len(diagnosis.coverage):,} files in {len(names)} capture{'s' if len(names) != 1 else ''}."
+    ]
+    left_out = Counter(entry.note for entry in diagnosis.coverage if entry.status in ("left out", "unreadable"))
+    lines += [f"Left out: {count:,} file{'s' if count != 1 else ''}, {note}." for note, count in left_out.most_common(5)]
+    return Group(*(_text(line, "dim") for line in lines))
