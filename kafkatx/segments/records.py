@@ -1,0 +1,192 @@
+"""The records of a segment as chunks of columns, in bounded memory, whatever their codec and magic.
+
+A chunk's columns index one buffer: the file's bytes where batches are uncompressed, the decompressed records of some
+batches where they are not. What can't be read becomes damage of the walk; the records before it are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from kafkatx.formats.record_batch import codec_of
+from kafkatx.kernels import engine
+from kafkatx.kernels.batches import CHECK_CONTROL, HEADER_SIZE
+from kafkatx.kernels.records import HEADER, LEFT_OVER, PROBLEM, walk_headers, walk_records
+from kafkatx.kernels.rows import RECORD
+from kafkatx.segments.batches import NO_LIMIT, Chunk, Rows, SegmentWalk
+from kafkatx.segments.compression import LARGEST_PAYLOAD, decompress
+from kafkatx.segments.damage import Damage
+from kafkatx.segments.messages import message_rows
+from kafkatx.sources.files import OpenFile
+
+ROWS_PER_CALL = 32_768
+PROBLEMS_PER_CALL = 1024
+GATHERED = 4 << 20
+"""Decompressed bytes of consecutive batches that are read in one go."""
+
+PLAIN, COMPRESSED, APART, LEGACY = 0, 1, 2, 3
+"""Where a batch's records come from: the walk's buffer, decompression, the file (the buffer is too small for them); or
+the row is a message of magic 0 or 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordChunk:
+    """Records of the batches `first` to `behind` (exclusive) of `batches`; those without readable records count too.
+
+    `records` has dtype kernels.rows.RECORD and its `batch_row` indexes `batches`. `data` is only valid until the next
+    chunk. With `is_continued` the chunk before held the first records of batches[first].
+    """
+
+    batches: Rows
+    records: Rows
+    data: memoryview
+    first: int
+    behind: int
+    is_continued: bool = False
+
+    def headers(self) -> Rows:
+        """Return the headers of all records, in order (dtype HEADER); `record_row` indexes `records`."""
+        counts = self.records["header_count"]
+        out = np.zeros(int(counts.clip(0).sum()), HEADER)
+        if len(out):
+            engine.count_rows(walk_headers(engine.data_view(self.data), self.records, out))
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Consecutive batches whose records lie in one buffer; a start of -1: not readable."""
+
+    first: int
+    behind: int
+    data: memoryview
+    starts: Rows
+    ends: Rows
+
+
+class RecordWalk(SegmentWalk):
+    """One pass over the records of a file. Damage and ends as in SegmentWalk; unreadable records are damage, too."""
+
+    def __init__(
+        self,
+        file: OpenFile,
+        *,
+        check: int = CHECK_CONTROL,
+        first_offset: int = 0,
+        offset_limit: int = NO_LIMIT,
+        start: int = 0,
+        largest_payload: int = LARGEST_PAYLOAD,
+    ) -> None:
+        """Prepare a walk as SegmentWalk does; `largest_payload` bounds the bytes that one batch's records may have."""
+        super().__init__(
+            file, check=check, first_offset=first_offset, offset_limit=offset_limit, start=start, bodies=True
+        )
+        self.largest_payload = largest_payload
+
+    def record_chunks(self) -> Iterator[RecordChunk]:
+        """Yield the records in order of the file, then return; never raises for what the file holds."""
+        for chunk in self.chunks():
+            yield from self.chunks_of(chunk)
+
+    def chunks_of(self, chunk: Chunk) -> Iterator[RecordChunk]:
+        """Yield the records of some batches that a walk has found."""
+        sources = _sources(chunk)
+        borders = [*np.flatnonzero(np.diff(sources, prepend=-1)).tolist(), len(sources)]
+        for first, behind in pairwise(borders):
+            if sources[first] == LEGACY:
+                yield from self._messages(chunk, first, behind)
+            else:
+                for group in self._groups(chunk, int(sources[first]), first, behind):
+                    yield from self._read(chunk.rows, group)
+
+    def _groups(self, chunk: Chunk, source: int, first: int, behind: int) -> Iterator[_Group]:
+        """Lay the records of batches[first:behind], which have one source, into buffers."""
+        if source == PLAIN:
+            at = chunk.rows["position"][first:behind] - chunk.data_position
+            yield _Group(first, behind, chunk.data, at + HEADER_SIZE, at + chunk.rows["size"][first:behind])
+            return
+        gathered, starts, ends, begin = bytearray(), [], [], first
+        for number in range(first, behind):
+            payload = self._payload(chunk, chunk.rows[number])
+            starts.append(-1 if payload is None else len(gathered))
+            gathered += payload or b""
+            ends.append(len(gathered))
+            if len(gathered) >= GATHERED or number + 1 == behind:
+                yield _Group(begin, number + 1, memoryview(gathered), np.array(starts), np.array(ends))
+                gathered, starts, ends, begin = bytearray(), [], [], number + 1
+
+    def _payload(self, chunk: Chunk, batch: Any) -> bytes | None:
+        """Records of one batch without compression; None, and a damage row, where they can't be had."""
+        codec, size = codec_of(int(batch["attributes"])), int(batch["size"]) - HEADER_SIZE
+        if codec is None or size > self.largest_payload:
+            self._note_batch(batch, "records of a known codec that fit into memory", f"{size:,} bytes, codec {codec}")
+            return None
+        start = int(batch["position"]) + HEADER_SIZE - chunk.data_position
+        body = bytes(chunk.data[start : start + size])
+        if len(body) < size:
+            body = self.file.read(int(batch["position"]) + HEADER_SIZE, size)
+        payload = decompress(codec, body, limit=self.largest_payload)
+        if payload.problem:
+            self._note_batch(batch, f"records compressed with {codec.name}", payload.problem)
+        return payload.data
+
+    def _read(self, batches: Rows, group: _Group) -> Iterator[RecordChunk]:
+        """Run the kernel over a group until all of its records are read."""
+        rows = batches[group.first : group.behind]
+        room = min(ROWS_PER_CALL, int(rows["record_count"].clip(0).astype(np.int64).sum()) + 1)
+        number, record, at = 0, 0, -1
+        while number < len(rows):
+            out, problems = np.zeros(room, RECORD), np.zeros(PROBLEMS_PER_CALL, PROBLEM)
+            first, is_continued, data = group.first + number, record > 0, engine.data_view(group.data)
+            count, bad, number, record, at = walk_records(
+                data, rows, group.starts, group.ends, number, record, at, out, problems
+            )
+            engine.count_rows(count)
+            self._note_problems(rows, problems[:bad])
+            out["batch_row"] += group.first
+            behind = group.first + number + (record > 0)
+            yield RecordChunk(batches, out[:count], group.data, first, behind, is_continued)
+
+    def _messages(self, chunk: Chunk, first: int, behind: int) -> Iterator[RecordChunk]:
+        """Read messages of magic 0 and 1, one batch row at a time (old formats are rare)."""
+        for number in range(first, behind):
+            batch, continued = chunk.rows[number], False
+            body = self.file.read(int(batch["position"]), min(int(batch["size"]), self.largest_payload))
+            for records, data in message_rows(body, batch, number, self.largest_payload, self._note_batch):
+                engine.count_rows(len(records))
+                yield RecordChunk(chunk.rows, records, data, number, number + 1, continued)
+                continued = True
+
+    def _note_problems(self, batches: Rows, problems: Rows) -> None:
+        """Turn problems into damage, one a batch: a batch whose compression was damaged has it already."""
+        if not len(problems):
+            return
+        noted = {damage.position for damage in self.damage}
+        for problem in problems:
+            batch = batches[int(problem["batch_row"])]
+            if int(batch["position"]) in noted:
+                continue
+            if problem["outcome"] == LEFT_OVER:
+                expected, found = f"{int(batch['record_count'])} records", "bytes behind the last of them"
+            else:
+                expected, found = f"record {int(problem['record'])}", "bytes that are none"
+            self._note_batch(batch, f"{expected} in the batch at offset {int(batch['base_offset'])}", found)
+
+    def _note_batch(self, batch: Any, expected: str, found: str) -> None:
+        position, size = int(batch["position"]), int(batch["size"])
+        self._note(Damage("entry", self.file.path, position, size, expected, found))
+
+
+def _sources(chunk: Chunk) -> Rows:
+    """Where the records of each batch come from."""
+    rows = chunk.rows
+    sources = np.where(rows["attributes"] & 7, COMPRESSED, PLAIN)
+    sources[(sources == PLAIN) & (rows["position"] + rows["size"] > chunk.data_position + len(chunk.data))] = APART
+    sources[rows["record_count"] == 0] = PLAIN
+    sources[rows["magic"] < 2] = LEGACY
+    return sources
