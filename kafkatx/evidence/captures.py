@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -53,19 +54,35 @@ class Capture:
 def captures(directories: Iterable[DataDirectory], forced: dict[str, str] | None = None) -> list[Capture]:
     """Join directories to captures. `forced` maps a path prefix to a capture's name (`--capture NAME=PATH`)."""
     used = list(directories)
-    groups = _Groups(len(used))
-    _join_forced(used, groups, forced or {})
-    _join_clusters(used, groups)
+    names = [_forced_name(directory, forced or {}) for directory in used]
+    groups = _Groups([_label(directory, name) for directory, name in zip(used, names, strict=True)])
     _join_log_dirs(used, groups)
     samples = _join_replicas(used, groups)
-    return _named([_capture([used[n] for n in group], [samples[n] for n in group], forced or {}) for group in groups.sets()])
+    _join_others(used, groups)
+    return _named([_capture(group, used, samples, names) for group in groups.sets()])
+
+
+Label = tuple[str, str]
+
+
+def _label(directory: DataDirectory, forced_name: str | None) -> Label | None:
+    """What a directory says about where it belongs; None where nothing does."""
+    if forced_name is not None:
+        return "--capture", forced_name
+    return ("cluster.id", directory.cluster_id) if directory.cluster_id else None
 
 
 class _Groups:
-    """Disjoint sets of directory numbers."""
+    """Disjoint sets of directory numbers: those of one label are one, those of two labels never are."""
 
-    def __init__(self, count: int) -> None:
-        self.parent = list(range(count))
+    def __init__(self, labels: list[Label | None]) -> None:
+        self.labels = labels
+        self.parent = list(range(len(labels)))
+        self._of_set = list(labels)
+        first: dict[Label, int] = {}
+        for number, label in enumerate(labels):
+            if label:
+                self.join(number, first.setdefault(label, number))
 
     def find(self, number: int) -> int:
         while self.parent[number] != number:
@@ -73,8 +90,12 @@ class _Groups:
         return number
 
     def join(self, one: int, other: int) -> None:
+        """Make two sets one, unless their labels contradict."""
         low, high = sorted((self.find(one), self.find(other)))
-        self.parent[high] = low
+        labels = {self._of_set[low], self._of_set[high]} - {None}
+        if low != high and len(labels) < 2:
+            self.parent[high] = low
+            self._of_set[low] = labels.pop() if labels else None
 
     def sets(self) -> list[list[int]]:
         found: dict[int, list[int]] = {}
@@ -88,23 +109,9 @@ def _forced_name(directory: DataDirectory, forced: dict[str, str]) -> str | None
     return next((name for path, name in forced.items() if where.is_relative_to(Path(path).absolute())), None)
 
 
-def _join_forced(used: list[DataDirectory], groups: _Groups, forced: dict[str, str]) -> None:
-    for one, other in combinations(range(len(used)), 2):
-        name = _forced_name(used[one], forced)
-        if name is not None and name == _forced_name(used[other], forced):
-            groups.join(one, other)
-
-
-def _join_clusters(used: list[DataDirectory], groups: _Groups) -> None:
-    first: dict[str, int] = {}
-    for number, directory in enumerate(used):
-        if directory.cluster_id:
-            groups.join(number, first.setdefault(directory.cluster_id, number))
-
-
 def _join_log_dirs(used: list[DataDirectory], groups: _Groups) -> None:
     """Directories side by side, of one broker.id, with no partition in common: the `log.dirs` of one broker."""
-    for one, other in combinations([n for n, directory in enumerate(used) if not directory.cluster_id], 2):
+    for one, other in combinations([n for n, label in enumerate(groups.labels) if not label], 2):
         a, b = used[one], used[other]
         beside = Path(a.path).absolute().parent == Path(b.path).absolute().parent
         if beside and a.broker_id is not None and a.broker_id == b.broker_id and not a.partitions & b.partitions:
@@ -112,7 +119,7 @@ def _join_log_dirs(used: list[DataDirectory], groups: _Groups) -> None:
 
 
 def _join_replicas(used: list[DataDirectory], groups: _Groups) -> list[set[BatchKey]]:
-    """Directories that share identical batches, unless both have a cluster.id. Returns the batches sampled of each."""
+    """Directories that share identical batches. Returns the batches sampled of each: none where every directory has a cluster.id."""
     samples: list[set[BatchKey]] = [set() for _ in used]
     nameless = [number for number, directory in enumerate(used) if not directory.cluster_id and directory.partitions]
     if not nameless:
@@ -122,17 +129,34 @@ def _join_replicas(used: list[DataDirectory], groups: _Groups) -> list[set[Batch
     for number, directory in enumerate(used):
         samples[number] = _sample(directory, wanted) if len(used) > 1 or number in nameless else set()
         for key in samples[number]:
-            other = owner.setdefault(key, number)
-            if other != number and not (used[other].cluster_id and directory.cluster_id):
-                groups.join(number, other)
+            groups.join(number, owner.setdefault(key, number))
     return samples
+
+
+def _join_others(used: list[DataDirectory], groups: _Groups) -> None:
+    """Directories without segments (logs, configuration) join the only capture, else the only one of the nearest common folder."""
+    places = [Path(directory.path).absolute() for directory in used]
+    holders = [number for number, directory in enumerate(used) if directory.partitions]
+    for number in range(len(used)):
+        if number in holders or groups.labels[number]:
+            continue
+        shared = {other: len(Path(os.path.commonpath([places[number], places[other]])).parts) for other in holders}
+        nearest = [other for other in holders if shared[other] == max(shared.values())]
+        for candidates in (holders, nearest):
+            if len({groups.find(other) for other in candidates}) == 1:
+                groups.join(number, candidates[0])
 
 
 def _sample(directory: DataDirectory, partitions: set[Partition]) -> set[BatchKey]:
     """(topic, partition, offset, CRC) of the first batches of every segment."""
     keys: set[BatchKey] = set()
     for item in directory.items:
-        if item.kind is Kind.LOG and item.folder and not item.left_out and (item.folder.topic, item.folder.partition) in partitions:
+        if (
+            item.kind is Kind.LOG
+            and item.folder
+            and not item.left_out
+            and (item.folder.topic, item.folder.partition) in partitions
+        ):
             keys.update((item.folder.topic, item.folder.partition, *key) for key in _first_batches(item.path))
     return keys
 
@@ -147,10 +171,13 @@ def _first_batches(path: str) -> list[tuple[int, int]]:
     return []
 
 
-def _capture(group: list[DataDirectory], samples: list[set[BatchKey]], forced: dict[str, str]) -> Capture:
-    cluster_ids = sorted({directory.cluster_id for directory in group if directory.cluster_id})
+def _capture(
+    group: list[int], used: list[DataDirectory], samples: list[set[BatchKey]], names: list[str | None]
+) -> Capture:
+    directories = [used[number] for number in group]
+    cluster_ids = sorted({directory.cluster_id for directory in directories if directory.cluster_id})
     cluster_id = cluster_ids[0] if cluster_ids else None
-    name = next((name for directory in group if (name := _forced_name(directory, forced))), None)
+    name = next((name for number in group if (name := names[number])), None)
     if name is not None:
         why = "forced by --capture"
     elif cluster_id:
@@ -159,10 +186,11 @@ def _capture(group: list[DataDirectory], samples: list[set[BatchKey]], forced: d
         why = "no cluster.id; the directories share identical batches or are the log.dirs of one broker"
     else:
         why = "no cluster.id: a directory of its own"
-    return Capture(name or cluster_id or "", cluster_id, cluster_id or _fingerprint(samples), why, group)
+    fingerprint = cluster_id or _fingerprint(samples[number] for number in group)
+    return Capture(name or cluster_id or "", cluster_id, fingerprint, why, directories)
 
 
-def _fingerprint(samples: list[set[BatchKey]]) -> str:
+def _fingerprint(samples: Iterable[set[BatchKey]]) -> str:
     """Hash of the first batch at hand of every partition: the same for the same evidence, wherever it lies."""
     first: dict[tuple[str, int], tuple[int, int]] = {}
     for topic, partition, offset, crc in set().union(*samples):
@@ -173,7 +201,9 @@ def _fingerprint(samples: list[set[BatchKey]]) -> str:
 def _named(found: list[Capture]) -> list[Capture]:
     """Give captures without a cluster.id a name: capture-1, capture-2, ... in the order of their fingerprints."""
     number = 0
-    for capture in sorted(found, key=lambda capture: (capture.fingerprint, [directory.path for directory in capture.directories])):
+    for capture in sorted(
+        found, key=lambda capture: (capture.fingerprint, [directory.path for directory in capture.directories])
+    ):
         if not capture.name:
             number += 1
             capture.name = f"capture-{number}"

@@ -44,7 +44,9 @@ class Coverage:
 def coverage_of(capture: Capture, item: Item, broker_id: int | None) -> Coverage:
     """Begin the coverage of a file."""
     partition = item.folder.partition if item.folder and item.folder.partition >= 0 else None
-    entry = Coverage(capture.name, capture.cluster_id, broker_id, item.path, item.kind.value, item.size, item.topic, partition)
+    entry = Coverage(
+        capture.name, capture.cluster_id, broker_id, item.path, item.kind.value, item.size, item.topic, partition
+    )
     if item.left_out:
         entry.status, entry.note = ("unreadable" if item.kind.value == "unreadable" else "left out"), item.left_out
     return entry

@@ -32,7 +32,9 @@ class DataDirectory:
     @property
     def partitions(self) -> set[Partition]:
         """Partitions of which a segment lies here."""
-        return {(item.folder.topic, item.folder.partition) for item in self.items if item.kind is Kind.LOG and item.folder}
+        return {
+            (item.folder.topic, item.folder.partition) for item in self.items if item.kind is Kind.LOG and item.folder
+        }
 
 
 def data_directories(items: Iterable[Item]) -> list[DataDirectory]:

@@ -19,7 +19,8 @@ from kafkatx.formats.file_names import (
     parse_remote_index_file,
     parse_segment_file,
 )
-from kafkatx.kernels.batches import HEADER_SIZE, LOG_OVERHEAD, is_plausible, is_plausible_legacy
+from kafkatx.kernels.batches import CHECK_NONE, HEADER_SIZE, LOG_OVERHEAD, is_plausible, is_plausible_legacy
+from kafkatx.segments.batches import SegmentWalk
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.errors import UsageError
 
@@ -51,8 +52,17 @@ NAMED = {
     BOOTSTRAP_CHECKPOINT: Kind.METADATA_SNAPSHOT,
     **{name: Kind.CHECKPOINT for name in checkpoints.OFFSET_CHECKPOINTS},
 }
-OF_DIRECTORY = {identity.META_PROPERTIES, identity.CLEAN_SHUTDOWN, BOOTSTRAP_CHECKPOINT, ".lock", *checkpoints.OFFSET_CHECKPOINTS}
+OF_DIRECTORY = {
+    identity.META_PROPERTIES,
+    identity.CLEAN_SHUTDOWN,
+    BOOTSTRAP_CHECKPOINT,
+    ".lock",
+    *checkpoints.OFFSET_CHECKPOINTS,
+}
 """Files of a data directory itself, which may be called like a partition folder (`broker-1`)."""
+SWAP = f".{FileSuffix.SWAP}"
+REPLACED = {Kind.LOG, Kind.INDEX, Kind.TIMEINDEX, Kind.TXNINDEX}
+"""Files of a segment that the cleaner writes anew."""
 IGNORED_SUFFIXES = {
     FileSuffix.DELETED: "waits for its deletion; the live segments replace it",
     FileSuffix.CLEANED: "unfinished output of the cleaner",
@@ -90,22 +100,41 @@ def inventory(paths: Iterable[str | Path]) -> list[Item]:
     for root in map(str, paths):
         if not os.path.lexists(root):
             raise UsageError(f"{root}: no such file or directory")
-        for path in _files(root):
-            items.setdefault(os.path.realpath(path), _item(path, root))
+        for item in _items(root):
+            items.setdefault(os.path.realpath(item.path), item)
     return sorted(_without_swapped(items.values()), key=lambda item: item.path)
 
 
-def _files(root: str) -> Iterator[str]:
-    """Files below a path; links to directories are not followed, so a loop can't trap the walk."""
+def _items(root: str) -> Iterator[Item]:
+    """Files below a path, and folders that can't be read. Each folder is entered once, so a loop of links can't trap the walk."""
     if not Path(root).is_dir():
-        yield root
+        yield _item(root, root, _is_data_directory(Path(root).absolute().parent))
         return
-    for folder, folders, names in os.walk(root):
-        folders.sort()
-        yield from (os.path.join(folder, name) for name in sorted(names))  # noqa: PTH118 (a million Path objects are slow)
+    refused: list[OSError] = []
+    entered = {os.path.realpath(root)}
+    for folder, folders, names in os.walk(root, onerror=refused.append, followlinks=True):
+        folders[:] = [name for name in sorted(folders) if _enter(os.path.join(folder, name), entered)]  # noqa: PTH118
+        is_data_directory = not OF_DIRECTORY.isdisjoint(names)
+        for name in sorted(names):
+            yield _item(os.path.join(folder, name), root, is_data_directory)  # noqa: PTH118 (a million Path objects are slow)
+    for error in refused:
+        yield Item(error.filename, root, str(Path(error.filename).parent), Kind.UNREADABLE, 0, left_out=error.strerror)
 
 
-def _item(path: str, root: str) -> Item:
+def _enter(folder: str, entered: set[str]) -> bool:
+    """Whether a folder was not entered yet; it is from now on."""
+    real = os.path.realpath(folder)
+    known = len(entered)
+    entered.add(real)
+    return len(entered) > known
+
+
+def _is_data_directory(folder: Path) -> bool:
+    """Whether a folder holds files of a data directory: then it is no partition's, whatever its name (`broker-1`)."""
+    return any((folder / name).exists() for name in OF_DIRECTORY)
+
+
+def _item(path: str, root: str, in_data_directory: bool) -> Item:
     place = Path(path)
     try:
         size = place.stat().st_size
@@ -113,7 +142,7 @@ def _item(path: str, root: str) -> Item:
         return Item(path, root, str(place.parent), Kind.UNREADABLE, 0, left_out=error.strerror)
     if not place.is_file():
         return Item(path, root, str(place.parent), Kind.OTHER, 0, left_out="not a regular file")
-    folder = None if place.name in OF_DIRECTORY else parse_partition_folder(place.absolute().parent.name)
+    folder = None if in_data_directory else parse_partition_folder(place.absolute().parent.name)
     directory = str(place.parent.parent) if folder else str(place.parent)
     item = Item(path, root, directory, Kind.OTHER, size, folder)
     if folder and folder.state is FolderState.DELETE:
@@ -125,7 +154,10 @@ def _by_name(item: Item, name: str) -> Item:
     segment = parse_segment_file(name)
     if segment is not None:
         why = IGNORED_SUFFIXES.get(segment.suffix)
-        return replace(item, kind=Kind(segment.kind.value), base_offset=segment.base_offset, left_out=why)
+        folder = item.folder or PartitionFolder(Path(item.path).absolute().parent.name, -1)
+        return replace(
+            item, kind=Kind(segment.kind.value), folder=folder, base_offset=segment.base_offset, left_out=why
+        )
     if name in NAMED:
         return replace(item, kind=NAMED[name])
     if parse_metadata_snapshot_file(name):
@@ -160,10 +192,26 @@ def _begins_with_batch(head: bytes, size: int) -> bool:
 
 
 def _without_swapped(items: Iterable[Item]) -> Iterator[Item]:
-    """A .swap segment is the cleaner's finished output: where one lies, the segment of its name is not used."""
+    """A .swap segment is the cleaner's finished output: the segments whose offsets it covers, and their indexes, are not used."""
     kept = list(items)
-    swapped = {(item.data_directory, item.folder, item.base_offset, item.kind) for item in kept if item.path.endswith(".swap")}
+    covers: dict[tuple[str, PartitionFolder | None], list[tuple[int, int]]] = {}
     for item in kept:
-        key = (item.data_directory, item.folder, item.base_offset, item.kind)
-        covered = key in swapped and not item.path.endswith(".swap") and item.base_offset >= 0
-        yield replace(item, left_out="replaced by the .swap file beside it") if covered and not item.left_out else item
+        if item.kind is Kind.LOG and item.path.endswith(SWAP):
+            covers.setdefault((item.data_directory, item.folder), []).append((item.base_offset, _last_offset(item)))
+    for item in kept:
+        ranges = covers.get((item.data_directory, item.folder), ())
+        of_segment = item.kind in REPLACED and not item.path.endswith(SWAP) and not item.left_out
+        covered = of_segment and any(first <= item.base_offset <= last for first, last in ranges)
+        yield replace(item, left_out="replaced by the .swap file beside it") if covered else item
+
+
+def _last_offset(item: Item) -> int:
+    """Last offset in a segment, at least its base offset."""
+    last = item.base_offset
+    try:
+        with OpenFile(item.path) as file:
+            for chunk in SegmentWalk(file, check=CHECK_NONE, first_offset=max(0, item.base_offset)).chunks():
+                last = int(chunk.rows["last_offset"][-1])
+    except OSError:
+        pass
+    return last

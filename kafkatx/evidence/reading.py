@@ -69,7 +69,7 @@ class PartitionReading:
         check = CHECK_ALL if self.verify_all or self.topic in INTERNAL else CHECK_CONTROL
         with _opened(item, entry) as file:
             if file is not None:
-                walk = SegmentWalk(file, check=check, offset_limit=limit)
+                walk = SegmentWalk(file, check=check, first_offset=max(0, item.base_offset), offset_limit=limit)
                 for chunk in walk.chunks():
                     self._note(entry, chunk.rows)
                     yield chunk.rows
@@ -78,7 +78,7 @@ class PartitionReading:
     def _state_rows(self, item: Item, limit: int, entry: Coverage, names: Names) -> Iterator[Rows]:
         with _opened(item, entry) as file:
             if file is not None:
-                walk = StateWalk(file, names, offset_limit=limit)
+                walk = StateWalk(file, names, first_offset=max(0, item.base_offset), offset_limit=limit)
                 for batches, rows in walk.state_chunks():
                     self._note(entry, batches)
                     if len(rows):
@@ -107,7 +107,10 @@ class PartitionReading:
         whole_damage = [damage for damage in walk.damage if damage.kind != "torn"]
         self.holes -= len(whole_damage)
         if whole_damage:
-            entry.status, entry.note = "damaged", f"{len(whole_damage)} unreadable stretches, first at position {whole_damage[0].position:,}"
+            entry.status, entry.note = (
+                "damaged",
+                f"{len(whole_damage)} unreadable stretches, first at position {whole_damage[0].position:,}",
+            )
         elif walk.torn:
             entry.status, entry.note = "torn", f"the last {walk.damage[-1].bytes:,} bytes are no whole batch"
         elif not entry.batches:
@@ -115,18 +118,26 @@ class PartitionReading:
         elif walk.preallocated:
             entry.note = f"{walk.preallocated:,} preallocated bytes at the end"
         if walk.torn or whole_damage:
-            self.torn_ends.append((entry.last_offset if entry.last_offset is not None else _first_offset_of(entry) - 1) + 1)
+            self.torn_ends.append(
+                (entry.last_offset if entry.last_offset is not None else _first_offset_of(entry) - 1) + 1
+            )
 
     def open_before(self, offset: int, snapshots: list[Item]) -> list[tuple[int, int, int, int]]:
         """Transactions that snapshots show open since before `offset`: (producer id, epoch, first offset, last time)."""
-        found = []
+        found: list[tuple[int, int, int, int]] = []
         for item in snapshots:
             data, damage = self._entries(item)
             self.damage.extend(damage)
             if item.base_offset >= offset:
                 chosen = data[(data["open_since_offset"] >= 0) & (data["open_since_offset"] < offset)]
                 found.extend(
-                    (int(row["producer_id"]), int(row["producer_epoch"]), int(row["open_since_offset"]), int(row["timestamp"])) for row in chosen
+                    (
+                        int(row["producer_id"]),
+                        int(row["producer_epoch"]),
+                        int(row["open_since_offset"]),
+                        int(row["timestamp"]),
+                    )
+                    for row in chosen
                 )
         return found
 
@@ -135,7 +146,9 @@ class PartitionReading:
             with OpenFile(item.path) as file:
                 data = file.read(0, file.size)
         except OSError as error:
-            return producer_states(item.path, b"")[0], [Damage("unreadable", item.path, 0, item.size, "a readable file", str(error.strerror))]
+            return producer_states(item.path, b"")[0], [
+                Damage("unreadable", item.path, 0, item.size, "a readable file", str(error.strerror))
+            ]
         return (producer_states if item.kind is Kind.SNAPSHOT else aborted_transactions)(item.path, data)
 
 

@@ -25,6 +25,8 @@ SEEN_PRODUCERS = 4096
 SEEN = np.dtype([("producer_id", "i8"), ("next_sequence", "i8"), ("producer_epoch", "i8")])
 HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH = 61, 12, 49
 MAGIC_AT = 16
+SMALLEST_V0, SMALLEST_V1 = 26, 34
+"""Bytes of the smallest whole message of magic 0 and 1 (formats/legacy.py)."""
 
 
 def seen_producers() -> np.ndarray[Any, Any]:
@@ -44,7 +46,7 @@ def is_plausible(data: Any, at: int, last_offset: int, offset_limit: int, leader
         return False
     base_offset = int64_at(data, at)
     delta = int32_at(data, at + 23)
-    if delta < 0 or base_offset <= last_offset or base_offset >= offset_limit or base_offset + delta < base_offset:
+    if delta < 0 or base_offset <= last_offset or base_offset >= offset_limit or delta >= offset_limit - base_offset:
         return False
     epoch = int32_at(data, at + 12)
     count = int32_at(data, at + 57)
@@ -143,9 +145,10 @@ def write_legacy(data: Any, at: int, position: int, out: Any, row: int) -> None:
 def is_plausible_legacy(data: Any, at: int, last_offset: int, offset_limit: int) -> bool:
     """Whether a message of magic 0 or 1 can stand here."""
     magic = data[at + MAGIC_AT]
-    smallest = 14 if magic == 0 else 22
+    smallest = (SMALLEST_V0 if magic == 0 else SMALLEST_V1) - LOG_OVERHEAD
     offset = int64_at(data, at)
-    return magic <= 1 and int32_at(data, at + 8) >= smallest and last_offset < offset < offset_limit and data[at + 17] < 16
+    fits = last_offset < offset < offset_limit
+    return magic <= 1 and int32_at(data, at + 8) >= smallest and fits and data[at + 17] < 16
 
 
 @kernel
@@ -184,7 +187,7 @@ def walk_batches(
         size = LOG_OVERHEAD + int32_at(data, at + 8)
         legacy = data[at + MAGIC_AT] < 2
         if legacy:
-            if left < 34:
+            if left < (SMALLEST_V0 if data[at + MAGIC_AT] == 0 else SMALLEST_V1):
                 return row, at, TORN, last_offset, leader_epoch
             if not is_plausible_legacy(data, at, last_offset, offset_limit):
                 return row, at, DAMAGED, last_offset, leader_epoch

@@ -10,36 +10,38 @@ from kafkatx.kernels.engine import kernel
 
 
 @kernel
-def uint16_at(data: Any, at: int) -> int:
-    """Unsigned 16 bit."""
-    return data[at] * 256 + data[at + 1]
+def int8_at(data: Any, at: int) -> int:
+    """Signed 8 bit."""
+    value: int = data[at] * 1
+    return value - 256 if value >= 128 else value
 
 
 @kernel
 def int16_at(data: Any, at: int) -> int:
     """Signed 16 bit."""
-    value = data[at] * 256 + data[at + 1]
+    value: int = data[at] * 256 + data[at + 1]
     return value - 65536 if value >= 32768 else value
 
 
 @kernel
 def uint32_at(data: Any, at: int) -> int:
     """Unsigned 32 bit."""
-    return data[at] * 16777216 + data[at + 1] * 65536 + data[at + 2] * 256 + data[at + 3]
+    value: int = data[at] * 16777216 + data[at + 1] * 65536 + data[at + 2] * 256 + data[at + 3]
+    return value
 
 
 @kernel
 def int32_at(data: Any, at: int) -> int:
     """Signed 32 bit."""
-    value = data[at] * 16777216 + data[at + 1] * 65536 + data[at + 2] * 256 + data[at + 3]
+    value: int = data[at] * 16777216 + data[at + 1] * 65536 + data[at + 2] * 256 + data[at + 3]
     return value - 4294967296 if value >= 2147483648 else value
 
 
 @kernel
 def int64_at(data: Any, at: int) -> int:
     """Signed 64 bit. The sign is taken from the upper half, so no intermediate value leaves int64."""
-    high = data[at] * 16777216 + data[at + 1] * 65536 + data[at + 2] * 256 + data[at + 3]
-    low = data[at + 4] * 16777216 + data[at + 5] * 65536 + data[at + 6] * 256 + data[at + 7]
+    high: int = data[at] * 16777216 + data[at + 1] * 65536 + data[at + 2] * 256 + data[at + 3]
+    low: int = data[at + 4] * 16777216 + data[at + 5] * 65536 + data[at + 6] * 256 + data[at + 7]
     if high >= 2147483648:
         high -= 4294967296
     return high * 4294967296 + low
@@ -74,7 +76,10 @@ def varint_at(data: Any, at: int, end: int) -> tuple[int, int]:
 
 @kernel
 def uvarint_at(data: Any, at: int, end: int) -> tuple[int, int]:
-    """Unsigned varint of flexible schemas, at most five bytes: (value, position behind it); value -1 if it does not end before `end`."""
+    """Unsigned varint of flexible schemas: (value, position behind it).
+
+    The value is -1 if it does not end before `end`, is longer than five bytes or has more than 32 bits.
+    """
     value = 0
     shift = 0
     while at < end and shift < 35:
@@ -82,6 +87,6 @@ def uvarint_at(data: Any, at: int, end: int) -> tuple[int, int]:
         at += 1
         value |= (byte & 127) << shift
         if byte < 128:
-            return value, at
+            return (value if value < 4294967296 else -1), at
         shift += 7
     return -1, at

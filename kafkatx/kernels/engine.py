@@ -1,15 +1,18 @@
 """Runs a kernel as plain Python on small inputs and compiled by numba on large ones. The only module that knows numba.
 
-A kernel is written once. Until a run has handled `COMPILE_ABOVE_ROWS` rows its function is called as it is; after that the same
+A kernel is written once. Until it has handled `COMPILE_ABOVE_ROWS` rows its function is called as it is; after that the same
 function, compiled, goes on over the same arrays. So a small incident never waits for a compiler. `forced()` pins one of the two.
 """
 
 from __future__ import annotations
 
+import hashlib
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
 from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
@@ -17,27 +20,10 @@ R = TypeVar("R")
 Mode = Literal["interpreted", "compiled"]
 
 COMPILE_ABOVE_ROWS = 8_192
-"""Rows handled by interpreted kernels before a run compiles them: about a fifth of a second of interpretation, which is what
-loading the compiled form costs."""
+"""Rows that a kernel handles interpreted before it goes on compiled: some tenths of a second, which is what loading the compiled
+form costs."""
 
 _forced: ContextVar[Mode | None] = ContextVar("kafkatx_kernel_mode", default=None)
-
-
-class _Work:
-    """Rows handled so far by interpreted kernels of this process."""
-
-    rows = 0
-
-
-def count_rows(rows: int) -> None:
-    """Add to the work done; callers of kernels report what a call yielded."""
-    _Work.rows += rows
-
-
-def is_compiled() -> bool:
-    """Whether the next kernel call runs compiled."""
-    mode = _forced.get()
-    return mode == "compiled" if mode else _Work.rows >= COMPILE_ABOVE_ROWS
 
 
 @contextmanager
@@ -54,14 +40,23 @@ class Kernel(Generic[P, R]):
     """One loop over data in its two forms.
 
     `plain` is the function as written (or, where a wheel does the same work, that wheel's function); `compiled` is made on first use.
+    The one that calls a kernel from outside tells it with `count` how many rows came of it, and hands buffers over by `view`.
     """
 
-    def __init__(self, function: Callable[P, R], plain: Callable[P, R] | None = None) -> None:
+    def __init__(self, function: Callable[P, R], wheel: Callable[P, R] | None = None) -> None:
         self.function = function
-        self.plain = plain or function
+        self.rows = 0
+        self._plain = wheel
         self._compiled: Callable[P, R] | None = None
         self.__doc__ = function.__doc__
         self.__name__ = function.__name__
+
+    @property
+    def plain(self) -> Callable[P, R]:
+        """The function as written; the kernels it calls are called as written too, without asking for the mode each time."""
+        if self._plain is None:
+            self._plain = cast("Callable[P, R]", _linked(self.function, lambda kernel: kernel.plain))
+        return self._plain
 
     @property
     def compiled(self) -> Callable[P, R]:
@@ -70,9 +65,25 @@ class Kernel(Generic[P, R]):
             self._compiled = _compile(self.function)
         return self._compiled
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the next call runs compiled."""
+        mode = _forced.get()
+        return mode == "compiled" if mode else self.rows >= COMPILE_ABOVE_ROWS
+
+    def count(self, rows: int) -> None:
+        """Add to the work done by this kernel in this process."""
+        self.rows += rows
+
+    def view(self, buffer: Any) -> Any:
+        """Return the form of a byte buffer that the next call indexes fastest: a uint8 array when compiled, else a memoryview."""
+        import numpy as np
+
+        return np.frombuffer(buffer, np.uint8) if self.is_compiled else memoryview(buffer)
+
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run in the current mode."""
-        chosen = self.compiled if is_compiled() else self.plain
+        chosen = self.compiled if self.is_compiled else self.plain
         return chosen(*args, **kwargs)
 
 
@@ -86,25 +97,30 @@ def kernel_with_wheel(wheel: Callable[P, R]) -> Callable[[Callable[P, R]], Kerne
     return lambda function: Kernel(function, wheel)
 
 
-def _compile(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function with the kernels it calls replaced by their compiled forms (numba refuses to call plain ones)."""
-    import numba
-
+def _linked(function: Callable[P, R], form: Callable[[Kernel[Any, Any]], Any]) -> types.FunctionType:
+    """Return a copy of a function in which the kernels it calls stand in one of their forms."""
     python = cast(types.FunctionType, function)
     names = dict(python.__globals__)
     for name in python.__code__.co_names:
         if isinstance(names.get(name), Kernel):
-            names[name] = names[name].compiled
-    linked = types.FunctionType(python.__code__, names, python.__name__, python.__defaults__)
-    linked.__module__, linked.__qualname__ = python.__module__, python.__qualname__
+            names[name] = form(names[name])
+    return types.FunctionType(python.__code__, names, python.__name__, python.__defaults__)
+
+
+def _compile(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function with the kernels it calls replaced by their compiled forms (numba refuses to call plain ones)."""
+    import numba
+
+    linked = _linked(function, lambda kernel: kernel.compiled)
+    linked.__module__, linked.__qualname__ = function.__module__, f"{function.__qualname__}_{_sources()}"
     try:
         return cast("Callable[P, R]", numba.njit(cache=True, nogil=True)(linked))
     except RuntimeError:  # no folder that a cache could be written to: compile for this process only
         return cast("Callable[P, R]", numba.njit(nogil=True)(linked))
 
 
-def data_view(buffer: Any) -> Any:
-    """Return the form of a byte buffer that the current mode indexes fastest: a uint8 array when compiled, else a memoryview."""
-    import numpy as np
-
-    return np.frombuffer(buffer, np.uint8) if is_compiled() else memoryview(buffer)
+@cache
+def _sources() -> str:
+    """Digest of all kernels: numba keeps a compiled function until its own file changes, whatever becomes of those it calls."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]

@@ -28,12 +28,21 @@ def fits(transactions: Any, row: int, spans: Any, span: int, tolerance: int) -> 
     if written < transactions["decided_at"][row] - tolerance:
         return False
     completed = transactions["completion_timestamp"][row]
-    return completed < 0 or written <= completed + tolerance
+    return bool(completed < 0 or written <= completed + tolerance)
 
 
 @kernel
 def match_forward(
-    transactions: Any, rows: Any, first_row: int, end_row: int, spans: Any, order: Any, first: int, end: int, tolerance: int, found: Any
+    transactions: Any,
+    rows: Any,
+    first_row: int,
+    end_row: int,
+    spans: Any,
+    order: Any,
+    first: int,
+    end: int,
+    tolerance: int,
+    found: Any,
 ) -> None:
     """Give every decision (rows[first_row:end_row], in order) the earliest marker (order[first:end]) left for it."""
     at = first_row
@@ -48,14 +57,26 @@ def match_forward(
                 found[ahead] = span
                 at = ahead + 1
                 break
-            if transactions["decision"][row] >= 0 and transactions["decided_at"][row] - tolerance > spans["marker_timestamp"][span]:
+            if (
+                transactions["decision"][row] >= 0
+                and transactions["decided_at"][row] - tolerance > spans["marker_timestamp"][span]
+            ):
                 break
             ahead += 1
 
 
 @kernel
 def match_backward(
-    transactions: Any, rows: Any, first_row: int, end_row: int, spans: Any, order: Any, first: int, end: int, tolerance: int, found: Any
+    transactions: Any,
+    rows: Any,
+    first_row: int,
+    end_row: int,
+    spans: Any,
+    order: Any,
+    first: int,
+    end: int,
+    tolerance: int,
+    found: Any,
 ) -> None:
     """Give every decision the latest marker left for it, from the end."""
     at = end_row - 1
@@ -78,7 +99,15 @@ def match_backward(
 
 @kernel
 def match_groups(
-    transactions: Any, rows: Any, row_bounds: Any, spans: Any, order: Any, span_bounds: Any, tolerance: int, forward: Any, backward: Any
+    transactions: Any,
+    rows: Any,
+    row_bounds: Any,
+    spans: Any,
+    order: Any,
+    span_bounds: Any,
+    tolerance: int,
+    forward: Any,
+    backward: Any,
 ) -> None:
     """Match group by group; group g has rows[row_bounds[g]:row_bounds[g+1]] and order[span_bounds[g, 0]:span_bounds[g, 1]]."""
     for group in range(len(row_bounds) - 1):

@@ -44,7 +44,18 @@ time a broker wrote (markers, LogAppendTime), `create_time` the newest time a cl
 def new_horizon() -> Any:
     """Return the horizon before the first batch."""
     horizon = np.zeros(1, HORIZON)
-    for name in ("first_offset", "next_offset", "last_gap", "broker_time", "create_time", "leader_epoch", "first_timestamp", "highest_epoch", "highest_epoch_producer", "highest_epoch_offset"):
+    for name in (
+        "first_offset",
+        "next_offset",
+        "last_gap",
+        "broker_time",
+        "create_time",
+        "leader_epoch",
+        "first_timestamp",
+        "highest_epoch",
+        "highest_epoch_producer",
+        "highest_epoch_offset",
+    ):
         horizon[name] = -1
     return horizon
 
@@ -53,7 +64,7 @@ def new_horizon() -> Any:
 def producer_slot(producer_id: int, slots: Any, producers: Any) -> int:
     """Slot of a producer id in the open-addressing table `slots`: the one that holds it, or the free one it belongs in."""
     mask = len(slots) - 1
-    slot = (producer_id * 40503 + (producer_id >> 16)) & mask
+    slot = ((producer_id & 0xFFFFFFFF) * 40503 + (producer_id >> 16)) & mask
     while slots[slot] >= 0 and producers["producer_id"][slots[slot]] != producer_id:
         slot = (slot + 1) & mask
     return slot
@@ -104,7 +115,9 @@ def add_data(producers: Any, row: int, batches: Any, number: int, plain_records:
     time = batches["max_timestamp"][number]
     if producers["first_offset"][row] < 0:
         producers["first_offset"][row] = batches["base_offset"][number]
-        producers["first_timestamp"][row] = time if batches["attributes"][number] & 0x48 else batches["base_timestamp"][number]
+        producers["first_timestamp"][row] = (
+            time if batches["attributes"][number] & 0x48 else batches["base_timestamp"][number]
+        )
         producers["last_timestamp"][row] = time
         producers["records"][row] = 0
         producers["bytes"][row] = 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels.bytes import int16_at, int32_at, int64_at, uint16_at, uvarint_at, varint_at
+from kafkatx.kernels.bytes import int8_at, int16_at, int32_at, int64_at, uvarint_at, varint_at
 from kafkatx.kernels.engine import kernel
 
 PLACES = np.dtype(
@@ -15,29 +15,36 @@ PLACES = np.dtype(
 )
 """Where the variable parts of a row lie in the buffer; a length of -1 is "none"."""
 
-READ, NO_RECORD, BAD_KEY, UNKNOWN_KEY, BAD_VALUE, UNKNOWN_VALUE = 0, 1, 2, 3, 4, 5
+READ, NO_RECORD, BAD_KEY, UNKNOWN_KEY, BAD_VALUE, UNKNOWN_VALUE, NOT_HELD = 0, 1, 2, 3, 4, 5, 6
 """Outcome of reading one record."""
 
 HEADER_SIZE = 61
+MOST_MS = 1 << 61
+"""No time or difference of times is larger, so that their sum stays within int64."""
 
 
 @kernel
 def end_of_partitions_v0(data: Any, at: int, end: int) -> int:
     """Position behind a partition list of version 0, -1 if it runs past `end`."""
+    if at + 4 > end:
+        return -1
     topics = int32_at(data, at)
     at += 4
+    if topics < -1:
+        return -1
     for _ in range(topics):
         if at + 2 > end:
             return -1
-        at += 2 + uint16_at(data, at)
-        if at + 4 > end:
+        length = int16_at(data, at)
+        at += 2
+        if length < 0 or length + 4 > end - at:
             return -1
-        count = int32_at(data, at)
-        at += 4
-        if count < 0 or count > (end - at) // 4:
+        count = int32_at(data, at + length)
+        at += length + 4
+        if count < -1 or count > (end - at) // 4:
             return -1
-        at += 4 * count
-    return at if at <= end else -1
+        at += 4 * max(count, 0)
+    return at
 
 
 @kernel
@@ -138,14 +145,14 @@ def read_value(data: Any, at: int, end: int, out: Any, row: int, places: Any) ->
     out["producer_id"][row] = int64_at(data, at + 2)
     out["producer_epoch"][row] = int16_at(data, at + 10)
     out["timeout_ms"][row] = int32_at(data, at + 12)
-    out["state"][row] = data[at + 16]
+    out["state"][row] = int8_at(data, at + 16)
     at += 17
     places["list_start"][row] = at
     if version == 0:
         null = int32_at(data, at) < 0
         behind = end_of_partitions_v0(data, at, end)
     else:
-        null = data[at] == 0
+        null = uvarint_at(data, at, end)[0] == 0
         behind = end_of_partitions_v1(data, at, end)
     if behind < 0 or behind + 16 > end:
         return BAD_VALUE
@@ -184,6 +191,17 @@ def read_record(data: Any, at: int, end: int, out: Any, row: int, places: Any) -
 
 
 @kernel
+def note_problem(problems: Any, bad: int, batch_row: int, offset: int, outcome: int) -> int:
+    """Note that something at `offset` could not be read, while there is room; returns the number of problems."""
+    if bad == len(problems):
+        return bad
+    problems["batch_row"][bad] = batch_row
+    problems["offset"][bad] = offset
+    problems["outcome"][bad] = outcome
+    return bad + 1
+
+
+@kernel
 def walk_states(
     data: Any, start: int, batches: Any, first_batch: int, skip_records: int, out: Any, places: Any, problems: Any
 ) -> tuple[int, int, int, int]:
@@ -198,17 +216,20 @@ def walk_states(
         at = start + batches["position"][number] + HEADER_SIZE
         end = start + batches["position"][number] + batches["size"][number]
         count = batches["record_count"][number]
-        if batches["control_type"][number] >= 0 or batches["magic"][number] != 2 or (batches["attributes"][number] & 0x27) != 0:
+        base_offset = batches["base_offset"][number]
+        if batches["magic"][number] != 2 or (batches["attributes"][number] & 0x27) != 0:
+            continue
+        if at < 0 or end > len(data):
+            bad = note_problem(problems, bad, number, base_offset, NOT_HELD)
             continue
         append_time = (batches["attributes"][number] & 8) != 0
+        highest = batches["last_offset"][number] - base_offset
+        base_time = batches["base_timestamp"][number]
+        previous = -1
         for record in range(count):
             length, at = varint_at(data, at, end)
             if length < 0 or length > end - at:
-                if bad < len(problems):
-                    problems["batch_row"][bad] = number
-                    problems["offset"][bad] = batches["base_offset"][number]
-                    problems["outcome"][bad] = NO_RECORD
-                    bad += 1
+                bad = note_problem(problems, bad, number, base_offset, NO_RECORD)
                 break
             record_end = at + length
             if record >= skip_records:
@@ -216,19 +237,21 @@ def walk_states(
                     return row, bad, number, record
                 delta, place = varint_at(data, at + 1, record_end)
                 offset_delta, place = varint_at(data, place, record_end)
-                outcome = read_record(data, place, record_end, out, row, places)
+                outcome = NO_RECORD
+                if previous < offset_delta <= highest and -MOST_MS < delta < MOST_MS and -MOST_MS < base_time < MOST_MS:
+                    outcome = read_record(data, place, record_end, out, row, places)
+                    previous = offset_delta
+                else:
+                    offset_delta = 0
                 if outcome == READ:
                     out["position"][row] = batches["position"][number]
-                    out["offset"][row] = batches["base_offset"][number] + offset_delta
-                    out["timestamp"][row] = batches["max_timestamp"][number] if append_time else batches["base_timestamp"][number] + delta
+                    out["offset"][row] = base_offset + offset_delta
+                    out["timestamp"][row] = batches["max_timestamp"][number] if append_time else base_time + delta
                     out["leader_epoch"][row] = batches["leader_epoch"][number]
                     out["crc"][row] = batches["crc"][number]
                     row += 1
-                elif bad < len(problems):
-                    problems["batch_row"][bad] = number
-                    problems["offset"][bad] = batches["base_offset"][number] + offset_delta
-                    problems["outcome"][bad] = outcome
-                    bad += 1
+                else:
+                    bad = note_problem(problems, bad, number, base_offset + offset_delta, outcome)
             at = record_end
         skip_records = 0
     return row, bad, len(batches), 0

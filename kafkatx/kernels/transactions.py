@@ -16,12 +16,37 @@ NOTHING, TOMBSTONE = -1, -2
 AFTER_HOLE = 1
 """Flag of a transaction: offsets are missing between some of its rows, so a row of it may be missing too."""
 
-ILLEGAL_TRANSITION, EPOCH_DECREASED, EPOCH_JUMPED, START_CHANGED, LIST_CHANGED, NO_START, ILLEGAL_STATE, NO_PARTITIONS = 1, 2, 3, 4, 5, 6, 7, 8
+(
+    ILLEGAL_TRANSITION,
+    EPOCH_DECREASED,
+    EPOCH_JUMPED,
+    START_CHANGED,
+    LIST_CHANGED,
+    NO_START,
+    ILLEGAL_STATE,
+    NO_PARTITIONS,
+) = 1, 2, 3, 4, 5, 6, 7, 8
 """Kinds of oddities. LIST_CHANGED is a candidate: the caller sees whether the list shrank."""
 
 LEGAL = np.zeros((8, 8), np.int8)
 """LEGAL[previous, next] is 1 for what TV0/1 allows and 2 for what 4.0 added with transactions v2 (formats.md 2.4)."""
-for _previous, _next in ((0, 0), (4, 0), (5, 0), (1, 1), (0, 1), (4, 1), (5, 1), (1, 2), (1, 3), (2, 4), (3, 5), (4, 4), (5, 5), (2, 2), (3, 3)):
+for _previous, _next in (
+    (0, 0),
+    (4, 0),
+    (5, 0),
+    (1, 1),
+    (0, 1),
+    (4, 1),
+    (5, 1),
+    (1, 2),
+    (1, 3),
+    (2, 4),
+    (3, 5),
+    (4, 4),
+    (5, 5),
+    (2, 2),
+    (3, 3),
+):
     LEGAL[_previous, _next] = 1
 for _previous, _next in ((0, 3), (4, 3), (5, 3)):
     LEGAL[_previous, _next] = 2
@@ -113,7 +138,9 @@ def add_next(out: Any, at: int, rows: Any, number: int) -> None:
 
 
 @kernel
-def add_initialisation(out: Any, at: int, rows: Any, number: int, latest: Any, who: int, state_partition: int, contiguous: bool) -> None:
+def add_initialisation(
+    out: Any, at: int, rows: Any, number: int, latest: Any, who: int, state_partition: int, contiguous: bool
+) -> None:
     """Note an Empty row or a tombstone with the row of the id before it."""
     out["id_code"][at] = who
     out["state_partition"][at] = state_partition
@@ -148,7 +175,7 @@ def oddity_of(rows: Any, number: int, latest: Any, who: int, legal: Any, empty_l
         return NO_PARTITIONS
     if (state == COMPLETE_COMMIT or state == COMPLETE_ABORT) and started_at < 0:
         return NO_START
-    if before < 0:
+    if before < 0 or before > COMPLETE_ABORT:
         return 0
     version = rows["client_transaction_version"][number]
     if legal[before, state] == 0 or (legal[before, state] == 2 and version < 2):
@@ -220,7 +247,12 @@ def fold_states(
         if current < 0 and last_of[who] >= 0:
             if transactions["next_offset"][last_of[who]] < 0:
                 add_next(transactions, last_of[who], rows, number)
-        same = current >= 0 and not rows["is_tombstone"][number] and transactions["started_at"][current] == rows["started_at"][number] and state != EMPTY
+        same = (
+            current >= 0
+            and not rows["is_tombstone"][number]
+            and transactions["started_at"][current] == rows["started_at"][number]
+            and state != EMPTY
+        )
         if current >= 0 and not same:
             add_next(transactions, current, rows, number)
             current = -1
@@ -228,7 +260,12 @@ def fold_states(
             add_initialisation(initialisations, inits, rows, number, latest, who, state_partition, contiguous)
             inits += 1
         elif state >= ONGOING and state <= COMPLETE_ABORT:
-            repeated = current < 0 and state >= COMPLETE_COMMIT and before == state and latest["started_at"][who] == rows["started_at"][number]
+            repeated = (
+                current < 0
+                and state >= COMPLETE_COMMIT
+                and before == state
+                and latest["started_at"][who] == rows["started_at"][number]
+            )
             if current < 0 and not repeated:
                 current = at
                 open_transaction(transactions, at, rows, number, state_partition)

@@ -172,7 +172,7 @@ class _Builder:
         return Labels(ids, self.names.topic_partitions, self.names.partition_lists)
 
     def _facts(self, end: int) -> CaptureFacts:
-        directories = self.capture.directories
+        directories = [directory for directory in self.capture.directories if directory.partitions]
         brokers = {directory.broker_id if directory.broker_id is not None else directory.path for directory in directories}
         modern = any(directory.cluster_id or directory.has_partition_metadata for directory in directories)
         return CaptureFacts(self.capture.name, self.capture.cluster_id, self.capture.fingerprint, len(brokers), end, modern)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels import engine
 from kafkatx.kernels.batches import (
     CHECK_CONTROL,
     DAMAGED,
@@ -21,16 +20,19 @@ from kafkatx.kernels.batches import (
     WRONG_CRC,
     seen_producers,
     walk_batches,
+    write_header,
 )
-from kafkatx.kernels.rows import BATCH
+from kafkatx.kernels.rows import BATCH, UNCHECKED, VALID
 from kafkatx.segments.damage import Damage
-from kafkatx.segments.resync import Fit, crc_matches, is_zero, next_batch
+from kafkatx.segments.resync import Fit, Resync, crc_matches, is_zero
 from kafkatx.sources.files import OpenFile
 
 ROWS_PER_CHUNK = 16_384
 BUFFER_SIZE = 4 << 20
 LARGEST_BUFFER = 64 << 20
 """A batch above this is not held in memory: its CRC is taken in pieces."""
+MOST_DAMAGE = 10_000
+"""Stretches of damage kept for a file; the last one is stretched over all that follow."""
 NO_LIMIT = (1 << 63) - 1
 
 Rows = np.ndarray[Any, np.dtype[Any]]
@@ -41,7 +43,7 @@ class Chunk:
     """Some consecutive batches of a file.
 
     `rows` has dtype kernels.rows.BATCH and is a copy; `data` holds the bytes of the file from `data_position` on and is only valid
-    until the next chunk. With `bodies` asked for, every batch of `rows` lies whole in `data`.
+    until the next chunk. With `bodies` asked for, every batch of `rows` up to LARGEST_BUFFER bytes lies whole in `data`.
     """
 
     rows: Rows
@@ -53,10 +55,14 @@ class SegmentWalk:
     """One pass over the batches of a file; what it met on the way stands in `damage`, `torn`, `preallocated` and `end` afterwards."""
 
     def __init__(
-        self, file: OpenFile, *, check: int = CHECK_CONTROL, offset_limit: int = NO_LIMIT, start: int = 0, bodies: bool = False,
-        most_rows: int = ROWS_PER_CHUNK,
+        self, file: OpenFile, *, check: int = CHECK_CONTROL, first_offset: int = 0, offset_limit: int = NO_LIMIT, start: int = 0,
+        bodies: bool = False, most_rows: int = ROWS_PER_CHUNK,
     ) -> None:  # fmt: skip
-        """Prepare a walk of `file` from byte `start`; `offset_limit` is the base offset of the segment behind this one."""
+        """Prepare a walk of `file` from byte `start`.
+
+        `first_offset` is the base offset in the file's name (0 where it has none), `offset_limit` that of the segment behind it:
+        a batch outside can't be one of this segment.
+        """
         self._most_rows = most_rows
         self.file = file
         self.check = check
@@ -65,9 +71,10 @@ class SegmentWalk:
         self.torn = False
         self.preallocated = 0
         self.end = start
-        self._fit = Fit(-1, offset_limit, -1)
+        self._fit = Fit(first_offset - 1, offset_limit, -1)
+        self._resync = Resync(file)
         self._size = file.size
-        self._buffer = memoryview(bytearray(min(BUFFER_SIZE, max(file.size, 1))))
+        self._buffer = memoryview(bytearray(min(max(BUFFER_SIZE, HEADER_SIZE), max(file.size, 1))))
         self._buffer_position = start
         self._filled = 0
         self._seen = seen_producers()
@@ -75,81 +82,113 @@ class SegmentWalk:
     def chunks(self) -> Iterator[Chunk]:
         """Yield the batches, then return; never raises for what the file holds."""
         out = np.zeros(self._most_rows, BATCH)
-        position, stop = self.end, MORE_DATA
-        while stop != END:
-            self._fill(position)
-            count, position, stop = self._walk(position, out)
-            engine.count_rows(count)
+        position: int | None = self.end
+        stop = MORE_DATA
+        while position is not None and stop != END:
+            if stop == MORE_DATA:
+                self._fill(position)
+            count, position, stop = self._next(position, out)
+            walk_batches.count(count)
             if count:
                 yield Chunk(out[:count].copy(), self._buffer[: self._filled], self._buffer_position)
+            self.end = position
             if stop in (DAMAGED, TORN, WRONG_CRC):
-                resumed = self._step_over(position, stop)
-                if resumed is None:
-                    break
-                position = resumed
-            elif stop == MORE_DATA and position == self._buffer_position and count == 0:
-                self._grow(position)
-        self.end = position
+                position = self._step_over(position, stop)
+
+    def _next(self, position: int, out: Rows) -> tuple[int, int, int]:
+        """Fill `out` from the batch at `position` on; returns rows, position of the next batch, why it stopped."""
+        before = self._fit
+        count, behind, stop = self._walk(position, out)
+        if stop in (DAMAGED, TORN) and count:
+            return self._doubt_last(out, count, behind, stop, before)
+        if stop == MORE_DATA and not count and behind == self._buffer_position:
+            return self._larger_than_buffer(behind, out)
+        return count, behind, stop
 
     def _walk(self, position: int, out: Rows) -> tuple[int, int, int]:
-        """Run the kernel over the buffer; returns rows, file position of the next batch, why it stopped."""
+        """Run the kernel over the buffer."""
         at = position - self._buffer_position
-        data = engine.data_view(self._buffer[: self._filled])
+        data = walk_batches.view(self._buffer[: self._filled])
         fit = self._fit
         count, at, stop, last_offset, leader_epoch = walk_batches(
             data, at, self._filled, self._buffer_position, self._size,
             fit.last_offset, fit.offset_limit, fit.leader_epoch, self.check, self._seen, out, 0,
         )  # fmt: skip
-        if self.bodies and count:
-            count, at, stop, last_offset, leader_epoch = self._keep_whole(out, count, at, stop, last_offset, leader_epoch)
         self._fit = Fit(last_offset, fit.offset_limit, leader_epoch)
+        if self.bodies and count and self._reaches_out(out[count - 1]):
+            return self._without_last(out, count, fit)[0], int(out["position"][count - 1]), MORE_DATA
         return count, self._buffer_position + at, stop
 
-    def _keep_whole(self, out: Rows, count: int, at: int, stop: int, last: int, epoch: int) -> tuple[int, int, int, int, int]:
-        """Give back a last batch whose body is not in the buffer yet (only the last one can be)."""
+    def _reaches_out(self, row: Any) -> bool:
+        """Whether the body of a batch (only the last one can be that) is not whole in the buffer, but could be."""
+        end = int(row["position"]) + int(row["size"]) - self._buffer_position
+        return end > self._filled and int(row["size"]) <= LARGEST_BUFFER
+
+    def _without_last(self, out: Rows, count: int, before: Fit) -> tuple[int, int]:
+        """Give back the last batch; returns the rows left and its position."""
+        kept = out[: count - 1]
+        last_offset = int(kept["last_offset"][-1]) if len(kept) else before.last_offset
+        epochs = int(kept["leader_epoch"].max()) if len(kept) else -1
+        self._fit = Fit(last_offset, before.offset_limit, max(before.leader_epoch, epochs))
+        return count - 1, int(out["position"][count - 1])
+
+    def _doubt_last(self, out: Rows, count: int, behind: int, stop: int, before: Fit) -> tuple[int, int, int]:
+        """Where no batch follows, the length of the one before may be wrong: its CRC is looked at if it was not yet."""
         row = out[count - 1]
-        start = int(row["position"]) - self._buffer_position
-        if start + int(row["size"]) <= self._filled or int(row["size"]) > LARGEST_BUFFER:
-            return count, at, stop, last, epoch
-        previous = int(out["last_offset"][count - 2]) if count > 1 else self._fit.last_offset
-        before = int(out["leader_epoch"][count - 2]) if count > 1 else self._fit.leader_epoch
-        return count - 1, start, MORE_DATA, previous, max(before, self._fit.leader_epoch)
+        if row["crc_valid"] == UNCHECKED and row["magic"] == 2:
+            position = int(row["position"])
+            if not crc_matches(self.file, position, self.file.read(position, HEADER_SIZE)):
+                return *self._without_last(out, count, before), WRONG_CRC
+            row["crc_valid"] = VALID
+        return count, behind, stop
 
     def _fill(self, position: int) -> None:
         """Make the buffer begin at `position`."""
         self._filled = self.file.read_into(self._buffer, position)
         self._buffer_position = position
-        if self._filled < len(self._buffer):  # the end, which may be nearer than it was: the file can have been truncated
+        if self._filled < len(
+            self._buffer
+        ):  # the end, which may be nearer than it was: the file can have been truncated
             self._size = min(self._size, position + self._filled)
 
-    def _grow(self, position: int) -> None:
-        """Make room for a batch larger than the buffer, or take its CRC in pieces when it is too large for that."""
-        header = self.file.read(position, HEADER_SIZE)
+    def _larger_than_buffer(self, position: int, out: Rows) -> tuple[int, int, int]:
+        """Make room for the batch at `position`, or take its CRC in pieces when it is too large for that."""
+        header = bytes(self._buffer[:HEADER_SIZE])
         size = LOG_OVERHEAD + int.from_bytes(header[8:12], "big", signed=True)
-        if len(self._buffer) < size <= LARGEST_BUFFER:
+        if size <= LARGEST_BUFFER:
             self._buffer = memoryview(bytearray(size))
-        elif not crc_matches(self.file, position, size, header):
-            self.check, checked = 0, self.check
-            self.damage.append(self._damage("crc", position, size, "a batch with the CRC its header states", "another CRC"))
-            self.check = checked
-        else:
-            self.check = 0
+            return 0, position, MORE_DATA
+        if not crc_matches(self.file, position, header):
+            return 0, position, WRONG_CRC
+        write_header.plain(header, 0, position, out, 0)
+        out["crc_valid"][0] = VALID
+        self._fit = self._fit.after(header)
+        return 1, position + size, MORE_DATA
 
     def _step_over(self, position: int, stop: int) -> int | None:
         """Record the damage at `position`; return where to go on, or None at the end of what can be read."""
-        if stop != WRONG_CRC and is_zero(self.file, position):
-            self.preallocated = self._size - position
+        left = self._size - position
+        if stop != WRONG_CRC and is_zero(self.file, position) and not self.file.is_unreadable(position, left):
+            self.preallocated = left
             return None
-        resumed = next_batch(self.file, position, self._fit)
+        resumed = self._resync.next_batch(position, self._fit)
         if resumed is None or resumed >= self._size:
-            torn = stop == TORN
             self.torn = True
-            self.damage.append(self._describe(position, self._size - position, stop, torn))
+            self._note(self._describe(position, left, stop, stop == TORN))
             return None
-        self.damage.append(self._describe(position, resumed - position, stop, False))
+        self._note(self._describe(position, resumed - position, stop, False))
         return resumed
 
+    def _note(self, damage: Damage) -> None:
+        if len(self.damage) < MOST_DAMAGE:
+            self.damage.append(damage)
+        else:
+            last = self.damage[-1]
+            self.damage[-1] = replace(last, bytes=damage.position + damage.bytes - last.position)
+
     def _describe(self, position: int, size: int, stop: int, torn: bool) -> Damage:
+        if self.file.is_unreadable(position, size):
+            return self._damage("unreadable", position, size, "bytes that can be read", str(self.file.problem))
         if torn:
             return self._damage("torn", position, size, "a whole batch", f"{size} bytes, then the end of the file")
         if stop == WRONG_CRC:

@@ -21,6 +21,4 @@ class Damage:
 
     def sentence(self) -> str:
         """One line for a person."""
-        return (
-            f"unreadable {self.bytes:,} bytes at position {self.position:,} of {self.path}: expected {self.expected}, found {self.found}"
-        )
+        return f"unreadable {self.bytes:,} bytes at position {self.position:,} of {self.path}: expected {self.expected}, found {self.found}"

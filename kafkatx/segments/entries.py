@@ -10,7 +10,13 @@ import numpy as np
 from kafkatx.segments.damage import Damage
 
 ABORTED = np.dtype(
-    [("version", ">i2"), ("producer_id", ">i8"), ("first_offset", ">i8"), ("last_offset", ">i8"), ("last_stable_offset", ">i8")]
+    [
+        ("version", ">i2"),
+        ("producer_id", ">i8"),
+        ("first_offset", ">i8"),
+        ("last_offset", ">i8"),
+        ("last_stable_offset", ">i8"),
+    ]
 )
 PRODUCER = np.dtype(
     [
@@ -32,12 +38,21 @@ def aborted_transactions(path: str, data: bytes) -> tuple[Any, list[Damage]]:
     whole = len(data) // ABORTED.itemsize
     entries = np.frombuffer(data, ABORTED, whole)
     damage = [
-        Damage("entry", path, int(number) * ABORTED.itemsize, ABORTED.itemsize, "an entry of version 0", f"version {int(entries['version'][number])}")
+        Damage(
+            "entry",
+            path,
+            int(number) * ABORTED.itemsize,
+            ABORTED.itemsize,
+            "an entry of version 0",
+            f"version {int(entries['version'][number])}",
+        )
         for number in np.flatnonzero(entries["version"] != 0)[:100]
     ]
     if len(data) % ABORTED.itemsize:
         found = f"{len(data) % ABORTED.itemsize} bytes, then the end of the file"
-        damage.append(Damage("torn", path, whole * ABORTED.itemsize, len(data) % ABORTED.itemsize, "an entry of 34 bytes", found))
+        damage.append(
+            Damage("torn", path, whole * ABORTED.itemsize, len(data) % ABORTED.itemsize, "an entry of 34 bytes", found)
+        )
     return entries[entries["version"] == 0], damage
 
 
@@ -53,5 +68,7 @@ def producer_states(path: str, data: bytes) -> tuple[Any, list[Damage]]:
     if google_crc32c.value(data[6:]) != crc:
         return empty, [Damage("crc", path, 0, len(data), "the CRC the header states", "another CRC")]
     if count < 0 or SNAPSHOT_HEADER_SIZE + count * PRODUCER.itemsize != len(data):
-        return empty, [Damage("entry", path, 6, len(data) - 6, f"{count} entries of 46 bytes", f"{len(data) - 10} bytes")]
+        return empty, [
+            Damage("entry", path, 6, len(data) - 6, f"{count} entries of 46 bytes", f"{len(data) - 10} bytes")
+        ]
     return np.frombuffer(data, PRODUCER, count, SNAPSHOT_HEADER_SIZE), []

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels import engine
 from kafkatx.kernels.packing import pack_ranges
 
 
@@ -28,13 +27,16 @@ class Interner:
         """Codes (int32 array) of the ranges data[start : start + length]; -1 for a length of -1."""
         if not len(starts):
             return np.empty(0, np.int32)
-        if not engine.is_compiled():
+        pack_ranges.count(len(starts))
+        if not pack_ranges.is_compiled:
             return self._one_by_one(data, starts, lengths)
         import pyarrow as pa
 
         packed = np.empty(max(1, int(lengths.clip(0).sum())), np.uint8)
         offsets = np.empty(len(starts) + 1, np.int32)
-        pack_ranges(engine.data_view(data), np.ascontiguousarray(starts), np.ascontiguousarray(lengths), packed, offsets)
+        pack_ranges(
+            pack_ranges.view(data), np.ascontiguousarray(starts), np.ascontiguousarray(lengths), packed, offsets
+        )
         array = pa.Array.from_buffers(pa.binary(), len(starts), [None, pa.py_buffer(offsets), pa.py_buffer(packed)])
         encoded = array.dictionary_encode()
         ours = np.array([self.code(value) for value in encoded.dictionary.to_pylist()], np.int32)

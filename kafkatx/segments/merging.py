@@ -56,18 +56,26 @@ class Shape:
     fullness: tuple[str, ...]
 
 
-BATCH_SHAPE = Shape("base_offset", "last_offset", ("last_offset", "producer_id", "producer_epoch", "base_sequence"), ("record_count", "crc"))
-STATE_SHAPE = Shape("offset", "offset", ("id_code", "producer_id", "producer_epoch", "state", "updated_at", "is_tombstone"), ("crc",))
+BATCH_SHAPE = Shape(
+    "base_offset",
+    "last_offset",
+    ("last_offset", "producer_id", "producer_epoch", "base_sequence"),
+    ("record_count", "crc"),
+)
+STATE_SHAPE = Shape(
+    "offset", "offset", ("id_code", "producer_id", "producer_epoch", "state", "updated_at", "is_tombstone"), ("crc",)
+)
 
 
 @dataclass(slots=True)
 class Merge:
-    """One merge; `diverged` collects what was set aside, `window_sources` is parallel to the last window's rows."""
+    """One merge; `diverged` collects what was set aside, with the number of its source."""
 
     shape: Shape
     streams: list[Stream]
     diverged: list[tuple[int, Any]] = field(default_factory=list)
     _leader_epoch: int = -1
+    _held: tuple[Rows, Any] | None = None
 
     def windows(self) -> Iterator[Rows]:
         """Yield rows in offset order, each fact once."""
@@ -77,9 +85,16 @@ class Merge:
             frontier = self._frontier(waiting, active)
             if frontier is None:
                 continue
-            parts = [(stream.source, rows) for stream in active if (rows := stream.take(frontier, self.shape.offset)) is not None and len(rows)]
+            parts = [
+                (stream.source, rows)
+                for stream in active
+                if (rows := stream.take(frontier, self.shape.offset)) is not None and len(rows)
+            ]
             if parts:
-                yield self._unite(parts)
+                rows = self._settle(*self._unite(parts))
+                if len(rows):
+                    yield rows
+        yield from self._last()
 
     def _frontier(self, waiting: list[Stream], active: list[Stream]) -> int | None:
         """Offset up to which every file that can contribute is loaded; None when nothing is active yet or any more."""
@@ -97,15 +112,27 @@ class Merge:
             return None
         return frontier
 
-    def _unite(self, parts: list[tuple[int, Rows]]) -> Rows:
-        """Sort the rows of a window, drop repeats, set aside what contradicts."""
+    def _unite(self, parts: list[tuple[int, Rows]]) -> tuple[Rows, Any]:
+        """Sort the rows of a window and drop repeats; returns rows and their sources."""
         sources = np.concatenate([np.full(len(rows), source) for source, rows in parts])
         rows = np.concatenate([rows for _, rows in parts]) if len(parts) > 1 else parts[0][1]
         if len(parts) > 1:
             order = self._order(rows)
             rows, sources = rows[order], sources[order]
             rows, sources = self._once(rows, sources)
-        return self._highest_epoch(rows, sources)
+        return rows, sources
+
+    def _settle(self, rows: Rows, sources: Any) -> Rows:
+        """Set aside what contradicts, but hold the last row back until the one behind it is known: windows end anywhere."""
+        if self._held is not None:
+            rows, sources = np.concatenate([self._held[0], rows]), np.concatenate([self._held[1], sources])
+        rows, sources = self._highest_epoch(rows, sources)
+        self._held = rows[-1:].copy(), sources[-1:].copy()
+        return rows[:-1]
+
+    def _last(self) -> Iterator[Rows]:
+        if self._held is not None and len(self._held[0]):
+            yield self._held[0]
 
     def _order(self, rows: Rows) -> Any:
         """Offset, then newest leader epoch, then the fuller version; the rest only makes the order total."""
@@ -124,21 +151,22 @@ class Merge:
         self._set_aside(rows, sources, ~same)
         return rows[first], sources[first]
 
-    def _highest_epoch(self, rows: Rows, sources: Any) -> Rows:
-        """Set aside rows below the highest leader epoch so far, and rows that reach over the start of a newer one."""
+    def _highest_epoch(self, rows: Rows, sources: Any) -> tuple[Rows, Any]:
+        """Set aside rows below the highest leader epoch so far, then rows that reach over the start of a newer one."""
         epochs = rows["leader_epoch"].astype(np.int64)
         highest = np.maximum(np.maximum.accumulate(epochs), self._leader_epoch)
-        stale = (epochs < highest) & (epochs >= 0)
-        starts, ends = rows[self.shape.offset], rows[self.shape.last_offset]
+        self._leader_epoch = int(highest[-1])
+        rows, sources = self._without(rows, sources, (epochs < highest) & (epochs >= 0))
+        epochs, starts, ends = rows["leader_epoch"], rows[self.shape.offset], rows[self.shape.last_offset]
         reaches = np.zeros(len(rows), bool)
         reaches[:-1] = (ends[:-1] >= starts[1:]) & (epochs[:-1] < epochs[1:])
-        if len(epochs):
-            self._leader_epoch = int(highest[-1])
-        bad = stale | reaches
+        return self._without(rows, sources, reaches)
+
+    def _without(self, rows: Rows, sources: Any, bad: Any) -> tuple[Rows, Any]:
         if not bad.any():
-            return rows
+            return rows, sources
         self._set_aside(rows, sources, bad)
-        return rows[~bad]
+        return rows[~bad], sources[~bad]
 
     def _set_aside(self, rows: Rows, sources: Any, chosen: Any) -> None:
         for number in np.flatnonzero(chosen)[: max(0, MOST_DIVERGED - len(self.diverged))]:

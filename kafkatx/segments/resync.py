@@ -1,24 +1,46 @@
 """Where to go on after damage: the next batch that passes its CRC and fits.
 
-A payload may itself hold whole record batches, with any offsets. So the end that the damaged header claims is tried first; after
-that every batch found in the bytes behind is followed as far as its chain leads, and the chain that reaches furthest wins.
+A payload may itself hold whole record batches, with any offsets. So the end of the damaged batch is asked for first, of three
+witnesses: its length, its CRC (the place up to which the bytes have it), its records (each states its length). Only where none of them
+is left the first batch behind that fits is taken; what contradicts it and reaches further wins over it.
 """
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import google_crc32c
 import numpy as np
 
-from kafkatx.kernels.batches import HEADER_SIZE, LOG_OVERHEAD, MAGIC_AT, SMALLEST_LENGTH, is_plausible
+from kafkatx.kernels.batches import (
+    HEADER_SIZE,
+    LOG_OVERHEAD,
+    MAGIC_AT,
+    SMALLEST_V0,
+    is_plausible,
+    is_plausible_legacy,
+)
+from kafkatx.kernels.bytes import varint_at
 from kafkatx.sources.files import OpenFile
 
 SCAN_WINDOW = 1 << 22
 CRC_PIECE = 1 << 22
+FIRST_PIECE = 1 << 12
+WITNESS_BYTES = 2 << 20
+"""How far behind a damaged header its CRC and its records are followed: twice the default of max.message.bytes."""
 MOST_CHAINS = 64
-"""Chains followed before the furthest one so far is taken: a hostile payload can't make the search quadratic."""
+LONGEST_CHAIN = 10_000
+"""Batches that are followed; a chain as long is believed."""
+SEGMENT_OFFSETS = 1 << 31
+"""A segment spans fewer offsets than this (formats/offset_index.py)."""
+LEAST_RECORD = 6
+READ_COST = 4096
+LEAST_WORK, WORK_PER_BYTE = 1 << 30, 16
+"""Bytes that searches in one file may look at, all together: hostile bytes can't make them quadratic. A file that uses this up ends
+with one long stretch of damage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,48 +51,161 @@ class Fit:
     offset_limit: int
     leader_epoch: int
 
+    def admits(self, header: bytes) -> bool:
+        """Whether the first bytes of a batch (or of a message of magic 0 or 1) can be those of one that follows."""
+        if len(header) >= SMALLEST_V0 and header[MAGIC_AT] < 2:
+            return is_plausible_legacy.plain(header, 0, self.last_offset, self.offset_limit)
+        fits = len(header) == HEADER_SIZE
+        return fits and is_plausible.plain(header, 0, self.last_offset, self.offset_limit, self.leader_epoch)
+
     def after(self, header: bytes) -> Fit:
         """Return the condition for the batch behind the one with this header."""
-        base_offset, delta = _signed(header[:8]), _signed(header[23:27])
-        return Fit(base_offset + delta, self.offset_limit, max(self.leader_epoch, _signed(header[12:16])))
+        if header[MAGIC_AT] < 2:
+            return Fit(_signed(header[:8]), self.offset_limit, self.leader_epoch)
+        last_offset = _signed(header[:8]) + _signed(header[23:27])
+        return Fit(last_offset, self.offset_limit, max(self.leader_epoch, _signed(header[12:16])))
 
 
-def next_batch(file: OpenFile, position: int, fit: Fit) -> int | None:
-    """Position of the next batch behind the damage at `position`, or None when nothing that fits is left."""
-    claimed = _claimed_end(file, position)
-    if claimed is not None and (claimed == file.size or _is_batch(file, claimed, fit)):
-        return claimed
-    best, furthest, chains, scan_from = None, -1, 0, position + 1
-    while chains < MOST_CHAINS:
-        candidate = _first_candidate(file, scan_from, fit)
-        if candidate is None:
-            break
-        reach = _chain_end(file, candidate, fit)
-        if reach > furthest:
-            best, furthest = candidate, reach
-        if reach >= file.size:
-            break
-        chains, scan_from = chains + 1, candidate + 1
-    return best
+class Resync:
+    """Searches in one file; what they may cost together is bounded."""
+
+    def __init__(self, file: OpenFile) -> None:
+        self.file = file
+        self._work_left = LEAST_WORK + WORK_PER_BYTE * file.size
+
+    def next_batch(self, position: int, fit: Fit) -> int | None:
+        """Position at which the log goes on behind the damage at `position`, or None when nothing that fits is left."""
+        for end in self._ends(position, fit):
+            if self._goes_on(end, fit):
+                return end
+        return self._first_chain(position + 1, fit)
+
+    def _ends(self, position: int, fit: Fit) -> Iterator[int]:
+        """Ends of the batch at `position` by its witnesses; none of them need be right."""
+        header = self.file.read(position, HEADER_SIZE)
+        length = _signed(header[8:12])
+        if len(header) > MAGIC_AT and header[MAGIC_AT] <= 2 and length >= SMALLEST_V0 - LOG_OVERHEAD:
+            yield position + LOG_OVERHEAD + length
+        if len(header) == HEADER_SIZE:
+            yield from self._end_by_crc(position, header, fit)
+            yield from self._end_by_records(position, header)
+
+    def _end_by_crc(self, position: int, header: bytes, fit: Fit) -> Iterator[int]:
+        """Yield the place up to which the bytes have the CRC that the header states: its length alone is wrong then."""
+        if header[MAGIC_AT] != 2:
+            return
+        body = self._read(position + 21, WITNESS_BYTES)
+        crc, at = 0, 0
+        for start in [*_possible_headers(body, fit).tolist(), len(body)]:
+            crc, at = google_crc32c.extend(crc, body[at:start]), start
+            if crc == int.from_bytes(header[17:21], "big"):
+                yield position + 21 + at
+
+    def _end_by_records(self, position: int, header: bytes) -> Iterator[int]:
+        """Yield the end of the records behind a header that can't be believed: that of the file if one is cut off there."""
+        data = self._read(position + HEADER_SIZE, WITNESS_BYTES)
+        at, whole = 0, True
+        while whole:
+            length, start = varint_at.plain(data, at, len(data))
+            if length < LEAST_RECORD or start >= len(data) or data[start] != 0:
+                break
+            whole = start + length <= len(data)
+            at = start + length if whole else at
+        uncompressed = at > 0 or (header[MAGIC_AT] == 2 and header[22] & 7 == 0)
+        if not whole and uncompressed and position + HEADER_SIZE + len(data) == self.file.size:
+            yield self.file.size
+        if at:
+            yield position + HEADER_SIZE + at
+
+    def _goes_on(self, position: int, fit: Fit) -> bool:
+        """Whether the log can go on at `position`: the end, zeros, or a batch that passes its CRC or leads to such a place."""
+        header = self._header(position, fit)
+        if header is None:
+            return self._is_end(position)
+        behind = position + _size(header)
+        return (
+            self._passes(position, header)
+            or self._is_end(behind)
+            or self._header(behind, fit.after(header)) is not None
+        )
+
+    def _is_end(self, position: int) -> bool:
+        return position == self.file.size or (position < self.file.size and is_zero(self.file, position))
+
+    def _first_chain(self, position: int, fit: Fit) -> int | None:
+        """First of the batches behind `position` that fit; of chains that can't both be true the one that reaches further."""
+        best, furthest, last_offset = None, -1, fit.last_offset
+        for _ in range(MOST_CHAINS):
+            start = self._first_candidate(position, fit)
+            if start is None:
+                break
+            first_offset = _signed(self.file.read(start, 8))
+            reach, last = self._follow(start, fit)
+            if best is not None and first_offset > last_offset:
+                break
+            if best is None or reach > furthest:
+                best, furthest, last_offset = start, reach, last
+            if reach >= self.file.size:
+                break
+            position = reach
+        return best
+
+    def _follow(self, position: int, fit: Fit) -> tuple[int, int]:
+        """How far the batches from `position` on follow one another, by their headers alone, and their last offset."""
+        for _ in range(LONGEST_CHAIN):
+            header = self._header(position, fit)
+            if header is None:
+                return (self.file.size if self._is_end(position) else position), fit.last_offset
+            fit, position = fit.after(header), position + _size(header)
+        return self.file.size, fit.last_offset
+
+    def _first_candidate(self, position: int, fit: Fit) -> int | None:
+        """First position from `position` on where a batch that fits and passes its CRC begins."""
+        while position + SMALLEST_V0 <= self.file.size:
+            window = self._read(position, SCAN_WINDOW + HEADER_SIZE)
+            for at in _possible_headers(window, fit).tolist():
+                header = self._header(position + at, fit)
+                if header is not None and self._passes(position + at, header):
+                    return int(position + at)
+            if self._work_left < 0 or not window:
+                return None
+            position += SCAN_WINDOW
+        return None
+
+    def _header(self, position: int, fit: Fit) -> bytes | None:
+        """Return a header at `position` that fits and whose batch lies inside the file."""
+        header = self._read(position, HEADER_SIZE)
+        return header if fit.admits(header) and position + _size(header) <= self.file.size else None
+
+    def _passes(self, position: int, header: bytes) -> bool:
+        self._work_left -= _size(header)
+        return self._work_left >= 0 and crc_matches(self.file, position, header)
+
+    def _read(self, position: int, length: int) -> bytes:
+        self._work_left -= READ_COST + length
+        return self.file.read(position, length) if self._work_left >= 0 else b""
 
 
-def crc_matches(file: OpenFile, position: int, size: int, header: bytes) -> bool:
-    """Whether a batch's CRC-32C is right, in bounded memory whatever its size."""
-    crc, at, end = 0, position + 21, position + size
+def crc_matches(file: OpenFile, position: int, header: bytes) -> bool:
+    """Whether the CRC of a batch (CRC-32C) or of a message of magic 0 or 1 (CRC-32) is right, in bounded memory whatever its size."""
+    legacy = header[MAGIC_AT] < 2
+    stated = int.from_bytes(header[12:16] if legacy else header[17:21], "big")
+    crc, at, end = 0, position + (MAGIC_AT if legacy else 21), position + _size(header)
     while at < end:
         piece = file.read(at, min(CRC_PIECE, end - at))
         if not piece:
             return False
-        crc, at = google_crc32c.extend(crc, piece), at + len(piece)
-    return bool(crc == int.from_bytes(header[17:21], "big"))
+        crc, at = zlib.crc32(piece, crc) if legacy else google_crc32c.extend(crc, piece), at + len(piece)
+    return bool(crc == stated)
 
 
 def is_zero(file: OpenFile, position: int) -> bool:
     """Whether everything from `position` to the end of the file is zero (a preallocated tail)."""
-    while piece := file.read(position, CRC_PIECE):
+    size = FIRST_PIECE
+    while piece := file.read(position, size):
         if piece.strip(b"\0"):
             return False
-        position += len(piece)
+        position, size = position + len(piece), CRC_PIECE
     return True
 
 
@@ -78,64 +213,30 @@ def _signed(data: bytes) -> int:
     return int.from_bytes(data, "big", signed=True)
 
 
-def _claimed_end(file: OpenFile, position: int) -> int | None:
-    """End of the batch at `position` if its length can be meant; the rest of its header need not be right."""
-    header = file.read(position, MAGIC_AT + 1)
-    if len(header) <= MAGIC_AT or header[MAGIC_AT] > 2:
-        return None
-    length = _signed(header[8:12])
-    end = position + LOG_OVERHEAD + length
-    return end if length >= 14 and end <= file.size else None
+def _size(header: bytes) -> int:
+    """Bytes of the whole batch or message that begins with this header."""
+    return LOG_OVERHEAD + _signed(header[8:12])
 
 
-def _header(file: OpenFile, position: int, fit: Fit) -> bytes | None:
-    """Return a plausible header at `position` whose batch lies inside the file."""
-    header = file.read(position, HEADER_SIZE)
-    if len(header) < HEADER_SIZE or not is_plausible.plain(header, 0, fit.last_offset, fit.offset_limit, fit.leader_epoch):
-        return None
-    return header if position + LOG_OVERHEAD + _signed(header[8:12]) <= file.size else None
-
-
-def _is_batch(file: OpenFile, position: int, fit: Fit) -> bool:
-    header = _header(file, position, fit)
-    return header is not None and crc_matches(file, position, LOG_OVERHEAD + _signed(header[8:12]), header)
-
-
-def _chain_end(file: OpenFile, position: int, fit: Fit) -> int:
-    """How far the batches from `position` on follow one another; a batch with a wrong CRC inside is stepped over by its length."""
-    while position < file.size:
-        header = _header(file, position, fit)
-        if header is None:
-            rest = file.read(position, HEADER_SIZE)
-            return file.size if not rest.strip(b"\0") and is_zero(file, position) else position
-        fit = fit.after(header)
-        position += LOG_OVERHEAD + _signed(header[8:12])
-    return position
-
-
-def _first_candidate(file: OpenFile, position: int, fit: Fit) -> int | None:
-    """First position from `position` on where a batch that fits and passes its CRC begins."""
-    while position + HEADER_SIZE <= file.size:
-        window = file.read(position, SCAN_WINDOW + HEADER_SIZE)
-        if len(window) < HEADER_SIZE:
-            return None
-        for at in _possible_headers(np.frombuffer(window, np.uint8), fit):
-            if _is_batch(file, position + int(at), fit):
-                return position + int(at)
-        position += SCAN_WINDOW
-    return None
-
-
-def _possible_headers(window: Any, fit: Fit) -> Any:
-    """Offsets in a window where magic, attributes, length and base offset look right, by array expressions."""
-    starts = np.flatnonzero((window[MAGIC_AT : len(window) - HEADER_SIZE + MAGIC_AT + 1] == 2))
-    starts = starts[(window[starts + 21] == 0) & (window[starts + 22] < 128)]
-    length, base_offset = np.zeros(len(starts), np.int64), np.zeros(len(starts), np.int64)
-    for byte in range(4):
-        length = length * 256 + window[starts + 8 + byte]
-    starts, length = starts[window[starts] < 128], length[window[starts] < 128]
-    base_offset = base_offset[: len(starts)]
-    for byte in range(8):
-        base_offset = base_offset * 256 + window[starts + byte]
-    fits = (length >= SMALLEST_LENGTH) & (length < 1 << 31) & (base_offset > fit.last_offset) & (base_offset < fit.offset_limit)
+def _possible_headers(data: bytes, fit: Fit) -> Any:
+    """Places in a window where length, magic, attributes and base offset look right, by array expressions."""
+    window = np.frombuffer(data, np.uint8)
+    count = max(0, len(window) - SMALLEST_V0 + 1)
+    magic = window[MAGIC_AT : MAGIC_AT + count]
+    possible = magic <= 2 if fit.last_offset >= 0 else magic == 2
+    has_length = window[8 : 8 + count] | window[9 : 9 + count] | window[10 : 10 + count] | window[11 : 11 + count]
+    starts = np.flatnonzero(possible & (has_length != 0) & (window[:count] < 128) & (window[8 : 8 + count] < 128))
+    modern = window[starts + MAGIC_AT] == 2
+    attributes = np.where(modern, (window[starts + 21] == 0) & (window[starts + 22] < 128), window[starts + 17] < 16)
+    starts = starts[attributes]
+    length, base_offset = _big_endian(window, starts + 8, 4), _big_endian(window, starts, 8)
+    highest = min(fit.offset_limit, fit.last_offset + SEGMENT_OFFSETS) if fit.last_offset >= 0 else fit.offset_limit
+    fits = (length >= SMALLEST_V0 - LOG_OVERHEAD) & (base_offset > fit.last_offset) & (base_offset < highest)
     return starts[fits]
+
+
+def _big_endian(window: Any, starts: Any, size: int) -> Any:
+    value = np.zeros(len(starts), np.int64)
+    for byte in range(size):
+        value = value * 256 + window[starts + byte]
+    return value

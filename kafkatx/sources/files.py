@@ -27,29 +27,53 @@ class FileName:
         return Path(self.path).absolute().parent.name
 
 
+BLOCK = 4096
+"""Bytes given up at once where a disk refuses to read."""
+
+
 class OpenFile:
-    """A file open for positional reads. What lies behind the size at opening is not read: the file may be growing."""
+    """A file open for positional reads. What lies behind the size at opening is not read: the file may be growing.
+
+    Blocks that the disk refuses to give (bad sectors) read as zeros; `is_unreadable` tells them from real ones.
+    """
 
     def __init__(self, path: str) -> None:
         """Open `path`; raises OSError."""
         self.path = path
         self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
         self.size = os.fstat(self._descriptor).st_size
+        self.problem: str | None = None
+        self._unreadable: set[int] = set()
 
     def read(self, position: int, length: int) -> bytes:
         """Up to `length` bytes from `position`; fewer at the end or where the file has shrunk."""
-        return os.pread(self._descriptor, max(0, min(length, self.size - position)), position)
+        buffer = bytearray(max(0, min(length, self.size - position)))
+        return bytes(buffer[: self.read_into(memoryview(buffer), position)])
 
     def read_into(self, buffer: memoryview, position: int) -> int:
         """Fill `buffer` from `position`; returns the bytes read, fewer only at the end."""
         wanted = min(len(buffer), max(0, self.size - position))
         done = 0
         while done < wanted:
-            got = os.preadv(self._descriptor, [buffer[done:wanted]], position + done)
+            got = self._read_some(buffer[done:wanted], position + done)
             if got == 0:
                 break
             done += got
         return done
+
+    def is_unreadable(self, position: int, length: int) -> bool:
+        """Whether the disk refused to give some of these bytes when they were read."""
+        return any(position < (block + 1) * BLOCK and block * BLOCK < position + length for block in self._unreadable)
+
+    def _read_some(self, buffer: memoryview, position: int) -> int:
+        try:
+            return os.preadv(self._descriptor, [buffer], position)
+        except OSError as error:
+            self.problem = error.strerror
+            self._unreadable.add(position // BLOCK)
+            refused = min(len(buffer), BLOCK - position % BLOCK)
+            buffer[:refused] = bytes(refused)
+            return refused
 
     def close(self) -> None:
         """Close the file."""
@@ -58,7 +82,9 @@ class OpenFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
 
