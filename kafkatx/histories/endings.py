@@ -16,7 +16,13 @@ import numpy as np
 
 from kafkatx.histories.growing import Array
 from kafkatx.kernels.transactions import EMPTY, ONGOING, PREPARE_ABORT, PREPARE_COMMIT
-from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, OLD_CLEANUP_INTERVAL_MS, PROMPT_RETRY_MS, RETRY_WINDOW_MS, TIMEOUT_SLACK_MS
+from kafkatx.terms.clocks import (
+    BROKERS_TOLERANCE_MS,
+    OLD_CLEANUP_INTERVAL_MS,
+    PROMPT_RETRY_MS,
+    RETRY_WINDOW_MS,
+    TIMEOUT_SLACK_MS,
+)
 from kafkatx.terms.verdicts import Verdict
 
 
@@ -93,7 +99,9 @@ def endings(transactions: Array, data_epoch: Array, release_raises_epoch: bool) 
     return Endings(ended_by, verdict, reason, protocol, duration, epoch)
 
 
-def _of_aborts(t: Array, epoch: Any, decision_epoch: Any, protocol: Any, duration: Any, release_raises_epoch: bool) -> tuple[Any, Any, Any]:
+def _of_aborts(
+    t: Array, epoch: Any, decision_epoch: Any, protocol: Any, duration: Any, release_raises_epoch: bool
+) -> tuple[Any, Any, Any]:
     """EndedBy, Verdict and Reason as if every transaction had been aborted; the first answer that holds stands."""
     known = (epoch >= 0) & (decision_epoch >= 0)
     step = np.where(known, decision_epoch - epoch, -1)
@@ -109,10 +117,19 @@ def _of_aborts(t: Array, epoch: Any, decision_epoch: Any, protocol: Any, duratio
     gap = t["next_timestamp"] - t["completion_timestamp"]
     follows = (t["next_state"] == EMPTY) & (t["completion_timestamp"] >= 0)
     init, prompt = follows & (gap <= RETRY_WINDOW_MS), follows & (gap <= PROMPT_RETRY_MS)
-    went_on = (t["next_state"] == ONGOING) & (t["next_epoch"] == t["completion_epoch"]) & (t["next_producer_id"] == t["completed_producer_id"])
+    went_on = (
+        (t["next_state"] == ONGOING)
+        & (t["next_epoch"] == t["completion_epoch"])
+        & (t["next_producer_id"] == t["completed_producer_id"])
+    )
     answers = [
         (classic & ~raised & known & within, EndedBy.client, Verdict.proved, Reason.own_epoch),
-        (classic & ~raised & known & over & release_raises_epoch, EndedBy.client, Verdict.proved, Reason.own_epoch_late),
+        (
+            classic & ~raised & known & over & release_raises_epoch,
+            EndedBy.client,
+            Verdict.proved,
+            Reason.own_epoch_late,
+        ),
         (classic & ~raised & known & over, EndedBy.unknown, Verdict.possible, Reason.no_bump_release),
         (classic & ~raised & known, EndedBy.client, Verdict.likely, Reason.own_epoch),
         (v2 & over & went_on, EndedBy.client, Verdict.likely, Reason.v2_client_went_on),

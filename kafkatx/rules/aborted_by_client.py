@@ -47,7 +47,9 @@ def check(story: Story) -> Iterator[Finding]:
     endings = story.endings
     aborted = (story.transactions["decision"] == 3) & (endings.ended_by == EndedBy.client)
     for verdict in (Verdict.proved, Verdict.likely):
-        for transactional_id, group in by_transactional_id(story, np.flatnonzero(aborted & (endings.verdict == verdict))):
+        for transactional_id, group in by_transactional_id(
+            story, np.flatnonzero(aborted & (endings.verdict == verdict))
+        ):
             yield _aborted(story, transactional_id, group, verdict)
     perhaps = np.flatnonzero(endings.reason == Reason.no_bump_release)
     for transactional_id, group in by_transactional_id(story, perhaps):
@@ -102,7 +104,11 @@ def _steps(story: Story, row: int) -> tuple[Step, ...]:
     ended = Step(
         f"{after_start(story, row)} after the start it was aborted at its client's request",
         why,
-        (*decision_row(transaction), *completion_row(transaction), *(marker_place(story, span) for span in markers[:4])),
+        (
+            *decision_row(transaction),
+            *completion_row(transaction),
+            *(marker_place(story, span) for span in markers[:4]),
+        ),
     )
     return (wrote, ended)
 
@@ -110,14 +116,18 @@ def _steps(story: Story, row: int) -> tuple[Step, ...]:
 def _considered(story: Story, row: int) -> tuple[Considered, ...]:
     transaction = story.transactions[row]
     if story.endings.reason[row] == Reason.no_bump_release:
-        why = "not refuted: 0.11.0.0 and 0.11.0.1 time out without a new epoch (KAFKA-6119), and the release is not known"
+        why = (
+            "not refuted: 0.11.0.0 and 0.11.0.1 time out without a new epoch (KAFKA-6119), and the release is not known"
+        )
     elif story.endings.reason[row] == Reason.own_epoch_late:
         why = "beyond the timeout, but the epoch was not raised, as the coordinator of this cluster does"
     else:
         why = f"aborted {after_start(story, row)} after its start, within the timeout of {int(transaction['timeout_ms'])} ms"
     return (
         Considered("transaction_timed_out", why, tuple(decision_row(transaction))),
-        Considered("fenced_by_new_instance", "no newer instance took the id over in the abort", tuple(next_row(transaction))),
+        Considered(
+            "fenced_by_new_instance", "no newer instance took the id over in the abort", tuple(next_row(transaction))
+        ),
     )
 
 

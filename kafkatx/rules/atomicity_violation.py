@@ -21,7 +21,17 @@ from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Horizon, Story
 from kafkatx.kernels.transactions import AFTER_HOLE
 from kafkatx.rules.finding import Considered, Finding, NotCheckable, Place, Remedy, Step
-from kafkatx.rules.wording import completion_row, data_phrase, data_place, decision_row, marker_place, offsets, partition_name, parts_of, plural
+from kafkatx.rules.wording import (
+    completion_row,
+    data_phrase,
+    data_place,
+    decision_row,
+    marker_place,
+    offsets,
+    partition_name,
+    parts_of,
+    plural,
+)
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.times import clock
 from kafkatx.terms.topics import INTERNAL
@@ -38,7 +48,9 @@ def check(story: Story) -> Iterator[Finding | NotCheckable]:
     completed = t["completion_offset"][rows["transaction"]] >= 0
     ended_otherwise = (rows["span"] >= 0) & (rows["span"] != rows["marker"])
     ended_otherwise[ended_otherwise] &= spans["marker_offset"][rows["span"][ended_otherwise]] >= 0
-    ended_otherwise[ended_otherwise] &= spans["marker_kind"][rows["span"][ended_otherwise]] != 3 - t["decision"][rows["transaction"][ended_otherwise]]
+    ended_otherwise[ended_otherwise] &= (
+        spans["marker_kind"][rows["span"][ended_otherwise]] != 3 - t["decision"][rows["transaction"][ended_otherwise]]
+    )
     whole = (t["flags"][rows["transaction"]] & AFTER_HOLE) == 0
     unmarked = (rows["status"] == Status.UNMARKED) & (t["decision"][rows["transaction"]] == COMMIT) & whole
     candidates = np.flatnonzero(completed & (ended_otherwise | unmarked))
@@ -108,8 +120,16 @@ def _finding(story: Story, transaction: int, bad: list[Array], verdict: Verdict)
         until=int(row["completion_timestamp"]),
         steps=_steps(story, transaction, bad, decision),
         considered=(
-            Considered("stuck_prepare", "the coordinator completed the transaction; it will send no more markers", tuple(completion_row(row))),
-            Considered("hanging_transaction", "the data belong to a transaction that was decided; aborting them would make the loss final", tuple(decision_row(row))),
+            Considered(
+                "stuck_prepare",
+                "the coordinator completed the transaction; it will send no more markers",
+                tuple(completion_row(row)),
+            ),
+            Considered(
+                "hanging_transaction",
+                "the data belong to a transaction that was decided; aborting them would make the loss final",
+                tuple(decision_row(row)),
+            ),
         ),
         remedies=_remedies(story, bad, decision),
     )
@@ -132,7 +152,11 @@ def _fate(story: Story, part: Array) -> str:
 def _steps(story: Story, transaction: int, bad: list[Array], decision: str) -> tuple[Step, ...]:
     row = story.transactions[transaction]
     odd = {int(part["partition_code"]) for part in bad}
-    good = [part for part in parts_of(story, transaction) if part["status"] == Status.MARKED and int(part["partition_code"]) not in odd]
+    good = [
+        part
+        for part in parts_of(story, transaction)
+        if part["status"] == Status.MARKED and int(part["partition_code"]) not in odd
+    ]
     decided = Step(
         f"the coordinator decided {decision} for {plural(len(good) + len(bad), 'partition')} and completed it",
         "Prepare* lists them, Complete* says that all were told",
@@ -161,7 +185,11 @@ def _odd_step(story: Story, part: Array) -> Step:
 
 def _remedies(story: Story, bad: list[Array], decision: str) -> tuple[Remedy, ...]:
     spans = [story.spans[int(part["span"])] for part in bad if part["span"] >= 0]
-    lost = f"the records concerned: {data_phrase(story, spans)}" if spans else "the records concerned are gone from that partition"
+    lost = (
+        f"the records concerned: {data_phrase(story, spans)}"
+        if spans
+        else "the records concerned are gone from that partition"
+    )
     again = Remedy(
         f"{lost}. Publish them again or compensate in the application; do not abort by hand, it would make the loss final", "application",
         derived_from=f"the outcome {decision} holds elsewhere", cost="whoever read the other partitions has already acted on them",

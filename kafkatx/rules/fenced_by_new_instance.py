@@ -72,7 +72,10 @@ def _fenced(story: Story, transactional_id: str, rows: list[int]) -> Finding:
 
 def _is_loop(story: Story, rows: list[int]) -> bool:
     times = [int(story.transactions["decided_at"][row]) for row in rows]
-    return len(times) >= REPEATED and sorted(b - a for a, b in zip(times, times[1:], strict=False))[len(times) // 2 - 1] <= REPEATED_WITHIN_MS
+    return (
+        len(times) >= REPEATED
+        and sorted(b - a for a, b in zip(times, times[1:], strict=False))[len(times) // 2 - 1] <= REPEATED_WITHIN_MS
+    )
 
 
 def _summary(story: Story, transactional_id: str, rows: list[int]) -> str:
@@ -84,7 +87,9 @@ def _summary(story: Story, transactional_id: str, rows: list[int]) -> str:
 
 def _actors(transaction: np.ndarray) -> tuple[Actor, ...]:
     producer_id, epoch = int(transaction["producer_id"]), int(transaction["producer_epoch"])
-    old = Actor("T1", f"producer id {producer_id} epoch {epoch}, in a transaction since {clock(int(transaction['started_at']))}")
+    old = Actor(
+        "T1", f"producer id {producer_id} epoch {epoch}, in a transaction since {clock(int(transaction['started_at']))}"
+    )
     if transaction["next_state"] != 0:
         return (old, Actor("T2", "whoever ran initTransactions; its own start is not recorded"))
     newcomer = f"producer id {int(transaction['next_producer_id'])} epoch {int(transaction['next_epoch'])}"
@@ -123,12 +128,18 @@ def _taken_over(story: Story, row: int) -> tuple[Step, ...]:
         return ()
     gap = duration(max(0, int(transaction["next_timestamp"] - transaction["completion_timestamp"])))
     text = f"{gap} later T2 had the id with epoch {int(transaction['next_epoch'])}; every later call of T1 is refused"
-    return (Step(text, "the retry of InitProducerId after CONCURRENT_TRANSACTIONS writes Empty", tuple(next_row(transaction))),)
+    return (
+        Step(
+            text, "the retry of InitProducerId after CONCURRENT_TRANSACTIONS writes Empty", tuple(next_row(transaction))
+        ),
+    )
 
 
 def _considered(story: Story, row: int) -> tuple[Considered, ...]:
     transaction = story.transactions[row]
-    elapsed = f"aborted {after_start(story, row)} after its start, the timeout is {duration(int(transaction['timeout_ms']))}"
+    elapsed = (
+        f"aborted {after_start(story, row)} after its start, the timeout is {duration(int(transaction['timeout_ms']))}"
+    )
     if story.endings.reason[row] == Reason.v2_then_init:
         own = "not refuted for certain: under transactions v2 a client's own abort raises the epoch too; the Empty row at once speaks against it"
     else:
@@ -136,7 +147,10 @@ def _considered(story: Story, row: int) -> tuple[Considered, ...]:
     return (
         Considered("transaction_timed_out", elapsed, tuple(decision_row(transaction))),
         Considered("aborted_by_client", own, tuple(decision_row(transaction))),
-        Considered("a restart of the same application after a crash", "the disk can't tell: the log of the old instance would (it is refused if it lives)"),
+        Considered(
+            "a restart of the same application after a crash",
+            "the disk can't tell: the log of the old instance would (it is refused if it lives)",
+        ),
     )
 
 

@@ -28,9 +28,12 @@ class Spread(TypedDict):
 
 def by_transactional_id(story: Story, rows: Any) -> Iterator[tuple[str, list[int]]]:
     """Group rows of the table of transactions by their id, ids in the order of their names."""
-    codes = story.transactions["id_code"][rows]
-    groups = [(story.transactional_id(int(code)), rows[codes == code].tolist()) for code in np.unique(codes)]
-    yield from sorted(groups)
+    ordered = rows[np.argsort(story.transactions["id_code"][rows], kind="stable")]
+    codes = story.transactions["id_code"][ordered]
+    edges = np.flatnonzero(np.diff(codes)) + 1
+    groups = [group for group in np.split(ordered, edges) if len(group)]
+    named = [(story.transactional_id(int(story.transactions["id_code"][group[0]])), group.tolist()) for group in groups]
+    yield from sorted(named)
 
 
 def weakest(story: Story, rows: list[int]) -> Verdict:

@@ -48,7 +48,9 @@ def check(story: Story) -> Iterator[Finding | NotCheckable]:
         elif owner == -2:
             yield NotCheckable(RULE, where, "an evidence that tells which of two transactions the data belong to")
         elif span["flags"] & OVER_GAP and horizon.has_gaps or horizon.is_torn:
-            yield NotCheckable(RULE, where, "the whole log of the partition: offsets are missing, and a marker may be among them")
+            yield NotCheckable(
+                RULE, where, "the whole log of the partition: offsets are missing, and a marker may be among them"
+            )
         else:
             yield from _hanging(story, span, horizon, where)
 
@@ -75,7 +77,10 @@ def _hanging(story: Story, span: Array, horizon: Horizon, where: str) -> Iterato
 
 def _is_in_progress(story: Story, latest: Array, partition_code: int, producer_id: int) -> bool:
     """Whether the id's latest row lists the partition in a transaction that has not ended."""
-    listed = latest["partitions_code"] >= 0 and partition_code in story.labels.partition_lists[int(latest["partitions_code"])]
+    listed = (
+        latest["partitions_code"] >= 0
+        and partition_code in story.labels.partition_lists[int(latest["partitions_code"])]
+    )
     return bool(1 <= latest["state"] <= PREPARE_ABORT and listed and latest["producer_id"] == producer_id)
 
 
@@ -99,11 +104,29 @@ def _verdict(story: Story, span: Array, latest: Array | None) -> Verdict | None:
 def _finding(story: Story, span: Array, horizon: Horizon, latest: Array | None, verdict: Verdict) -> Finding:
     name = story.transactional_id(int(latest["id_code"])) if latest is not None else None
     place = data_place(story, span)
-    known = f"the coordinator's latest row of {name} is {state_name(int(latest['state']))}" if latest is not None else "no row of the coordinator names this producer id"
+    known = (
+        f"the coordinator's latest row of {name} is {state_name(int(latest['state']))}"
+        if latest is not None
+        else "no row of the coordinator names this producer id"
+    )
     behind = [_last_marker(horizon, span)] if span["previous_marker_offset"] >= 0 else []
     steps = (
-        *((Step("the producer's last transaction in this partition was ended", "its marker stands here", tuple(behind)),) if behind else ()),
-        Step(f"{plural(int(span['records']), 'record')} of the same producer stand {'behind it' if behind else 'here'}, without a marker up to the log end", "the log was read to its end", (place,)),
+        *(
+            (
+                Step(
+                    "the producer's last transaction in this partition was ended",
+                    "its marker stands here",
+                    tuple(behind),
+                ),
+            )
+            if behind
+            else ()
+        ),
+        Step(
+            f"{plural(int(span['records']), 'record')} of the same producer stand {'behind it' if behind else 'here'}, without a marker up to the log end",
+            "the log was read to its end",
+            (place,),
+        ),
         Step(known, "so nobody will write a marker for them", (latest_row(latest),) if latest is not None else ()),
     )
     return Finding(
@@ -122,8 +145,16 @@ def _finding(story: Story, span: Array, horizon: Horizon, latest: Array | None, 
         until=story.facts.evidence_end,
         steps=steps,
         considered=(
-            Considered("open_transaction", f"{known}: not an open transaction with this partition", (latest_row(latest),) if latest is not None else ()),
-            Considered("stuck_prepare", "nothing is prepared for this partition", (latest_row(latest),) if latest is not None else ()),
+            Considered(
+                "open_transaction",
+                f"{known}: not an open transaction with this partition",
+                (latest_row(latest),) if latest is not None else (),
+            ),
+            Considered(
+                "stuck_prepare",
+                "nothing is prepared for this partition",
+                (latest_row(latest),) if latest is not None else (),
+            ),
         ),
         remedies=_remedies(story, span, horizon, verdict, latest),
     )
@@ -131,10 +162,18 @@ def _finding(story: Story, span: Array, horizon: Horizon, latest: Array | None, 
 
 def _last_marker(horizon: Horizon, span: Array) -> Place:
     at = int(span["previous_marker_timestamp"])
-    return Place(horizon.topic, horizon.partition, int(span["previous_marker_offset"]), at, f"last marker of producer id {int(span['producer_id'])}, {clock(at)}")
+    return Place(
+        horizon.topic,
+        horizon.partition,
+        int(span["previous_marker_offset"]),
+        at,
+        f"last marker of producer id {int(span['producer_id'])}, {clock(at)}",
+    )
 
 
-def _remedies(story: Story, span: Array, horizon: Horizon, verdict: Verdict, latest: Array | None) -> tuple[Remedy, ...]:
+def _remedies(
+    story: Story, span: Array, horizon: Horizon, verdict: Verdict, latest: Array | None
+) -> tuple[Remedy, ...]:
     check_again = (
         f"first look at the living cluster, since this evidence is old: `kafka-transactions.sh --bootstrap-server HOST:PORT describe-producers --topic {horizon.topic} "
         f"--partition {horizon.partition}` must still show the start offset {int(span['first_offset'])}, and `describe` must not list the partition"
@@ -145,7 +184,10 @@ def _remedies(story: Story, span: Array, horizon: Horizon, verdict: Verdict, lat
     )  # fmt: skip
     if verdict is not Verdict.proved or latest is None:
         wait = duration(MAX_TRANSACTION_TIMEOUT_MS + LATE_TRANSACTION_BUFFER_MS)
-        return (Remedy(f"{check_again}. Abort it there only when it is older than {wait} and both still hold", "operator"), prevent)
+        return (
+            Remedy(f"{check_again}. Abort it there only when it is older than {wait} and both still hold", "operator"),
+            prevent,
+        )
     abort = Remedy(
         f"the records @ {offsets(span)} will be lost to read_committed readers. {check_again}; then abort this one partition",
         "operator",

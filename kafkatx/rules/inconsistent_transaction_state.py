@@ -78,7 +78,10 @@ def _inconsistent(story: Story, name: str, rows: Array) -> Finding:
         count=len(rows),
         steps=tuple(_step(row) for row in rows[:5]),
         remedies=(
-            Remedy("keep the files and compare every replica of this partition; prefer the leader's; look for an unclean election or a disk error at that time", "operator"),
+            Remedy(
+                "keep the files and compare every replica of this partition; prefer the leader's; look for an unclean election or a disk error at that time",
+                "operator",
+            ),
         ),
     )
 
@@ -88,4 +91,8 @@ def _step(row: Array) -> Step:
     places = [Place(TRANSACTION_STATE, partition, int(row["offset"]), None, WHAT[kind])]
     if row["previous_offset"] >= 0 and kind not in ALONE:
         places.insert(0, Place(TRANSACTION_STATE, partition, int(row["previous_offset"]), None, "the row before"))
-    return Step(f"offset {int(row['offset'])} holds {WHAT[kind]}", "no offset is missing between the two rows" if len(places) > 1 else "the row alone shows it", tuple(places))
+    return Step(
+        f"offset {int(row['offset'])} holds {WHAT[kind]}",
+        "no offset is missing between the two rows" if len(places) > 1 else "the row alone shows it",
+        tuple(places),
+    )

@@ -38,7 +38,11 @@ def check(story: Story) -> Iterator[Finding | NotCheckable]:
         for span in story.spans[(story.spans["flags"] & OPEN) != 0]:
             topic, partition = story.topic_partition(int(span["partition_code"]))
             yield _without_rows(story, span)
-            yield NotCheckable(RULE, f"{topic}-{partition}, producer id {int(span['producer_id'])}", "__transaction_state: who owns the transaction and how old it may get")
+            yield NotCheckable(
+                RULE,
+                f"{topic}-{partition}, producer id {int(span['producer_id'])}",
+                "__transaction_state: who owns the transaction and how old it may get",
+            )
 
 
 def _ongoing(story: Story, latest: Array) -> Finding:
@@ -49,7 +53,11 @@ def _ongoing(story: Story, latest: Array) -> Finding:
     overdue, idle = _is_overdue(age, timeout), _is_idle(story, data, age, timeout)
     torn = story.state_horizons[int(latest["state_partition"])].is_torn
     place = _place(story, data)
-    left = f"{duration(timeout - age)} of its {duration(timeout)} left" if age <= timeout else f"its timeout of {duration(timeout)} is over"
+    left = (
+        f"{duration(timeout - age)} of its {duration(timeout)} left"
+        if age <= timeout
+        else f"its timeout of {duration(timeout)} is over"
+    )
     return Finding(
         rule=RULE,
         verdict=Verdict.likely if torn else Verdict.proved,
@@ -65,9 +73,17 @@ def _ongoing(story: Story, latest: Array) -> Finding:
         since=int(latest["started_at"]),
         until=story.facts.evidence_end,
         steps=_steps(story, latest, data, age, overdue),
-        considered=(Considered("hanging_transaction", "the coordinator knows the transaction and will end it", (latest_row(latest),)),),
+        considered=(
+            Considered(
+                "hanging_transaction", "the coordinator knows the transaction and will end it", (latest_row(latest),)
+            ),
+        ),
         remedies=(
-            Remedy("end it in the application, or start one producer with this transactional.id: its initTransactions aborts what is open", "application", cost="the records of the transaction are aborted"),
+            Remedy(
+                "end it in the application, or start one producer with this transactional.id: its initTransactions aborts what is open",
+                "application",
+                cost="the records of the transaction are aborted",
+            ),
         ),
     )
 
@@ -79,11 +95,18 @@ def _is_overdue(age: int, timeout: int) -> bool:
 def _is_idle(story: Story, data: list[Array], age: int, timeout: int) -> bool:
     """Most of the timeout is over and the producer has been silent for half of it: somebody forgot the end."""
     newest = max((int(span["last_timestamp"]) for span in data), default=-1)
-    return 10 * age > 8 * timeout and newest >= 0 and 2 * story.age_ms(newest) > timeout and timeout != TWO_PHASE_TIMEOUT_MS
+    return (
+        10 * age > 8 * timeout
+        and newest >= 0
+        and 2 * story.age_ms(newest) > timeout
+        and timeout != TWO_PHASE_TIMEOUT_MS
+    )
 
 
 def _place(story: Story, data: list[Array]) -> Subject:
-    outside = [span for span in data if story.topic_partition(int(span["partition_code"]))[0] != CONSUMER_OFFSETS] or data
+    outside = [
+        span for span in data if story.topic_partition(int(span["partition_code"]))[0] != CONSUMER_OFFSETS
+    ] or data
     if len(outside) != 1:
         return Subject()
     topic, partition = story.topic_partition(int(outside[0]["partition_code"]))
@@ -93,11 +116,24 @@ def _place(story: Story, data: list[Array]) -> Subject:
 def _steps(story: Story, latest: Array, data: list[Array], age: int, overdue: bool) -> tuple[Step, ...]:
     records = sum(int(span["records"]) for span in data)
     steps = [
-        Step(f"the transaction began at {clock(int(latest['started_at']))}; the id's latest row is Ongoing", "no row follows it", (latest_row(latest),)),
-        Step(f"it wrote {plural(records, 'record')}: {data_phrase(story, data)}", "no marker follows them", tuple(data_place(story, span) for span in data[:4])),
+        Step(
+            f"the transaction began at {clock(int(latest['started_at']))}; the id's latest row is Ongoing",
+            "no row follows it",
+            (latest_row(latest),),
+        ),
+        Step(
+            f"it wrote {plural(records, 'record')}: {data_phrase(story, data)}",
+            "no marker follows them",
+            tuple(data_place(story, span) for span in data[:4]),
+        ),
     ]
     if overdue:
-        steps.append(Step(f"it is {duration(age)} old, longer than its timeout and the coordinator's look", "so no coordinator has looked, or it can't write"))
+        steps.append(
+            Step(
+                f"it is {duration(age)} old, longer than its timeout and the coordinator's look",
+                "so no coordinator has looked, or it can't write",
+            )
+        )
     return tuple(steps)
 
 
@@ -119,5 +155,3 @@ def _without_rows(story: Story, span: Array) -> Finding:
         steps=(Step("no marker follows these records", "the log was read to its end", (place,)),),
         considered=(Considered("hanging_transaction", "not refuted: only the coordinator's log tells"),),
     )
-
-

@@ -43,19 +43,40 @@ Rotation = tuple[int, int, int, tuple[Place, ...]]
 def _rotations(story: Story) -> dict[str, list[Rotation]]:
     found: dict[str, list[Rotation]] = {}
     rows = story.initialisations
-    inits = (rows["previous_state"] >= 0) & (rows["previous_epoch"] >= EXHAUSTED) & (rows["producer_id"] != rows["previous_producer_id"])
+    inits = (
+        (rows["previous_state"] >= 0)
+        & (rows["previous_epoch"] >= EXHAUSTED)
+        & (rows["producer_id"] != rows["previous_producer_id"])
+    )
     for row in rows[inits & (rows["is_tombstone"] == 0)]:
         partition = int(row["state_partition"])
-        before = state_row(partition, int(row["previous_offset"]), int(row["previous_timestamp"]), int(row["previous_state"]), int(row["previous_producer_id"]), int(row["previous_epoch"]))
-        after = state_row(partition, int(row["offset"]), int(row["timestamp"]), 0, int(row["producer_id"]), int(row["producer_epoch"]))
+        before = state_row(
+            partition,
+            int(row["previous_offset"]),
+            int(row["previous_timestamp"]),
+            int(row["previous_state"]),
+            int(row["previous_producer_id"]),
+            int(row["previous_epoch"]),
+        )
+        after = state_row(
+            partition, int(row["offset"]), int(row["timestamp"]), 0, int(row["producer_id"]), int(row["producer_epoch"])
+        )
         name = story.transactional_id(int(row["id_code"]))
-        found.setdefault(name, []).append((int(row["timestamp"]), int(row["previous_producer_id"]), int(row["producer_id"]), (before, after)))
+        found.setdefault(name, []).append(
+            (int(row["timestamp"]), int(row["previous_producer_id"]), int(row["producer_id"]), (before, after))
+        )
     t = story.transactions
-    ends = np.flatnonzero((t["completed_producer_id"] >= 0) & (t["completed_producer_id"] != t["producer_id"]) & (t["completion_epoch"] == 0))
+    ends = np.flatnonzero(
+        (t["completed_producer_id"] >= 0)
+        & (t["completed_producer_id"] != t["producer_id"])
+        & (t["completion_epoch"] == 0)
+    )
     for name, group in by_transactional_id(story, ends):
         for row in group:
             places = (*begin_row(t[row]), *decision_row(t[row]), *completion_row(t[row]))
-            found.setdefault(name, []).append((int(t["decided_at"][row]), int(t["producer_id"][row]), int(t["completed_producer_id"][row]), places))
+            found.setdefault(name, []).append(
+                (int(t["decided_at"][row]), int(t["producer_id"][row]), int(t["completed_producer_id"][row]), places)
+            )
     return {name: sorted(rotations, key=lambda rotation: rotation[0]) for name, rotations in found.items()}
 
 
@@ -71,14 +92,31 @@ def _rotated(name: str, rotations: list[Rotation]) -> Finding:
         since=time,
         until=rotations[-1][0],
         count=len(rotations),
-        steps=(Step(f"producer id {old} reached the last epoch; the id continued as {new}, epoch 0", "32766 counts as exhausted", places),),
+        steps=(
+            Step(
+                f"producer id {old} reached the last epoch; the id continued as {new}, epoch 0",
+                "32766 counts as exhausted",
+                places,
+            ),
+        ),
         considered=(Considered("transactional_id_expired", "no tombstone, and the epoch was at its end", places[:1]),),
-        remedies=(Remedy("under transactions v2 nothing; under the classic protocol find out what runs initTransactions so often", "application"),),
+        remedies=(
+            Remedy(
+                "under transactions v2 nothing; under the classic protocol find out what runs initTransactions so often",
+                "application",
+            ),
+        ),
     )
 
 
 def _impossible(horizon: Horizon) -> Finding:
-    place = Place(horizon.topic, horizon.partition, horizon.highest_epoch_offset, None, f"data of producer id {horizon.highest_epoch_producer} epoch {LAST}")
+    place = Place(
+        horizon.topic,
+        horizon.partition,
+        horizon.highest_epoch_offset,
+        None,
+        f"data of producer id {horizon.highest_epoch_producer} epoch {LAST}",
+    )
     return Finding(
         rule=RULE,
         verdict=Verdict.proved,
@@ -89,6 +127,14 @@ def _impossible(horizon: Horizon) -> Finding:
         topic=horizon.topic,
         partition=horizon.partition,
         first_offset=horizon.highest_epoch_offset,
-        steps=(Step(f"a data batch carries epoch {LAST}", "32767 is the coordinator's own, for the last abort", (place,)),),
-        remedies=(Remedy("upgrade the brokers (KAFKA-18660, KAFKA-20090) and restart the producer", "operator", restart_needed=True),),
+        steps=(
+            Step(f"a data batch carries epoch {LAST}", "32767 is the coordinator's own, for the last abort", (place,)),
+        ),
+        remedies=(
+            Remedy(
+                "upgrade the brokers (KAFKA-18660, KAFKA-20090) and restart the producer",
+                "operator",
+                restart_needed=True,
+            ),
+        ),
     )

@@ -109,7 +109,11 @@ def _severity(story: Story, owner: int, code: int, age: int) -> Severity:
     latest = story.latest_of(code) if code >= 0 else None
     ongoing = owner >= 0 and story.transactions["decision"][owner] < 0
     if not ongoing or age > MAX_TRANSACTION_TIMEOUT_MS:
-        return Severity.error if owner < 0 or age > WORTH_A_WARNING_MS or story.transactions["completion_offset"][owner] >= 0 else Severity.warning
+        return (
+            Severity.error
+            if owner < 0 or age > WORTH_A_WARNING_MS or story.transactions["completion_offset"][owner] >= 0
+            else Severity.warning
+        )
     timeout = int(latest["timeout_ms"]) if latest is not None else MAX_TRANSACTION_TIMEOUT_MS
     return Severity.warning if age > min(timeout, WORTH_A_WARNING_MS) else Severity.info
 
@@ -122,12 +126,26 @@ def _steps(story: Story, horizon: Horizon, span: Array, owner: int, code: int, b
         "no marker of this producer follows up to the log end",
         (data_place(story, span), *rows, *((latest_row(latest),) if latest is not None else ())),
     )
-    stands = Step(f"so the last stable offset stands at {blocked.last_stable_offset}; the log ends at {horizon.log_end}", "it is the first offset of the oldest open transaction")
-    what = [plural(int(blocked.spans["records"].sum()), "record") + f" of {plural(len(blocked.spans), 'committed transaction')}"] if len(blocked.spans) else []
+    stands = Step(
+        f"so the last stable offset stands at {blocked.last_stable_offset}; the log ends at {horizon.log_end}",
+        "it is the first offset of the oldest open transaction",
+    )
+    what = (
+        [
+            plural(int(blocked.spans["records"].sum()), "record")
+            + f" of {plural(len(blocked.spans), 'committed transaction')}"
+        ]
+        if len(blocked.spans)
+        else []
+    )
     what += [plural(blocked.plain_records, "record") + " outside transactions"] if blocked.plain_records else []
     examples = tuple(place for row in blocked.spans[:2] for place in (data_place(story, row), marker_place(story, row)))
     last = clock(int(blocked.spans["marker_timestamp"].max())) if len(blocked.spans) else clock(horizon.newest)
-    hidden = Step(f"behind it lie {' and '.join(what)}, the last of {last}", "read_committed gives nothing at or above the last stable offset", examples)
+    hidden = Step(
+        f"behind it lie {' and '.join(what)}, the last of {last}",
+        "read_committed gives nothing at or above the last stable offset",
+        examples,
+    )
     return (held, stands, hidden)
 
 

@@ -63,7 +63,9 @@ def judge(story: Story, only: frozenset[str] | None = None) -> Judgement:
     caused_by = [_cause(finding, findings) for finding in findings]
     kept = [number for number, finding in enumerate(findings) if only is None or finding.rule in only]
     place = {number: at for at, number in enumerate(kept)}
-    missing = dict.fromkeys(result for result in results if isinstance(result, NotCheckable) and (only is None or result.rule in only))
+    missing = dict.fromkeys(
+        result for result in results if isinstance(result, NotCheckable) and (only is None or result.rule in only)
+    )
     return Judgement(
         [findings[number] for number in kept],
         [place.get(cause) if (cause := caused_by[number]) is not None else None for number in kept],
@@ -83,9 +85,16 @@ def _cause(finding: Finding, findings: list[Finding]) -> int | None:
 def _is_about(cause: Finding, effect: Finding) -> bool:
     if cause.transactional_id is not None and cause.transactional_id != effect.transactional_id:
         return False
-    if cause.topic is not None and (cause.topic, cause.partition) not in ((effect.topic, effect.partition), (effect.topic, None)):
+    if cause.topic is not None and (cause.topic, cause.partition) not in (
+        (effect.topic, effect.partition),
+        (effect.topic, None),
+    ):
         return False
     if cause.transactional_id is None:
         names = {subject.transactional_id for subject in cause.subjects}
-        return effect.transactional_id in names if names else cause.producer_id == effect.producer_id and cause.first_offset == effect.first_offset
+        return (
+            effect.transactional_id in names
+            if names
+            else cause.producer_id == effect.producer_id and cause.first_offset == effect.first_offset
+        )
     return True

@@ -43,7 +43,11 @@ def _age(story: Story, latest: Array) -> int:
 
 
 def _stuck(story: Story, latest: Array) -> Finding:
-    name, age, state = story.transactional_id(int(latest["id_code"])), _age(story, latest), state_name(int(latest["state"]))
+    name, age, state = (
+        story.transactional_id(int(latest["id_code"])),
+        _age(story, latest),
+        state_name(int(latest["state"])),
+    )
     row = int(latest["transaction_row"])
     parts = list(parts_of(story, row)) if row >= 0 else []
     missing = [part for part in parts if part["status"] != Status.MARKED]
@@ -68,7 +72,11 @@ def _stuck(story: Story, latest: Array) -> Finding:
         until=story.facts.evidence_end,
         steps=_steps(story, latest, row, parts, missing),
         considered=(
-            Considered("hanging_transaction", "the coordinator has decided and will write the marker when the partition answers", (latest_row(latest),)),
+            Considered(
+                "hanging_transaction",
+                "the coordinator has decided and will write the marker when the partition answers",
+                (latest_row(latest),),
+            ),
             Considered("open_transaction", f"{state} is a decision; the client was told", (latest_row(latest),)),
         ),
         remedies=(_remedy(names, bool(missing)),),
@@ -96,13 +104,19 @@ def _steps(story: Story, latest: Array, row: int, parts: list[Array], missing: l
     decided = f"at {clock(int(latest['timestamp']))} the coordinator wrote {state_name(int(latest['state']))}: the outcome stands"
     steps = [Step(decided, "it is the latest row of the id in every copy at hand", (*began, latest_row(latest)))]
     if marked:
-        steps.append(Step(f"{plural(len(marked), 'partition')} got the marker", "markers of this decision", tuple(marked[:4])))
+        steps.append(
+            Step(f"{plural(len(marked), 'partition')} got the marker", "markers of this decision", tuple(marked[:4]))
+        )
     for part in missing[:4]:
         horizon = story.horizons.get(int(part["partition_code"]))
         why = "its log is not in the evidence"
         if horizon is not None:
             why = f"its log is read to offset {horizon.log_end - 1}, last written {clock(horizon.newest)}"
-        places = [place for place in waiting if f"{place.topic}-{place.partition}" == partition_name(story, int(part["partition_code"]))]
+        places = [
+            place
+            for place in waiting
+            if f"{place.topic}-{place.partition}" == partition_name(story, int(part["partition_code"]))
+        ]
         steps.append(Step(f"{partition_name(story, int(part['partition_code']))} has none", why, tuple(places)))
     return tuple(steps)
 
@@ -112,4 +126,9 @@ def _remedy(names: str, missing: bool) -> Remedy:
         text = f"bring {names} back (leader, in-sync replicas, min.insync.replicas); the markers follow by themselves. Do not abort by hand"
     else:
         text = "see whether this partition of __transaction_state can be written (in-sync replicas); restart its leader only if it can. Do not abort by hand"
-    return Remedy(text, "operator", derived_from="the decision is durable and the markers are missing", cost="readers and new instances of the id wait until then")
+    return Remedy(
+        text,
+        "operator",
+        derived_from="the decision is durable and the markers are missing",
+        cost="readers and new instances of the id wait until then",
+    )

@@ -69,7 +69,12 @@ def _timed_out(story: Story, transactional_id: str, rows: list[int]) -> Finding:
         **spread(story, rows),
         count=len(rows),
         subjects=subjects_of(story, rows),
-        actors=(Actor("T1", f"producer id {int(first['producer_id'])} epoch {int(first['producer_epoch'])}, since {clock(int(first['started_at']))}"),),
+        actors=(
+            Actor(
+                "T1",
+                f"producer id {int(first['producer_id'])} epoch {int(first['producer_epoch'])}, since {clock(int(first['started_at']))}",
+            ),
+        ),
         steps=_steps(story, rows[0], again),
         considered=_considered(story, rows[0]),
         remedies=(_remedy(story, rows),),
@@ -103,7 +108,12 @@ def _steps(story: Story, row: int, again: bool) -> tuple[Step, ...]:
         tuple(marker_place(story, span) for span in markers[:4]),
     )
     after = "the id committed again later" if again else "the id committed nothing after that"
-    return (began, ended, *((lost,) if markers else ()), Step(after, "rows of the id behind the abort", tuple(next_row(transaction))))
+    return (
+        began,
+        ended,
+        *((lost,) if markers else ()),
+        Step(after, "rows of the id behind the abort", tuple(next_row(transaction))),
+    )
 
 
 def _considered(story: Story, row: int) -> tuple[Considered, ...]:
@@ -114,7 +124,13 @@ def _considered(story: Story, row: int) -> tuple[Considered, ...]:
         return (Considered(rule, why, tuple(next_row(transaction))),)
     if transaction["next_state"] == 0:
         gap = duration(int(transaction["next_timestamp"] - transaction["completion_timestamp"]))
-        return (Considered(rule, f"the next InitProducerId came {gap} after the abort was complete, not as its retry", tuple(next_row(transaction))),)
+        return (
+            Considered(
+                rule,
+                f"the next InitProducerId came {gap} after the abort was complete, not as its retry",
+                tuple(next_row(transaction)),
+            ),
+        )
     return (Considered(rule, "no InitProducerId (Empty row) followed the abort", tuple(completion_row(transaction))),)
 
 
@@ -150,7 +166,16 @@ def _perhaps(story: Story, transactional_id: str, rows: list[int]) -> Finding:
         count=len(rows),
         subjects=subjects_of(story, rows),
         steps=(
-            Step("the transaction was aborted beyond its timeout", "start and PrepareAbort by the coordinator's clock", (*begin_row(story.transactions[rows[0]]), *decision_row(story.transactions[rows[0]]))),
+            Step(
+                "the transaction was aborted beyond its timeout",
+                "start and PrepareAbort by the coordinator's clock",
+                (*begin_row(story.transactions[rows[0]]), *decision_row(story.transactions[rows[0]])),
+            ),
         ),
-        considered=(Considered("aborted_by_client", "0.11.0.0 and 0.11.0.1 time out without a new epoch (KAFKA-6119); the coordinator's log would tell"),),
+        considered=(
+            Considered(
+                "aborted_by_client",
+                "0.11.0.0 and 0.11.0.1 time out without a new epoch (KAFKA-6119); the coordinator's log would tell",
+            ),
+        ),
     )

@@ -39,7 +39,11 @@ def check(story: Story) -> Iterator[Finding]:
         tombstone = tombstones.get((int(row["id_code"]), int(row["previous_offset"])))
         if tombstone is not None and tombstone["previous_updated_at"] >= 0:
             yield _after_tombstone(story, tombstone, row)
-    changed = (rows["is_tombstone"] == 0) & (rows["previous_state"] >= 0) & (rows["previous_producer_id"] != rows["producer_id"])
+    changed = (
+        (rows["is_tombstone"] == 0)
+        & (rows["previous_state"] >= 0)
+        & (rows["previous_producer_id"] != rows["producer_id"])
+    )
     idle = rows["updated_at"] - rows["previous_updated_at"] >= EXPIRATION_MS
     for row in rows[changed & idle & (rows["producer_epoch"] == 0) & (rows["previous_epoch"] < EXHAUSTED)]:
         yield _after_gap(story, row)
@@ -48,21 +52,52 @@ def check(story: Story) -> Iterator[Finding]:
 def _after_tombstone(story: Story, tombstone: Array, back: Array) -> Finding:
     idle = int(tombstone["timestamp"] - tombstone["previous_updated_at"])
     is_default = EXPIRATION_MS <= idle <= EXPIRATION_MS + ONE_HOUR_MS + SLACK_MS
-    removed = Place(TRANSACTION_STATE, int(tombstone["state_partition"]), int(tombstone["offset"]), int(tombstone["timestamp"]), "tombstone of the id")
-    steps = (
-        Step("the id was idle after its last transaction", "its last row is of a state that may expire", (_before(tombstone),)),
-        Step(f"{duration(idle)} later the coordinator forgot it", "a tombstone, which no client can ask for", (removed,)),
-        Step(f"then it came back as producer id {int(back['producer_id'])}", "a forgotten id gets a new producer id, epoch 0", (_row(back),)),
+    removed = Place(
+        TRANSACTION_STATE,
+        int(tombstone["state_partition"]),
+        int(tombstone["offset"]),
+        int(tombstone["timestamp"]),
+        "tombstone of the id",
     )
-    by_hand = Considered("a deletion by hand", "not refuted: the idle time is not the default, and the broker's settings are not in the evidence")
-    return _finding(story, tombstone, back, idle, steps, Verdict.proved if is_default else Verdict.likely, () if is_default else (by_hand,))
+    steps = (
+        Step(
+            "the id was idle after its last transaction",
+            "its last row is of a state that may expire",
+            (_before(tombstone),),
+        ),
+        Step(
+            f"{duration(idle)} later the coordinator forgot it", "a tombstone, which no client can ask for", (removed,)
+        ),
+        Step(
+            f"then it came back as producer id {int(back['producer_id'])}",
+            "a forgotten id gets a new producer id, epoch 0",
+            (_row(back),),
+        ),
+    )
+    by_hand = Considered(
+        "a deletion by hand",
+        "not refuted: the idle time is not the default, and the broker's settings are not in the evidence",
+    )
+    return _finding(
+        story,
+        tombstone,
+        back,
+        idle,
+        steps,
+        Verdict.proved if is_default else Verdict.likely,
+        () if is_default else (by_hand,),
+    )
 
 
 def _after_gap(story: Story, back: Array) -> Finding:
     idle = int(back["updated_at"] - back["previous_updated_at"])
     steps = (
         Step("the id was idle after its last transaction", "its last row", (_before(back),)),
-        Step(f"{duration(idle)} later it came back as producer id {int(back['producer_id'])}, epoch 0", "an id that is known keeps its producer id", (_row(back),)),
+        Step(
+            f"{duration(idle)} later it came back as producer id {int(back['producer_id'])}, epoch 0",
+            "an id that is known keeps its producer id",
+            (_row(back),),
+        ),
     )
     gone = Considered("the tombstone", "is not in the log any more: compaction removes it")
     return _finding(story, back, back, idle, steps, Verdict.likely, (gone,))
@@ -76,14 +111,31 @@ def _before(row: Array) -> Place:
 
 
 def _row(row: Array) -> Place:
-    return state_row(int(row["state_partition"]), int(row["offset"]), int(row["timestamp"]), 0, int(row["producer_id"]), int(row["producer_epoch"]))
+    return state_row(
+        int(row["state_partition"]),
+        int(row["offset"]),
+        int(row["timestamp"]),
+        0,
+        int(row["producer_id"]),
+        int(row["producer_epoch"]),
+    )
 
 
 def _finding(
-    story: Story, before: Array, back: Array, idle: int, steps: tuple[Step, ...], verdict: Verdict, considered: tuple[Considered, ...]
+    story: Story,
+    before: Array,
+    back: Array,
+    idle: int,
+    steps: tuple[Step, ...],
+    verdict: Verdict,
+    considered: tuple[Considered, ...],
 ) -> Finding:
     name = story.transactional_id(int(back["id_code"]))
-    refuted = Considered("producer_epoch_exhausted", f"the last epoch was {int(before['previous_epoch'])}, far below {EXHAUSTED}", (_before(before),))
+    refuted = Considered(
+        "producer_epoch_exhausted",
+        f"the last epoch was {int(before['previous_epoch'])}, far below {EXHAUSTED}",
+        (_before(before),),
+    )
     return Finding(
         rule=RULE,
         verdict=verdict,

@@ -77,7 +77,9 @@ def skeleton_of(name: str) -> str | None:
 def _lives(story: Story) -> list[_Life]:
     """Lifetimes of the ids that ran transactions, from arrays; objects only for ids whose name has a random part."""
     t = story.transactions
-    chosen = [code for code in np.unique(t["id_code"]).tolist() if skeleton_of(story.transactional_id(code)) is not None]
+    chosen = [
+        code for code in np.unique(t["id_code"]).tolist() if skeleton_of(story.transactional_id(code)) is not None
+    ]
     lives = []
     order = np.argsort(t["id_code"], kind="stable")
     codes = t["id_code"][order]
@@ -170,7 +172,13 @@ def _steps(story: Story, family: list[_Life], overtaken: tuple[_Life, _Life, int
     for life in family[:3]:
         first = int(np.flatnonzero(t["id_code"] == life.code)[0])
         places += [*begin_row(t[first])] or completion_row(t[first])
-    steps = [Step(f"{plural(len(family), 'id')} of one shape began one after the other on the same partitions", "each has a producer id of its own: none took over from the one before", tuple(places))]
+    steps = [
+        Step(
+            f"{plural(len(family), 'id')} of one shape began one after the other on the same partitions",
+            "each has a producer id of its own: none took over from the one before",
+            tuple(places),
+        )
+    ]
     if overtaken:
         old, new, late, first = overtaken
         steps.append(

@@ -32,7 +32,11 @@ def plural(count: int, noun: str) -> str:
 def state_row(partition: int, offset: int, at: int, state: int, producer_id: int, epoch: int) -> Place:
     """A row of the coordinator's log."""
     return Place(
-        TRANSACTION_STATE, partition, offset, time_or_none(at), f"{state_name(state)}, producer id {producer_id}, epoch {epoch}"
+        TRANSACTION_STATE,
+        partition,
+        offset,
+        time_or_none(at),
+        f"{state_name(state)}, producer id {producer_id}, epoch {epoch}",
     )
 
 
@@ -41,7 +45,9 @@ def begin_row(transaction: Array) -> list[Place]:
     if transaction["begin_offset"] < 0:
         return []
     at = int(transaction["begin_timestamp"])
-    return [_row(transaction, "begin_offset", at, 1, int(transaction["producer_id"]), int(transaction["producer_epoch"]))]
+    return [
+        _row(transaction, "begin_offset", at, 1, int(transaction["producer_id"]), int(transaction["producer_epoch"]))
+    ]
 
 
 def decision_row(transaction: Array) -> list[Place]:
@@ -49,7 +55,16 @@ def decision_row(transaction: Array) -> list[Place]:
     if transaction["decision_offset"] < 0:
         return []
     at = int(transaction["decision_timestamp"])
-    return [_row(transaction, "decision_offset", at, int(transaction["decision"]), int(transaction["producer_id"]), int(transaction["decision_epoch"]))]
+    return [
+        _row(
+            transaction,
+            "decision_offset",
+            at,
+            int(transaction["decision"]),
+            int(transaction["producer_id"]),
+            int(transaction["decision_epoch"]),
+        )
+    ]
 
 
 def completion_row(transaction: Array) -> list[Place]:
@@ -57,7 +72,16 @@ def completion_row(transaction: Array) -> list[Place]:
     if transaction["completion_offset"] < 0:
         return []
     at, state = int(transaction["completion_timestamp"]), int(transaction["decision"]) + 2
-    return [_row(transaction, "completion_offset", at, state, int(transaction["completed_producer_id"]), int(transaction["completion_epoch"]))]
+    return [
+        _row(
+            transaction,
+            "completion_offset",
+            at,
+            state,
+            int(transaction["completed_producer_id"]),
+            int(transaction["completion_epoch"]),
+        )
+    ]
 
 
 def next_row(transaction: Array) -> list[Place]:
@@ -65,7 +89,16 @@ def next_row(transaction: Array) -> list[Place]:
     if transaction["next_offset"] < 0 or transaction["next_state"] < 0:
         return []
     at = int(transaction["next_timestamp"])
-    return [_row(transaction, "next_offset", at, int(transaction["next_state"]), int(transaction["next_producer_id"]), int(transaction["next_epoch"]))]
+    return [
+        _row(
+            transaction,
+            "next_offset",
+            at,
+            int(transaction["next_state"]),
+            int(transaction["next_producer_id"]),
+            int(transaction["next_epoch"]),
+        )
+    ]
 
 
 def _row(transaction: Array, name: str, at: int, state: int, producer_id: int, epoch: int) -> Place:
@@ -75,7 +108,12 @@ def _row(transaction: Array, name: str, at: int, state: int, producer_id: int, e
 def latest_row(row: Array) -> Place:
     """The latest row of an id."""
     return state_row(
-        int(row["state_partition"]), int(row["offset"]), int(row["timestamp"]), int(row["state"]), int(row["producer_id"]), int(row["producer_epoch"])
+        int(row["state_partition"]),
+        int(row["offset"]),
+        int(row["timestamp"]),
+        int(row["state"]),
+        int(row["producer_id"]),
+        int(row["producer_epoch"]),
     )
 
 
