@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
@@ -58,7 +58,9 @@ def diagnose(
     paths: Paths,
     rule: Annotated[list[str] | None, typer.Option("--rule", help="Only this rule; may be repeated.")] = None,
     min_severity: Annotated[Level, typer.Option("--min-severity", help="Leave out what is less severe.")] = Level.info,
-    fail_on: Annotated[FailOn, typer.Option("--fail-on", help="Exit with 1 if a finding is at least this severe.")] = FailOn.never,
+    fail_on: Annotated[
+        FailOn, typer.Option("--fail-on", help="Exit with 1 if a finding is at least this severe.")
+    ] = FailOn.never,
     transactional_id: IdOption = None,
     producer_id: ProducerOption = None,
     topic: TopicOption = None,
@@ -78,6 +80,7 @@ def diagnose(
 
     Reads brokers' data directories (or parts of them), rebuilds what every transactional.id did, and judges it.
     """
+    from kafkatx.local.diagnosis import NothingToDiagnoseError
     from kafkatx.local.diagnosis import diagnose as run
     from kafkatx.rules.diagnosis import Selection
 
@@ -85,23 +88,33 @@ def diagnose(
         _rules(rule), _severity(min_severity.value), transactional_id, producer_id, topic, partition,
         time_option("--since", since), time_option("--until", until),
     )  # fmt: skip
+    as_json = json_output or output_format is Format.json
+    now, forced, nothing = time_option("--as-of", as_of), capture_option(capture), None
     with output(out, paths) as stream:
-        with progress(quiet) as tick:
-            result = run(
-                paths, selection=selection, as_of=time_option("--as-of", as_of), verify_all=verify,
-                captures=capture_option(capture), progress=tick,
-            )  # fmt: skip
-        if json_output or output_format is Format.json:
-            from kafkatx import __version__
-            from kafkatx.outputs.diagnosis_json import to_json
-
-            stream.write(to_json(result, __version__))
-        else:
-            from kafkatx.outputs.diagnosis_text import print_diagnosis
-
-            print_diagnosis(console_for(stream, color), result)
+        try:
+            with progress(quiet) as tick:
+                result = run(paths, selection=selection, as_of=now, verify_all=verify, captures=forced, progress=tick)
+        except NothingToDiagnoseError as error:
+            if not as_json:
+                raise
+            result, nothing = error.diagnosis, error
+        _write(result, stream, as_json, color)
+    if nothing is not None:
+        raise nothing
     if fail_on is not FailOn.never and _is_at_least(result, selection, fail_on.value):
         raise typer.Exit(1)
+
+
+def _write(result: Diagnosis, stream: TextIO, as_json: bool, colour: Colour) -> None:
+    if as_json:
+        from kafkatx import __version__
+        from kafkatx.outputs.diagnosis_json import to_json
+
+        stream.write(to_json(result, __version__))
+    else:
+        from kafkatx.outputs.diagnosis_text import print_diagnosis
+
+        print_diagnosis(console_for(stream, colour), result)
 
 
 def _severity(name: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -24,13 +25,17 @@ BatchKey = tuple[str, int, int, int]
 
 @dataclass(slots=True)
 class Capture:
-    """Evidence of one cluster. `fingerprint` stands for it in ids of findings: its cluster.id, else a hash of its first batches."""
+    """Evidence of one cluster. `fingerprint` stands for it in ids of findings: its cluster.id, else a hash of its first batches.
+
+    `others` are files that belong to it and lie in none of its data directories.
+    """
 
     name: str
     cluster_id: str | None
     fingerprint: str
     why: str
     directories: list[DataDirectory] = field(default_factory=list)
+    others: list[Item] = field(default_factory=list)
 
     def segments(self) -> dict[Partition, list[tuple[DataDirectory, Item]]]:
         """Log segments by partition, each with the directory it lies in."""
@@ -51,8 +56,47 @@ class Capture:
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that was given: captures, and the files of which nothing says to which of several captures they belong."""
+
+    captures: list[Capture]
+    others: list[Item]
+
+
+def evidence(directories: Iterable[DataDirectory], forced: dict[str, str] | None = None) -> Evidence:
+    """Join data directories to captures, and the files that lie elsewhere to the only or nearest of them.
+
+    `forced` maps a path prefix to a capture's name (`--capture NAME=PATH`).
+    """
+    of_brokers, strangers = [], []
+    for directory in directories:
+        (of_brokers if directory.is_of_broker else strangers).append(directory)
+    found = captures(of_brokers, forced)
+    nobodys: list[Item] = []
+    for directory in strangers:
+        owner = _owner(directory, found, forced or {})
+        (nobodys if owner is None else owner.others).extend(directory.items)
+    return Evidence(found, nobodys)
+
+
+def _owner(stranger: DataDirectory, found: list[Capture], forced: dict[str, str]) -> Capture | None:
+    """The capture it is forced into, else the only one, else the only one of the nearest common folder."""
+    name = _forced_name(stranger, forced)
+    if name is not None or len(found) == 1:
+        return next((capture for capture in found if name in (None, capture.name)), None)
+    shared = [max(_common(stranger, directory) for directory in capture.directories) for capture in found]
+    nearest = [capture for capture, parts in zip(found, shared, strict=True) if parts == max(shared)]
+    return nearest[0] if len(nearest) == 1 else None
+
+
+def _common(one: DataDirectory, other: DataDirectory) -> int:
+    """How many folders two paths begin with that are the same."""
+    return len(Path(os.path.commonpath([Path(one.path).absolute(), Path(other.path).absolute()])).parts)
+
+
 def captures(directories: Iterable[DataDirectory], forced: dict[str, str] | None = None) -> list[Capture]:
-    """Join directories to captures. `forced` maps a path prefix to a capture's name (`--capture NAME=PATH`)."""
+    """Join directories of brokers to captures; `forced` as in `evidence`."""
     used = list(directories)
     names = [_forced_name(directory, forced or {}) for directory in used]
     groups = _Groups([_label(directory, name) for directory, name in zip(used, names, strict=True)])
@@ -134,13 +178,12 @@ def _join_replicas(used: list[DataDirectory], groups: _Groups) -> list[set[Batch
 
 
 def _join_others(used: list[DataDirectory], groups: _Groups) -> None:
-    """Directories without segments (logs, configuration) join the only capture, else the only one of the nearest common folder."""
-    places = [Path(directory.path).absolute() for directory in used]
+    """Directories without segments join the only capture, else the only one of the nearest common folder."""
     holders = [number for number, directory in enumerate(used) if directory.partitions]
     for number in range(len(used)):
         if number in holders or groups.labels[number]:
             continue
-        shared = {other: len(Path(os.path.commonpath([places[number], places[other]])).parts) for other in holders}
+        shared = {other: _common(used[number], used[other]) for other in holders}
         nearest = [other for other in holders if shared[other] == max(shared.values())]
         for candidates in (holders, nearest):
             if len({groups.find(other) for other in candidates}) == 1:
@@ -199,12 +242,16 @@ def _fingerprint(samples: Iterable[set[BatchKey]]) -> str:
 
 
 def _named(found: list[Capture]) -> list[Capture]:
-    """Give captures without a cluster.id a name: capture-1, capture-2, ... in the order of their fingerprints."""
-    number = 0
-    for capture in sorted(
-        found, key=lambda capture: (capture.fingerprint, [directory.path for directory in capture.directories])
-    ):
+    """Name captures without a cluster.id after their fingerprints: the same evidence has the same name in any company."""
+    found.sort(key=_place_in_order)
+    taken: Counter[str] = Counter()
+    for capture in found:
         if not capture.name:
-            number += 1
-            capture.name = f"capture-{number}"
-    return sorted(found, key=lambda capture: (capture.cluster_id or "", capture.fingerprint))
+            name = f"capture-{capture.fingerprint[:8]}"
+            taken[name] += 1
+            capture.name = name if taken[name] == 1 else f"{name}-{taken[name]}"
+    return found
+
+
+def _place_in_order(capture: Capture) -> tuple[str, str, list[str]]:
+    return capture.cluster_id or "", capture.fingerprint, [directory.path for directory in capture.directories]

@@ -11,9 +11,12 @@ from kafkatx.evidence.inventory import Item
 @dataclass(slots=True)
 class Coverage:
     """One file. Offsets, times (milliseconds) and counts are None where the file has none; `status` is one of
-    read, torn, damaged, empty, left out, unreadable, noted (small files read for what they say)."""
+    read, torn, damaged, empty, left out, unreadable, noted (small files read for what they say).
 
-    capture: str
+    `capture` is None where nothing says to which of several captures the file belongs.
+    """
+
+    capture: str | None
     cluster_id: str | None
     broker_id: int | None
     path: str
@@ -41,12 +44,11 @@ class Coverage:
         return f"CRC of {self.checked_batches} of {self.batches} batches (control batches, new producers, breaks of sequence)"
 
 
-def coverage_of(capture: Capture, item: Item, broker_id: int | None) -> Coverage:
+def coverage_of(capture: Capture | None, item: Item, broker_id: int | None) -> Coverage:
     """Begin the coverage of a file."""
+    name, cluster_id = (capture.name, capture.cluster_id) if capture else (None, None)
     partition = item.folder.partition if item.folder and item.folder.partition >= 0 else None
-    entry = Coverage(
-        capture.name, capture.cluster_id, broker_id, item.path, item.kind.value, item.size, item.topic, partition
-    )
+    entry = Coverage(name, cluster_id, broker_id, item.path, item.kind.value, item.size, item.topic, partition)
     if item.left_out:
         entry.status, entry.note = ("unreadable" if item.kind.value == "unreadable" else "left out"), item.left_out
     return entry

@@ -30,6 +30,11 @@ class DataDirectory:
     problems: list[str] = field(default_factory=list)
 
     @property
+    def is_of_broker(self) -> bool:
+        """Whether a file of a broker lies here; other files (logs, configuration, text) make no data directory."""
+        return any(item.kind.is_of_broker for item in self.items)
+
+    @property
     def partitions(self) -> set[Partition]:
         """Partitions of which a segment lies here."""
         return {

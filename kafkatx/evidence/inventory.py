@@ -43,6 +43,11 @@ class Kind(StrEnum):
     TEXT = "text"
     UNREADABLE = "unreadable"
 
+    @property
+    def is_of_broker(self) -> bool:
+        """Whether only a broker writes such files."""
+        return self not in (Kind.OTHER, Kind.TEXT, Kind.UNREADABLE)
+
 
 NAMED = {
     identity.META_PROPERTIES: Kind.META_PROPERTIES,

@@ -6,12 +6,21 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from kafkatx.evidence.coverage import coverage_of
 from kafkatx.local.opening import Opener
-from kafkatx.local.stories import CaptureStory, Progress, build_stories, open_captures
+from kafkatx.local.stories import CaptureStory, Progress, build_stories, open_evidence
 from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, Selection
 from kafkatx.rules.finding import Finding, NotCheckable
 from kafkatx.rules.registry import judge
 from kafkatx.terms.errors import NothingReadableError
+
+
+class NothingToDiagnoseError(NothingReadableError):
+    """Nothing that was given could be read; `diagnosis` says what was met instead."""
+
+    def __init__(self, diagnosis: Diagnosis) -> None:
+        super().__init__(_nothing(diagnosis))
+        self.diagnosis = diagnosis
 
 
 def diagnose(
@@ -27,20 +36,22 @@ def diagnose(
 
     `as_of` is "now" for ages in milliseconds (default: the newest time a broker wrote); `verify_all` checks the CRC of every batch;
     `captures` maps paths to the names of captures they are forced into. Raises UsageError for a path that does not exist and
-    NothingReadableError where nothing in it is evidence.
+    NothingToDiagnoseError (a NothingReadableError) where nothing in it is evidence.
     """
     chosen = selection or Selection()
     result = Diagnosis()
     readable = False
-    for told in build_stories(open_captures(paths, captures), verify_all=verify_all, as_of=as_of, progress=progress):
+    evidence = open_evidence(paths, captures)
+    for told in build_stories(evidence.captures, verify_all=verify_all, as_of=as_of, progress=progress):
         readable = readable or any(entry.batches or entry.status == "empty" for entry in told.coverage)
         result.coverage.extend(told.coverage)
         result.damage.extend(told.damage)
         findings, missing = _judged(told, chosen)
         result.findings.extend(findings)
         result.not_checkable.extend((told.capture.name, entry) for entry in missing)
+    result.coverage.extend(coverage_of(None, item, None) for item in evidence.others)
     if not readable:
-        raise NothingReadableError(_nothing(result))
+        raise NothingToDiagnoseError(result)
     result.findings.sort(key=_order)
     return result
 
@@ -62,7 +73,14 @@ def _judged(told: CaptureStory, selection: Selection) -> tuple[list[Diagnosed], 
             cause = judgement.caused_by[number]
             evidence = opener.open(finding.places())
             found.append(
-                Diagnosed(ids[number], told.capture.name, told.capture.cluster_id, finding, evidence, ids[cause] if cause is not None else None)
+                Diagnosed(
+                    ids[number],
+                    told.capture.name,
+                    told.capture.cluster_id,
+                    finding,
+                    evidence,
+                    ids[cause] if cause is not None else None,
+                )
             )
     return found, judgement.not_checkable
 

@@ -19,7 +19,9 @@ class Opener:
 
     def __init__(self, segments: dict[Partition, list[Item]]) -> None:
         """`segments` are the log files of a capture by partition."""
-        self._segments = {key: sorted(items, key=lambda item: (item.base_offset, item.path)) for key, items in segments.items()}
+        self._segments = {
+            key: sorted(items, key=lambda item: (item.base_offset, item.path)) for key, items in segments.items()
+        }
         self._found: dict[tuple[Partition, int], OpenedPlace] = {}
 
     def open(self, places: list[Place]) -> list[OpenedPlace]:
@@ -35,7 +37,11 @@ class Opener:
 
     def _opened(self, place: Place) -> OpenedPlace:
         found = self._found.get(((place.topic, place.partition), place.offset))
-        return OpenedPlace(place, found.source, found.position, found.crc_valid) if found else OpenedPlace(place, None, None, None)
+        return (
+            OpenedPlace(place, found.source, found.position, found.crc_valid)
+            if found
+            else OpenedPlace(place, None, None, None)
+        )
 
     def _find(self, key: Partition, offsets: list[int]) -> None:
         """Look for offsets in the segments that can hold them, the last segment of each folder that begins at or below first."""

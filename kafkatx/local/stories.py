@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kafkatx.evidence.captures import Capture, captures
+from kafkatx.evidence.captures import Capture, Evidence, evidence
 from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.directories import Partition, data_directories
 from kafkatx.evidence.inventory import Item, Kind, inventory
@@ -21,7 +21,7 @@ from kafkatx.terms.topics import COMPACTED, INTERNAL, TRANSACTION_STATE
 Progress = Callable[[str, int], None]
 """Called with a path and its size in bytes before it is read."""
 
-__all__ = ["CaptureStory", "build_stories", "open_captures"]
+__all__ = ["CaptureStory", "build_stories", "open_captures", "open_evidence"]
 
 
 @dataclass(slots=True)
@@ -36,9 +36,14 @@ class CaptureStory:
     segments: dict[Partition, list[Item]]
 
 
-def open_captures(paths: Iterable[str | Path], forced: dict[str, str] | None = None) -> list[Capture]:
+def open_evidence(paths: Iterable[str | Path], forced: dict[str, str] | None = None) -> Evidence:
     """Find what lies under the paths and join it to captures; raises UsageError for a path that does not exist."""
-    return captures(data_directories(inventory(paths)), forced)
+    return evidence(data_directories(inventory(paths)), forced)
+
+
+def open_captures(paths: Iterable[str | Path], forced: dict[str, str] | None = None) -> list[Capture]:
+    """Like `open_evidence`, without the files that belong to no capture."""
+    return open_evidence(paths, forced).captures
 
 
 def build_stories(
@@ -81,13 +86,17 @@ class _Builder:
             self._close(reading)
         self._cover_the_rest()
         end = as_of if as_of is not None else self.newest if self.newest >= 0 else self.newest_of_clients
-        story = tell(self._facts(end), self._labels(), self.coordinators, self.partitions, self.horizons, self.state_horizons)
+        story = tell(
+            self._facts(end), self._labels(), self.coordinators, self.partitions, self.horizons, self.state_horizons
+        )
         files = {key: [item for _, item in copies] for key, copies in segments.items()}
         return CaptureStory(self.capture, story, self.coverage, self.damage, self.diverged, files)
 
     def _read_states(self, reading: PartitionReading) -> None:
         empty = self.names.list_code(())
-        history = fold_state_partition(reading.state_windows(self.names), reading.partition, empty, self.names.partition_lists)
+        history = fold_state_partition(
+            reading.state_windows(self.names), reading.partition, empty, self.names.partition_lists
+        )
         self.coordinators.append(history)
         self.newest = max(self.newest, history.last_timestamp)
         self.state_horizons[reading.partition] = StateHorizon(
@@ -118,7 +127,9 @@ class _Builder:
     def _horizon(self, code: int, reading: PartitionReading, folded: PartitionSpans, log_start: int) -> Horizon:
         horizon = folded.horizon
         first_dirty = self._checkpoint(reading.key, "first_dirty")
-        compacted = reading.topic in COMPACTED or first_dirty >= 0 or reading.holes > 0 or int(horizon["cleaned_batches"]) > 0
+        compacted = (
+            reading.topic in COMPACTED or first_dirty >= 0 or reading.holes > 0 or int(horizon["cleaned_batches"]) > 0
+        )
         return Horizon(
             partition_code=code,
             topic=reading.topic,
@@ -165,6 +176,7 @@ class _Builder:
             for item in directory.items:
                 if item.path not in read:
                     self.coverage.append(coverage_of(self.capture, item, directory.broker_id))
+        self.coverage.extend(coverage_of(self.capture, item, None) for item in self.capture.others)
         self.coverage.sort(key=lambda entry: entry.path)
 
     def _labels(self) -> Labels:
@@ -173,11 +185,17 @@ class _Builder:
 
     def _facts(self, end: int) -> CaptureFacts:
         directories = [directory for directory in self.capture.directories if directory.partitions]
-        brokers = {directory.broker_id if directory.broker_id is not None else directory.path for directory in directories}
+        brokers = {
+            directory.broker_id if directory.broker_id is not None else directory.path for directory in directories
+        }
         modern = any(directory.cluster_id or directory.has_partition_metadata for directory in directories)
-        return CaptureFacts(self.capture.name, self.capture.cluster_id, self.capture.fingerprint, len(brokers), end, modern)
+        return CaptureFacts(
+            self.capture.name, self.capture.cluster_id, self.capture.fingerprint, len(brokers), end, modern
+        )
 
 
 def _is_torn(reading: PartitionReading, log_end: int) -> bool:
     """Whether some stretch could not be read that no other copy fills: the place where a file broke off is not passed by the rest."""
-    return any(end >= log_end for end in reading.torn_ends) or any(damage.kind in ("crc", "header") for damage in reading.damage)
+    return any(end >= log_end for end in reading.torn_ends) or any(
+        damage.kind in ("crc", "header") for damage in reading.damage
+    )
