@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkatx.histories.growing import Array, Growing, with_length
-from kafkatx.kernels import engine
 from kafkatx.kernels.rows import INITIALISATION, LATEST, ODDITY, TRANSACTION
 from kafkatx.kernels.transactions import LEGAL, LIST_CHANGED, NO_ROOM, NOTHING, fold_states
 
@@ -71,7 +70,7 @@ class CoordinatorFold:
                 self.oddities.rows, self.oddities.filled,
             )  # fmt: skip
         self._note(rows)
-        engine.count_rows(len(rows))
+        fold_states.count(len(rows))
 
     def _note(self, rows: Array) -> None:
         if self.first_offset < 0:

@@ -13,7 +13,6 @@ import numpy as np
 
 from kafkatx.histories.alignment import settle, stretches
 from kafkatx.histories.growing import Array
-from kafkatx.kernels import engine
 from kafkatx.kernels.matching import match_groups
 from kafkatx.kernels.rows import PARTICIPATION
 from kafkatx.kernels.spans import OPEN
@@ -38,7 +37,9 @@ class Participations:
     owner: Array
 
 
-def participations(transactions: Array, spans: Array, partition_lists: list[tuple[int, ...]], at_hand: Array, tolerance_ms: int) -> Participations:
+def participations(
+    transactions: Array, spans: Array, partition_lists: list[tuple[int, ...]], at_hand: Array, tolerance_ms: int
+) -> Participations:
     """Match transactions with spans.
 
     `at_hand[partition_code]` says whether the partition's log is in the evidence; `tolerance_ms` is what two brokers' clocks may differ
@@ -49,10 +50,18 @@ def participations(transactions: Array, spans: Array, partition_lists: list[tupl
     groups = _groups(transactions, rows, spans)
     forward, backward = np.full(len(rows), -1, np.int64), np.full(len(rows), -1, np.int64)
     ordered_rows = np.ascontiguousarray(rows["transaction"][groups.row_order])
+    match_groups.count(len(rows))
     match_groups(
-        transactions, ordered_rows, groups.row_bounds, spans, groups.span_order, groups.span_bounds, tolerance_ms, forward, backward
+        transactions,
+        ordered_rows,
+        groups.row_bounds,
+        spans,
+        groups.span_order,
+        groups.span_bounds,
+        tolerance_ms,
+        forward,
+        backward,
     )
-    engine.count_rows(len(rows))
     agreed = forward == backward
     _settle(transactions, ordered_rows, spans, groups, forward, backward, agreed, tolerance_ms)
     rows["marker"][groups.row_order] = np.where(agreed, forward, -1)
@@ -110,7 +119,9 @@ def _groups(transactions: Array, rows: Array, spans: Array) -> _Groups:
         row_order,
         np.append(np.searchsorted(row_keys, wanted), len(rows)),
         span_order,
-        np.stack((np.searchsorted(span_keys, wanted), np.searchsorted(span_keys, wanted, "right")), 1) if len(wanted) else np.zeros((0, 2), np.int64),
+        np.stack((np.searchsorted(span_keys, wanted), np.searchsorted(span_keys, wanted, "right")), 1)
+        if len(wanted)
+        else np.zeros((0, 2), np.int64),
     )
 
 
@@ -127,7 +138,14 @@ def _dense(keys: Array) -> Array:
 
 
 def _settle(
-    transactions: Array, ordered_rows: Array, spans: Array, groups: _Groups, forward: Array, backward: Array, agreed: Array, tolerance_ms: int
+    transactions: Array,
+    ordered_rows: Array,
+    spans: Array,
+    groups: _Groups,
+    forward: Array,
+    backward: Array,
+    agreed: Array,
+    tolerance_ms: int,
 ) -> None:
     """Settle the stretches where the two directions disagree; what is settled counts as agreed from then on."""
     disputed = np.unique(np.searchsorted(groups.row_bounds, np.flatnonzero(~agreed), "right") - 1)
@@ -160,7 +178,9 @@ def _assign_data(transactions: Array, rows: Array, spans: Array, owner: Array, g
     with_data = spans["first_offset"][markers] >= 0
     rows["span"][np.flatnonzero(marked)[with_data]] = markers[with_data]
     owner[markers] = rows["transaction"][marked]
-    leftover = np.flatnonzero((rows["span"] < 0) & (rows["status"] != Status.UNDECIDED) & (rows["status"] != Status.ELSEWHERE))
+    leftover = np.flatnonzero(
+        (rows["span"] < 0) & (rows["status"] != Status.UNDECIDED) & (rows["status"] != Status.ELSEWHERE)
+    )
     free = np.zeros(len(spans), bool)
     free[(owner == -1) & (spans["first_offset"] >= 0)] = True
     if len(leftover) and free.any():
@@ -176,7 +196,11 @@ def _assign_free(transactions: Array, rows: Array, spans: Array, owner: Array, l
     for number in free.tolist():
         span = spans[number]
         candidates = waiting.get((int(span["producer_id"]), int(span["partition_code"])), [])
-        fitting = [row for row in candidates if rows["span"][row] < 0 and _can_hold(transactions[int(rows["transaction"][row])], rows[row], span, spans)]
+        fitting = [
+            row
+            for row in candidates
+            if rows["span"][row] < 0 and _can_hold(transactions[int(rows["transaction"][row])], rows[row], span, spans)
+        ]
         if len(fitting) == 1:
             rows["span"][fitting[0]] = number
             owner[number] = rows["transaction"][fitting[0]]
@@ -201,4 +225,6 @@ def _can_hold(transaction: Array, row: Array, span: Array, spans: Array) -> bool
     if span["flags"] & OPEN:
         return True
     ended = int(span["marker_timestamp"])
-    return bool(transaction["decided_at"] < 0 or ended <= transaction["decided_at"] or marker >= 0) and ended >= int(transaction["started_at"])
+    return bool(transaction["decided_at"] < 0 or ended <= transaction["decided_at"] or marker >= 0) and ended >= int(
+        transaction["started_at"]
+    )

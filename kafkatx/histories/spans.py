@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from kafkatx.histories.growing import Array, Growing
-from kafkatx.kernels import engine
 from kafkatx.kernels.rows import PRODUCER, SPAN
 from kafkatx.kernels.spans import (
     BEFORE_LOG,
@@ -83,7 +82,7 @@ class SpanFold:
                 self.spans.make_room(len(self.spans.rows))
             elif why == PRODUCERS_FULL:
                 self._room_for_producers()
-        engine.count_rows(len(batches))
+        fold_spans.count(len(batches))
 
     def finish(self) -> PartitionSpans:
         """Return the spans, those still open last."""

@@ -52,7 +52,8 @@ class Horizon:
 
 @dataclass(frozen=True, slots=True)
 class StateHorizon:
-    """How far a partition of `__transaction_state` reaches; `newest` is the time of its last row."""
+    """How far a partition of `__transaction_state` reaches; `newest` is the time of its last row, `last_gap` the offset at which the
+    last stretch of missing offsets ended (-1: none is missing)."""
 
     partition: int
     first_offset: int
@@ -61,6 +62,7 @@ class StateHorizon:
     is_torn: bool
     newest: int
     leader_epoch: int
+    last_gap: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,16 @@ class CaptureFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Index:
+    """Ways into the tables: `by_id` are rows of transactions ordered by id and then by time, `id_codes` their ids; `spans` gives the
+    first and the behind-last row of each partition's spans."""
+
+    by_id: Array
+    id_codes: Array
+    spans: dict[int, tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
 class Story:
     """One capture, interpreted. Tables are arrays of the dtypes in kernels/rows.py; codes are resolved by `labels`."""
 
@@ -100,6 +112,17 @@ class Story:
     endings: Endings
     horizons: dict[int, Horizon]
     state_horizons: dict[int, StateHorizon]
+    index: Index
+
+    def transactions_of(self, id_code: int) -> Array:
+        """Row numbers of an id's transactions, oldest first."""
+        codes = self.index.id_codes
+        return self.index.by_id[np.searchsorted(codes, id_code) : np.searchsorted(codes, id_code, "right")]
+
+    def spans_of(self, partition_code: int) -> Array:
+        """Row numbers of a partition's spans, in the order of their markers, open ones last."""
+        first, end = self.index.spans.get(partition_code, (0, 0))
+        return np.arange(first, end)
 
     def transactional_id(self, code: int) -> str:
         """Return the transactional.id behind a code."""
@@ -172,8 +195,15 @@ def tell(
         facts, labels, transactions,
         _stacked([history.initialisations for history in coordinators], INITIALISATION),
         _stacked([history.oddities for history in coordinators], ODDITY),
-        latest, spans, parts, ended, horizons, state_horizons,
+        latest, spans, parts, ended, horizons, state_horizons, _index(transactions, partitions),
     )  # fmt: skip
+
+
+def _index(transactions: Array, partitions: list[PartitionSpans]) -> Index:
+    by_id = np.argsort(transactions["id_code"], kind="stable")
+    ends = np.cumsum([len(part.spans) for part in partitions]).tolist()
+    ranges = {int(part.spans["partition_code"][0]): (end - len(part.spans), end) for part, end in zip(partitions, ends, strict=True) if len(part.spans)}
+    return Index(by_id, transactions["id_code"][by_id], ranges)
 
 
 def _stacked(tables: list[Array], dtype: np.dtype[np.void]) -> Array:

@@ -19,7 +19,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Mode = Literal["interpreted", "compiled"]
 
-COMPILE_ABOVE_ROWS = 8_192
+COMPILE_ABOVE_ROWS = 12_000
 """Rows that a kernel handles interpreted before it goes on compiled: some tenths of a second, which is what loading the compiled
 form costs."""
 
@@ -46,6 +46,7 @@ class Kernel(Generic[P, R]):
     def __init__(self, function: Callable[P, R], wheel: Callable[P, R] | None = None) -> None:
         self.function = function
         self.rows = 0
+        self.follows: Kernel[Any, Any] | None = None
         self._plain = wheel
         self._compiled: Callable[P, R] | None = None
         self.__doc__ = function.__doc__
@@ -69,11 +70,15 @@ class Kernel(Generic[P, R]):
     def is_compiled(self) -> bool:
         """Whether the next call runs compiled."""
         mode = _forced.get()
-        return mode == "compiled" if mode else self.rows >= COMPILE_ABOVE_ROWS
+        if mode:
+            return mode == "compiled"
+        return self.rows >= COMPILE_ABOVE_ROWS or (self.follows is not None and self.follows.is_compiled)
 
-    def count(self, rows: int) -> None:
-        """Add to the work done by this kernel in this process."""
+    def count(self, rows: int, still_to_come: int = 0) -> None:
+        """Add to the work done by this kernel in this process; what is certain to come soon counts as done."""
         self.rows += rows
+        if self.rows + still_to_come >= COMPILE_ABOVE_ROWS:
+            self.rows = max(self.rows, COMPILE_ABOVE_ROWS)
 
     def view(self, buffer: Any) -> Any:
         """Return the form of a byte buffer that the next call indexes fastest: a uint8 array when compiled, else a memoryview."""
@@ -90,6 +95,17 @@ class Kernel(Generic[P, R]):
 def kernel(function: Callable[P, R]) -> Kernel[P, R]:
     """Declare a kernel."""
     return Kernel(function)
+
+
+def kernel_after(other: Kernel[Any, Any]) -> Callable[[Callable[P, R]], Kernel[P, R]]:
+    """Declare a kernel that handles what another one yields: it goes on compiled as soon as that one does."""
+
+    def declare(function: Callable[P, R]) -> Kernel[P, R]:
+        declared = Kernel(function)
+        declared.follows = other
+        return declared
+
+    return declare
 
 
 def kernel_with_wheel(wheel: Callable[P, R]) -> Callable[[Callable[P, R]], Kernel[P, R]]:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.batches import walk_batches
+from kafkatx.kernels.engine import kernel, kernel_after
 
 DONE, SPANS_FULL, PRODUCERS_FULL = 0, 1, 2
 NO_DATA, BEFORE_LOG, MIXED_EPOCHS, OVER_GAP, OPEN = 1, 2, 4, 8, 16
@@ -186,7 +187,7 @@ def note_batch(batches: Any, number: int, horizon: Any) -> None:
             horizon["highest_epoch_offset"][0] = base_offset
 
 
-@kernel
+@kernel_after(walk_batches)
 def fold_spans(
     batches: Any, first: int, partition_code: int, slots: Any, producers: Any, horizon: Any, spans: Any, at: int
 ) -> tuple[int, int, int]:

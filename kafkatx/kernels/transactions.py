@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.engine import kernel, kernel_after
+from kafkatx.kernels.transaction_log import walk_states
 
 DONE, NO_ROOM = 0, 1
 EMPTY, ONGOING, PREPARE_COMMIT, PREPARE_ABORT, COMPLETE_COMMIT, COMPLETE_ABORT = 0, 1, 2, 3, 4, 5
@@ -211,7 +212,7 @@ def note_latest(rows: Any, number: int, latest: Any, who: int, state_partition: 
     latest["state"][who] = TOMBSTONE if rows["is_tombstone"][number] else rows["state"][number]
 
 
-@kernel
+@kernel_after(walk_states)
 def fold_states(
     rows: Any, first: int, state_partition: int, empty_list: int, legal: Any, carry: Any, latest: Any, last_of: Any,
     transactions: Any, at: int, initialisations: Any, inits: int, oddities: Any, odd: int,

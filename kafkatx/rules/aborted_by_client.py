@@ -21,7 +21,7 @@ import numpy as np
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Considered, Finding, Remedy, Step
-from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of
+from kafkatx.rules.grouping import MOST_NAMED, by_transactional_id, spread, subjects_of
 from kafkatx.rules.wording import (
     after_start,
     begin_row,
@@ -57,10 +57,10 @@ def check(story: Story) -> Iterator[Finding]:
 
 
 def _aborted(story: Story, transactional_id: str, rows: list[int], verdict: Verdict) -> Finding:
-    same = story.transactions["id_code"] == story.transactions["id_code"][rows[0]]
-    ended = int(np.count_nonzero(same & (story.transactions["decision"] >= 2)))
+    of_id = story.transactions_of(int(story.transactions["id_code"][rows[0]]))
+    ended = int(np.count_nonzero(story.transactions["decision"][of_id] >= 2))
     often = _is_often(story, rows, ended)
-    data = [span for row in rows[:1000] for span in data_of(story, row)]
+    data = [span for row in rows[:MOST_NAMED] for span in data_of(story, row)]
     return Finding(
         rule=RULE,
         verdict=verdict,
@@ -80,7 +80,7 @@ def _is_often(story: Story, rows: list[int], ended: int) -> bool:
     """A share worth a warning, or several in a row (by the order of the id's transactions)."""
     if ended >= FEWEST_ENDED and len(rows) >= FEWEST_ABORTED and 100 * len(rows) > SHARE_PERCENT * ended:
         return True
-    of_id = np.flatnonzero(story.transactions["id_code"] == story.transactions["id_code"][rows[0]])
+    of_id = story.transactions_of(int(story.transactions["id_code"][rows[0]]))
     aborted = np.isin(of_id, rows)
     runs = np.convolve(aborted, np.ones(IN_A_ROW, np.int64), "valid") if len(aborted) >= IN_A_ROW else np.zeros(1)
     return bool((runs == IN_A_ROW).any())

@@ -91,8 +91,8 @@ def _why_absence_says_nothing(story: Story, transaction: int, part: Array) -> st
 
 def _reaches_back(story: Story, horizon: Horizon, time: int) -> bool:
     """Whether the log holds a marker from before a time: then what came later has not been deleted."""
-    of_partition = (story.spans["partition_code"] == horizon.partition_code) & (story.spans["marker_offset"] >= 0)
-    times = story.spans["marker_timestamp"][of_partition]
+    spans = story.spans[story.spans_of(horizon.partition_code)]
+    times = spans["marker_timestamp"][spans["marker_offset"] >= 0]
     return bool(len(times) and times.min() < time)
 
 

@@ -13,6 +13,10 @@ from kafkatx.rules.wording import data_of
 from kafkatx.terms.verdicts import Verdict
 
 
+MOST_NAMED = 100
+"""Transactions of a group whose data are looked at one by one."""
+
+
 class Spread(TypedDict):
     """The columns of a finding that are single-valued only where all its transactions agree."""
 
@@ -70,7 +74,7 @@ def subjects_of(story: Story, rows: list[int]) -> tuple[Subject, ...]:
 def _place(story: Story, rows: list[int]) -> Subject:
     """Id, producer and, where all data lie in one partition, the partition and its offsets."""
     transactions = story.transactions[rows]
-    spans = [span for row in rows[:1000] for span in data_of(story, row)]
+    spans = [span for row in rows[:MOST_NAMED] for span in data_of(story, row)]
     codes = {int(span["partition_code"]) for span in spans}
     name = story.transactional_id(int(transactions["id_code"][0]))
     if len(codes) != 1:

@@ -37,7 +37,8 @@ def check(story: Story) -> Iterator[Finding]:
         horizon = story.horizons[int(code)]
         if horizon.topic in INTERNAL:
             continue  # offsets that wait are told by group, not by partition
-        of_partition = np.flatnonzero((story.spans["partition_code"] == code) & ((story.spans["flags"] & OPEN) != 0))
+        of_partition = story.spans_of(int(code))
+        of_partition = of_partition[(story.spans["flags"][of_partition] & OPEN) != 0]
         holder = int(of_partition[np.argmin(story.spans["first_offset"][of_partition])])
         blocked = _Blocked(story, horizon, holder)
         if blocked.records:
@@ -50,8 +51,8 @@ class _Blocked:
     def __init__(self, story: Story, horizon: Horizon, holder: int) -> None:
         span = story.spans[holder]
         self.last_stable_offset = max(int(span["first_offset"]), horizon.log_start)
-        behind = (story.spans["partition_code"] == horizon.partition_code) & (story.spans["marker_kind"] == 1)
-        self.spans = story.spans[behind & (story.spans["first_offset"] >= self.last_stable_offset)]
+        all_spans = story.spans[story.spans_of(horizon.partition_code)]
+        self.spans = all_spans[(all_spans["marker_kind"] == 1) & (all_spans["first_offset"] >= self.last_stable_offset)]
         self.plain_records = max(0, horizon.plain_records - int(span["plain_records_before"]))
         self.records = int(self.spans["records"].sum()) + self.plain_records
 

@@ -83,8 +83,8 @@ def _timed_out(story: Story, transactional_id: str, rows: list[int]) -> Finding:
 
 def _committed_later(story: Story, row: int) -> bool:
     """Whether the id committed something after this transaction: the work may have been done again."""
-    t, same = story.transactions, story.transactions["id_code"] == story.transactions["id_code"][row]
-    return bool((same & (t["decision"] == 2) & (t["decided_at"] > t["decided_at"][row])).any())
+    of_id = story.transactions[story.transactions_of(int(story.transactions["id_code"][row]))]
+    return bool(((of_id["decision"] == 2) & (of_id["decided_at"] > story.transactions["decided_at"][row])).any())
 
 
 def _steps(story: Story, row: int, again: bool) -> tuple[Step, ...]:
@@ -137,8 +137,7 @@ def _considered(story: Story, row: int) -> tuple[Considered, ...]:
 def _remedy(story: Story, rows: list[int]) -> Remedy:
     """Propose a timeout from the longest transaction measured of the id."""
     current = int(story.transactions["timeout_ms"][rows[0]])
-    same = story.transactions["id_code"] == story.transactions["id_code"][rows[0]]
-    needed = int(story.endings.duration_ms[same].max())
+    needed = int(story.endings.duration_ms[story.transactions_of(int(story.transactions["id_code"][rows[0]]))].max())
     wanted = max(3 * needed // 2, needed + TWO_REQUESTS_MS)
     proposed = min(-(-wanted // HALF_A_MINUTE_MS) * HALF_A_MINUTE_MS, MAX_TRANSACTION_TIMEOUT_MS)
     return Remedy(

@@ -28,7 +28,7 @@ from kafkatx.segments.resync import Fit, Resync, crc_matches, is_zero
 from kafkatx.sources.files import OpenFile
 
 ROWS_PER_CHUNK = 16_384
-BUFFER_SIZE = 4 << 20
+BUFFER_SIZE = 2 << 20
 LARGEST_BUFFER = 64 << 20
 """A batch above this is not held in memory: its CRC is taken in pieces."""
 MOST_DAMAGE = 10_000
@@ -88,7 +88,7 @@ class SegmentWalk:
             if stop == MORE_DATA:
                 self._fill(position)
             count, position, stop = self._next(position, out)
-            walk_batches.count(count)
+            walk_batches.count(count, count * (self._size - position) // max(self._filled, 1))
             if count:
                 yield Chunk(out[:count].copy(), self._buffer[: self._filled], self._buffer_position)
             self.end = position

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from kafkatx.formats.record_batch import Codec, codec_of, is_log_append_time
-from kafkatx.kernels import engine
 from kafkatx.kernels.messages import walk_messages
 from kafkatx.kernels.rows import RECORD
 from kafkatx.segments.batches import Rows
@@ -77,5 +76,6 @@ def _steps(data: memoryview, batch_row: int) -> Iterator[tuple[Rows, int]]:
 
 def _walk(data: memoryview, at: int, batch_row: int, room: int) -> tuple[Rows, int]:
     out = np.zeros(min(room, len(data) // 26 + 1), RECORD)
-    count, behind = walk_messages(engine.data_view(data), at, len(data), batch_row, out)
+    count, behind = walk_messages(walk_messages.view(data), at, len(data), batch_row, out)
+    walk_messages.count(count)
     return out[:count], behind

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from kafkatx.formats.record_batch import codec_of
-from kafkatx.kernels import engine
 from kafkatx.kernels.batches import CHECK_CONTROL, HEADER_SIZE
 from kafkatx.kernels.records import HEADER, LEFT_OVER, PROBLEM, walk_headers, walk_records
 from kafkatx.kernels.rows import RECORD
@@ -54,7 +53,7 @@ class RecordChunk:
         counts = self.records["header_count"]
         out = np.zeros(int(counts.clip(0).sum()), HEADER)
         if len(out):
-            engine.count_rows(walk_headers(engine.data_view(self.data), self.records, out))
+            walk_headers.count(walk_headers(walk_headers.view(self.data), self.records, out))
         return out
 
 
@@ -142,11 +141,11 @@ class RecordWalk(SegmentWalk):
         number, record, at = 0, 0, -1
         while number < len(rows):
             out, problems = np.zeros(room, RECORD), np.zeros(PROBLEMS_PER_CALL, PROBLEM)
-            first, is_continued, data = group.first + number, record > 0, engine.data_view(group.data)
+            first, is_continued, data = group.first + number, record > 0, walk_records.view(group.data)
             count, bad, number, record, at = walk_records(
                 data, rows, group.starts, group.ends, number, record, at, out, problems
             )
-            engine.count_rows(count)
+            walk_records.count(count)
             self._note_problems(rows, problems[:bad])
             out["batch_row"] += group.first
             behind = group.first + number + (record > 0)
@@ -158,7 +157,6 @@ class RecordWalk(SegmentWalk):
             batch, continued = chunk.rows[number], False
             body = self.file.read(int(batch["position"]), min(int(batch["size"]), self.largest_payload))
             for records, data in message_rows(body, batch, number, self.largest_payload, self._note_batch):
-                engine.count_rows(len(records))
                 yield RecordChunk(chunk.rows, records, data, number, number + 1, continued)
                 continued = True
 

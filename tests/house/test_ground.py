@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from kafkatx.kernels.engine import is_compiled
+from kafkatx.kernels.crc32c import crc32c
 from tests.conftest import ODD_ZONE
 from tests.evidence import broker_folders, expectations, fixture_cases
 from tests.golden import compare
@@ -18,7 +18,7 @@ def test_tests_run_in_a_zone_that_is_not_utc():
 
 
 def test_the_engine_fixture_pins_the_form_of_the_kernels(engine):
-    assert is_compiled() is (engine == "compiled")
+    assert crc32c.is_compiled is (engine == "compiled")
 
 
 def test_hypothesis_can_be_repeated(request):

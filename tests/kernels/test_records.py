@@ -53,7 +53,7 @@ def a_batch(content: bytes, count: int, **fields: int) -> bytes:
 
 def batch_rows(data: bytes) -> np.ndarray:
     rows = np.zeros(data.count(b"") + 1, BATCH)
-    view = engines.data_view(data)
+    view = walk_batches.view(data)
     count, *_ = walk_batches(view, 0, len(data), 0, len(data), -1, 2**63 - 1, -1, CHECK_NONE, seen_producers(), rows, 0)
     return rows[:count]
 
@@ -66,7 +66,7 @@ def walked(data: bytes, room: int = 1000) -> tuple[np.ndarray, list[tuple[int, i
     parts, problems, number, record, at = [], [], 0, 0, -1
     while number < len(batches):
         out, noted = np.zeros(room, RECORD), np.zeros(100, PROBLEM)
-        view = engines.data_view(data)
+        view = walk_records.view(data)
         count, bad, number, record, at = walk_records(view, batches, starts, ends, number, record, at, out, noted)
         parts.append(out[:count])
         problems += [(int(p["batch_row"]), int(p["record"]), int(p["outcome"])) for p in noted[:bad]]

@@ -215,11 +215,11 @@ def test_the_walk_of_messages_refuses_what_the_declaration_refuses(engine):
         whole = message(magic, key=b"key", value=b"value")
         for size in range(len(whole) + 1):
             out = np.zeros(2, RECORD)
-            count, behind = walk_messages(engines.data_view(whole[:size] or b"\0")[:size], 0, size, 0, out)
+            count, behind = walk_messages(walk_messages.view(whole[:size] or b"\0")[:size], 0, size, 0, out)
             assert (count, behind) == ((1, size) if size == len(whole) else (0, 0))
         for place in range(legacy.LOG_OVERHEAD + 6 + 8 * magic, len(whole)):
             broken = whole[:place] + b"\x7f" + whole[place + 1 :]
-            count, _ = walk_messages(engines.data_view(broken), 0, len(broken), 0, np.zeros(1, RECORD))
+            count, _ = walk_messages(walk_messages.view(broken), 0, len(broken), 0, np.zeros(1, RECORD))
             assert count == is_readable(magic, broken)
 
 
