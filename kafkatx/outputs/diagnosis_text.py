@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -17,12 +17,20 @@ from kafkatx.terms.printable import printable
 from kafkatx.terms.times import iso
 
 COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
+_TRAILING = re.compile(r"[ ]+$", re.MULTILINE)
 MOST_PLACES = 3
 """Places printed under a step; JSON has all."""
 
 
 def print_diagnosis(console: Console, diagnosis: Diagnosis) -> None:
-    """Print findings, what could not be checked, damage and coverage."""
+    """Print findings, what could not be checked, damage and coverage; lines end where their text ends."""
+    with console.capture() as capture:
+        _print(console, diagnosis)
+    text = _TRAILING.sub("", capture.get())
+    console.file.write(text)
+
+
+def _print(console: Console, diagnosis: Diagnosis) -> None:
     ids = {found.id: number for number, found in enumerate(diagnosis.findings, 1)}
     for number, found in enumerate(diagnosis.findings, 1):
         console.print(_finding(number, found, ids))
@@ -34,7 +42,9 @@ def print_diagnosis(console: Console, diagnosis: Diagnosis) -> None:
 def _finding(number: int, found: Diagnosed, ids: dict[str, int]) -> RenderableType:
     finding = found.finding
     colour = COLOURS[finding.severity.name]
-    head = Text.assemble((f"{number}. {finding.severity.name}", colour), "  ", (finding.rule, "bold"), f"  {finding.verdict.name}")
+    head = Text.assemble(
+        (f"{number}. {finding.severity.name}", colour), "  ", (finding.rule, "bold"), f"  {finding.verdict.name}"
+    )
     if finding.count > 1:
         head.append(f"  {finding.count:,} times")
     parts: list[RenderableType] = [head, Padding(_text(finding.summary, "bold"), (0, 0, 0, 3))]
@@ -42,62 +52,61 @@ def _finding(number: int, found: Diagnosed, ids: dict[str, int]) -> RenderableTy
     parts.append(Padding(_text(", ".join(filter(None, (when, f"capture {found.capture}"))), "dim"), (0, 0, 0, 3)))
     parts += [_line(f"{actor.name} = ", actor.what) for actor in finding.actors]
     opened = {place.place: place for place in found.evidence}
+    shown = [opened[place] for step in finding.steps for place in step.places[:MOST_PLACES]]
+    files = {
+        path: number for number, path in enumerate(dict.fromkeys(place.source for place in shown if place.source), 1)
+    }
     for at, step in enumerate(finding.steps, 1):
-        parts += _step(at, step, opened)
-    if finding.considered:
-        parts.append(_line("considered: ", "; ".join(f"{other.rule}: {other.because}" for other in finding.considered)))
+        parts += _step(at, step, opened, files)
+    parts += [_line("considered ", f"{other.rule}: {other.because}") for other in finding.considered]
     if found.caused_by in ids:
         parts.append(_line("caused by: ", f"finding {ids[found.caused_by]}"))
     for remedy in finding.remedies:
         parts += _remedy(remedy)
+    parts += [_line(f"[{number}] ", path, "dim") for path, number in files.items()]
     return Group(*parts, Text(""))
 
 
-def _step(number: int, step: Step, opened: dict[Place, OpenedPlace]) -> Iterator[RenderableType]:
+def _step(number: int, step: Step, opened: dict[Place, OpenedPlace], files: dict[str, int]) -> Iterator[RenderableType]:
     yield _line(f"{number}. ", f"{step.text}, because {step.because}")
     for place in step.places[:MOST_PLACES]:
-        yield Padding(_place(opened[place]), (0, 0, 0, 6))
+        yield Padding(_place(opened[place], files), (0, 0, 0, 3))
     if len(step.places) > MOST_PLACES:
         yield Padding(_text(f"and {len(step.places) - MOST_PLACES} more places", "dim"), (0, 0, 0, 6))
 
 
-def _place(opened: OpenedPlace) -> Text:
+def _place(opened: OpenedPlace, files: dict[str, int]) -> RenderableType:
+    """[file]:byte, then topic, partition and offset, and what stands there."""
     place = opened.place
-    where = f"{place.topic}-{place.partition} @ {place.offset}"
-    if opened.source is not None and opened.position is not None:
-        where += f"  {_short(opened.source)}:{opened.position}"
-    return _text(f"{where}  {place.text}", "dim")
-
-
-def _short(path: str) -> str:
-    """The name of the file with as many zeros of its base offset as a reader needs: one."""
-    name = Path(path).name
-    stem = name.lstrip("0")
-    return name if not name.startswith("0000") else f"0..{stem}" if stem.startswith(".") else f"0..{stem}"
+    where = f"[{files[opened.source]}]:{opened.position} " if opened.source is not None else "in no file any more: "
+    return _line(where, f"{place.topic}-{place.partition} @ {place.offset}: {place.text}", "dim")
 
 
 def _remedy(remedy: Remedy) -> Iterator[RenderableType]:
     yield _line("do: ", f"{remedy.text} ({remedy.where})")
     if remedy.config:
         current = "" if remedy.current is None else f" from {remedy.current}"
-        yield Padding(_text(f"{remedy.config}{current} to {remedy.proposed}; {remedy.derived_from or ''}".rstrip("; ")), (0, 0, 0, 6))
+        yield Padding(
+            _text(f"{remedy.config}{current} to {remedy.proposed}; {remedy.derived_from or ''}".rstrip("; ")),
+            (0, 0, 0, 6),
+        )
     if remedy.command:
         yield Padding(_text(remedy.command, "bold"), (0, 0, 0, 6))
     if remedy.cost:
         yield Padding(_text(f"cost: {remedy.cost}", "dim"), (0, 0, 0, 6))
 
 
-def _line(mark: str, text: str) -> RenderableType:
+def _line(mark: str, text: str, style: str = "") -> RenderableType:
     """A marked line whose continuation hangs under its text."""
     grid = Table.grid(padding=0)
     grid.add_column(no_wrap=True)
     grid.add_column(ratio=1)
-    grid.add_row(Text(mark), _text(text))
+    grid.add_row(Text(mark, style=style), _text(text, style))
     return Padding(grid, (0, 0, 0, 3))
 
 
 def _text(text: str, style: str = "") -> Text:
-    return Text(printable(text), style=style)
+    return Text(printable(text), style=style, overflow="fold")
 
 
 def _rest(diagnosis: Diagnosis) -> Iterable[RenderableType]:
@@ -113,6 +122,8 @@ def _rest(diagnosis: Diagnosis) -> Iterable[RenderableType]:
         if len(diagnosis.damage) > 20:
             yield _line("  ", f"and {len(diagnosis.damage) - 20} more")
         yield Text("")
+    if diagnosis.findings:
+        yield _text("[1]:1048 above means byte 1048 of file [1] of that finding.", "dim")
     yield _coverage(diagnosis)
 
 
@@ -127,5 +138,7 @@ def _coverage(diagnosis: Diagnosis) -> RenderableType:
         f"{len(diagnosis.coverage):,} files in {len(names)} capture{'s' if len(names) != 1 else ''}."
     ]
     left_out = Counter(entry.note for entry in diagnosis.coverage if entry.status in ("left out", "unreadable"))
-    lines += [f"Left out: {count:,} file{'s' if count != 1 else ''}, {note}." for note, count in left_out.most_common(5)]
+    lines += [
+        f"Left out: {count:,} file{'s' if count != 1 else ''}, {note}." for note, count in left_out.most_common(5)
+    ]
     return Group(*(_text(line, "dim") for line in lines))
