@@ -14,7 +14,6 @@ from kafkatx.kernels.batches import (
     END,
     FULL,
     HEADER_SIZE,
-    LOG_OVERHEAD,
     MORE_DATA,
     TORN,
     WRONG_CRC,
@@ -24,7 +23,7 @@ from kafkatx.kernels.batches import (
 )
 from kafkatx.kernels.rows import BATCH, UNCHECKED, VALID
 from kafkatx.segments.damage import Damage
-from kafkatx.segments.resync import Fit, Resync, crc_matches, is_zero
+from kafkatx.segments.resync import Fit, Resync, crc_matches, is_zero, size_of
 from kafkatx.sources.files import OpenFile
 
 ROWS_PER_CHUNK = 16_384
@@ -99,8 +98,10 @@ class SegmentWalk:
         """Fill `out` from the batch at `position` on; returns rows, position of the next batch, why it stopped."""
         before = self._fit
         count, behind, stop = self._walk(position, out)
-        if stop in (DAMAGED, TORN) and count:
-            return self._doubt_last(out, count, behind, stop, before)
+        if count and stop not in (END, WRONG_CRC):
+            header = self.file.read(behind, HEADER_SIZE)
+            if stop == TORN or not self._fit.admits(header):
+                return self._doubt_last(out, count, behind, stop, before, header)
         if stop == MORE_DATA and not count and behind == self._buffer_position:
             return self._larger_than_buffer(behind, out)
         return count, behind, stop
@@ -132,14 +133,26 @@ class SegmentWalk:
         self._fit = Fit(last_offset, before.offset_limit, max(before.leader_epoch, epochs))
         return count - 1, int(out["position"][count - 1])
 
-    def _doubt_last(self, out: Rows, count: int, behind: int, stop: int, before: Fit) -> tuple[int, int, int]:
-        """Where no batch follows, the length of the one before may be wrong: its CRC is looked at if it was not yet."""
+    def _doubt_last(
+        self, out: Rows, count: int, behind: int, stop: int, before: Fit, header: bytes
+    ) -> tuple[int, int, int]:
+        """Where no batch follows the last one may be to blame: for a wrong length, offset or leader epoch.
+
+        The CRC shows the first if it was not looked at yet. It does not cover the others: they are wrong if without this batch
+        the log goes on, and with it not even behind the next batch.
+        """
         row = out[count - 1]
         if row["crc_valid"] == UNCHECKED and row["magic"] == 2:
             position = int(row["position"])
             if not crc_matches(self.file, position, self.file.read(position, HEADER_SIZE)):
                 return *self._without_last(out, count, before), WRONG_CRC
             row["crc_valid"] = VALID
+        with_last = self._fit
+        left, position = self._without_last(out, count, before)
+        only_without = self._fit.admits(header) and not with_last.admits(header)
+        if only_without and not with_last.admits(self.file.read(behind + size_of(header), HEADER_SIZE)):
+            return left, position, DAMAGED
+        self._fit = with_last
         return count, behind, stop
 
     def _fill(self, position: int) -> None:
@@ -154,7 +167,7 @@ class SegmentWalk:
     def _larger_than_buffer(self, position: int, out: Rows) -> tuple[int, int, int]:
         """Make room for the batch at `position`, or take its CRC in pieces when it is too large for that."""
         header = bytes(self._buffer[:HEADER_SIZE])
-        size = LOG_OVERHEAD + int.from_bytes(header[8:12], "big", signed=True)
+        size = size_of(header)
         if size <= LARGEST_BUFFER:
             self._buffer = memoryview(bytearray(size))
             return 0, position, MORE_DATA

@@ -122,7 +122,7 @@ class Resync:
         header = self._header(position, fit)
         if header is None:
             return self._is_end(position)
-        behind = position + _size(header)
+        behind = position + size_of(header)
         return (
             self._passes(position, header)
             or self._is_end(behind)
@@ -156,7 +156,7 @@ class Resync:
             header = self._header(position, fit)
             if header is None:
                 return (self.file.size if self._is_end(position) else position), fit.last_offset
-            fit, position = fit.after(header), position + _size(header)
+            fit, position = fit.after(header), position + size_of(header)
         return self.file.size, fit.last_offset
 
     def _first_candidate(self, position: int, fit: Fit) -> int | None:
@@ -175,10 +175,10 @@ class Resync:
     def _header(self, position: int, fit: Fit) -> bytes | None:
         """Return a header at `position` that fits and whose batch lies inside the file."""
         header = self._read(position, HEADER_SIZE)
-        return header if fit.admits(header) and position + _size(header) <= self.file.size else None
+        return header if fit.admits(header) and position + size_of(header) <= self.file.size else None
 
     def _passes(self, position: int, header: bytes) -> bool:
-        self._work_left -= _size(header)
+        self._work_left -= size_of(header)
         return self._work_left >= 0 and crc_matches(self.file, position, header)
 
     def _read(self, position: int, length: int) -> bytes:
@@ -190,7 +190,7 @@ def crc_matches(file: OpenFile, position: int, header: bytes) -> bool:
     """Whether the CRC of a batch (CRC-32C) or of a message of magic 0 or 1 (CRC-32) is right, in bounded memory whatever its size."""
     legacy = header[MAGIC_AT] < 2
     stated = int.from_bytes(header[12:16] if legacy else header[17:21], "big")
-    crc, at, end = 0, position + (MAGIC_AT if legacy else 21), position + _size(header)
+    crc, at, end = 0, position + (MAGIC_AT if legacy else 21), position + size_of(header)
     while at < end:
         piece = file.read(at, min(CRC_PIECE, end - at))
         if not piece:
@@ -213,7 +213,7 @@ def _signed(data: bytes) -> int:
     return int.from_bytes(data, "big", signed=True)
 
 
-def _size(header: bytes) -> int:
+def size_of(header: bytes) -> int:
     """Bytes of the whole batch or message that begins with this header."""
     return LOG_OVERHEAD + _signed(header[8:12])
 
