@@ -15,7 +15,7 @@ from kafkatx.kernels.batches import CHECK_ALL, CHECK_CONTROL
 from kafkatx.kernels.rows import VALID
 from kafkatx.segments.batches import NO_LIMIT, Rows, SegmentWalk
 from kafkatx.segments.damage import Damage
-from kafkatx.segments.entries import aborted_transactions, producer_states
+from kafkatx.segments.entries import producer_states
 from kafkatx.segments.merging import BATCH_SHAPE, STATE_SHAPE, Merge, Shape, Stream
 from kafkatx.segments.names import Names
 from kafkatx.segments.transaction_log import StateWalk
@@ -53,7 +53,7 @@ class PartitionReading:
         return self._merged(STATE_SHAPE, lambda item, limit, entry: self._state_rows(item, limit, entry, names))
 
     def _merged(self, shape: Shape, rows_of: Callable[[Item, int, Coverage], Iterator[Rows]]) -> Iterator[Rows]:
-        limits = _offset_limits(self.segments)
+        limits = offset_limits([item for _, item in self.segments])
         streams, paths = [], []
         for number, (directory, item) in enumerate(self.segments):
             entry = coverage_of(self.capture, item, directory.broker_id)
@@ -126,7 +126,7 @@ class PartitionReading:
         """Transactions that snapshots show open since before `offset`: (producer id, epoch, first offset, last time)."""
         found: list[tuple[int, int, int, int]] = []
         for item in snapshots:
-            data, damage = self._entries(item)
+            data, damage = snapshot_entries(item)
             self.damage.extend(damage)
             if item.base_offset >= offset:
                 chosen = data[(data["open_since_offset"] >= 0) & (data["open_since_offset"] < offset)]
@@ -141,15 +141,15 @@ class PartitionReading:
                 )
         return found
 
-    def _entries(self, item: Item) -> tuple[Rows, list[Damage]]:
-        try:
-            with OpenFile(item.path) as file:
-                data = file.read(0, file.size)
-        except OSError as error:
-            return producer_states(item.path, b"")[0], [
-                Damage("unreadable", item.path, 0, item.size, "a readable file", str(error.strerror))
-            ]
-        return (producer_states if item.kind is Kind.SNAPSHOT else aborted_transactions)(item.path, data)
+
+def snapshot_entries(item: Item) -> tuple[Rows, list[Damage]]:
+    """Entries (segments.entries.PRODUCER) of a .snapshot file, none where it is damaged or can't be read."""
+    try:
+        with OpenFile(item.path) as file:
+            return producer_states(item.path, file.read(0, file.size))
+    except OSError as error:
+        unreadable = Damage("unreadable", item.path, 0, item.size, "a readable file", str(error.strerror))
+        return producer_states(item.path, b"")[0], [unreadable]
 
 
 def _beginner(
@@ -186,15 +186,15 @@ def _first_offset_of(entry: Coverage) -> int:
     return entry.first_offset if entry.first_offset is not None else 0
 
 
-def _offset_limits(segments: list[tuple[DataDirectory, Item]]) -> dict[str, int]:
+def offset_limits(items: list[Item]) -> dict[str, int]:
     """By path: the base offset of the next segment in the same folder, above which the file can't go."""
     folders: dict[str, list[Item]] = {}
-    for _, item in segments:
+    for item in items:
         folders.setdefault(item.path.rpartition("/")[0], []).append(item)
     limits: dict[str, int] = {}
-    for items in folders.values():
-        items.sort(key=lambda item: item.base_offset)
-        for item, behind in zip(items, [*items[1:], None], strict=True):
+    for folder in folders.values():
+        folder.sort(key=lambda item: item.base_offset)
+        for item, behind in zip(folder, [*folder[1:], None], strict=True):
             known = behind is not None and item.base_offset >= 0 and behind.base_offset > item.base_offset
             limits[item.path] = behind.base_offset if known and behind is not None else NO_LIMIT
     return limits

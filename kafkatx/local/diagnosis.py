@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kafkatx.evidence.coverage import coverage_of
+from kafkatx.evidence.inventory import Kind
 from kafkatx.local.opening import Opener
 from kafkatx.local.stories import CaptureStory, Progress, build_stories, open_evidence
 from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, Selection
@@ -65,23 +66,16 @@ def _nothing(result: Diagnosis) -> str:
 
 def _judged(told: CaptureStory, selection: Selection) -> tuple[list[Diagnosed], list[NotCheckable]]:
     judgement = judge(told.story, selection.rules)
-    opener = Opener(told.segments)
+    set_aside = {(path, int(row["position"])) for _, path, _, row in told.diverged}
     ids = list(_ids(told, judgement.findings))
+    wanted = [number for number, finding in enumerate(judgement.findings) if selection.wants(finding)]
+    places = (place for number in wanted for place in judgement.findings[number].places())
+    opener = Opener(told.segments, told.capture.entries(Kind.SNAPSHOT), set_aside, places)
     found = []
-    for number, finding in enumerate(judgement.findings):
-        if selection.wants(finding):
-            cause = judgement.caused_by[number]
-            evidence = opener.open(finding.places())
-            found.append(
-                Diagnosed(
-                    ids[number],
-                    told.capture.name,
-                    told.capture.cluster_id,
-                    finding,
-                    evidence,
-                    ids[cause] if cause is not None else None,
-                )
-            )
+    for number in wanted:
+        finding, cause = judgement.findings[number], judgement.caused_by[number]
+        evidence, caused_by = opener.open(finding.places()), ids[cause] if cause is not None else None
+        found.append(Diagnosed(ids[number], told.capture.name, told.capture.cluster_id, finding, evidence, caused_by))
     return found, judgement.not_checkable
 
 

@@ -2,56 +2,78 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
+from collections.abc import Container, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from kafkatx.evidence.directories import Partition
 from kafkatx.evidence.inventory import Item
+from kafkatx.evidence.reading import offset_limits, snapshot_entries
 from kafkatx.kernels.batches import CHECK_NONE, HEADER_SIZE
 from kafkatx.rules.diagnosis import OpenedPlace
 from kafkatx.rules.finding import Place
 from kafkatx.segments.batches import SegmentWalk
+from kafkatx.segments.entries import SNAPSHOT_HEADER_SIZE
 from kafkatx.segments.resync import crc_matches
 from kafkatx.sources.files import OpenFile
 
 
 class Opener:
-    """Finds batches by offset. Each segment that is asked for is walked once by its headers; only the wanted batches are kept."""
+    """Finds batches by offset. Each segment that can hold a wanted one is walked once, by its headers.
 
-    def __init__(self, segments: dict[Partition, list[Item]]) -> None:
-        """`segments` are the log files of a capture by partition."""
-        self._segments = {
-            key: sorted(items, key=lambda item: (item.base_offset, item.path)) for key, items in segments.items()
-        }
-        self._found: dict[tuple[Partition, int], OpenedPlace] = {}
+    Where copies differ, what merging set aside is not meant; of a compacted and a whole version of one batch the fuller is. A place
+    that lies in no segment may be known from a producer snapshot: then its entry is the place.
+    """
 
-    def open(self, places: list[Place]) -> list[OpenedPlace]:
-        """Open all places, in the order given."""
+    def __init__(
+        self,
+        segments: dict[Partition, list[Item]],
+        snapshots: dict[Partition, list[Item]],
+        set_aside: Container[tuple[str, int]],
+        places: Iterable[Place],
+    ) -> None:
+        """Look for `places` in the files of a capture by partition; `set_aside` are (path, position) of diverged batches."""
+        self._set_aside = set_aside
+        self._found: dict[tuple[Partition, int], _Batch] = {}
         wanted: dict[Partition, set[int]] = {}
         for place in places:
-            key = (place.topic, place.partition)
-            if (key, place.offset) not in self._found:
-                wanted.setdefault(key, set()).add(place.offset)
+            wanted.setdefault((place.topic, place.partition), set()).add(place.offset)
         for key, offsets in wanted.items():
-            self._find(key, sorted(offsets))
+            self._find(key, segments.get(key, []), sorted(offsets))
+            self._find_in_snapshots(key, snapshots.get(key, []), sorted(offsets))
+
+    def open(self, places: Iterable[Place]) -> list[OpenedPlace]:
+        """Return the places with file and position, in the order given."""
         return [self._opened(place) for place in places]
 
     def _opened(self, place: Place) -> OpenedPlace:
         found = self._found.get(((place.topic, place.partition), place.offset))
         return (
-            OpenedPlace(place, found.source, found.position, found.crc_valid)
+            OpenedPlace(place, found.path, found.position, found.crc_valid)
             if found
             else OpenedPlace(place, None, None, None)
         )
 
-    def _find(self, key: Partition, offsets: list[int]) -> None:
-        """Look for offsets in the segments that can hold them, the last segment of each folder that begins at or below first."""
-        missing = offsets
-        for item in self._segments.get(key, []):
-            begins = item.base_offset if item.base_offset >= 0 else 0
-            candidates = [offset for offset in missing if offset >= begins]
+    def _find(self, key: Partition, items: list[Item], offsets: list[int]) -> None:
+        limits = offset_limits(items)
+        for item in sorted(items, key=lambda item: (item.base_offset, item.path)):
+            first = bisect_left(offsets, item.base_offset)
+            candidates = offsets[first : bisect_left(offsets, limits[item.path])]
             if candidates:
                 self._search(key, item, candidates)
-                missing = [offset for offset in missing if (key, offset) not in self._found]
+
+    def _find_in_snapshots(self, key: Partition, items: list[Item], offsets: list[int]) -> None:
+        """Entries of transactions that are open since an offset that no segment holds any more."""
+        missing = [offset for offset in offsets if (key, offset) not in self._found]
+        for item in items if missing else []:
+            entries, _ = snapshot_entries(item)
+            for offset in missing:
+                for number in np.flatnonzero(entries["open_since_offset"] == offset)[:1]:
+                    position = SNAPSHOT_HEADER_SIZE + int(number) * entries.itemsize
+                    self._found.setdefault((key, offset), _Batch(item.path, position, True, (0, 0)))
 
     def _search(self, key: Partition, item: Item, offsets: list[int]) -> None:
         try:
@@ -63,15 +85,32 @@ class Opener:
     def _search_file(self, key: Partition, file: OpenFile, offsets: list[int]) -> None:
         for chunk in SegmentWalk(file, check=CHECK_NONE).chunks():
             ends = chunk.rows["last_offset"]
-            for offset in offsets[bisect_right(offsets, int(chunk.rows["base_offset"][0]) - 1) :]:
+            for offset in offsets[bisect_left(offsets, int(chunk.rows["base_offset"][0])) :]:
                 if offset > int(ends[-1]):
                     break
                 row = chunk.rows[int(ends.searchsorted(offset))]
                 if row["base_offset"] <= offset:
-                    position = int(row["position"])
-                    valid = crc_matches(file, position, file.read(position, HEADER_SIZE)) if row["magic"] == 2 else None
-                    place = Place(*key, offset, None, "")
-                    if valid is not False:
-                        self._found[key, offset] = OpenedPlace(place, file.path, position, valid)
+                    self._note(key, offset, file, row)
             if offsets[-1] <= int(ends[-1]):
                 return
+
+    def _note(self, key: Partition, offset: int, file: OpenFile, row: Any) -> None:
+        position, before = int(row["position"]), self._found.get((key, offset))
+        if (file.path, position) in self._set_aside:
+            return
+        rank = (int(row["leader_epoch"]), int(row["record_count"]))
+        if before is not None and before.rank >= rank:
+            return
+        valid = crc_matches(file, position, file.read(position, HEADER_SIZE)) if row["magic"] == 2 else None
+        if valid is not False:
+            self._found[key, offset] = _Batch(file.path, position, valid, rank)
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Where a wanted batch lies; `rank` decides between copies."""
+
+    path: str
+    position: int
+    crc_valid: bool | None
+    rank: tuple[int, int]
