@@ -115,7 +115,8 @@ def _of_aborts(
     within = (duration >= 0) & (duration <= timeout - tolerance)
     late = duration > timeout + OLD_CLEANUP_INTERVAL_MS + TIMEOUT_SLACK_MS
     gap = t["next_timestamp"] - t["completion_timestamp"]
-    follows = (t["next_state"] == EMPTY) & (t["completion_timestamp"] >= 0)
+    one_up = (t["next_epoch"] == t["completion_epoch"] + 1) | (t["next_producer_id"] != t["completed_producer_id"])
+    follows = (t["next_state"] == EMPTY) & (t["completion_timestamp"] >= 0) & one_up
     init, prompt = follows & (gap <= RETRY_WINDOW_MS), follows & (gap <= PROMPT_RETRY_MS)
     went_on = (
         (t["next_state"] == ONGOING)
