@@ -1,4 +1,6 @@
-"""Coverage: every file that was met, what it was taken for, what of it was read and verified, what was left out and why."""
+"""Coverage: every file that was met, what it was taken for, what of it was read and verified, what was left out and
+why.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""One partition of a capture, all copies merged: windows of batches or coordinator rows, and what was met on the way."""
+"""One partition of a capture, all copies merged: windows of batches or coordinator rows, and what was met on the
+way.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +125,9 @@ class PartitionReading:
             )
 
     def open_before(self, offset: int, snapshots: list[Item]) -> list[tuple[int, int, int, int]]:
-        """Transactions that snapshots show open since before `offset`: (producer id, epoch, first offset, last time)."""
+        """Transactions that snapshots show open since before `offset`: (producer id, epoch, first offset, last
+        time).
+        """
         found: list[tuple[int, int, int, int]] = []
         for item in snapshots:
             data, damage = snapshot_entries(item)

@@ -1,6 +1,8 @@
-"""Settles the stretches where matching from the front and from the back disagree: the cheapest explanation, if it is the only one.
+"""Settles the stretches where matching from the front and from the back disagree: the cheapest explanation, if it is
+the only one.
 
-A restarted coordinator repeats markers, brokers lose the ends of logs, clocks differ. What costs little happens (a repeated marker, a
+A restarted coordinator repeats markers, brokers lose the ends of logs, clocks differ. What costs little happens (a
+repeated marker, a
 marker that is still to come); what costs much does not (a marker that no coordinator decided).
 """
 
@@ -32,7 +34,9 @@ class Stretch:
 
 
 def settle(stretch: Stretch, transactions: Array, spans: Array, tolerance_ms: int) -> list[int] | None:
-    """Span (or -1) of each transaction of the stretch; None where two explanations cost the same or the stretch is too long."""
+    """Span (or -1) of each transaction of the stretch; None where two explanations cost the same or the stretch is
+    too long.
+    """
     rows, columns = len(stretch.transactions), len(stretch.spans)
     if rows * columns > LARGEST_STRETCH:
         return None
@@ -61,7 +65,8 @@ def _orphan(spans: Array, span: int) -> int:
 
 
 def _fill(stretch: Stretch, transactions: Array, spans: Array, tolerance_ms: int) -> tuple[Any, Any]:
-    """Costs and numbers of cheapest ways, state by state; unmatched spans come before unmatched transactions, so no way counts twice.
+    """Costs and numbers of cheapest ways, state by state; unmatched spans come before unmatched transactions, so no
+    way counts twice.
 
     Layer 0: the last step was a match or an orphan; layer 1: the last step left a transaction without a span.
     """
@@ -117,7 +122,8 @@ def _trace(stretch: Stretch, cost: Any, transactions: Array, spans: Array, toler
 
 
 def stretches(agreed: Array, matched: Array, group_rows: Array, group_spans: Array) -> list[tuple[int, int, Stretch]]:
-    """Runs of disagreement inside a group: (first, end) positions in the group, and what lies between the agreed neighbours.
+    """Runs of disagreement inside a group: (first, end) positions in the group, and what lies between the agreed
+    neighbours.
 
     `agreed`, `matched` and `group_rows` (transactions) are parallel; `group_spans` are the group's spans in order.
     """

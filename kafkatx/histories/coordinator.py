@@ -1,6 +1,7 @@
 """What the coordinator recorded: transactions, initialisations, oddities and the latest row of every transactional.id.
 
-Grain: one partition of `__transaction_state` of a capture (all rows of an id lie in one), rows in offset order (kernels.rows.STATE).
+Grain: one partition of `__transaction_state` of a capture (all rows of an id lie in one), rows in offset order
+(kernels.rows.STATE).
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from kafkatx.kernels.transactions import LEGAL, LIST_CHANGED, NO_ROOM, NOTHING, 
 class CoordinatorHistory:
     """Tables of one state partition (dtypes TRANSACTION, INITIALISATION, ODDITY, LATEST) and its horizon.
 
-    `first_offset`, `next_offset`: the offsets the rows span; `last_gap`: offset at which the last hole ended (-1: none);
+    `first_offset`, `next_offset`: the offsets the rows span; `last_gap`: offset at which the last hole ended (-1:
+    none);
     `last_timestamp`: time of the newest row; `rows`: rows read; `leader_epoch`: the highest.
     """
 
@@ -82,7 +84,11 @@ class CoordinatorFold:
     def finish(self, partition_lists: list[tuple[int, ...]]) -> CoordinatorHistory:
         """Return the tables; `partition_lists` decides which changed lists shrank."""
         oddities = self.oddities.done()
-        kept = [number for number, row in enumerate(oddities) if row["kind"] != LIST_CHANGED or _shrank(row, partition_lists)]
+        kept = [
+            number
+            for number, row in enumerate(oddities)
+            if row["kind"] != LIST_CHANGED or _shrank(row, partition_lists)
+        ]
         latest = self.latest[self.latest["state"] != NOTHING]
         return CoordinatorHistory(
             self.state_partition, self.transactions.done(), self.initialisations.done(), oddities[kept], latest,

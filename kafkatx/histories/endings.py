@@ -1,9 +1,12 @@
 """Who ended each transaction: decided once, for all rules.
 
 Grain: the transactions of a transactional.id (a producer id is enough); vectorised over all at once.
-The order of the questions, and why: the epoch table of KIP-98, KIP-360, KIP-588 and KIP-890. Classic: the client's own end keeps the
-epoch, the coordinator's raises it by one (except 0.11.0.0 and 0.11.0.1, KAFKA-6119). Transactions v2: every end raises it, so the
-duration against the row's own timeout and what follows decide. 4.0.0 alone raises it by two when the coordinator aborts.
+The order of the questions, and why: the epoch table of KIP-98, KIP-360, KIP-588 and KIP-890. Classic: the client's
+own end keeps the
+epoch, the coordinator's raises it by one (except 0.11.0.0 and 0.11.0.1, KAFKA-6119). Transactions v2: every end
+raises it, so the
+duration against the row's own timeout and what follows decide. 4.0.0 alone raises it by two when the coordinator
+aborts.
 """
 
 from __future__ import annotations
@@ -65,7 +68,8 @@ class Reason(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Endings:
-    """Arrays parallel to the table of transactions: EndedBy, Verdict, Reason, Protocol, duration in ms (-1 unknown), epoch of the data
+    """Arrays parallel to the table of transactions: EndedBy, Verdict, Reason, Protocol, duration in ms (-1 unknown),
+    epoch of the data
     (-1 unknown)."""
 
     ended_by: Any
@@ -79,7 +83,8 @@ class Endings:
 def endings(transactions: Array, data_epoch: Array, release_raises_epoch: bool) -> Endings:
     """Decide every ending.
 
-    `data_epoch` is the epoch of a transaction's data as the partitions show it (-1 where none is at hand); `release_raises_epoch` says
+    `data_epoch` is the epoch of a transaction's data as the partitions show it (-1 where none is at hand);
+    `release_raises_epoch` says
     that 0.11.0.0 and 0.11.0.1 are excluded.
     """
     t = transactions

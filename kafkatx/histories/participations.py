@@ -30,7 +30,8 @@ class Status(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Participations:
-    """`rows` (dtype PARTICIPATION), in order of transaction; `owner[span]`: transaction row that a span's data belong to, -1 for none,
+    """`rows` (dtype PARTICIPATION), in order of transaction; `owner[span]`: transaction row that a span's data belong
+    to, -1 for none,
     -2 where the evidence fits two."""
 
     rows: Array
@@ -42,7 +43,8 @@ def participations(
 ) -> Participations:
     """Match transactions with spans.
 
-    `at_hand[partition_code]` says whether the partition's log is in the evidence; `tolerance_ms` is what two brokers' clocks may differ
+    `at_hand[partition_code]` says whether the partition's log is in the evidence; `tolerance_ms` is what two brokers'
+    clocks may differ
     by (0 where one broker wrote everything).
     """
     rows = _exploded(transactions, partition_lists)
@@ -170,7 +172,8 @@ def _mark_undecided(owner: Array, forward: Array, backward: Array, agreed: Array
 def _assign_data(transactions: Array, rows: Array, spans: Array, owner: Array, groups: _Groups) -> None:
     """Give every span with data its transaction.
 
-    The span that a transaction's own marker ended is its data. Where that marker found nothing open, or where it is missing, the data
+    The span that a transaction's own marker ended is its data. Where that marker found nothing open, or where it is
+    missing, the data
     are the span before it (or the open one) if its epoch is the transaction's and nobody else's marker claims it.
     """
     marked = rows["marker"] >= 0
@@ -188,7 +191,9 @@ def _assign_data(transactions: Array, rows: Array, spans: Array, owner: Array, g
 
 
 def _assign_free(transactions: Array, rows: Array, spans: Array, owner: Array, leftover: Array, free: Array) -> None:
-    """The few cases that markers did not settle, one by one: unowned data against transactions without data in that partition."""
+    """The few cases that markers did not settle, one by one: unowned data against transactions without data in that
+    partition.
+    """
     waiting: dict[tuple[int, int], list[int]] = {}
     for number in leftover.tolist():
         transaction = transactions[int(rows["transaction"][number])]
@@ -211,7 +216,8 @@ def _assign_free(transactions: Array, rows: Array, spans: Array, owner: Array, l
 def _can_hold(transaction: Array, row: Array, span: Array, spans: Array) -> bool:
     """Whether unowned data can be of a transaction: its epoch, behind nothing that came later, before its own marker.
 
-    An Ongoing row is always written before the data it allows, so data behind the marker of the transaction are not its data.
+    An Ongoing row is always written before the data it allows, so data behind the marker of the transaction are not
+    its data.
     """
     if transaction["producer_epoch"] >= 0 and span["producer_epoch"] != transaction["producer_epoch"]:
         return False

@@ -40,7 +40,9 @@ class OpenAtStart:
 
 @dataclass(frozen=True, slots=True)
 class PartitionSpans:
-    """What the fold yields: spans (dtype SPAN, ended ones in order of their markers, then open ones) and the horizon (one row)."""
+    """What the fold yields: spans (dtype SPAN, ended ones in order of their markers, then open ones) and the horizon
+    (one row).
+    """
 
     spans: Array
     horizon: Any
@@ -75,7 +77,14 @@ class SpanFold:
         while number < len(batches):
             self.spans.make_room()
             why, number, self.spans.filled = fold_spans(
-                batches, number, self.partition_code, self.slots, self.producers.rows, self.horizon, self.spans.rows, self.spans.filled
+                batches,
+                number,
+                self.partition_code,
+                self.slots,
+                self.producers.rows,
+                self.horizon,
+                self.spans.rows,
+                self.spans.filled,
             )
             self.producers.filled = int(self.horizon["producers"][0])
             if why == SPANS_FULL:
@@ -89,7 +98,14 @@ class SpanFold:
         rows = self.producers.done()
         for row in np.flatnonzero(rows["first_offset"] >= 0):
             self.spans.make_room()
-            emit_span(rows, int(row), self.partition_code, int(self.horizon["last_gap"][0]), self.spans.rows, self.spans.filled)
+            emit_span(
+                rows,
+                int(row),
+                self.partition_code,
+                int(self.horizon["last_gap"][0]),
+                self.spans.rows,
+                self.spans.filled,
+            )
             self.spans.rows["flags"][self.spans.filled] |= OPEN
             self.spans.filled += 1
         return PartitionSpans(self.spans.done(), self.horizon[0])
@@ -105,8 +121,14 @@ class SpanFold:
         return int(self.slots[slot])
 
     def _room_for_producers(self, needed: bool = False) -> None:
-        """Double the table of producers (where it is full, or when told that it must take one more) and hash it anew."""
-        if needed and self.producers.filled + 1 < len(self.producers.rows) and 2 * (self.producers.filled + 2) <= len(self.slots):
+        """Double the table of producers (where it is full, or when told that it must take one more) and hash it
+        anew.
+        """
+        if (
+            needed
+            and self.producers.filled + 1 < len(self.producers.rows)
+            and 2 * (self.producers.filled + 2) <= len(self.slots)
+        ):
             return
         self.producers.make_room(len(self.producers.rows))
         self.slots = np.full(4 * len(self.producers.rows), -1, np.int32)
@@ -115,7 +137,9 @@ class SpanFold:
             self.slots[producer_slot.plain(producer_id, self.slots, self.producers.rows)] = row
 
 
-def fold_partition(windows: Iterable[Array], partition_code: int, open_at_start: Iterable[OpenAtStart] = ()) -> PartitionSpans:
+def fold_partition(
+    windows: Iterable[Array], partition_code: int, open_at_start: Iterable[OpenAtStart] = ()
+) -> PartitionSpans:
     """Spans and horizon of one partition from windows of batches in offset order."""
     fold = SpanFold(partition_code)
     fold.open_at_start(open_at_start)

@@ -20,9 +20,12 @@ from kafkatx.terms.topics import partition_for
 class Horizon:
     """How far a data partition's evidence reaches. Offsets are -1 where nothing is known; times are milliseconds.
 
-    `log_start` is the lowest offset that counts, `log_end` the offset behind the last batch, `first_dirty` where the cleaner stopped,
-    `is_compacted` that offsets may be missing for that reason; `has_gaps` that offsets are missing and compaction can't explain it;
-    `is_torn` that the end (or a stretch inside) could not be read; `first_timestamp` and `newest` span the time of its batches.
+    `log_start` is the lowest offset that counts, `log_end` the offset behind the last batch, `first_dirty` where the
+    cleaner stopped,
+    `is_compacted` that offsets may be missing for that reason; `has_gaps` that offsets are missing and compaction
+    can't explain it;
+    `is_torn` that the end (or a stretch inside) could not be read; `first_timestamp` and `newest` span the time of
+    its batches.
     """
 
     partition_code: int
@@ -52,7 +55,8 @@ class Horizon:
 
 @dataclass(frozen=True, slots=True)
 class StateHorizon:
-    """How far a partition of `__transaction_state` reaches; `newest` is the time of its last row, `last_gap` the offset at which the
+    """How far a partition of `__transaction_state` reaches; `newest` is the time of its last row, `last_gap` the
+    offset at which the
     last stretch of missing offsets ended (-1: none is missing)."""
 
     partition: int
@@ -76,7 +80,8 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class CaptureFacts:
-    """What is known of the cluster as a whole. `evidence_end` is "now" for ages; `brokers` how many wrote; `was_live` that brokers ran
+    """What is known of the cluster as a whole. `evidence_end` is "now" for ages; `brokers` how many wrote; `was_live`
+    that brokers ran
     while it was copied as far as one can tell."""
 
     name: str
@@ -89,7 +94,8 @@ class CaptureFacts:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Ways into the tables: `by_id` are rows of transactions ordered by id and then by time, `id_codes` their ids; `spans` gives the
+    """Ways into the tables: `by_id` are rows of transactions ordered by id and then by time, `id_codes` their ids;
+    `spans` gives the
     first and the behind-last row of each partition's spans."""
 
     by_id: Array
@@ -150,13 +156,17 @@ class Story:
         return -1
 
     def state_partition_at_hand(self, transactional_id: str) -> bool | None:
-        """Whether the coordinator's partition of an id is in the evidence; None where the number of partitions is not known."""
+        """Whether the coordinator's partition of an id is in the evidence; None where the number of partitions is not
+        known.
+        """
         count = self.state_partition_count
         return None if count is None else partition_for(transactional_id, count) in self.state_horizons
 
     @property
     def state_partition_count(self) -> int | None:
-        """Number of partitions of `__transaction_state`, as far as the ids at hand agree with the partitions at hand."""
+        """Number of partitions of `__transaction_state`, as far as the ids at hand agree with the partitions at
+        hand.
+        """
         if not self.state_horizons:
             return None
         present = sorted(self.state_horizons)
@@ -170,7 +180,11 @@ class Story:
     def has_all_state_partitions(self) -> bool:
         """Whether every partition of `__transaction_state` is in the evidence, readable to its end."""
         count = self.state_partition_count
-        return count is not None and set(range(count)) <= set(self.state_horizons) and not any(h.is_torn for h in self.state_horizons.values())
+        return (
+            count is not None
+            and set(range(count)) <= set(self.state_horizons)
+            and not any(h.is_torn for h in self.state_horizons.values())
+        )
 
 
 def tell(
@@ -202,7 +216,11 @@ def tell(
 def _index(transactions: Array, partitions: list[PartitionSpans]) -> Index:
     by_id = np.argsort(transactions["id_code"], kind="stable")
     ends = np.cumsum([len(part.spans) for part in partitions]).tolist()
-    ranges = {int(part.spans["partition_code"][0]): (end - len(part.spans), end) for part, end in zip(partitions, ends, strict=True) if len(part.spans)}
+    ranges = {
+        int(part.spans["partition_code"][0]): (end - len(part.spans), end)
+        for part, end in zip(partitions, ends, strict=True)
+        if len(part.spans)
+    }
     return Index(by_id, transactions["id_code"][by_id], ranges)
 
 

@@ -13,11 +13,14 @@ from kafkatx.kernels.crc32c import crc32c
 from kafkatx.kernels.engine import kernel
 
 MORE_DATA, FULL, END, DAMAGED, TORN, WRONG_CRC = 0, 1, 2, 3, 4, 5
-"""Why a walk stopped: the buffer ends inside a needed part; no room for rows; nothing is left; not a batch; a batch that goes
+"""Why a walk stopped: the buffer ends inside a needed part; no room for rows; nothing is left; not a batch; a batch
+that goes
 past the end of the file; a batch whose CRC is wrong."""
 
 CHECK_NONE, CHECK_CONTROL, CHECK_ALL = 0, 1, 2
-"""Which CRCs a walk checks: none; control batches and batches whose producer id, epoch or sequence was not to be expected; all."""
+"""Which CRCs a walk checks: none; control batches and batches whose producer id, epoch or sequence was not to be
+expected; all.
+"""
 
 SEEN_PRODUCERS = 4096
 """Slots of the table of producers already seen; a collision costs one more CRC, nothing else."""
@@ -79,7 +82,9 @@ def note_seen(data: Any, at: int, seen: Any) -> None:
 
 @kernel
 def write_control(data: Any, at: int, end: int, out: Any, row: int) -> None:
-    """Read type and coordinator epoch of a control batch's first record; leaves -1 where the record does not hold them."""
+    """Read type and coordinator epoch of a control batch's first record; leaves -1 where the record does not hold
+    them.
+    """
     length, place = varint_at(data, at + HEADER_SIZE, end)
     if length < 0 or place + length > end:
         return
@@ -168,7 +173,8 @@ def walk_batches(
 ) -> tuple[int, int, int, int, int]:
     """Walk from data[at] (whose file position is data_position + at) and fill rows from `row` on.
 
-    Returns (rows filled so far, position in the buffer of the next batch, why it stopped, last offset, leader epoch). A batch whose
+    Returns (rows filled so far, position in the buffer of the next batch, why it stopped, last offset, leader epoch).
+    A batch whose
     body is not needed may lie partly or wholly behind the buffer; then the next position is behind `data_end` too.
     """
     capacity = len(out)

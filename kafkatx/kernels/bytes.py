@@ -1,6 +1,7 @@
 """Big-endian integers and varints out of a byte buffer, for kernels (declarations: formats/primitives.py).
 
-Buffers are uint8 arrays when compiled and memoryviews when interpreted; both index to small non-negative integers. Products, not
+Buffers are uint8 arrays when compiled and memoryviews when interpreted; both index to small non-negative integers.
+Products, not
 shifts: numba makes a shifted uint8 unsigned, and unsigned with signed makes a float.
 """
 
@@ -48,12 +49,15 @@ def int64_at(data: Any, at: int) -> int:
 
 
 BAD_VARINT = -(1 << 62)
-"""What `varint_at` returns for a value that runs past its end or is longer than ten bytes; no length or delta is that small."""
+"""What `varint_at` returns for a value that runs past its end or is longer than ten bytes; no length or delta is that
+small.
+"""
 
 
 @kernel
 def varint_at(data: Any, at: int, end: int) -> tuple[int, int]:
-    """Zig-zag varint or varlong (records of batch v2): (value, position behind it); BAD_VARINT if it does not end before `end`.
+    """Zig-zag varint or varlong (records of batch v2): (value, position behind it); BAD_VARINT if it does not end
+    before `end`.
 
     The unsigned value is folded as it is read, so the ten-byte form of a negative varlong stays within int64.
     """

@@ -1,7 +1,9 @@
 """Runs a kernel as plain Python on small inputs and compiled by numba on large ones. The only module that knows numba.
 
-A kernel is written once. Until it has handled `COMPILE_ABOVE_ROWS` rows its function is called as it is; after that the same
-function, compiled, goes on over the same arrays. So a small incident never waits for a compiler. `forced()` pins one of the two.
+A kernel is written once. Until it has handled `COMPILE_ABOVE_ROWS` rows its function is called as it is; after that
+the same
+function, compiled, goes on over the same arrays. So a small incident never waits for a compiler. `forced()` pins one
+of the two.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ R = TypeVar("R")
 Mode = Literal["interpreted", "compiled"]
 
 COMPILE_ABOVE_ROWS = 12_000
-"""Rows that a kernel handles interpreted before it goes on compiled: some tenths of a second, which is what loading the compiled
+"""Rows that a kernel handles interpreted before it goes on compiled: some tenths of a second, which is what loading
+the compiled
 form costs."""
 
 _forced: ContextVar[Mode | None] = ContextVar("kafkatx_kernel_mode", default=None)
@@ -39,8 +42,10 @@ def forced(mode: Mode) -> Iterator[None]:
 class Kernel(Generic[P, R]):
     """One loop over data in its two forms.
 
-    `plain` is the function as written (or, where a wheel does the same work, that wheel's function); `compiled` is made on first use.
-    The one that calls a kernel from outside tells it with `count` how many rows came of it, and hands buffers over by `view`.
+    `plain` is the function as written (or, where a wheel does the same work, that wheel's function); `compiled` is
+    made on first use.
+    The one that calls a kernel from outside tells it with `count` how many rows came of it, and hands buffers over by
+    `view`.
     """
 
     def __init__(self, function: Callable[P, R], wheel: Callable[P, R] | None = None) -> None:
@@ -54,14 +59,18 @@ class Kernel(Generic[P, R]):
 
     @property
     def plain(self) -> Callable[P, R]:
-        """The function as written; the kernels it calls are called as written too, without asking for the mode each time."""
+        """The function as written; the kernels it calls are called as written too, without asking for the mode each
+        time.
+        """
         if self._plain is None:
             self._plain = cast("Callable[P, R]", _linked(self.function, lambda kernel: kernel.plain))
         return self._plain
 
     @property
     def compiled(self) -> Callable[P, R]:
-        """The function compiled by numba, its callees too; cached on disk where the package's folder or the user's cache is writable."""
+        """The function compiled by numba, its callees too; cached on disk where the package's folder or the user's
+        cache is writable.
+        """
         if self._compiled is None:
             self._compiled = _compile(self.function)
         return self._compiled
@@ -81,7 +90,9 @@ class Kernel(Generic[P, R]):
             self.rows = max(self.rows, COMPILE_ABOVE_ROWS)
 
     def view(self, buffer: Any) -> Any:
-        """Return the form of a byte buffer that the next call indexes fastest: a uint8 array when compiled, else a memoryview."""
+        """Return the form of a byte buffer that the next call indexes fastest: a uint8 array when compiled, else a
+        memoryview.
+        """
         import numpy as np
 
         return np.frombuffer(buffer, np.uint8) if self.is_compiled else memoryview(buffer)
@@ -124,7 +135,9 @@ def _linked(function: Callable[P, R], form: Callable[[Kernel[Any, Any]], Any]) -
 
 
 def _compile(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function with the kernels it calls replaced by their compiled forms (numba refuses to call plain ones)."""
+    """Compile a function with the kernels it calls replaced by their compiled forms (numba refuses to call plain
+    ones).
+    """
     import numba
 
     linked = _linked(function, lambda kernel: kernel.compiled)
@@ -137,6 +150,8 @@ def _compile(function: Callable[P, R]) -> Callable[P, R]:
 
 @cache
 def _sources() -> str:
-    """Digest of all kernels: numba keeps a compiled function until its own file changes, whatever becomes of those it calls."""
+    """Digest of all kernels: numba keeps a compiled function until its own file changes, whatever becomes of those it
+    calls.
+    """
     files = sorted(Path(__file__).parent.glob("*.py"))
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]

@@ -1,7 +1,9 @@
 """Matches markers of a producer in a partition with the coordinator's decisions, both in order, from either end.
 
-A marker carries the epoch and the kind of the decision and is written between the decision and the completion. Under the classic
-protocol thousands of transactions share producer id and epoch, so order and time decide; what the two directions see differently is
+A marker carries the epoch and the kind of the decision and is written between the decision and the completion. Under
+the classic
+protocol thousands of transactions share producer id and epoch, so order and time decide; what the two directions see
+differently is
 not decided by the evidence.
 """
 
@@ -109,7 +111,9 @@ def match_groups(
     forward: Any,
     backward: Any,
 ) -> None:
-    """Match group by group; group g has rows[row_bounds[g]:row_bounds[g+1]] and order[span_bounds[g, 0]:span_bounds[g, 1]]."""
+    """Match group by group; group g has rows[row_bounds[g]:row_bounds[g+1]] and order[span_bounds[g,
+    0]:span_bounds[g, 1]].
+    """
     for group in range(len(row_bounds) - 1):
         a, b = row_bounds[group], row_bounds[group + 1]
         c, d = span_bounds[group, 0], span_bounds[group, 1]

@@ -1,6 +1,7 @@
 """Row types that kernels fill: one numpy structured dtype each, declared here and nowhere else.
 
-Absent values are -1 (they are null in the Arrow tables). Offsets and positions are int64, times are milliseconds since the epoch.
+Absent values are -1 (they are null in the Arrow tables). Offsets and positions are int64, times are milliseconds
+since the epoch.
 """
 
 import numpy as np
@@ -50,7 +51,9 @@ RECORD = np.dtype(
     ],
     align=True,
 )
-"""A record of a batch v2 (formats/record.py). `*_start` index the (decompressed) records buffer; a length of -1 is null."""
+"""A record of a batch v2 (formats/record.py). `*_start` index the (decompressed) records buffer; a length of -1 is
+null.
+"""
 
 STATE = np.dtype(
     [
@@ -99,7 +102,9 @@ PRODUCER = np.dtype(
     ],
     align=True,
 )
-"""What the span fold remembers of a producer in one partition: the span that is open (first_offset -1: none) and its last marker."""
+"""What the span fold remembers of a producer in one partition: the span that is open (first_offset -1: none) and its
+last marker.
+"""
 
 SPAN = np.dtype(
     [
@@ -163,8 +168,10 @@ TRANSACTION = np.dtype(
     ],
     align=True,
 )
-"""One transaction as the coordinator recorded it. `decision` is the status code of Prepare* (2, 3; -1: none), `*_version` the
-client transaction version of that row, `next_*` the row of the same id that follows (`next_state` -2: a tombstone, -1: none)."""
+"""One transaction as the coordinator recorded it. `decision` is the status code of Prepare* (2, 3; -1: none),
+`*_version` the
+client transaction version of that row, `next_*` the row of the same id that follows (`next_state` -2: a tombstone,
+-1: none)."""
 
 INITIALISATION = np.dtype(
     [
@@ -188,7 +195,8 @@ INITIALISATION = np.dtype(
     ],
     align=True,
 )
-"""An Empty row (somebody ran InitProducerId) or a tombstone, with the row of the id before it (`previous_state` -1: none seen, -2: a
+"""An Empty row (somebody ran InitProducerId) or a tombstone, with the row of the id before it (`previous_state` -1:
+none seen, -2: a
 tombstone). `is_contiguous`: no offset is missing between the two."""
 
 ODDITY = np.dtype(
@@ -225,12 +233,14 @@ LATEST = np.dtype(
     ],
     align=True,
 )
-"""The last row of a transactional.id (`state` -2: a tombstone, -1: none seen); `transaction_row` is its transaction that has not
+"""The last row of a transactional.id (`state` -2: a tombstone, -1: none seen); `transaction_row` is its transaction
+that has not
 completed, -1 if there is none."""
 
 PARTICIPATION = np.dtype(
     [("transaction", "i8"), ("partition_code", "i4"), ("span", "i8"), ("marker", "i8"), ("status", "i1")],
     align=True,
 )
-"""A partition that a transaction lists: rows of its data (`span`) and of its own marker (`marker`) in the table of spans, -1 for none
+"""A partition that a transaction lists: rows of its data (`span`) and of its own marker (`marker`) in the table of
+spans, -1 for none
 (they differ where something else ended the data). `status`: see histories/participations.py."""

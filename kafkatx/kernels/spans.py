@@ -1,6 +1,8 @@
-"""The span fold: batches of one partition in offset order to spans, one row for each run of a producer's data that a marker ends.
+"""The span fold: batches of one partition in offset order to spans, one row for each run of a producer's data that a
+marker ends.
 
-Kafka's own: ProducerStateManager and ProducerAppendInfo (a transaction is open in a partition from the first transactional batch
+Kafka's own: ProducerStateManager and ProducerAppendInfo (a transaction is open in a partition from the first
+transactional batch
 of a producer id to its next marker; 0.11 to 4.4).
 """
 
@@ -13,7 +15,9 @@ from kafkatx.kernels.engine import kernel, kernel_after
 
 DONE, SPANS_FULL, PRODUCERS_FULL = 0, 1, 2
 NO_DATA, BEFORE_LOG, MIXED_EPOCHS, OVER_GAP, OPEN = 1, 2, 4, 8, 16
-"""Flags of a span: a marker alone; begun before the first batch at hand; data of more than one epoch; offsets missing inside; no marker."""
+"""Flags of a span: a marker alone; begun before the first batch at hand; data of more than one epoch; offsets missing
+inside; no marker.
+"""
 UNKNOWN_KIND = 2
 """Kind of a marker that the cleaner emptied."""
 
@@ -38,7 +42,8 @@ HORIZON = np.dtype(
         ("cleaned_batches", "i8"),
     ]
 )
-"""What the fold knows of the partition as a whole. `last_gap` is the offset at which the last hole ended, `broker_time` the newest
+"""What the fold knows of the partition as a whole. `last_gap` is the offset at which the last hole ended,
+`broker_time` the newest
 time a broker wrote (markers, LogAppendTime), `create_time` the newest time a client wrote."""
 
 
@@ -63,7 +68,9 @@ def new_horizon() -> Any:
 
 @kernel
 def producer_slot(producer_id: int, slots: Any, producers: Any) -> int:
-    """Slot of a producer id in the open-addressing table `slots`: the one that holds it, or the free one it belongs in."""
+    """Slot of a producer id in the open-addressing table `slots`: the one that holds it, or the free one it belongs
+    in.
+    """
     mask = len(slots) - 1
     slot = ((producer_id & 0xFFFFFFFF) * 40503 + (producer_id >> 16)) & mask
     while slots[slot] >= 0 and producers["producer_id"][slots[slot]] != producer_id:
@@ -193,7 +200,8 @@ def fold_spans(
 ) -> tuple[int, int, int]:
     """Fold batches[first:] into `spans` from row `at` on; returns (why it stopped, batch to go on with, spans filled).
 
-    Memory grows with producers and spans only: when `slots` is half full or `spans` has no room the caller makes room and calls again.
+    Memory grows with producers and spans only: when `slots` is half full or `spans` has no room the caller makes room
+    and calls again.
     """
     for number in range(first, len(batches)):
         if batches["attributes"][number] & 0x10 == 0 or batches["magic"][number] < 2:

@@ -207,7 +207,8 @@ def walk_states(
 ) -> tuple[int, int, int, int]:
     """Read the records of uncompressed batches; `start` is the place in `data` of file position 0 (usually negative).
 
-    Fills `out` (STATE) and `places`; `problems` gets rows (batch row, offset, outcome). Returns (rows, problems, batch row to go on
+    Fills `out` (STATE) and `places`; `problems` gets rows (batch row, offset, outcome). Returns (rows, problems,
+    batch row to go on
     with, records of it already done); the batch row equals len(batches) when all is read.
     """
     row = 0

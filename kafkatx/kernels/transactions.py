@@ -1,6 +1,8 @@
-"""The coordinator fold: rows of one `__transaction_state` partition in offset order to transactions, initialisations and oddities.
+"""The coordinator fold: rows of one `__transaction_state` partition in offset order to transactions, initialisations
+and oddities.
 
-Kafka's own: TransactionMetadata.prepareTransitionTo and TransactionState.validPreviousStates (0.11 to 4.4); KIP-98, KIP-890.
+Kafka's own: TransactionMetadata.prepareTransitionTo and TransactionState.validPreviousStates (0.11 to 4.4); KIP-98,
+KIP-890.
 """
 
 from typing import Any
@@ -164,7 +166,9 @@ def add_initialisation(
 
 @kernel
 def oddity_of(rows: Any, number: int, latest: Any, who: int, legal: Any, empty_list: int) -> int:
-    """Kind of what the state machine can't have written after the row before, 0 if nothing; tombstones follow Empty and Complete*."""
+    """Kind of what the state machine can't have written after the row before, 0 if nothing; tombstones follow Empty
+    and Complete*.
+    """
     before = latest["state"][who]
     if rows["is_tombstone"][number]:
         return ILLEGAL_TRANSITION if before == ONGOING or before == PREPARE_COMMIT or before == PREPARE_ABORT else 0
@@ -219,7 +223,8 @@ def fold_states(
 ) -> tuple[int, int, int, int, int]:  # fmt: skip
     """Fold rows[first:]; returns (DONE or NO_ROOM, row to go on with, transactions, initialisations, oddities filled).
 
-    `latest` (LATEST) and `last_of` (int64: the id's last transaction row, -1) are indexed by id_code and large enough; `carry` holds
+    `latest` (LATEST) and `last_of` (int64: the id's last transaction row, -1) are indexed by id_code and large
+    enough; `carry` holds
     (next expected offset, offset at which the last hole ended).
     """
     for number in range(first, len(rows)):

@@ -24,7 +24,8 @@ from kafkatx.sources.files import OpenFile
 class Opener:
     """Finds batches by offset. Each segment that can hold a wanted one is walked once, by its headers.
 
-    Where copies differ, what merging set aside is not meant; of a compacted and a whole version of one batch the fuller is. A place
+    Where copies differ, what merging set aside is not meant; of a compacted and a whole version of one batch the
+    fuller is. A place
     that lies in no segment may be known from a producer snapshot: then its entry is the place.
     """
 
@@ -35,7 +36,9 @@ class Opener:
         set_aside: Container[tuple[str, int]],
         places: Iterable[Place],
     ) -> None:
-        """Look for `places` in the files of a capture by partition; `set_aside` are (path, position) of diverged batches."""
+        """Look for `places` in the files of a capture by partition; `set_aside` are (path, position) of diverged
+        batches.
+        """
         self._set_aside = set_aside
         self._found: dict[tuple[Partition, int], _Batch] = {}
         wanted: dict[Partition, set[int]] = {}

@@ -1,13 +1,17 @@
 """The client itself (or an operator in its name) aborted transactions.
 
 Mechanism    EndTxn(ABORT): abortTransaction(), close() with a transaction open, a framework's rollback. An operator's
-             `kafka-transactions.sh abort` writes an ABORT marker into one partition without the coordinator's knowledge.
-Evidence     classic: PrepareAbort and ABORT markers at the data's own epoch; transactions v2: an abort before the timeout that no
-             InitProducerId followed at once, above all if the producer went on under the raised epoch. An operator: an ABORT at the
+             `kafka-transactions.sh abort` writes an ABORT marker into one partition without the coordinator's
+             knowledge.
+Evidence     classic: PrepareAbort and ABORT markers at the data's own epoch; transactions v2: an abort before the
+             timeout that no
+             InitProducerId followed at once, above all if the producer went on under the raised epoch. An operator:
+             an ABORT at the
              data's own epoch with no row of the coordinator for it.
 Against      a raised epoch (classic); a duration beyond the timeout; an Empty row at once (transactions v2).
 Look-alikes  fenced_by_new_instance, transaction_timed_out; on 0.11.0.0 and 0.11.0.1 a timeout keeps the epoch too.
-Remedy       none for single ones: it is what abort is for. At high rates find the exception before the abort (a poison record, a
+Remedy       none for single ones: it is what abort is for. At high rates find the exception before the abort (a
+             poison record, a
              group that rebalances).
 Source       KIP-98, KIP-664, KIP-890; TransactionCoordinator.endTransaction, WriteTxnMarkers (0.11 to 4.4).
 """

@@ -1,11 +1,15 @@
 """One transaction, two outcomes: committed in one partition, aborted or left without its end in another.
 
-Mechanism    An operator aborts one partition by hand and the client commits afterwards; the end of a log was lost (unclean election,
-             disk, restore) together with the marker; a coordinator skipped a partition without a leader (4.x, KAFKA-20734).
-Evidence     the coordinator's decision and completion for a list of partitions, and what ended the data in each of them.
+Mechanism    An operator aborts one partition by hand and the client commits afterwards; the end of a log was lost
+             (unclean election,
+             disk, restore) together with the marker; a coordinator skipped a partition without a leader (4.x,
+             KAFKA-20734).
+Evidence     the coordinator's decision and completion for a list of partitions, and what ended the data in each of
+             them.
 Against      a log that ends before the completion, has gaps, or was compacted; a match of markers that is not certain.
 Look-alikes  stuck_prepare (not completed yet); repeated markers after a failover (harmless); markers without data.
-Remedy       list the records on both sides, publish them again or compensate in the application. No tool writes a COMMIT, and an
+Remedy       list the records on both sides, publish them again or compensate in the application. No tool writes a
+             COMMIT, and an
              abort would make the loss final.
 Source       KIP-98, KIP-664; TransactionMarkerChannelManager, UnifiedLog (0.11 to 4.4); KAFKA-20734.
 """

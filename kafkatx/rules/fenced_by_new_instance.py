@@ -1,17 +1,25 @@
 """A new instance with the same transactional.id ended the open transaction of the one before.
 
-Mechanism    initTransactions of a second producer finds a transaction of the same transactional.id open: the coordinator aborts it
-             under the next epoch, answers CONCURRENT_TRANSACTIONS, and gives the newcomer the epoch after that on its retry. What the
+Mechanism    initTransactions of a second producer finds a transaction of the same transactional.id open: the
+             coordinator aborts it
+             under the next epoch, answers CONCURRENT_TRANSACTIONS, and gives the newcomer the epoch after that on its
+             retry. What the
              old instance sends from then on is refused (ProducerFencedException, InvalidProducerEpochException).
-Evidence     Ongoing e, PrepareAbort e+1 before the transaction's own timeout had passed, CompleteAbort e+1, Empty e+2 moments later.
+Evidence     Ongoing e, PrepareAbort e+1 before the transaction's own timeout had passed, CompleteAbort e+1, Empty e+2
+             moments later.
 Against      an abort at the data's own epoch (classic: the client itself); a duration beyond the timeout; no Empty row.
-Look-alikes  transaction_timed_out followed by a prompt restart (told apart by the duration); aborted_by_client (classic: epoch
-             unchanged; transactions v2: no Empty row at once); a client's own bump of its epoch (KIP-360: epoch unchanged by the abort);
+Look-alikes  transaction_timed_out followed by a prompt restart (told apart by the duration); aborted_by_client
+             (classic: epoch
+             unchanged; transactions v2: no Empty row at once); a client's own bump of its epoch (KIP-360: epoch
+             unchanged by the abort);
              on disk a crashed and restarted application looks like two living instances; fenceProducers and
-             forceTerminateTransaction of an operator run InitProducerId too (the row's timeout then differs from the id's usual one).
-Remedy       one living producer for each transactional.id: derive the id from something stable and unique (input partition, ordinal of
+             forceTerminateTransaction of an operator run InitProducerId too (the row's timeout then differs from the
+             id's usual one).
+Remedy       one living producer for each transactional.id: derive the id from something stable and unique (input
+             partition, ordinal of
              the pod), stop the old instance before the new one starts. Never a random id: it takes the fencing away.
-Source       KIP-98, KIP-360, KIP-588, KIP-890; TransactionCoordinator.handleInitProducerId, prepareFenceProducerEpoch (0.11 to 4.4).
+Source       KIP-98, KIP-360, KIP-588, KIP-890; TransactionCoordinator.handleInitProducerId, prepareFenceProducerEpoch
+             (0.11 to 4.4).
 """
 
 from __future__ import annotations

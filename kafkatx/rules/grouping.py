@@ -1,4 +1,6 @@
-"""Many alike transactions as one finding: by transactional.id, with count, span and the first, a typical and the last subject."""
+"""Many alike transactions as one finding: by transactional.id, with count, span and the first, a typical and the last
+subject.
+"""
 
 from __future__ import annotations
 

@@ -1,17 +1,23 @@
 """Data of a transaction that nobody will end: the coordinator does not know it, or is through with it.
 
-Mechanism    A late write behind the ABORT marker (brokers before 3.6, or without partition verification) opens a transaction again in
+Mechanism    A late write behind the ABORT marker (brokers before 3.6, or without partition verification) opens a
+             transaction again in
              that partition; a partition that was never registered, a marker that was dropped or lost, a truncated
              `__transaction_state` do the same. The last stable offset stays there for ever, and the cleaner stops.
-Evidence     data without a marker up to the log end, while the coordinator's latest row of the id is complete, of another epoch, or
+Evidence     data without a marker up to the log end, while the coordinator's latest row of the id is complete, of
+             another epoch, or
              Ongoing without this partition.
-Against      an Ongoing or Prepare* row that lists the partition; a copy that ends before the marker could come; a coordinator's log
+Against      an Ongoing or Prepare* row that lists the partition; a copy that ends before the marker could come; a
+             coordinator's log
              that ends before the data.
-Look-alikes  open_transaction, stuck_prepare; atomicity_violation (the transaction was committed: it owns the data); transactions of
+Look-alikes  open_transaction, stuck_prepare; atomicity_violation (the transaction was committed: it owns the data);
+             transactions of
              two-phase clients.
-Remedy       look again at the living cluster, then `kafka-transactions.sh abort` for this partition. Prevent: brokers 3.6 and later
+Remedy       look again at the living cluster, then `kafka-transactions.sh abort` for this partition. Prevent: brokers
+             3.6 and later
              with transaction.partition.verification.enable, transactions v2.
-Source       KIP-664, KIP-890; TransactionsCommand.findHanging (3.0 to 4.4), ProducerStateManager (LATE_TRANSACTION_BUFFER_MS).
+Source       KIP-664, KIP-890; TransactionsCommand.findHanging (3.0 to 4.4), ProducerStateManager
+             (LATE_TRANSACTION_BUFFER_MS).
 """
 
 from __future__ import annotations
@@ -36,7 +42,9 @@ PREPARE_COMMIT, PREPARE_ABORT = 2, 3
 
 
 def check(story: Story) -> Iterator[Finding | NotCheckable]:
-    """One finding for each open span that no transaction of the coordinator holds (or only one that was aborted and completed)."""
+    """One finding for each open span that no transaction of the coordinator holds (or only one that was aborted and
+    completed).
+    """
     for number in np.flatnonzero((story.spans["flags"] & OPEN) != 0):
         span, owner = story.spans[number], int(story.parts.owner[number])
         horizon = story.horizons[int(span["partition_code"])]

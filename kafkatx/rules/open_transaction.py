@@ -1,11 +1,14 @@
 """A transaction is open at the end of the evidence.
 
-Mechanism    Between the first record and the end of its transaction a producer holds the last stable offset of every partition it
+Mechanism    Between the first record and the end of its transaction a producer holds the last stable offset of every
+             partition it
              wrote to. The coordinator ends it at the latest when its timeout has passed and it looks next.
 Evidence     the id's latest row is Ongoing (or, without the coordinator's log, data without a marker).
 Against      a later row in another copy of the partition; a file that breaks off.
-Look-alikes  hanging_transaction (nobody will end it), stuck_prepare (decided already); a copy of a live broker always shows some.
-Remedy       end it in the application (commit, abort), or start one producer with the same transactional.id: initTransactions aborts it.
+Look-alikes  hanging_transaction (nobody will end it), stuck_prepare (decided already); a copy of a live broker always
+             shows some.
+Remedy       end it in the application (commit, abort), or start one producer with the same transactional.id:
+             initTransactions aborts it.
              Not `kafka-transactions.sh abort`: the coordinator would not know.
 Source       KIP-98; TransactionCoordinator.abortTimedOutTransactions (0.11 to 4.4).
 """

@@ -1,11 +1,13 @@
 """A producer id used up its epochs and was replaced by a new one.
 
-Mechanism    An epoch of 32766 counts as exhausted. Classic: the next InitProducerId gets a new producer id, epoch 0. Transactions v2:
+Mechanism    An epoch of 32766 counts as exhausted. Classic: the next InitProducerId gets a new producer id, epoch 0.
+             Transactions v2:
              every transaction takes an epoch, and the end of the one at 32766 hands out the next producer id.
 Evidence     rows at 32766 or 32767, then the same transactional.id with another producer id at epoch 0.
 Against      a tombstone between them: then the id had expired.
 Look-alikes  transactional_id_expired (idle time, low epoch).
-Remedy       transactions v2: none, it is routine. Classic: find the loop of initTransactions, each of which takes an epoch. Data at epoch
+Remedy       transactions v2: none, it is routine. Classic: find the loop of initTransactions, each of which takes an
+             epoch. Data at epoch
              32767 are a broker's bug (no client may see it).
 Source       KIP-360, KIP-890; TransactionMetadata.isEpochExhausted (0.11 to 4.4); KAFKA-9666, KAFKA-18660, KAFKA-20090.
 """

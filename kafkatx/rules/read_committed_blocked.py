@@ -1,11 +1,13 @@
 """Readers of read_committed stand still before an open transaction, although committed records lie behind it.
 
-Mechanism    The last stable offset is the first offset of the oldest transaction that has not ended in the partition; read_committed
+Mechanism    The last stable offset is the first offset of the oldest transaction that has not ended in the partition;
+             read_committed
              gives nothing at or above it, of any producer.
 Evidence     an open span, and committed or non-transactional records behind its first offset.
 Against      nothing committed behind it: then nobody waits.
 Look-alikes  a consumer's lag of one on an idle topic is a marker's own offset; aborted data are skipped, not blocked.
-Remedy       end the transaction that holds the offset (see what caused it), or make transactions shorter. Reading uncommitted
+Remedy       end the transaction that holds the offset (see what caused it), or make transactions shorter. Reading
+             uncommitted
              gives readers what may yet be aborted.
 Source       KIP-98; UnifiedLog.fetchLastStableOffsetMetadata, ProducerStateManager.firstUnstableOffset (0.11 to 4.4).
 """
@@ -97,7 +99,9 @@ def _since(story: Story, span: Array, owner: int) -> int | None:
 
 
 def _verdict(story: Story, span: Array, owner: int, horizon: Horizon) -> Verdict:
-    """Proved where no other copy of the partition can hold the missing marker, or the coordinator itself says that none was sent."""
+    """Proved where no other copy of the partition can hold the missing marker, or the coordinator itself says that
+    none was sent.
+    """
     if owner == -2 or horizon.is_torn or (span["flags"] & OVER_GAP and horizon.has_gaps):
         return Verdict.possible
     undecided = owner >= 0 and story.transactions["decision"][owner] < 0

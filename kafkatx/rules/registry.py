@@ -44,12 +44,16 @@ CAUSES = {
     "read_committed_blocked": ("atomicity_violation", "hanging_transaction", "stuck_prepare", "open_transaction"),
     "open_transaction": ("unstable_transactional_id",),
 }
-"""What can cause a finding, the likeliest mechanism first; edges only go from lower to higher rank, so there are no cycles."""
+"""What can cause a finding, the likeliest mechanism first; edges only go from lower to higher rank, so there are no
+cycles.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What all rules say of a capture. `caused_by[n]` is the number of the finding that caused findings[n], None for none."""
+    """What all rules say of a capture. `caused_by[n]` is the number of the finding that caused findings[n], None for
+    none.
+    """
 
     findings: list[Finding]
     caused_by: list[int | None]
@@ -74,7 +78,9 @@ def judge(story: Story, only: frozenset[str] | None = None) -> Judgement:
 
 
 def _cause(finding: Finding, findings: list[Finding]) -> int | None:
-    """Number of the finding that caused this one: same partition and offset where both have one, else the same transactional.id."""
+    """Number of the finding that caused this one: same partition and offset where both have one, else the same
+    transactional.id.
+    """
     for rule in CAUSES.get(finding.rule, ()):
         for number, other in enumerate(findings):
             if other.rule == rule and _is_about(other, finding):

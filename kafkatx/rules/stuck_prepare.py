@@ -1,11 +1,14 @@
 """A transaction is decided, but a marker is still missing: PrepareCommit or PrepareAbort is the last word.
 
-Mechanism    PrepareX is durable: the outcome stands. The coordinator sends markers until the leader of every partition has answered; a
-             partition without a leader or below min.insync.replicas holds the whole transaction up. A new instance of the id gets
+Mechanism    PrepareX is durable: the outcome stands. The coordinator sends markers until the leader of every
+             partition has answered; a
+             partition without a leader or below min.insync.replicas holds the whole transaction up. A new instance of
+             the id gets
              CONCURRENT_TRANSACTIONS for as long.
 Evidence     the id's latest row is Prepare*, older than ten seconds; markers in some of its partitions, none in others.
 Against      a younger row (in flight); a Complete* row in another copy.
-Look-alikes  hanging_transaction and open_transaction (nothing decided there); atomicity_violation (Complete* written, marker missing);
+Look-alikes  hanging_transaction and open_transaction (nothing decided there); atomicity_violation (Complete* written,
+             marker missing);
              on 4.3.1 a partition without a leader is skipped instead (KAFKA-20734).
 Remedy       bring the named partitions back. Never abort by hand: the outcome is decided, a manual ABORT breaks it.
 Source       KIP-98; TransactionMarkerChannelManager, TransactionCoordinator.onElection (0.11 to 4.4).

@@ -1,15 +1,23 @@
 """The coordinator ended the transaction because transaction.timeout.ms had passed.
 
-Mechanism    Every transaction.abort.timed.out.transaction.cleanup.interval.ms the coordinator looks for Ongoing transactions with
-             start + timeout < now, raises the epoch, writes PrepareAbort and the ABORT markers. The clock starts with the first
-             partition and no progress stops it. The client's next call is refused, in words that also mean a second instance.
-Evidence     PrepareAbort longer after the start than the row's own timeout, by the same coordinator's clock; classic: under epoch e+1.
-Against      Empty within a second of CompleteAbort: then InitProducerId may have come between timeout and look; classic: an abort at
-             the data's own epoch (a client that aborted late); transactions v2: the producer goes on under the raised epoch without a
+Mechanism    Every transaction.abort.timed.out.transaction.cleanup.interval.ms the coordinator looks for Ongoing
+             transactions with
+             start + timeout < now, raises the epoch, writes PrepareAbort and the ABORT markers. The clock starts with
+             the first
+             partition and no progress stops it. The client's next call is refused, in words that also mean a second
+             instance.
+Evidence     PrepareAbort longer after the start than the row's own timeout, by the same coordinator's clock; classic:
+             under epoch e+1.
+Against      Empty within a second of CompleteAbort: then InitProducerId may have come between timeout and look;
+             classic: an abort at
+             the data's own epoch (a client that aborted late); transactions v2: the producer goes on under the raised
+             epoch without a
              new Empty row, which only the client that ended the transaction itself can do.
-Look-alikes  fenced_by_new_instance (earlier than the timeout, Empty row at once); aborted_by_client; on 0.11.0.0 and 0.11.0.1 a timeout
+Look-alikes  fenced_by_new_instance (earlier than the timeout, Empty row at once); aborted_by_client; on 0.11.0.0 and
+             0.11.0.1 a timeout
              keeps the epoch (KAFKA-6119), there only logs decide.
-Remedy       raise transaction.timeout.ms above the longest transaction measured (not above transaction.max.timeout.ms), or shorten the
+Remedy       raise transaction.timeout.ms above the longest transaction measured (not above
+             transaction.max.timeout.ms), or shorten the
              work. Readers of read_committed may have to wait as long as the timeout.
 Source       KIP-98, KIP-588, KIP-890; TransactionCoordinator.abortTimedOutTransactions (0.11 to 4.4).
 """
@@ -46,7 +54,9 @@ HALF_A_MINUTE_MS, TWO_REQUESTS_MS = 30_000, 60_000
 
 
 def check(story: Story) -> Iterator[Finding]:
-    """One finding for each transactional.id of which transactions timed out, and one for each where 0.11.0.x leaves it open."""
+    """One finding for each transactional.id of which transactions timed out, and one for each where 0.11.0.x leaves
+    it open.
+    """
     rows = np.flatnonzero(story.endings.ended_by == EndedBy.timeout)
     for transactional_id, group in by_transactional_id(story, rows):
         yield _timed_out(story, transactional_id, group)

@@ -1,13 +1,16 @@
 """The coordinator forgot an idle transactional.id (transactional.id.expiration.ms), and somebody used it again.
 
-Mechanism    Once an hour the coordinator removes ids in Empty, CompleteCommit or CompleteAbort whose last update is older than
+Mechanism    Once an hour the coordinator removes ids in Empty, CompleteCommit or CompleteAbort whose last update is
+             older than
              transactional.id.expiration.ms: a tombstone, and not a word in the log. A producer that still lives gets
              InvalidPidMappingException; a new initTransactions gets a new producer id, which fences nobody.
 Evidence     a tombstone in `__transaction_state`, idle time before it, then the id with another producer id at epoch 0.
 Against      the same producer id writes after the gap: then nothing expired.
-Look-alikes  producer_epoch_exhausted (the producer id changes too, after epoch 32766); a topic or id deleted by hand; one-shot ids that
+Look-alikes  producer_epoch_exhausted (the producer id changes too, after epoch 32766); a topic or id deleted by hand;
+             one-shot ids that
              nobody uses again (not reported).
-Remedy       an expiration above the longest idle time, a producer that is made anew before, or a transaction now and then.
+Remedy       an expiration above the longest idle time, a producer that is made anew before, or a transaction now and
+             then.
 Source       KIP-98, KIP-360, KIP-854; TransactionStateManager.removeExpiredTransactionalIds (0.11 to 4.4).
 """
 
@@ -32,7 +35,9 @@ EXHAUSTED = 32_766
 
 
 def check(story: Story) -> Iterator[Finding]:
-    """One finding for each id that came back after its tombstone, or with another producer id after an idle time as long as the default."""
+    """One finding for each id that came back after its tombstone, or with another producer id after an idle time as
+    long as the default.
+    """
     rows = story.initialisations
     tombstones = {(int(row["id_code"]), int(row["offset"])): row for row in rows[rows["is_tombstone"] == 1]}
     for row in rows[(rows["is_tombstone"] == 0) & (rows["previous_state"] == TOMBSTONE)]:

@@ -1,11 +1,15 @@
 """The transactional.id changes at every start, so no start fences the one before.
 
-Mechanism    An id made of a UUID, a time or a pod's name is new each time: the zombie of the previous run keeps its producer id and
+Mechanism    An id made of a UUID, a time or a pod's name is new each time: the zombie of the previous run keeps its
+             producer id and
              epoch, may still commit, and what it left open waits for its timeout.
-Evidence     three ids or more of one shape that differ in a random part only, each with a producer id of its own at epoch 0, one after the
+Evidence     three ids or more of one shape that differ in a random part only, each with a producer id of its own at
+             epoch 0, one after the
              other, on the same partitions. Harm: one of them commits after the next has committed.
-Against      ids that frameworks make (Kafka Streams, Flink, Connect, spring-kafka): their changing part is stable or their fencing is another;
-             transactions with group offsets (fenced by the group's generation since 2.5, KIP-447); ids used side by side from the start.
+Against      ids that frameworks make (Kafka Streams, Flink, Connect, spring-kafka): their changing part is stable or
+             their fencing is another;
+             transactions with group offsets (fenced by the group's generation since 2.5, KIP-447); ids used side by
+             side from the start.
 Look-alikes  one-shot jobs, each with a purpose of its own; independent applications on one topic.
 Remedy       an id that is the same at the next start: from the input partition or the ordinal of the instance.
 Source       KIP-98, KIP-447.
@@ -36,7 +40,9 @@ _RANDOM = re.compile(
     r"|(?P<hex>(?<![0-9a-zA-Z])(?=[0-9a-fA-F]*[0-9])(?=[0-9a-fA-F]*[a-fA-F])[0-9a-fA-F]{8,}(?![0-9a-zA-Z]))|(?P<number>[0-9]{6,})"
 )
 _STREAMS = re.compile(rf".+-{_UUID}-[0-9]+")
-"""`application.id`-UUID-thread (exactly_once_v2): the UUID is kept in the state directory, lost with it (StreamsProducer, 2.6 and later)."""
+"""`application.id`-UUID-thread (exactly_once_v2): the UUID is kept in the state directory, lost with it
+(StreamsProducer, 2.6 and later).
+"""
 
 
 @dataclass(slots=True)
@@ -106,7 +112,9 @@ def _life(story: Story, code: int, rows: Array) -> _Life:
 
 
 def _is_unstable(story: Story, family: list[_Life]) -> bool:
-    """Enough ids, each of its own producer id, mostly one after the other, on common partitions, without group offsets."""
+    """Enough ids, each of its own producer id, mostly one after the other, on common partitions, without group
+    offsets.
+    """
     if len(family) < FEWEST or any(len(life.producer_ids) > 1 for life in family):
         return False
     if len(set().union(*(life.producer_ids for life in family))) < len(family):
@@ -119,12 +127,16 @@ def _is_unstable(story: Story, family: list[_Life]) -> bool:
 
 
 def _successions(family: list[_Life]) -> int:
-    """How often an id began when the one before had begun its last transaction: ids used side by side go on beginning new ones."""
+    """How often an id began when the one before had begun its last transaction: ids used side by side go on beginning
+    new ones.
+    """
     return sum(1 for before, after in pairwise(family) if after.first > before.last_start)
 
 
 def _overtaken(story: Story, family: list[_Life]) -> tuple[_Life, _Life, int, int] | None:
-    """An id that committed after the next one had committed: (old, new, row of the late commit, row of the new one's first commit)."""
+    """An id that committed after the next one had committed: (old, new, row of the late commit, row of the new one's
+    first commit).
+    """
     t = story.transactions
     for old, new in pairwise(family):
         theirs = np.flatnonzero((t["id_code"] == new.code) & (t["decision"] == 2))

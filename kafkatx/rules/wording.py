@@ -8,6 +8,7 @@ import numpy as np
 
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.spans import BEFORE_LOG
 from kafkatx.rules.finding import Place
 from kafkatx.terms.times import duration
 from kafkatx.terms.topics import TRANSACTION_STATE
@@ -118,10 +119,12 @@ def latest_row(row: Array) -> Place:
 
 
 def data_place(story: Story, span: Array) -> Place:
-    """The first batch of a span that is at hand (its very first may lie below the log start)."""
+    """A batch of a span: its first; of one that began below the log start the last, or where it began by a snapshot."""
     topic, partition = story.topic_partition(int(span["partition_code"]))
-    horizon = story.horizons.get(int(span["partition_code"]))
-    offset = max(int(span["first_offset"]), horizon.log_start if horizon else 0)
+    offset = int(span["last_offset"] if span["flags"] & BEFORE_LOG else span["first_offset"])
+    if span["batches"] == 0:
+        who = f"producer id {int(span['producer_id'])} epoch {int(span['producer_epoch'])}"
+        return Place(topic, partition, offset, None, f"{who} had a transaction open since offset {offset} (producer snapshot)")
     text = f"{plural(int(span['records']), 'record')} of producer id {int(span['producer_id'])} epoch {int(span['producer_epoch'])}, @ {offsets(span)}"
     return Place(topic, partition, offset, time_or_none(int(span["first_timestamp"])), text)
 

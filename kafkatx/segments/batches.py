@@ -41,8 +41,10 @@ Rows = np.ndarray[Any, np.dtype[Any]]
 class Chunk:
     """Some consecutive batches of a file.
 
-    `rows` has dtype kernels.rows.BATCH and is a copy; `data` holds the bytes of the file from `data_position` on and is only valid
-    until the next chunk. With `bodies` asked for, every batch of `rows` up to LARGEST_BUFFER bytes lies whole in `data`.
+    `rows` has dtype kernels.rows.BATCH and is a copy; `data` holds the bytes of the file from `data_position` on and
+    is only valid
+    until the next chunk. With `bodies` asked for, every batch of `rows` up to LARGEST_BUFFER bytes lies whole in
+    `data`.
     """
 
     rows: Rows
@@ -51,7 +53,9 @@ class Chunk:
 
 
 class SegmentWalk:
-    """One pass over the batches of a file; what it met on the way stands in `damage`, `torn`, `preallocated` and `end` afterwards."""
+    """One pass over the batches of a file; what it met on the way stands in `damage`, `torn`, `preallocated` and
+    `end` afterwards.
+    """
 
     def __init__(
         self, file: OpenFile, *, check: int = CHECK_CONTROL, first_offset: int = 0, offset_limit: int = NO_LIMIT, start: int = 0,
@@ -59,7 +63,8 @@ class SegmentWalk:
     ) -> None:  # fmt: skip
         """Prepare a walk of `file` from byte `start`.
 
-        `first_offset` is the base offset in the file's name (0 where it has none), `offset_limit` that of the segment behind it:
+        `first_offset` is the base offset in the file's name (0 where it has none), `offset_limit` that of the segment
+        behind it:
         a batch outside can't be one of this segment.
         """
         self._most_rows = most_rows
@@ -138,7 +143,8 @@ class SegmentWalk:
     ) -> tuple[int, int, int]:
         """Where no batch follows the last one may be to blame: for a wrong length, offset or leader epoch.
 
-        The CRC shows the first if it was not looked at yet. It does not cover the others: they are wrong if without this batch
+        The CRC shows the first if it was not looked at yet. It does not cover the others: they are wrong if without
+        this batch
         the log goes on, and with it not even behind the next batch.
         """
         row = out[count - 1]

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class Damage:
     """One stretch of unreadable bytes.
 
-    `kind` is one of crc, header, torn, hidden, entry, diverged, unreadable; positions and lengths are bytes of the file.
+    `kind` is one of crc, header, torn, hidden, entry, diverged, unreadable; positions and lengths are bytes of the
+    file.
     """
 
     kind: str

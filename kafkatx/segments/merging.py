@@ -1,8 +1,11 @@
 """Copies of one partition as one stream in offset order: a set union of facts, window by window, in bounded memory.
 
-Several files can hold the same offsets: replicas, repeated or overlapping pieces, a compacted and a whole version. Every file that
-reaches into a window contributes its rows; equal facts fall together, of two versions of one batch the fuller stands, and of facts
-that contradict each other those of the highest leader epoch stand. The result does not depend on the order or number of files.
+Several files can hold the same offsets: replicas, repeated or overlapping pieces, a compacted and a whole version.
+Every file that
+reaches into a window contributes its rows; equal facts fall together, of two versions of one batch the fuller stands,
+and of facts
+that contradict each other those of the highest leader epoch stand. The result does not depend on the order or number
+of files.
 """
 
 from __future__ import annotations
@@ -123,7 +126,9 @@ class Merge:
         return rows, sources
 
     def _settle(self, rows: Rows, sources: Any) -> Rows:
-        """Set aside what contradicts, but hold the last row back until the one behind it is known: windows end anywhere."""
+        """Set aside what contradicts, but hold the last row back until the one behind it is known: windows end
+        anywhere.
+        """
         if self._held is not None:
             rows, sources = np.concatenate([self._held[0], rows]), np.concatenate([self._held[1], sources])
         rows, sources = self._highest_epoch(rows, sources)

@@ -1,4 +1,5 @@
-"""The names of one capture as small integers: transactional.ids, topic-partitions, partition lists, unknown tagged fields.
+"""The names of one capture as small integers: transactional.ids, topic-partitions, partition lists, unknown tagged
+fields.
 
 Rows carry the integers, so that they have a fixed size and can be merged, sorted and shipped as arrays.
 """
@@ -41,7 +42,9 @@ class Names:
         return code
 
     def list_codes(self, data: memoryview, starts: Any, lengths: Any, versions: Any) -> Any:
-        """Codes of encoded partition lists; equal sets have equal codes whatever the version that wrote them. -1 for null."""
+        """Codes of encoded partition lists; equal sets have equal codes whatever the version that wrote them. -1 for
+        null.
+        """
         codes = np.full(len(starts), -1, np.int32)
         for version in (0, 1):
             chosen = np.flatnonzero((versions == version) & (lengths >= 0))

@@ -1,7 +1,9 @@
 """Where to go on after damage: the next batch that passes its CRC and fits.
 
-A payload may itself hold whole record batches, with any offsets. So the end of the damaged batch is asked for first, of three
-witnesses: its length, its CRC (the place up to which the bytes have it), its records (each states its length). Only where none of them
+A payload may itself hold whole record batches, with any offsets. So the end of the damaged batch is asked for first,
+of three
+witnesses: its length, its CRC (the place up to which the bytes have it), its records (each states its length). Only
+where none of them
 is left the first batch behind that fits is taken; what contradicts it and reaches further wins over it.
 """
 
@@ -39,7 +41,8 @@ SEGMENT_OFFSETS = 1 << 31
 LEAST_RECORD = 6
 READ_COST = 4096
 LEAST_WORK, WORK_PER_BYTE = 1 << 30, 16
-"""Bytes that searches in one file may look at, all together: hostile bytes can't make them quadratic. A file that uses this up ends
+"""Bytes that searches in one file may look at, all together: hostile bytes can't make them quadratic. A file that
+uses this up ends
 with one long stretch of damage."""
 
 
@@ -102,7 +105,9 @@ class Resync:
                 yield position + 21 + at
 
     def _end_by_records(self, position: int, header: bytes) -> Iterator[int]:
-        """Yield the end of the records behind a header that can't be believed: that of the file if one is cut off there."""
+        """Yield the end of the records behind a header that can't be believed: that of the file if one is cut off
+        there.
+        """
         data = self._read(position + HEADER_SIZE, WITNESS_BYTES)
         at, whole = 0, True
         while whole:
@@ -118,7 +123,9 @@ class Resync:
             yield position + HEADER_SIZE + at
 
     def _goes_on(self, position: int, fit: Fit) -> bool:
-        """Whether the log can go on at `position`: the end, zeros, or a batch that passes its CRC or leads to such a place."""
+        """Whether the log can go on at `position`: the end, zeros, or a batch that passes its CRC or leads to such a
+        place.
+        """
         header = self._header(position, fit)
         if header is None:
             return self._is_end(position)
@@ -133,7 +140,9 @@ class Resync:
         return position == self.file.size or (position < self.file.size and is_zero(self.file, position))
 
     def _first_chain(self, position: int, fit: Fit) -> int | None:
-        """First of the batches behind `position` that fit; of chains that can't both be true the one that reaches further."""
+        """First of the batches behind `position` that fit; of chains that can't both be true the one that reaches
+        further.
+        """
         best, furthest, last_offset = None, -1, fit.last_offset
         for _ in range(MOST_CHAINS):
             start = self._first_candidate(position, fit)
@@ -187,7 +196,9 @@ class Resync:
 
 
 def crc_matches(file: OpenFile, position: int, header: bytes) -> bool:
-    """Whether the CRC of a batch (CRC-32C) or of a message of magic 0 or 1 (CRC-32) is right, in bounded memory whatever its size."""
+    """Whether the CRC of a batch (CRC-32C) or of a message of magic 0 or 1 (CRC-32) is right, in bounded memory
+    whatever its size.
+    """
     legacy = header[MAGIC_AT] < 2
     stated = int.from_bytes(header[12:16] if legacy else header[17:21], "big")
     crc, at, end = 0, position + (MAGIC_AT if legacy else 21), position + size_of(header)

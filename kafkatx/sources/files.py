@@ -1,4 +1,6 @@
-"""Evidence files: opened for reading only, read by position, never mapped (a live broker truncates files while we look)."""
+"""Evidence files: opened for reading only, read by position, never mapped (a live broker truncates files while we
+look).
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,7 @@ class OpenFile:
 
     def _read_some(self, buffer: memoryview, position: int) -> int:
         try:
-            return os.preadv(self._descriptor, [buffer], position)
+            return _read_at(self._descriptor, buffer, position)
         except OSError as error:
             self.problem = error.strerror
             self._unreadable.add(position // BLOCK)
@@ -86,6 +88,15 @@ class OpenFile:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _read_at(descriptor: int, buffer: memoryview, position: int) -> int:
+    """Read into a buffer without moving the file's position; systems without preadv (macOS before 11) pay a copy."""
+    if hasattr(os, "preadv"):
+        return os.preadv(descriptor, [buffer], position)
+    data = os.pread(descriptor, len(buffer), position)
+    buffer[: len(data)] = data
+    return len(data)
 
 
 def read_small(path: str, limit: int = 1 << 20) -> bytes:

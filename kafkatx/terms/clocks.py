@@ -5,10 +5,13 @@ BROKERS_TOLERANCE_MS = 2_000
 CLIENT_TOLERANCE_MS = 5_000
 """Between a client and a broker."""
 RETRY_WINDOW_MS = 5_000
-"""How soon after CompleteAbort the InitProducerId that caused it comes again (CONCURRENT_TRANSACTIONS is retried after 20 to 500 ms;
+"""How soon after CompleteAbort the InitProducerId that caused it comes again (CONCURRENT_TRANSACTIONS is retried
+after 20 to 500 ms;
 a lost answer costs more)."""
 PROMPT_RETRY_MS = 1_000
-"""The same where a later Empty row has another ordinary reading: transactions v2, and a client's own bump of its epoch (KIP-360)."""
+"""The same where a later Empty row has another ordinary reading: transactions v2, and a client's own bump of its
+epoch (KIP-360).
+"""
 OLD_CLEANUP_INTERVAL_MS, CLEANUP_INTERVAL_MS = 60_000, 10_000
 """Default transaction.abort.timed.out.transaction.cleanup.interval.ms to 2.4, and from 2.5 on."""
 TIMEOUT_SLACK_MS = 5_000

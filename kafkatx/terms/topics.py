@@ -1,6 +1,7 @@
 """Kafka's internal topics, and which partition of one belongs to a name.
 
-Source  Topic.java; TransactionStateManager.partitionFor, GroupMetadataManager.partitionFor (Utils.abs of String.hashCode).
+Source  Topic.java; TransactionStateManager.partitionFor, GroupMetadataManager.partitionFor (Utils.abs of
+        String.hashCode).
 """
 
 TRANSACTION_STATE = "__transaction_state"

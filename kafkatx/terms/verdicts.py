@@ -4,7 +4,9 @@ from enum import IntEnum
 
 
 class Verdict(IntEnum):
-    """proved: no other reading of the evidence is known; likely: one look-alike can't be tested; possible: two readings or more."""
+    """proved: no other reading of the evidence is known; likely: one look-alike can't be tested; possible: two
+    readings or more.
+    """
 
     possible = 0
     likely = 1
@@ -12,7 +14,9 @@ class Verdict(IntEnum):
 
 
 class Severity(IntEnum):
-    """error: data lost, invisible or blocked, or an application down; warning: will become one, or work was thrown away; info."""
+    """error: data lost, invisible or blocked, or an application down; warning: will become one, or work was thrown
+    away; info.
+    """
 
     info = 0
     warning = 1

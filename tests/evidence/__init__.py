@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 FIXTURES = ROOT / "fixtures"
 COLLECTION = Path(os.environ.get("KAFKATX_CASES", ROOT.parent / "shared" / "groundtruth"))
 """All recorded cases, with logs and configuration; not part of the repository and often absent."""
