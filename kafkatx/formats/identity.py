@@ -20,8 +20,8 @@ import json
 import re
 from dataclasses import dataclass, field
 
-from kafkatx.formats.primitives import is_uuid
 from kafkatx.formats.text_problem import TextProblem, problem, whole_number
+from kafkatx.formats.uuid_text import is_uuid
 
 META_PROPERTIES = "meta.properties"
 PARTITION_METADATA = "partition.metadata"

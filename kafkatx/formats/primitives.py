@@ -19,8 +19,6 @@ Source    ByteUtils.java, Protocol types in Type.java, RawTaggedField.java, Uuid
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -28,9 +26,9 @@ from typing import Any, BinaryIO
 from construct import Int16sb, Int32sb
 
 from kafkatx.formats.layout import Layout, Malformed, coded, take
+from kafkatx.formats.uuid_text import UUID_SIZE, bytes_of_uuid, text_of_uuid
 
 MAX_VARINT_BYTES, MAX_VARLONG_BYTES = 5, 10
-UUID_SIZE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,26 +196,11 @@ def tagged_value(fields: Iterable[TaggedField], tag: int, content: Any) -> Any:
     return Layout.of(content).parse(found[-1]) if found else None
 
 
-def _uuid_text(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).decode("ascii").rstrip("=")
-
-
 def _uuid_bytes(text: str) -> bytes:
-    try:
-        data = base64.b64decode(f"{text}==", altchars=b"-_", validate=True)
-    except (binascii.Error, ValueError):
-        data = b""
-    if len(data) != UUID_SIZE or _uuid_text(data) != text:
+    data = bytes_of_uuid(text)
+    if data is None:
         raise Malformed(f"{text!r} is no uuid of 22 characters")
     return data
 
 
-Uuid = coded(lambda stream: _uuid_text(take(stream, UUID_SIZE)), _uuid_bytes)
-
-
-def is_uuid(text: str) -> bool:
-    """Whether a text is a uuid as Kafka prints it (topic ids, directory ids)."""
-    try:
-        return bool(_uuid_bytes(text))
-    except Malformed:
-        return False
+Uuid = coded(lambda stream: text_of_uuid(take(stream, UUID_SIZE)), _uuid_bytes)

@@ -21,10 +21,10 @@ from kafkatx.formats.primitives import (
     Varlong,
     array_of,
     compact_array_of,
-    is_uuid,
     tagged_value,
     varint_array_of,
 )
+from kafkatx.formats.uuid_text import is_uuid
 
 NULLABLE = {
     "string": (String, b"\xff\xff", b"\x00\x00", ""),
