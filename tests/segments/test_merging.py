@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,7 +58,7 @@ PIECES = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), max_size=6)
 )
 def test_any_cut_any_overlap_and_any_order_give_the_same_stream(whole, pieces, cuts, data, chunk):
     borders = sorted({0, len(whole), *(min(cut, len(whole)) for cut in cuts)})
-    files = [whole[first:end] for first, end in zip(borders, borders[1:], strict=False)]
+    files = [whole[first:end] for first, end in pairwise(borders)]
     files += [whole[first:end] for first, end in pieces if first < end]
     files = data.draw(st.permutations(files))
     found, diverged = merge(*files, chunk=chunk)
