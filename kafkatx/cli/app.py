@@ -11,6 +11,7 @@ import typer
 
 from kafkatx.cli.diagnose import diagnose
 from kafkatx.cli.explain import EXPLAIN_SETTINGS, explain
+from kafkatx.cli.history import history
 from kafkatx.terms.errors import KafkatxError
 
 app = typer.Typer(
@@ -23,6 +24,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(diagnose)
+app.command()(history)
 app.command(context_settings=EXPLAIN_SETTINGS)(explain)
 
 

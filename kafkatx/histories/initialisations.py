@@ -1,0 +1,125 @@
+"""Why InitProducerId ran: each Empty row and tombstone of the coordinator, judged by the row before it.
+
+Grain: the rows of a transactional.id; vectorised over all at once. Who ended the transaction before is taken from
+histories/endings.py and never decided again.
+Source  TransactionCoordinator.handleInitProducerId, prepareInitProducerIdTransit (0.11 to 4.4); KIP-98, KIP-360,
+KIP-588.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from kafkatx.histories.endings import EndedBy, Protocol
+from kafkatx.histories.growing import Array
+from kafkatx.histories.story import Story
+from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, NOTHING, PREPARE_ABORT, TOMBSTONE
+from kafkatx.terms.clocks import EXPIRATION_MS, PROMPT_RETRY_MS
+from kafkatx.terms.verdicts import Verdict
+
+EXHAUSTED_EPOCH = 32_766
+"""InitProducerId at this epoch gives a new producer id (Short.MaxValue - 1, all releases)."""
+
+
+class Why(IntEnum):
+    """What made the coordinator write the row."""
+
+    first_start = 0
+    rows_before_missing = 1
+    restart = 2
+    takeover = 3
+    after_timeout = 4
+    own_bump = 5
+    exhausted = 6
+    back_after_expiry = 7
+    new_producer_id = 8
+    rows_between_missing = 9
+    expired = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Initialisations:
+    """Arrays parallel to story.initialisations: Why, Verdict, and the row of the transaction just before (-1: none)."""
+
+    why: Any
+    verdict: Any
+    preceding: Any
+
+
+def initialisations(story: Story) -> Initialisations:
+    """Say of every row why it was written and how sure that is."""
+    rows = story.initialisations
+    preceding = _preceding(story)
+    ended_by = np.where(preceding >= 0, story.endings.ended_by[preceding], -1) if len(story.transactions) else preceding
+    before, same_id = rows["previous_state"], rows["producer_id"] == rows["previous_producer_id"]
+    complete = (before == COMPLETE_COMMIT) | (before == COMPLETE_ABORT)
+    known = before >= EMPTY
+    unseen = before == NOTHING
+    idle = rows["updated_at"] - rows["previous_updated_at"]
+    returned = known & ~same_id & (idle >= EXPIRATION_MS) & (rows["producer_epoch"] == 0)
+    step = rows["producer_epoch"].astype(np.int64) - rows["previous_epoch"]
+    skipped = (known & ~complete & (before != EMPTY)) | (known & same_id & (step != 1))
+    answers = [
+        (rows["is_tombstone"] == 1, Why.expired, Verdict.likely),
+        (unseen & (rows["producer_epoch"] > 0), Why.rows_before_missing, Verdict.proved),
+        (unseen & _begins_at_zero(story), Why.first_start, Verdict.proved),
+        (unseen, Why.first_start, Verdict.likely),
+        (before == TOMBSTONE, Why.back_after_expiry, Verdict.proved),
+        (known & ~same_id & (rows["previous_epoch"] >= EXHAUSTED_EPOCH), Why.exhausted, Verdict.proved),
+        (returned, Why.back_after_expiry, Verdict.likely),
+        (known & ~same_id, Why.new_producer_id, Verdict.possible),
+        (skipped, Why.rows_between_missing, Verdict.likely),
+        (ended_by == EndedBy.timeout, Why.after_timeout, Verdict.likely),
+        (_is_own_bump(story, preceding, ended_by), Why.own_bump, Verdict.likely),
+    ]
+    conditions = [answer[0] for answer in answers]
+    why = np.select(conditions, [int(answer[1]) for answer in answers], int(Why.restart))
+    verdict = np.select(conditions, [int(answer[2]) for answer in answers], int(Verdict.likely))
+    took_over = (ended_by == EndedBy.new_instance) & ((why == Why.restart) | (why == Why.exhausted))
+    why = np.where(took_over & (why == Why.restart), int(Why.takeover), why)
+    verdict = np.where(
+        why == Why.takeover, story.endings.verdict[preceding] if len(story.transactions) else verdict, verdict
+    )
+    return Initialisations(why, verdict, preceding)
+
+
+def _begins_at_zero(story: Story) -> Any:
+    """Whether the coordinator's log of a row is at hand from its first offset on, with none missing."""
+    horizons = story.state_horizons.items()
+    whole = [code for code, horizon in horizons if horizon.first_offset == 0 and horizon.last_gap < 0]
+    return np.isin(story.initialisations["state_partition"], whole)
+
+
+def _is_own_bump(story: Story, preceding: Any, ended_by: Any) -> Any:
+    """Whether the client raised its own epoch after its abort (KIP-360, classic): InitProducerId follows at once."""
+    rows, t = story.initialisations, story.transactions
+    if not len(t):
+        return np.zeros(len(rows), bool)
+    classic = story.endings.protocol[preceding] != Protocol.v2
+    prompt = rows["timestamp"] - t["completion_timestamp"][preceding] <= PROMPT_RETRY_MS
+    aborted = (preceding >= 0) & (ended_by == EndedBy.client) & (t["decision"][preceding] == PREPARE_ABORT)
+    return aborted & classic & prompt
+
+
+def _preceding(story: Story) -> Any:
+    """Row of the transaction whose next row each one is, -1 for none."""
+    rows, t = story.initialisations, story.transactions
+    found = np.full(len(rows), -1, np.int64)
+    for partition in np.unique(rows["state_partition"]):
+        mine = np.flatnonzero(t["state_partition"] == partition)
+        ordered = mine[np.argsort(t["next_offset"][mine], kind="stable")]
+        wanted = np.flatnonzero(rows["state_partition"] == partition)
+        found[wanted] = _rows_at(t["next_offset"][ordered], ordered, rows["offset"][wanted])
+    return found
+
+
+def _rows_at(offsets: Array, numbers: Array, wanted: Array) -> Any:
+    """The number that stands beside each wanted offset; -1 where the sorted `offsets` lack it."""
+    if not len(offsets):
+        return np.full(len(wanted), -1, np.int64)
+    at = np.searchsorted(offsets, wanted).clip(max=len(offsets) - 1)
+    return np.where(offsets[at] == wanted, numbers[at], -1)

@@ -1,0 +1,212 @@
+"""Everything that happened in a capture, put in order by transactional.id (or by producer id where no row names one).
+
+Grain: one capture. Items are rows of an array; objects are made of the chosen ones only (histories/timeline.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kafkatx.histories.growing import Array
+from kafkatx.histories.initialisations import Why
+from kafkatx.histories.story import Story
+from kafkatx.kernels.transactions import NOTHING
+
+INITIALISATION, TRANSACTION, LEFTOVER = 0, 1, 2
+"""Kinds of items: rows of story.initialisations, story.transactions, and spans that no transaction owns."""
+
+ITEM = np.dtype(
+    [
+        ("group", "i8"),
+        ("row", "i8"),
+        ("place", "i8"),
+        ("at", "i8"),
+        ("until", "i8"),
+        ("instance", "i4"),
+        ("kind", "i1"),
+        ("is_headless", "i1"),
+    ],
+    align=True,
+)
+"""`place` is the offset in the coordinator's log (for a leftover: in its partition); `at` and `until` span the time, -1
+where unknown; `instance` counts the producers that had the id, from 1; `is_headless`: the id's first item, and no start
+of a producer stands there."""
+
+FOREVER = int(np.iinfo(np.int64).max)
+"""`until` of what has not ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What of a history is asked for; None: no limit. Times in milliseconds."""
+
+    transactional_id: str | None = None
+    producer_id: int | None = None
+    topic: str | None = None
+    partition: int | None = None
+    since: int | None = None
+    until: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """Items in order of group and time. Group n is the transactional.id with code n, or strangers[n - ids]."""
+
+    rows: Array
+    strangers: Array
+    ids: int
+
+
+def items_of(story: Story, why: Array, wanted: Wanted) -> Items:
+    """Order everything, number the instances, then keep what is wanted.
+
+    `why` is parallel to story.initialisations (histories/initialisations.py). A group that loses all its transactions
+    and leftovers to a limit of topic or partition is left out whole.
+    """
+    owners = _Owners(story)
+    items = _ordered(np.concatenate([_initialisations(story), _transactions(story), _leftovers(story, owners)]))
+    _number_instances(items, why)
+    items = items[_in_time(items, wanted)]
+    items = items[_in_partitions(story, items, wanted)]
+    if wanted.transactional_id is not None or wanted.producer_id is not None:
+        items = items[np.isin(items["group"], _wanted_groups(story, owners, wanted))]
+    return Items(items, owners.strangers, owners.ids)
+
+
+class _Owners:
+    """Which group a producer id belongs to: its transactional.id's by any row, else one of its own."""
+
+    def __init__(self, story: Story) -> None:
+        self.ids = len(story.labels.transactional_ids)
+        tables = (
+            (story.initialisations, "producer_id"),
+            (story.transactions, "producer_id"),
+            (story.transactions, "completed_producer_id"),
+            (story.latest, "producer_id"),
+        )
+        producers = np.concatenate([table[name] for table, name in tables])
+        codes = np.concatenate([table["id_code"] for table, _ in tables])
+        known = producers >= 0
+        self.producers, first = np.unique(producers[known], return_index=True)
+        self.codes = codes[known][first]
+        self.strangers = np.setdiff1d(story.spans["producer_id"], self.producers)
+
+    def groups(self, producers: Array) -> Any:
+        """Group of each producer id."""
+        owned, at = np.isin(producers, self.producers), np.searchsorted(self.producers, producers)
+        found = self.ids + np.searchsorted(self.strangers, producers)
+        if len(self.producers):
+            found = np.where(owned, self.codes[at.clip(max=len(self.producers) - 1)], found)
+        return found
+
+    def group_of(self, producer_id: int) -> list[int]:
+        """Groups in which a producer id occurs."""
+        known = np.isin(producer_id, self.producers) or np.isin(producer_id, self.strangers)
+        return [int(self.groups(np.array([producer_id]))[0])] if known else []
+
+
+def _items(count: int, kind: int) -> Array:
+    rows = np.zeros(count, ITEM)
+    rows["kind"] = kind
+    return rows
+
+
+def _initialisations(story: Story) -> Array:
+    table = story.initialisations
+    items = _items(len(table), INITIALISATION)
+    items["group"], items["row"], items["place"] = table["id_code"], np.arange(len(table)), table["offset"]
+    items["at"] = items["until"] = table["timestamp"]
+    return items
+
+
+def _transactions(story: Story) -> Array:
+    t = story.transactions
+    items = _items(len(t), TRANSACTION)
+    items["group"], items["row"] = t["id_code"], np.arange(len(t))
+    items["place"] = _first_known(t["begin_offset"], t["decision_offset"], t["completion_offset"])
+    items["at"] = _first_known(t["started_at"], t["decided_at"], t["completion_timestamp"])
+    ended = np.maximum(
+        items["at"], _first_known(t["completion_timestamp"], t["decision_timestamp"], t["begin_timestamp"])
+    )
+    items["until"] = np.where((t["completion_offset"] < 0) & (t["next_state"] == NOTHING), FOREVER, ended)
+    return items
+
+
+def _leftovers(story: Story, owners: _Owners) -> Array:
+    numbers = np.flatnonzero(story.parts.owner < 0)
+    spans = story.spans[numbers]
+    items = _items(len(numbers), LEFTOVER)
+    items["group"], items["row"] = owners.groups(spans["producer_id"]), numbers
+    items["place"] = np.where(spans["marker_offset"] >= 0, spans["marker_offset"], spans["first_offset"])
+    written = _first_known(spans["first_timestamp"], spans["last_timestamp"])
+    behind_last_marker = np.maximum(written, spans["previous_marker_timestamp"])
+    items["at"] = np.where(spans["marker_offset"] >= 0, spans["marker_timestamp"], behind_last_marker)
+    items["until"] = np.where(spans["marker_offset"] < 0, FOREVER, np.maximum(items["at"], spans["last_timestamp"]))
+    return items
+
+
+def _number_instances(items: Array, why: Array) -> None:
+    """Count what begins a producer; a group whose first start is not at hand has had one before all that is."""
+    starts = items["kind"] == INITIALISATION
+    starts[starts] = ~np.isin(why[items["row"][starts]], (Why.own_bump, Why.expired))
+    counted = np.cumsum(starts)
+    first = np.flatnonzero(np.diff(items["group"], prepend=-1))
+    offset = np.where(starts[first], 0, 1) - (counted[first] - starts[first])
+    items["is_headless"][first] = ~starts[first]
+    items["instance"] = counted + np.repeat(offset, np.diff(np.append(first, len(items))))
+
+
+def _first_known(*columns: Array) -> Any:
+    """The first column that is not negative, row by row."""
+    return np.select([column >= 0 for column in columns], columns, -1)
+
+
+def _in_partitions(story: Story, items: Array, wanted: Wanted) -> Any:
+    """Transactions and leftovers that touch the partitions asked for, and the initialisations of their ids."""
+    if wanted.topic is None and wanted.partition is None:
+        return np.ones(len(items), bool)
+    pairs = enumerate(story.labels.topic_partitions)
+    chosen = [
+        code for code, (topic, number) in pairs if wanted.topic in (None, topic) and wanted.partition in (None, number)
+    ]
+    touching = np.unique(story.parts.rows["transaction"][np.isin(story.parts.rows["partition_code"], chosen)])
+    kept = (items["kind"] == TRANSACTION) & np.isin(items["row"], touching)
+    left = np.flatnonzero(items["kind"] == LEFTOVER)
+    kept[left] = np.isin(story.spans["partition_code"][items["row"][left]], chosen)
+    return kept | ((items["kind"] == INITIALISATION) & np.isin(items["group"], np.unique(items["group"][kept])))
+
+
+def _in_time(items: Array, wanted: Wanted) -> Any:
+    """Items that overlap the time asked for; one of unknown time is kept."""
+    kept = np.ones(len(items), bool)
+    if wanted.since is not None:
+        kept &= (items["until"] >= wanted.since) | (items["until"] < 0)
+    if wanted.until is not None:
+        kept &= items["at"] <= wanted.until
+    return kept
+
+
+def _wanted_groups(story: Story, owners: _Owners, wanted: Wanted) -> list[int]:
+    groups = [code for code, name in enumerate(story.labels.transactional_ids) if name == wanted.transactional_id]
+    if wanted.producer_id is None:
+        return groups
+    of_producer = owners.group_of(wanted.producer_id)
+    return of_producer if wanted.transactional_id is None else [group for group in groups if group in of_producer]
+
+
+def _ordered(items: Array) -> Array:
+    """By group; rows of the coordinator by their offset, leftovers between them by time.
+
+    The coordinator's offsets are the truth of their order: where its clock went back, a row takes the highest time
+    before it.
+    """
+    by_place = np.lexsort((items["place"], items["kind"] == LEFTOVER, items["group"]))
+    items = items[by_place]
+    rank = np.unique(items["at"], return_inverse=True)[1].astype(np.int64)
+    from_log = items["kind"] != LEFTOVER
+    reached = np.maximum.accumulate(np.where(from_log, items["group"] * (len(items) + 1) + rank, -1))
+    when = np.where(from_log, reached - items["group"] * (len(items) + 1), rank)
+    return items[np.lexsort((items["place"], ~from_log, when, items["group"]))]

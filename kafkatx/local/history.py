@@ -1,0 +1,100 @@
+"""Histories of this machine's evidence: what every transactional.id did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+from kafkatx.evidence.coverage import Coverage, coverage_of
+from kafkatx.histories.items import Wanted
+from kafkatx.histories.result import CaptureHistory, Histories
+from kafkatx.histories.story import Story
+from kafkatx.histories.timeline import book_of
+from kafkatx.local.stories import Progress, build_stories, open_evidence
+from kafkatx.terms.errors import NothingReadableError
+
+MOST_COMPARED = 50_000
+"""Ids among which the nearest is looked for when one is not known."""
+
+
+class NoHistoryError(NothingReadableError):
+    """Nothing of what was asked for is in the evidence; `histories` has what was covered."""
+
+    def __init__(self, text: str, histories: Histories) -> None:
+        super().__init__(text)
+        self.histories = histories
+
+
+def history(
+    paths: Iterable[str | Path],
+    *,
+    transactional_id: str | None = None,
+    producer_id: int | None = None,
+    topic: str | None = None,
+    partition: int | None = None,
+    since: int | None = None,
+    until: int | None = None,
+    as_of: int | None = None,
+    verify_all: bool = False,
+    captures: dict[str, str] | None = None,
+    progress: Progress | None = None,
+) -> Histories:
+    """Tell what every transactional.id (or the one asked for) did.
+
+    Times are milliseconds; `as_of` is "now" for ages; `captures` maps paths to the names of captures they are forced
+    into. Raises UsageError for a path that does not exist and NoHistoryError (a NothingReadableError) where nothing is
+    evidence, or where the id or producer asked for does not occur in it.
+    """
+    wanted = Wanted(transactional_id, producer_id, topic, partition, since, until)
+    found, stories = Histories(), []
+    evidence = open_evidence(paths, captures)
+    for told in build_stories(evidence.captures, verify_all=verify_all, as_of=as_of, progress=progress):
+        found.coverage.extend(told.coverage)
+        found.damage.extend(told.damage)
+        stories.append(told.story)
+        facts = told.story.facts
+        found.captures.append(
+            CaptureHistory(told.capture.name, told.capture.cluster_id, facts.evidence_end, book_of(told.story, wanted))
+        )
+    found.coverage.extend(coverage_of(None, item, None) for item in evidence.others)
+    if not any(entry.batches or entry.status == "empty" for entry in found.coverage):
+        raise NoHistoryError(_nothing_read(found.coverage), found)
+    if not any(len(capture.book) for capture in found.captures) and (
+        transactional_id is not None or producer_id is not None
+    ):
+        raise NoHistoryError(_unknown(stories, wanted), found)
+    return found
+
+
+def _nothing_read(coverage: list[Coverage]) -> str:
+    if not coverage:
+        return "there is no file under the paths given"
+    first = coverage[0]
+    example = f"first: {first.path}: {first.note or first.kind}"
+    return f"none of {len(coverage)} files could be read as evidence of a broker ({example})"
+
+
+def _unknown(stories: list[Story], wanted: Wanted) -> str:
+    names = sorted({name for story in stories for name in story.labels.transactional_ids})
+    if wanted.transactional_id is not None:
+        if wanted.transactional_id in names:
+            return f"nothing of {wanted.transactional_id} lies within the other limits given"
+        near = _nearest(wanted.transactional_id, names)
+        return f"there is no transactional.id {wanted.transactional_id} in the evidence; {near}"
+    known = any((story.spans["producer_id"] == wanted.producer_id).any() for story in stories)
+    text = f"nothing of producer id {wanted.producer_id} lies within the other limits given"
+    return text if known else f"no transaction of producer id {wanted.producer_id} is in the evidence"
+
+
+def _nearest(name: str, names: list[str]) -> str:
+    """The ids that look like the one asked for, else the first ones."""
+    near = (
+        get_close_matches(name, names[:MOST_COMPARED], n=3, cutoff=0.5)
+        or [other for other in names if name.lower() in other.lower()][:3]
+    )
+    if near:
+        return f"near to it: {', '.join(near)}"
+    if not names:
+        return "it holds no transactional.id at all"
+    return f"it holds {len(names):,}, the first: {', '.join(names[:3])}"

@@ -1,0 +1,110 @@
+"""Histories as one JSON document: absent is null, times in ISO 8601 UTC.
+
+Written timeline by timeline, so its size needs no memory.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from enum import Enum, IntEnum
+from typing import Any, TextIO
+
+from kafkatx.histories.events import Event, Part, Transaction
+from kafkatx.histories.overview import overview
+from kafkatx.histories.result import CaptureHistory, Histories
+from kafkatx.histories.timeline import Timeline
+from kafkatx.outputs.diagnosis_json import coverage_row
+from kafkatx.outputs.history_words import sentence
+from kafkatx.terms.times import iso
+from kafkatx.terms.transaction_states import state_name
+
+SCHEMA = 1
+NAMES = {
+    "Initialisation": "initialisation",
+    "Expiry": "expired",
+    "Transaction": "transaction",
+    "Leftover": "leftover",
+    "ProtocolChange": "protocol_change",
+    "Idle": "idle",
+    "RowsMissing": "rows_missing",
+}
+TIMES = {"at", "until", "started_at", "decided_at", "completed_at", "last_marker_at", "first_at", "last_at"}
+"""Fields that are times in milliseconds."""
+RENAMED = {"first_at": "from", "last_at": "to"}
+
+
+def write_json(stream: TextIO, histories: Histories, version: str) -> None:
+    """Write the whole document."""
+    stream.write(f'{{\n "kafkatx": {json.dumps(version)},\n "schema": {SCHEMA},\n "histories": [')
+    separator = "\n"
+    for capture in histories.captures:
+        for timeline in capture.book.timelines():
+            stream.write(separator + _indented(history(capture, timeline)))
+            separator = ",\n"
+    stream.write("\n ],\n")
+    coverage = [coverage_row(entry) for entry in histories.coverage]
+    damage = [dataclasses.asdict(entry) for entry in histories.damage]
+    stream.write(f' "coverage": {_indented(coverage)},\n "damage": {_indented(damage)}\n}}\n')
+
+
+def _indented(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, indent=1).replace("\n", "\n ")
+
+
+def history(capture: CaptureHistory, timeline: Timeline) -> dict[str, Any]:
+    """Return one timeline as plain data."""
+    return {
+        "capture": capture.capture,
+        "cluster_id": capture.cluster_id,
+        "transactional_id": timeline.transactional_id,
+        "producer_ids": timeline.producer_ids,
+        "state_partition": timeline.state_partition,
+        **_fields(overview(timeline)),
+        "latest": _latest(timeline),
+        "events": [event(entry) for entry in timeline.events()],
+    }
+
+
+def event(entry: Event) -> dict[str, Any]:
+    """Return one event as plain data, with the sentence that text output prints."""
+    row = {"event": NAMES[type(entry).__name__], "text": sentence(entry), **_fields(entry)}
+    if isinstance(entry, Transaction):
+        row.pop("row")
+        row["decision_to_last_marker_ms"] = entry.decision_to_last_marker_ms
+    return row
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """Return a dataclass's fields: times as text, enumerations by name, nested ones alike."""
+    found = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
+    return {RENAMED.get(name, name): iso(item) if name in TIMES else _plain(item) for name, item in found}
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        row = _fields(value)
+        return {**row, "status": row["status"].lower()} if isinstance(value, Part) else row
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return (value.name if isinstance(value, IntEnum) else value.value) if isinstance(value, Enum) else value
+
+
+def _latest(timeline: Timeline) -> dict[str, Any] | None:
+    row = timeline.latest
+    if row is None:
+        return None
+    return {
+        "offset": int(row["offset"]),
+        "at": iso(int(row["timestamp"])),
+        "state": None if row["state"] < 0 else state_name(int(row["state"])),
+        "is_tombstone": bool(row["state"] < 0),
+        "producer_id": _known(row["producer_id"]),
+        "producer_epoch": _known(row["producer_epoch"]),
+        "timeout_ms": _known(row["timeout_ms"]),
+        "updated_at": iso(int(row["updated_at"])),
+    }
+
+
+def _known(value: Any) -> int | None:
+    return int(value) if value >= 0 else None

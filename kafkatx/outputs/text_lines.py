@@ -1,0 +1,56 @@
+"""Lines for a person: marked, hanging under their text, escaped, and without blanks at their ends."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from kafkatx.evidence.coverage import Coverage
+from kafkatx.terms.printable import printable
+
+_TRAILING = re.compile(r"[ ]+$", re.MULTILINE)
+
+
+def print_trimmed(console: Console, *parts: RenderableType) -> None:
+    """Print, with every line ending where its text ends."""
+    with console.capture() as capture:
+        for part in parts:
+            console.print(part)
+    console.file.write(_TRAILING.sub("", capture.get()))
+
+
+def shown(text: str, style: str = "") -> Text:
+    """Return text of any origin, fit for a terminal."""
+    return Text(printable(text), style=style, overflow="fold")
+
+
+def marked(mark: str, text: str, style: str = "", indent: int = 0, mark_style: str = "") -> RenderableType:
+    """Return a line whose continuation hangs under its text."""
+    grid = Table.grid(padding=0)
+    grid.add_column(no_wrap=True)
+    grid.add_column(ratio=1)
+    grid.add_row(shown(mark, mark_style or style), shown(text, style))
+    return Padding(grid, (0, 0, 0, indent))
+
+
+def coverage_lines(coverage: Iterable[Coverage]) -> list[Text]:
+    """Say what was read and what was left out; JSON names every file."""
+    entries = list(coverage)
+    read = [entry for entry in entries if entry.batches]
+    size, batches = sum(entry.bytes for entry in read), sum(entry.batches for entry in read)
+    checked = sum(entry.checked_batches for entry in read)
+    lines = [
+        f"Read {len(read):,} log segments ({size:,} bytes, {batches:,} batches, CRC checked of {checked:,}) "
+        f"of {len(entries):,} files."
+    ]
+    left_out = Counter(entry.note for entry in entries if entry.status in ("left out", "unreadable"))
+    lines += [
+        f"Left out: {count:,} file{'s' if count != 1 else ''}, {note}." for note, count in left_out.most_common(5)
+    ]
+    return [shown(line, "dim") for line in lines]
