@@ -35,8 +35,10 @@ def diagnose(
 ) -> Diagnosis:
     """Say what went wrong in the evidence under `paths`.
 
-    `as_of` is "now" for ages in milliseconds (default: the newest time a broker wrote); `verify_all` checks the CRC of every batch;
-    `captures` maps paths to the names of captures they are forced into. Raises UsageError for a path that does not exist and
+    `as_of` is "now" for ages in milliseconds (default: the newest time a broker wrote); `verify_all` checks the CRC
+    of every batch;
+    `captures` maps paths to the names of captures they are forced into. Raises UsageError for a path that does not
+    exist and
     NothingToDiagnoseError (a NothingReadableError) where nothing in it is evidence.
     """
     chosen = selection or Selection()
@@ -80,7 +82,9 @@ def _judged(told: CaptureStory, selection: Selection) -> tuple[list[Diagnosed], 
 
 
 def _ids(told: CaptureStory, findings: list[Finding]) -> Iterator[str]:
-    """Ids from what a finding is about, never from where its evidence lies; a repeated subject gets a running number."""
+    """Ids from what a finding is about, never from where its evidence lies; a repeated subject gets a running
+    number.
+    """
     seen: dict[str, int] = {}
     for finding in findings:
         about = (

@@ -26,7 +26,9 @@ __all__ = ["CaptureStory", "build_stories", "open_captures", "open_evidence"]
 
 @dataclass(slots=True)
 class CaptureStory:
-    """A capture, its story, and what was met while reading it. `segments` leads from a place in a log back to the files."""
+    """A capture, its story, and what was met while reading it. `segments` leads from a place in a log back to the
+    files.
+    """
 
     capture: Capture
     story: Story
@@ -107,6 +109,7 @@ class _Builder:
             is_torn=bool(reading.torn_ends),
             newest=history.last_timestamp,
             leader_epoch=history.leader_epoch,
+            last_gap=history.last_gap,
         )
 
     def _read_partition(self, reading: PartitionReading) -> None:
@@ -156,7 +159,9 @@ class _Builder:
         return max((getattr(directory, name).get(key, -1) for directory in self.capture.directories), default=-1)
 
     def _log_start(self, reading: PartitionReading) -> int:
-        """Lowest log start of the copies: that of a copy is its checkpoint's or its first segment's base offset, whichever is higher."""
+        """Lowest log start of the copies: that of a copy is its checkpoint's or its first segment's base offset,
+        whichever is higher.
+        """
         starts: dict[str, int] = {}
         for directory, item in reading.segments:
             base = max(0, item.base_offset)
@@ -195,7 +200,9 @@ class _Builder:
 
 
 def _is_torn(reading: PartitionReading, log_end: int) -> bool:
-    """Whether some stretch could not be read that no other copy fills: the place where a file broke off is not passed by the rest."""
+    """Whether some stretch could not be read that no other copy fills: the place where a file broke off is not passed
+    by the rest.
+    """
     return any(end >= log_end for end in reading.torn_ends) or any(
         damage.kind in ("crc", "header") for damage in reading.damage
     )

@@ -1,4 +1,6 @@
-"""A diagnosis as the JSON document of the contract: one object, absent is null, times in ISO 8601 UTC with milliseconds."""
+"""A diagnosis as the JSON document of the contract: one object, absent is null, times in ISO 8601 UTC with
+milliseconds.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +113,7 @@ def _considered(other: Considered, number: dict[Place, int]) -> dict[str, Any]:
 
 
 def _numbers(places: Iterable[Place], number: dict[Place, int]) -> list[int]:
-    return [number[place] for place in places]
+    return list(dict.fromkeys(number[place] for place in places))
 
 
 def _evidence(opened: OpenedPlace) -> dict[str, Any]:

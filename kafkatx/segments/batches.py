@@ -195,6 +195,8 @@ class SegmentWalk:
         if stop != WRONG_CRC and is_zero(self.file, position) and not self.file.is_unreadable(position, left):
             self.preallocated = left
             return None
+        if stop == DAMAGED and self._goes_beyond(position):
+            return position
         resumed = self._resync.next_batch(position, self._fit)
         if resumed is None or resumed >= self._size:
             self.torn = True
@@ -202,6 +204,17 @@ class SegmentWalk:
             return None
         self._note(self._describe(position, resumed - position, stop, False))
         return resumed
+
+    def _goes_beyond(self, position: int) -> bool:
+        """Lift the limit that the next segment sets where a whole batch contradicts it: pieces of a log may overlap."""
+        without = replace(self._fit, offset_limit=NO_LIMIT)
+        header = self.file.read(position, HEADER_SIZE)
+        if self._fit.offset_limit == NO_LIMIT or not without.admits(header):
+            return False
+        if not crc_matches(self.file, position, header):
+            return False
+        self._fit = without
+        return True
 
     def _note(self, damage: Damage) -> None:
         if len(self.damage) < MOST_DAMAGE:

@@ -133,14 +133,21 @@ def test_what_lies_between_two_holes_is_not_lost(engine, tmp_path):
     assert [position for _, position, _ in read.damage] == [ends[2], ends[6]]
 
 
-def test_batches_below_the_name_or_above_the_next_segment_are_no_batches_of_this_one(engine, tmp_path):
+def test_batches_below_the_name_are_no_batches_of_this_segment(engine, tmp_path):
     made, ends = a_log(4)
     path = segment(tmp_path, made)
     assert Read(path, first_offset=0, offset_limit=4).offsets == [0, 1, 2, 3]
-    above = Read(path, offset_limit=2)
-    assert (above.offsets, above.damage) == ([0, 1], [("header", ends[2], ends[4] - ends[2])])
     below = Read(path, first_offset=2)
     assert (below.offsets, below.damage) == ([2, 3], [("header", 0, ends[2])])
+
+
+def test_batches_above_the_next_segment_are_believed_only_where_they_follow_whole(engine, tmp_path):
+    made, ends = a_log(4)
+    overlapping = Read(segment(tmp_path, made), offset_limit=2)
+    assert (overlapping.offsets, overlapping.damage) == ([0, 1, 2, 3], [])
+    made[2] = made[2][:-1] + bytes([made[2][-1] ^ 1])
+    broken = Read(segment(tmp_path, made), offset_limit=2)
+    assert (broken.offsets, broken.damage) == ([0, 1], [("header", ends[2], ends[4] - ends[2])])
 
 
 def nested(inner, outer_offset, count=2):

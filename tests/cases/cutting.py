@@ -1,0 +1,151 @@
+"""Recorded data directories in other shapes: cut, repeated, overlapping, spread, torn; the facts in them stay what
+they are.
+
+`Image` holds a capture's files in memory; what a plan makes of them is written below a folder and can be diagnosed.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kafkatx.formats import declared
+from tests.evidence import broker_folders, fixtures
+
+LEFT_OUT = (".index", ".timeindex")
+"""Indexes lead into segments as they were; nothing is concluded from them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A log segment: where it lay, its bytes, and where its batches begin: (position, base offset), then the end."""
+
+    broker: str
+    folder: str
+    name: str
+    data: bytes
+    starts: tuple[tuple[int, int], ...]
+
+    @property
+    def batches(self) -> int:
+        """Number of batches."""
+        return len(self.starts)
+
+    def piece(self, first: int, end: int) -> tuple[str, bytes]:
+        """Return name and bytes of a segment that holds the batches from `first` up to `end` (exclusive)."""
+        name = self.name if first == 0 else f"{self.starts[first][1]:020d}.log"
+        return name, self.data[self._position(first) : self._position(end)]
+
+    def _position(self, batch: int) -> int:
+        return self.starts[batch][0] if batch < self.batches else len(self.data)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Image:
+    """The data directories of a case: segments, and all other files by broker and path below it."""
+
+    name: str
+    segments: tuple[Segment, ...]
+    others: dict[str, dict[str, bytes]]
+
+    @property
+    def has_cluster_id(self) -> bool:
+        """Whether the directories say which cluster they are of."""
+        return any(b"cluster.id" in files.get("meta.properties", b"") for files in self.others.values())
+
+
+@cache
+def image(name: str) -> Image:
+    """Read the data directories of a case in the repository."""
+    segments: list[Segment] = []
+    others: dict[str, dict[str, bytes]] = {}
+    for broker in broker_folders(fixtures() / name):
+        kept = others.setdefault(broker.name, {})
+        for path in sorted(path for path in broker.rglob("*") if path.is_file()):
+            if path.suffix == ".log" and path.stat().st_size:
+                segments.append(_segment(broker.name, path))
+            elif path.suffix not in LEFT_OUT:
+                kept[str(path.relative_to(broker))] = path.read_bytes()
+    return Image(name, tuple(segments), others)
+
+
+def _segment(broker: str, path: Path) -> Segment:
+    data = path.read_bytes()
+    starts = tuple((batch.position, _begin(batch)) for batch in declared.batches(data))
+    return Segment(broker, path.parent.name, path.name, data, starts)
+
+
+def _begin(batch: declared.Batch) -> int:
+    """Offset that a segment may be named after that begins with this batch: a message of magic 0 or 1 shows its
+    last.
+    """
+    return batch.base_offset
+
+
+@dataclass(slots=True, repr=False)
+class Layout:
+    """What is to be written: files by root and path, and the roots as they will be given."""
+
+    image: Image
+    files: dict[tuple[str, str], bytes] = field(default_factory=dict)
+    roots: set[tuple[str, str]] = field(default_factory=set)
+
+    def __repr__(self) -> str:
+        logs = sorted(f"{root}/{path} {len(data)}" for (root, path), data in self.files.items() if path.endswith(".log"))
+        return f"<{self.image.name}: {', '.join(logs)}>"
+
+    def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
+        printer.text(repr(self))
+
+    def place(self, broker: str, root: int, folder: str, name: str, data: bytes) -> None:
+        """Put a file into a root of a broker, or into the next that has no file of that name."""
+        while (self._root(broker, root), f"{folder}/{name}") in self.files:
+            root += 1
+        self.files[self._root(broker, root), f"{folder}/{name}"] = data
+
+    def place_others(self, number_of_copies: int = 1) -> None:
+        """Put what is no segment where the segments lie: directory files into every root, the others into the first
+        ones.
+        """
+        for root, broker in sorted(self.roots):
+            for path, data in self.image.others[broker].items():
+                number = sorted(name for name, of in self.roots if of == broker).index(root)
+                if "/" not in path or number < number_of_copies:
+                    self.files[root, path] = data
+
+    def _root(self, broker: str, number: int) -> str:
+        root = f"{broker}.{number}"
+        self.roots.add((root, broker))
+        return root
+
+    def write(self, below: Path, order: Iterable[int] = ()) -> list[Path]:
+        """Write everything; returns the roots, sorted, or turned round by `order`."""
+        made: set[Path] = set()
+        for (root, path), data in self.files.items():
+            target = below / root / path
+            if target.parent not in made:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                made.add(target.parent)
+            target.write_bytes(data)
+        roots = sorted(below / root for root, _ in self.roots)
+        ranks = list(order)
+        return sorted(roots, key=lambda root: ranks[roots.index(root) % len(ranks)]) if ranks else roots
+
+
+def as_recorded(case: Image) -> Layout:
+    """The layout that the brokers left."""
+    layout = Layout(case)
+    for segment in case.segments:
+        layout.place(segment.broker, 0, segment.folder, segment.name, segment.data)
+    for broker in case.others:
+        layout.roots.add((f"{broker}.0", broker))
+    layout.place_others()
+    return layout
+
+
+def neighbours(case: Image) -> Iterator[tuple[Segment, Segment]]:
+    """Pairs of segments that follow each other in one folder."""
+    for one, other in zip(case.segments, case.segments[1:], strict=False):
+        if (one.broker, one.folder) == (other.broker, other.folder):
+            yield one, other

@@ -1,0 +1,117 @@
+"""Every recorded case is judged right from its data directories alone, alone and in company."""
+
+import json
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafkatx import __version__
+from kafkatx.local.diagnosis import diagnose
+from kafkatx.outputs.diagnosis_json import document
+from kafkatx.rules.registry import RULES
+from tests.cases.judging import diagnosed, shortfalls
+from tests.evidence import ROOT, broker_folders, cases, expectations, groundtruth
+
+CASES = list(cases())
+JUDGE = (groundtruth() or Path()) / "judge.py"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_case_is_judged_as_recorded(case: Path) -> None:
+    assert shortfalls(case, diagnosed(case)["findings"]) == []
+
+
+def test_expectations_fail_without_their_findings() -> None:
+    asked = [case for case in CASES if _asked_of_disk(case)]
+    assert asked
+    for case in asked:
+        assert len(shortfalls(case, [])) == len(_asked_of_disk(case)), case.name
+
+
+def test_healthy_ids_and_traps_fail_with_a_loud_finding() -> None:
+    for case in CASES:
+        for name in expectations(case).get("quiet", []):
+            assert any("noise" in text for text in shortfalls(case, [_loud("no_such_rule", name)])), (case.name, name)
+        for trap in expectations(case).get("must_not_find", []):
+            said = shortfalls(case, [_loud(trap["rule"], trap["transactional_id"])])
+            assert any("wrong" in text for text in said), (case.name, trap)
+
+
+def test_third_guess_about_one_id_is_noise() -> None:
+    guess = {**_loud("no_such_rule", "some-id"), "verdict": "possible", "severity": "info"}
+    assert not any("guesses" in text for text in shortfalls(CASES[0], [guess] * 2))
+    assert any("guesses" in text for text in shortfalls(CASES[0], [guess] * 3))
+
+
+def test_all_cases_in_one_call_are_judged_like_each_alone() -> None:
+    alone = [_without_paths(finding) for case in CASES for finding in diagnosed(case)["findings"]]
+    together = [_without_paths(finding) for finding in _together()["findings"]]
+    assert sorted(map(_text, together)) == sorted(map(_text, alone))
+
+
+def test_what_can_not_be_checked_is_the_same_alone_and_in_company() -> None:
+    alone = [entry for case in CASES for entry in diagnosed(case)["not_checkable"]]
+    assert sorted(map(_text, _together()["not_checkable"])) == sorted(map(_text, alone))
+
+
+def test_no_finding_joins_two_clusters() -> None:
+    homes = {str(folder): case.name for case in CASES for folder in broker_folders(case)}
+    captures: dict[str, set[str]] = {}
+    for finding in _together()["findings"]:
+        sources = [Path(item["source"]) for item in finding["evidence"] + finding["against"]]
+        places = {homes[str(parent)] for path in sources for parent in path.parents if str(parent) in homes}
+        assert len(places) == 1, finding["summary"]
+        captures.setdefault(finding["capture"], set()).update(places)
+    assert all(len(places) == 1 for places in captures.values())
+
+
+def test_two_captures_never_share_a_file() -> None:
+    owners: dict[str, set[str]] = {}
+    for entry in _together()["coverage"]:
+        case = next(case.name for case in CASES if Path(entry["path"]).is_relative_to(case))
+        owners.setdefault(entry["capture"], set()).add(case)
+    assert all(len(cases) == 1 for cases in owners.values())
+    assert len(owners) == len(CASES)
+
+
+@pytest.mark.skipif(not JUDGE.is_file(), reason="the collection of all recorded cases is not at hand")
+def test_judge_of_the_collection_finds_nothing_short(tmp_path: Path) -> None:
+    command = tmp_path / "kafkatx"
+    command.write_text(f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom kafkatx.cli.app import main\nmain()\n")
+    command.chmod(0o755)
+    ruling = subprocess.run(
+        [sys.executable, str(JUDGE), str(command), str(JUDGE.parent), "--evidence", "disk", "--only", ",".join(sorted(RULES))],
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert ruling.returncode == 0, ruling.stdout + ruling.stderr
+
+
+@cache
+def _together() -> dict[str, Any]:
+    return document(diagnose(folder for case in CASES for folder in broker_folders(case)), __version__)
+
+
+def _asked_of_disk(case: Path) -> list[dict[str, Any]]:
+    wanted = expectations(case).get("must_find", [])
+    return [want for want in wanted if want["rule"] in RULES and set(want.get("needs", ["disk"])) <= {"disk"}]
+
+
+def _loud(rule: str, transactional_id: str | None) -> dict[str, Any]:
+    nothing = dict.fromkeys(("producer_id", "topic", "partition"))
+    return {**nothing, "rule": rule, "transactional_id": transactional_id, "verdict": "proved", "severity": "error"}
+
+
+def _without_paths(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_paths(item) for name, item in value.items() if name != "source"}
+    return [_without_paths(item) for item in value] if isinstance(value, list) else value
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
