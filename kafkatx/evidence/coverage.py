@@ -1,6 +1,4 @@
-"""Coverage: every file that was met, what it was taken for, what of it was read and verified, what was left out and
-why.
-"""
+"""Coverage: every file that was met, what it was taken for, what was read and verified of it, what was left out."""
 
 from __future__ import annotations
 
@@ -12,9 +10,11 @@ from kafkatx.evidence.inventory import Item
 
 @dataclass(slots=True)
 class Coverage:
-    """One file. Offsets, times (milliseconds) and counts are None where the file has none; `status` is one of
-    read, torn, damaged, empty, left out, unreadable, noted (small files read for what they say).
+    """One file. Offsets, times (milliseconds) and counts are None where the file has none.
 
+    `status` is one of read, torn, damaged, empty, left out, unreadable, noted (small files read for what they say).
+
+    `records` counts what was read of them, None where none were; `checked` says what `verified` can't know from counts.
     `capture` is None where nothing says to which of several captures the file belongs.
     """
 
@@ -31,19 +31,24 @@ class Coverage:
     first_timestamp: int | None = None
     last_timestamp: int | None = None
     batches: int = 0
+    records: int | None = None
     checked_batches: int = 0
     preallocated: int = 0
     status: str = "noted"
     note: str | None = None
+    checked: str | None = None
 
     @property
     def verified(self) -> str | None:
         """What was checked, in words."""
+        if self.checked is not None:
+            return self.checked
         if not self.batches:
             return None
         if self.checked_batches == self.batches:
             return "CRC of every batch"
-        return f"CRC of {self.checked_batches} of {self.batches} batches (control batches, new producers, breaks of sequence)"
+        checked = f"CRC of {self.checked_batches} of {self.batches} batches"
+        return f"{checked} (control batches, new producers, breaks of sequence)"
 
 
 def coverage_of(capture: Capture | None, item: Item, broker_id: int | None) -> Coverage:

@@ -1,0 +1,73 @@
+"""`kafkatx verify PATH... [--records]`: what is whole, what is damaged, with file and position."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from kafkatx.cli.common import (
+    CaptureOption,
+    Colour,
+    ColourOption,
+    Format,
+    FormatOption,
+    JsonOption,
+    OutOption,
+    Paths,
+    QuietOption,
+    capture_option,
+    console_for,
+    output,
+    progress,
+)
+from kafkatx.terms.errors import NothingReadableError
+
+if TYPE_CHECKING:
+    from kafkatx.evidence.verification import Verification
+
+DAMAGE_FOUND = 1
+
+
+def verify(
+    paths: Paths,
+    records: Annotated[
+        bool, typer.Option("--records", help="Read every record too, also those in compressed batches.")
+    ] = False,
+    capture: CaptureOption = None,
+    output_format: FormatOption = Format.text,
+    json_output: JsonOption = False,
+    out: OutOption = None,
+    color: ColourOption = Colour.auto,
+    quiet: QuietOption = False,
+) -> None:
+    """Read every batch: check CRC, lengths, order and indexes, and say what is whole and what is damaged.
+
+    Exit codes: 0 all is whole, 1 damage, 2 wrong usage, 3 nothing readable. A torn end of a partition's last segment,
+    as a killed broker leaves it, is reported and is no damage.
+    """
+    from kafkatx.local.verification import verify as run
+
+    forced = capture_option(capture)
+    with output(out, paths) as stream:
+        with progress(quiet) as tick:
+            found = run(paths, records=records, captures=forced, progress=tick)
+        _write(found, stream, json_output or output_format is Format.json, color)
+    if not found.has_read:
+        raise NothingReadableError(
+            "nothing that could be verified was found; give data directories or files of a broker"
+        )
+    if found.damage:
+        raise typer.Exit(DAMAGE_FOUND)
+
+
+def _write(found: Verification, stream: TextIO, as_json: bool, colour: Colour) -> None:
+    if as_json:
+        from kafkatx import __version__
+        from kafkatx.outputs.verify_json import to_json
+
+        stream.write(to_json(found, __version__))
+    else:
+        from kafkatx.outputs.verify_text import print_verification
+
+        print_verification(console_for(stream, colour), found)
