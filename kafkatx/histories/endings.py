@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.histories.growing import Array
-from kafkatx.kernels.transactions import EMPTY, ONGOING, PREPARE_ABORT, PREPARE_COMMIT
+from kafkatx.kernels.transactions import EMPTY, NOTHING, ONGOING, PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.terms.clocks import (
     BROKERS_TOLERANCE_MS,
     OLD_CLEANUP_INTERVAL_MS,
@@ -64,13 +64,15 @@ class Reason(IntEnum):
     v2_client_went_on = 11
     no_bump_release = 12
     rows_missing = 13
+    v2_rows_end = 14
 
 
 @dataclass(frozen=True, slots=True)
 class Endings:
-    """Arrays parallel to the table of transactions: EndedBy, Verdict, Reason, Protocol, duration in ms (-1 unknown),
-    epoch of the data
-    (-1 unknown)."""
+    """Arrays parallel to the table of transactions.
+
+    EndedBy, Verdict, Reason, Protocol, duration in ms (-1 unknown), epoch of the data (-1 unknown).
+    """
 
     ended_by: Any
     verdict: Any
@@ -128,6 +130,7 @@ def _of_aborts(
         & (t["next_epoch"] == t["completion_epoch"])
         & (t["next_producer_id"] == t["completed_producer_id"])
     )
+    unseen = v2 & within & (t["next_state"] == NOTHING) & ~_goes_on(t)
     answers = [
         (classic & ~raised & known & within, EndedBy.client, Verdict.proved, Reason.own_epoch),
         (
@@ -146,6 +149,7 @@ def _of_aborts(
         (raised & within, EndedBy.new_instance, Verdict.likely, Reason.raised_before_timeout),
         (v2 & within & prompt, EndedBy.new_instance, Verdict.likely, Reason.v2_then_init),
         (v2 & within & went_on, EndedBy.client, Verdict.likely, Reason.v2_client_went_on),
+        (unseen, EndedBy.client, Verdict.possible, Reason.v2_rows_end),
         (v2 & within, EndedBy.client, Verdict.likely, Reason.v2_within_timeout),
     ]
     conditions = [answer[0] for answer in answers]
@@ -154,3 +158,14 @@ def _of_aborts(
         np.select(conditions, [int(answer[2]) for answer in answers], int(Verdict.possible)),
         np.select(conditions, [int(answer[3]) for answer in answers], int(Reason.rows_missing)),
     )
+
+
+def _goes_on(t: Array) -> Any:
+    """Whether the id's partition of `__transaction_state` has rows from beyond the time in which a retry would come."""
+    if not len(t):
+        return np.zeros(0, bool)
+    partitions, place = np.unique(t["state_partition"], return_inverse=True)
+    newest = np.full(len(partitions), -1, np.int64)
+    times = [t[name] for name in ("begin_timestamp", "decision_timestamp", "completion_timestamp", "next_timestamp")]
+    np.maximum.at(newest, place, np.max(times, axis=0))
+    return (t["completion_timestamp"] >= 0) & (newest[place] > t["completion_timestamp"] + PROMPT_RETRY_MS)

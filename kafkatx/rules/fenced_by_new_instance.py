@@ -1,23 +1,20 @@
 """A new instance with the same transactional.id ended the open transaction of the one before.
 
 Mechanism    initTransactions of a second producer finds a transaction of the same transactional.id open: the
-             coordinator aborts it
-             under the next epoch, answers CONCURRENT_TRANSACTIONS, and gives the newcomer the epoch after that on its
-             retry. What the
-             old instance sends from then on is refused (ProducerFencedException, InvalidProducerEpochException).
+             coordinator aborts it under the next epoch, answers CONCURRENT_TRANSACTIONS, and gives the newcomer the
+             epoch after that on its retry. What the old instance sends from then on is refused
+             (ProducerFencedException, InvalidProducerEpochException).
 Evidence     Ongoing e, PrepareAbort e+1 before the transaction's own timeout had passed, CompleteAbort e+1, Empty e+2
              moments later.
 Against      an abort at the data's own epoch (classic: the client itself); a duration beyond the timeout; no Empty row.
 Look-alikes  transaction_timed_out followed by a prompt restart (told apart by the duration); aborted_by_client
-             (classic: epoch
-             unchanged; transactions v2: no Empty row at once); a client's own bump of its epoch (KIP-360: epoch
-             unchanged by the abort);
-             on disk a crashed and restarted application looks like two living instances; fenceProducers and
-             forceTerminateTransaction of an operator run InitProducerId too (the row's timeout then differs from the
-             id's usual one).
+             (classic: epoch unchanged; transactions v2: no Empty row at once); a client's own bump of its epoch
+             (KIP-360: epoch unchanged by the abort); on disk a crashed and restarted application looks like two living
+             instances; fenceProducers and forceTerminateTransaction of an operator run InitProducerId too (the row's
+             timeout then differs from the id's usual one).
 Remedy       one living producer for each transactional.id: derive the id from something stable and unique (input
-             partition, ordinal of
-             the pod), stop the old instance before the new one starts. Never a random id: it takes the fencing away.
+             partition, ordinal of the pod), stop the old instance before the new one starts. Never a random id: it
+             takes the fencing away.
 Source       KIP-98, KIP-360, KIP-588, KIP-890; TransactionCoordinator.handleInitProducerId, prepareFenceProducerEpoch
              (0.11 to 4.4).
 """
@@ -29,9 +26,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
+from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.transactions import EMPTY
 from kafkatx.rules.finding import Actor, Considered, Finding, Remedy, Step
 from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of, weakest
+from kafkatx.rules.without_rows import findings_without_rows
 from kafkatx.rules.wording import (
     after_start,
     begin_row,
@@ -45,6 +45,7 @@ from kafkatx.rules.wording import (
     parts_of,
     plural,
 )
+from kafkatx.terms.clocks import RETRY_WINDOW_MS
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Severity
 
@@ -58,6 +59,7 @@ def check(story: Story) -> Iterator[Finding]:
     rows = np.flatnonzero(story.endings.ended_by == EndedBy.new_instance)
     for transactional_id, group in by_transactional_id(story, rows):
         yield _fenced(story, transactional_id, group)
+    yield from findings_without_rows(story, RULE, EndedBy.new_instance)
 
 
 def _fenced(story: Story, transactional_id: str, rows: list[int]) -> Finding:
@@ -79,26 +81,27 @@ def _fenced(story: Story, transactional_id: str, rows: list[int]) -> Finding:
 
 
 def _is_loop(story: Story, rows: list[int]) -> bool:
-    times = [int(story.transactions["decided_at"][row]) for row in rows]
-    return (
-        len(times) >= REPEATED
-        and sorted(b - a for a, b in zip(times, times[1:], strict=False))[len(times) // 2 - 1] <= REPEATED_WITHIN_MS
-    )
+    """Whether half of the take-overs came within a minute of the one before."""
+    pauses = np.sort(np.diff(story.transactions["decided_at"][rows]))
+    return len(rows) >= REPEATED and int(pauses[len(rows) // 2 - 1]) <= REPEATED_WITHIN_MS
 
 
 def _summary(story: Story, transactional_id: str, rows: list[int]) -> str:
     first = story.transactions[rows[0]]
     what = f"{plural(len(rows), 'open transaction')} of {transactional_id}"
-    how = f"aborted by initTransactions of a new instance (epoch {int(first['producer_epoch'])} fenced at {clock(int(first['decided_at']))})"
+    how = (
+        f"aborted by initTransactions of a new instance (epoch {int(first['producer_epoch'])} fenced "
+        f"at {clock(int(first['decided_at']))})"
+    )
     return f"{what} {'was' if len(rows) == 1 else 'were'} {how}"
 
 
-def _actors(transaction: np.ndarray) -> tuple[Actor, ...]:
+def _actors(transaction: Array) -> tuple[Actor, ...]:
     producer_id, epoch = int(transaction["producer_id"]), int(transaction["producer_epoch"])
     old = Actor(
         "T1", f"producer id {producer_id} epoch {epoch}, in a transaction since {clock(int(transaction['started_at']))}"
     )
-    if transaction["next_state"] != 0:
+    if transaction["next_state"] != EMPTY:
         return (old, Actor("T2", "whoever ran initTransactions; its own start is not recorded"))
     newcomer = f"producer id {int(transaction['next_producer_id'])} epoch {int(transaction['next_epoch'])}"
     return (old, Actor("T2", f"{newcomer}, since {clock(int(transaction['next_timestamp']))}"))
@@ -116,7 +119,8 @@ def _steps(story: Story, row: int) -> tuple[Step, ...]:
     )
     timeout = duration(int(transaction["timeout_ms"]))
     moved = Step(
-        f"T2 asked for the same transactional.id {after_start(story, row)} after T1's start: the coordinator moved from epoch {old} to {new}",
+        f"T2 asked for the same transactional.id {after_start(story, row)} after T1's start: the "
+        f"coordinator moved from epoch {old} to {new}",
         f"only InitProducerId raises the epoch before the timeout of {timeout} has passed"
         if story.endings.protocol[row] == Protocol.classic
         else f"the abort came before the timeout of {timeout}, and InitProducerId followed at once",
@@ -132,15 +136,14 @@ def _steps(story: Story, row: int) -> tuple[Step, ...]:
 
 def _taken_over(story: Story, row: int) -> tuple[Step, ...]:
     transaction = story.transactions[row]
-    if transaction["next_state"] != 0:
+    if transaction["next_state"] != EMPTY:
         return ()
-    gap = duration(max(0, int(transaction["next_timestamp"] - transaction["completion_timestamp"])))
-    text = f"{gap} later T2 had the id with epoch {int(transaction['next_epoch'])}; every later call of T1 is refused"
-    return (
-        Step(
-            text, "the retry of InitProducerId after CONCURRENT_TRANSACTIONS writes Empty", tuple(next_row(transaction))
-        ),
-    )
+    waited = max(0, int(transaction["next_timestamp"] - transaction["completion_timestamp"]))
+    text = f"{duration(waited)} later T2 had the id with epoch {int(transaction['next_epoch'])}; every later call of T1"
+    why = "the retry of InitProducerId after CONCURRENT_TRANSACTIONS writes Empty"
+    if waited > RETRY_WINDOW_MS:
+        why = "Empty is written by InitProducerId; its first try aborted the transaction, this one came late"
+    return (Step(f"{text} is refused", why, tuple(next_row(transaction))),)
 
 
 def _considered(story: Story, row: int) -> tuple[Considered, ...]:
@@ -149,12 +152,16 @@ def _considered(story: Story, row: int) -> tuple[Considered, ...]:
         f"aborted {after_start(story, row)} after its start, the timeout is {duration(int(transaction['timeout_ms']))}"
     )
     if story.endings.reason[row] == Reason.v2_then_init:
-        own = "not refuted for certain: under transactions v2 a client's own abort raises the epoch too; the Empty row at once speaks against it"
+        own = (
+            "not refuted for certain: under transactions v2 a client's own abort raises the epoch "
+            "too; the Empty row at once speaks against it"
+        )
     else:
         own = "a client's own abort keeps the epoch; here it was raised"
     return (
         Considered("transaction_timed_out", elapsed, tuple(decision_row(transaction))),
         Considered("aborted_by_client", own, tuple(decision_row(transaction))),
+        *_by_operator(transaction),
         Considered(
             "a restart of the same application after a crash",
             "the disk can't tell: the log of the old instance would (it is refused if it lives)",
@@ -162,9 +169,22 @@ def _considered(story: Story, row: int) -> tuple[Considered, ...]:
     )
 
 
+def _by_operator(transaction: Array) -> tuple[Considered, ...]:
+    """Another program's timeout in the newcomer's row: fenceProducers and forceTerminateTransaction bring their own."""
+    usual, newcomer = int(transaction["timeout_ms"]), int(transaction["next_timeout_ms"])
+    if transaction["next_state"] != EMPTY or usual == newcomer:
+        return ()
+    why = (
+        f"likely: the Empty row has a timeout of {duration(newcomer)} instead of the id's {duration(usual)}, so "
+        "another program initialised it, as kafka-transactions.sh forceTerminateTransaction or Admin.fenceProducers do"
+    )
+    return (Considered("an operator who ended the transaction by its id", why, tuple(next_row(transaction))),)
+
+
 def _remedy(transactional_id: str) -> Remedy:
     return Remedy(
-        text="if both instances were alive, give each its own transactional.id and stop the old one before the new one starts; "
+        text="if both instances were alive, give each its own transactional.id and stop the old one "
+        "before the new one starts; "
         "if the old one had crashed, nothing: this is how its leftovers are cleaned up",
         where="application",
         config="transactional.id",

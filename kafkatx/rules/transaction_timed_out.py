@@ -1,24 +1,19 @@
 """The coordinator ended the transaction because transaction.timeout.ms had passed.
 
 Mechanism    Every transaction.abort.timed.out.transaction.cleanup.interval.ms the coordinator looks for Ongoing
-             transactions with
-             start + timeout < now, raises the epoch, writes PrepareAbort and the ABORT markers. The clock starts with
-             the first
-             partition and no progress stops it. The client's next call is refused, in words that also mean a second
-             instance.
+             transactions with start + timeout < now, raises the epoch, writes PrepareAbort and the ABORT markers. The
+             clock starts with the first partition and no progress stops it. The client's next call is refused, in words
+             that also mean a second instance.
 Evidence     PrepareAbort longer after the start than the row's own timeout, by the same coordinator's clock; classic:
              under epoch e+1.
 Against      Empty within a second of CompleteAbort: then InitProducerId may have come between timeout and look;
-             classic: an abort at
-             the data's own epoch (a client that aborted late); transactions v2: the producer goes on under the raised
-             epoch without a
-             new Empty row, which only the client that ended the transaction itself can do.
+             classic: an abort at the data's own epoch (a client that aborted late); transactions v2: the producer goes
+             on under the raised epoch without a new Empty row, which only the client that ended the transaction itself
+             can do.
 Look-alikes  fenced_by_new_instance (earlier than the timeout, Empty row at once); aborted_by_client; on 0.11.0.0 and
-             0.11.0.1 a timeout
-             keeps the epoch (KAFKA-6119), there only logs decide.
-Remedy       raise transaction.timeout.ms above the longest transaction measured (not above
-             transaction.max.timeout.ms), or shorten the
-             work. Readers of read_committed may have to wait as long as the timeout.
+             0.11.0.1 a timeout keeps the epoch (KAFKA-6119), there only logs decide.
+Remedy       raise transaction.timeout.ms above the longest transaction measured (not above transaction.max.timeout.ms),
+             or shorten the work. Readers of read_committed may have to wait as long as the timeout.
 Source       KIP-98, KIP-588, KIP-890; TransactionCoordinator.abortTimedOutTransactions (0.11 to 4.4).
 """
 
@@ -32,6 +27,7 @@ from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Actor, Considered, Finding, Remedy, Step
 from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of, weakest
+from kafkatx.rules.without_rows import findings_without_rows
 from kafkatx.rules.wording import (
     after_start,
     begin_row,
@@ -51,15 +47,21 @@ from kafkatx.terms.verdicts import Severity, Verdict
 
 RULE = "transaction_timed_out"
 HALF_A_MINUTE_MS, TWO_REQUESTS_MS = 30_000, 60_000
+RAISE = (
+    "find out what held the producer up; if the work really takes that long, raise the timeout, else commit more often"
+)
+SHORTEN = (
+    "find out what held the producer up, and commit more often: brokers allow no longer timeout unless "
+    "transaction.max.timeout.ms is raised first"
+)
 
 
 def check(story: Story) -> Iterator[Finding]:
-    """One finding for each transactional.id of which transactions timed out, and one for each where 0.11.0.x leaves
-    it open.
-    """
+    """One finding for each transactional.id of which transactions timed out, or may have (0.11.0.0, 0.11.0.1)."""
     rows = np.flatnonzero(story.endings.ended_by == EndedBy.timeout)
     for transactional_id, group in by_transactional_id(story, rows):
         yield _timed_out(story, transactional_id, group)
+    yield from findings_without_rows(story, RULE, EndedBy.timeout)
     undecided = np.flatnonzero(story.endings.reason == Reason.no_bump_release)
     for transactional_id, group in by_transactional_id(story, undecided):
         yield _perhaps(story, transactional_id, group)
@@ -69,12 +71,16 @@ def _timed_out(story: Story, transactional_id: str, rows: list[int]) -> Finding:
     first = story.transactions[rows[0]]
     again = _committed_later(story, rows[-1])
     records = sum(int(span["records"]) for row in rows for span in data_of(story, row))
-    what = f"{plural(len(rows), 'transaction')} of {transactional_id} ran longer than transaction.timeout.ms ({duration(int(first['timeout_ms']))})"
+    what = (
+        f"{plural(len(rows), 'transaction')} of {transactional_id} ran longer than "
+        f"transaction.timeout.ms ({duration(int(first['timeout_ms']))})"
+    )
     return Finding(
         rule=RULE,
         verdict=weakest(story, rows),
         severity=Severity.warning if again else Severity.error,
-        summary=f"{what} and {'was' if len(rows) == 1 else 'were'} aborted by the coordinator: {plural(records, 'record')} thrown away",
+        summary=f"{what} and {'was' if len(rows) == 1 else 'were'} aborted by the coordinator: "
+        f"{plural(records, 'record')} thrown away",
         transactional_id=transactional_id,
         **spread(story, rows),
         count=len(rows),
@@ -82,7 +88,8 @@ def _timed_out(story: Story, transactional_id: str, rows: list[int]) -> Finding:
         actors=(
             Actor(
                 "T1",
-                f"producer id {int(first['producer_id'])} epoch {int(first['producer_epoch'])}, since {clock(int(first['started_at']))}",
+                f"producer id {int(first['producer_id'])} epoch {int(first['producer_epoch'])}, since "
+                f"{clock(int(first['started_at']))}",
             ),
         ),
         steps=_steps(story, rows[0], again),
@@ -108,7 +115,8 @@ def _steps(story: Story, row: int, again: bool) -> tuple[Step, ...]:
         (*begin_row(transaction), *(data_place(story, span) for span in data[:4])),
     )
     ended = Step(
-        f"{after_start(story, row)} after the start the coordinator aborted it, epoch {int(transaction['decision_epoch'])}",
+        f"{after_start(story, row)} after the start the coordinator aborted it, epoch "
+        f"{int(transaction['decision_epoch'])}",
         f"that is later than start + timeout ({timeout}), by the coordinator's own clock",
         (*decision_row(transaction), *completion_row(transaction)),
     )
@@ -130,7 +138,10 @@ def _considered(story: Story, row: int) -> tuple[Considered, ...]:
     transaction = story.transactions[row]
     rule = "fenced_by_new_instance"
     if story.endings.reason[row] == Reason.over_timeout_then_init:
-        why = "not refuted for certain: InitProducerId followed within a second, so it may have come between timeout and the coordinator's look"
+        why = (
+            "not refuted for certain: InitProducerId followed within a second, so it may have come "
+            "between timeout and the coordinator's look"
+        )
         return (Considered(rule, why, tuple(next_row(transaction))),)
     if transaction["next_state"] == 0:
         gap = duration(int(transaction["next_timestamp"] - transaction["completion_timestamp"]))
@@ -145,19 +156,21 @@ def _considered(story: Story, row: int) -> tuple[Considered, ...]:
 
 
 def _remedy(story: Story, rows: list[int]) -> Remedy:
-    """Propose a timeout from the longest transaction measured of the id."""
+    """Propose a timeout from the longest transaction measured of the id; none where brokers allow no longer one."""
     current = int(story.transactions["timeout_ms"][rows[0]])
-    needed = int(story.endings.duration_ms[story.transactions_of(int(story.transactions["id_code"][rows[0]]))].max())
+    of_id = story.transactions_of(int(story.transactions["id_code"][rows[0]]))
+    needed = int(story.endings.duration_ms[of_id].max())
     wanted = max(3 * needed // 2, needed + TWO_REQUESTS_MS)
     proposed = min(-(-wanted // HALF_A_MINUTE_MS) * HALF_A_MINUTE_MS, MAX_TRANSACTION_TIMEOUT_MS)
+    measured = f"the longest transaction of the id ran {duration(needed)} (at least: it was cut off)"
     return Remedy(
-        text="find out what held the producer up; if the work really takes that long, raise the timeout, else commit more often",
+        text=RAISE if proposed > current else SHORTEN,
         where="client",
         config="transaction.timeout.ms",
         current=str(current),
-        proposed=str(max(proposed, current)),
-        derived_from=f"the longest transaction of the id ran {duration(needed)} (at least: it was cut off); 1.5 times that, or two request timeouts more, "
-        "up to the next half minute, at most transaction.max.timeout.ms (900000 by default)",
+        proposed=str(proposed) if proposed > current else None,
+        derived_from=f"{measured}; 1.5 times that, or two request timeouts more, up to the next half minute, at most "
+        f"transaction.max.timeout.ms ({MAX_TRANSACTION_TIMEOUT_MS} by default)",
         cost="read_committed readers of its partitions may wait that long for a producer that died",
         restart_needed=True,
     )
@@ -169,7 +182,8 @@ def _perhaps(story: Story, transactional_id: str, rows: list[int]) -> Finding:
         rule=RULE,
         verdict=Verdict.possible,
         severity=Severity.warning,
-        summary=f"{plural(len(rows), 'transaction')} of {transactional_id} ended {after_start(story, rows[0])} after the start, beyond the timeout, at an unchanged epoch",
+        summary=f"{plural(len(rows), 'transaction')} of {transactional_id} ended "
+        f"{after_start(story, rows[0])} after the start, beyond the timeout, at an unchanged epoch",
         transactional_id=transactional_id,
         **spread(story, rows),
         count=len(rows),

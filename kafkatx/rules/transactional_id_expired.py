@@ -1,14 +1,12 @@
 """The coordinator forgot an idle transactional.id (transactional.id.expiration.ms), and somebody used it again.
 
 Mechanism    Once an hour the coordinator removes ids in Empty, CompleteCommit or CompleteAbort whose last update is
-             older than
-             transactional.id.expiration.ms: a tombstone, and not a word in the log. A producer that still lives gets
-             InvalidPidMappingException; a new initTransactions gets a new producer id, which fences nobody.
+             older than transactional.id.expiration.ms: a tombstone, and not a word in the log. A producer that still
+             lives gets InvalidPidMappingException; a new initTransactions gets a new producer id, which fences nobody.
 Evidence     a tombstone in `__transaction_state`, idle time before it, then the id with another producer id at epoch 0.
 Against      the same producer id writes after the gap: then nothing expired.
 Look-alikes  producer_epoch_exhausted (the producer id changes too, after epoch 32766); a topic or id deleted by hand;
-             one-shot ids that
-             nobody uses again (not reported).
+             one-shot ids that nobody uses again (not reported).
 Remedy       an expiration above the longest idle time, a producer that is made anew before, or a transaction now and
              then.
 Source       KIP-98, KIP-360, KIP-854; TransactionStateManager.removeExpiredTransactionalIds (0.11 to 4.4).
@@ -18,10 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
-from kafkatx.kernels.transactions import TOMBSTONE
+from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, TOMBSTONE
 from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step
 from kafkatx.rules.wording import state_row
 from kafkatx.terms.clocks import EXPIRATION_MS
@@ -32,17 +29,26 @@ from kafkatx.terms.verdicts import Severity, Verdict
 RULE = "transactional_id_expired"
 ONE_HOUR_MS, SLACK_MS = 3_600_000, 300_000
 EXHAUSTED = 32_766
+MAY_EXPIRE = (EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT)
+WEEK_MS, LONGEST_MS = 604_800_000, 2_147_483_647
+"""The setting is an int of milliseconds: 24.8 days at most."""
+RAISE = (
+    "let the expiration be longer than the longest idle time of an id that is used again, or make the producer anew "
+    "before that time"
+)
+HEARTBEAT = (
+    "make the producer anew before its id expires, or let it run a transaction now and then: no expiration can be set "
+    "that covers such an idle time"
+)
 
 
 def check(story: Story) -> Iterator[Finding]:
-    """One finding for each id that came back after its tombstone, or with another producer id after an idle time as
-    long as the default.
-    """
+    """One finding for each id that came back after its tombstone, or with another producer id after seven idle days."""
     rows = story.initialisations
     tombstones = {(int(row["id_code"]), int(row["offset"])): row for row in rows[rows["is_tombstone"] == 1]}
     for row in rows[(rows["is_tombstone"] == 0) & (rows["previous_state"] == TOMBSTONE)]:
         tombstone = tombstones.get((int(row["id_code"]), int(row["previous_offset"])))
-        if tombstone is not None and tombstone["previous_updated_at"] >= 0:
+        if tombstone is not None and tombstone["previous_state"] in MAY_EXPIRE:
             yield _after_tombstone(story, tombstone, row)
     changed = (
         (rows["is_tombstone"] == 0)
@@ -110,9 +116,13 @@ def _after_gap(story: Story, back: Array) -> Finding:
 
 def _before(row: Array) -> Place:
     return state_row(
-        int(row["state_partition"]), int(row["previous_offset"]), int(row["previous_timestamp"]),
-        int(row["previous_state"]), int(row["previous_producer_id"]), int(row["previous_epoch"]),
-    )  # fmt: skip
+        int(row["state_partition"]),
+        int(row["previous_offset"]),
+        int(row["previous_timestamp"]),
+        int(row["previous_state"]),
+        int(row["previous_producer_id"]),
+        int(row["previous_epoch"]),
+    )
 
 
 def _row(row: Array) -> Place:
@@ -145,7 +155,8 @@ def _finding(
         rule=RULE,
         verdict=verdict,
         severity=Severity.warning,
-        summary=f"{name} was idle for {duration(idle)}, expired, and came back with producer id {int(back['producer_id'])} instead of {int(before['previous_producer_id'])}",
+        summary=f"{name} was idle for {duration(idle)}, expired, and came back with producer id "
+        f"{int(back['producer_id'])} instead of {int(before['previous_producer_id'])}",
         transactional_id=name,
         producer_id=int(before["previous_producer_id"]),
         producer_epoch=int(before["previous_epoch"]),
@@ -153,18 +164,22 @@ def _finding(
         until=int(back["timestamp"]),
         steps=steps,
         considered=(refuted, *considered),
-        remedies=(_remedy(idle),),
+        remedies=(_remedy(int(back["timestamp"] - before["previous_updated_at"]), verdict is Verdict.proved),),
     )
 
 
-def _remedy(idle: int) -> Remedy:
+def _remedy(idle: int, is_default: bool) -> Remedy:
+    """Propose whole weeks above the idle time; the current setting is only known where the default shows itself."""
+    proposed = min((idle // WEEK_MS + 1) * WEEK_MS, LONGEST_MS)
     return Remedy(
-        text="let the expiration be longer than the longest idle time of an id that is used again, or make the producer anew before that time",
+        text=RAISE if proposed > idle else HEARTBEAT,
         where="broker",
         config="transactional.id.expiration.ms",
-        current=None,
-        proposed=str(min(2 * max(idle, EXPIRATION_MS // 2), 2_147_483_647)),
-        derived_from=f"the id was idle for {duration(idle)}; the default is 7 days",
-        cost="the coordinator keeps more ids in memory; where one-shot ids are many, make a heartbeat transaction instead",
+        current=str(EXPIRATION_MS) if is_default else None,
+        proposed=str(proposed) if proposed > idle else None,
+        derived_from=f"the id was idle for {duration(idle)} until it was used again; whole weeks above that, at most "
+        f"{LONGEST_MS} ({duration(LONGEST_MS)}); the default is 7 days",
+        cost="the coordinator keeps more ids in memory; where one-shot ids are many, make a heartbeat transaction "
+        "instead",
         restart_needed=True,
     )

@@ -124,8 +124,13 @@ def data_place(story: Story, span: Array) -> Place:
     offset = int(span["last_offset"] if span["flags"] & BEFORE_LOG else span["first_offset"])
     if span["batches"] == 0:
         who = f"producer id {int(span['producer_id'])} epoch {int(span['producer_epoch'])}"
-        return Place(topic, partition, offset, None, f"{who} had a transaction open since offset {offset} (producer snapshot)")
-    text = f"{plural(int(span['records']), 'record')} of producer id {int(span['producer_id'])} epoch {int(span['producer_epoch'])}, @ {offsets(span)}"
+        return Place(
+            topic, partition, offset, None, f"{who} had a transaction open since offset {offset} (producer snapshot)"
+        )
+    text = (
+        f"{plural(int(span['records']), 'record')} of producer id {int(span['producer_id'])} epoch "
+        f"{int(span['producer_epoch'])}, @ {offsets(span)}"
+    )
     return Place(topic, partition, offset, time_or_none(int(span["first_timestamp"])), text)
 
 
@@ -133,7 +138,10 @@ def marker_place(story: Story, span: Array) -> Place:
     """The marker that ended a span."""
     topic, partition = story.topic_partition(int(span["partition_code"]))
     kind = ("ABORT", "COMMIT", "emptied")[int(span["marker_kind"])]
-    text = f"{kind} marker, producer id {int(span['producer_id'])}, epoch {int(span['marker_epoch'])}, coordinator epoch {int(span['coordinator_epoch'])}"
+    text = (
+        f"{kind} marker, producer id {int(span['producer_id'])}, epoch {int(span['marker_epoch'])}, "
+        f"coordinator epoch {int(span['coordinator_epoch'])}"
+    )
     return Place(topic, partition, int(span["marker_offset"]), time_or_none(int(span["marker_timestamp"])), text)
 
 

@@ -1,0 +1,140 @@
+"""Aborted data of which the coordinator has no row: one finding a producer id, of the rule that owns the abort."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kafkatx.histories.data_endings import DataEndings, data_endings
+from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.growing import Array
+from kafkatx.histories.story import Story
+from kafkatx.rules.finding import Considered, Finding, NotCheckable, Step, Subject
+from kafkatx.rules.grouping import MOST_NAMED
+from kafkatx.rules.wording import (
+    data_phrase,
+    data_place,
+    latest_row,
+    marker_place,
+    partition_name,
+    plural,
+    time_or_none,
+)
+from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS
+from kafkatx.terms.times import duration
+from kafkatx.terms.verdicts import Severity, Verdict
+
+ABOUT_TIMES = f"the client's own time and its default timeout ({duration(TRANSACTION_TIMEOUT_MS)}) are all there is"
+
+
+def findings_without_rows(story: Story, rule: str, ended_by: EndedBy) -> Iterator[Finding]:
+    """One finding of `rule` for each producer id whose data were ended so, and one for each that an operator ended."""
+    endings = data_endings(story)
+    for by_operator in (False, True):
+        chosen = np.flatnonzero((endings.ended_by == ended_by) & (endings.by_operator == by_operator))
+        producers = story.spans["producer_id"][endings.spans[chosen]]
+        for producer_id in np.unique(producers):
+            yield _finding(story, rule, endings, chosen[producers == producer_id])
+
+
+def authors_not_checkable(story: Story, rule: str) -> Iterator[NotCheckable]:
+    """One entry for all aborted data whose author the evidence does not tell."""
+    endings = data_endings(story)
+    unknown = story.spans[endings.spans[endings.ended_by == EndedBy.unknown]]
+    if not len(unknown):
+        return
+    producers = [str(number) for number in np.unique(unknown["producer_id"]).tolist()]
+    more = f" and {len(producers) - 3} more" if len(producers) > 3 else ""
+    where = partition_name(story, int(unknown["partition_code"][0]))
+    what = f"{plural(len(unknown), 'aborted transaction')} in {where}" + (" and elsewhere" if _spread(unknown) else "")
+    scope = f"{what} of producer id {', '.join(producers[:3])}{more}"
+    yield NotCheckable(rule, scope, "the coordinator's rows of that time: who aborted them")
+
+
+def _spread(spans: Array) -> bool:
+    return len(np.unique(spans["partition_code"])) > 1
+
+
+def _finding(story: Story, rule: str, endings: DataEndings, rows: Array) -> Finding:
+    spans = story.spans[endings.spans[rows]]
+    ended_by, by_operator = EndedBy(int(endings.ended_by[rows[0]])), bool(endings.by_operator[rows[0]])
+    name = _name(story, spans[0]) if by_operator else None
+    place = _place(story, spans)
+    return Finding(
+        rule=rule,
+        verdict=Verdict(int(endings.verdict[rows].min())),
+        severity=Severity.warning if ended_by is EndedBy.timeout else Severity.info,
+        summary=_summary(story, spans, ended_by, name, int(endings.duration_ms[rows[0]])),
+        transactional_id=name,
+        producer_id=int(spans["producer_id"][0]),
+        producer_epoch=int(spans["producer_epoch"][0]) if len(np.unique(spans["producer_epoch"])) == 1 else None,
+        topic=place.topic,
+        partition=place.partition,
+        first_offset=place.first_offset,
+        last_offset=place.last_offset,
+        since=time_or_none(int(spans["first_timestamp"].min())),
+        until=time_or_none(int(spans["marker_timestamp"].max())),
+        count=len(spans),
+        subjects=tuple(_place(story, spans[[at]]) for at in dict.fromkeys((0, len(spans) // 2, len(spans) - 1)))
+        if len(spans) > 1
+        else (),
+        steps=_steps(story, spans[0], ended_by, by_operator, int(endings.duration_ms[rows[0]])),
+        considered=_considered(ended_by, by_operator),
+    )
+
+
+def _name(story: Story, span: Array) -> str:
+    return story.transactional_id(story.owner_of_producer(int(span["producer_id"])))
+
+
+def _place(story: Story, spans: Array) -> Subject:
+    if _spread(spans):
+        return Subject(None, int(spans["producer_id"][0]))
+    topic, partition = story.topic_partition(int(spans["partition_code"][0]))
+    first, last = int(spans["first_offset"].min()), int(spans["last_offset"].max())
+    return Subject(None, int(spans["producer_id"][0]), topic, partition, first, last)
+
+
+def _summary(story: Story, spans: Array, ended_by: EndedBy, name: str | None, took: int) -> str:
+    data = data_phrase(story, list(spans[:MOST_NAMED]))
+    if name is not None:
+        return f"an operator aborted {data} by hand: the coordinator has no transaction of {name} there"
+    what = f"{plural(len(spans), 'piece')} of data of producer id {int(spans['producer_id'][0])} ({data})"
+    were = f"{what} {'was' if len(spans) == 1 else 'were'} aborted"
+    if ended_by is EndedBy.client:
+        return f"{were} by its own client"
+    if ended_by is EndedBy.timeout:
+        return f"{were} by the coordinator {duration(took)} after the first record: a timeout"
+    return f"{were} {duration(took)} after the first record: a new instance took its transactional.id over"
+
+
+def _steps(story: Story, span: Array, ended_by: EndedBy, by_operator: bool, took: int) -> tuple[Step, ...]:
+    wrote = Step("the producer wrote in a transaction", "transactional batches", (data_place(story, span),))
+    marker = (marker_place(story, span),)
+    if by_operator:
+        latest = story.latest_of(story.owner_of_producer(int(span["producer_id"])))
+        row = (latest_row(latest),) if latest is not None else ()
+        known = Step("for the coordinator the id's last transaction was over before", "its latest row is older", row)
+        return (known, wrote, Step("an ABORT at the data's own epoch ended them", "no row asked for it", marker))
+    if ended_by is EndedBy.client:
+        why = "the epoch stayed: only the client's own EndTxn (or an operator's abort) leaves it"
+        return (wrote, Step("an ABORT at the data's own epoch ended them", why, marker))
+    why = (
+        "the epoch was raised: the coordinator did it, since the protocol is classic (COMMIT "
+        "markers have the data's epoch)"
+    )
+    return (wrote, Step(f"{duration(took)} later an ABORT under the next epoch ended them", why, marker))
+
+
+def _considered(ended_by: EndedBy, by_operator: bool) -> tuple[Considered, ...]:
+    if by_operator:
+        return (
+            Considered("rows that are missing", "not refuted for certain: a later row of the id would be its latest"),
+        )
+    if ended_by is EndedBy.client:
+        raised = "the coordinator's own abort raises the epoch"
+        return (Considered("transaction_timed_out", raised), Considered("fenced_by_new_instance", raised))
+    other = "fenced_by_new_instance" if ended_by is EndedBy.timeout else "transaction_timed_out"
+    own = Considered("aborted_by_client", "a client's own abort keeps the epoch under the classic protocol")
+    return (Considered(other, f"not refuted: {ABOUT_TIMES}"), own)

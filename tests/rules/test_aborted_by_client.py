@@ -1,0 +1,204 @@
+"""aborted_by_client: P2, P6, P7, P11, P15 and what looks like them."""
+
+from pathlib import Path
+
+import pytest
+
+from kafkatx.terms.verdicts import Severity, Verdict
+from tests.rules.cluster import MINUTE, SECOND, Cluster
+
+RULE = "aborted_by_client"
+STATE = "__transaction_state-0"
+
+
+def rounds(cluster: Cluster, pattern: str) -> None:
+    """Run transactions that commit (c) or abort (a)."""
+    cluster.init("orders-1")
+    for letter in pattern:
+        cluster.begin("orders-1", "orders-0")
+        cluster.end("orders-1", letter == "c")
+        cluster.wait(SECOND)
+
+
+def test_a_classic_abort_at_the_datas_own_epoch_is_proved(classic):
+    rounds(classic, "cac")
+    told = classic.tell()
+    finding = told.only(RULE)
+    assert (finding.verdict, finding.severity, finding.count) == (Verdict.proved, Severity.info, 1)
+    assert told.rules == {RULE}
+    assert {considered.rule for considered in finding.considered} == {"transaction_timed_out", "fenced_by_new_instance"}
+    assert not finding.remedies
+
+
+def test_a_v2_producer_that_goes_on_under_the_raised_epoch_aborted_itself(v2):
+    rounds(v2, "cac")
+    finding = v2.tell().only(RULE)
+    assert finding.verdict is Verdict.likely
+    assert "EndTxn's answer" in finding.steps[1].because
+
+
+def test_a_v2_abort_that_nobody_initialised_after_is_the_clients(v2):
+    rounds(v2, "ca")
+    v2.beat()
+    finding = v2.tell().only(RULE)
+    assert finding.verdict is Verdict.likely
+    assert "no InitProducerId followed" in finding.steps[1].because
+
+
+def test_a_v2_abort_at_the_very_end_of_the_rows_may_be_a_fence_whose_end_is_missing(v2):
+    rounds(v2, "c")
+    v2.begin("orders-1", "orders-0")
+    v2.abort("orders-1")
+    assert v2.tell().only(RULE).verdict is Verdict.possible
+
+
+def test_an_abort_before_anything_was_sent_is_the_clients(v2):
+    rounds(v2, "c")
+    v2.abort("orders-1")
+    v2.beat()
+    assert v2.tell().rules == {RULE}
+
+
+def test_an_old_client_on_a_v2_broker_keeps_its_epoch(v2):
+    v2.init("orders-1", v2=False)
+    v2.begin("orders-1", "orders-0")
+    v2.abort("orders-1")
+    finding = v2.tell().only(RULE)
+    assert finding.verdict is Verdict.proved
+
+
+def test_a_clients_own_bump_after_its_abort_changes_nothing(classic):
+    """P6, KIP-360."""
+    rounds(classic, "ca")
+    classic.init("orders-1")
+    classic.run("orders-1", "orders-0")
+    assert classic.tell().rules == {RULE}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "severity"),
+    [
+        ("ccca", Severity.info),
+        ("acacac", Severity.info),
+        ("caaac", Severity.warning),
+        ("c" * 12 + "acacaca", Severity.info),
+        ("ccccccacacacacac", Severity.warning),
+        ("cacacacacacc" + "c" * 90, Severity.info),
+    ],
+    ids=["one", "few", "three in a row", "four of them", "five of sixteen", "five in a hundred"],
+)
+def test_the_rate_decides_the_severity(either, pattern, severity):
+    rounds(either, pattern + "c")
+    finding = either.tell().only(RULE)
+    assert (finding.count, finding.severity) == (pattern.count("a"), severity)
+    assert bool(finding.remedies) is (severity is Severity.warning)
+
+
+def test_a_fence_is_none(either):
+    either.init("orders-1")
+    either.begin("orders-1", "orders-0")
+    either.init("orders-1")
+    assert not either.tell().of(RULE)
+
+
+def test_a_timeout_is_none(either):
+    either.init("orders-1")
+    either.begin("orders-1", "orders-0")
+    either.time_out("orders-1")
+    assert not either.tell().of(RULE)
+
+
+def test_a_coordinators_abort_of_an_old_client_on_a_v2_broker_is_none(v2):
+    v2.init("orders-1", v2=False)
+    v2.begin("orders-1", "orders-0")
+    v2.init("orders-1", v2=False)
+    assert not v2.tell().of(RULE)
+
+
+def test_an_abort_within_the_timeout_on_0_11_0_1_is_the_clients(tmp_path: Path):
+    cluster = Cluster(tmp_path, identified=False, raises_epoch=False)
+    rounds(cluster, "ca")
+    assert cluster.tell().only(RULE).verdict is Verdict.proved
+
+
+def test_an_abort_beyond_the_timeout_on_0_11_0_1_may_be_a_timeout(tmp_path: Path):
+    cluster = Cluster(tmp_path, identified=False, raises_epoch=False)
+    cluster.init("orders-1")
+    cluster.begin("orders-1", "orders-0")
+    cluster.time_out("orders-1")
+    finding = cluster.tell().only(RULE)
+    assert (finding.verdict, finding.severity) == (Verdict.possible, Severity.info)
+    assert "KAFKA-6119" in finding.considered[0].because
+
+
+def test_an_abort_that_the_coordinator_has_no_row_of_is_an_operators(either):
+    """P15: kafka-transactions.sh abort ends a hanging transaction of one partition at the data's own epoch."""
+    rounds(either, "c")
+    known = either.ids["orders-1"]
+    either.late_data("orders-0", known.producer_id, known.epoch, 2)
+    either.wait(30 * MINUTE)
+    either.log("orders-0").marker((known.producer_id, known.epoch), False, 0, either.clock)
+    either.beat()
+    told = either.tell()
+    assert told.rules == {RULE}
+    finding = told.only(RULE)
+    assert (finding.verdict, finding.severity) == (Verdict.likely, Severity.info)
+    assert "operator" in finding.summary
+
+
+def test_an_abort_whose_rows_were_compacted_away_is_no_operators(classic):
+    rounds(classic, "ac")
+    log = classic.log(STATE)
+    log.keep(lambda batch: batch.base_offset >= log.next_offset - 3)
+    log.first_dirty = log.next_offset - 3
+    told = classic.tell()
+    assert not told.of(RULE)
+
+
+def test_data_alone_prove_a_classic_abort_by_its_epoch(classic):
+    """A COMMIT at the data's epoch says that the protocol is classic; an ABORT at it, that the client asked for it."""
+    rounds(classic, "cac")
+    del classic.logs[STATE]
+    finding = classic.tell().only(RULE)
+    assert (finding.verdict, finding.transactional_id, finding.producer_id) == (Verdict.proved, None, 7000)
+    assert (finding.topic, finding.partition) == ("orders", 0)
+
+
+def test_data_alone_say_nothing_of_an_abort_under_v2(v2):
+    rounds(v2, "cac")
+    del v2.logs[STATE]
+    told = v2.tell()
+    assert not told.rules
+    assert "7000" in told.not_checkable(RULE)[0].scope
+
+
+def test_aborts_alone_do_not_tell_the_protocol(classic):
+    rounds(classic, "a")
+    del classic.logs[STATE]
+    told = classic.tell()
+    assert not told.rules
+    assert told.not_checkable(RULE)
+
+
+@pytest.mark.parametrize(
+    ("waited", "rule", "verdict"),
+    [
+        (10 * SECOND, "fenced_by_new_instance", Verdict.likely),
+        (65 * SECOND, "transaction_timed_out", Verdict.likely),
+        (30 * MINUTE, "transaction_timed_out", Verdict.possible),
+    ],
+)
+def test_data_alone_tell_a_fence_from_a_timeout_by_its_duration_only(classic, waited, rule, verdict):
+    rounds(classic, "c")
+    classic.begin("orders-1", "orders-0")
+    classic.wait(waited)
+    classic.end("orders-1", False, by_coordinator=True)
+    classic.init("orders-1")
+    classic.run("orders-1", "orders-0")
+    del classic.logs[STATE]
+    told = classic.tell()
+    assert told.rules == {rule}
+    assert told.only(rule).verdict is verdict
+    assert {considered.rule for considered in told.only(rule).considered} >= (
+        {"transaction_timed_out", "fenced_by_new_instance"} - {rule}
+    )

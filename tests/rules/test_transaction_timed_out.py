@@ -1,0 +1,276 @@
+"""transaction_timed_out: P4, P4b, P9, P9b, P10 and what looks like them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kafkatx.terms.verdicts import Severity, Verdict
+from tests.rules.cluster import (
+    DAY,
+    MINUTE,
+    SECOND,
+    TWO_PHASE,
+    Cluster,
+    CompleteAbort,
+    Empty,
+    PrepareAbort,
+)
+
+RULE = "transaction_timed_out"
+STATE = "__transaction_state-0"
+
+
+def timed_out(cluster: Cluster, timeout_ms: int = MINUTE, over_ms: int = 5 * SECOND) -> None:
+    cluster.init("orders-1", timeout_ms)
+    cluster.run("orders-1", "orders-0")
+    cluster.begin("orders-1", "orders-0", "payments-0", records=2)
+    cluster.time_out("orders-1", over_ms)
+
+
+def old_release(folder: Path) -> Cluster:
+    """0.11.0.0 or 0.11.0.1: no cluster.id on disk, and a timeout keeps the epoch (KAFKA-6119)."""
+    return Cluster(folder, identified=False, raises_epoch=False)
+
+
+def test_an_abort_beyond_the_timeout_by_the_coordinators_clock_is_proved(either):
+    timed_out(either)
+    either.beat()
+    told = either.tell()
+    finding = told.only(RULE)
+    assert (finding.verdict, finding.severity, finding.count) == (Verdict.proved, Severity.error, 1)
+    assert "4 records" in finding.summary
+    assert told.rules == {RULE}
+    assert {considered.rule for considered in finding.considered} == {"fenced_by_new_instance"}
+
+
+def test_a_later_commit_of_the_id_makes_it_a_warning(either):
+    timed_out(either)
+    either.wait(30 * SECOND)
+    either.init("orders-1")
+    either.run("orders-1", "orders-0")
+    finding = either.tell().only(RULE)
+    assert (finding.verdict, finding.severity) == (Verdict.proved, Severity.warning)
+
+
+def test_timeouts_of_one_id_are_one_finding(either):
+    either.init("orders-1")
+    for _ in range(4):
+        either.begin("orders-1", "orders-0")
+        either.time_out("orders-1")
+        either.wait(30 * SECOND)
+        either.init("orders-1")
+    finding = either.tell().only(RULE)
+    assert (finding.count, len(finding.subjects)) == (4, 3)
+    assert finding.since < finding.until
+
+
+def test_the_double_bump_of_4_0_0_is_a_timeout_too(tmp_path: Path):
+    cluster = Cluster(tmp_path, v2=True, double_bump=True)
+    timed_out(cluster)
+    cluster.wait(30 * SECOND)
+    cluster.init("orders-1")
+    told = cluster.tell()
+    assert (told.rules, told.only(RULE).verdict) == ({RULE}, Verdict.proved)
+
+
+def test_a_classic_client_on_a_v2_broker_times_out_like_any_other(v2):
+    v2.init("orders-1", v2=False)
+    v2.begin("orders-1", "orders-0")
+    v2.time_out("orders-1")
+    assert v2.tell().only(RULE).verdict is Verdict.proved
+
+
+def test_a_bump_at_the_same_epoch_is_the_old_clients_own_and_no_retry_of_a_fence(v2):
+    """P9b: a 4.x broker grants an old client that timed out its own bump without a further step (kafka-python on
+    4.3.1).
+    """
+    v2.init("orders-1", v2=False)
+    v2.begin("orders-1", "orders-0")
+    v2.time_out("orders-1")
+    v2.wait(100)
+    v2.store("orders-1", replace(v2.ids["orders-1"], state=Empty, partitions=(), started_at=-1, version=0))
+    v2.run("orders-1", "orders-0")
+    told = v2.tell()
+    assert (told.rules, told.only(RULE).verdict) == ({RULE}, Verdict.proved)
+
+
+def test_a_restart_at_once_leaves_a_fence_possible(either):
+    timed_out(either)
+    either.wait(100)
+    either.init("orders-1")
+    finding = either.tell().only(RULE)
+    assert finding.verdict is Verdict.likely
+    assert "not refuted" in finding.considered[0].because
+
+
+def test_a_restart_after_seconds_leaves_no_doubt(either):
+    timed_out(either)
+    either.wait(3 * SECOND)
+    either.init("orders-1")
+    assert either.tell().only(RULE).verdict is Verdict.proved
+
+
+def test_a_coordinator_that_looks_minutes_late_was_away(either):
+    timed_out(either, over_ms=5 * MINUTE)
+    assert either.tell().only(RULE).verdict is Verdict.likely
+
+
+def test_an_abort_just_beyond_the_timeout_by_another_coordinators_clock_is_nobodys(either):
+    """Two clocks: one second says nothing, and an end of unknown author is no finding but a gap in the knowledge."""
+    either.init("orders-1")
+    either.begin("orders-1", "orders-0")
+    either.coordinator_epoch = 1
+    either.time_out("orders-1", over_ms=SECOND)
+    told = either.tell()
+    assert not told.rules
+    assert told.not_checkable("aborted_by_client")
+
+
+def test_an_abort_far_beyond_the_timeout_by_another_coordinators_clock_is_a_timeout(either):
+    either.init("orders-1")
+    either.begin("orders-1", "orders-0")
+    either.coordinator_epoch = 1
+    either.time_out("orders-1", over_ms=8 * SECOND)
+    assert either.tell().rules == {RULE}
+
+
+def test_a_fence_before_the_timeout_is_none(either):
+    either.init("orders-1")
+    either.begin("orders-1", "orders-0")
+    either.wait(MINUTE - SECOND)
+    either.init("orders-1")
+    assert either.tell().rules == {"fenced_by_new_instance"}
+
+
+def test_a_client_that_aborts_late_at_its_own_epoch_is_none(classic):
+    classic.init("orders-1")
+    classic.begin("orders-1", "orders-0")
+    classic.wait(MINUTE + 5 * SECOND)
+    classic.abort("orders-1")
+    told = classic.tell()
+    assert told.rules == {"aborted_by_client"}
+    assert "beyond the timeout" in told.only("aborted_by_client").considered[0].because
+
+
+def test_a_v2_producer_that_goes_on_without_initialising_aborted_late_itself(v2):
+    v2.init("orders-1")
+    v2.begin("orders-1", "orders-0")
+    v2.wait(MINUTE + 5 * SECOND)
+    v2.abort("orders-1")
+    v2.run("orders-1", "orders-0")
+    assert v2.tell().rules == {"aborted_by_client"}
+
+
+def test_a_commit_beyond_the_timeout_is_a_commit(either):
+    either.init("orders-1")
+    either.begin("orders-1", "orders-0")
+    either.wait(MINUTE + 5 * SECOND)
+    either.commit("orders-1")
+    either.run("orders-1", "orders-0")
+    assert not either.tell().rules
+
+
+def test_a_two_phase_transaction_never_times_out(either):
+    either.init("sink-1", timeout_ms=TWO_PHASE)
+    either.begin("sink-1", "orders-0")
+    either.wait(20 * DAY)
+    either.abort("sink-1")
+    either.run("sink-1", "orders-0")
+    assert either.tell().rules == {"aborted_by_client"}
+
+
+def test_0_11_0_1_leaves_both_readings_possible(tmp_path: Path):
+    cluster = old_release(tmp_path)
+    timed_out(cluster)
+    told = cluster.tell()
+    assert told.rules == {RULE, "aborted_by_client"}
+    assert {told.only(rule).verdict for rule in told.rules} == {Verdict.possible}
+    assert {told.only(rule).severity for rule in told.rules} <= {Severity.warning, Severity.info}
+
+
+def test_an_old_cluster_that_raised_an_epoch_on_a_timeout_is_none_of_those_releases(tmp_path: Path):
+    cluster = Cluster(tmp_path, identified=False)
+    cluster.init("other-1")
+    cluster.begin("other-1", "orders-1")
+    cluster.time_out("other-1")
+    cluster.init("orders-1")
+    cluster.begin("orders-1", "orders-0")
+    cluster.wait(MINUTE + 5 * SECOND)
+    cluster.abort("orders-1")
+    told = cluster.tell()
+    assert told.only(RULE).transactional_id == "other-1"
+    assert (told.only("aborted_by_client").transactional_id, told.only("aborted_by_client").verdict) == (
+        "orders-1",
+        Verdict.proved,
+    )
+
+
+def test_the_proposed_timeout_comes_from_the_longest_transaction(either):
+    timed_out(either, timeout_ms=MINUTE, over_ms=5 * SECOND)
+    (remedy,) = either.tell().only(RULE).remedies
+    assert (remedy.config, remedy.current, remedy.proposed) == ("transaction.timeout.ms", "60000", "150000")
+    assert "65 s" in str(remedy.derived_from)
+    assert remedy.cost
+
+
+def test_the_proposed_timeout_stays_below_what_brokers_allow(either):
+    timed_out(either, timeout_ms=10 * MINUTE, over_ms=5 * SECOND)
+    (remedy,) = either.tell().only(RULE).remedies
+    assert (remedy.current, remedy.proposed) == ("600000", "900000")
+
+
+@pytest.mark.parametrize("minutes", [15, 60])
+def test_a_timeout_at_its_limit_is_not_proposed_again(either, minutes):
+    timed_out(either, timeout_ms=minutes * MINUTE)
+    (remedy,) = either.tell().only(RULE).remedies
+    assert remedy.current == str(minutes * MINUTE)
+    assert remedy.proposed is None
+    assert "transaction.max.timeout.ms" in str(remedy.derived_from)
+
+
+def test_rows_that_end_with_the_decision_still_prove_the_timeout(either):
+    timed_out(either)
+    either.log(STATE).keep(lambda batch: batch.next_offset < either.log(STATE).next_offset)
+    assert either.tell().only(RULE).verdict is Verdict.proved
+
+
+def test_compaction_that_took_the_beginning_proves_nothing(either):
+    """Only CompleteAbort is left: neither the protocol nor the epoch of the transaction is known."""
+    timed_out(either)
+    log = either.log(STATE)
+    log.keep(lambda batch: batch.next_offset == log.next_offset)
+    log.first_dirty = log.next_offset
+    told = either.tell()
+    assert not told.of(RULE)
+    assert told.not_checkable("aborted_by_client")
+
+
+def test_an_id_that_is_only_seen_from_its_decision_on_times_out_by_the_rows_own_start(classic):
+    timed_out(classic)
+    log = classic.log(STATE)
+    log.keep(lambda batch: batch.next_offset >= log.next_offset - 1)
+    finding = classic.tell().only(RULE)
+    assert finding.producer_epoch is None or finding.producer_epoch == 0
+
+
+def test_without_the_coordinators_log_a_timeout_is_never_proved(either):
+    timed_out(either)
+    either.wait(30 * SECOND)
+    either.init("orders-1")
+    either.run("orders-1", "orders-0")
+    del either.logs[STATE]
+    told = either.tell()
+    assert all(finding.verdict < Verdict.proved for finding in told.of(RULE))
+    assert told.of(RULE) or told.not_checkable("aborted_by_client")
+
+
+def test_an_aborted_transaction_of_no_partition_is_the_clients(v2):
+    """P11: under transactions v2 an abort before any write has rows of its own; their start is their update."""
+    v2.init("orders-1")
+    v2.run("orders-1", "orders-0")
+    v2.abort("orders-1")
+    v2.run("orders-1", "orders-0")
+    known = v2.ids["orders-1"]
+    assert known.state not in (PrepareAbort, CompleteAbort)
+    assert v2.tell().rules == {"aborted_by_client"}

@@ -1,0 +1,123 @@
+"""transactional_id_expired: P14, and producer ids that change for other reasons."""
+
+import pytest
+
+from kafkatx.terms.verdicts import Severity, Verdict
+from tests.rules.cluster import DAY, HOUR, LAST_EPOCH, MINUTE, Cluster, replace_epoch
+
+RULE = "transactional_id_expired"
+STATE = "__transaction_state-0"
+
+
+def expired(cluster: Cluster, idle_ms: int, back_ms: int = 0) -> None:
+    """An id that is forgotten after an idle time, and comes back later still."""
+    cluster.init("orders-1")
+    cluster.run("orders-1", "orders-0")
+    cluster.wait(idle_ms)
+    cluster.expire("orders-1")
+    cluster.wait(back_ms)
+    cluster.init("orders-1")
+    cluster.run("orders-1", "orders-0")
+
+
+def test_a_tombstone_after_seven_days_is_proved(either):
+    expired(either, 7 * DAY + 20 * MINUTE, 14 * HOUR)
+    told = either.tell()
+    finding = told.only(RULE)
+    assert (finding.verdict, finding.severity) == (Verdict.proved, Severity.warning)
+    assert (finding.transactional_id, finding.producer_id) == ("orders-1", 7000)
+    assert "7001 instead of 7000" in finding.summary
+    assert told.rules == {RULE}
+
+
+@pytest.mark.parametrize("idle", [20_000, DAY, 7 * DAY - MINUTE, 8 * DAY, 30 * DAY])
+def test_a_tombstone_after_another_time_may_be_a_deletion_by_hand(either, idle):
+    expired(either, idle)
+    finding = either.tell().only(RULE)
+    assert finding.verdict is Verdict.likely
+    assert any("by hand" in considered.rule for considered in finding.considered)
+
+
+def test_another_producer_id_after_an_idle_week_is_likely_even_without_the_tombstone(either):
+    expired(either, 7 * DAY + 20 * MINUTE, DAY)
+    log = either.log(STATE)
+    tombstone = next(batch for batch in log.batches if batch.base_offset == 4)
+    log.keep(lambda batch: batch is not tombstone)
+    log.first_dirty = 5
+    finding = either.tell().only(RULE)
+    assert finding.verdict is Verdict.likely
+    assert "8.0 d" in finding.summary
+
+
+def test_the_same_producer_id_after_the_gap_refutes_it(either):
+    either.init("orders-1")
+    either.run("orders-1", "orders-0")
+    either.wait(9 * DAY)
+    either.init("orders-1")
+    either.run("orders-1", "orders-0")
+    assert not either.tell().rules
+
+
+def test_an_exhausted_epoch_after_an_idle_week_is_none(classic):
+    classic.init("orders-1")
+    replace_epoch(classic, "orders-1", LAST_EPOCH)
+    classic.run("orders-1", "orders-0")
+    classic.wait(9 * DAY)
+    classic.init("orders-1")
+    assert classic.tell().rules == {"producer_epoch_exhausted"}
+
+
+def test_one_shot_ids_that_never_come_back_are_quiet(either):
+    for number in range(5):
+        either.init(f"export-{number}")
+        either.run(f"export-{number}", "orders-0")
+    either.wait(7 * DAY + MINUTE)
+    for number in range(5):
+        either.expire(f"export-{number}")
+    either.beat()
+    assert not either.tell().rules
+
+
+def test_a_tombstone_of_an_open_transaction_is_no_expiry(either):
+    """Only Empty and Complete* expire; such a row is wrong in itself."""
+    either.init("orders-1")
+    either.begin("orders-1", "orders-0")
+    either.wait(7 * DAY + MINUTE)
+    either.expire("orders-1")
+    either.init("orders-1")
+    told = either.tell()
+    assert not told.of(RULE)
+    assert told.of("inconsistent_transaction_state")
+
+
+def test_a_tombstone_whose_row_before_is_missing_proves_nothing(either):
+    expired(either, 7 * DAY + 20 * MINUTE)
+    either.log(STATE).keep(lambda batch: batch.base_offset >= 4)
+    assert not either.tell().of(RULE)
+
+
+def test_the_proposal_covers_the_whole_idle_time_and_not_only_the_time_to_the_tombstone(either):
+    expired(either, 7 * DAY + 20 * MINUTE, 9 * DAY)
+    (remedy,) = either.tell().only(RULE).remedies
+    assert (remedy.config, remedy.current) == ("transactional.id.expiration.ms", str(7 * DAY))
+    assert remedy.proposed == str(21 * DAY)
+    assert "16.0 d" in str(remedy.derived_from)
+
+
+def test_a_gap_of_a_good_week_makes_two_weeks(either):
+    expired(either, 7 * DAY + 20 * MINUTE, 17 * HOUR)
+    (remedy,) = either.tell().only(RULE).remedies
+    assert remedy.proposed == "1209600000"
+
+
+def test_no_number_is_proposed_beyond_what_the_setting_can_hold(either):
+    expired(either, 7 * DAY + 20 * MINUTE, 40 * DAY)
+    (remedy,) = either.tell().only(RULE).remedies
+    assert remedy.proposed is None
+    assert "now and then" in remedy.text
+
+
+def test_an_unknown_setting_is_not_named_as_current(either):
+    expired(either, DAY)
+    (remedy,) = either.tell().only(RULE).remedies
+    assert remedy.current is None
