@@ -72,10 +72,9 @@ def evidence(directories: Iterable[DataDirectory], forced: dict[str, str] | None
 
     `forced` maps a path prefix to a capture's name (`--capture NAME=PATH`).
     """
-    of_brokers, strangers = [], []
-    for directory in directories:
-        (of_brokers if directory.is_of_broker else strangers).append(directory)
-    found = captures(of_brokers, forced)
+    given = list(directories)
+    strangers = [directory for directory in given if not directory.is_of_broker]
+    found = captures((directory for directory in given if directory.is_of_broker), forced)
     nobodys: list[Item] = []
     for directory in strangers:
         owner = _owner(directory, found, forced or {})

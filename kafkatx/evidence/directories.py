@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kafkatx.evidence.inventory import Item, Kind
-from kafkatx.formats.checkpoints import CLEANER_OFFSETS, LOG_START_OFFSETS, REPLICATION_OFFSETS, parse_offsets
+from kafkatx.formats.checkpoints import CLEANER_OFFSETS, LOG_START_OFFSETS, RECOVERY_POINT_OFFSETS, REPLICATION_OFFSETS, parse_offsets
 from kafkatx.formats.identity import parse_meta_properties
 from kafkatx.sources.files import read_small
 
@@ -26,7 +26,9 @@ class DataDirectory:
     has_partition_metadata: bool = False
     high_watermarks: dict[Partition, int] = field(default_factory=dict)
     log_starts: dict[Partition, int] = field(default_factory=dict)
+    recovery_points: dict[Partition, int] = field(default_factory=dict)
     first_dirty: dict[Partition, int] = field(default_factory=dict)
+    has_cleaner_checkpoint: bool = False
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -74,8 +76,11 @@ def _read(directory: DataDirectory, item: Item) -> None:
 def _read_offsets(directory: DataDirectory, name: str, text: str) -> None:
     target = {
         REPLICATION_OFFSETS: directory.high_watermarks,
+        RECOVERY_POINT_OFFSETS: directory.recovery_points,
         LOG_START_OFFSETS: directory.log_starts,
         CLEANER_OFFSETS: directory.first_dirty,
     }.get(name)
     if target is not None:
-        target.update({(entry.topic, entry.partition): entry.offset for entry in parse_offsets(text).entries})
+        read = parse_offsets(text)
+        target.update({(entry.topic, entry.partition): entry.offset for entry in read.entries})
+        directory.has_cleaner_checkpoint |= name == CLEANER_OFFSETS and not read.problems

@@ -4,15 +4,19 @@ way.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.directories import DataDirectory, Partition
-from kafkatx.evidence.inventory import Item, Kind
+from kafkatx.evidence.inventory import Item
+from kafkatx.evidence.reach import FileReach, Holes, Range, left_over
 from kafkatx.kernels.batches import CHECK_ALL, CHECK_CONTROL
 from kafkatx.kernels.rows import VALID
 from kafkatx.segments.batches import NO_LIMIT, Rows, SegmentWalk
@@ -24,22 +28,30 @@ from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.topics import INTERNAL
 
+MAGIC = 2
+
 
 @dataclass(slots=True)
 class PartitionReading:
-    """One pass over all copies of a partition; complete when the windows are exhausted."""
+    """One pass over all copies of a partition; complete when the windows are exhausted.
+
+    Below `explained_below` the cleaner may have removed offsets; `known_end` is how far the log reached at least, by
+    what other files say (checkpoints, names of segments and snapshots).
+    """
 
     capture: Capture
     topic: str
     partition: int
     segments: list[tuple[DataDirectory, Item]]
     verify_all: bool = False
+    explained_below: int = 0
+    known_end: int = -1
     coverage: list[Coverage] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
     diverged: list[tuple[str, Rows]] = field(default_factory=list)
-    torn_ends: list[int] = field(default_factory=list)
-    damaged_offsets: list[int] = field(default_factory=list)
-    holes: int = 0
+    holes: Holes = field(default_factory=lambda: Holes(0, -1))
+    reaches: list[FileReach] = field(default_factory=list)
+    set_aside: set[int] = field(default_factory=set)
 
     @property
     def key(self) -> Partition:
@@ -52,77 +64,64 @@ class PartitionReading:
 
     def state_windows(self, names: Names) -> Iterator[Rows]:
         """Coordinator rows (kernels.rows.STATE) in offset order, each once."""
-        return self._merged(STATE_SHAPE, lambda item, limit, entry: self._state_rows(item, limit, entry, names))
+        return self._merged(STATE_SHAPE, lambda given: self._state_rows(given, names))
 
-    def _merged(self, shape: Shape, rows_of: Callable[[Item, int, Coverage], Iterator[Rows]]) -> Iterator[Rows]:
-        limits = offset_limits([item for _, item in self.segments])
+    @property
+    def missing(self) -> list[Range]:
+        """Offsets that must have been in the log and that no file at hand gives, in order; known when all is read.
+
+        They are holes that compaction can't explain, what damage took that no other copy has, and what lay behind the
+        end of the files.
+        """
+        trusted = [reach for reach in self.reaches if reach.source not in self.set_aside]
+        lost = left_over(
+            [stretch for reach in self.reaches for stretch in reach.lost], [part for reach in trusted for part in reach.read]
+        )
+        tail = [(self.holes.end, self.known_end)] if self.known_end > max(self.holes.end, 0) else []
+        return sorted([*self.holes.ranges, *lost, *tail])
+
+    def _merged(self, shape: Shape, rows_of: Callable[[_File], Iterator[Rows]]) -> Iterator[Rows]:
         streams, paths = [], []
-        for number, (directory, item) in enumerate(self.segments):
-            entry = coverage_of(self.capture, item, directory.broker_id)
-            self.coverage.append(entry)
-            paths.append(item.path)
-            begin = _beginner(rows_of, item, limits[item.path], entry)
-            streams.append(Stream(_first_offset(item), number, begin))
+        for number, file in enumerate(self._files()):
+            paths.append(file.item.path)
+            streams.append(Stream(_first_offset(file.item), number, partial(rows_of, file)))
+        self.holes = Holes(self.explained_below, min((reach.begin for reach in self.reaches), default=-1))
         merge = Merge(shape, streams)
-        yield from merge.windows()
+        for rows in merge.windows():
+            self.holes.feed(rows[shape.offset], rows[shape.last_offset], _means_its_offset(rows))
+            yield rows
+        self.set_aside.update(source for source, _ in merge.diverged)
         self.diverged.extend((paths[source], row) for source, row in merge.diverged)
 
-    def _batch_rows(self, item: Item, limit: int, entry: Coverage) -> Iterator[Rows]:
-        check = CHECK_ALL if self.verify_all or self.topic in INTERNAL else CHECK_CONTROL
-        with _opened(item, entry) as file:
-            if file is not None:
-                walk = SegmentWalk(file, check=check, first_offset=max(0, item.base_offset), offset_limit=limit)
-                for chunk in walk.chunks():
-                    self._note(entry, chunk.rows)
-                    yield chunk.rows
-                self._end(entry, walk)
+    def _files(self) -> Iterator[_File]:
+        limits = offset_limits([item for _, item in self.segments])
+        for number, (directory, item) in enumerate(self.segments):
+            entry = coverage_of(self.capture, item, directory.broker_id)
+            reach = FileReach(number, item.base_offset)
+            self.coverage.append(entry)
+            self.reaches.append(reach)
+            yield _File(item, entry, reach, limits[item.path])
 
-    def _state_rows(self, item: Item, limit: int, entry: Coverage, names: Names) -> Iterator[Rows]:
-        with _opened(item, entry) as file:
+    def _batch_rows(self, given: _File) -> Iterator[Rows]:
+        check = CHECK_ALL if self.verify_all or self.topic in INTERNAL else CHECK_CONTROL
+        with given.opened() as file:
             if file is not None:
-                walk = StateWalk(file, names, first_offset=max(0, item.base_offset), offset_limit=limit)
+                walk = SegmentWalk(file, check=check, first_offset=max(0, given.item.base_offset), offset_limit=given.limit)
+                for chunk in walk.chunks():
+                    given.note(chunk.rows, walk)
+                    yield chunk.rows
+                self.damage.extend(given.end(walk))
+
+    def _state_rows(self, given: _File, names: Names) -> Iterator[Rows]:
+        with given.opened() as file:
+            if file is not None:
+                first_offset = max(0, given.item.base_offset)
+                walk = StateWalk(file, names, first_offset=first_offset, offset_limit=given.limit)
                 for batches, rows in walk.state_chunks():
-                    self._note(entry, batches)
+                    given.note(batches, walk)
                     if len(rows):
                         yield rows
-                self._end(entry, walk)
-
-    def _note(self, entry: Coverage, rows: Rows) -> None:
-        """Carry a file's coverage over a chunk; counts holes that damage doesn't explain (traces of compaction)."""
-        expected = np.empty(len(rows), np.int64)
-        expected[1:] = rows["last_offset"][:-1] + 1
-        expected[0] = rows["base_offset"][0] if entry.last_offset is None else entry.last_offset + 1
-        modern = rows["magic"] == 2
-        self.holes += int(np.count_nonzero((rows["base_offset"] > expected) & modern))
-        if entry.first_offset is None:
-            entry.first_offset, entry.first_timestamp = int(rows["base_offset"][0]), int(rows["max_timestamp"][0])
-        entry.last_offset = int(rows["last_offset"][-1])
-        newest = int(rows["max_timestamp"].max())
-        entry.last_timestamp = max(entry.last_timestamp or newest, newest)
-        entry.batches += len(rows)
-        entry.checked_batches += int(np.count_nonzero(rows["crc_valid"] == VALID))
-        entry.status = "read"
-
-    def _end(self, entry: Coverage, walk: SegmentWalk) -> None:
-        self.damage.extend(walk.damage)
-        entry.preallocated = walk.preallocated
-        whole_damage = [damage for damage in walk.damage if damage.kind != "torn"]
-        self.holes -= len(whole_damage)
-        if whole_damage:
-            entry.status, entry.note = (
-                "damaged",
-                f"{len(whole_damage)} unreadable stretches, first at position {whole_damage[0].position:,}",
-            )
-        elif walk.torn:
-            entry.status, entry.note = "torn", f"the last {walk.damage[-1].bytes:,} bytes are no whole batch"
-        elif not entry.batches:
-            entry.status = "empty"
-        elif walk.preallocated:
-            entry.note = f"{walk.preallocated:,} preallocated bytes at the end"
-        if walk.torn or whole_damage:
-            self.torn_ends.append(
-                (entry.last_offset if entry.last_offset is not None else _first_offset_of(entry) - 1) + 1
-            )
+                self.damage.extend(given.end(walk))
 
     def open_before(self, offset: int, snapshots: list[Item]) -> list[tuple[int, int, int, int]]:
         """Transactions that snapshots show open since before `offset`: (producer id, epoch, first offset, last
@@ -156,38 +155,75 @@ def snapshot_entries(item: Item) -> tuple[Rows, list[Damage]]:
         return producer_states(item.path, b"")[0], [unreadable]
 
 
-def _beginner(
-    rows_of: Callable[[Item, int, Coverage], Iterator[Rows]], item: Item, limit: int, entry: Coverage
-) -> Callable[[], Iterator[Rows]]:
-    return lambda: rows_of(item, limit, entry)
+@dataclass(slots=True)
+class _File:
+    """One file while it is read: what it was given as, what is told of it, and above which offset it can't go."""
 
+    item: Item
+    entry: Coverage
+    reach: FileReach
+    limit: int
+    _bad_entries: int = 0
 
-class _opened:
-    """An open file, or None with the reason in its coverage."""
-
-    def __init__(self, item: Item, entry: Coverage) -> None:
-        self.item, self.entry = item, entry
-        self.file: OpenFile | None = None
-
-    def __enter__(self) -> OpenFile | None:
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[OpenFile | None]:
+        """The file open, or None with the reason in its coverage."""
         try:
-            self.file = OpenFile(self.item.path)
+            file = OpenFile(self.item.path)
         except OSError as error:
             self.entry.status, self.entry.note = "unreadable", error.strerror
-        return self.file
+            self.reach.break_off(self._known_limit)
+            yield None
+            return
+        with file:
+            yield file
 
-    def __exit__(self, *_: object) -> None:
-        if self.file is not None:
-            self.file.close()
+    def note(self, rows: Rows, walk: SegmentWalk) -> None:
+        """Carry coverage and reach over a chunk."""
+        entry, bad_entries = self.entry, sum(damage.kind == "entry" for damage in walk.damage)
+        first, last = int(rows["base_offset"][0]), int(rows["last_offset"][-1])
+        stretches, is_bad = len(walk.damage) - bad_entries, bad_entries > self._bad_entries
+        self.reach.note(first, last + 1, stretches, has_bad_records=is_bad)
+        self._bad_entries = bad_entries
+        if entry.first_offset is None:
+            entry.first_offset, entry.first_timestamp = first, int(rows["max_timestamp"][0])
+        entry.last_offset = last
+        newest = int(rows["max_timestamp"].max())
+        entry.last_timestamp = max(entry.last_timestamp or newest, newest)
+        entry.batches += len(rows)
+        entry.checked_batches += int(np.count_nonzero(rows["crc_valid"] == VALID))
+        entry.status = "read"
+
+    def end(self, walk: SegmentWalk) -> list[Damage]:
+        """Say in the coverage how the file ended; returns its damage."""
+        entry, entry.preallocated = self.entry, walk.preallocated
+        whole_damage = [damage for damage in walk.damage if damage.kind != "torn"]
+        if whole_damage:
+            where = f"first at position {whole_damage[0].position:,}"
+            entry.status, entry.note = "damaged", f"{len(whole_damage)} unreadable stretches, {where}"
+        elif walk.torn:
+            entry.status, entry.note = "torn", f"the last {walk.damage[-1].bytes:,} bytes are no whole batch"
+        elif not entry.batches:
+            entry.status = "empty"
+        elif walk.preallocated:
+            entry.note = f"{walk.preallocated:,} preallocated bytes at the end"
+        if walk.torn:
+            self.reach.break_off(self._known_limit)
+        return walk.damage
+
+    @property
+    def _known_limit(self) -> int | None:
+        return None if self.limit == NO_LIMIT else self.limit
+
+
+def _means_its_offset(rows: Rows) -> Any:
+    """Which rows begin at their offset: a message of magic 0 or 1 may be a wrapper that shows its last one."""
+    return rows["magic"] == MAGIC if "magic" in (rows.dtype.names or ()) else np.ones(len(rows), bool)
 
 
 def _first_offset(item: Item) -> int:
     """Lowest offset a file can begin at: its name's, or any where the name has none."""
     return item.base_offset if item.base_offset >= 0 else -(1 << 62)
-
-
-def _first_offset_of(entry: Coverage) -> int:
-    return entry.first_offset if entry.first_offset is not None else 0
 
 
 def offset_limits(items: list[Item]) -> dict[str, int]:

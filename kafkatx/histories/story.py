@@ -55,9 +55,11 @@ class Horizon:
 
 @dataclass(frozen=True, slots=True)
 class StateHorizon:
-    """How far a partition of `__transaction_state` reaches; `newest` is the time of its last row, `last_gap` the
-    offset at which the
-    last stretch of missing offsets ended (-1: none is missing)."""
+    """How far a partition of `__transaction_state` reaches; `newest` is the time of its last row.
+
+    `last_gap` is the offset at which the last stretch of missing offsets ended (-1: none is missing), `last_loss` the
+    same of those that compaction can't explain; `is_torn` says that the log went on behind what could be read.
+    """
 
     partition: int
     first_offset: int
@@ -67,6 +69,7 @@ class StateHorizon:
     newest: int
     leader_epoch: int
     last_gap: int = -1
+    last_loss: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,11 @@ class Story:
         """Return the latest row of an id."""
         at = int(np.searchsorted(self.latest["id_code"], id_code))
         return self.latest[at] if at < len(self.latest) and self.latest["id_code"][at] == id_code else None
+
+    def is_latest_known(self, latest: Array) -> bool:
+        """Whether a row of `latest` is the id's last one for certain: nothing that was written behind it is lost."""
+        horizon = self.state_horizons[int(latest["state_partition"])]
+        return not horizon.is_torn and int(latest["offset"]) >= horizon.last_loss
 
     def owner_of_producer(self, producer_id: int) -> int:
         """Code of the transactional.id that had a producer id, -1 where no row names it."""

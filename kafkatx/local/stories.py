@@ -10,6 +10,8 @@ from kafkatx.evidence.captures import Capture, Evidence, evidence
 from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.directories import Partition, data_directories
 from kafkatx.evidence.inventory import Item, Kind, inventory
+from kafkatx.evidence.marks import explained_below, highest_mark, known_end, named_partitions
+from kafkatx.evidence.reach import Range
 from kafkatx.evidence.reading import PartitionReading
 from kafkatx.histories.coordinator import CoordinatorHistory, fold_state_partition
 from kafkatx.histories.spans import OpenAtStart, PartitionSpans, fold_partition
@@ -78,7 +80,14 @@ class _Builder:
         """Read everything once and tell the story."""
         segments = self.capture.segments()
         for key in sorted(segments):
-            reading = PartitionReading(self.capture, *key, segments[key], self.verify_all)
+            reading = PartitionReading(
+                self.capture,
+                *key,
+                segments[key],
+                self.verify_all,
+                explained_below(self.capture, key),
+                known_end(self.capture, key),
+            )
             for _, item in segments[key]:
                 self.progress(item.path, item.size)
             if key[0] == TRANSACTION_STATE:
@@ -87,6 +96,7 @@ class _Builder:
                 self._read_partition(reading)
             self._close(reading)
         self._cover_the_rest()
+        self._miss_state_partitions()
         end = as_of if as_of is not None else self.newest if self.newest >= 0 else self.newest_of_clients
         story = tell(
             self._facts(end), self._labels(), self.coordinators, self.partitions, self.horizons, self.state_horizons
@@ -105,12 +115,19 @@ class _Builder:
             partition=reading.partition,
             first_offset=history.first_offset,
             log_end=history.next_offset,
-            first_dirty=self._checkpoint(reading.key, "first_dirty"),
-            is_torn=bool(reading.torn_ends),
+            first_dirty=highest_mark(self.capture, reading.key, "first_dirty"),
+            is_torn=_is_torn(reading.missing, history.next_offset),
             newest=history.last_timestamp,
             leader_epoch=history.leader_epoch,
             last_gap=history.last_gap,
+            last_loss=max((end for _, end in reading.missing), default=-1),
         )
+
+    def _miss_state_partitions(self) -> None:
+        """Where some partitions of the coordinator's log are at hand, say of the others that they are not."""
+        for partition in named_partitions(self.capture, TRANSACTION_STATE) if self.state_horizons else ():
+            nothing = StateHorizon(partition, -1, -1, -1, is_torn=True, newest=-1, leader_epoch=-1)
+            self.state_horizons.setdefault(partition, nothing)
 
     def _read_partition(self, reading: PartitionReading) -> None:
         code = self.names.partition_code(*reading.key)
@@ -129,22 +146,21 @@ class _Builder:
 
     def _horizon(self, code: int, reading: PartitionReading, folded: PartitionSpans, log_start: int) -> Horizon:
         horizon = folded.horizon
-        first_dirty = self._checkpoint(reading.key, "first_dirty")
-        compacted = (
-            reading.topic in COMPACTED or first_dirty >= 0 or reading.holes > 0 or int(horizon["cleaned_batches"]) > 0
-        )
+        first_dirty = highest_mark(self.capture, reading.key, "first_dirty")
+        compacted = reading.topic in COMPACTED or first_dirty >= 0 or int(horizon["cleaned_batches"]) > 0
+        missing, log_end = reading.missing, int(horizon["next_offset"])
         return Horizon(
             partition_code=code,
             topic=reading.topic,
             partition=reading.partition,
             log_start=log_start,
-            log_end=int(horizon["next_offset"]),
-            high_watermark=self._checkpoint(reading.key, "high_watermarks"),
+            log_end=log_end,
+            high_watermark=highest_mark(self.capture, reading.key, "high_watermarks"),
             first_dirty=first_dirty,
             copies=len({directory.path for directory, _ in reading.segments}),
             is_compacted=compacted,
-            has_gaps=int(horizon["gaps"]) > 0 and not compacted,
-            is_torn=_is_torn(reading, int(horizon["next_offset"])),
+            has_gaps=any(end <= log_end for _, end in missing),
+            is_torn=_is_torn(missing, log_end),
             first_timestamp=int(horizon["first_timestamp"]),
             newest=max(int(horizon["broker_time"]), int(horizon["create_time"])),
             broker_time=int(horizon["broker_time"]),
@@ -153,10 +169,6 @@ class _Builder:
             highest_epoch_producer=int(horizon["highest_epoch_producer"]),
             highest_epoch_offset=int(horizon["highest_epoch_offset"]),
         )
-
-    def _checkpoint(self, key: Partition, name: str) -> int:
-        """Highest value that a checkpoint of any copy gives for a partition, -1 for none."""
-        return max((getattr(directory, name).get(key, -1) for directory in self.capture.directories), default=-1)
 
     def _log_start(self, reading: PartitionReading) -> int:
         """Lowest log start of the copies: that of a copy is its checkpoint's or its first segment's base offset,
@@ -199,10 +211,6 @@ class _Builder:
         )
 
 
-def _is_torn(reading: PartitionReading, log_end: int) -> bool:
-    """Whether some stretch could not be read that no other copy fills: the place where a file broke off is not passed
-    by the rest.
-    """
-    return any(end >= log_end for end in reading.torn_ends) or any(
-        damage.kind in ("crc", "header") for damage in reading.damage
-    )
+def _is_torn(missing: list[Range], log_end: int) -> bool:
+    """Whether the log went on behind what could be read of it."""
+    return any(end > max(log_end, 0) for _, end in missing)

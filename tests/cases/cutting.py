@@ -149,3 +149,42 @@ def neighbours(case: Image) -> Iterator[tuple[Segment, Segment]]:
     for one, other in zip(case.segments, case.segments[1:], strict=False):
         if (one.broker, one.folder) == (other.broker, other.folder):
             yield one, other
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What is lost of a partition: the bytes of one batch from a place inside it on, and the batches behind up to `end`.
+
+    `inside` is how many bytes of the batch `at` are left; `brokers` are those whose copies lose it.
+    """
+
+    folder: str
+    brokers: tuple[str, ...]
+    name: str
+    at: int
+    inside: int
+    end: int
+
+
+def with_losses(case: Image, losses: Iterable[Loss]) -> Layout:
+    """The layout that the brokers left, less what is lost; behind a loss in the middle a new segment begins."""
+    layout = Layout(case)
+    by_place = {(broker, loss.folder, loss.name): loss for loss in losses for broker in loss.brokers}
+    for segment in case.segments:
+        for name, data in _left(segment, by_place.get((segment.broker, segment.folder, segment.name))):
+            layout.place(segment.broker, 0, segment.folder, name, data)
+    for broker in case.others:
+        layout.roots.add((f"{broker}.0", broker))
+    layout.place_others()
+    return layout
+
+
+def _left(segment: Segment, loss: Loss | None) -> Iterator[tuple[str, bytes]]:
+    if loss is None or loss.at >= segment.batches:
+        yield segment.name, segment.data
+        return
+    _, before = segment.piece(0, loss.at)
+    _, batch = segment.piece(loss.at, loss.at + 1)
+    yield segment.name, before + batch[: loss.inside % len(batch)]
+    if loss.end < segment.batches:
+        yield segment.piece(max(loss.end, loss.at + 1), segment.batches)

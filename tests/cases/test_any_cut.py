@@ -36,7 +36,7 @@ CAPTURES = (
 protocols.
 """
 
-EXAMPLES = 30
+EXAMPLES = 20
 THOROUGH = settings(
     max_examples=EXAMPLES,
     suppress_health_check=list(HealthCheck),

@@ -1,0 +1,98 @@
+"""Which offsets of a partition were read, and which are missing although they must have been there.
+
+Ranges are half-open pairs of offsets. Everything is counted on the merged copies, so that a cut at a batch boundary, a
+repeated or an overlapping file can't change it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Range = tuple[int, int]
+
+MOST_RANGES = 1_000
+"""Missing ranges kept of a partition; the last one is stretched over all that follow."""
+
+
+@dataclass(slots=True)
+class FileReach:
+    """What one file tells: the ranges read whole, and those that its own damage took away.
+
+    `begin` is the offset in its name, -1 where it has none. Holes in a range that was read are no loss of this file.
+    """
+
+    source: int
+    begin: int
+    read: list[Range] = field(default_factory=list)
+    lost: list[Range] = field(default_factory=list)
+    _stretches: int = 0
+
+    @property
+    def end(self) -> int:
+        """Offset behind the last batch read."""
+        return self.read[-1][1] if self.read else max(self.begin, 0)
+
+    def note(self, first: int, end: int, stretches: int, *, has_bad_records: bool = False) -> None:
+        """Carry on over batches from `first` up to `end`; `stretches` of damage were met in the file so far."""
+        damaged, self._stretches = stretches > self._stretches, stretches
+        begin = self.end if self.read or self.begin >= 0 else first
+        if damaged and begin < first:
+            self.lost.append((begin, first))
+        if has_bad_records:
+            self.lost.append((first, end))
+        elif self.read and not damaged:
+            self.read[-1] = (self.read[-1][0], end)
+        else:
+            self.read.append((first if damaged else begin, end))
+
+    def break_off(self, limit: int | None) -> None:
+        """Note that the file breaks off: what follows up to `limit`, at least one offset, was there."""
+        self.lost.append((self.end, max(self.end + 1, limit if limit is not None else 0)))
+
+
+@dataclass(slots=True)
+class Holes:
+    """Offsets missing between merged rows, from `explained_below` on: below it the cleaner may have taken them.
+
+    `end` is the offset behind the last row so far, at first that in the lowest name (-1: none has one).
+    """
+
+    explained_below: int
+    end: int
+    ranges: list[Range] = field(default_factory=list)
+
+    def feed(self, starts: Any, ends: Any, counts: Any) -> None:
+        """Carry on over rows; `counts` says of which rows the start means something (not of messages of magic 0 and 1)."""
+        before = np.empty(len(starts), np.int64)
+        before[1:] = ends[:-1] + 1
+        before[0] = starts[0] if self.end < 0 else self.end
+        for number in np.flatnonzero((starts > before) & (starts > self.explained_below) & counts).tolist():
+            add(self.ranges, (max(int(before[number]), self.explained_below), int(starts[number])))
+        self.end = int(ends[-1]) + 1
+
+
+def add(ranges: list[Range], found: Range) -> None:
+    """Append a range that lies behind all others."""
+    if len(ranges) < MOST_RANGES:
+        ranges.append(found)
+    else:
+        ranges[-1] = (ranges[-1][0], max(ranges[-1][1], found[1]))
+
+
+def left_over(lost: Iterable[Range], read: Iterable[Range]) -> list[Range]:
+    """Return what of the lost ranges no other file has read."""
+    spans = sorted(read)
+    result: list[Range] = []
+    for begin, end in sorted(lost):
+        at = begin
+        for first, behind in spans:
+            if first > at:
+                break
+            at = max(at, behind)
+        if at < end:
+            result.append((at, end))
+    return result

@@ -1,0 +1,41 @@
+"""What lost evidence may do to a diagnosis: take from it. A claim that is new, or surer than before, is one too many.
+
+A finding of the cut evidence is supported if the whole evidence has one of its rule about the same subject that is at least as
+sure and at least as severe. Guesses (verdict `possible`) need no support: they say that they may be wrong.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+Finding = dict[str, Any]
+
+VERDICTS = ("possible", "likely", "proved")
+SEVERITIES = ("info", "warning", "error")
+
+
+def overclaims(whole: list[Finding], cut: list[Finding]) -> Iterator[str]:
+    """Say which findings of the cut evidence the whole evidence does not support."""
+    for finding in cut:
+        if finding["verdict"] != "possible" and not any(_supports(other, finding) for other in whole):
+            yield f"{finding['severity']} {finding['verdict']} {finding['rule']}: {finding['summary']}"
+
+
+def _supports(other: Finding, finding: Finding) -> bool:
+    return (
+        other["rule"] == finding["rule"]
+        and _same_subject(other, finding)
+        and VERDICTS.index(other["verdict"]) >= VERDICTS.index(finding["verdict"])
+        and SEVERITIES.index(other["severity"]) >= SEVERITIES.index(finding["severity"])
+    )
+
+
+def _same_subject(one: Finding, other: Finding) -> bool:
+    """Whether both are about one id, in one partition where both name one."""
+    places = [(finding["topic"], finding["partition"]) for finding in (one, other)]
+    apart = all(None not in place for place in places) and places[0] != places[1]
+    return not apart and bool(_ids(one) & _ids(other))
+
+
+def _ids(finding: Finding) -> set[Any]:
+    about = [finding, *finding["subjects"]]
+    return {value for part in about for value in (part["transactional_id"], part["producer_id"]) if value is not None}
