@@ -12,6 +12,7 @@ import typer
 from kafkatx.cli.diagnose import diagnose
 from kafkatx.cli.explain import EXPLAIN_SETTINGS, explain
 from kafkatx.cli.history import history
+from kafkatx.cli.locate import locate
 from kafkatx.terms.errors import KafkatxError
 
 app = typer.Typer(
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 app.command()(diagnose)
 app.command()(history)
+app.command()(locate)
 app.command(context_settings=EXPLAIN_SETTINGS)(explain)
 
 

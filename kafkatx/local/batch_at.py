@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from kafkatx.evidence.inventory import Item
 from kafkatx.formats.control_record import ControlType
@@ -19,10 +21,11 @@ from kafkatx.formats.record_batch import (
 )
 from kafkatx.histories.location import BatchFacts, Copy, Neighbour, RecordFacts
 from kafkatx.kernels.batches import CHECK_NONE, HEADER_SIZE
-from kafkatx.segments.batches import SegmentWalk
+from kafkatx.segments.batches import Chunk, SegmentWalk
+from kafkatx.segments.entries import aborted_transactions
 from kafkatx.segments.records import RecordChunk, RecordWalk
 from kafkatx.segments.resync import crc_matches
-from kafkatx.sources.files import OpenFile
+from kafkatx.sources.files import OpenFile, read_small
 
 MAGIC = 2
 
@@ -46,21 +49,23 @@ class Held:
 def batch_at(items: Iterable[Item], offset: int) -> Held:
     """Look for an offset in the segments that can hold it.
 
-    A file's name says where it begins: of each folder the last one that begins at or below the offset is read, and one
-    without a number in its name. Of several copies the one of the highest leader epoch with a right CRC stands first.
+    A name says where a file begins: of each folder the last one that begins at or below the offset is read, and those
+    without a number in their names. Of several copies that of the highest leader epoch with a right CRC stands first.
     """
-    held, found = Held(), []
+    held = Held()
+    found: list[tuple[tuple[bool, int, int, str], Any, bool | None]] = []
     for item in _candidates(items, offset):
         try:
             with OpenFile(item.path) as file:
                 row = _search(file, max(0, item.base_offset), offset, held)
                 if row is not None:
                     valid = _crc(file, row)
-                    found.append((valid is False, -int(row["leader_epoch"]), -int(row["record_count"]), item.path, row, valid))
+                    rank = (valid is False, -int(row["leader_epoch"]), -int(row["record_count"]), item.path)
+                    found.append((rank, row, valid))
         except OSError as error:
             held.problems.append(f"{item.path}: {error.strerror}")
-    for _, _, _, path, row, valid in sorted(found, key=lambda entry: entry[:4]):
-        held.copies.append(Copy(path, int(row["position"]), valid, _known(row["leader_epoch"])))
+    for rank, row, valid in sorted(found, key=lambda entry: entry[0]):
+        held.copies.append(Copy(rank[-1], int(row["position"]), valid, _known(row["leader_epoch"])))
         held.rows.append(row)
     return held
 
@@ -146,28 +151,40 @@ def batch_facts(row: Any) -> BatchFacts:
     )
 
 
-def record_at(copy: Copy, row: Any, offset: int, payloads: bool, problems: list[str]) -> RecordFacts | None:
-    """The record at an offset of a batch, None where the batch has none there; damage goes to `problems`."""
+def record_at(copy: Copy, offset: int, payloads: bool, problems: list[str]) -> RecordFacts | None:
+    """Return the record at an offset of a batch, None where it has none there; damage goes to `problems`."""
     try:
         with OpenFile(copy.path) as file:
-            walk = RecordWalk(file, check=CHECK_NONE, first_offset=int(row["base_offset"]), start=copy.position)
-            found = _record(walk, copy.position, offset, payloads)
-            problems += [damage.sentence() for damage in walk.damage if damage.position == copy.position]
+            walk = RecordWalk(file, check=CHECK_NONE, start=copy.position)
+            alone = SegmentWalk(file, check=CHECK_NONE, start=copy.position, bodies=True, most_rows=1)
+            found = _record(walk, next(alone.chunks(), None), offset, payloads)
+            problems += [damage.sentence() for damage in walk.damage]
             return found
     except OSError as error:
         problems.append(f"{copy.path}: {error.strerror}")
         return None
 
 
-def _record(walk: RecordWalk, position: int, offset: int, payloads: bool) -> RecordFacts | None:
-    for chunk in walk.record_chunks():
-        inside = chunk.batches["position"][chunk.records["batch_row"]] == position
-        at = (inside & (chunk.records["offset"] == offset)).nonzero()[0]
+def _record(walk: RecordWalk, batch: Chunk | None, offset: int, payloads: bool) -> RecordFacts | None:
+    for chunk in walk.chunks_of(batch) if batch is not None else ():
+        at = np.flatnonzero(chunk.records["offset"] == offset)
         if len(at):
             return _facts(chunk, int(at[0]), payloads)
-        if chunk.behind < len(chunk.batches) or not (chunk.batches["position"][chunk.first : chunk.behind] == position).any():
-            return None
     return None
+
+
+def unlisted_in(indexes: Iterable[Item], offset: int, marker_offset: int) -> Iterator[str]:
+    """Yield the .txnindex files at hand that should list the abort of a record and don't.
+
+    The entry of an abort stands in the index of the segment that holds its marker.
+    """
+    for item in _candidates(indexes, marker_offset):
+        try:
+            entries, _ = aborted_transactions(item.path, read_small(item.path, item.size))
+        except OSError:
+            continue
+        if not ((entries["first_offset"] <= offset) & (entries["last_offset"] == marker_offset)).any():
+            yield item.path
 
 
 def _facts(chunk: RecordChunk, at: int, payloads: bool) -> RecordFacts:

@@ -60,7 +60,7 @@ def history(capture: CaptureHistory, timeline: Timeline) -> dict[str, Any]:
         "transactional_id": timeline.transactional_id,
         "producer_ids": timeline.producer_ids,
         "state_partition": timeline.state_partition,
-        **_fields(overview(timeline)),
+        **fields(overview(timeline)),
         "latest": _latest(timeline),
         "events": [event(entry) for entry in timeline.events()],
     }
@@ -68,14 +68,14 @@ def history(capture: CaptureHistory, timeline: Timeline) -> dict[str, Any]:
 
 def event(entry: Event) -> dict[str, Any]:
     """Return one event as plain data, with the sentence that text output prints."""
-    row = {"event": NAMES[type(entry).__name__], "text": sentence(entry), **_fields(entry)}
+    row = {"event": NAMES[type(entry).__name__], "text": sentence(entry), **fields(entry)}
     if isinstance(entry, Transaction):
         row.pop("row")
         row["decision_to_last_marker_ms"] = entry.decision_to_last_marker_ms
     return row
 
 
-def _fields(value: Any) -> dict[str, Any]:
+def fields(value: Any) -> dict[str, Any]:
     """Return a dataclass's fields: times as text, enumerations by name, nested ones alike."""
     found = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
     return {RENAMED.get(name, name): iso(item) if name in TIMES else _plain(item) for name, item in found}
@@ -83,7 +83,7 @@ def _fields(value: Any) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
-        row = _fields(value)
+        row = fields(value)
         return {**row, "status": row["status"].lower()} if isinstance(value, Part) else row
     if isinstance(value, tuple):
         return [_plain(item) for item in value]

@@ -1,0 +1,81 @@
+"""`kafkatx locate PATH... TOPIC-PARTITION:OFFSET`: what is at an offset, and who sees it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kafkatx.cli.common import (
+    AsOfOption,
+    CaptureOption,
+    Colour,
+    ColourOption,
+    Format,
+    FormatOption,
+    JsonOption,
+    OutOption,
+    QuietOption,
+    capture_option,
+    console_for,
+    output,
+    progress,
+    time_option,
+)
+from kafkatx.terms.errors import UsageError
+
+Words = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PATH... TOPIC-PARTITION:OFFSET",
+        help="Evidence as for diagnose; last the offset, like orders-0:118 or orders-0@118.",
+        show_default=False,
+    ),
+]
+
+
+def locate(
+    words: Words,
+    show_payloads: Annotated[
+        bool, typer.Option("--show-payloads", help="Show key, value and headers of the record.")
+    ] = False,
+    as_of: AsOfOption = None,
+    capture: CaptureOption = None,
+    output_format: FormatOption = Format.text,
+    json_output: JsonOption = False,
+    out: OutOption = None,
+    color: ColourOption = Colour.auto,
+    quiet: QuietOption = False,
+) -> None:
+    """Say what is at an offset: record, batch, writer, transaction, and whether a read_committed consumer sees it.
+
+    Offsets of __transaction_state are decoded. Keys and values are only shown with --show-payloads.
+    """
+    from kafkatx.local.location import NoSuchPartitionError, parse_place
+    from kafkatx.local.location import locate as run
+
+    *paths, last = words
+    place = parse_place(last)
+    if not paths:
+        raise UsageError("which evidence? Name data directories or files before the offset")
+    now, forced, nothing = time_option("--as-of", as_of), capture_option(capture), None
+    as_json = json_output or output_format is Format.json
+    with output(out, paths) as stream:
+        try:
+            with progress(quiet) as tick:
+                found = run(paths, place, show_payloads=show_payloads, as_of=now, captures=forced, progress=tick)
+        except NoSuchPartitionError as error:
+            if not as_json:
+                raise
+            found, nothing = error.locations, error
+        if as_json:
+            from kafkatx import __version__
+            from kafkatx.outputs.locate_json import to_json
+
+            stream.write(to_json(found, __version__))
+        else:
+            from kafkatx.outputs.locate_text import print_locations
+
+            print_locations(console_for(stream, color), found)
+    if nothing is not None:
+        raise nothing
