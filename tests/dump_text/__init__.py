@@ -1,0 +1,1 @@
+"""What kafka-dump-log printed, and what of it is misprinted."""
