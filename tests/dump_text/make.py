@@ -5,6 +5,7 @@ them (it needs Java and a Kafka of that release: tests/benchmarks/peer.py).
 """
 
 import random
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -128,17 +129,29 @@ def logs() -> Iterator[tuple[str, bytes]]:
     yield "texts-0", b"".join(text_batches())
 
 
+def indexes() -> Iterator[tuple[str, bytes]]:
+    """Yield (name below the folder, content): indexes as a killed broker leaves them, preallocated with zeros."""
+    yield "preallocated-0/00000000000000000000.log", batch(0, [{"value": b"a"}, {"value": b"b"}])
+    yield "preallocated-0/00000000000000000000.index", bytes(24)
+    yield "preallocated-0/00000000000000000000.timeindex", struct.pack(">qi", 1_700_000_000_001, 1) + bytes(24)
+    yield "preallocated-1/00000000000000000052.log", batch(52, [{"value": b"a"}])
+    yield "preallocated-1/00000000000000000052.index", bytes(24)
+    yield "preallocated-1/00000000000000000052.timeindex", bytes(24)
+
+
 def main(folder: Path, with_tool: bool) -> None:
-    """Write the logs, and their texts if the tool is at hand."""
-    for partition, content in logs():
-        place = folder / partition / "00000000000000000000.log"
+    """Write the logs and indexes, and their texts if the tool is at hand."""
+    made = [(f"{partition}/00000000000000000000.log", content) for partition, content in logs()]
+    for name, content in (*made, *indexes()):
+        place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(content)
-        if with_tool:
-            command = peer.dump_log([place], OPTIONS[partition])
+        partition = place.parent.name
+        if with_tool and (partition in OPTIONS or place.suffix != ".log"):
+            command = peer.dump_log([place], *([OPTIONS[partition]] if partition in OPTIONS else []))
             done = subprocess.run(command, capture_output=True, check=True)
             text = done.stdout.replace(str(folder).encode(), b"/var/lib/kafka/data")
-            place.with_suffix(".log.txt").write_bytes(text)
+            place.with_name(f"{place.name}.txt").write_bytes(text)
             sys.stderr.write(done.stderr.decode())
 
 

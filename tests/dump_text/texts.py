@@ -64,6 +64,13 @@ def recorded(*suffixes: str) -> Iterator[Recorded]:
                     yield Recorded(case.name, version, file, text, folder.endswith("shallow"))
 
 
+def made() -> Iterator[Recorded]:
+    """Yield the texts of made files (make.py): what the tool of 4.3.1 printed of them."""
+    folder = Path(__file__).parent / "golden"
+    for text in sorted(folder.rglob("*.txt")):
+        yield Recorded("made", (4, 3, 1), text.with_suffix(""), text, False)
+
+
 @dataclass(frozen=True, slots=True)
 class Misprint:
     """Lines that the tool should not have printed as it did.

@@ -11,8 +11,8 @@ from kafkatx.outputs import dump_indexes
 from kafkatx.outputs.dump import Dump
 from kafkatx.outputs.dump_options import DumpOptions
 from kafkatx.terms.errors import UsageError
-from tests.dump_text.make import OPTIONS, batch, logs
-from tests.dump_text.texts import DATA_ROOT, Recorded, lines_of, recorded, without_misprints
+from tests.dump_text.make import OPTIONS, batch, indexes, logs
+from tests.dump_text.texts import DATA_ROOT, Recorded, lines_of, made, recorded, without_misprints
 from tests.formats.captures import broker_files
 
 SAME_TEXT_SINCE = (4, 1)
@@ -77,16 +77,18 @@ def test_texts_of_the_newest_tool_are_there():
     assert {text.topic for text in RECORDED} >= {"__transaction_state", "__cluster_metadata"}
 
 
-@pytest.mark.parametrize("partition", OPTIONS)
-def test_records_of_every_type_and_version_and_odd_texts_are_printed_as_by_the_tool(partition):
-    file = MADE / partition / "00000000000000000000.log"
-    ours, _ = dumped([file], OPTIONS[partition])
-    assert named_as_recorded(ours, file) == file.with_suffix(".log.txt").read_bytes().decode()
+@pytest.mark.parametrize("text", list(made()), ids=str)
+def test_records_of_every_type_odd_texts_and_preallocated_indexes_are_printed_as_by_the_tool(text: Recorded):
+    ours, _ = dumped([text.file], *filter(None, [OPTIONS.get(text.file.parent.name)]))
+    printed, _ = without_misprints(text, set())
+    assert lines_of(named_as_recorded(ours, text.file)) == printed
 
 
 def test_the_made_logs_are_those_that_the_maker_makes():
     for partition, content in logs():
         assert (MADE / partition / "00000000000000000000.log").read_bytes() == content
+    for name, content in indexes():
+        assert (MADE / name).read_bytes() == content
 
 
 @pytest.mark.parametrize("partition", OPTIONS)
