@@ -88,16 +88,20 @@ def _why_absence_says_nothing(story: Story, transaction: int, part: Array) -> st
         return "the whole log: offsets are missing"
     if horizon.newest <= int(row["completion_timestamp"]) + (BROKERS_TOLERANCE_MS if story.facts.brokers > 1 else 0):
         return "a log that goes on after the completion"
-    if part["span"] < 0 and horizon.log_start > 0 and not _reaches_back(story, horizon, int(row["decided_at"])):
-        return "the beginning of the log, which was deleted"
+    if part["span"] < 0 and not _reaches_back(story, horizon, int(row["decided_at"])):
+        return "a log that begins before the transaction: its beginning, or the topic, was deleted"
     return None
 
 
 def _reaches_back(story: Story, horizon: Horizon, time: int) -> bool:
-    """Whether the log holds a marker from before a time: then what came later has not been deleted."""
+    """Whether the log holds something from before a time: then what came later has not been deleted with it.
+
+    A topic deleted and made again has the same name and a log that begins at 0.
+    """
     spans = story.spans[story.spans_of(horizon.partition_code)]
     times = spans["marker_timestamp"][spans["marker_offset"] >= 0]
-    return bool(len(times) and times.min() < time)
+    begins_before = horizon.log_start == 0 and 0 <= horizon.first_timestamp < time
+    return begins_before or bool(len(times) and times.min() < time)
 
 
 def _finding(story: Story, transaction: int, bad: list[Array], verdict: Verdict) -> Finding:
