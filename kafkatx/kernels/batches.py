@@ -95,7 +95,7 @@ def write_control(data: Any, at: int, end: int, out: Any, row: int) -> None:
         return
     out["control_type"][row] = int16_at(data, place + 2)
     value_length, place = varint_at(data, place + key_length, end)
-    if out["control_type"][row] <= 1 and value_length >= 6 and place + 6 <= end:
+    if 0 <= out["control_type"][row] <= 1 and value_length >= 6 and place + 6 <= end:
         out["coordinator_epoch"][row] = int32_at(data, place + 2)
 
 

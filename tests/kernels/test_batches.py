@@ -70,6 +70,13 @@ HEADERS = st.fixed_dictionaries(
 )
 
 
+def test_only_markers_have_a_coordinator_epoch(engine):
+    for control_type in (2, 3, -1, -32768, 32767):
+        key = b"\0\0" + control_type.to_bytes(2, "big", signed=True)
+        data = batch(content=record(0, b"\0\0\0\0\0\5", key), attributes=0x30, records_count=1)
+        assert walk(data)[0][["control_type", "coordinator_epoch"]].tolist() == [(control_type, -1)]
+
+
 @BOTH_ENGINES
 @given(fields=HEADERS, value=st.none() | st.binary(max_size=8), key=st.none() | st.binary(max_size=6))
 def test_every_field_of_a_batch_is_that_of_the_declaration(engine, fields, value, key):
