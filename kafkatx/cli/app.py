@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import gc
-import os
+import io
 import sys
 from typing import Annotated
 
 import typer
 
 from kafkatx.cli.diagnose import diagnose
+from kafkatx.cli.dump import dump
 from kafkatx.cli.explain import EXPLAIN_SETTINGS, explain
 from kafkatx.cli.history import history
 from kafkatx.cli.locate import locate
-from kafkatx.terms.errors import KafkatxError
+from kafkatx.cli.streams import discard_output
+from kafkatx.cli.verify import verify
+from kafkatx.terms.errors import ClosedPipeError, KafkatxError
 
 app = typer.Typer(
     name="kafkatx",
@@ -27,6 +30,8 @@ app = typer.Typer(
 app.command()(diagnose)
 app.command()(history)
 app.command()(locate)
+app.command()(dump)
+app.command()(verify)
 app.command(context_settings=EXPLAIN_SETTINGS)(explain)
 
 
@@ -49,21 +54,38 @@ def _options(
 def main() -> None:
     """Run the command line; the only place where an exception becomes an exit code."""
     gc.disable()  # a command makes next to no cycles, and collecting while numba is imported costs a tenth of a second
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names are what they are, whatever the locale can show
+    code = _run()
+    try:
+        sys.stdout.flush()
+    except OSError:
+        discard_output()
+    sys.exit(code)
+
+
+def _run() -> int:
+    output = sys.stdout
     try:
         app(standalone_mode=True)
+    except SystemExit as end:
+        # where the pipe of --help was closed, rich ends so, and typer wraps standard output
+        closed = isinstance(end.__context__, BrokenPipeError) or sys.stdout is not output
+        return 0 if closed or not isinstance(end.code, int) else end.code
+    except ClosedPipeError as error:
+        return error.exit_code
     except KafkatxError as error:
         _complain(str(error))
-        sys.exit(error.exit_code)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        return error.exit_code
     except KeyboardInterrupt:
-        sys.exit(130)
+        return 130
     except Exception as error:
         if "--debug" in sys.argv:
             raise
         _complain(f"this is a bug of kafkatx ({type(error).__name__}: {error}); --debug before the command shows where")
-        sys.exit(70)
+        return 70
+    return 0
 
 
 def _complain(text: str) -> None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from kafkatx.terms.errors import OutputError, UsageError
+from kafkatx.cli.streams import standard_output, trimmed
+from kafkatx.terms.errors import ClosedPipeError, OutputError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,7 +87,8 @@ def output(out: str | None, evidence: list[str]) -> Iterator[TextIO]:
     Raises OutputError where it can't be written.
     """
     if out is None:
-        yield sys.stdout
+        with standard_output() as stream:
+            yield stream
         return
     target = Path(out).absolute()
     if any(target.resolve().is_relative_to(Path(path).resolve()) for path in evidence if path != "-"):
@@ -103,18 +105,34 @@ def output(out: str | None, evidence: list[str]) -> Iterator[TextIO]:
 
 
 def console_for(stream: TextIO, colour: Colour) -> Console:
-    """Return a console on `stream`: coloured on a terminal unless NO_COLOR is set, 80 columns where there is no terminal."""
+    """Return a console on `stream`: coloured on a terminal unless NO_COLOR is set, else 80 columns wide and trimmed."""
     from rich.console import Console
 
+    class PipeConsole(Console):
+        """Says that a pipe was closed, where rich would exit with 1."""
+
+        def on_broken_pipe(self) -> None:
+            raise ClosedPipeError
+
     forced = {Colour.always: True, Colour.never: False, Colour.auto: None}[colour]
-    width = None if stream.isatty() or "COLUMNS" in os.environ else 80
     no_colour = colour is Colour.never or (colour is Colour.auto and bool(os.environ.get("NO_COLOR")))
-    return Console(file=stream, force_terminal=forced, no_color=no_colour or None, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    return PipeConsole(
+        file=trimmed(stream),
+        force_terminal=forced,
+        no_color=no_colour or None,
+        width=None if stream.isatty() or "COLUMNS" in os.environ else 80,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=False,
+    )
 
 
 @contextlib.contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[str, int], None] | None]:
-    """Progress on standard error, on a terminal only, for work longer than a second; yields what to call before each file."""
+    """Progress on standard error, on a terminal only, for work longer than a second; yields what to call before each
+    file.
+    """
     if quiet or not sys.stderr.isatty():
         yield None
         return

@@ -3,11 +3,11 @@
 Heavy imports stand inside the functions, so that `kafkatx --help` stays quick.
 """
 
-import sys
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from kafkatx.cli.common import Colour, console_for, output
 from kafkatx.terms.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,12 +35,15 @@ def explain(
         found = _answer(" ".join(word), kafka_version)
     except UsageError as error:
         _fail(str(error), error.exit_code)
-    if json_output:
-        from kafkatx.outputs.explain_text import to_json
+    with output(None, []) as stream:
+        if json_output:
+            from kafkatx.outputs.explain_text import to_json
 
-        sys.stdout.write(to_json(found))
-    else:
-        _print(found)
+            stream.write(to_json(found))
+        else:
+            from kafkatx.outputs.explain_text import print_answer
+
+            print_answer(found, console_for(stream, Colour.auto))
 
 
 def _answer(phrase: str, kafka_version: str | None) -> "Answer":
@@ -54,14 +57,6 @@ def _answer(phrase: str, kafka_version: str | None) -> "Answer":
     if not found.is_known:
         raise UsageError(unknown_text(found))
     return found
-
-
-def _print(found: "Answer") -> None:
-    from rich.console import Console
-
-    from kafkatx.outputs.explain_text import print_answer
-
-    print_answer(found, Console(highlight=False, markup=False, emoji=False))
 
 
 def _fail(text: str, exit_code: int) -> NoReturn:

@@ -19,6 +19,12 @@ class NothingReadableError(KafkatxError):
     exit_code = 3
 
 
+class ClosedPipeError(KafkatxError):
+    """Whoever reads standard output has had enough: an end like any other, without a word."""
+
+    exit_code = 0
+
+
 class OutputError(KafkatxError):
     """A result could not be written where it was asked for."""
 
