@@ -4,7 +4,8 @@ Grain: one producer id in one partition; vectorised over all spans at once. Wher
 thing is said: an ABORT that the coordinator can't have written (WriteTxnMarkers of an operator, KIP-664). Where none
 does, the protocol must show itself in a COMMIT of the same producer id: under the classic protocol it has the data's
 epoch, under transactions v2 the next one, and there nothing tells who aborted. The start of a transaction is then the
-time of its first batch, by the client's clock, and its timeout is not known: the client's default is taken.
+time of its first batch, by the client's clock, and its timeout is not known: the client's default is taken. Nothing is
+proved that way: an operator's abort has the data's epoch too.
 """
 
 from __future__ import annotations
@@ -65,16 +66,28 @@ def _named(story: Story) -> Array:
 
 def _is_operators(story: Story, chosen: Array) -> Any:
     """Whether the id's latest row (no cleaner takes it) is older than the data, and others younger than the marker."""
-    found = np.zeros(len(chosen), bool)
-    own_epoch = chosen["marker_epoch"] == chosen["producer_epoch"]
-    for number in np.flatnonzero(own_epoch & (chosen["previous_marker_offset"] >= 0)):
-        latest = story.latest_of(story.owner_of_producer(int(chosen["producer_id"][number])))
-        if latest is None or (latest["state"] != EMPTY and latest["state"] < COMPLETE_COMMIT):
-            continue
-        horizon = story.state_horizons[int(latest["state_partition"])]
-        reaches = horizon.newest > chosen["marker_timestamp"][number] and not horizon.is_torn
-        found[number] = reaches and latest["timestamp"] < chosen["first_timestamp"][number]
-    return found
+    if not len(story.latest) or not len(chosen):
+        return np.zeros(len(chosen), bool)
+    latest = np.sort(story.latest, order=["producer_id", "timestamp"])
+    at = np.searchsorted(latest["producer_id"], chosen["producer_id"], "right") - 1
+    row = latest[at.clip(min=0)]
+    over = (row["state"] == EMPTY) | (row["state"] >= COMPLETE_COMMIT)
+    own_epoch = (chosen["marker_epoch"] == chosen["producer_epoch"]) & (chosen["previous_marker_offset"] >= 0)
+    older = (row["producer_id"] == chosen["producer_id"]) & over & (row["timestamp"] < chosen["first_timestamp"])
+    return own_epoch & older & (_known_until(story, row) > chosen["marker_timestamp"])
+
+
+def _known_until(story: Story, rows: Array) -> Any:
+    """Time of the newest row in the partition of each row; -1 where a younger row of the id may be lost."""
+    partitions, place = np.unique(rows["state_partition"], return_inverse=True)
+    newest = np.array([story.state_horizons[int(number)].newest for number in partitions], np.int64)
+    lost = np.array([_lost_from(story, int(number)) for number in partitions], np.int64)
+    return np.where(rows["offset"] >= lost[place], newest[place], -1)
+
+
+def _lost_from(story: Story, partition: int) -> int:
+    horizon = story.state_horizons[partition]
+    return np.iinfo(np.int64).max if horizon.is_torn else horizon.last_loss
 
 
 def _of_the_unnamed(story: Story, chosen: Array) -> tuple[Any, Any, Any]:
@@ -88,8 +101,7 @@ def _of_the_unnamed(story: Story, chosen: Array) -> tuple[Any, Any, Any]:
     over = times_known & (duration >= TRANSACTION_TIMEOUT_MS)
     in_time = duration <= TRANSACTION_TIMEOUT_MS + OLD_CLEANUP_INTERVAL_MS + TIMEOUT_SLACK_MS + CLIENT_TOLERANCE_MS
     answers = [
-        (own & story.facts.release_known_to_raise_epoch, EndedBy.client, Verdict.proved),
-        (own & short, EndedBy.client, Verdict.likely),
+        (own & (story.facts.release_known_to_raise_epoch | short), EndedBy.client, Verdict.likely),
         (raised & short & _somebody_came(story.spans, chosen), EndedBy.new_instance, Verdict.likely),
         (raised & short, EndedBy.new_instance, Verdict.possible),
         (raised & over & in_time, EndedBy.timeout, Verdict.likely),

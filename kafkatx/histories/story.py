@@ -16,6 +16,10 @@ from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, OLD_CLEANUP_INTERVAL_MS
 from kafkatx.terms.topics import partition_for
 
 
+DEFAULT_STATE_PARTITIONS = 50
+"""transaction.state.log.num.partitions, in all releases."""
+
+
 @dataclass(frozen=True, slots=True)
 class Horizon:
     """How far a data partition's evidence reaches. Offsets are -1 where nothing is known; times are milliseconds.
@@ -71,6 +75,11 @@ class StateHorizon:
     last_gap: int = -1
     last_loss: int = -1
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether every row that is the last one of its id is at hand."""
+        return not self.is_torn and self.last_loss < 0
+
 
 @dataclass(frozen=True, slots=True)
 class Labels:
@@ -83,9 +92,11 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class CaptureFacts:
-    """What is known of the cluster as a whole. `evidence_end` is "now" for ages; `brokers` how many wrote; `was_live`
-    that brokers ran
-    while it was copied as far as one can tell."""
+    """What is known of the cluster as a whole.
+
+    `evidence_end` is "now" for ages; `brokers` how many wrote; `describes_producers` that they are of 2.8 or later,
+    which tools can ask for a partition's producers (KIP-664).
+    """
 
     name: str
     cluster_id: str | None
@@ -93,6 +104,7 @@ class CaptureFacts:
     brokers: int
     evidence_end: int
     release_known_to_raise_epoch: bool
+    describes_producers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,26 +184,24 @@ class Story:
 
     @property
     def state_partition_count(self) -> int | None:
-        """Number of partitions of `__transaction_state`, as far as the ids at hand agree with the partitions at
-        hand.
-        """
+        """Number of partitions of `__transaction_state`: the default, unless ids at hand lie elsewhere than it says."""
         if not self.state_horizons:
             return None
         present = sorted(self.state_horizons)
         homes = [(self.transactional_id(int(row["id_code"])), int(row["state_partition"])) for row in self.latest[:200]]
-        for count in (present[-1] + 1, 50):
-            if all(partition_for(name, count) == home for name, home in homes):
+        for count in (DEFAULT_STATE_PARTITIONS, present[-1] + 1):
+            if count > present[-1] and all(partition_for(name, count) == home for name, home in homes):
                 return count
         return None
 
     @property
     def has_all_state_partitions(self) -> bool:
-        """Whether every partition of `__transaction_state` is in the evidence, readable to its end."""
+        """Whether every partition of `__transaction_state` is in the evidence, and nothing of it is lost."""
         count = self.state_partition_count
         return (
             count is not None
             and set(range(count)) <= set(self.state_horizons)
-            and not any(h.is_torn for h in self.state_horizons.values())
+            and all(horizon.is_whole for horizon in self.state_horizons.values())
         )
 
 

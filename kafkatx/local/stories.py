@@ -207,7 +207,13 @@ class _Builder:
         }
         modern = any(directory.cluster_id or directory.has_partition_metadata for directory in directories)
         return CaptureFacts(
-            self.capture.name, self.capture.cluster_id, self.capture.fingerprint, len(brokers), end, modern
+            self.capture.name,
+            self.capture.cluster_id,
+            self.capture.fingerprint,
+            len(brokers),
+            end,
+            modern,
+            any(directory.has_partition_metadata for directory in directories),
         )
 
 

@@ -1,16 +1,14 @@
 """One transaction, two outcomes: committed in one partition, aborted or left without its end in another.
 
 Mechanism    An operator aborts one partition by hand and the client commits afterwards; the end of a log was lost
-             (unclean election,
-             disk, restore) together with the marker; a coordinator skipped a partition without a leader (4.x,
-             KAFKA-20734).
+             (unclean election, disk, restore) together with the marker; a coordinator skipped a partition without a
+             leader (4.x, KAFKA-20734).
 Evidence     the coordinator's decision and completion for a list of partitions, and what ended the data in each of
              them.
 Against      a log that ends before the completion, has gaps, or was compacted; a match of markers that is not certain.
 Look-alikes  stuck_prepare (not completed yet); repeated markers after a failover (harmless); markers without data.
 Remedy       list the records on both sides, publish them again or compensate in the application. No tool writes a
-             COMMIT, and an
-             abort would make the loss final.
+             COMMIT, and an abort would make the loss final.
 Source       KIP-98, KIP-664; TransactionMarkerChannelManager, UnifiedLog (0.11 to 4.4); KAFKA-20734.
 """
 
@@ -43,6 +41,7 @@ from kafkatx.terms.verdicts import Severity, Verdict
 
 RULE = "atomicity_violation"
 COMMIT, ABORT = 2, 3
+COMPACTED = "compacted"
 KINDS = ("ABORT", "COMMIT", "an emptied")
 
 
@@ -65,32 +64,38 @@ def check(story: Story) -> Iterator[Finding | NotCheckable]:
 
 def _judged(story: Story, transaction: int, parts: list[Array]) -> Iterator[Finding | NotCheckable]:
     proved = [part for part in parts if part["status"] != Status.UNMARKED]
-    shown, unseen = [], []
-    for part in parts:
-        if part["status"] == Status.UNMARKED:
-            why = _why_absence_says_nothing(story, transaction, part)
-            (unseen if why else shown).append((part, why))
-    bad = [*proved, *(part for part, _ in shown)]
+    unmarked = [part for part in parts if part["status"] == Status.UNMARKED]
+    reasons = [_why_absence_says_nothing(story, transaction, part) for part in unmarked]
+    bad = [*proved, *(part for part, why in zip(unmarked, reasons, strict=True) if why is None)]
     if bad:
         yield _finding(story, transaction, bad, Verdict.proved if proved else Verdict.likely)
-    for part, why in unseen:
-        if why != "compacted":
-            name = story.transactional_id(int(story.transactions["id_code"][transaction]))
-            yield NotCheckable(RULE, f"{name} in {partition_name(story, int(part['partition_code']))}", str(why))
+    name = story.transactional_id(int(story.transactions["id_code"][transaction]))
+    for part, why in zip(unmarked, reasons, strict=True):
+        if why is not None and why != COMPACTED:
+            yield NotCheckable(RULE, f"{name} in {partition_name(story, int(part['partition_code']))}", why)
 
 
 def _why_absence_says_nothing(story: Story, transaction: int, part: Array) -> str | None:
     """None where the partition's log covers the time in which the marker must have come."""
     horizon, row = story.horizons[int(part["partition_code"])], story.transactions[transaction]
     if horizon.is_compacted or horizon.topic in INTERNAL:
-        return "compacted"
+        return COMPACTED
     if not horizon.is_whole:
         return "the whole log: offsets are missing"
-    if horizon.newest <= int(row["completion_timestamp"]) + (BROKERS_TOLERANCE_MS if story.facts.brokers > 1 else 0):
+    if not _goes_on(story, horizon, int(row["completion_timestamp"])):
         return "a log that goes on after the completion"
     if part["span"] < 0 and not _reaches_back(story, horizon, int(row["decided_at"])):
         return "a log that begins before the transaction: its beginning, or the topic, was deleted"
     return None
+
+
+def _goes_on(story: Story, horizon: Horizon, completed: int) -> bool:
+    """Whether the log reaches beyond a time: by a broker's clock, or by data of a transaction that began later."""
+    after = completed + (BROKERS_TOLERANCE_MS if story.facts.brokers > 1 else 0)
+    if horizon.broker_time > after:
+        return True
+    owners = story.parts.owner[story.spans_of(horizon.partition_code)]
+    return bool((story.transactions["started_at"][owners[owners >= 0]] > after).any())
 
 
 def _reaches_back(story: Story, horizon: Horizon, time: int) -> bool:
@@ -116,7 +121,8 @@ def _finding(story: Story, transaction: int, bad: list[Array], verdict: Verdict)
         rule=RULE,
         verdict=verdict,
         severity=Severity.error,
-        summary=f"the transaction of {name} decided at {clock(int(row['decided_at']))} is {decision} for the coordinator, but {names} ended otherwise: {_fates(story, bad)}",
+        summary=f"the transaction of {name} decided at {clock(int(row['decided_at']))} is {decision} "
+        f"for the coordinator, but {names} ended otherwise: {_fates(story, bad)}",
         transactional_id=name,
         producer_id=int(row["producer_id"]),
         producer_epoch=int(row["producer_epoch"]) if row["producer_epoch"] >= 0 else None,
@@ -199,11 +205,23 @@ def _remedies(story: Story, bad: list[Array], decision: str) -> tuple[Remedy, ..
         else "the records concerned are gone from that partition"
     )
     again = Remedy(
-        f"{lost}. Publish them again or compensate in the application; do not abort by hand, it would make the loss final", "application",
-        derived_from=f"the outcome {decision} holds elsewhere", cost="whoever read the other partitions has already acted on them",
-    )  # fmt: skip
+        f"{lost}. Publish them again or compensate in the application; do not abort "
+        "by hand, "
+        "it would "
+        "make the loss final",
+        "application",
+        derived_from=f"the outcome {decision} holds elsewhere",
+        cost="whoever read the other partitions has already acted on them",
+    )
     prevent = Remedy(
-        "see whether an operator aborted a partition, an unclean election took place, or a disk was restored at that time; "
-        "keep min.insync.replicas at 2 of 3 and unclean.leader.election.enable off for all topics of the transaction", "operator",
-    )  # fmt: skip
+        "see whether an operator aborted a partition, an unclean election took "
+        "place, or a "
+        "disk was "
+        "restored at that time; "
+        "keep min.insync.replicas at 2 of 3 and unclean.leader.election.enable "
+        "off for all "
+        "topics of "
+        "the transaction",
+        "operator",
+    )
     return (again, prevent)

@@ -33,9 +33,7 @@ class Diagnosed:
 
 @dataclass(slots=True)
 class Diagnosis:
-    """Result of `diagnose`: findings in order of severity, verdict, time, id; what was covered; what could not be
-    checked.
-    """
+    """Result of `diagnose`: findings by severity, verdict, time, id; what was covered; what could not be checked."""
 
     findings: list[Diagnosed] = field(default_factory=list)
     coverage: list[Coverage] = field(default_factory=list)

@@ -9,9 +9,7 @@ from kafkatx.terms.verdicts import Severity, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A batch or entry that one can open: topic, partition, offset; `at` in milliseconds (None: unknown), `text` what
-    stands there.
-    """
+    """A batch or entry that one can open; `at` in milliseconds (None: unknown), `text` what stands there."""
 
     topic: str
     partition: int
@@ -48,9 +46,7 @@ class Considered:
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What to do. `where` is client, broker, topic, application or operator; numbers say what they were derived
-    from.
-    """
+    """What to do. `where` is client, broker, topic, application or operator; numbers name what they derive from."""
 
     text: str
     where: str
@@ -77,9 +73,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a rule concludes about one subject (or `count` alike ones). Absent is None; times are milliseconds of the
-    brokers' clocks.
-    """
+    """What a rule concludes about one subject (or `count` alike ones); times are milliseconds of brokers' clocks."""
 
     rule: str
     verdict: Verdict

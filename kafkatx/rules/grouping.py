@@ -1,6 +1,4 @@
-"""Many alike transactions as one finding: by transactional.id, with count, span and the first, a typical and the last
-subject.
-"""
+"""Many alike transactions as one finding: by transactional.id, with count, span, first, typical and last subject."""
 
 from __future__ import annotations
 
@@ -13,7 +11,6 @@ from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Subject
 from kafkatx.rules.wording import data_of
 from kafkatx.terms.verdicts import Verdict
-
 
 MOST_NAMED = 100
 """Transactions of a group whose data are looked at one by one."""

@@ -1,21 +1,17 @@
 """Data of a transaction that nobody will end: the coordinator does not know it, or is through with it.
 
 Mechanism    A late write behind the ABORT marker (brokers before 3.6, or without partition verification) opens a
-             transaction again in
-             that partition; a partition that was never registered, a marker that was dropped or lost, a truncated
-             `__transaction_state` do the same. The last stable offset stays there for ever, and the cleaner stops.
+             transaction again in that partition; a partition that was never registered, a marker that was dropped or
+             lost, a truncated `__transaction_state` do the same. The last stable offset stays there for ever, and the
+             cleaner stops.
 Evidence     data without a marker up to the log end, while the coordinator's latest row of the id is complete, of
-             another epoch, or
-             Ongoing without this partition.
+             another epoch, or Ongoing without this partition.
 Against      an Ongoing or Prepare* row that lists the partition; a copy that ends before the marker could come; a
-             coordinator's log
-             that ends before the data.
+             coordinator's log that ends before the data.
 Look-alikes  open_transaction, stuck_prepare; atomicity_violation (the transaction was committed: it owns the data);
-             transactions of
-             two-phase clients.
+             transactions of two-phase clients.
 Remedy       look again at the living cluster, then `kafka-transactions.sh abort` for this partition. Prevent: brokers
-             3.6 and later
-             with transaction.partition.verification.enable, transactions v2.
+             3.6 and later with transaction.partition.verification.enable, transactions v2.
 Source       KIP-664, KIP-890; TransactionsCommand.findHanging (3.0 to 4.4), ProducerStateManager
              (LATE_TRANSACTION_BUFFER_MS).
 """
@@ -29,6 +25,7 @@ import numpy as np
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Horizon, Story
 from kafkatx.kernels.spans import OPEN, OVER_GAP
+from kafkatx.kernels.transactions import COMPLETE_COMMIT, ONGOING, PREPARE_ABORT
 from kafkatx.rules.finding import Considered, Finding, NotCheckable, Place, Remedy, Step
 from kafkatx.rules.wording import data_place, latest_row, offsets, plural
 from kafkatx.terms.clocks import LATE_TRANSACTION_BUFFER_MS, MAX_TRANSACTION_TIMEOUT_MS
@@ -38,29 +35,34 @@ from kafkatx.terms.transaction_states import state_name
 from kafkatx.terms.verdicts import Severity, Verdict
 
 RULE = "hanging_transaction"
-PREPARE_COMMIT, PREPARE_ABORT = 2, 3
+IN_FLIGHT_MS = 60_000
+"""Twice request.timeout.ms: as long as the request that adds a partition may be on its way."""
+TOOL = "kafka-transactions.sh --bootstrap-server HOST:PORT"
 
 
 def check(story: Story) -> Iterator[Finding | NotCheckable]:
-    """One finding for each open span that no transaction of the coordinator holds (or only one that was aborted and
-    completed).
-    """
+    """One finding for each open span that no transaction holds, or only one that was aborted and completed."""
     for number in np.flatnonzero((story.spans["flags"] & OPEN) != 0):
-        span, owner = story.spans[number], int(story.parts.owner[number])
-        horizon = story.horizons[int(span["partition_code"])]
-        where = f"{horizon.topic}-{horizon.partition} @ {offsets(span)}, producer id {int(span['producer_id'])}"
-        if owner >= 0 and not _was_aborted(story, owner):
-            continue
-        if not story.state_horizons:
-            yield NotCheckable(RULE, where, "__transaction_state: whether the coordinator knows the transaction")
-        elif owner == -2:
-            yield NotCheckable(RULE, where, "an evidence that tells which of two transactions the data belong to")
-        elif span["flags"] & OVER_GAP and horizon.has_gaps or horizon.is_torn:
-            yield NotCheckable(
-                RULE, where, "the whole log of the partition: offsets are missing, and a marker may be among them"
-            )
-        else:
-            yield from _hanging(story, span, horizon, where)
+        yield from judged(story, int(number))
+
+
+def judged(story: Story, number: int) -> Iterator[Finding | NotCheckable]:
+    """What is to be said of one open span, by its number; nothing where the coordinator will end it."""
+    span, owner = story.spans[number], int(story.parts.owner[number])
+    horizon = story.horizons[int(span["partition_code"])]
+    where = f"{horizon.topic}-{horizon.partition} @ {offsets(span)}, producer id {int(span['producer_id'])}"
+    if owner >= 0 and not _was_aborted(story, owner):
+        return
+    if not story.state_horizons:
+        yield NotCheckable(RULE, where, "__transaction_state: whether the coordinator knows the transaction")
+    elif owner == -2:
+        yield NotCheckable(RULE, where, "an evidence that tells which of two transactions the data belong to")
+    elif (span["flags"] & OVER_GAP and horizon.has_gaps) or horizon.is_torn:
+        yield NotCheckable(
+            RULE, where, "the whole log of the partition: offsets are missing, and a marker may be among them"
+        )
+    else:
+        yield from _hanging(story, span, horizon, where)
 
 
 def _was_aborted(story: Story, transaction: int) -> bool:
@@ -76,10 +78,11 @@ def _hanging(story: Story, span: Array, horizon: Horizon, where: str) -> Iterato
         return
     if latest is not None and _is_in_progress(story, latest, int(span["partition_code"]), int(span["producer_id"])):
         return
-    verdict = _verdict(story, span, latest)
-    if verdict is None:
-        yield NotCheckable(RULE, where, "a coordinator's log that reaches beyond the time of these records")
+    missing = _what_is_missing(story, span, latest)
+    if missing is not None:
+        yield NotCheckable(RULE, where, missing)
         return
+    verdict = Verdict.proved if latest is not None and _is_late(story, span, latest) else Verdict.likely
     yield _finding(story, span, horizon, latest, verdict)
 
 
@@ -89,24 +92,52 @@ def _is_in_progress(story: Story, latest: Array, partition_code: int, producer_i
         latest["partitions_code"] >= 0
         and partition_code in story.labels.partition_lists[int(latest["partitions_code"])]
     )
-    return bool(1 <= latest["state"] <= PREPARE_ABORT and listed and latest["producer_id"] == producer_id)
+    return bool(ONGOING <= latest["state"] <= PREPARE_ABORT and listed and latest["producer_id"] == producer_id)
 
 
-def _verdict(story: Story, span: Array, latest: Array | None) -> Verdict | None:
-    """None where the coordinator's log may simply end too early; proved only when no timeout can still be running."""
-    written = int(span["last_timestamp"])
+def _what_is_missing(story: Story, span: Array, latest: Array | None) -> str | None:
+    """None where the coordinator's log reaches far enough to know nothing of the data."""
+    if not _reaches(story, span, latest):
+        return "a coordinator's log that reaches beyond the time of these records"
     if latest is None:
-        reaches = min(horizon.newest for horizon in story.state_horizons.values()) >= written
-    else:
-        horizon = story.state_horizons[int(latest["state_partition"])]
-        reaches = horizon.newest >= written and not horizon.is_torn
-        ended_before = latest["state"] >= PREPARE_COMMIT + 2 and span["previous_marker_offset"] >= 0
-        reaches = reaches or bool(ended_before and not horizon.is_torn and story.facts.evidence_end >= written)
-    if not reaches:
         return None
+    horizon = story.state_horizons[int(latest["state_partition"])]
+    of_producer = story.spans[story.spans["producer_id"] == span["producer_id"]]
+    newest = int(of_producer["coordinator_epoch"].max())
+    if newest > horizon.leader_epoch:
+        return f"the rows of coordinator epoch {newest}, which wrote markers of this producer id"
+    if latest["state"] == ONGOING and story.age_ms(int(span["first_timestamp"])) < IN_FLIGHT_MS:
+        return "evidence from a minute later: the partition may be on its way into the transaction that is open"
+    return None
+
+
+def _reaches(story: Story, span: Array, latest: Array | None) -> bool:
+    """Whether rows are at hand that are younger than the data.
+
+    Data behind the marker of a completed transaction belong to nobody by their place alone; there another partition of
+    `__transaction_state` may show that the copy is young enough, if there is only one copy.
+    """
+    written, one_copy = int(span["last_timestamp"]), story.facts.brokers <= 1
+    ends = [horizon.newest for horizon in story.state_horizons.values() if horizon.newest >= 0]
+    if latest is None:
+        return bool(ends) and (max(ends) if one_copy else min(ends)) >= written
+    horizon = story.state_horizons[int(latest["state_partition"])]
+    if not story.is_latest_known(latest):
+        return False
+    ended_before = latest["state"] >= COMPLETE_COMMIT and span["previous_marker_offset"] >= 0
+    return horizon.newest >= written or bool(ended_before and one_copy and max(ends) >= written)
+
+
+def _is_late(story: Story, span: Array, latest: Array) -> bool:
+    """Whether no timeout can still be running, as far as the id's own partition of `__transaction_state` reaches."""
+    reached = min(story.facts.evidence_end, story.state_horizons[int(latest["state_partition"])].newest)
+    return reached - int(span["last_timestamp"]) > _longest_ms(latest)
+
+
+def _longest_ms(latest: Array | None) -> int:
+    """How long after its last write a transaction may still be ended by the coordinator."""
     timeout = int(latest["timeout_ms"]) if latest is not None else 0
-    is_late = story.age_ms(written) > max(timeout, MAX_TRANSACTION_TIMEOUT_MS) + LATE_TRANSACTION_BUFFER_MS
-    return Verdict.proved if is_late and latest is not None else Verdict.likely
+    return max(timeout, MAX_TRANSACTION_TIMEOUT_MS) + LATE_TRANSACTION_BUFFER_MS
 
 
 def _finding(story: Story, span: Array, horizon: Horizon, latest: Array | None, verdict: Verdict) -> Finding:
@@ -131,7 +162,8 @@ def _finding(story: Story, span: Array, horizon: Horizon, latest: Array | None, 
             else ()
         ),
         Step(
-            f"{plural(int(span['records']), 'record')} of the same producer stand {'behind it' if behind else 'here'}, without a marker up to the log end",
+            f"{plural(int(span['records']), 'record')} of the same producer stand "
+            f"{'behind it' if behind else 'here'}, without a marker up to the log end",
             "the log was read to its end",
             (place,),
         ),
@@ -141,7 +173,8 @@ def _finding(story: Story, span: Array, horizon: Horizon, latest: Array | None, 
         rule=RULE,
         verdict=verdict,
         severity=Severity.error,
-        summary=f"{plural(int(span['records']), 'record')} in {horizon.topic}-{horizon.partition} @ {offsets(span)} belong to no transaction that the coordinator will end: readers of read_committed stop there",
+        summary=f"{plural(int(span['records']), 'record')} in {horizon.topic}-{horizon.partition} @ "
+        f"{offsets(span)} belong to no transaction that the coordinator will end: readers of read_committed stop there",
         transactional_id=name,
         producer_id=int(span["producer_id"]),
         producer_epoch=int(span["producer_epoch"]),
@@ -182,25 +215,51 @@ def _last_marker(horizon: Horizon, span: Array) -> Place:
 def _remedies(
     story: Story, span: Array, horizon: Horizon, verdict: Verdict, latest: Array | None
 ) -> tuple[Remedy, ...]:
-    check_again = (
-        f"first look at the living cluster, since this evidence is old: `kafka-transactions.sh --bootstrap-server HOST:PORT describe-producers --topic {horizon.topic} "
-        f"--partition {horizon.partition}` must still show the start offset {int(span['first_offset'])}, and `describe` must not list the partition"
-    )
+    again, wait = _look_again(story, span, horizon), duration(_longest_ms(latest))
     prevent = Remedy(
-        "let the leaders refuse writes outside a transaction (brokers 3.6 and later)", "broker",
-        "transaction.partition.verification.enable", None, "true", "such writes were accepted here", restart_needed=True,
-    )  # fmt: skip
-    if verdict is not Verdict.proved or latest is None:
-        wait = duration(MAX_TRANSACTION_TIMEOUT_MS + LATE_TRANSACTION_BUFFER_MS)
-        return (
-            Remedy(f"{check_again}. Abort it there only when it is older than {wait} and both still hold", "operator"),
-            prevent,
-        )
+        "let the leaders refuse writes outside a transaction (brokers 3.6 and later)",
+        "broker",
+        "transaction.partition.verification.enable",
+        None,
+        "true",
+        "such writes were accepted here",
+        restart_needed=True,
+    )
+    if verdict is not Verdict.proved:
+        text = f"{again}. Abort it there only when it is older than {wait} and both still hold"
+        return (Remedy(text, "operator"), prevent)
     abort = Remedy(
-        f"the records @ {offsets(span)} will be lost to read_committed readers. {check_again}; then abort this one partition",
+        f"the records @ {offsets(span)} will be lost to read_committed readers. {again}; then abort this one partition",
         "operator",
-        command=f"kafka-transactions.sh --bootstrap-server HOST:PORT abort --topic {horizon.topic} --partition {horizon.partition} --start-offset {int(span['first_offset'])}",
-        derived_from=f"first offset of the transaction; older than {duration(MAX_TRANSACTION_TIMEOUT_MS + LATE_TRANSACTION_BUFFER_MS)}; {TRANSACTION_STATE} reaches beyond it",
+        command=_abort(story, span, horizon),
+        derived_from=f"first offset of the transaction; older than {wait}; {TRANSACTION_STATE} reaches beyond it",
         cost="the records become aborted; they can't be brought back for read_committed readers",
     )
     return (abort, prevent)
+
+
+def _look_again(story: Story, span: Array, horizon: Horizon) -> str:
+    if not story.facts.describes_producers:
+        return (
+            "first look at the living cluster, since this evidence is old: the leader's log of "
+            f"{horizon.topic}-{horizon.partition} must still hold no marker behind offset {int(span['last_offset'])}, "
+            "and the coordinator no open transaction with this partition"
+        )
+    return (
+        f"first look at the living cluster, since this evidence is old: `{TOOL} describe-producers --topic "
+        f"{horizon.topic} --partition {horizon.partition}` must still show the start offset "
+        f"{int(span['first_offset'])}, and `describe` must not list the partition"
+    )
+
+
+def _abort(story: Story, span: Array, horizon: Horizon) -> str:
+    """The command for this release: brokers before 2.8 can't be asked for a producer's state (KIP-664)."""
+    where = f"{TOOL} abort --topic {horizon.topic} --partition {horizon.partition}"
+    if story.facts.describes_producers:
+        return f"{where} --start-offset {int(span['first_offset'])}"
+    of_producer = story.spans[story.spans_of(horizon.partition_code)]
+    of_producer = of_producer[of_producer["producer_id"] == span["producer_id"]]
+    epoch = int(max(of_producer["producer_epoch"].max(), of_producer["marker_epoch"].max()))
+    coordinator = max(int(of_producer["coordinator_epoch"].max()), 0)
+    producer = f"--producer-id {int(span['producer_id'])} --producer-epoch {epoch}"
+    return f"{where} {producer} --coordinator-epoch {coordinator}"

@@ -1,16 +1,13 @@
 """The coordinator's log holds a row that its state machine cannot have written after the one before.
 
 Mechanism    Rows of an id go Empty, Ongoing, Prepare*, Complete* and round again; the epoch of a producer id never
-             falls; the start of a
-             transaction does not change; its list of partitions only grows. No broker checks this when it loads the
-             log (the last row
-             wins), so a lost, doubled or foreign row goes unnoticed.
+             falls; the start of a transaction does not change; its list of partitions only grows. No broker checks this
+             when it loads the log (the last row wins), so a lost, doubled or foreign row goes unnoticed.
 Evidence     two consecutive rows of an id with no offset missing between them (compaction leaves holes), and what is
              wrong with them.
 Against      offsets missing between the two; rows below the cleaner's first dirty offset.
-Look-alikes  compaction; an abort without partitions under transactions v2; the double bump of 4.0.0; a producer id
-             that rotates; Complete*
-             written again after a failover. All of these are legal here.
+Look-alikes  compaction; an abort without partitions under transactions v2; the double bump of 4.0.0; a producer id that
+             rotates; Complete* written again after a failover. All of these are legal here.
 Remedy       keep the files, compare all replicas of the partition, look for unclean elections and disk errors at that
              time.
 Source       TransactionState.validPreviousStates, TransactionMetadata.prepareTransitionTo (0.11 to 4.4); KIP-98.
@@ -74,7 +71,8 @@ def _inconsistent(story: Story, name: str, rows: Array) -> Finding:
         rule=RULE,
         verdict=verdict,
         severity=Severity.warning if verdict is Verdict.possible else Severity.error,
-        summary=f"{plural(len(rows), 'row')} of {name} in the coordinator's log that its state machine can't have written: {WHAT[int(rows['kind'][0])]}",
+        summary=f"{plural(len(rows), 'row')} of {name} in the coordinator's log that its state machine "
+        f"can't have written: {WHAT[int(rows['kind'][0])]}",
         transactional_id=name,
         topic=TRANSACTION_STATE,
         partition=int(rows["state_partition"][0]),
@@ -84,7 +82,8 @@ def _inconsistent(story: Story, name: str, rows: Array) -> Finding:
         steps=tuple(_step(row) for row in rows[:5]),
         remedies=(
             Remedy(
-                "keep the files and compare every replica of this partition; prefer the leader's; look for an unclean election or a disk error at that time",
+                "keep the files and compare every replica of this partition; prefer the leader's; "
+                "look for an unclean election or a disk error at that time",
                 "operator",
             ),
         ),

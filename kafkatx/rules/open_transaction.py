@@ -1,21 +1,21 @@
 """A transaction is open at the end of the evidence.
 
 Mechanism    Between the first record and the end of its transaction a producer holds the last stable offset of every
-             partition it
-             wrote to. The coordinator ends it at the latest when its timeout has passed and it looks next.
+             partition it wrote to. The coordinator ends it at the latest when its timeout has passed and it looks next.
 Evidence     the id's latest row is Ongoing (or, without the coordinator's log, data without a marker).
 Against      a later row in another copy of the partition; a file that breaks off.
 Look-alikes  hanging_transaction (nobody will end it), stuck_prepare (decided already); a copy of a live broker always
              shows some.
 Remedy       end it in the application (commit, abort), or start one producer with the same transactional.id:
-             initTransactions aborts it.
-             Not `kafka-transactions.sh abort`: the coordinator would not know.
+             initTransactions aborts it. Not `kafka-transactions.sh abort`: the coordinator would not know.
 Source       KIP-98; TransactionCoordinator.abortTimedOutTransactions (0.11 to 4.4).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+
+import numpy as np
 
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
@@ -29,6 +29,7 @@ from kafkatx.terms.verdicts import Severity, Verdict
 
 RULE = "open_transaction"
 OVERDUE_SLACK_MS = 30_000
+STALE = "a coordinator's log that reaches as far as the data: a younger marker has ended them already"
 TWO_PHASE_TIMEOUT_MS = 2_147_483_647
 """transaction.timeout.ms of a two-phase transaction (KIP-939): it may be open for days."""
 
@@ -36,7 +37,10 @@ TWO_PHASE_TIMEOUT_MS = 2_147_483_647
 def check(story: Story) -> Iterator[Finding | NotCheckable]:
     """One finding for each id that is Ongoing, and for data without a marker where the coordinator's log is missing."""
     for latest in story.latest[story.latest["state"] == 1]:
-        yield _ongoing(story, latest)
+        if _ended_behind_the_rows(story, latest):
+            yield NotCheckable(RULE, story.transactional_id(int(latest["id_code"])), STALE)
+        else:
+            yield _ongoing(story, latest)
     if not story.state_horizons:
         for span in story.spans[(story.spans["flags"] & OPEN) != 0]:
             topic, partition = story.topic_partition(int(span["partition_code"]))
@@ -53,8 +57,8 @@ def _ongoing(story: Story, latest: Array) -> Finding:
     age = story.age_ms(int(latest["started_at"]))
     timeout = int(latest["timeout_ms"])
     data = data_of(story, int(latest["transaction_row"])) if latest["transaction_row"] >= 0 else []
-    overdue, idle = _is_overdue(age, timeout), _is_idle(story, data, age, timeout)
-    torn = story.state_horizons[int(latest["state_partition"])].is_torn
+    overdue, idle = is_overdue(age, timeout), _is_idle(story, data, age, timeout)
+    known = story.is_latest_known(latest) and not (overdue and _may_be_stale(story, latest))
     place = _place(story, data)
     left = (
         f"{duration(timeout - age)} of its {duration(timeout)} left"
@@ -63,8 +67,8 @@ def _ongoing(story: Story, latest: Array) -> Finding:
     )
     return Finding(
         rule=RULE,
-        verdict=Verdict.likely if torn else Verdict.proved,
-        severity=Severity.warning if overdue or idle else Severity.info,
+        verdict=Verdict.proved if known else Verdict.likely,
+        severity=Severity.warning if known and (overdue or idle) else Severity.info,
         summary=f"{name} has a transaction open for {duration(age)} at the end of the evidence, {left}",
         transactional_id=name,
         producer_id=int(latest["producer_id"]),
@@ -83,7 +87,8 @@ def _ongoing(story: Story, latest: Array) -> Finding:
         ),
         remedies=(
             Remedy(
-                "end it in the application, or start one producer with this transactional.id: its initTransactions aborts what is open",
+                "end it in the application, or start one producer with this transactional.id: its "
+                "initTransactions aborts what is open",
                 "application",
                 cost="the records of the transaction are aborted",
             ),
@@ -91,7 +96,27 @@ def _ongoing(story: Story, latest: Array) -> Finding:
     )
 
 
-def _is_overdue(age: int, timeout: int) -> bool:
+def _ended_behind_the_rows(story: Story, latest: Array) -> bool:
+    """Whether a partition of the transaction holds a marker that the coordinator decided on after its rows at hand end.
+
+    Under transactions v2 an ABORT at the data's own epoch is an operator's and ends nothing for the coordinator.
+    """
+    horizon, v2 = story.state_horizons[int(latest["state_partition"])], latest["client_transaction_version"] == 2
+    members = story.labels.partition_lists[int(latest["partitions_code"])] if latest["partitions_code"] >= 0 else ()
+    spans = story.spans[story.spans["producer_id"] == latest["producer_id"]]
+    behind = (spans["marker_offset"] >= 0) & (spans["marker_timestamp"] > horizon.newest)
+    by_coordinator = spans["marker_epoch"] >= latest["producer_epoch"] + (1 if v2 else 0)
+    return bool((behind & by_coordinator & np.isin(spans["partition_code"], members)).any())
+
+
+def _may_be_stale(story: Story, latest: Array) -> bool:
+    """Whether the rows may be a dead broker's copy: with several brokers, when the partition is long silent."""
+    newest = story.state_horizons[int(latest["state_partition"])].newest
+    return story.facts.brokers > 1 and story.age_ms(newest) > OLD_CLEANUP_INTERVAL_MS
+
+
+def is_overdue(age: int, timeout: int) -> bool:
+    """Whether a transaction of this age (ms) is older than its timeout and the slowest coordinator's look."""
     return timeout != TWO_PHASE_TIMEOUT_MS and age > timeout + OLD_CLEANUP_INTERVAL_MS + OVERDUE_SLACK_MS
 
 
@@ -147,7 +172,8 @@ def _without_rows(story: Story, span: Array) -> Finding:
         rule=RULE,
         verdict=Verdict.possible,
         severity=Severity.info,
-        summary=f"{topic}-{partition} holds data of producer id {int(span['producer_id'])} without a marker; whose they are is in __transaction_state, which is not at hand",
+        summary=f"{topic}-{partition} holds data of producer id {int(span['producer_id'])} without a "
+        "marker; whose they are is in __transaction_state, which is not at hand",
         producer_id=int(span["producer_id"]),
         producer_epoch=int(span["producer_epoch"]),
         topic=topic,

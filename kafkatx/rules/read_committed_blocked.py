@@ -1,14 +1,12 @@
 """Readers of read_committed stand still before an open transaction, although committed records lie behind it.
 
 Mechanism    The last stable offset is the first offset of the oldest transaction that has not ended in the partition;
-             read_committed
-             gives nothing at or above it, of any producer.
+             read_committed gives nothing at or above it, of any producer.
 Evidence     an open span, and committed or non-transactional records behind its first offset.
 Against      nothing committed behind it: then nobody waits.
 Look-alikes  a consumer's lag of one on an idle topic is a marker's own offset; aborted data are skipped, not blocked.
 Remedy       end the transaction that holds the offset (see what caused it), or make transactions shorter. Reading
-             uncommitted
-             gives readers what may yet be aborted.
+             uncommitted gives readers what may yet be aborted.
 Source       KIP-98; UnifiedLog.fetchLastStableOffsetMetadata, ProducerStateManager.firstUnstableOffset (0.11 to 4.4).
 """
 
@@ -21,6 +19,7 @@ import numpy as np
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Horizon, Story
 from kafkatx.kernels.spans import OPEN, OVER_GAP
+from kafkatx.rules import hanging_transaction
 from kafkatx.rules.finding import Considered, Finding, Remedy, Step
 from kafkatx.rules.wording import begin_row, data_place, latest_row, marker_place, offsets, plural
 from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS
@@ -65,12 +64,14 @@ def _finding(story: Story, horizon: Horizon, holder: int, blocked: _Blocked) -> 
     name = story.transactional_id(code) if code >= 0 else None
     since = _since(story, span, owner)
     age = story.age_ms(since) if since is not None else 0
+    verdict, severity = _verdict(story, span, owner, horizon), _severity(story, holder, owner, code, age)
     return Finding(
         rule=RULE,
-        verdict=_verdict(story, span, owner, horizon),
-        severity=_severity(story, owner, code, age),
-        summary=f"read_committed readers of {horizon.topic}-{horizon.partition} get nothing from offset {blocked.last_stable_offset} on, for {duration(age)}: "
-        f"{plural(blocked.records, 'committed record')} hidden behind a transaction of {name or 'producer id ' + str(int(span['producer_id']))}",
+        verdict=verdict,
+        severity=min(severity, Severity.warning) if verdict is Verdict.possible else severity,
+        summary=f"read_committed readers of {horizon.topic}-{horizon.partition} get nothing from offset "
+        f"{blocked.last_stable_offset} on, for {duration(age)}: {plural(blocked.records, 'committed record')} hidden "
+        f"behind a transaction of {name or 'producer id ' + str(int(span['producer_id']))}",
         transactional_id=name,
         producer_id=int(span["producer_id"]),
         producer_epoch=int(span["producer_epoch"]),
@@ -83,12 +84,21 @@ def _finding(story: Story, horizon: Horizon, holder: int, blocked: _Blocked) -> 
         steps=_steps(story, horizon, span, owner, code, blocked),
         considered=_considered(horizon),
         remedies=(
-            Remedy("end the transaction that holds the offset (see what caused this), or make transactions shorter", "operator",
-                   derived_from=f"the last stable offset is {blocked.last_stable_offset}, the log ends at {horizon.log_end}"),
-            Remedy("readers that may see what is aborted later can read on at once", "client", "isolation.level", "read_committed", "read_uncommitted",
-                   cost="they read records of transactions that may be aborted"),
+            Remedy(
+                "end the transaction that holds the offset (see what caused this), or make transactions shorter",
+                "operator",
+                derived_from=f"last stable offset {blocked.last_stable_offset}, log end {horizon.log_end}",
+            ),
+            Remedy(
+                "readers that may see what is aborted later can read on at once",
+                "client",
+                "isolation.level",
+                "read_committed",
+                "read_uncommitted",
+                cost="they read records of transactions that may be aborted",
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _since(story: Story, span: Array, owner: int) -> int | None:
@@ -99,9 +109,7 @@ def _since(story: Story, span: Array, owner: int) -> int | None:
 
 
 def _verdict(story: Story, span: Array, owner: int, horizon: Horizon) -> Verdict:
-    """Proved where no other copy of the partition can hold the missing marker, or the coordinator itself says that
-    none was sent.
-    """
+    """Proved where no other copy can hold the missing marker, or the coordinator itself says that none was sent."""
     if owner == -2 or horizon.is_torn or (span["flags"] & OVER_GAP and horizon.has_gaps):
         return Verdict.possible
     undecided = owner >= 0 and story.transactions["decision"][owner] < 0
@@ -110,24 +118,33 @@ def _verdict(story: Story, span: Array, owner: int, horizon: Horizon) -> Verdict
     return Verdict.likely
 
 
-def _severity(story: Story, owner: int, code: int, age: int) -> Severity:
+def _severity(story: Story, holder: int, owner: int, code: int, age: int) -> Severity:
+    """By how long it lasts; at once an error where nobody will end it."""
+    if owner < 0:
+        for_ever = any(isinstance(result, Finding) for result in hanging_transaction.judged(story, holder))
+        return Severity.error if for_ever else _by_age(age, WORTH_A_WARNING_MS)
+    transaction = story.transactions[owner]
+    if transaction["completion_offset"] >= 0:
+        return Severity.error
+    if transaction["decision"] >= 0:
+        return Severity.error if age > WORTH_A_WARNING_MS else Severity.warning
     latest = story.latest_of(code) if code >= 0 else None
-    ongoing = owner >= 0 and story.transactions["decision"][owner] < 0
-    if not ongoing or age > MAX_TRANSACTION_TIMEOUT_MS:
-        return (
-            Severity.error
-            if owner < 0 or age > WORTH_A_WARNING_MS or story.transactions["completion_offset"][owner] >= 0
-            else Severity.warning
-        )
-    timeout = int(latest["timeout_ms"]) if latest is not None else MAX_TRANSACTION_TIMEOUT_MS
-    return Severity.warning if age > min(timeout, WORTH_A_WARNING_MS) else Severity.info
+    timeout = int(latest["timeout_ms"]) if latest is not None else WORTH_A_WARNING_MS
+    return _by_age(age, min(timeout, WORTH_A_WARNING_MS))
+
+
+def _by_age(age: int, worth_a_warning: int) -> Severity:
+    if age > MAX_TRANSACTION_TIMEOUT_MS:
+        return Severity.error
+    return Severity.warning if age > worth_a_warning else Severity.info
 
 
 def _steps(story: Story, horizon: Horizon, span: Array, owner: int, code: int, blocked: _Blocked) -> tuple[Step, ...]:
     rows = begin_row(story.transactions[owner]) if owner >= 0 else []
     latest = story.latest_of(code) if code >= 0 else None
     held = Step(
-        f"producer id {int(span['producer_id'])} wrote @ {offsets(span)} in a transaction that has no end in this partition",
+        f"producer id {int(span['producer_id'])} wrote @ {offsets(span)} in a transaction that has no "
+        "end in this partition",
         "no marker of this producer follows up to the log end",
         (data_place(story, span), *rows, *((latest_row(latest),) if latest is not None else ())),
     )
@@ -157,5 +174,8 @@ def _steps(story: Story, horizon: Horizon, span: Array, owner: int, code: int, b
 def _considered(horizon: Horizon) -> tuple[Considered, ...]:
     if horizon.high_watermark < 0 or horizon.high_watermark >= horizon.log_end:
         return ()
-    why = f"the checkpoint says {horizon.high_watermark}, up to five seconds old; the log end {horizon.log_end} is taken instead"
+    why = (
+        f"the checkpoint says {horizon.high_watermark}, up to five seconds old; the log end "
+        f"{horizon.log_end} is taken instead"
+    )
     return (Considered("the high watermark", why),)

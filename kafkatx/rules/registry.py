@@ -51,9 +51,7 @@ cycles.
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What all rules say of a capture. `caused_by[n]` is the number of the finding that caused findings[n], None for
-    none.
-    """
+    """What all rules say of a capture. `caused_by[n]` is the number of the finding that caused findings[n]."""
 
     findings: list[Finding]
     caused_by: list[int | None]
@@ -78,9 +76,7 @@ def judge(story: Story, only: frozenset[str] | None = None) -> Judgement:
 
 
 def _cause(finding: Finding, findings: list[Finding]) -> int | None:
-    """Number of the finding that caused this one: same partition and offset where both have one, else the same
-    transactional.id.
-    """
+    """Number of the finding that caused this one: same partition where both have one, else the same id."""
     for rule in CAUSES.get(finding.rule, ()):
         for number, other in enumerate(findings):
             if other.rule == rule and _is_about(other, finding):

@@ -1,15 +1,12 @@
 """A transaction is decided, but a marker is still missing: PrepareCommit or PrepareAbort is the last word.
 
-Mechanism    PrepareX is durable: the outcome stands. The coordinator sends markers until the leader of every
-             partition has answered; a
-             partition without a leader or below min.insync.replicas holds the whole transaction up. A new instance of
-             the id gets
-             CONCURRENT_TRANSACTIONS for as long.
+Mechanism    PrepareX is durable: the outcome stands. The coordinator sends markers until the leader of every partition
+             has answered; a partition without a leader or below min.insync.replicas holds the whole transaction up. A
+             new instance of the id gets CONCURRENT_TRANSACTIONS for as long.
 Evidence     the id's latest row is Prepare*, older than ten seconds; markers in some of its partitions, none in others.
 Against      a younger row (in flight); a Complete* row in another copy.
 Look-alikes  hanging_transaction and open_transaction (nothing decided there); atomicity_violation (Complete* written,
-             marker missing);
-             on 4.3.1 a partition without a leader is skipped instead (KAFKA-20734).
+             marker missing); on 4.3.1 a partition without a leader is skipped instead (KAFKA-20734).
 Remedy       bring the named partitions back. Never abort by hand: the outcome is decided, a manual ABORT breaks it.
 Source       KIP-98; TransactionMarkerChannelManager, TransactionCoordinator.onElection (0.11 to 4.4).
 """
@@ -41,16 +38,13 @@ def check(story: Story) -> Iterator[Finding]:
 def _age(story: Story, latest: Array) -> int:
     """Time since the decision, up to where the coordinator's log is known to reach."""
     horizon = story.state_horizons[int(latest["state_partition"])]
-    end = horizon.newest if horizon.is_torn else story.facts.evidence_end
+    end = story.facts.evidence_end if story.is_latest_known(latest) else horizon.newest
     return max(0, end - int(latest["timestamp"]))
 
 
 def _stuck(story: Story, latest: Array) -> Finding:
-    name, age, state = (
-        story.transactional_id(int(latest["id_code"])),
-        _age(story, latest),
-        state_name(int(latest["state"])),
-    )
+    name, age = story.transactional_id(int(latest["id_code"])), _age(story, latest)
+    state = state_name(int(latest["state"]))
     row = int(latest["transaction_row"])
     parts = list(parts_of(story, row)) if row >= 0 else []
     missing = [part for part in parts if part["status"] != Status.MARKED]
@@ -59,10 +53,11 @@ def _stuck(story: Story, latest: Array) -> Finding:
     topics = {story.topic_partition(int(part["partition_code"]))[0] for part in missing}
     waits = f"waits for markers in {names}" if missing else "has all its markers and waits for its own completion"
     span = story.spans[int(first["span"])] if first is not None and first["span"] >= 0 else None
+    verdict = _verdict(story, latest, missing, age)
     return Finding(
         rule=RULE,
-        verdict=_verdict(story, latest, missing, age),
-        severity=Severity.error if age > STUCK_MS else Severity.warning,
+        verdict=verdict,
+        severity=Severity.error if age > STUCK_MS and verdict > Verdict.possible else Severity.warning,
         summary=f"the transaction of {name} has been decided ({state}) for {duration(age)} and {waits}",
         transactional_id=name,
         producer_id=int(latest["producer_id"]),
@@ -87,15 +82,18 @@ def _stuck(story: Story, latest: Array) -> Finding:
 
 
 def _verdict(story: Story, latest: Array, missing: list[Array], age: int) -> Verdict:
-    """Proved where a partition at hand goes on after the decision without its marker, for longer than any retry."""
+    """Proved where a partition at hand goes on without its marker, for longer than any retry, by a broker's clock."""
     decided = int(latest["timestamp"])
-    if story.state_horizons[int(latest["state_partition"])].is_torn:
+    if not story.is_latest_known(latest):
         return Verdict.possible
     shown = [
-        part for part in missing
-        if part["status"] == Status.UNMARKED and (horizon := story.horizons.get(int(part["partition_code"]))) is not None
-        and horizon.is_whole and horizon.newest > decided + IN_FLIGHT_MS
-    ]  # fmt: skip
+        part
+        for part in missing
+        if part["status"] == Status.UNMARKED
+        and (horizon := story.horizons.get(int(part["partition_code"]))) is not None
+        and horizon.is_whole
+        and horizon.broker_time > decided + IN_FLIGHT_MS
+    ]
     return Verdict.proved if shown and age > STUCK_MS else Verdict.likely
 
 
@@ -104,7 +102,10 @@ def _steps(story: Story, latest: Array, row: int, parts: list[Array], missing: l
     began = begin_row(transaction) if transaction is not None else []
     marked = [marker_place(story, story.spans[int(part["marker"])]) for part in parts if part["marker"] >= 0]
     waiting: list[Place] = [data_place(story, story.spans[int(part["span"])]) for part in missing if part["span"] >= 0]
-    decided = f"at {clock(int(latest['timestamp']))} the coordinator wrote {state_name(int(latest['state']))}: the outcome stands"
+    decided = (
+        f"at {clock(int(latest['timestamp']))} the coordinator wrote "
+        f"{state_name(int(latest['state']))}: the outcome stands"
+    )
     steps = [Step(decided, "it is the latest row of the id in every copy at hand", (*began, latest_row(latest)))]
     if marked:
         steps.append(
@@ -120,15 +121,22 @@ def _steps(story: Story, latest: Array, row: int, parts: list[Array], missing: l
             for place in waiting
             if f"{place.topic}-{place.partition}" == partition_name(story, int(part["partition_code"]))
         ]
-        steps.append(Step(f"{partition_name(story, int(part['partition_code']))} has none", why, tuple(places)))
+        fits = "has markers that fit more than one decision" if part["status"] == Status.UNDECIDED else "has none"
+        steps.append(Step(f"{partition_name(story, int(part['partition_code']))} {fits}", why, tuple(places)))
     return tuple(steps)
 
 
 def _remedy(names: str, missing: bool) -> Remedy:
     if missing:
-        text = f"bring {names} back (leader, in-sync replicas, min.insync.replicas); the markers follow by themselves. Do not abort by hand"
+        text = (
+            f"bring {names} back (leader, in-sync replicas, min.insync.replicas); the markers "
+            "follow by themselves. Do not abort by hand"
+        )
     else:
-        text = "see whether this partition of __transaction_state can be written (in-sync replicas); restart its leader only if it can. Do not abort by hand"
+        text = (
+            "see whether this partition of __transaction_state can be written (in-sync replicas); "
+            "restart its leader only if it can. Do not abort by hand"
+        )
     return Remedy(
         text,
         "operator",

@@ -158,9 +158,7 @@ def _most_at_once(lives: list[_Life]) -> int:
 
 
 def _overtaken(story: Story, succession: list[_Life]) -> tuple[_Life, _Life, int, int] | None:
-    """An id that committed after the next one had committed: (old, new, row of the late commit, row of the new one's
-    first commit).
-    """
+    """An id that committed after the next had: (old, new, row of the late commit, row of the new one's first)."""
     t = story.transactions
     for old, new in pairwise(succession):
         theirs = np.flatnonzero((t["id_code"] == new.code) & (t["decision"] == 2))

@@ -34,8 +34,10 @@ def findings_without_rows(story: Story, rule: str, ended_by: EndedBy) -> Iterato
     for by_operator in (False, True):
         chosen = np.flatnonzero((endings.ended_by == ended_by) & (endings.by_operator == by_operator))
         producers = story.spans["producer_id"][endings.spans[chosen]]
-        for producer_id in np.unique(producers):
-            yield _finding(story, rule, endings, chosen[producers == producer_id])
+        ordered = chosen[np.argsort(producers, kind="stable")]
+        for rows in np.split(ordered, np.flatnonzero(np.diff(np.sort(producers))) + 1):
+            if len(rows):
+                yield _finding(story, rule, endings, rows)
 
 
 def authors_not_checkable(story: Story, rule: str) -> Iterator[NotCheckable]:

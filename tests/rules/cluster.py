@@ -314,10 +314,7 @@ class Cluster:
         mine = [log for log in self.logs.values() if broker in log.ends]
         for log in mine:
             log.write(broker, directory, self.identified)
-        ends = [
-            (log.topic, log.partition, log.next_offset if log.high_watermark < 0 else log.high_watermark)
-            for log in mine
-        ]
+        ends = [(log.topic, log.partition, log.watermark_of(broker)) for log in mine]
         (directory / REPLICATION_OFFSETS).write_text(checkpoint(ends))
         (directory / LOG_START_OFFSETS).write_text(
             checkpoint((log.topic, log.partition, log.log_start) for log in mine if log.log_start)

@@ -153,6 +153,11 @@ class Log:
         self.keep(lambda batch: batch.base_offset >= offset)
         self.log_start = offset
 
+    def watermark_of(self, broker: int) -> int:
+        """Return the high watermark that this broker's checkpoint names: its end, unless an older one was set."""
+        end = self.ends[broker]
+        return self.high_watermark if self.high_watermark >= 0 else self.next_offset if end is None else end
+
     def write(self, broker: int, directory: Path, with_metadata: bool) -> None:
         """Write this broker's copy: segment, .txnindex, .snapshot (of a whole copy), leader epochs,
         partition.metadata.

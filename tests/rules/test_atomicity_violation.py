@@ -1,0 +1,301 @@
+"""atomicity_violation: one transaction, two outcomes; and everything that only looks so."""
+
+from pathlib import Path
+
+import pytest
+
+from kafkatx.terms.verdicts import Severity, Verdict
+from tests.rules.cluster import DAY, MINUTE, SECOND, Cluster
+
+RULE = "atomicity_violation"
+
+
+def decided(cluster: Cluster, is_commit: bool = True) -> None:
+    """A transaction of two partitions, decided, without markers."""
+    cluster.init("orders-1")
+    cluster.run("orders-1", "orders-0", "payments-0")
+    cluster.begin("orders-1", "orders-0", "payments-0", records=2)
+    cluster.prepare("orders-1", is_commit)
+    cluster.wait(2)
+
+
+def skipped(cluster: Cluster) -> None:
+    """The coordinator skips payments-0, completes, and the partition goes on (KAFKA-20734)."""
+    decided(cluster)
+    cluster.markers("orders-1", "orders-0")
+    cluster.complete("orders-1")
+    cluster.wait(5 * SECOND)
+
+
+def test_a_skipped_marker_of_a_committed_transaction_is_likely_one(either):
+    skipped(either)
+    either.beat(partition="payments-0")
+    told = either.tell()
+    finding = told.only(RULE)
+    assert (finding.verdict, finding.severity) == (Verdict.likely, Severity.error)
+    assert (finding.transactional_id, finding.topic, finding.partition) == ("orders-1", "payments", 0)
+    assert finding.last_offset - finding.first_offset == 1
+    assert told.rules == {RULE, "read_committed_blocked"}
+    assert told.cause_of("read_committed_blocked") == RULE
+
+
+def test_a_partition_that_an_operator_aborted_before_the_commit_is_proved(either):
+    either.init("orders-1")
+    either.begin("orders-1", "orders-0", "payments-0")
+    known = either.ids["orders-1"]
+    either.log("payments-0").marker((known.producer_id, known.epoch), False, 0, either.clock)
+    either.wait(SECOND)
+    either.commit("orders-1")
+    either.beat()
+    told = either.tell()
+    finding = told.only(RULE)
+    assert (finding.verdict, finding.topic) == (Verdict.proved, "payments")
+    assert "ABORT" in finding.summary
+    assert told.rules == {RULE}
+
+
+def test_a_restored_disk_without_the_end_of_the_transaction_is_likely_one(either):
+    """Data and marker are gone, and the partition went on."""
+    decided(either)
+    either.markers("orders-1")
+    log = either.log("payments-0")
+    lost = log.batches[-2:]
+    either.wait(3)
+    either.complete("orders-1")
+    log.keep(lambda batch: batch not in lost)
+    log.next_offset -= 3
+    either.wait(5 * SECOND)
+    either.beat(partition="payments-0")
+    told = either.tell()
+    finding = told.only(RULE)
+    assert finding.verdict is Verdict.likely
+    assert "neither its records nor its marker" in finding.summary
+
+
+def test_the_records_are_listed_and_no_abort_is_proposed(either):
+    skipped(either)
+    either.beat(partition="payments-0")
+    finding = either.tell().only(RULE)
+    assert "payments-0 @ 2..3" in finding.remedies[0].text
+    assert "do not abort by hand" in finding.remedies[0].text
+    assert not any(remedy.command for remedy in finding.remedies)
+
+
+# Look-alikes.
+
+
+def test_what_is_not_completed_yet_is_stuck(either):
+    decided(either)
+    either.markers("orders-1", "orders-0")
+    either.wait(5 * MINUTE)
+    either.beat(partition="payments-0")
+    told = either.tell()
+    assert not told.of(RULE)
+    assert told.of("stuck_prepare")
+
+
+def test_markers_repeated_after_a_failover_are_harmless(either):
+    decided(either)
+    either.markers("orders-1")
+    either.coordinator_epoch = 1
+    either.wait(3 * SECOND)
+    either.markers("orders-1")
+    either.wait(3)
+    either.complete("orders-1")
+    either.run("orders-1", "orders-0", "payments-0")
+    either.beat(partition="payments-0")
+    assert not either.tell().rules
+
+
+def test_markers_repeated_after_the_completion_are_harmless(either):
+    """The first answer was lost: the new coordinator loads PrepareCommit and sends everything again, late."""
+    decided(either)
+    either.markers("orders-1")
+    either.wait(3)
+    either.complete("orders-1")
+    known = either.ids["orders-1"]
+    either.wait(50)
+    either.log("payments-0").marker((known.producer_id, known.epoch), True, 1, either.clock)
+    either.wait(50)
+    either.run("orders-1", "orders-0", "payments-0", times=2)
+    assert not either.tell().rules
+
+
+def test_partitions_that_got_no_data_still_get_markers(either):
+    either.init("orders-1")
+    either.ongoing("orders-1", "orders-0", "payments-0")
+    either.data("orders-1", "orders-0")
+    either.commit("orders-1")
+    either.beat()
+    assert not either.tell().rules
+
+
+def test_transactions_of_one_epoch_are_not_confused(classic):
+    """The trap of the classic protocol: commits and aborts of one epoch, in changing partitions."""
+    classic.init("orders-1")
+    for number in range(12):
+        classic.begin("orders-1", *(("orders-0", "payments-0"), ("orders-0",), ("payments-0",))[number % 3])
+        classic.end("orders-1", number % 4 != 0)
+    assert classic.tell().rules == {"aborted_by_client"}
+
+
+def test_a_marker_that_is_missing_after_an_abort_hangs_instead(either):
+    decided(either, is_commit=False)
+    either.markers("orders-1", "orders-0")
+    either.complete("orders-1")
+    either.wait(20 * MINUTE)
+    either.beat(partition="payments-0")
+    told = either.tell()
+    assert not told.of(RULE)
+    assert told.of("hanging_transaction")
+
+
+# Evidence cut short.
+
+
+def test_a_copy_that_ends_before_the_completion_says_nothing(tmp_path: Path):
+    cluster = Cluster(tmp_path, brokers=2)
+    decided(cluster)
+    follower = cluster.log("payments-0")
+    follower.ends = {2: follower.next_offset}
+    cluster.markers("orders-1")
+    cluster.wait(3)
+    cluster.complete("orders-1")
+    cluster.wait(5 * MINUTE)
+    cluster.beat(partition="orders-0")
+    told = cluster.tell()
+    assert not told.of(RULE)
+    assert "goes on after the completion" in told.not_checkable(RULE)[0].missing
+
+
+def test_a_longer_copy_that_holds_the_marker_settles_it(tmp_path: Path):
+    cluster = Cluster(tmp_path, brokers=2)
+    decided(cluster)
+    cluster.log("payments-0").ends[2] = cluster.log("payments-0").next_offset
+    cluster.markers("orders-1")
+    cluster.wait(3)
+    cluster.complete("orders-1")
+    cluster.run("orders-1", "orders-0")
+    assert not cluster.tell().rules
+
+
+def test_times_of_clients_do_not_show_that_a_log_goes_on(either):
+    """A record may carry any time, tomorrow's too; the log itself may end before the completion."""
+    decided(either)
+    either.log("payments-0").data((-1, -1), [either.clock + DAY], transactional=False)
+    either.markers("orders-1", "orders-0")
+    either.complete("orders-1")
+    either.wait(MINUTE)
+    either.beat()
+    told = either.tell()
+    assert not told.of(RULE)
+    assert told.not_checkable(RULE)
+
+
+def test_data_of_a_later_transaction_show_that_a_log_goes_on(either):
+    """An Ongoing row is written before the data it allows: such data lie behind every earlier completion."""
+    skipped(either)
+    either.init("late-1")
+    either.begin("late-1", "payments-0")
+    either.beat()
+    assert either.tell().only(RULE).verdict is Verdict.likely
+
+
+def test_retention_that_took_the_beginning_says_nothing(either):
+    either.init("orders-1")
+    either.begin("orders-1", "orders-0", "payments-0")
+    either.commit("orders-1")
+    either.log("payments-0").delete_before(either.log("payments-0").next_offset)
+    either.wait(SECOND)
+    either.beat(partition="payments-0")
+    assert not either.tell().rules
+
+
+def test_a_beginning_that_is_older_than_the_decision_shows_that_nothing_was_deleted(either):
+    """The log starts above 0, but holds a marker from before the decision: what came later was not deleted."""
+    either.init("orders-1")
+    either.run("orders-1", "orders-0", "payments-0", times=2)
+    either.log("payments-0").delete_before(2)
+    decided_without_second_partition(either)
+    either.wait(5 * SECOND)
+    either.beat(partition="payments-0")
+    assert either.tell().only(RULE).verdict is Verdict.likely
+
+
+def decided_without_second_partition(cluster: Cluster) -> None:
+    cluster.ongoing("orders-1", "orders-0", "payments-0")
+    cluster.data("orders-1", "orders-0")
+    cluster.prepare("orders-1", True)
+    cluster.markers("orders-1", "orders-0")
+    cluster.complete("orders-1")
+
+
+def test_a_compacted_partition_says_nothing(either):
+    either.init("orders-1")
+    either.run("orders-1", "prices-0", times=3)
+    decided_without_second_partition(either)
+    either.run("orders-1", "orders-0", "payments-0", times=2)
+    log = either.log("payments-0")
+    log.keep(lambda batch: batch.base_offset not in (0, 2))
+    log.first_dirty = 3
+    either.wait(5 * SECOND)
+    either.beat(partition="payments-0")
+    assert not either.tell().of(RULE)
+
+
+def test_offsets_that_are_missing_say_nothing(either):
+    """No cleaner was here, yet offsets are missing: the marker may have been among them."""
+    skipped(either)
+    either.run("orders-1", "payments-0", times=2)
+    log = either.log("payments-0")
+    log.first_dirty = -1
+    log.tear()
+    either.beat(partition="payments-0")
+    told = either.tell()
+    assert not told.of(RULE)
+    assert told.not_checkable(RULE)
+
+
+def test_matches_that_fit_two_ways_say_nothing(tmp_path: Path):
+    """Two brokers whose clocks may differ, three commits within a second, one marker lost: nobody can tell whose."""
+    cluster = Cluster(tmp_path, brokers=2)
+    cluster.init("orders-1")
+    for _ in range(3):
+        cluster.begin("orders-1", "orders-0", "payments-0")
+        cluster.commit("orders-1")
+    log = cluster.log("payments-0")
+    markers = [batch for batch in log.batches if len(batch.data) == 78 and batch.data[22] & 0x20]
+    data = [batch for batch in log.batches if batch not in markers]
+    log.keep(lambda batch: batch is not markers[1] and batch not in data)
+    cluster.wait(MINUTE)
+    cluster.beat(partition="payments-0")
+    assert not cluster.tell().of(RULE)
+
+
+def test_a_topic_that_is_not_at_hand_says_nothing(either):
+    skipped(either)
+    del either.logs["payments-0"]
+    either.beat()
+    assert not either.tell().of(RULE)
+
+
+@pytest.mark.parametrize("kept", ["data", "rows"])
+def test_half_of_the_evidence_proves_nothing(either, kept):
+    skipped(either)
+    either.beat(partition="payments-0")
+    if kept == "data":
+        del either.logs["__transaction_state-0"]
+    else:
+        either.logs = {name: log for name, log in either.logs.items() if name.startswith("__")}
+    assert not either.tell().of(RULE)
+
+
+def test_rows_with_a_hole_before_the_completion_prove_no_missing_marker(either):
+    """The row that lists the partitions was compacted away or replaced: the list at hand may be an old one."""
+    skipped(either)
+    either.beat(partition="payments-0")
+    log = either.state_log("orders-1")
+    decision = next(b.base_offset for b in log.batches if b.base_offset == 6)
+    log.keep(lambda batch: batch.base_offset != decision)
+    log.first_dirty = log.next_offset
+    assert not either.tell().of(RULE)

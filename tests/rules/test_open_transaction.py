@@ -1,0 +1,150 @@
+"""open_transaction: what is open at the end of the evidence, and when that is worth a word."""
+
+from pathlib import Path
+
+import pytest
+
+from kafkatx.terms.verdicts import Severity, Verdict
+from tests.rules.cluster import DAY, MINUTE, SECOND, TWO_PHASE, Cluster
+
+RULE = "open_transaction"
+STATE = "__transaction_state-0"
+
+
+def opened(cluster: Cluster, timeout_ms: int = MINUTE) -> None:
+    cluster.init("orders-1", timeout_ms)
+    cluster.run("orders-1", "orders-0")
+    cluster.begin("orders-1", "orders-0", records=4)
+
+
+def test_an_ongoing_row_at_the_end_is_told_with_its_age_and_what_is_left(either):
+    opened(either)
+    either.wait(20 * SECOND)
+    either.beat()
+    told = either.tell()
+    finding = told.only(RULE)
+    assert (finding.verdict, finding.severity) == (Verdict.proved, Severity.info)
+    assert (finding.topic, finding.partition, finding.last_offset - finding.first_offset) == ("orders", 0, 3)
+    assert "20.02 s" in finding.summary
+    assert "60 s left" in finding.summary
+    assert told.rules == {RULE}
+
+
+@pytest.mark.parametrize(
+    ("age", "severity"),
+    [(SECOND, Severity.info), (MINUTE + 20 * SECOND, Severity.info), (5 * MINUTE, Severity.warning)],
+    ids=["young", "about to be aborted", "overdue"],
+)
+def test_its_age_against_its_timeout_decides_the_severity(either, age, severity):
+    opened(either)
+    for _ in range(age // (20 * SECOND)):
+        either.wait(20 * SECOND)
+        either.data("orders-1", "orders-0")
+    either.beat()
+    assert either.tell().only(RULE).severity is severity
+
+
+def test_one_that_nobody_writes_to_any_more_was_forgotten(either):
+    opened(either)
+    either.wait(55 * SECOND)
+    either.beat()
+    assert either.tell().only(RULE).severity is Severity.warning
+
+
+def test_a_two_phase_transaction_is_never_overdue(either):
+    opened(either, TWO_PHASE)
+    either.wait(3 * DAY)
+    either.beat()
+    assert either.tell().only(RULE).severity is Severity.info
+
+
+def test_it_is_ended_by_the_application_and_never_by_abort(either):
+    opened(either)
+    (remedy,) = either.tell().only(RULE).remedies
+    assert remedy.where == "application"
+    assert remedy.command is None
+
+
+def test_a_transaction_that_ended_is_none(either):
+    opened(either)
+    either.commit("orders-1")
+    assert not either.tell().rules
+
+
+def test_a_hanging_one_is_not_open(classic):
+    opened(classic)
+    known = classic.ids["orders-1"]
+    classic.abort("orders-1")
+    classic.late_data("orders-0", known.producer_id, known.epoch)
+    classic.wait(20 * MINUTE)
+    classic.beat()
+    assert not classic.tell().of(RULE)
+
+
+def test_a_prepared_one_is_not_open(either):
+    opened(either)
+    either.prepare("orders-1", True)
+    either.wait(MINUTE)
+    either.beat()
+    assert not either.tell().of(RULE)
+
+
+def test_an_open_one_behind_which_nothing_is_committed_blocks_nobody(either):
+    opened(either)
+    assert either.tell().rules == {RULE}
+
+
+def test_a_longer_copy_of_the_state_tells_the_end(tmp_path: Path):
+    cluster = Cluster(tmp_path, brokers=2)
+    opened(cluster)
+    cluster.log(STATE).ends[1] = cluster.log(STATE).next_offset
+    cluster.commit("orders-1")
+    assert not cluster.tell().rules
+
+
+def test_a_stale_copy_of_the_state_does_not_say_that_ended_data_are_open(either):
+    """The data partition holds the marker, so the Ongoing row is no longer the id's state."""
+    opened(either)
+    log = either.log(STATE)
+    end = log.next_offset
+    either.commit("orders-1")
+    log.keep(lambda batch: batch.next_offset <= end)
+    told = either.tell()
+    assert not told.of(RULE)
+    assert told.not_checkable(RULE)
+
+
+def test_a_partition_that_an_operator_aborted_does_not_end_the_transaction(either):
+    """The coordinator's log goes on beyond that marker, so the transaction is still open for it."""
+    opened(either)
+    known = either.ids["orders-1"]
+    either.log("orders-0").marker((known.producer_id, known.epoch), False, 0, either.clock)
+    either.beat()
+    assert either.tell().only(RULE).transactional_id == "orders-1"
+
+
+def test_a_copy_of_the_state_that_ends_long_before_the_evidence_proves_nothing(tmp_path: Path):
+    """One of two brokers died; the id's partition of the state was only there."""
+    cluster = Cluster(tmp_path, brokers=2, state_partitions=2)
+    opened(cluster)
+    mine = cluster.state_log("orders-1")
+    mine.ends = {1: mine.next_offset}
+    cluster.wait(10 * MINUTE)
+    cluster.log("orders-0").marker((8_888, 0), True, 0, cluster.clock)
+    assert cluster.tell().only(RULE).verdict is Verdict.likely
+
+
+def test_a_torn_state_log_makes_it_likely(either):
+    opened(either)
+    either.log(STATE).tear()
+    assert either.tell().only(RULE).verdict is Verdict.likely
+
+
+def test_data_alone_leave_it_possible_and_say_what_is_missing(either):
+    opened(either)
+    del either.logs[STATE]
+    told = either.tell()
+    finding = told.only(RULE)
+    assert (finding.verdict, finding.severity, finding.producer_id) == (Verdict.possible, Severity.info, 7000)
+    assert told.not_checkable(RULE)
+    assert told.not_checkable("hanging_transaction")
