@@ -1,4 +1,4 @@
-"""kafkatx: forensics for Kafka transactions. `diagnose`, `history` and `open` are the library; see docs/library.md.
+"""kafkatx: forensics for Kafka transactions. What `__all__` names is the library; see docs/library.md.
 
 Names are loaded when they are first used, so that importing the package costs next to nothing.
 """
@@ -9,11 +9,34 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kafkatx.local.diagnosis import diagnose
+    from kafkatx.local.evidence import Evidence, open
+    from kafkatx.local.history import history
+    from kafkatx.local.location import locate
+    from kafkatx.terms.errors import KafkatxError, NothingReadableError, UsageError
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "diagnose"]
+__all__ = [
+    "Evidence",
+    "KafkatxError",
+    "NothingReadableError",
+    "UsageError",
+    "__version__",
+    "diagnose",
+    "history",
+    "locate",
+    "open",
+]
 
-_PLACES = {"diagnose": "kafkatx.local.diagnosis"}
+_PLACES = {
+    "Evidence": "kafkatx.local.evidence",
+    "KafkatxError": "kafkatx.terms.errors",
+    "NothingReadableError": "kafkatx.terms.errors",
+    "UsageError": "kafkatx.terms.errors",
+    "diagnose": "kafkatx.local.diagnosis",
+    "history": "kafkatx.local.history",
+    "locate": "kafkatx.local.location",
+    "open": "kafkatx.local.evidence",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -27,7 +27,7 @@ class NoHistoryError(NothingReadableError):
 
 
 def history(
-    paths: Iterable[str | Path],
+    paths: str | Path | Iterable[str | Path],
     *,
     transactional_id: str | None = None,
     producer_id: int | None = None,
@@ -46,6 +46,7 @@ def history(
     into. Raises UsageError for a path that does not exist and NoHistoryError (a NothingReadableError) where nothing is
     evidence, or where the id or producer asked for does not occur in it.
     """
+    paths = [paths] if isinstance(paths, str | Path) else paths
     wanted = Wanted(transactional_id, producer_id, topic, partition, since, until)
     found, stories = Histories(), []
     evidence = open_evidence(paths, captures)

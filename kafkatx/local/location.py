@@ -46,7 +46,7 @@ def parse_place(text: str) -> tuple[str, int, int]:
 
 
 def locate(
-    paths: Iterable[str | Path],
+    paths: str | Path | Iterable[str | Path],
     place: str | tuple[str, int, int],
     *,
     show_payloads: bool = False,
@@ -59,6 +59,7 @@ def locate(
     Keys and values are only returned with `show_payloads`. Raises UsageError for a path that does not exist or a place
     of another form, and NoSuchPartitionError (a NothingReadableError) where the evidence has no segment of it.
     """
+    paths = [paths] if isinstance(paths, str | Path) else paths
     topic, partition, offset = parse_place(place) if isinstance(place, str) else place
     result = Locations(topic, partition, offset)
     evidence = open_evidence(paths, captures)

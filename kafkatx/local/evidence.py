@@ -1,0 +1,122 @@
+"""Evidence as a library sees it: opened once, then read as tables, diagnosed, or told as histories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from kafkatx.evidence.captures import Capture
+from kafkatx.histories.location import Locations
+from kafkatx.histories.result import Histories
+from kafkatx.local import table_damage as beside
+from kafkatx.local import table_files as files
+from kafkatx.local import table_stories as stories
+from kafkatx.local.diagnosis import NothingToDiagnoseError, diagnose
+from kafkatx.local.history import history
+from kafkatx.local.location import locate
+from kafkatx.local.stories import build_stories, open_evidence
+from kafkatx.rules.diagnosis import Diagnosis
+from kafkatx.segments.names import Names
+from kafkatx.tables import logs
+from kafkatx.tables.catalogue import TABLES
+from kafkatx.terms.errors import UsageError
+
+
+class Evidence:
+    """What lies under some paths, for reading only. Nothing is read before it is asked for."""
+
+    def __init__(
+        self, paths: Iterable[str | Path], captures: dict[str, str] | None = None, verify_all: bool = False
+    ) -> None:
+        """Find the files; raises UsageError for a path that does not exist. See `open`."""
+        self.paths = [str(path) for path in paths]
+        self.verify_all = verify_all
+        self._forced = captures
+        self._found = open_evidence(self.paths, captures)
+        self._names: dict[str, Names] = {}
+
+    @property
+    def captures(self) -> list[Capture]:
+        """The captures: one for each cluster that the evidence is of."""
+        return self._found.captures
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Names of the tables."""
+        return tuple(TABLES)
+
+    def schema(self, name: str) -> Any:
+        """Return the pyarrow.Schema of a table; raises UsageError for a name that is none."""
+        return _known(name).schema
+
+    def table(self, name: str) -> Iterator[Any]:
+        """Stream a table as pyarrow.RecordBatch, all of its schema; raises UsageError for a name that is none.
+
+        Files are read one after the other, in memory that does not grow with them. `transactions`, `findings` and
+        `evidence` need the whole story first. Every copy of a partition is there; `path` tells them apart.
+        """
+        return self._streams()[_known(name).name]()
+
+    def diagnose(self, **options: Any) -> Diagnosis:
+        """Say what went wrong; options as of `kafkatx.diagnose`."""
+        return diagnose(self.paths, captures=self._forced, **{"verify_all": self.verify_all, **options})
+
+    def history(self, **options: Any) -> Histories:
+        """Tell what every transactional.id did; options as of `kafkatx.history`."""
+        return history(self.paths, captures=self._forced, **{"verify_all": self.verify_all, **options})
+
+    def locate(self, place: str | tuple[str, int, int], **options: Any) -> Locations:
+        """Say what is at an offset, like `orders-0:118`; options as of `kafkatx.locate`."""
+        return locate(self.paths, place, captures=self._forced, **options)
+
+    def _streams(self) -> dict[str, Callable[[], Iterator[Any]]]:
+        found, verify = self._found, self.verify_all
+        return {
+            "files": lambda: beside.file_table(files.sources(found)),
+            "batches": lambda: files.batch_table(files.sources(found), verify, logs.batches),
+            "markers": lambda: files.batch_table(files.sources(found), verify, logs.markers),
+            "records": lambda: files.record_table(files.sources(found), verify),
+            "transaction_states": lambda: files.state_table(files.sources(found), self._names_of),
+            "transactions": lambda: stories.transaction_table(build_stories(found.captures, verify_all=verify)),
+            "aborted_transactions": lambda: beside.aborted_table(files.sources(found)),
+            "producer_states": lambda: beside.producer_table(files.sources(found)),
+            "damage": lambda: beside.damage_table(files.sources(found), verify),
+            "findings": lambda: stories.finding_table(self._diagnosis),
+            "evidence": lambda: stories.evidence_table(self._diagnosis),
+        }
+
+    @cached_property
+    def _diagnosis(self) -> Diagnosis:
+        """The diagnosis that the tables of findings are made of; without evidence one without findings."""
+        try:
+            return self.diagnose()
+        except NothingToDiagnoseError as error:
+            return error.diagnosis
+
+    def _names_of(self, source: files.Source) -> Names:
+        return self._names.setdefault(source.capture.name if source.capture else "", Names())
+
+
+def _known(name: str) -> Any:
+    if name not in TABLES:
+        raise UsageError(f"there is no table {name!r}; the tables are {', '.join(TABLES)}")
+    return TABLES[name]
+
+
+def open(
+    paths: str | Path | Iterable[str | Path], *, captures: dict[str, str] | None = None, verify_all: bool = False
+) -> Evidence:
+    """Open evidence: data directories of brokers, folders of several, partition folders, single files.
+
+    Args:
+        paths: one path or several.
+        captures: path to name of the capture that it is forced into.
+        verify_all: check the CRC of every batch, not only of those that matter.
+
+    Raises:
+        UsageError: a path does not exist.
+    """
+    given = [paths] if isinstance(paths, str | Path) else paths
+    return Evidence(given, captures, verify_all)

@@ -1,0 +1,27 @@
+"""All tables that there are, by name."""
+
+from __future__ import annotations
+
+from kafkatx.tables.columns import Table
+from kafkatx.tables.entries import ABORTED_TRANSACTIONS, PRODUCER_STATES
+from kafkatx.tables.files import DAMAGE, FILES
+from kafkatx.tables.findings import EVIDENCE, FINDINGS
+from kafkatx.tables.logs import BATCHES, MARKERS, RECORDS
+from kafkatx.tables.transactions import TRANSACTION_STATES, TRANSACTIONS
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        FILES,
+        BATCHES,
+        RECORDS,
+        MARKERS,
+        TRANSACTION_STATES,
+        TRANSACTIONS,
+        ABORTED_TRANSACTIONS,
+        PRODUCER_STATES,
+        FINDINGS,
+        EVIDENCE,
+        DAMAGE,
+    )
+}

@@ -1,0 +1,151 @@
+"""How tables are declared, and how arrays become their columns. Any column may be null; absent is null, never -1.
+
+Types   only those that Arrow, Parquet, Spark, DuckDB and Polars agree on: signed integers, bool, string, binary,
+        timestamp[us, UTC], list and struct of these; never unsigned, dictionary, or naive times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+INT16, INT32, INT64 = pa.int16(), pa.int32(), pa.int64()
+BOOL, STRING, BINARY = pa.bool_(), pa.string(), pa.binary()
+TIME = pa.timestamp("us", tz="UTC")
+FIRST_MS, LAST_MS = 0, 253_402_300_799_999
+"""Times that a calendar has: 1970 to 9999. Others (-1 is none; damage, hostile clients) are null."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: what it means, its unit where it has one, and what null says where it is not just "not known"."""
+
+    name: str
+    type: Any
+    meaning: str
+    unit: str | None = None
+    null: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: its name, what one row is, and its columns in order."""
+
+    name: str
+    row: str
+    columns: tuple[Column, ...]
+
+    @cached_property
+    def schema(self) -> Any:
+        """The Arrow schema."""
+        return pa.schema([pa.field(column.name, column.type) for column in self.columns])
+
+    def batch(self, length: int, columns: Mapping[str, Any]) -> Any:
+        """Return a RecordBatch of `length` rows.
+
+        `columns` maps names to Arrow arrays, or to one value that all rows have; what is not named is null. Raises
+        KeyError for a name that the table has not, and Arrow's own errors for a value of another type.
+        """
+        unknown = columns.keys() - {column.name for column in self.columns}
+        if unknown:
+            raise KeyError(f"{self.name} has no column {', '.join(sorted(unknown))}")
+        arrays = [_column(column, columns.get(column.name), length) for column in self.columns]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    def rows(self, rows: Sequence[Mapping[str, Any]]) -> Any:
+        """Return a RecordBatch of a few rows given as mappings; for tables that have an object a row anyway."""
+        columns = {
+            name: pa.array([row.get(name) for row in rows], column.type) for name, column in self._by_name.items()
+        }
+        return self.batch(len(rows), columns)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
+
+
+def _column(column: Column, value: Any, length: int) -> Any:
+    if isinstance(value, pa.Array | pa.ChunkedArray):
+        array = value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
+        return array if array.type == column.type else array.cast(column.type)
+    if value is None:
+        return pa.nulls(length, column.type)
+    return pa.repeat(pa.scalar(value, column.type), length)
+
+
+def numbers(values: Any, type_: Any, absent: int = -1) -> Any:
+    """Integers of an array; `absent` (and below) is null. Offsets, ids and epochs are never negative."""
+    values = np.ascontiguousarray(values)
+    return pa.array(values, mask=values <= absent).cast(type_)
+
+
+def signed(values: Any, type_: Any) -> Any:
+    """Integers of an array of which each value counts."""
+    return pa.array(np.ascontiguousarray(values)).cast(type_)
+
+
+def times(milliseconds: Any) -> Any:
+    """Times of an array of milliseconds."""
+    values = np.ascontiguousarray(milliseconds).astype(np.int64)
+    bad = (values < FIRST_MS) | (values > LAST_MS)
+    return pa.array(np.where(bad, 0, values) * 1_000, TIME, mask=bad)
+
+
+def microseconds(milliseconds: int | None) -> int | None:
+    """A single time for a row given as a mapping; None where no calendar has it."""
+    return milliseconds * 1_000 if milliseconds is not None and FIRST_MS <= milliseconds <= LAST_MS else None
+
+
+def flags(values: Any, known: Any | None = None) -> Any:
+    """Booleans of an array; where `known` is false they are null."""
+    chosen = np.ascontiguousarray(values) != 0
+    return pa.array(chosen, BOOL, mask=None if known is None else ~np.asarray(known))
+
+
+def names(codes: Any, words: Sequence[str | None]) -> Any:
+    """Words by the codes of an array; a code that has none is null."""
+    codes = np.ascontiguousarray(codes).astype(np.int64)
+    bad = (codes < 0) | (codes >= len(words))
+    indices = pa.array(np.where(bad, 0, codes), pa.int64(), mask=bad)
+    return pa.array(list(words) or [None], STRING).take(indices)
+
+
+def named(codes: Any, word_of: Any) -> Any:
+    """Words by codes, few of many: `word_of` is asked once for each distinct code; negative is null."""
+    distinct, at = np.unique(np.ascontiguousarray(codes), return_inverse=True)
+    return pa.array([word_of(int(code)) if code >= 0 else None for code in distinct], STRING).take(pa.array(at))
+
+
+def structs(counts: Any, fields: Mapping[str, Any]) -> Any:
+    """Lists of structs: `counts[n]` of them for row n, taken in order from the arrays in `fields`."""
+    offsets = np.zeros(len(counts) + 1, np.int32)
+    np.cumsum(counts, out=offsets[1:])
+    inner = pa.StructArray.from_arrays(list(fields.values()), list(fields.keys()))
+    return pa.ListArray.from_arrays(pa.array(offsets, INT32), inner)
+
+
+def struct_list(**fields: Any) -> Any:
+    """Type of a list of structs."""
+    return pa.list_(pa.struct([pa.field(name, type_) for name, type_ in fields.items()]))
+
+
+COMMON = (
+    Column("capture", STRING, "name of the capture (one cluster's evidence)", null="nothing says which it belongs to"),
+    Column("cluster_id", STRING, "cluster.id", null="brokers without one, or no meta.properties at hand"),
+    Column(
+        "broker_id", INT32, "broker.id or node.id of the data directory", null="no meta.properties, or of no one broker"
+    ),
+    Column("path", STRING, "the file, as given", null="put together of several files"),
+)
+"""What all rows start with."""
+PLACED = (*COMMON, Column("position", INT64, "where in the file it begins", "bytes"))
+"""The same for rows that have a place in a file."""
+PARTITION = (
+    Column("topic", STRING, "topic"),
+    Column("partition", INT32, "partition"),
+)

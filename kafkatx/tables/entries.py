@@ -1,0 +1,81 @@
+"""Tables of the files beside segments: aborted transactions (.txnindex) and producer states (.snapshot)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kafkatx.tables.columns import INT16, INT32, INT64, PARTITION, PLACED, TIME, Column, Table, numbers, signed, times
+
+ABORTED_TRANSACTIONS = Table(
+    "aborted_transactions",
+    "an entry of a .txnindex",
+    (
+        *PLACED,
+        *PARTITION,
+        Column("producer_id", INT64, "producer id"),
+        Column("first_offset", INT64, "first offset of the transaction; it may lie in an earlier segment"),
+        Column("last_offset", INT64, "offset of the ABORT marker"),
+        Column("last_stable_offset", INT64, "last stable offset when it was appended"),
+        Column("version", INT16, "version of the entry: 0"),
+    ),
+)
+
+PRODUCER_STATES = Table(
+    "producer_states",
+    "an entry of a .snapshot",
+    (
+        *PLACED,
+        *PARTITION,
+        Column("snapshot_offset", INT64, "offset in the file's name: the state is of the log below it"),
+        Column("producer_id", INT64, "producer id"),
+        Column("producer_epoch", INT16, "producer epoch"),
+        Column("last_sequence", INT32, "last sequence written", null="only markers were written"),
+        Column("last_offset", INT64, "last offset written", null="only markers were written"),
+        Column("timestamp", TIME, "when the producer last wrote"),
+        Column("coordinator_epoch", INT32, "epoch in its last marker", null="no marker yet"),
+        Column("open_since_offset", INT64, "first offset of its open transaction", null="none is open"),
+    ),
+)
+
+
+def aborted_transactions(entries: Any, positions: Any, common: Mapping[str, Any]) -> Any:
+    """A RecordBatch of `aborted_transactions` from the entries of a file."""
+    found = {
+        name: signed(_native(entries[name]), INT64)
+        for name in ("producer_id", "first_offset", "last_offset", "last_stable_offset")
+    }
+    return ABORTED_TRANSACTIONS.batch(
+        len(entries),
+        {
+            **common,
+            "position": signed(positions, INT64),
+            "version": signed(_native(entries["version"]), INT16),
+            **found,
+        },
+    )
+
+
+def producer_states(entries: Any, positions: Any, common: Mapping[str, Any]) -> Any:
+    """A RecordBatch of `producer_states` from the entries of a file; `common` has the snapshot's offset."""
+    return PRODUCER_STATES.batch(
+        len(entries),
+        {
+            **common,
+            "position": signed(positions, INT64),
+            "producer_id": signed(_native(entries["producer_id"]), INT64),
+            "producer_epoch": numbers(_native(entries["producer_epoch"]), INT16),
+            "last_sequence": numbers(_native(entries["last_sequence"]), INT32),
+            "last_offset": numbers(_native(entries["last_offset"]), INT64),
+            "timestamp": times(_native(entries["timestamp"])),
+            "coordinator_epoch": numbers(_native(entries["coordinator_epoch"]), INT32),
+            "open_since_offset": numbers(_native(entries["open_since_offset"]), INT64),
+        },
+    )
+
+
+def _native(column: Any) -> Any:
+    """The column in this machine's byte order: files are big-endian."""
+    return np.asarray(column).astype(column.dtype.newbyteorder("="))

@@ -1,0 +1,191 @@
+"""Tables of segments: batches, records, markers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from kafkatx.tables.columns import (
+    BINARY,
+    BOOL,
+    INT16,
+    INT32,
+    INT64,
+    PARTITION,
+    PLACED,
+    STRING,
+    TIME,
+    Column,
+    Table,
+    flags,
+    names,
+    numbers,
+    signed,
+    struct_list,
+    times,
+)
+
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+CODEC_MASK, LOG_APPEND_TIME, IS_TRANSACTIONAL, IS_CONTROL, HAS_DELETE_HORIZON = 0x07, 0x08, 0x10, 0x20, 0x40
+MAX_SEQUENCE = 2**31 - 1
+
+_PRODUCER = (
+    Column("producer_id", INT64, "producer id", null="written without one"),
+    Column("producer_epoch", INT16, "producer epoch", null="written without a producer id"),
+)
+
+BATCHES = Table(
+    "batches",
+    "a record batch of any magic; of magic 0 and 1 a message, alone or a wrapper",
+    (
+        *PLACED,
+        *PARTITION,
+        Column("base_offset", INT64, "first offset as produced; of a wrapper the offset that it carries"),
+        Column("last_offset", INT64, "last offset as produced, whatever compaction took"),
+        Column("record_count", INT32, "records that are there now"),
+        Column("magic", INT16, "format of the batch: 0, 1, 2"),
+        Column("codec", STRING, "none, gzip, snappy, lz4, zstd", null="a number that stands for no codec"),
+        Column("is_transactional", BOOL, "data or marker of a transaction"),
+        Column("is_control", BOOL, "holds control records"),
+        Column("timestamp_type", STRING, "CreateTime or LogAppendTime", null="magic 0 has no time"),
+        Column("has_delete_horizon", BOOL, "base_timestamp is a delete horizon (KIP-534)"),
+        Column("leader_epoch", INT32, "epoch of the leader that appended it", null="magic 0 and 1"),
+        *_PRODUCER,
+        Column("base_sequence", INT32, "sequence of the first record", null="none given"),
+        Column("last_sequence", INT32, "sequence of the last record; after 2147483647 comes 0", null="none given"),
+        Column("base_timestamp", TIME, "time that the records' deltas count from", null="none, or one no calendar has"),
+        Column("max_timestamp", TIME, "highest time of a record", null="none, or one that no calendar has"),
+        Column("crc", INT64, "checksum that the header states"),
+        Column("crc_valid", BOOL, "whether the bytes have it", null="not checked"),
+        Column("size", INT32, "the whole batch", "bytes"),
+    ),
+)
+
+RECORDS = Table(
+    "records",
+    "a record, also a control record",
+    (
+        *PLACED[:-1],
+        Column("position", INT64, "where in the file its batch begins", "bytes"),
+        *PARTITION,
+        Column("offset", INT64, "offset"),
+        Column(
+            "timestamp", TIME, "its time: the append's with LogAppendTime", null="none, or one that no calendar has"
+        ),
+        Column("key", BINARY, "key", null="a null key"),
+        Column("value", BINARY, "value", null="a null value (a tombstone)"),
+        Column(
+            "headers",
+            struct_list(key=STRING, value=BINARY),
+            "headers in order; bytes of a key that are no UTF-8 become U+FFFD",
+            null="old format: it has none",
+        ),
+        *_PRODUCER,
+        Column("sequence", INT32, "sequence", null="none given"),
+        Column("is_transactional", BOOL, "belongs to a transaction"),
+        Column("is_control", BOOL, "a control record: no consumer is given it"),
+    ),
+)
+
+MARKERS = Table(
+    "markers",
+    "a control record that ends a transaction",
+    (
+        *PLACED,
+        *PARTITION,
+        Column("offset", INT64, "offset"),
+        Column("timestamp", TIME, "when it was written, by the broker's clock", null="none, or one no calendar has"),
+        *_PRODUCER,
+        Column("kind", STRING, "COMMIT or ABORT"),
+        Column("coordinator_epoch", INT32, "epoch of the coordinator that decided"),
+    ),
+)
+
+MARKER_KINDS = ("ABORT", "COMMIT")
+
+
+def batches(rows: Any, common: Mapping[str, Any]) -> Any:
+    """A RecordBatch of `batches` from rows of dtype BATCH; `common` are the columns that all rows share."""
+    attributes, modern = rows["attributes"].astype(np.int64), rows["magic"] == 2
+    append_time = (attributes & LOG_APPEND_TIME) != 0
+    sequence = rows["base_sequence"].astype(np.int64)
+    last = np.where(sequence < 0, -1, (sequence + rows["last_offset"] - rows["base_offset"]) & MAX_SEQUENCE)
+    return BATCHES.batch(
+        len(rows),
+        {
+            **common,
+            "position": signed(rows["position"], INT64),
+            "base_offset": signed(rows["base_offset"], INT64),
+            "last_offset": signed(rows["last_offset"], INT64),
+            "record_count": numbers(rows["record_count"], INT32),
+            "magic": signed(rows["magic"], INT16),
+            "codec": names(attributes & CODEC_MASK, CODECS),
+            "is_transactional": flags(modern & ((attributes & IS_TRANSACTIONAL) != 0)),
+            "is_control": flags(modern & ((attributes & IS_CONTROL) != 0)),
+            "timestamp_type": names(np.where(rows["magic"] == 0, -1, append_time), ("CreateTime", "LogAppendTime")),
+            "has_delete_horizon": flags(modern & ((attributes & HAS_DELETE_HORIZON) != 0)),
+            "leader_epoch": numbers(rows["leader_epoch"], INT32),
+            "producer_id": numbers(rows["producer_id"], INT64),
+            "producer_epoch": numbers(rows["producer_epoch"], INT16),
+            "base_sequence": numbers(sequence, INT32),
+            "last_sequence": numbers(last, INT32),
+            "base_timestamp": times(rows["base_timestamp"]),
+            "max_timestamp": times(rows["max_timestamp"]),
+            "crc": signed(rows["crc"], INT64),
+            "crc_valid": flags(rows["crc_valid"] == 1, rows["crc_valid"] >= 0),
+            "size": signed(rows["size"], INT32),
+        },
+    )
+
+
+def records(rows: Any, batch_rows: Any, payload: Mapping[str, Any], common: Mapping[str, Any]) -> Any:
+    """A RecordBatch of `records`.
+
+    `rows` have dtype RECORD and index `batch_rows` (dtype BATCH); `payload` are the columns key, value and headers.
+    """
+    of = batch_rows[rows["batch_row"]]
+    modern = of["magic"] == 2
+    return RECORDS.batch(
+        len(rows),
+        {
+            **common,
+            **payload,
+            "position": signed(of["position"], INT64),
+            "offset": signed(rows["offset"], INT64),
+            "timestamp": times(rows["timestamp"]),
+            "producer_id": numbers(of["producer_id"], INT64),
+            "producer_epoch": numbers(of["producer_epoch"], INT16),
+            "sequence": numbers(rows["sequence"], INT32),
+            "is_transactional": flags(modern & ((of["attributes"] & IS_TRANSACTIONAL) != 0)),
+            "is_control": flags(modern & ((of["attributes"] & IS_CONTROL) != 0)),
+        },
+    )
+
+
+def markers(rows: Any, common: Mapping[str, Any]) -> Any:
+    """A RecordBatch of `markers` from rows of dtype BATCH, of which only markers are taken."""
+    kind = rows["control_type"]
+    rows = rows[(rows["magic"] == 2) & ((rows["attributes"] & IS_TRANSACTIONAL) != 0) & ((kind == 0) | (kind == 1))]
+    return MARKERS.batch(
+        len(rows),
+        {
+            **common,
+            "position": signed(rows["position"], INT64),
+            "offset": signed(rows["base_offset"], INT64),
+            "timestamp": times(rows["max_timestamp"]),
+            "producer_id": numbers(rows["producer_id"], INT64),
+            "producer_epoch": numbers(rows["producer_epoch"], INT16),
+            "kind": names(rows["control_type"], MARKER_KINDS),
+            "coordinator_epoch": numbers(rows["coordinator_epoch"], INT32),
+        },
+    )
+
+
+def binaries(packed: Any, offsets: Any, lengths: Any) -> Any:
+    """Byte strings packed one behind the other (`offsets`: int32, one more than there are); a length of -1 is null."""
+    valid = pa.array(np.ascontiguousarray(lengths) >= 0)
+    validity = valid.buffers()[1]
+    return pa.Array.from_buffers(BINARY, len(lengths), [validity, pa.py_buffer(offsets), pa.py_buffer(packed)])

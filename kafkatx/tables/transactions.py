@@ -1,0 +1,163 @@
+"""Tables of the coordinator: its rows, and the transactions put together of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kafkatx.tables.columns import (
+    BINARY,
+    BOOL,
+    COMMON,
+    INT16,
+    INT32,
+    INT64,
+    PLACED,
+    STRING,
+    TIME,
+    Column,
+    Table,
+    flags,
+    names,
+    numbers,
+    signed,
+    struct_list,
+    times,
+)
+
+STATES = (
+    "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "Dead", "PrepareEpochFence",
+)  # fmt: skip
+
+TRANSACTION_STATES = Table(
+    "transaction_states",
+    "a record of `__transaction_state`",
+    (
+        *PLACED[:-1],
+        Column("position", INT64, "where in the file its batch begins", "bytes"),
+        Column("partition", INT32, "partition of `__transaction_state`"),
+        Column("offset", INT64, "offset"),
+        Column("timestamp", TIME, "when the row was written, by the coordinator's clock"),
+        Column("transactional_id", STRING, "transactional.id; bytes that are no UTF-8 become U+FFFD"),
+        Column("is_tombstone", BOOL, "the coordinator forgot the id; all that follows is null then"),
+        Column("producer_id", INT64, "producer id"),
+        Column("previous_producer_id", INT64, "producer id before this step", null="not recorded (before 4.3)"),
+        Column("next_producer_id", INT64, "producer id that follows an exhausted one", null="none, or not recorded"),
+        Column("producer_epoch", INT16, "producer epoch"),
+        Column("next_producer_epoch", INT16, "epoch after this step (KIP-939)", null="not recorded"),
+        Column("timeout_ms", INT32, "transaction.timeout.ms that the client asked for", "milliseconds"),
+        Column("state", STRING, "state, as Kafka names it", null="a tombstone, or a number that stands for none"),
+        Column(
+            "topic_partitions",
+            struct_list(topic=STRING, partition=INT32),
+            "partitions of the transaction",
+            null="a null list",
+        ),
+        Column("started_at", TIME, "start of the transaction", null="none is open"),
+        Column("updated_at", TIME, "last update of the state"),
+        Column(
+            "client_transaction_version", INT16, "protocol that asked for this step: 0 to 2", null="value version 0"
+        ),
+        Column("value_version", INT16, "version of the value", null="a tombstone"),
+        Column("leader_epoch", INT32, "epoch of the coordinator"),
+        Column(
+            "unknown_tagged_fields",
+            BINARY,
+            "the value's tagged fields as they stand, where one is unknown to 4.4",
+            null="none is",
+        ),
+    ),
+)
+
+TRANSACTIONS = Table(
+    "transactions",
+    "a transaction, interpreted; path and broker_id are null: it is put together of many files",
+    (
+        *COMMON,
+        Column("transactional_id", STRING, "transactional.id"),
+        Column("producer_id", INT64, "producer id it began under"),
+        Column("producer_epoch", INT16, "epoch of its data", null="neither its rows nor its data are at hand"),
+        Column("protocol", STRING, "classic or v2", null="not to be seen"),
+        Column("started_at", TIME, "start, by the coordinator's clock"),
+        Column("decided_at", TIME, "when commit or abort was decided", null="not decided"),
+        Column("completed_at", TIME, "when all markers were written", null="not complete"),
+        Column(
+            "outcome",
+            STRING,
+            "committed, aborted; committing, aborting: decided, not complete; open; lost: no row ends it",
+        ),
+        Column("ended_by", STRING, "client, timeout, new_instance, operator, unknown", null="not decided"),
+        Column("verdict", STRING, "how sure ended_by is: proved, likely, possible", null="not decided"),
+        Column("timeout_ms", INT32, "transaction.timeout.ms", "milliseconds"),
+        Column(
+            "partitions",
+            struct_list(
+                topic=STRING, partition=INT32, first_offset=INT64, last_offset=INT64, records=INT64, marker_offset=INT64
+            ),
+            "partitions with data and marker; offsets are null where none is at hand",
+        ),
+        Column("records", INT64, "records in all partitions at hand"),
+        Column("bytes", INT64, "bytes of their batches", "bytes"),
+        Column("state_partition", INT32, "partition of `__transaction_state` that holds its rows"),
+        Column("begin_offset", INT64, "offset of its first row", null="not at hand"),
+        Column("decision_offset", INT64, "offset of its Prepare row", null="not at hand"),
+        Column("completion_offset", INT64, "offset of its Complete row", null="not at hand"),
+    ),
+)
+
+
+def transaction_states(rows: Any, columns: Mapping[str, Any]) -> Any:
+    """A RecordBatch of `transaction_states` from rows of dtype STATE.
+
+    `columns` are the shared ones and those that need the capture's names: transactional_id, topic_partitions,
+    unknown_tagged_fields.
+    """
+    lives = rows["is_tombstone"] == 0
+
+    def living(name: str) -> Any:
+        return np.where(lives, rows[name], -1)
+
+    versioned = np.where(rows["value_version"] > 0, rows["client_transaction_version"], -1)
+    return TRANSACTION_STATES.batch(
+        len(rows),
+        {
+            **columns,
+            "position": signed(rows["position"], INT64),
+            "offset": signed(rows["offset"], INT64),
+            "timestamp": times(rows["timestamp"]),
+            "is_tombstone": flags(~lives),
+            "producer_id": numbers(living("producer_id"), INT64),
+            "previous_producer_id": numbers(living("previous_producer_id"), INT64),
+            "next_producer_id": numbers(living("next_producer_id"), INT64),
+            "producer_epoch": numbers(living("producer_epoch"), INT16),
+            "next_producer_epoch": numbers(living("next_producer_epoch"), INT16),
+            "timeout_ms": numbers(living("timeout_ms"), INT32),
+            "state": names(living("state"), STATES),
+            "started_at": times(living("started_at")),
+            "updated_at": times(living("updated_at")),
+            "client_transaction_version": numbers(np.where(lives, versioned, -1), INT16),
+            "value_version": numbers(living("value_version"), INT16),
+            "leader_epoch": numbers(rows["leader_epoch"], INT32),
+        },
+    )
+
+
+def transactions(rows: Any, columns: Mapping[str, Any]) -> Any:
+    """A RecordBatch of `transactions` from rows of dtype TRANSACTION; `columns` are what the rows alone don't tell."""
+    return TRANSACTIONS.batch(
+        len(rows),
+        {
+            "producer_id": numbers(rows["producer_id"], INT64),
+            "started_at": times(rows["started_at"]),
+            "decided_at": times(rows["decided_at"]),
+            "completed_at": times(rows["completion_timestamp"]),
+            "timeout_ms": numbers(rows["timeout_ms"], INT32),
+            "state_partition": numbers(rows["state_partition"], INT32),
+            "begin_offset": numbers(rows["begin_offset"], INT64),
+            "decision_offset": numbers(rows["decision_offset"], INT64),
+            "completion_offset": numbers(rows["completion_offset"], INT64),
+            **columns,
+        },
+    )
