@@ -28,6 +28,8 @@ SEEN_PRODUCERS = 4096
 SEEN = np.dtype([("producer_id", "i8"), ("next_sequence", "i8"), ("producer_epoch", "i8")])
 HEADER_SIZE, LOG_OVERHEAD, SMALLEST_LENGTH = 61, 12, 49
 MAGIC_AT = 16
+SEGMENT_OFFSETS = 1 << 31
+"""A segment spans fewer offsets than this: its indexes hold them as int32 (formats/offset_index.py)."""
 SMALLEST_V0, SMALLEST_V1 = 26, 34
 """Bytes of the smallest whole message of magic 0 and 1 (formats/legacy.py)."""
 
@@ -40,6 +42,13 @@ def seen_producers() -> np.ndarray[Any, Any]:
 
 
 @kernel
+def follows(offset: int, last_offset: int, offset_limit: int) -> bool:
+    """Whether an offset can come next in a segment: above the last one, not too far, and below the limit."""
+    near = last_offset < 0 or offset - last_offset <= SEGMENT_OFFSETS
+    return last_offset < offset < offset_limit and near
+
+
+@kernel
 def is_plausible(data: Any, at: int, last_offset: int, offset_limit: int, leader_epoch: int) -> bool:
     """Whether the 61 bytes at `at` can be the header of a batch v2 that follows `last_offset` below `offset_limit`."""
     if data[at + MAGIC_AT] != 2 or int32_at(data, at + 8) < SMALLEST_LENGTH:
@@ -49,7 +58,7 @@ def is_plausible(data: Any, at: int, last_offset: int, offset_limit: int, leader
         return False
     base_offset = int64_at(data, at)
     delta = int32_at(data, at + 23)
-    if delta < 0 or base_offset <= last_offset or base_offset >= offset_limit or delta >= offset_limit - base_offset:
+    if delta < 0 or not follows(base_offset, last_offset, offset_limit) or delta >= offset_limit - base_offset:
         return False
     epoch = int32_at(data, at + 12)
     count = int32_at(data, at + 57)
@@ -82,9 +91,7 @@ def note_seen(data: Any, at: int, seen: Any) -> None:
 
 @kernel
 def write_control(data: Any, at: int, end: int, out: Any, row: int) -> None:
-    """Read type and coordinator epoch of a control batch's first record; leaves -1 where the record does not hold
-    them.
-    """
+    """Read type and coordinator epoch of a control batch's first record; -1 stays where it does not hold them."""
     length, place = varint_at(data, at + HEADER_SIZE, end)
     if length < 0 or place + length > end:
         return
@@ -152,8 +159,9 @@ def is_plausible_legacy(data: Any, at: int, last_offset: int, offset_limit: int)
     magic = data[at + MAGIC_AT]
     smallest = (SMALLEST_V0 if magic == 0 else SMALLEST_V1) - LOG_OVERHEAD
     offset = int64_at(data, at)
-    fits = last_offset < offset < offset_limit
-    return magic <= 1 and int32_at(data, at + 8) >= smallest and fits and data[at + 17] < 16
+    if magic > 1 or data[at + 17] >= 16 or int32_at(data, at + 8) < smallest:
+        return False
+    return follows(offset, last_offset, offset_limit)
 
 
 @kernel

@@ -21,6 +21,7 @@ from kafkatx.kernels.batches import (
     HEADER_SIZE,
     LOG_OVERHEAD,
     MAGIC_AT,
+    SEGMENT_OFFSETS,
     SMALLEST_V0,
     is_plausible,
     is_plausible_legacy,
@@ -36,8 +37,6 @@ WITNESS_BYTES = 2 << 20
 MOST_CHAINS = 64
 LONGEST_CHAIN = 10_000
 """Batches that are followed; a chain as long is believed."""
-SEGMENT_OFFSETS = 1 << 31
-"""A segment spans fewer offsets than this (formats/offset_index.py)."""
 LEAST_RECORD = 6
 READ_COST = 4096
 LEAST_WORK, WORK_PER_BYTE = 1 << 30, 16
@@ -105,9 +104,7 @@ class Resync:
                 yield position + 21 + at
 
     def _end_by_records(self, position: int, header: bytes) -> Iterator[int]:
-        """Yield the end of the records behind a header that can't be believed: that of the file if one is cut off
-        there.
-        """
+        """Yield the end of the records behind a header that can't be believed, or of the file that cuts one off."""
         data = self._read(position + HEADER_SIZE, WITNESS_BYTES)
         at, whole = 0, True
         while whole:
@@ -123,9 +120,7 @@ class Resync:
             yield position + HEADER_SIZE + at
 
     def _goes_on(self, position: int, fit: Fit) -> bool:
-        """Whether the log can go on at `position`: the end, zeros, or a batch that passes its CRC or leads to such a
-        place.
-        """
+        """Whether the log can go on here: the end, zeros, or a batch that passes its CRC or leads to such a place."""
         header = self._header(position, fit)
         if header is None:
             return self._is_end(position)
@@ -140,9 +135,7 @@ class Resync:
         return position == self.file.size or (position < self.file.size and is_zero(self.file, position))
 
     def _first_chain(self, position: int, fit: Fit) -> int | None:
-        """First of the batches behind `position` that fit; of chains that can't both be true the one that reaches
-        further.
-        """
+        """First fitting batch behind `position`; of chains that can't both be true the one that reaches further."""
         best, furthest, last_offset = None, -1, fit.last_offset
         for _ in range(MOST_CHAINS):
             start = self._first_candidate(position, fit)
@@ -196,9 +189,7 @@ class Resync:
 
 
 def crc_matches(file: OpenFile, position: int, header: bytes) -> bool:
-    """Whether the CRC of a batch (CRC-32C) or of a message of magic 0 or 1 (CRC-32) is right, in bounded memory
-    whatever its size.
-    """
+    """Whether the CRC of a batch (CRC-32C), or of a message of magic 0 or 1 (CRC-32), is right; in bounded memory."""
     legacy = header[MAGIC_AT] < 2
     stated = int.from_bytes(header[12:16] if legacy else header[17:21], "big")
     crc, at, end = 0, position + (MAGIC_AT if legacy else 21), position + size_of(header)

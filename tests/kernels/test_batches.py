@@ -128,6 +128,13 @@ def test_a_batch_has_to_lie_between_its_neighbours(engine):
     assert walk(data, epoch=1)[2] == DAMAGED
 
 
+@pytest.mark.parametrize("made", [batch(2**33, b"a"), message(2**33, 0), message(2**33, 1)])
+def test_an_offset_further_away_than_a_segment_spans_is_damage(engine, made):
+    assert walk(made)[2] == END
+    assert walk(made, last_offset=2**33 - 2**31)[2] == END
+    assert walk(made, last_offset=2**33 - 2**31 - 1)[2] == DAMAGED
+
+
 @pytest.mark.parametrize("base_offset", [2**63 - 1, 2**63 - 2, 2**63 - 2**31])
 def test_offsets_at_the_end_of_int64_do_not_wrap(engine, base_offset):
     rows, _, why = walk(batch(base_offset, b"a", last_offset_delta=2**31 - 1))

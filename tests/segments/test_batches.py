@@ -1,5 +1,6 @@
 import errno
 import os
+from random import Random
 
 import pytest
 
@@ -317,3 +318,17 @@ def test_a_crc_that_was_made_for_other_bytes_is_what_with_crc_repairs(tmp_path):
     broken = flipped(data_batch(0, 7), 70)
     assert Read(segment(tmp_path, broken)).offsets == []
     assert Read(segment(tmp_path, with_crc(broken))).offsets == [0]
+
+
+@pytest.mark.parametrize("check", [CHECK_CONTROL, CHECK_ALL])
+def test_many_wrong_headers_between_payloads_of_noise_cost_their_batches_alone(engine, tmp_path, check):
+    for seed in range(5):
+        noise = Random(seed)
+        made = [batch(number, noise.randbytes(300)) for number in range(300)]
+        wrong = set(range(5, 300, 10))
+        for number in wrong:
+            made[number] = flipped(made[number], 8 + noise.randrange(50))
+        read = Read(segment(tmp_path, made), check=check)
+        assert set(range(300)) - wrong <= set(read.offsets)
+        assert read.accounted() == sum(map(len, made))
+        assert read.offsets == sorted(read.offsets)
