@@ -36,24 +36,46 @@ class Colour(StrEnum):
 
 Paths = Annotated[
     list[str],
-    typer.Argument(metavar="PATH...", help="Data directories of brokers, folders of several, partition folders, or single files.", show_default=False),
+    typer.Argument(
+        metavar="PATH...",
+        help="Data directories of brokers, folders of several, partition folders, or single files.",
+        show_default=False,
+    ),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Short for --format json.")]
-OutOption = Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="Write the result to FILE instead of standard output.")]
+OutOption = Annotated[
+    str | None, typer.Option("--out", "-o", metavar="FILE", help="Write the result to FILE instead of standard output.")
+]
 ColourOption = Annotated[Colour, typer.Option("--color", help="When to colour text; NO_COLOR is honoured.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress and no warnings.")]
-SinceOption = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Only what happened at or after TIME (ISO 8601, UTC).")]
-UntilOption = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Only what happened at or before TIME.")]
-AsOfOption = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="'Now' for ages; default: the end of the evidence.")]
-IdOption = Annotated[str | None, typer.Option("--id", "--transactional-id", metavar="TXID", help="Only this transactional.id.")]
+SinceOption = Annotated[
+    str | None, typer.Option("--since", metavar="TIME", help="Only what happened at or after TIME (ISO 8601, UTC).")
+]
+UntilOption = Annotated[
+    str | None, typer.Option("--until", metavar="TIME", help="Only what happened at or before TIME.")
+]
+AsOfOption = Annotated[
+    str | None, typer.Option("--as-of", metavar="TIME", help="'Now' for ages; default: the end of the evidence.")
+]
+IdOption = Annotated[
+    str | None, typer.Option("--id", "--transactional-id", metavar="TXID", help="Only this transactional.id.")
+]
 ProducerOption = Annotated[int | None, typer.Option("--producer-id", metavar="N", help="Only this producer id.")]
 TopicOption = Annotated[str | None, typer.Option("--topic", help="Only this topic.")]
 PartitionOption = Annotated[int | None, typer.Option("--partition", help="Only this partition.")]
-VerifyOption = Annotated[bool, typer.Option("--verify", help="Check the CRC of every batch, not only of those that matter.")]
-CaptureOption = Annotated[list[str] | None, typer.Option("--capture", metavar="NAME=PATH", help="Force PATH into the capture NAME; may be repeated.")]
+VerifyOption = Annotated[
+    bool, typer.Option("--verify", help="Check the CRC of every batch, not only of those that matter.")
+]
+CaptureOption = Annotated[
+    list[str] | None,
+    typer.Option("--capture", metavar="NAME=PATH", help="Force PATH into the capture NAME; may be repeated."),
+]
 ReleaseOption = Annotated[
-    str | None, typer.Option("--kafka-version", metavar="VERSION", help="Release of the brokers, where the evidence does not tell it.")
+    str | None,
+    typer.Option(
+        "--kafka-version", metavar="VERSION", help="Release of the brokers, where the evidence does not tell it."
+    ),
 ]
 
 
@@ -136,9 +158,11 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int], None] | None]:
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    yield _Ticker().tick
-    sys.stderr.write("\r\x1b[K")
-    sys.stderr.flush()
+    ticker = _Ticker()
+    try:
+        yield ticker.tick
+    finally:
+        ticker.clear()
 
 
 class _Ticker:
@@ -150,6 +174,13 @@ class _Ticker:
         self._time = time.monotonic
         self._begin = self._last = time.monotonic()
         self._bytes = self._files = 0
+        self._shown = False
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
 
     def tick(self, path: str, size: int) -> None:
         """Count a file; show where we are at most five times a second, after the first second."""
@@ -157,7 +188,7 @@ class _Ticker:
 
         self._files, self._bytes, now = self._files + 1, self._bytes + size, self._time()
         if now - self._begin > 1 and now - self._last > 0.2:
-            self._last = now
+            self._last, self._shown = now, True
             name = printable(path)[-44:]
             sys.stderr.write(f"\r\x1b[K{self._files:,} files, {self._bytes / 1e6:,.0f} MB  {name}")
             sys.stderr.flush()

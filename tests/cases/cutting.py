@@ -92,7 +92,9 @@ class Layout:
     roots: set[tuple[str, str]] = field(default_factory=set)
 
     def __repr__(self) -> str:
-        logs = sorted(f"{root}/{path} {len(data)}" for (root, path), data in self.files.items() if path.endswith(".log"))
+        logs = sorted(
+            f"{root}/{path} {len(data)}" for (root, path), data in self.files.items() if path.endswith(".log")
+        )
         return f"<{self.image.name}: {', '.join(logs)}>"
 
     def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:

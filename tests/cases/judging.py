@@ -52,7 +52,9 @@ def _unanswered(expected: dict[str, Any], findings: list[Finding], evidence: fro
         answers = [finding for finding in findings if answers_to(finding, wanted)]
         if not answers:
             yield f"missed: {about}"
-        elif max(_rank(finding) for finding in answers) < VERDICTS.index(wanted.get("verdict_at_least") or LEAST_VERDICT):
+        elif max(_rank(finding) for finding in answers) < VERDICTS.index(
+            wanted.get("verdict_at_least") or LEAST_VERDICT
+        ):
             yield f"weak: {about} is {answers[0]['verdict']}, the evidence carries {wanted['verdict_at_least']}"
         elif wanted.get("severity") and all(finding["severity"] != wanted["severity"] for finding in answers):
             yield f"severity: {about} is {answers[0]['severity']}, not {wanted['severity']}"

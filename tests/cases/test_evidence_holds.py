@@ -57,7 +57,9 @@ def test_a_wrong_word_offset_or_position_would_be_seen() -> None:
 
 def test_texts_name_facts_that_can_be_compared() -> None:
     texts = [item["text"] for case in CASES for finding in diagnosed(case)["findings"] for item in finding["evidence"]]
-    assert all(any(word in text for text in texts) for word in ("Ongoing", "PrepareAbort", "ABORT marker", "records of"))
+    assert all(
+        any(word in text for text in texts) for word in ("Ongoing", "PrepareAbort", "ABORT marker", "records of")
+    )
 
 
 def contradictions(item: Evidence) -> list[str]:

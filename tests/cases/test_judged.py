@@ -81,7 +81,9 @@ def test_two_captures_never_share_a_file() -> None:
 @pytest.mark.skipif(not JUDGE.is_file(), reason="the collection of all recorded cases is not at hand")
 def test_judge_of_the_collection_finds_nothing_short(tmp_path: Path) -> None:
     command = tmp_path / "kafkatx"
-    command.write_text(f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom kafkatx.cli.app import main\nmain()\n")
+    command.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom kafkatx.cli.app import main\nmain()\n"
+    )
     command.chmod(0o755)
     ruling = subprocess.run(
         [sys.executable, str(JUDGE), str(command), str(JUDGE.parent), "--evidence", "disk", "--only", ",".join(sorted(RULES))],
@@ -113,5 +115,3 @@ def _without_paths(value: Any) -> Any:
 
 def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
-
-

@@ -1,7 +1,8 @@
 """What lost evidence may do to a diagnosis: take from it. A claim that is new, or surer than before, is one too many.
 
-A finding of the cut evidence is supported if the whole evidence has one of its rule about the same subject that is at least as
-sure and at least as severe. Guesses (verdict `possible`) need no support: they say that they may be wrong.
+A finding of the cut evidence is supported if the whole evidence has one of its rule about the same subject that is at
+least as sure and at least as severe. What needs support is whatever is proved, and whatever is likely and worth a
+warning: a guess, and a likely remark (an open transaction of a log that breaks off), say that they may be wrong.
 """
 
 from collections.abc import Iterator
@@ -16,8 +17,12 @@ SEVERITIES = ("info", "warning", "error")
 def overclaims(whole: list[Finding], cut: list[Finding]) -> Iterator[str]:
     """Say which findings of the cut evidence the whole evidence does not support."""
     for finding in cut:
-        if finding["verdict"] != "possible" and not any(_supports(other, finding) for other in whole):
+        if _needs_support(finding) and not any(_supports(other, finding) for other in whole):
             yield f"{finding['severity']} {finding['verdict']} {finding['rule']}: {finding['summary']}"
+
+
+def _needs_support(finding: Finding) -> bool:
+    return finding["verdict"] == "proved" or (finding["verdict"] == "likely" and finding["severity"] != "info")
 
 
 def _supports(other: Finding, finding: Finding) -> bool:
