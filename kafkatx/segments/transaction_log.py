@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kafkatx.kernels.batches import CHECK_ALL
+from kafkatx.kernels.batches import CHECK_ALL, HEADER_SIZE
 from kafkatx.kernels.rows import STATE
 from kafkatx.kernels.transaction_log import (
     BAD_KEY,
@@ -25,6 +25,7 @@ from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
 
 ROWS_PER_CALL = 32_768
+CODEC_BITS = 7
 EXPECTED = {
     NO_RECORD: "a record inside its batch",
     BAD_KEY: "a transaction log key",
@@ -49,17 +50,42 @@ class StateWalk(SegmentWalk):
             yield chunk.rows, self._states(chunk)
 
     def _states(self, chunk: Chunk) -> Rows:
-        """Read all records of the chunk's batches."""
-        parts, number, record = [], 0, 0
-        room = min(ROWS_PER_CALL, int(chunk.rows["record_count"].clip(0).sum()) + 1)
-        while number < len(chunk.rows):
+        """Read all records of the chunk's batches. Kafka compresses none of this topic; what does is read all the same."""
+        rows, start = chunk.rows, -chunk.data_position
+        parts, begin = [], 0
+        for number in np.flatnonzero((rows["attributes"] & CODEC_BITS != 0) & (rows["magic"] == 2)).tolist():
+            parts.append(self._read(rows[begin:number], chunk.data, start))
+            parts.append(self._read_compressed(rows[number : number + 1].copy(), chunk.data, start))
+            begin = number + 1
+        return np.concatenate([*parts, self._read(rows[begin:], chunk.data, start)])
+
+    def _read_compressed(self, row: Rows, data: memoryview, start: int) -> Rows:
+        """Read one compressed batch: its payload takes the place of its body."""
+        from kafkatx.formats.record_batch import Codec  # loaded here, with the codecs, since next to nobody needs them
+        from kafkatx.segments.compression import decompress
+
+        position, size = int(row["position"][0]), int(row["size"][0])
+        body = bytes(data[start + position + HEADER_SIZE : start + position + size])
+        payload = decompress(Codec(int(row["attributes"][0]) & CODEC_BITS), body)
+        if payload.problem:
+            self._note(Damage("entry", self.file.path, position, size, "records that can be decompressed", payload.problem))
+        row["attributes"] &= ~CODEC_BITS
+        row["size"] = HEADER_SIZE + len(payload.data)
+        return self._read(row, memoryview(bytes(HEADER_SIZE) + payload.data), -position)
+
+    def _read(self, batches: Rows, data: memoryview, start: int) -> Rows:
+        """Read the records of uncompressed batches; `start` is the place in `data` of the file's first byte."""
+        parts, number, record = [np.zeros(0, STATE)], 0, 0
+        room = min(ROWS_PER_CALL, int(batches["record_count"].clip(0).sum()) + 1)
+        while number < len(batches):
             out, places, problems = np.zeros(room, STATE), np.zeros(room, PLACES), np.zeros(1024, PROBLEM)
-            data, start = walk_states.view(chunk.data), -chunk.data_position
-            count, bad, number, record = walk_states(data, start, chunk.rows, number, record, out, places, problems)
+            count, bad, number, record = walk_states(
+                walk_states.view(data), start, batches, number, record, out, places, problems
+            )
             walk_states.count(count)
-            self._note_problems(chunk.rows, problems[:bad])
-            parts.append(self._named(chunk.data, out[:count], places[:count]))
-        return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros(0, STATE)
+            self._note_problems(batches, problems[:bad])
+            parts.append(self._named(data, out[:count], places[:count]))
+        return np.concatenate(parts) if len(parts) > 2 else parts[-1]
 
     def _named(self, data: memoryview, rows: Rows, places: Rows) -> Rows:
         """Put the codes of ids, partition lists and unknown tags into the rows."""

@@ -99,7 +99,7 @@ def _read_at(descriptor: int, buffer: memoryview, position: int) -> int:
     return len(data)
 
 
-def read_small(path: str, limit: int = 1 << 20) -> bytes:
+def read_small(path: str, limit: int = 64 << 20) -> bytes:
     """First `limit` bytes of a small file; raises OSError."""
     with OpenFile(path) as file:
         return file.read(0, limit)

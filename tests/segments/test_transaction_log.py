@@ -1,3 +1,4 @@
+import gzip
 import tracemalloc
 
 import pytest
@@ -192,3 +193,21 @@ def test_hostile_bytes_cost_bounded_memory(engine, tmp_path, kind):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 40 << 20
+
+
+def test_a_compressed_batch_is_read_like_any_other(engine, tmp_path):
+    """No broker compresses this topic; a hand that rewrote it might."""
+    path = next(path for path in transaction_state_logs() if len(list(declared.batches(path.read_bytes()))) > 3)
+    batches = list(declared.batches(path.read_bytes()))
+    data = path.read_bytes()
+    pieces = [bytearray(data[batch.position : batch.position + batch.size]) for batch in batches]
+    squeezed = bytearray(pieces[1][:61] + gzip.compress(bytes(pieces[1][61:])))
+    squeezed[8:12] = (len(squeezed) - 12).to_bytes(4, "big")
+    squeezed[22] |= 1
+    pieces[1] = bytearray(with_crc(bytes(squeezed)))
+    changed = tmp_path / path.name
+    changed.write_bytes(b"".join(pieces))
+    names, others = Names(), Names()
+    kept = ("offset", "producer_id", "producer_epoch", "state", "id_code", "partitions_code", "timestamp")
+    before = [[row[name] for name in kept] for row in read(path, names)[0]]
+    assert [[row[name] for name in kept] for row in read(changed, others)[0]] == before
