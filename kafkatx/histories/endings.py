@@ -21,6 +21,7 @@ from kafkatx.histories.growing import Array
 from kafkatx.kernels.transactions import EMPTY, NOTHING, ONGOING, PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.terms.clocks import (
     BROKERS_TOLERANCE_MS,
+    CLEANUP_INTERVAL_MS,
     OLD_CLEANUP_INTERVAL_MS,
     PROMPT_RETRY_MS,
     RETRY_WINDOW_MS,
@@ -65,6 +66,8 @@ class Reason(IntEnum):
     no_bump_release = 12
     rows_missing = 13
     v2_rows_end = 14
+    over_timeout_went_on = 15
+    near_timeout = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +85,12 @@ class Endings:
     data_epoch: Any
 
 
-def endings(transactions: Array, data_epoch: Array, release_raises_epoch: bool) -> Endings:
+def endings(transactions: Array, data_epoch: Array, release_raises_epoch: bool, one_clock: bool = False) -> Endings:
     """Decide every ending.
 
     `data_epoch` is the epoch of a transaction's data as the partitions show it (-1 where none is at hand);
     `release_raises_epoch` says
-    that 0.11.0.0 and 0.11.0.1 are excluded.
+    that 0.11.0.0 and 0.11.0.1 are excluded; `one_clock` that all rows were written by one broker.
     """
     t = transactions
     epoch = np.where(t["producer_epoch"] >= 0, t["producer_epoch"], data_epoch).astype(np.int64)
@@ -98,7 +101,10 @@ def endings(transactions: Array, data_epoch: Array, release_raises_epoch: bool) 
     listless = ~seen & (t["decision_version"] == 2) & (t["begin_offset"] < 0)
     protocol = np.where(listless, Protocol.v2, protocol)
     duration = np.where((t["decided_at"] >= 0) & (t["started_at"] >= 0), t["decided_at"] - t["started_at"], -1)
-    ended_by, verdict, reason = _of_aborts(t, epoch, decision_epoch, protocol, duration, release_raises_epoch)
+    tolerance = np.where(_same_clock(t, one_clock), 0, BROKERS_TOLERANCE_MS)
+    ended_by, verdict, reason = _of_aborts(
+        t, epoch, decision_epoch, protocol, duration, tolerance, release_raises_epoch
+    )
     aborted, committed = t["decision"] == PREPARE_ABORT, t["decision"] == PREPARE_COMMIT
     ended_by = np.where(aborted, ended_by, np.where(committed, EndedBy.client, EndedBy.open))
     verdict = np.where(aborted, verdict, Verdict.proved)
@@ -106,8 +112,19 @@ def endings(transactions: Array, data_epoch: Array, release_raises_epoch: bool) 
     return Endings(ended_by, verdict, reason, protocol, duration, epoch)
 
 
+def _same_clock(t: Array, one_clock: bool) -> Any:
+    """Whether start and decision were written under one leadership, or by the only broker there is."""
+    return (t["begin_leader_epoch"] == t["decision_leader_epoch"]) | (t["begin_leader_epoch"] < 0) | one_clock
+
+
 def _of_aborts(
-    t: Array, epoch: Any, decision_epoch: Any, protocol: Any, duration: Any, release_raises_epoch: bool
+    t: Array,
+    epoch: Any,
+    decision_epoch: Any,
+    protocol: Any,
+    duration: Any,
+    tolerance: Any,
+    release_raises_epoch: bool,
 ) -> tuple[Any, Any, Any]:
     """EndedBy, Verdict and Reason as if every transaction had been aborted; the first answer that holds stands."""
     known = (epoch >= 0) & (decision_epoch >= 0)
@@ -115,8 +132,6 @@ def _of_aborts(
     v2, classic = protocol == Protocol.v2, protocol == Protocol.classic
     by_coordinator = (classic & (t["decision_version"] == 2)) | (v2 & (step == 2))
     raised = (classic & (step > 0)) | by_coordinator
-    same_clock = t["begin_leader_epoch"] == t["decision_leader_epoch"]
-    tolerance = np.where(same_clock | (t["begin_leader_epoch"] < 0), 0, BROKERS_TOLERANCE_MS)
     timeout = t["timeout_ms"].astype(np.int64)
     over = (duration > timeout + tolerance) & (duration >= 0) & (timeout >= 0)
     within = (duration >= 0) & (duration <= timeout - tolerance)
@@ -130,6 +145,8 @@ def _of_aborts(
         & (t["next_epoch"] == t["completion_epoch"])
         & (t["next_producer_id"] == t["completed_producer_id"])
     )
+    went_on_at_once = went_on & (gap <= PROMPT_RETRY_MS) & (duration <= timeout + CLEANUP_INTERVAL_MS)
+    near = raised & (duration >= 0) & (timeout >= 0) & ~over & ~within & ~init
     unseen = v2 & within & (t["next_state"] == NOTHING) & ~_goes_on(t)
     answers = [
         (classic & ~raised & known & within, EndedBy.client, Verdict.proved, Reason.own_epoch),
@@ -141,10 +158,12 @@ def _of_aborts(
         ),
         (classic & ~raised & known & over, EndedBy.unknown, Verdict.possible, Reason.no_bump_release),
         (classic & ~raised & known, EndedBy.client, Verdict.likely, Reason.own_epoch),
-        (v2 & over & went_on, EndedBy.client, Verdict.likely, Reason.v2_client_went_on),
+        (v2 & ~raised & over & went_on_at_once, EndedBy.client, Verdict.likely, Reason.v2_client_went_on),
+        (v2 & over & went_on, EndedBy.timeout, Verdict.likely, Reason.over_timeout_went_on),
         ((raised | v2) & over & prompt, EndedBy.timeout, Verdict.likely, Reason.over_timeout_then_init),
         ((raised | v2) & over & late, EndedBy.timeout, Verdict.likely, Reason.over_timeout_late),
         ((raised | v2) & over, EndedBy.timeout, Verdict.proved, Reason.over_timeout),
+        (near, EndedBy.timeout, Verdict.likely, Reason.near_timeout),
         (raised & within & init, EndedBy.new_instance, Verdict.likely, Reason.raised_then_init),
         (raised & within, EndedBy.new_instance, Verdict.likely, Reason.raised_before_timeout),
         (v2 & within & prompt, EndedBy.new_instance, Verdict.likely, Reason.v2_then_init),

@@ -222,7 +222,7 @@ def tell(
     tolerance = 0 if facts.brokers <= 1 else BROKERS_TOLERANCE_MS
     parts = participations(transactions, spans, labels.partition_lists, at_hand, tolerance)
     raises = facts.release_known_to_raise_epoch or _epoch_was_raised_by_timeout(transactions)
-    ended = endings(transactions, _data_epochs(len(transactions), spans, parts), raises)
+    ended = endings(transactions, _data_epochs(len(transactions), spans, parts), raises, facts.brokers <= 1)
     return Story(
         facts, labels, transactions,
         _stacked([history.initialisations for history in coordinators], INITIALISATION),

@@ -35,6 +35,8 @@ REASONS = {
     Reason.over_timeout: "the timeout was over and the end raised the epoch",
     Reason.over_timeout_then_init: "the timeout was over; a start followed at once, which may have done it instead",
     Reason.over_timeout_late: "the timeout was over for longer than the coordinator takes to look",
+    Reason.over_timeout_went_on: "the timeout was over; its client's own abort succeeds then too, and it went on",
+    Reason.near_timeout: "the epoch was raised as the timeout ended, by two coordinators' clocks; no start followed",
     Reason.raised_then_init: "the epoch was raised before the timeout was over, and a start followed",
     Reason.raised_before_timeout: "the epoch was raised before the timeout was over",
     Reason.v2_then_init: "before the timeout was over, and a start followed at once",
