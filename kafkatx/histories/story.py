@@ -215,7 +215,7 @@ def tell(
 ) -> Story:
     """Join what the folds yielded to the story of a capture. Pure: the same tables give the same story."""
     transactions = _stacked([history.transactions for history in coordinators], TRANSACTION)
-    latest = np.sort(_stacked([history.latest for history in coordinators], LATEST), order=["id_code", "timestamp"])
+    latest = np.sort(_stacked(_latest(coordinators), LATEST), order=["id_code", "timestamp"])
     spans = _stacked([part.spans for part in partitions], SPAN)
     at_hand = np.zeros(len(labels.topic_partitions) + 1, bool)
     at_hand[[code for code in horizons]] = True
@@ -229,6 +229,17 @@ def tell(
         _stacked([history.oddities for history in coordinators], ODDITY),
         latest, spans, parts, ended, horizons, state_horizons, _index(transactions, partitions),
     )  # fmt: skip
+
+
+def _latest(coordinators: list[CoordinatorHistory]) -> list[Array]:
+    """Latest rows of each state partition; `transaction_row` counts in the table of all transactions from here on."""
+    tables, before = [], 0
+    for history in coordinators:
+        rows = history.latest.copy()
+        rows["transaction_row"] += np.where(rows["transaction_row"] >= 0, before, 0)
+        tables.append(rows)
+        before += len(history.transactions)
+    return tables
 
 
 def _index(transactions: Array, partitions: list[PartitionSpans]) -> Index:
