@@ -62,7 +62,7 @@ def initialisations(story: Story) -> Initialisations:
     idle = rows["updated_at"] - rows["previous_updated_at"]
     returned = known & ~same_id & (idle >= EXPIRATION_MS) & (rows["producer_epoch"] == 0)
     step = rows["producer_epoch"].astype(np.int64) - rows["previous_epoch"]
-    skipped = (known & ~complete & (before != EMPTY)) | (known & same_id & (step != 1))
+    skipped = known & ((~complete & (before != EMPTY)) | (same_id & (step != 1) & (step != 0)))
     answers = [
         (rows["is_tombstone"] == 1, Why.expired, Verdict.likely),
         (unseen & (rows["producer_epoch"] > 0), Why.rows_before_missing, Verdict.proved),
@@ -74,7 +74,7 @@ def initialisations(story: Story) -> Initialisations:
         (known & ~same_id, Why.new_producer_id, Verdict.possible),
         (skipped, Why.rows_between_missing, Verdict.likely),
         (ended_by == EndedBy.timeout, Why.after_timeout, Verdict.likely),
-        (_is_own_bump(story, preceding, ended_by), Why.own_bump, Verdict.likely),
+        (_is_own_bump(story, preceding, ended_by) | (known & same_id & (step == 0)), Why.own_bump, Verdict.likely),
     ]
     conditions = [answer[0] for answer in answers]
     why = np.select(conditions, [int(answer[1]) for answer in answers], int(Why.restart))

@@ -35,12 +35,13 @@ RENAMED = {"first_at": "from", "last_at": "to"}
 
 
 def write_json(stream: TextIO, histories: Histories, version: str) -> None:
-    """Write the whole document."""
+    """Write the whole document, an event a line."""
     stream.write(f'{{\n "kafkatx": {json.dumps(version)},\n "schema": {SCHEMA},\n "histories": [')
     separator = "\n"
     for capture in histories.captures:
         for timeline in capture.book.timelines():
-            stream.write(separator + _indented(history(capture, timeline)))
+            stream.write(separator)
+            _write_history(stream, capture, timeline)
             separator = ",\n"
     stream.write("\n ],\n")
     coverage = [coverage_row(entry) for entry in histories.coverage]
@@ -48,12 +49,22 @@ def write_json(stream: TextIO, histories: Histories, version: str) -> None:
     stream.write(f' "coverage": {_indented(coverage)},\n "damage": {_indented(damage)}\n}}\n')
 
 
+def _write_history(stream: TextIO, capture: CaptureHistory, timeline: Timeline) -> None:
+    head = _indented(heading(capture, timeline)).removesuffix("\n }")
+    stream.write(f'{head},\n  "events": [')
+    separator = "\n   "
+    for entry in timeline.events():
+        stream.write(separator + json.dumps(event(entry)))
+        separator = ",\n   "
+    stream.write("\n  ]\n }")
+
+
 def _indented(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, indent=1).replace("\n", "\n ")
 
 
-def history(capture: CaptureHistory, timeline: Timeline) -> dict[str, Any]:
-    """Return one timeline as plain data."""
+def heading(capture: CaptureHistory, timeline: Timeline) -> dict[str, Any]:
+    """Return what is said of a timeline as a whole."""
     return {
         "capture": capture.capture,
         "cluster_id": capture.cluster_id,
@@ -62,7 +73,6 @@ def history(capture: CaptureHistory, timeline: Timeline) -> dict[str, Any]:
         "state_partition": timeline.state_partition,
         **fields(overview(timeline)),
         "latest": _latest(timeline),
-        "events": [event(entry) for entry in timeline.events()],
     }
 
 
@@ -77,17 +87,21 @@ def event(entry: Event) -> dict[str, Any]:
 
 def fields(value: Any) -> dict[str, Any]:
     """Return a dataclass's fields: times as text, enumerations by name, nested ones alike."""
-    found = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
+    found = ((name, getattr(value, name)) for name in type(value).__dataclass_fields__)
     return {RENAMED.get(name, name): iso(item) if name in TIMES else _plain(item) for name, item in found}
 
 
 def _plain(value: Any) -> Any:
+    if value is None or type(value) in (int, str, bool):
+        return value
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Enum):
+        return value.name if isinstance(value, IntEnum) else value.value
     if dataclasses.is_dataclass(value):
         row = fields(value)
         return {**row, "status": row["status"].lower()} if isinstance(value, Part) else row
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return (value.name if isinstance(value, IntEnum) else value.value) if isinstance(value, Enum) else value
+    return value
 
 
 def _latest(timeline: Timeline) -> dict[str, Any] | None:

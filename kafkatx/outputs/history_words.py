@@ -26,7 +26,7 @@ ENDERS = {
     EndedBy.client: "by the client",
     EndedBy.timeout: "by the coordinator: timeout",
     EndedBy.new_instance: "by the start of a new instance",
-    EndedBy.unknown: "by nobody knows whom",
+    EndedBy.unknown: "by somebody who can't be told",
 }
 REASONS = {
     Reason.commit: "only a client commits",
@@ -41,6 +41,7 @@ REASONS = {
     Reason.raised_before_timeout: "the epoch was raised before the timeout was over",
     Reason.v2_then_init: "before the timeout was over, and a start followed at once",
     Reason.v2_within_timeout: "before the timeout was over, and no start followed",
+    Reason.v2_rows_end: "before the timeout was over; the rows end before a start could show",
     Reason.v2_client_went_on: "the producer went on with the epoch it was given",
     Reason.no_bump_release: "0.11.0.0 and 0.11.0.1 leave the epoch as it is in every case",
     Reason.rows_missing: "rows of it are not at hand",

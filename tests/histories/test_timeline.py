@@ -28,7 +28,7 @@ from kafkatx.local.history import history
 from kafkatx.local.stories import build_stories, open_captures
 from kafkatx.terms.verdicts import Verdict
 from tests.evidence import fixture_cases, fixtures
-from tests.rules.cluster import DAY, LAST_EPOCH, MINUTE, SECOND, Cluster, replace_epoch
+from tests.rules.cluster import DAY, LAST_EPOCH, MINUTE, SECOND, Cluster, Empty, replace_epoch
 
 ID = "orders-1"
 
@@ -130,6 +130,23 @@ def test_a_quick_start_after_an_abort_under_transactions_v2_is_no_bump_of_the_cl
     v2.abort(ID)
     v2.empty(ID)
     assert Why.own_bump not in [why for why, _, _ in starts(v2)]
+
+
+def test_an_empty_row_at_an_unchanged_epoch_is_the_clients_retry_and_no_missing_row(v2):
+    v2.init(ID)
+    v2.begin(ID, "orders-0")
+    v2.abort(ID)
+    v2.store(ID, replace(v2.ids[ID], state=Empty, started_at=-1, partitions=(), version=0))
+    v2.run(ID, "orders-0")
+    assert starts(v2)[1] == (Why.own_bump, Verdict.likely, 1)
+
+
+def test_an_epoch_that_was_left_out_says_that_rows_are_missing(classic):
+    classic.init(ID)
+    classic.run(ID, "orders-0")
+    known = classic.ids[ID]
+    classic.store(ID, replace(known, epoch=known.epoch + 4, state=Empty, started_at=-1, partitions=(), version=0))
+    assert starts(classic)[1][0] is Why.rows_between_missing
 
 
 def test_a_new_producer_id_at_the_last_epoch_is_its_exhaustion(classic):
