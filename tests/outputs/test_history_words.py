@@ -17,8 +17,8 @@ TRANSACTION = Transaction(
     row=0, instance=1, producer_id=7, producer_epoch=0, decision_epoch=0, completed_producer_id=7, completed_epoch=0,
     protocol=Protocol.classic, outcome=Outcome.aborted, ended_by=EndedBy.client, verdict=Verdict.proved,
     reason=Reason.own_epoch, started_at=900, decided_at=1_000, completed_at=1_010, last_marker_at=1_005,
-    duration_ms=100, timeout_ms=60_000, begin_offset=1, decision_offset=2, completion_offset=3, rows_missing=False, records=3, bytes=300,
-    parts=(PART,),
+    duration_ms=100, timeout_ms=60_000, begin_offset=1, decision_offset=2, completion_offset=3, rows_missing=False,
+    records=3, bytes=300, parts=(PART,),
 )  # fmt: skip
 START = Initialisation(5, 0, Why.restart, Verdict.likely, 2, 7, 1, 60_000, 7, 0, 10, False)
 
