@@ -30,13 +30,15 @@ from kafkatx.rules.finding import Considered, Finding, NotCheckable, Place, Reme
 from kafkatx.rules.wording import data_place, latest_row, offsets, plural
 from kafkatx.terms.clocks import LATE_TRANSACTION_BUFFER_MS, MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.times import clock, duration
-from kafkatx.terms.topics import TRANSACTION_STATE
+from kafkatx.terms.topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from kafkatx.terms.transaction_states import state_name
 from kafkatx.terms.verdicts import Severity, Verdict
 
 RULE = "hanging_transaction"
 IN_FLIGHT_MS = 60_000
 """Twice request.timeout.ms: as long as the request that adds a partition may be on its way."""
+ON_THE_WAY_MS = 1_000
+"""How long records may wait in their client and on their way before they stand in the log."""
 TOOL = "kafka-transactions.sh --bootstrap-server HOST:PORT"
 
 
@@ -106,6 +108,9 @@ def _what_is_missing(story: Story, span: Array, latest: Array | None) -> str | N
     newest = int(of_producer["coordinator_epoch"].max())
     if newest > horizon.leader_epoch:
         return f"the rows of coordinator epoch {newest}, which wrote markers of this producer id"
+    marked = int(of_producer["marker_epoch"].max())
+    if latest["producer_id"] == span["producer_id"] and marked > latest["producer_epoch"]:
+        return f"the row behind the marker of epoch {marked}: those at hand end before it"
     if latest["state"] == ONGOING and story.age_ms(int(span["first_timestamp"])) < IN_FLIGHT_MS:
         return "evidence from a minute later: the partition may be on its way into the transaction that is open"
     return None
@@ -117,15 +122,33 @@ def _reaches(story: Story, span: Array, latest: Array | None) -> bool:
     Data behind the marker of a completed transaction belong to nobody by their place alone; there another partition of
     `__transaction_state` may show that the copy is young enough, if there is only one copy.
     """
-    written, one_copy = int(span["last_timestamp"]), story.facts.brokers <= 1
+    written, one_copy = _stood_by(story, span), story.facts.brokers <= 1
     ends = [horizon.newest for horizon in story.state_horizons.values() if horizon.newest >= 0]
     if latest is None:
         return bool(ends) and (max(ends) if one_copy else min(ends)) >= written
     horizon = story.state_horizons[int(latest["state_partition"])]
     if not story.is_latest_known(latest):
         return False
+    if latest["state"] >= COMPLETE_COMMIT and _sent_before_the_decision(story, span, latest):
+        return True
     ended_before = latest["state"] >= COMPLETE_COMMIT and span["previous_marker_offset"] >= 0
     return horizon.newest >= written or bool(ended_before and one_copy and max(ends) >= written)
+
+
+def _sent_before_the_decision(story: Story, span: Array, latest: Array) -> bool:
+    """Whether the data are older than the decision of the id's last transaction: what comes next is sent after it."""
+    rows = story.transactions_of(int(latest["id_code"]))
+    decided = int(story.transactions["decided_at"][rows].max()) if len(rows) else -1
+    return bool(latest["producer_id"] == span["producer_id"] and int(span["last_timestamp"]) < decided)
+
+
+def _stood_by(story: Story, span: Array) -> int:
+    """Time by which the data were in the log; their own is from before the coordinator heard of them."""
+    others = story.spans[story.spans_of(int(span["partition_code"]))]
+    behind = others["marker_timestamp"][others["marker_offset"] > span["last_offset"]]
+    topic, _ = story.topic_partition(int(span["partition_code"]))
+    sent = int(span["last_timestamp"]) + (0 if topic == CONSUMER_OFFSETS else ON_THE_WAY_MS)
+    return min(sent, int(behind.min())) if len(behind) else sent
 
 
 def _is_late(story: Story, span: Array, latest: Array) -> bool:

@@ -73,3 +73,51 @@ def test_a_log_that_reaches_back_and_lacks_a_committed_end_is_an_atomicity_viola
     either.wait(10 * SECOND)
     either.beat(partition="payments-0")
     assert either.tell().only("atomicity_violation").partition == 0
+
+
+def behind_its_marker(cluster: Cluster) -> None:
+    """A transaction that ended, and data behind its marker."""
+    cluster.init("orders-1")
+    cluster.beat()
+    cluster.run("orders-1", "orders-0", "payments-0")
+    cluster.wait(SECOND)
+    cluster.data("orders-1", "orders-0")
+
+
+def test_records_that_may_be_younger_than_the_coordinators_log_hang_for_nobody_to_say(either):
+    """A live copy: the next transaction's row came after the state log was copied, its data before theirs were."""
+    behind_its_marker(either)
+    either.wait(40)
+    either.beat()
+    told = either.tell()
+    assert not told.of("hanging_transaction")
+    assert told.not_checkable("hanging_transaction")
+
+
+def test_records_before_a_marker_that_the_coordinators_log_passes_do_hang(either):
+    behind_its_marker(either)
+    either.wait(40)
+    either.beat(partition="orders-0")
+    either.beat()
+    assert either.tell().of("hanging_transaction")
+
+
+def test_records_of_a_transaction_that_ended_elsewhere_behind_the_last_row_do_not_hang(v2):
+    """The marker in the other partition carries an epoch of which the coordinator's log has no row yet."""
+    behind_its_marker(v2)
+    known = v2.ids["orders-1"]
+    v2.data("orders-1", "payments-0")
+    v2.log("payments-0").marker((known.producer_id, known.epoch + 1), True, 0, v2.clock)
+    v2.wait(5 * SECOND)
+    v2.beat()
+    assert not v2.tell().of("hanging_transaction")
+
+
+def test_records_from_before_the_decision_of_their_ids_last_transaction_hang(either):
+    """A partition that was never registered: the transaction ends elsewhere, and nothing else happens after it."""
+    either.init("orders-1")
+    either.begin("orders-1", "orders-0")
+    either.data("orders-1", "payments-0")
+    either.wait(3)
+    either.commit("orders-1")
+    assert either.tell().only("hanging_transaction").topic == "payments"
