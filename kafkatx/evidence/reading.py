@@ -1,5 +1,6 @@
-"""One partition of a capture, all copies merged: windows of batches or coordinator rows, and what was met on the
-way.
+"""One partition of a capture, all copies merged.
+
+Windows of batches or coordinator rows, and what was met on the way.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.directories import DataDirectory, Partition
 from kafkatx.evidence.inventory import Item
 from kafkatx.evidence.reach import FileReach, Holes, Range, left_over
-from kafkatx.kernels.batches import CHECK_ALL, CHECK_CONTROL
+from kafkatx.kernels.batches import CHECK_ALL, CHECK_CONTROL, LOG_OVERHEAD
 from kafkatx.kernels.rows import VALID
 from kafkatx.segments.batches import NO_LIMIT, Rows, SegmentWalk
 from kafkatx.segments.damage import Damage
@@ -75,7 +76,8 @@ class PartitionReading:
         """
         trusted = [reach for reach in self.reaches if reach.source not in self.set_aside]
         lost = left_over(
-            [stretch for reach in self.reaches for stretch in reach.lost], [part for reach in trusted for part in reach.read]
+            [stretch for reach in self.reaches for stretch in reach.lost],
+            [part for reach in trusted for part in reach.read],
         )
         tail = [(self.holes.end, self.known_end)] if self.known_end > max(self.holes.end, 0) else []
         return sorted([*self.holes.ranges, *lost, *tail])
@@ -92,6 +94,7 @@ class PartitionReading:
             yield rows
         self.set_aside.update(source for source, _ in merge.diverged)
         self.diverged.extend((paths[source], row) for source, row in merge.diverged)
+        self.damage.extend(_divergence(path, rows, shape) for path, rows in _by_path(self.diverged).items())
 
     def _files(self) -> Iterator[_File]:
         limits = offset_limits([item for _, item in self.segments])
@@ -106,7 +109,9 @@ class PartitionReading:
         check = CHECK_ALL if self.verify_all or self.topic in INTERNAL else CHECK_CONTROL
         with given.opened() as file:
             if file is not None:
-                walk = SegmentWalk(file, check=check, first_offset=max(0, given.item.base_offset), offset_limit=given.limit)
+                walk = SegmentWalk(
+                    file, check=check, first_offset=max(0, given.item.base_offset), offset_limit=given.limit
+                )
                 for chunk in walk.chunks():
                     given.note(chunk.rows, walk)
                     yield chunk.rows
@@ -124,8 +129,9 @@ class PartitionReading:
                 self.damage.extend(given.end(walk))
 
     def open_before(self, offset: int, snapshots: list[Item]) -> list[tuple[int, int, int, int]]:
-        """Transactions that snapshots show open since before `offset`: (producer id, epoch, first offset, last
-        time).
+        """Transactions that snapshots show open since before `offset`.
+
+        (producer id, epoch, first offset, last time).
         """
         found: list[tuple[int, int, int, int]] = []
         for item in snapshots:
@@ -207,13 +213,30 @@ class _File:
             entry.status = "empty"
         elif walk.preallocated:
             entry.note = f"{walk.preallocated:,} preallocated bytes at the end"
-        if walk.torn:
+        if walk.torn or 0 < walk.preallocated < LOG_OVERHEAD:  # few zeros may be the offset that a batch begins with
             self.reach.break_off(self._known_limit)
         return walk.damage
 
     @property
     def _known_limit(self) -> int | None:
         return None if self.limit == NO_LIMIT else self.limit
+
+
+def _by_path(diverged: list[tuple[str, Rows]]) -> dict[str, list[Rows]]:
+    found: dict[str, list[Rows]] = {}
+    for path, row in diverged:
+        found.setdefault(path, []).append(row)
+    return found
+
+
+def _divergence(path: str, rows: list[Rows], shape: Shape) -> Damage:
+    """One entry for what one file holds against the log that stands."""
+    begin, last = min(int(row["position"]) for row in rows), max(rows, key=lambda row: int(row["position"]))
+    end = int(last["position"]) + (int(last["size"]) if "size" in (last.dtype.names or ()) else 0)
+    epochs = sorted({int(row["leader_epoch"]) for row in rows})
+    first, behind = min(int(row[shape.offset]) for row in rows), max(int(row[shape.last_offset]) for row in rows)
+    found = f"others at offsets {first} to {behind}, of leader epoch {' and '.join(map(str, epochs[:3]))}"
+    return Damage("diverged", path, begin, max(end - begin, 0), "the batches of the log that stands", found)
 
 
 def _means_its_offset(rows: Rows) -> Any:

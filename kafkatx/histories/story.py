@@ -15,7 +15,6 @@ from kafkatx.kernels.rows import INITIALISATION, LATEST, ODDITY, SPAN, TRANSACTI
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, OLD_CLEANUP_INTERVAL_MS
 from kafkatx.terms.topics import partition_for
 
-
 DEFAULT_STATE_PARTITIONS = 50
 """transaction.state.log.num.partitions, in all releases."""
 
@@ -109,9 +108,10 @@ class CaptureFacts:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Ways into the tables: `by_id` are rows of transactions ordered by id and then by time, `id_codes` their ids;
-    `spans` gives the
-    first and the behind-last row of each partition's spans."""
+    """Ways into the tables: `by_id` are rows of transactions ordered by id and then by time.
+
+    `id_codes` their ids; `spans` gives the first and the behind-last row of each partition's spans.
+    """
 
     by_id: Array
     id_codes: Array
@@ -167,6 +167,20 @@ class Story:
         horizon = self.state_horizons[int(latest["state_partition"])]
         return not horizon.is_torn and int(latest["offset"]) >= horizon.last_loss
 
+    def is_whole_since(self, state_partition: int, time: int) -> bool:
+        """Whether no row of a partition of `__transaction_state` from after `time` (ms) can be lost.
+
+        A loss is older where a row behind it is.
+        """
+        loss = self.state_horizons[state_partition].last_loss
+        if loss < 0:
+            return True
+        t = self.transactions[self.transactions["state_partition"] == state_partition]
+        return any(
+            bool(((t[f"{row}_offset"] >= loss) & (t[f"{row}_timestamp"] <= time)).any())
+            for row in ("begin", "decision", "completion")
+        )
+
     def owner_of_producer(self, producer_id: int) -> int:
         """Code of the transactional.id that had a producer id, -1 where no row names it."""
         for table in (self.latest, self.transactions, self.initialisations):
@@ -176,8 +190,9 @@ class Story:
         return -1
 
     def state_partition_at_hand(self, transactional_id: str) -> bool | None:
-        """Whether the coordinator's partition of an id is in the evidence; None where the number of partitions is not
-        known.
+        """Whether the coordinator's partition of an id is in the evidence.
+
+        None where the number of partitions is not known.
         """
         count = self.state_partition_count
         return None if count is None else partition_for(transactional_id, count) in self.state_horizons

@@ -127,7 +127,7 @@ def _reaches(story: Story, span: Array, latest: Array | None) -> bool:
     if latest is None:
         return bool(ends) and (max(ends) if one_copy else min(ends)) >= written
     horizon = story.state_horizons[int(latest["state_partition"])]
-    if not story.is_latest_known(latest):
+    if not story.is_latest_known(latest) or not story.is_whole_since(horizon.partition, int(span["first_timestamp"])):
         return False
     if latest["state"] >= COMPLETE_COMMIT and _sent_before_the_decision(story, span, latest):
         return True

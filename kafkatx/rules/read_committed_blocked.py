@@ -112,10 +112,16 @@ def _verdict(story: Story, span: Array, owner: int, horizon: Horizon) -> Verdict
     """Proved where no other copy can hold the missing marker, or the coordinator itself says that none was sent."""
     if owner == -2 or horizon.is_torn or (span["flags"] & OVER_GAP and horizon.has_gaps):
         return Verdict.possible
-    undecided = owner >= 0 and story.transactions["decision"][owner] < 0
+    undecided = owner >= 0 and story.transactions["decision"][owner] < 0 and _is_known_to_last(story, owner)
     if undecided or (story.facts.brokers <= 1 and story.has_all_state_partitions):
         return Verdict.proved
     return Verdict.likely
+
+
+def _is_known_to_last(story: Story, owner: int) -> bool:
+    """Whether the coordinator's rows of a transaction are the last of its id for certain."""
+    latest = story.latest_of(int(story.transactions["id_code"][owner]))
+    return latest is not None and latest["transaction_row"] == owner and story.is_latest_known(latest)
 
 
 def _severity(story: Story, holder: int, owner: int, code: int, age: int) -> Severity:

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from kafkatx.histories.growing import Array
 from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Story
+from kafkatx.kernels.transactions import AFTER_HOLE
 from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step
 from kafkatx.rules.wording import begin_row, data_place, latest_row, marker_place, partition_name, parts_of, plural
 from kafkatx.terms.times import clock, duration
@@ -83,8 +84,11 @@ def _stuck(story: Story, latest: Array) -> Finding:
 
 def _verdict(story: Story, latest: Array, missing: list[Array], age: int) -> Verdict:
     """Proved where a partition at hand goes on without its marker, for longer than any retry, by a broker's clock."""
-    decided = int(latest["timestamp"])
-    if not story.is_latest_known(latest):
+    decided, row = int(latest["timestamp"]), int(latest["transaction_row"])
+    lost_before = story.state_horizons[int(latest["state_partition"])].last_loss >= 0
+    if not story.is_latest_known(latest) or (
+        lost_before and row >= 0 and story.transactions["flags"][row] & AFTER_HOLE
+    ):
         return Verdict.possible
     shown = [
         part

@@ -69,7 +69,7 @@ def check(story: Story) -> Iterator[Finding]:
 
 def _timed_out(story: Story, transactional_id: str, rows: list[int]) -> Finding:
     first = story.transactions[rows[0]]
-    again = _committed_later(story, rows[-1])
+    again, known = _committed_later(story, rows[-1]), _is_all_known(story, rows[-1])
     records = sum(int(span["records"]) for row in rows for span in data_of(story, row))
     what = (
         f"{plural(len(rows), 'transaction')} of {transactional_id} ran longer than "
@@ -78,7 +78,7 @@ def _timed_out(story: Story, transactional_id: str, rows: list[int]) -> Finding:
     return Finding(
         rule=RULE,
         verdict=weakest(story, rows),
-        severity=Severity.warning if again else Severity.error,
+        severity=Severity.warning if again or not known else Severity.error,
         summary=f"{what} and {'was' if len(rows) == 1 else 'were'} aborted by the coordinator: "
         f"{plural(records, 'record')} thrown away",
         transactional_id=transactional_id,
@@ -92,7 +92,7 @@ def _timed_out(story: Story, transactional_id: str, rows: list[int]) -> Finding:
                 f"{clock(int(first['started_at']))}",
             ),
         ),
-        steps=_steps(story, rows[0], again),
+        steps=_steps(story, rows[0], _afterwards(again, known)),
         considered=_considered(story, rows[0]),
         remedies=(_remedy(story, rows),),
     )
@@ -104,7 +104,19 @@ def _committed_later(story: Story, row: int) -> bool:
     return bool(((of_id["decision"] == 2) & (of_id["decided_at"] > story.transactions["decided_at"][row])).any())
 
 
-def _steps(story: Story, row: int, again: bool) -> tuple[Step, ...]:
+def _is_all_known(story: Story, row: int) -> bool:
+    """Whether no row of the id behind this transaction can be lost."""
+    latest = story.latest_of(int(story.transactions["id_code"][row]))
+    return latest is not None and story.is_latest_known(latest)
+
+
+def _afterwards(again: bool, known: bool) -> str:
+    if again:
+        return "the id committed again later"
+    return "the id committed nothing after that" if known else "what the id did after that is lost with its rows"
+
+
+def _steps(story: Story, row: int, after: str) -> tuple[Step, ...]:
     transaction = story.transactions[row]
     data = data_of(story, row)
     markers = [story.spans[int(part["marker"])] for part in parts_of(story, row) if part["marker"] >= 0]
@@ -126,7 +138,6 @@ def _steps(story: Story, row: int, again: bool) -> tuple[Step, ...]:
         "the ABORT markers carry the raised epoch",
         tuple(marker_place(story, span) for span in markers[:4]),
     )
-    after = "the id committed again later" if again else "the id committed nothing after that"
     return (
         began,
         ended,

@@ -22,4 +22,9 @@ class Damage:
 
     def sentence(self) -> str:
         """One line for a person."""
-        return f"unreadable {self.bytes:,} bytes at position {self.position:,} of {self.path}: expected {self.expected}, found {self.found}"
+        if self.kind == "diverged":
+            return f"set aside from position {self.position:,} of {self.path}: {self.found}; {self.expected} differ"
+        return (
+            f"unreadable {self.bytes:,} bytes at position {self.position:,} of {self.path}: expected "
+            f"{self.expected}, found {self.found}"
+        )
