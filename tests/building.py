@@ -78,7 +78,9 @@ def data_batch(base_offset: int, producer_id: int, *values: bytes, epoch: int = 
 
 
 def states(base_offset: int, *rows: tuple[str, transaction_log.TransactionLogValue | bytes | None]) -> bytes:
-    """Return a batch of `__transaction_state`, a record each: transactional.id and value, its bytes, or None (tombstone)."""
+    """Return a batch of `__transaction_state`, a record each: transactional.id and value, its bytes, or None
+    (tombstone).
+    """
     encoded = [
         (transaction_log.build_key(who), value if value is None or isinstance(value, bytes) else build(value))
         for who, value in rows

@@ -20,8 +20,10 @@ from kafkatx.terms.errors import ClosedPipeError, KafkatxError
 
 app = typer.Typer(
     name="kafkatx",
-    help="Forensics for Kafka transactions: reads what brokers left on disk, offline and read only, and says what went wrong.",
-    epilog="Exit codes: 0 done, 1 a finding at --fail-on or damage (verify), 2 wrong usage, 3 nothing readable, 4 output not written, 130 interrupted.",
+    help="Forensics for Kafka transactions: reads what brokers left on disk, offline and read only, and "
+    "says what went wrong.",
+    epilog="Exit codes: 0 done, 1 a finding at --fail-on or damage (verify), 2 wrong usage, 3 nothing "
+    "readable, 4 output not written, 130 interrupted.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
@@ -45,7 +47,9 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of a bug of ours.")] = False,
 ) -> None:
     """Take the options that stand before a command."""

@@ -152,8 +152,9 @@ def console_for(stream: TextIO, colour: Colour) -> Console:
 
 @contextlib.contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[str, int], None] | None]:
-    """Progress on standard error, on a terminal only, for work longer than a second; yields what to call before each
-    file.
+    """Progress on standard error, on a terminal only, for work longer than a second.
+
+    Yields what to call before each file.
     """
     if quiet or not sys.stderr.isatty():
         yield None

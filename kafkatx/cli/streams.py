@@ -42,7 +42,10 @@ def trimmed(stream: TextIO) -> TextIO:
 
 @contextlib.contextmanager
 def standard_output() -> Iterator[TextIO]:
-    """Yield standard output, written to the end behind; raises ClosedPipeError or OutputError where it takes no more."""
+    """Yield standard output, written to the end behind.
+
+    Raises ClosedPipeError or OutputError where it takes no more.
+    """
     try:
         yield sys.stdout
         sys.stdout.flush()

@@ -27,8 +27,9 @@ BatchKey = tuple[str, int, int, int]
 
 @dataclass(slots=True)
 class Capture:
-    """Evidence of one cluster. `fingerprint` stands for it in ids of findings: its cluster.id, else a hash of its
-    first batches.
+    """Evidence of one cluster. `fingerprint` stands for it in ids of findings.
+
+    Its cluster.id, else a hash of its first batches.
 
     `others` are files that belong to it and lie in none of its data directories.
     """
@@ -165,8 +166,9 @@ def _join_log_dirs(used: list[DataDirectory], groups: _Groups) -> None:
 
 
 def _join_replicas(used: list[DataDirectory], groups: _Groups) -> list[set[BatchKey]]:
-    """Directories that share identical batches. Returns the batches sampled of each: none where every directory has a
-    cluster.id.
+    """Directories that share identical batches.
+
+    Returns the batches sampled of each: none where every directory has a cluster.id.
     """
     samples: list[set[BatchKey]] = [set() for _ in used]
     nameless = [number for number, directory in enumerate(used) if not directory.cluster_id and directory.partitions]
@@ -246,8 +248,9 @@ def _fingerprint(samples: Iterable[set[BatchKey]]) -> str:
 
 
 def _named(found: list[Capture]) -> list[Capture]:
-    """Name captures without a cluster.id after their fingerprints: the same evidence has the same name in any
-    company.
+    """Name captures without a cluster.id after their fingerprints.
+
+    The same evidence has the same name in any company.
     """
     found.sort(key=_place_in_order)
     taken: Counter[str] = Counter()

@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kafkatx.evidence.inventory import Item, Kind
-from kafkatx.formats.checkpoints import CLEANER_OFFSETS, LOG_START_OFFSETS, RECOVERY_POINT_OFFSETS, REPLICATION_OFFSETS, parse_offsets
+from kafkatx.formats.checkpoints import (
+    CLEANER_OFFSETS,
+    LOG_START_OFFSETS,
+    RECOVERY_POINT_OFFSETS,
+    REPLICATION_OFFSETS,
+    parse_offsets,
+)
 from kafkatx.formats.identity import parse_meta_properties
 from kafkatx.sources.files import read_small
 

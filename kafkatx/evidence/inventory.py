@@ -112,8 +112,9 @@ def inventory(paths: Iterable[str | Path]) -> list[Item]:
 
 
 def _items(root: str) -> Iterator[Item]:
-    """Files below a path, and folders that can't be read. Each folder is entered once, so a loop of links can't trap
-    the walk.
+    """Files below a path, and folders that can't be read.
+
+    Each folder is entered once, so a loop of links can't trap the walk.
     """
     if not Path(root).is_dir():
         yield _item(root, root, _is_data_directory(Path(root).absolute().parent))
@@ -200,8 +201,9 @@ def _begins_with_batch(head: bytes, size: int) -> bool:
 
 
 def _without_swapped(items: Iterable[Item]) -> Iterator[Item]:
-    """A .swap segment is the cleaner's finished output: the segments whose offsets it covers, and their indexes, are
-    not used.
+    """A .swap segment is the cleaner's finished output.
+
+    The segments whose offsets it covers, and their indexes, are not used.
     """
     kept = list(items)
     covers: dict[tuple[str, PartitionFolder | None], list[tuple[int, int]]] = {}

@@ -66,7 +66,10 @@ class Holes:
     ranges: list[Range] = field(default_factory=list)
 
     def feed(self, starts: Any, ends: Any, counts: Any) -> None:
-        """Carry on over rows; `counts` says of which rows the start means something (not of messages of magic 0 and 1)."""
+        """Carry on over rows; `counts` says of which rows the start means something.
+
+        Not of messages of magic 0 and 1.
+        """
         before = np.empty(len(starts), np.int64)
         before[1:] = ends[:-1] + 1
         before[0] = starts[0] if self.end < 0 else self.end

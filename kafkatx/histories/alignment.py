@@ -1,9 +1,7 @@
-"""Settles the stretches where matching from the front and from the back disagree: the cheapest explanation, if it is
-the only one.
+"""Settles the stretches where matching from both ends disagrees: the cheapest explanation, if it is the only one.
 
 A restarted coordinator repeats markers, brokers lose the ends of logs, clocks differ. What costs little happens (a
-repeated marker, a
-marker that is still to come); what costs much does not (a marker that no coordinator decided).
+repeated marker, a marker that is still to come); what costs much does not (a marker that no coordinator decided).
 """
 
 from __future__ import annotations
@@ -22,6 +20,8 @@ LARGEST_STRETCH = 4_096
 
 MISSING_OF_COMPLETED, MISSING_OF_UNFINISHED = 20, 2
 ORPHAN_WITH_DATA, ORPHAN_EMPTY, ORPHAN_OPEN = 30, 5, 10
+REPEATED_EMPTY = 4
+"""A marker that says again what the one before it said: of two alike the first is the transaction's."""
 IMPOSSIBLE = 1_000_000
 
 
@@ -34,9 +34,7 @@ class Stretch:
 
 
 def settle(stretch: Stretch, transactions: Array, spans: Array, tolerance_ms: int) -> list[int] | None:
-    """Span (or -1) of each transaction of the stretch; None where two explanations cost the same or the stretch is
-    too long.
-    """
+    """Span (or -1) of each transaction; None where two explanations cost the same or the stretch is too long."""
     rows, columns = len(stretch.transactions), len(stretch.spans)
     if rows * columns > LARGEST_STRETCH:
         return None
@@ -58,16 +56,25 @@ def _missing(transactions: Array, transaction: int) -> int:
     return MISSING_OF_COMPLETED if transactions["completion_offset"][transaction] >= 0 else MISSING_OF_UNFINISHED
 
 
-def _orphan(spans: Array, span: int) -> int:
-    if spans["marker_offset"][span] < 0:
+def _orphan(stretch: Stretch, column: int, spans: Array) -> int:
+    span = spans[stretch.spans[column]]
+    if span["marker_offset"] < 0:
         return ORPHAN_OPEN
-    return ORPHAN_WITH_DATA if spans["first_offset"][span] >= 0 else ORPHAN_EMPTY
+    if span["first_offset"] >= 0:
+        return ORPHAN_WITH_DATA
+    return REPEATED_EMPTY if column and _repeats(spans[stretch.spans[column - 1]], span) else ORPHAN_EMPTY
+
+
+def _repeats(before: Array, span: Array) -> bool:
+    """Whether a marker without data says the same as the one before it, by a later coordinator."""
+    same = before["marker_kind"] == span["marker_kind"] and before["marker_epoch"] == span["marker_epoch"]
+    return bool(same and span["coordinator_epoch"] > before["coordinator_epoch"])
 
 
 def _fill(stretch: Stretch, transactions: Array, spans: Array, tolerance_ms: int) -> tuple[Any, Any]:
-    """Costs and numbers of cheapest ways, state by state; unmatched spans come before unmatched transactions, so no
-    way counts twice.
+    """Costs and numbers of cheapest ways, state by state.
 
+    Unmatched spans come before unmatched transactions, so no way counts twice.
     Layer 0: the last step was a match or an orphan; layer 1: the last step left a transaction without a span.
     """
     rows, columns = len(stretch.transactions), len(stretch.spans)
@@ -78,7 +85,7 @@ def _fill(stretch: Stretch, transactions: Array, spans: Array, tolerance_ms: int
         for column in range(columns + 1):
             steps = []
             if column:
-                steps.append((0, row, column - 1, 0, _orphan(spans, stretch.spans[column - 1])))
+                steps.append((0, row, column - 1, 0, _orphan(stretch, column - 1, spans)))
             if row:
                 missing = _missing(transactions, stretch.transactions[row - 1])
                 steps += [(1, row - 1, column, layer, missing) for layer in (0, 1)]
@@ -111,7 +118,7 @@ def _trace(stretch: Stretch, cost: Any, transactions: Array, spans: Array, toler
             missing = _missing(transactions, stretch.transactions[row - 1])
             row -= 1
             layer = 0 if cost[row, column, 0] + missing == here else 1
-        elif column and cost[row, column - 1, 0] + _orphan(spans, stretch.spans[column - 1]) == here:
+        elif column and cost[row, column - 1, 0] + _orphan(stretch, column - 1, spans) == here:
             column -= 1
         else:
             match = _match_cost(stretch, row - 1, column - 1, transactions, spans, tolerance_ms)
@@ -122,8 +129,7 @@ def _trace(stretch: Stretch, cost: Any, transactions: Array, spans: Array, toler
 
 
 def stretches(agreed: Array, matched: Array, group_rows: Array, group_spans: Array) -> list[tuple[int, int, Stretch]]:
-    """Runs of disagreement inside a group: (first, end) positions in the group, and what lies between the agreed
-    neighbours.
+    """Runs of disagreement inside a group: (first, end) in it, and what lies between the agreed neighbours.
 
     `agreed`, `matched` and `group_rows` (transactions) are parallel; `group_spans` are the group's spans in order.
     """

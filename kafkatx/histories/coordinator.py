@@ -68,8 +68,8 @@ class CoordinatorFold:
                 table.make_room()
             why, number, self.transactions.filled, self.initialisations.filled, self.oddities.filled = fold_states(
                 rows, number, self.state_partition, self.empty_list, LEGAL, self.carry, self.latest, self.last_of,
-                self.transactions.rows, self.transactions.filled, self.initialisations.rows, self.initialisations.filled,
-                self.oddities.rows, self.oddities.filled,
+                self.transactions.rows, self.transactions.filled,
+                self.initialisations.rows, self.initialisations.filled, self.oddities.rows, self.oddities.filled,
             )  # fmt: skip
         self._note(rows)
         fold_states.count(len(rows))
@@ -92,7 +92,8 @@ class CoordinatorFold:
         latest = self.latest[self.latest["state"] != NOTHING]
         return CoordinatorHistory(
             self.state_partition, self.transactions.done(), self.initialisations.done(), oddities[kept], latest,
-            self.first_offset, int(self.carry[0]), int(self.carry[1]), self.last_timestamp, self.leader_epoch, self.rows,
+            self.first_offset, int(self.carry[0]), int(self.carry[1]), self.last_timestamp, self.leader_epoch,
+            self.rows,
         )  # fmt: skip
 
 

@@ -30,9 +30,10 @@ class Status(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Participations:
-    """`rows` (dtype PARTICIPATION), in order of transaction; `owner[span]`: transaction row that a span's data belong
-    to, -1 for none,
-    -2 where the evidence fits two."""
+    """`rows` (dtype PARTICIPATION), in order of transaction.
+
+    `owner[span]`: transaction row that a span's data belong to, -1 for none, -2 where the evidence fits two.
+    """
 
     rows: Array
     owner: Array
@@ -191,8 +192,9 @@ def _assign_data(transactions: Array, rows: Array, spans: Array, owner: Array, g
 
 
 def _assign_free(transactions: Array, rows: Array, spans: Array, owner: Array, leftover: Array, free: Array) -> None:
-    """The few cases that markers did not settle, one by one: unowned data against transactions without data in that
-    partition.
+    """The few cases that markers did not settle, one by one.
+
+    Unowned data against transactions without data in that partition.
     """
     waiting: dict[tuple[int, int], list[int]] = {}
     for number in leftover.tolist():

@@ -40,8 +40,9 @@ class OpenAtStart:
 
 @dataclass(frozen=True, slots=True)
 class PartitionSpans:
-    """What the fold yields: spans (dtype SPAN, ended ones in order of their markers, then open ones) and the horizon
-    (one row).
+    """What the fold yields.
+
+    `spans` (dtype SPAN): ended ones in order of their markers, then open ones; `horizon`: one row.
     """
 
     spans: Array
@@ -121,9 +122,7 @@ class SpanFold:
         return int(self.slots[slot])
 
     def _room_for_producers(self, needed: bool = False) -> None:
-        """Double the table of producers (where it is full, or when told that it must take one more) and hash it
-        anew.
-        """
+        """Double the table of producers where it is full (or told that it must take one more), and hash it anew."""
         if (
             needed
             and self.producers.filled + 1 < len(self.producers.rows)

@@ -56,8 +56,9 @@ small.
 
 @kernel
 def varint_at(data: Any, at: int, end: int) -> tuple[int, int]:
-    """Zig-zag varint or varlong (records of batch v2): (value, position behind it); BAD_VARINT if it does not end
-    before `end`.
+    """Zig-zag varint or varlong (records of batch v2): (value, position behind it).
+
+    BAD_VARINT if it does not end before `end`.
 
     The unsigned value is folded as it is read, so the ten-byte form of a negative varlong stays within int64.
     """

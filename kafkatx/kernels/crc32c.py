@@ -1,5 +1,6 @@
-"""CRC-32C (Castagnoli) of a byte range: eight table look-ups for eight bytes when compiled, a wheel's instructions
-when not.
+"""CRC-32C (Castagnoli) of a byte range.
+
+Eight table look-ups for eight bytes when compiled, a wheel's instructions when not.
 """
 
 from typing import Any

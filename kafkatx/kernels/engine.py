@@ -59,8 +59,9 @@ class Kernel(Generic[P, R]):
 
     @property
     def plain(self) -> Callable[P, R]:
-        """The function as written; the kernels it calls are called as written too, without asking for the mode each
-        time.
+        """The function as written, linked to the plain forms of the kernels it calls.
+
+        Nobody asks for the mode inside.
         """
         if self._plain is None:
             self._plain = cast("Callable[P, R]", _linked(self.function, lambda kernel: kernel.plain))
@@ -68,8 +69,9 @@ class Kernel(Generic[P, R]):
 
     @property
     def compiled(self) -> Callable[P, R]:
-        """The function compiled by numba, its callees too; cached on disk where the package's folder or the user's
-        cache is writable.
+        """The function compiled by numba, its callees too.
+
+        Cached on disk where the package's folder or the user's cache is writable.
         """
         if self._compiled is None:
             self._compiled = _compile(self.function)
@@ -90,8 +92,9 @@ class Kernel(Generic[P, R]):
             self.rows = max(self.rows, COMPILE_ABOVE_ROWS)
 
     def view(self, buffer: Any) -> Any:
-        """Return the form of a byte buffer that the next call indexes fastest: a uint8 array when compiled, else a
-        memoryview.
+        """Return the form of a byte buffer that the next call indexes fastest.
+
+        A uint8 array when compiled, else a memoryview.
         """
         import numpy as np
 
@@ -135,8 +138,9 @@ def _linked(function: Callable[P, R], form: Callable[[Kernel[Any, Any]], Any]) -
 
 
 def _compile(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function with the kernels it calls replaced by their compiled forms (numba refuses to call plain
-    ones).
+    """Compile a function with the kernels it calls replaced by their compiled forms.
+
+    Numba refuses to call plain ones.
     """
     import numba
 
@@ -150,8 +154,9 @@ def _compile(function: Callable[P, R]) -> Callable[P, R]:
 
 @cache
 def _sources() -> str:
-    """Digest of all kernels: numba keeps a compiled function until its own file changes, whatever becomes of those it
-    calls.
+    """Digest of all kernels.
+
+    Numba keeps a compiled function until its own file changes, whatever becomes of those it calls.
     """
     files = sorted(Path(__file__).parent.glob("*.py"))
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]

@@ -111,7 +111,8 @@ def match_groups(
     forward: Any,
     backward: Any,
 ) -> None:
-    """Match group by group; group g has rows[row_bounds[g]:row_bounds[g+1]] and order[span_bounds[g,
+    """Match group by group; group g has rows[row_bounds[g]:row_bounds[g+1]] and order[span_bounds[g.
+
     0]:span_bounds[g, 1]].
     """
     for group in range(len(row_bounds) - 1):

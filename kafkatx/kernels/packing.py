@@ -1,5 +1,6 @@
-"""Gathers scattered byte ranges of a buffer into one packed buffer, so that Arrow can intern them without an object a
-range.
+"""Gathers scattered byte ranges of a buffer into one packed buffer.
+
+So that Arrow can intern them without an object a range.
 """
 
 from typing import Any
@@ -9,8 +10,9 @@ from kafkatx.kernels.engine import kernel
 
 @kernel
 def pack_ranges(data: Any, starts: Any, lengths: Any, packed: Any, offsets: Any) -> int:
-    """Copy data[start : start + length] of every range with a length of 0 or more; `offsets` (int32) gets len(starts)
-    + 1 entries.
+    """Copy data[start : start + length] of every range with a length of 0 or more.
+
+    `offsets` (int32) gets len(starts) + 1 entries.
 
     Returns the bytes packed. A range of length -1 becomes empty; the caller knows which were null.
     """

@@ -1,5 +1,6 @@
-"""The span fold: batches of one partition in offset order to spans, one row for each run of a producer's data that a
-marker ends.
+"""The span fold: batches of one partition in offset order to spans.
+
+One row for each run of a producer's data that a marker ends.
 
 Kafka's own: ProducerStateManager and ProducerAppendInfo (a transaction is open in a partition from the first
 transactional batch
@@ -68,8 +69,9 @@ def new_horizon() -> Any:
 
 @kernel
 def producer_slot(producer_id: int, slots: Any, producers: Any) -> int:
-    """Slot of a producer id in the open-addressing table `slots`: the one that holds it, or the free one it belongs
-    in.
+    """Slot of a producer id in the open-addressing table `slots`.
+
+    The one that holds it, or the free one it belongs in.
     """
     mask = len(slots) - 1
     slot = ((producer_id & 0xFFFFFFFF) * 40503 + (producer_id >> 16)) & mask

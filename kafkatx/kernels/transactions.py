@@ -1,5 +1,6 @@
-"""The coordinator fold: rows of one `__transaction_state` partition in offset order to transactions, initialisations
-and oddities.
+"""The coordinator fold: rows of one `__transaction_state` partition in offset order to transactions.
+
+Initialisations and oddities.
 
 Kafka's own: TransactionMetadata.prepareTransitionTo and TransactionState.validPreviousStates (0.11 to 4.4); KIP-98,
 KIP-890.
@@ -166,19 +167,20 @@ def add_initialisation(
 
 @kernel
 def oddity_of(rows: Any, number: int, latest: Any, who: int, legal: Any, empty_list: int) -> int:
-    """Kind of what the state machine can't have written after the row before, 0 if nothing; tombstones follow Empty
-    and Complete*.
+    """Kind of what the state machine can't have written after the row before, 0 if nothing.
+
+    Tombstones follow Empty and Complete*.
     """
     before = latest["state"][who]
     if rows["is_tombstone"][number]:
-        return ILLEGAL_TRANSITION if before == ONGOING or before == PREPARE_COMMIT or before == PREPARE_ABORT else 0
+        return ILLEGAL_TRANSITION if ONGOING <= before <= PREPARE_ABORT else 0
     state = rows["state"][number]
     if state < 0 or state > COMPLETE_ABORT:
         return ILLEGAL_STATE
     started_at = rows["started_at"][number]
     if state == ONGOING and (rows["partitions_code"][number] < 0 or rows["partitions_code"][number] == empty_list):
         return NO_PARTITIONS
-    if (state == COMPLETE_COMMIT or state == COMPLETE_ABORT) and started_at < 0:
+    if COMPLETE_COMMIT <= state <= COMPLETE_ABORT and started_at < 0:
         return NO_START
     if before < 0 or before > COMPLETE_ABORT:
         return 0
@@ -250,9 +252,8 @@ def fold_states(
             odd += 1
         state = rows["state"][number]
         current = latest["transaction_row"][who]
-        if current < 0 and last_of[who] >= 0:
-            if transactions["next_offset"][last_of[who]] < 0:
-                add_next(transactions, last_of[who], rows, number)
+        if current < 0 and last_of[who] >= 0 and transactions["next_offset"][last_of[who]] < 0:
+            add_next(transactions, last_of[who], rows, number)
         same = (
             current >= 0
             and not rows["is_tombstone"][number]

@@ -63,7 +63,10 @@ def _nothing(result: Diagnosis) -> str:
     if not result.coverage:
         return "there is no file under the paths given"
     first = result.coverage[0]
-    return f"none of {len(result.coverage)} files could be read as evidence of a broker (first: {first.path}: {first.note or first.kind})"
+    return (
+        f"none of {len(result.coverage)} files could be read as evidence of a broker (first: "
+        f"{first.path}: {first.note or first.kind})"
+    )
 
 
 def _judged(told: CaptureStory, selection: Selection) -> tuple[list[Diagnosed], list[NotCheckable]]:
@@ -82,13 +85,15 @@ def _judged(told: CaptureStory, selection: Selection) -> tuple[list[Diagnosed], 
 
 
 def _ids(told: CaptureStory, findings: list[Finding]) -> Iterator[str]:
-    """Ids from what a finding is about, never from where its evidence lies; a repeated subject gets a running
-    number.
+    """Ids from what a finding is about, never from where its evidence lies.
+
+    A repeated subject gets a running number.
     """
     seen: dict[str, int] = {}
     for finding in findings:
         about = (
-            told.capture.fingerprint, finding.rule, finding.transactional_id, finding.producer_id, finding.producer_epoch,
+            told.capture.fingerprint, finding.rule,
+            finding.transactional_id, finding.producer_id, finding.producer_epoch,
             finding.topic, finding.partition, finding.first_offset, finding.since,
         )  # fmt: skip
         key = hashlib.sha256(repr(about).encode()).hexdigest()[:12]

@@ -36,8 +36,9 @@ class Opener:
         set_aside: Container[tuple[str, int]],
         places: Iterable[Place],
     ) -> None:
-        """Look for `places` in the files of a capture by partition; `set_aside` are (path, position) of diverged
-        batches.
+        """Look for `places` in the files of a capture by partition.
+
+        `set_aside` are (path, position) of diverged batches.
         """
         self._set_aside = set_aside
         self._found: dict[tuple[Partition, int], _Batch] = {}

@@ -16,6 +16,7 @@ from kafkatx.evidence.reading import PartitionReading
 from kafkatx.histories.coordinator import CoordinatorHistory, fold_state_partition
 from kafkatx.histories.spans import OpenAtStart, PartitionSpans, fold_partition
 from kafkatx.histories.story import CaptureFacts, Horizon, Labels, StateHorizon, Story, tell
+from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
 from kafkatx.terms.topics import COMPACTED, INTERNAL, TRANSACTION_STATE
@@ -28,15 +29,16 @@ __all__ = ["CaptureStory", "build_stories", "open_captures", "open_evidence"]
 
 @dataclass(slots=True)
 class CaptureStory:
-    """A capture, its story, and what was met while reading it. `segments` leads from a place in a log back to the
-    files.
+    """A capture, its story, and what was met while reading it.
+
+    `segments` leads from a place in a log back to the files.
     """
 
     capture: Capture
     story: Story
     coverage: list[Coverage]
     damage: list[Damage]
-    diverged: list[tuple[str, str, int, object]]
+    diverged: list[tuple[str, str, int, Rows]]
     segments: dict[Partition, list[Item]]
 
 
@@ -68,7 +70,7 @@ class _Builder:
     names: Names = field(default_factory=Names)
     coverage: list[Coverage] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
-    diverged: list[tuple[str, str, int, object]] = field(default_factory=list)
+    diverged: list[tuple[str, str, int, Rows]] = field(default_factory=list)
     coordinators: list[CoordinatorHistory] = field(default_factory=list)
     partitions: list[PartitionSpans] = field(default_factory=list)
     horizons: dict[int, Horizon] = field(default_factory=dict)
@@ -171,8 +173,9 @@ class _Builder:
         )
 
     def _log_start(self, reading: PartitionReading) -> int:
-        """Lowest log start of the copies: that of a copy is its checkpoint's or its first segment's base offset,
-        whichever is higher.
+        """Lowest log start of the copies.
+
+        That of a copy is its checkpoint's or its first segment's base offset, whichever is higher.
         """
         starts: dict[str, int] = {}
         for directory, item in reading.segments:

@@ -1,5 +1,6 @@
-"""A diagnosis as the JSON document of the contract: one object, absent is null, times in ISO 8601 UTC with
-milliseconds.
+"""A diagnosis as the JSON document of the contract.
+
+One object, absent is null, times in ISO 8601 UTC with milliseconds.
 """
 
 from __future__ import annotations
@@ -29,10 +30,18 @@ def document(diagnosis: Diagnosis, version: str) -> dict[str, Any]:
         "coverage": [coverage_row(entry) for entry in diagnosis.coverage],
         "findings": [_finding(found) for found in diagnosis.findings],
         "not_checkable": [
-            {"rule": entry.rule, "scope": entry.scope, "missing": entry.missing, "capture": capture} for capture, entry in diagnosis.not_checkable
+            {"rule": entry.rule, "scope": entry.scope, "missing": entry.missing, "capture": capture}
+            for capture, entry in diagnosis.not_checkable
         ],
         "damage": [
-            {"kind": damage.kind, "path": damage.path, "position": damage.position, "bytes": damage.bytes, "expected": damage.expected, "found": damage.found}
+            {
+                "kind": damage.kind,
+                "path": damage.path,
+                "position": damage.position,
+                "bytes": damage.bytes,
+                "expected": damage.expected,
+                "found": damage.found,
+            }
             for damage in diagnosis.damage
         ],
     }

@@ -54,14 +54,22 @@ class Chunk:
 
 
 class SegmentWalk:
-    """One pass over the batches of a file; what it met on the way stands in `damage`, `torn`, `preallocated` and
-    `end` afterwards.
+    """One pass over the batches of a file.
+
+    What it met on the way stands in `damage`, `torn`, `preallocated` and `end` afterwards.
     """
 
     def __init__(
-        self, file: OpenFile, *, check: int = CHECK_CONTROL, first_offset: int = 0, offset_limit: int = NO_LIMIT, start: int = 0,
-        bodies: bool = False, most_rows: int = ROWS_PER_CHUNK,
-    ) -> None:  # fmt: skip
+        self,
+        file: OpenFile,
+        *,
+        check: int = CHECK_CONTROL,
+        first_offset: int = 0,
+        offset_limit: int = NO_LIMIT,
+        start: int = 0,
+        bodies: bool = False,
+        most_rows: int = ROWS_PER_CHUNK,
+    ) -> None:
         """Prepare a walk of `file` from byte `start`.
 
         `first_offset` is the base offset in the file's name (0 where it has none), `offset_limit` that of the segment
@@ -232,10 +240,9 @@ class SegmentWalk:
             return self._damage("crc", position, size, "a batch with the CRC its header states", "another CRC")
         header = self.file.read(position, HEADER_SIZE)
         length = int.from_bytes(header[8:12], "big", signed=True)
-        return self._damage(
-            "header", position, size, "the header of a batch that follows the last one",
-            f"offset {int.from_bytes(header[:8], 'big', signed=True)}, length {length}, magic {header[16] if len(header) > 16 else None}",
-        )  # fmt: skip
+        magic = header[16] if len(header) > 16 else None
+        found = f"offset {int.from_bytes(header[:8], 'big', signed=True)}, length {length}, magic {magic}"
+        return self._damage("header", position, size, "the header of a batch that follows the last one", found)
 
     def _damage(self, kind: str, position: int, size: int, expected: str, found: str) -> Damage:
         return Damage(kind, self.file.path, position, size, expected, found)

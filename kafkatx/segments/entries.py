@@ -1,5 +1,6 @@
-"""Entries of .txnindex and .snapshot files as arrays (declarations: formats/aborted_txn.py,
-formats/producer_snapshot.py).
+"""Entries of .txnindex and .snapshot files as arrays (declarations.
+
+Formats/aborted_txn.py, formats/producer_snapshot.py).
 """
 
 from __future__ import annotations

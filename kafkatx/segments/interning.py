@@ -1,5 +1,6 @@
-"""Byte strings of many rows as small integers, by Arrow's dictionary encoding: one Python object a distinct value,
-none a row.
+"""Byte strings of many rows as small integers, by Arrow's dictionary encoding.
+
+One Python object a distinct value, none a row.
 """
 
 from __future__ import annotations

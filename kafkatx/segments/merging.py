@@ -126,8 +126,9 @@ class Merge:
         return rows, sources
 
     def _settle(self, rows: Rows, sources: Any) -> Rows:
-        """Set aside what contradicts, but hold the last row back until the one behind it is known: windows end
-        anywhere.
+        """Set aside what contradicts, but hold the last row back until the one behind it is known.
+
+        Windows end anywhere.
         """
         if self._held is not None:
             rows, sources = np.concatenate([self._held[0], rows]), np.concatenate([self._held[1], sources])

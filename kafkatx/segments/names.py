@@ -1,5 +1,6 @@
-"""The names of one capture as small integers: transactional.ids, topic-partitions, partition lists, unknown tagged
-fields.
+"""The names of one capture as small integers.
+
+Transactional.ids, topic-partitions, partition lists, unknown tagged fields.
 
 Rows carry the integers, so that they have a fixed size and can be merged, sorted and shipped as arrays.
 """
@@ -42,8 +43,9 @@ class Names:
         return code
 
     def list_codes(self, data: memoryview, starts: Any, lengths: Any, versions: Any) -> Any:
-        """Codes of encoded partition lists; equal sets have equal codes whatever the version that wrote them. -1 for
-        null.
+        """Codes of encoded partition lists; equal sets have equal codes whatever the version that wrote them.
+
+        -1 for null.
         """
         codes = np.full(len(starts), -1, np.int32)
         for version in (0, 1):

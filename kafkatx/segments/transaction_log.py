@@ -50,7 +50,7 @@ class StateWalk(SegmentWalk):
             yield chunk.rows, self._states(chunk)
 
     def _states(self, chunk: Chunk) -> Rows:
-        """Read all records of the chunk's batches. Kafka compresses none of this topic; what does is read all the same."""
+        """Read all records of the chunk's batches; compressed ones too, though no broker writes them here."""
         rows, start = chunk.rows, -chunk.data_position
         parts, begin = [], 0
         for number in np.flatnonzero((rows["attributes"] & CODEC_BITS != 0) & (rows["magic"] == 2)).tolist():
@@ -68,7 +68,9 @@ class StateWalk(SegmentWalk):
         body = bytes(data[start + position + HEADER_SIZE : start + position + size])
         payload = decompress(Codec(int(row["attributes"][0]) & CODEC_BITS), body)
         if payload.problem:
-            self._note(Damage("entry", self.file.path, position, size, "records that can be decompressed", payload.problem))
+            self._note(
+                Damage("entry", self.file.path, position, size, "records that can be decompressed", payload.problem)
+            )
         row["attributes"] &= ~CODEC_BITS
         row["size"] = HEADER_SIZE + len(payload.data)
         return self._read(row, memoryview(bytes(HEADER_SIZE) + payload.data), -position)

@@ -1,5 +1,6 @@
-"""Evidence files: opened for reading only, read by position, never mapped (a live broker truncates files while we
-look).
+"""Evidence files: opened for reading only, read by position, never mapped.
+
+A live broker truncates files while we look.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sequential reading in a fixed buffer, with the next piece of a large file fetched by a thread while this one is looked at."""
+"""Sequential reading in a fixed buffer; a thread fetches the next piece of a large file while this one is looked at."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kafkatx.sources.files import OpenFile
 READ_AHEAD_ABOVE = 64 << 20
 """Size of a file from which a thread is worth its start."""
 HEADROOM = 256 << 10
-"""Room in front of a piece for the end of the piece before, which is wanted again where a batch lies over the border."""
+"""Room in front of a piece for the end of the one before, which is wanted again where a batch lies over the border."""
 
 
 class ReadAhead:
@@ -30,7 +30,7 @@ class ReadAhead:
         self._thread: Thread | None = None
 
     def fill(self, position: int) -> memoryview:
-        """Return the bytes from `position` on: at least the buffer's size of them, fewer only at the end of the file."""
+        """Return the bytes from `position` on: the buffer's size of them or more, fewer only at the end of the file."""
         piece = self._from_fetched(position) if self._thread is not None else None
         if piece is None:
             block = memoryview(self._blocks[0])[HEADROOM:]
@@ -61,7 +61,7 @@ class ReadAhead:
         self._thread.start()
 
     def _from_fetched(self, position: int) -> memoryview | None:
-        """Take the fetched piece, with the end of the current one in front; None where `position` is not near its start."""
+        """Take the fetched piece, the end of the current one in front; None where `position` is not near its start."""
         self._join()
         repeated = self._end - position
         if not 0 <= repeated <= min(HEADROOM, len(self._current)):

@@ -4,8 +4,9 @@ from enum import IntEnum
 
 
 class Verdict(IntEnum):
-    """proved: no other reading of the evidence is known; likely: one look-alike can't be tested; possible: two
-    readings or more.
+    """How sure a finding is.
+
+    proved: no other reading of the evidence is known; likely: one look-alike can't be tested; possible: two or more.
     """
 
     possible = 0
@@ -14,8 +15,10 @@ class Verdict(IntEnum):
 
 
 class Severity(IntEnum):
-    """error: data lost, invisible or blocked, or an application down; warning: will become one, or work was thrown
-    away; info.
+    """How bad a finding is.
+
+    error: data lost, invisible or blocked, or an application down; warning: it will become one, or work was thrown
+    away.
     """
 
     info = 0

@@ -155,7 +155,8 @@ def neighbours(case: Image) -> Iterator[tuple[Segment, Segment]]:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What is lost of a partition: the bytes of one batch from a place inside it on, and the batches behind up to `end`.
+    """What is lost of a partition: the bytes of one batch from a place inside it on, and the batches behind up to
+    `end`.
 
     `inside` is how many bytes of the batch `at` are left; `brokers` are those whose copies lose it.
     """

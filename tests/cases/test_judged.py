@@ -86,7 +86,8 @@ def test_judge_of_the_collection_finds_nothing_short(tmp_path: Path) -> None:
     )
     command.chmod(0o755)
     ruling = subprocess.run(
-        [sys.executable, str(JUDGE), str(command), str(JUDGE.parent), "--evidence", "disk", "--only", ",".join(sorted(RULES))],
+        [sys.executable, str(JUDGE), str(command), str(JUDGE.parent), "--evidence", "disk",
+         "--only", ",".join(sorted(RULES))],
         capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert ruling.returncode == 0, ruling.stdout + ruling.stderr

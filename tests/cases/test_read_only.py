@@ -1,4 +1,6 @@
-"""Evidence is only read, secrets stay secret, nothing from evidence acts on a terminal, and every end has its exit code."""
+"""Evidence is only read, secrets stay secret, nothing from evidence acts on a terminal, and every end has its exit
+code.
+"""
 
 import json
 import os

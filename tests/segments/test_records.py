@@ -5,7 +5,6 @@ import pytest
 
 from kafkatx.formats import declared, legacy, record_batch
 from kafkatx.formats.record import Record
-from kafkatx.kernels import engine as engines
 from kafkatx.kernels.rows import RECORD
 from kafkatx.segments import batches as walk_of_batches
 from kafkatx.segments import records as walk_of_records
