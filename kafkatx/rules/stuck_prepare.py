@@ -84,11 +84,8 @@ def _stuck(story: Story, latest: Array) -> Finding:
 
 def _verdict(story: Story, latest: Array, missing: list[Array], age: int) -> Verdict:
     """Proved where a partition at hand goes on without its marker, for longer than any retry, by a broker's clock."""
-    decided, row = int(latest["timestamp"]), int(latest["transaction_row"])
-    lost_before = story.state_horizons[int(latest["state_partition"])].last_loss >= 0
-    if not story.is_latest_known(latest) or (
-        lost_before and row >= 0 and story.transactions["flags"][row] & AFTER_HOLE
-    ):
+    decided = int(latest["timestamp"])
+    if not story.is_latest_known(latest) or _may_be_anothers(story, latest, missing):
         return Verdict.possible
     shown = [
         part
@@ -99,6 +96,13 @@ def _verdict(story: Story, latest: Array, missing: list[Array], age: int) -> Ver
         and horizon.broker_time > decided + IN_FLIGHT_MS
     ]
     return Verdict.proved if shown and age > STUCK_MS else Verdict.likely
+
+
+def _may_be_anothers(story: Story, latest: Array, missing: list[Array]) -> bool:
+    """Whether markers at hand may belong to a transaction of the id whose rows are lost, and the other way round."""
+    lost = story.state_horizons[int(latest["state_partition"])].last_loss >= 0
+    flags = story.transactions["flags"][story.transactions_of(int(latest["id_code"]))]
+    return any(part["status"] == Status.UNDECIDED for part in missing) or bool(lost and (flags & AFTER_HOLE).any())
 
 
 def _steps(story: Story, latest: Array, row: int, parts: list[Array], missing: list[Array]) -> tuple[Step, ...]:
