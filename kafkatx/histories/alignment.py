@@ -18,11 +18,11 @@ from kafkatx.kernels.matching import fits
 LARGEST_STRETCH = 4_096
 """Transactions times markers of a stretch that is still settled; beyond that it stays undecided."""
 
-MISSING_OF_COMPLETED, MISSING_OF_UNFINISHED = 20, 2
-ORPHAN_WITH_DATA, ORPHAN_EMPTY, ORPHAN_OPEN = 30, 5, 10
-REPEATED_EMPTY = 4
-"""A marker that says again what the one before it said: of two alike the first is the transaction's."""
-IMPOSSIBLE = 1_000_000
+MISSING_OF_COMPLETED, MISSING_OF_UNFINISHED = 20_000, 2_000
+ORPHAN_WITH_DATA, ORPHAN_EMPTY, ORPHAN_OPEN = 30_000, 5_000, 10_000
+IMPOSSIBLE = 1_000_000_000
+MOST_REPEATS = 900
+"""Of markers without data that say the same, the first is the transaction's: each one before it adds 1 to the cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,28 +47,33 @@ def settle(stretch: Stretch, transactions: Array, spans: Array, tolerance_ms: in
 def _match_cost(stretch: Stretch, row: int, column: int, transactions: Array, spans: Array, tolerance_ms: int) -> int:
     transaction, span = stretch.transactions[row], stretch.spans[column]
     if spans["marker_offset"][span] >= 0:
-        return 0 if fits.plain(transactions, transaction, spans, span, tolerance_ms) else IMPOSSIBLE
+        if not fits.plain(transactions, transaction, spans, span, tolerance_ms):
+            return IMPOSSIBLE
+        return _said_before(stretch, row, column, transactions, spans, tolerance_ms)
     same = transactions["producer_epoch"][transaction] == spans["producer_epoch"][span]
     return _missing(transactions, transaction) if same else IMPOSSIBLE
+
+
+def _said_before(stretch: Stretch, row: int, column: int, transactions: Array, spans: Array, tolerance_ms: int) -> int:
+    """How many markers right before this one have no data either and fit the transaction as well: they say the same."""
+    count, first = 0, spans["first_offset"]
+    while column > count and first[stretch.spans[column - count]] < 0 and count < MOST_REPEATS:
+        before = stretch.spans[column - count - 1]
+        alike = spans["marker_offset"][before] >= 0 and first[before] < 0
+        if not alike or not fits.plain(transactions, stretch.transactions[row], spans, before, tolerance_ms):
+            break
+        count += 1
+    return count
 
 
 def _missing(transactions: Array, transaction: int) -> int:
     return MISSING_OF_COMPLETED if transactions["completion_offset"][transaction] >= 0 else MISSING_OF_UNFINISHED
 
 
-def _orphan(stretch: Stretch, column: int, spans: Array) -> int:
-    span = spans[stretch.spans[column]]
-    if span["marker_offset"] < 0:
+def _orphan(spans: Array, span: int) -> int:
+    if spans["marker_offset"][span] < 0:
         return ORPHAN_OPEN
-    if span["first_offset"] >= 0:
-        return ORPHAN_WITH_DATA
-    return REPEATED_EMPTY if column and _repeats(spans[stretch.spans[column - 1]], span) else ORPHAN_EMPTY
-
-
-def _repeats(before: Array, span: Array) -> bool:
-    """Whether a marker without data says the same as the one before it, by a later coordinator."""
-    same = before["marker_kind"] == span["marker_kind"] and before["marker_epoch"] == span["marker_epoch"]
-    return bool(same and span["coordinator_epoch"] > before["coordinator_epoch"])
+    return ORPHAN_WITH_DATA if spans["first_offset"][span] >= 0 else ORPHAN_EMPTY
 
 
 def _fill(stretch: Stretch, transactions: Array, spans: Array, tolerance_ms: int) -> tuple[Any, Any]:
@@ -85,7 +90,7 @@ def _fill(stretch: Stretch, transactions: Array, spans: Array, tolerance_ms: int
         for column in range(columns + 1):
             steps = []
             if column:
-                steps.append((0, row, column - 1, 0, _orphan(stretch, column - 1, spans)))
+                steps.append((0, row, column - 1, 0, _orphan(spans, stretch.spans[column - 1])))
             if row:
                 missing = _missing(transactions, stretch.transactions[row - 1])
                 steps += [(1, row - 1, column, layer, missing) for layer in (0, 1)]
@@ -118,7 +123,7 @@ def _trace(stretch: Stretch, cost: Any, transactions: Array, spans: Array, toler
             missing = _missing(transactions, stretch.transactions[row - 1])
             row -= 1
             layer = 0 if cost[row, column, 0] + missing == here else 1
-        elif column and cost[row, column - 1, 0] + _orphan(stretch, column - 1, spans) == here:
+        elif column and cost[row, column - 1, 0] + _orphan(spans, stretch.spans[column - 1]) == here:
             column -= 1
         else:
             match = _match_cost(stretch, row - 1, column - 1, transactions, spans, tolerance_ms)
