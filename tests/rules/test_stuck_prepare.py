@@ -112,6 +112,26 @@ def test_all_markers_and_no_completion_is_the_coordinators_own_trouble(either):
     assert "__transaction_state" in finding.remedies[0].text
 
 
+def test_a_marker_without_data_that_a_new_coordinator_repeats_is_no_missing_one(either):
+    either.init("orders-1")
+    for is_last in (False, True):
+        either.ongoing("orders-1", "orders-0", "payments-0")
+        either.data("orders-1", "orders-0")
+        either.prepare("orders-1", True)
+        either.wait(1)
+        either.markers("orders-1")
+        either.coordinator_epoch += 1
+        either.wait(1)
+        either.markers("orders-1")
+        either.wait(1)
+        if not is_last:
+            either.complete("orders-1")
+        either.wait(50)
+    either.wait(5 * MINUTE)
+    either.beat()
+    assert "waits for its own completion" in either.tell().only(RULE).summary
+
+
 def test_a_torn_state_log_leaves_it_possible_and_no_error(either):
     prepared(either, "orders-0")
     either.wait(5 * MINUTE)
