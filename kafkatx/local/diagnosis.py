@@ -49,7 +49,7 @@ def diagnose(
         readable = readable or any(entry.batches or entry.status == "empty" for entry in told.coverage)
         result.coverage.extend(told.coverage)
         result.damage.extend(told.damage)
-        findings, missing = _judged(told, chosen)
+        findings, missing = judged(told, chosen)
         result.findings.extend(findings)
         result.not_checkable.extend((told.capture.name, entry) for entry in missing)
     result.coverage.extend(coverage_of(None, item, None) for item in evidence.others)
@@ -69,7 +69,8 @@ def _nothing(result: Diagnosis) -> str:
     )
 
 
-def _judged(told: CaptureStory, selection: Selection) -> tuple[list[Diagnosed], list[NotCheckable]]:
+def judged(told: CaptureStory, selection: Selection) -> tuple[list[Diagnosed], list[NotCheckable]]:
+    """Judge one capture: the findings that are wanted, with their places opened, and what could not be checked."""
     judgement = judge(told.story, selection.rules)
     set_aside = {(path, int(row["position"])) for _, path, _, row in told.diverged}
     ids = list(_ids(told, judgement.findings))

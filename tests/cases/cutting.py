@@ -168,6 +168,16 @@ class Loss:
     inside: int
     end: int
 
+    def leaves_a_trace(self, case: Image) -> bool:
+        """Whether something shows that more was there: a batch begun, or offsets missing before others."""
+        hit = [segment for segment in case.segments if (segment.folder, segment.name) == (self.folder, self.name)]
+        hit = [segment for segment in hit if segment.broker in self.brokers and self.at < segment.batches]
+        return all(self._begun(segment) > 0 or self.end < segment.batches for segment in hit)
+
+    def _begun(self, segment: Segment) -> int:
+        """Bytes that are left of the first batch lost."""
+        return self.inside % len(segment.piece(self.at, self.at + 1)[1])
+
 
 def with_losses(case: Image, losses: Iterable[Loss]) -> Layout:
     """The layout that the brokers left, less what is lost; behind a loss in the middle a new segment begins."""

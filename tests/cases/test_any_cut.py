@@ -3,7 +3,7 @@ a diagnosis.
 """
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,18 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from kafkatx import __version__
+from kafkatx.formats import declared
 from kafkatx.histories.story import Story
-from kafkatx.local.diagnosis import diagnose
+from kafkatx.kernels.transactions import ONGOING
+from kafkatx.local.diagnosis import diagnose, judged
 from kafkatx.local.stories import build_stories, open_captures
 from kafkatx.outputs.diagnosis_json import document
-from tests.cases.cutting import Image, Layout, as_recorded, image
+from kafkatx.rules.diagnosis import Diagnosis, Selection
+from kafkatx.terms.topics import TRANSACTION_STATE
+from tests.building import data_batch, segment
+from tests.cases.cutting import Image, Layout, Loss, Segment, as_recorded, image, with_losses
 from tests.cases.tables import differences
+from tests.cases.weakening import overclaims
 
 CAPTURES = (
     "k011-clean",
@@ -36,7 +42,7 @@ CAPTURES = (
 protocols.
 """
 
-EXAMPLES = 20
+EXAMPLES = 300
 THOROUGH = settings(
     max_examples=EXAMPLES,
     suppress_health_check=list(HealthCheck),
@@ -48,32 +54,153 @@ Document = dict[str, Any]
 
 @pytest.mark.parametrize("name", CAPTURES)
 def test_cuts_repeats_overlaps_and_spread_change_nothing(name: str, place: Path) -> None:
-    whole_story, whole = _story(as_recorded(image(name)), place), _whole(name)
+    whole_story, whole = _whole(name)
 
     @THOROUGH
     @given(_layouts(image(name)), st.permutations(range(4)))
     def check(layout: Layout, order: list[int]) -> None:
-        with tempfile.TemporaryDirectory(dir=place) as folder:
-            paths = layout.write(Path(folder), order)
-            assert differences(whole_story, _story_of(layout.image, paths)) == []
-            assert _comparable(_document(layout.image, paths)) == _comparable(whole)
+        story, found = _told(layout, place, order)
+        assert differences(whole_story, story) == []
+        assert _comparable(found) == _comparable(whole)
 
     check()
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_what_is_torn_or_missing_only_weakens(name: str, place: Path) -> None:
+    _, whole = _whole(name)
+
+    @THOROUGH
+    @given(_losses(image(name)))
+    def check(losses: list[Loss]) -> None:
+        _, found = _told(with_losses(image(name), losses), place)
+        traced = all(loss.leaves_a_trace(image(name)) for loss in losses)
+        assert list(overclaims(whole["findings"], found["findings"], traced=traced)) == []
+
+    check()
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_claims_that_the_whole_evidence_refutes_would_be_seen(name: str) -> None:
+    """What the losses must not lead to: findings that are surer, graver or new."""
+    _, whole = _whole(name)
+    guessed = [{**finding, "verdict": "possible", "severity": "info"} for finding in whole["findings"]]
+    loud = [{**finding, "verdict": "likely", "severity": "warning"} for finding in whole["findings"]]
+    assert list(overclaims(whole["findings"], guessed, traced=True)) == []
+    assert len(list(overclaims(guessed, loud, traced=False))) == len(loud)
+    assert len(list(overclaims([], loud, traced=False))) == len(loud)
+
+
+def test_a_follower_that_diverged_is_of_the_same_capture_and_its_batches_are_told(place: Path) -> None:
+    """Its last batches have the offsets of the leader's, other content and an older leader epoch."""
+    _, whole = _whole("k39-fenced")
+    layout = as_recorded(image("k39-fenced"))
+    logs = {path: data for (_, path), data in layout.files.items() if path == "payments-0/00000000000000000000.log"}
+    (path, data), *_ = logs.items()
+    made = list(declared.batches(data))
+    leaders = b"".join(_with_epoch(batch, 7 if batch.position >= made[-2].position else 3) for batch in made)
+    strays = b"".join(_with_epoch(batch, 3) for batch in made[:-2]) + _stray(made[-2].base_offset)
+    layout.files["broker-1.0", path] = leaders
+    layout.roots.add(("broker-1.1", "broker-1"))
+    layout.place_others(2)
+    layout.files["broker-1.1", path] = strays
+    _, found = _told(layout, place)
+    assert _comparable(found)["findings"] == _comparable(whole)["findings"]
+    assert {entry["capture"] for entry in found["coverage"]} == {found["findings"][0]["capture"]}
+    assert [(entry["kind"], Path(entry["path"]).parts[-3]) for entry in found["damage"]] == [("diverged", "broker-1.1")]
+    assert not [
+        item for one in found["findings"] for item in one["evidence"] if "broker-1.1/payments-0" in item["source"]
+    ]
+
+
+def test_two_logs_under_one_name_without_a_cluster_id_are_two_captures(tmp_path: Path) -> None:
+    for root, topic_id in (("one", 4_000), ("other", 5_000)):
+        made = [data_batch(number, topic_id, str(topic_id).encode()) for number in range(3)]
+        segment(tmp_path / root / "payments-0", made)
+    found = document(diagnose([tmp_path / "one", tmp_path / "other"]), __version__)
+    by_root = {Path(entry["path"]).parts[-3]: entry["capture"] for entry in found["coverage"]}
+    assert len(set(by_root.values())) == 2
+    assert not [entry for entry in found["damage"] if entry["kind"] == "diverged"]
+    assert {(f["capture"], f["producer_id"]) for f in found["findings"]} == {
+        (by_root["one"], 4_000),
+        (by_root["other"], 5_000),
+    }
+
+
+def test_copies_of_one_log_without_a_cluster_id_are_one_capture(tmp_path: Path) -> None:
+    made = [data_batch(number, 4_000) for number in range(5)]
+    segment(tmp_path / "one" / "payments-0", made[:4])
+    segment(tmp_path / "other" / "payments-0", made[2:], name="00000000000000000002.log")
+    found = document(diagnose([tmp_path / "one", tmp_path / "other"]), __version__)
+    assert len({entry["capture"] for entry in found["coverage"]}) == 1
+    (finding,) = found["findings"]
+    assert (finding["first_offset"], finding["last_offset"]) == (0, 4)
+
+
+def test_a_tail_of_the_state_log_that_the_checkpoints_know_of_is_missed(place: Path) -> None:
+    """An Ongoing row at the end of a log that went on proves nothing, though the file ends between two batches."""
+    case = image("k39-client-aborts")
+    (log,) = (log for log in case.segments if log.folder == "__transaction_state-0")
+    ongoing = next(row for row in declared.transaction_states(log.data) if row.state == ONGOING)
+    at = next(number for number, start in enumerate(log.starts) if start[0] == ongoing.position)
+    loss = Loss(log.folder, (log.broker,), log.name, at + 1, 0, log.batches)
+    _, found = _told(with_losses(case, [loss]), place)
+    assert not [finding for finding in found["findings"] if finding["rule"] == "open_transaction"]
+    assert any("open_transaction" in entry["rule"] for entry in found["not_checkable"])
+
+
+def _with_epoch(batch: declared.Batch, leader_epoch: int) -> bytes:
+    """The batch as another leader would have stored it: the epoch is not covered by the CRC."""
+    return batch.data[:12] + leader_epoch.to_bytes(4, "big") + batch.data[16:]
+
+
+def _stray(base_offset: int) -> bytes:
+    """A batch that only the follower has."""
+    (made,) = declared.batches(data_batch(base_offset, 99, b"never replicated"))
+    return _with_epoch(made, 3)
+
+
+@st.composite
+def _losses(draw: st.DrawFn, case: Image) -> list[Loss]:
+    copies: dict[tuple[str, str], list[Segment]] = {}
+    for log in case.segments:
+        copies.setdefault((log.folder, log.name), []).append(log)
+    states = sorted(place for place in copies if place[0].startswith(TRANSACTION_STATE))
+    chosen = draw(
+        st.lists(st.sampled_from(states) | st.sampled_from(sorted(copies)), min_size=1, max_size=3, unique=True)
+    )
+    return [_loss(draw, copies[place]) for place in chosen]
+
+
+def _loss(draw: st.DrawFn, copies: list[Segment]) -> Loss:
+    batches = max(segment.batches for segment in copies)
+    at = draw(st.integers(0, batches - 1))
+    inside = draw(st.just(0) | st.integers(1, 60) | st.integers(1, 5_000))
+    end = draw(st.just(batches) | st.integers(at + 1, at + 3))
+    brokers = tuple(segment.broker for segment in copies)
+    return Loss(
+        copies[0].folder,
+        draw(st.just(brokers) | st.sampled_from([(broker,) for broker in brokers])),
+        copies[0].name,
+        at,
+        inside,
+        end,
+    )
 
 
 @st.composite
 def _layouts(draw: st.DrawFn, case: Image) -> Layout:
     layout = Layout(case)
     roots, reaches, repeats = st.integers(0, 2), st.integers(0, 3), st.integers(0, 3)
-    for segment in case.segments:
-        inside = st.integers(1, segment.batches - 1)
-        cuts = sorted(draw(st.sets(inside, max_size=3))) if segment.batches > 1 else []
-        for first, end in zip([0, *cuts], [*cuts, segment.batches], strict=True):
+    for log in case.segments:
+        inside = st.integers(1, log.batches - 1)
+        cuts = sorted(draw(st.sets(inside, max_size=3))) if log.batches > 1 else []
+        for first, end in zip([0, *cuts], [*cuts, log.batches], strict=True):
             root, reach, repeat = draw(roots), draw(reaches), draw(repeats)
-            name, data = segment.piece(first, min(end + reach, segment.batches))
-            layout.place(segment.broker, root, segment.folder, name, data)
+            name, data = log.piece(first, min(end + reach, log.batches))
+            layout.place(log.broker, root, log.folder, name, data)
             if not repeat:
-                layout.place(segment.broker, root + 1, segment.folder, name, data)
+                layout.place(log.broker, root + 1, log.folder, name, data)
     for broker in case.others:
         layout.roots.add((f"{broker}.0", broker))
     layout.place_others(draw(st.integers(1, 2)))
@@ -93,25 +220,21 @@ def _forced(case: Image, paths: list[Path]) -> dict[str, str] | None:
     return None if case.has_cluster_id else {str(path): "the cluster" for path in paths}
 
 
-def _story(layout: Layout, place: Path) -> Story:
+def _told(layout: Layout, place: Path, order: Iterable[int] = ()) -> tuple[Story, Document]:
+    """Story and document of a layout; one reading for both."""
     with tempfile.TemporaryDirectory(dir=place) as folder:
-        return _story_of(layout.image, layout.write(Path(folder)))
-
-
-def _story_of(case: Image, paths: list[Path]) -> Story:
-    (told,) = build_stories(open_captures(paths, _forced(case, paths)))
-    return told.story
-
-
-def _document(case: Image, paths: list[Path]) -> Document:
-    return document(diagnose(paths, captures=_forced(case, paths)), __version__)
+        paths = layout.write(Path(folder), order)
+        (told,) = build_stories(open_captures(paths, _forced(layout.image, paths)))
+        findings, missing = judged(told, Selection())
+    ordered = sorted(findings, key=lambda found: found.id)
+    checked = [(told.capture.name, entry) for entry in missing]
+    return told.story, document(Diagnosis(ordered, told.coverage, told.damage, checked), __version__)
 
 
 @cache
-def _whole(name: str) -> Document:
+def _whole(name: str) -> tuple[Story, Document]:
     with tempfile.TemporaryDirectory() as folder:
-        layout = as_recorded(image(name))
-        return _document(layout.image, layout.write(Path(folder)))
+        return _told(as_recorded(image(name)), Path(folder))
 
 
 def _comparable(found: Document) -> Any:

@@ -14,23 +14,29 @@ VERDICTS = ("possible", "likely", "proved")
 SEVERITIES = ("info", "warning", "error")
 
 
-def overclaims(whole: list[Finding], cut: list[Finding]) -> Iterator[str]:
-    """Say which findings of the cut evidence the whole evidence does not support."""
+def overclaims(whole: list[Finding], cut: list[Finding], *, traced: bool) -> Iterator[str]:
+    """Say which findings of the cut evidence the whole evidence does not support.
+
+    A loss that leaves no trace makes an older copy, which rightly says what was the case then. Only where there are
+    traces (`traced`) what was proved must still hold, and nothing may look graver than it is.
+    """
     for finding in cut:
-        if _needs_support(finding) and not any(_supports(other, finding) for other in whole):
+        if _needs_support(finding, traced) and not any(_supports(other, finding, traced) for other in whole):
             yield f"{finding['severity']} {finding['verdict']} {finding['rule']}: {finding['summary']}"
 
 
-def _needs_support(finding: Finding) -> bool:
-    return finding["verdict"] == "proved" or (finding["verdict"] == "likely" and finding["severity"] != "info")
+def _needs_support(finding: Finding, traced: bool) -> bool:
+    if finding["severity"] == "info":
+        return traced and finding["verdict"] == "proved"
+    return finding["verdict"] != "possible"
 
 
-def _supports(other: Finding, finding: Finding) -> bool:
+def _supports(other: Finding, finding: Finding, traced: bool) -> bool:
     return (
         other["rule"] == finding["rule"]
         and _same_subject(other, finding)
         and VERDICTS.index(other["verdict"]) >= VERDICTS.index(finding["verdict"])
-        and SEVERITIES.index(other["severity"]) >= SEVERITIES.index(finding["severity"])
+        and (not traced or SEVERITIES.index(other["severity"]) >= SEVERITIES.index(finding["severity"]))
     )
 
 
