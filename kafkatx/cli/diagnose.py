@@ -21,6 +21,7 @@ from kafkatx.cli.common import (
     Paths,
     ProducerOption,
     QuietOption,
+    ReleaseOption,
     SinceOption,
     TopicOption,
     UntilOption,
@@ -70,6 +71,7 @@ def diagnose(
     as_of: AsOfOption = None,
     verify: VerifyOption = False,
     capture: CaptureOption = None,
+    kafka_version: ReleaseOption = None,
     output_format: FormatOption = Format.text,
     json_output: JsonOption = False,
     out: OutOption = None,
@@ -90,10 +92,19 @@ def diagnose(
     )  # fmt: skip
     as_json = json_output or output_format is Format.json
     now, forced, nothing = time_option("--as-of", as_of), capture_option(capture), None
+    release = _release(kafka_version)
     with output(out, paths) as stream:
         try:
             with progress(quiet) as tick:
-                result = run(paths, selection=selection, as_of=now, verify_all=verify, captures=forced, progress=tick)
+                result = run(
+                    paths,
+                    selection=selection,
+                    as_of=now,
+                    verify_all=verify,
+                    captures=forced,
+                    progress=tick,
+                    release=release,
+                )
         except NothingToDiagnoseError as error:
             if not as_json:
                 raise
@@ -115,6 +126,12 @@ def _write(result: Diagnosis, stream: TextIO, as_json: bool, colour: Colour) -> 
         from kafkatx.outputs.diagnosis_text import print_diagnosis
 
         print_diagnosis(console_for(stream, colour), result)
+
+
+def _release(text: str | None) -> tuple[int, ...]:
+    from kafkatx.terms.catalogue import parse_release
+
+    return parse_release(text).numbers if text is not None else ()
 
 
 def _severity(name: str) -> int:

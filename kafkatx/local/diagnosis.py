@@ -32,20 +32,21 @@ def diagnose(
     verify_all: bool = False,
     captures: dict[str, str] | None = None,
     progress: Progress | None = None,
+    release: tuple[int, ...] = (),
 ) -> Diagnosis:
     """Say what went wrong in the evidence under `paths`.
 
     `as_of` is "now" for ages in milliseconds (default: the newest time a broker wrote); `verify_all` checks the CRC
-    of every batch;
-    `captures` maps paths to the names of captures they are forced into. Raises UsageError for a path that does not
-    exist and
+    of every batch; `captures` maps paths to the names of captures they are forced into; `release` is that of the
+    brokers, e.g. (2, 5, 1), where the evidence does not tell. Raises UsageError for a path that does not exist and
     NothingToDiagnoseError (a NothingReadableError) where nothing in it is evidence.
     """
     chosen = selection or Selection()
     result = Diagnosis()
     readable = False
     evidence = open_evidence(paths, captures)
-    for told in build_stories(evidence.captures, verify_all=verify_all, as_of=as_of, progress=progress):
+    told_of = build_stories(evidence.captures, verify_all=verify_all, as_of=as_of, progress=progress, release=release)
+    for told in told_of:
         readable = readable or any(entry.batches or entry.status == "empty" for entry in told.coverage)
         result.coverage.extend(told.coverage)
         result.damage.extend(told.damage)

@@ -52,12 +52,21 @@ def open_captures(paths: Iterable[str | Path], forced: dict[str, str] | None = N
     return open_evidence(paths, forced).captures
 
 
+FIRST_TO_RAISE_EPOCH, FIRST_TO_DESCRIBE_PRODUCERS = (0, 11, 0, 2), (2, 8)
+"""Releases from which on a timeout raises the epoch (KAFKA-6119), and brokers can be asked for producers (KIP-664)."""
+
+
 def build_stories(
-    found: list[Capture], *, verify_all: bool = False, as_of: int | None = None, progress: Progress | None = None
+    found: list[Capture],
+    *,
+    verify_all: bool = False,
+    as_of: int | None = None,
+    progress: Progress | None = None,
+    release: tuple[int, ...] = (),
 ) -> Iterable[CaptureStory]:
-    """Read the captures one after the other."""
+    """Read the captures one after the other; `release` is that of the brokers, where somebody knows it."""
     for capture in found:
-        yield _Builder(capture, verify_all, progress or (lambda path, size: None)).build(as_of)
+        yield _Builder(capture, verify_all, progress or (lambda path, size: None), release).build(as_of)
 
 
 @dataclass(slots=True)
@@ -67,6 +76,7 @@ class _Builder:
     capture: Capture
     verify_all: bool
     progress: Progress
+    release: tuple[int, ...]
     names: Names = field(default_factory=Names)
     coverage: list[Coverage] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
@@ -215,8 +225,8 @@ class _Builder:
             self.capture.fingerprint,
             len(brokers),
             end,
-            modern,
-            any(directory.has_partition_metadata for directory in directories),
+            modern or self.release >= FIRST_TO_RAISE_EPOCH,
+            self.release >= FIRST_TO_DESCRIBE_PRODUCERS or any(d.has_partition_metadata for d in directories),
         )
 
 

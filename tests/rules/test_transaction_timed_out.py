@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from kafkatx.local.diagnosis import diagnose
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.rules.cluster import (
     DAY,
@@ -179,6 +180,14 @@ def test_a_two_phase_transaction_never_times_out(either):
     either.abort("sink-1")
     either.run("sink-1", "orders-0")
     assert either.tell().rules == {"aborted_by_client"}
+
+
+def test_a_release_that_is_told_and_raises_the_epoch_leaves_only_the_client(tmp_path: Path):
+    cluster = old_release(tmp_path)
+    timed_out(cluster)
+    cluster.beat()
+    found = diagnose(cluster.write(), release=(1, 0, 0)).findings
+    assert [(each.finding.rule, each.finding.verdict) for each in found] == [("aborted_by_client", Verdict.proved)]
 
 
 def test_0_11_0_1_leaves_both_readings_possible(tmp_path: Path):
