@@ -25,7 +25,6 @@ from kafkatx.kernels.rows import BATCH, UNCHECKED, VALID
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.resync import Fit, Resync, crc_matches, is_zero, size_of
 from kafkatx.sources.files import OpenFile
-from kafkatx.sources.read_ahead import ReadAhead
 
 ROWS_PER_CHUNK = 16_384
 BUFFER_SIZE = 2 << 20
@@ -87,20 +86,14 @@ class SegmentWalk:
         self._fit = Fit(first_offset - 1, offset_limit, -1)
         self._resync = Resync(file)
         self._size = file.size
-        self._reader = ReadAhead(file, min(max(BUFFER_SIZE, HEADER_SIZE), max(file.size, 1)))
-        self._buffer = memoryview(b"")
+        self._buffer = memoryview(bytearray(min(max(BUFFER_SIZE, HEADER_SIZE), max(file.size, 1))))
         self._buffer_position = start
         self._filled = 0
         self._seen = seen_producers()
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the batches, then return; never raises for what the file holds."""
-        try:
-            yield from self._chunks(np.zeros(self._most_rows, BATCH))
-        finally:
-            self._reader.close()
-
-    def _chunks(self, out: Rows) -> Iterator[Chunk]:
+        out = np.zeros(self._most_rows, BATCH)
         position: int | None = self.end
         stop = MORE_DATA
         while position is not None and stop != END:
@@ -178,9 +171,8 @@ class SegmentWalk:
 
     def _fill(self, position: int) -> None:
         """Make the buffer begin at `position`."""
-        self._buffer = self._reader.fill(position)
-        self._filled, self._buffer_position = len(self._buffer), position
-        if self._filled < self._reader.size:  # the end; it may be nearer than it was: the file can have been truncated
+        self._filled, self._buffer_position = self.file.read_into(self._buffer, position), position
+        if self._filled < len(self._buffer):  # the end; it may be nearer than it was: the file can have been truncated
             self._size = min(self._size, position + self._filled)
 
     def _larger_than_buffer(self, position: int, out: Rows) -> tuple[int, int, int]:
@@ -188,7 +180,7 @@ class SegmentWalk:
         header = bytes(self._buffer[:HEADER_SIZE])
         size = size_of(header)
         if size <= LARGEST_BUFFER:
-            self._reader.grow(size)
+            self._buffer = memoryview(bytearray(size))
             return 0, position, MORE_DATA
         if not crc_matches(self.file, position, header):
             return 0, position, WRONG_CRC
