@@ -73,17 +73,13 @@ class Holes:
         before = np.empty(len(starts), np.int64)
         before[1:] = ends[:-1] + 1
         before[0] = starts[0] if self.end < 0 else self.end
-        for number in np.flatnonzero((starts > before) & (starts > self.explained_below) & counts).tolist():
-            add(self.ranges, (max(int(before[number]), self.explained_below), int(starts[number])))
+        found = np.flatnonzero((starts > before) & (starts > self.explained_below) & counts)
+        room = max(0, MOST_RANGES - len(self.ranges))
+        for number in found[:room].tolist():
+            self.ranges.append((max(int(before[number]), self.explained_below), int(starts[number])))
+        if len(found) > room:
+            self.ranges[-1] = (self.ranges[-1][0], int(starts[found[-1]]))
         self.end = int(ends[-1]) + 1
-
-
-def add(ranges: list[Range], found: Range) -> None:
-    """Append a range that lies behind all others."""
-    if len(ranges) < MOST_RANGES:
-        ranges.append(found)
-    else:
-        ranges[-1] = (ranges[-1][0], max(ranges[-1][1], found[1]))
 
 
 def left_over(lost: Iterable[Range], read: Iterable[Range]) -> list[Range]:

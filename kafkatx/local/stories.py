@@ -16,6 +16,7 @@ from kafkatx.evidence.reading import PartitionReading
 from kafkatx.histories.coordinator import CoordinatorHistory, fold_state_partition
 from kafkatx.histories.spans import OpenAtStart, PartitionSpans, fold_partition
 from kafkatx.histories.story import CaptureFacts, Horizon, Labels, StateHorizon, Story, tell
+from kafkatx.kernels.spans import OPEN
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
@@ -171,7 +172,7 @@ class _Builder:
             first_dirty=first_dirty,
             copies=len({directory.path for directory, _ in reading.segments}),
             is_compacted=compacted,
-            has_gaps=any(end <= log_end for _, end in missing),
+            has_gaps=any(end <= log_end for _, end in missing) or _lacks_markers(folded, first_dirty),
             is_torn=_is_torn(missing, log_end),
             first_timestamp=int(horizon["first_timestamp"]),
             newest=max(int(horizon["broker_time"]), int(horizon["create_time"])),
@@ -228,6 +229,16 @@ class _Builder:
             modern or self.release >= FIRST_TO_RAISE_EPOCH,
             self.release >= FIRST_TO_DESCRIBE_PRODUCERS or any(d.has_partition_metadata for d in directories),
         )
+
+
+def _lacks_markers(folded: PartitionSpans, first_dirty: int) -> bool:
+    """Whether data without a marker lie below the first dirty offset.
+
+    The cleaner stops before the first transaction that is open, and leaves markers as long as their data
+    (LogCleanerManager.cleanableOffsets): there was a marker, and the files lack it.
+    """
+    spans = folded.spans
+    return bool((((spans["flags"] & OPEN) != 0) & (spans["first_offset"] < first_dirty)).any())
 
 
 def _is_torn(missing: list[Range], log_end: int) -> bool:

@@ -27,8 +27,8 @@ from kafkatx.histories.story import Horizon, Story
 from kafkatx.kernels.spans import OPEN, OVER_GAP
 from kafkatx.kernels.transactions import COMPLETE_COMMIT, ONGOING, PREPARE_ABORT
 from kafkatx.rules.finding import Considered, Finding, NotCheckable, Place, Remedy, Step
-from kafkatx.rules.wording import data_place, latest_row, offsets, plural
-from kafkatx.terms.clocks import LATE_TRANSACTION_BUFFER_MS, MAX_TRANSACTION_TIMEOUT_MS
+from kafkatx.rules.wording import data_place, latest_row, offsets, parts_of, plural
+from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, LATE_TRANSACTION_BUFFER_MS, MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from kafkatx.terms.transaction_states import state_name
@@ -63,6 +63,8 @@ def judged(story: Story, number: int) -> Iterator[Finding | NotCheckable]:
         yield NotCheckable(
             RULE, where, "the whole log of the partition: offsets are missing, and a marker may be among them"
         )
+    elif owner >= 0 and not _was_told(story, owner, horizon):
+        yield NotCheckable(RULE, where, "a log that goes on after the abort was complete: its marker may be behind")
     else:
         yield from _hanging(story, span, horizon, where)
 
@@ -70,6 +72,15 @@ def judged(story: Story, number: int) -> Iterator[Finding | NotCheckable]:
 def _was_aborted(story: Story, transaction: int) -> bool:
     row = story.transactions[transaction]
     return bool(row["decision"] == PREPARE_ABORT and row["completion_offset"] >= 0)
+
+
+def _was_told(story: Story, transaction: int, horizon: Horizon) -> bool:
+    """Whether the ABORT of a complete transaction is in the partition's log, or the log goes on without it."""
+    completed = int(story.transactions["completion_timestamp"][transaction])
+    tolerance = BROKERS_TOLERANCE_MS if story.facts.brokers > 1 else 0
+    parts = parts_of(story, transaction)
+    marked = parts["marker"][parts["partition_code"] == horizon.partition_code] >= 0
+    return bool(marked.any()) or horizon.newest > completed + tolerance
 
 
 def _hanging(story: Story, span: Array, horizon: Horizon, where: str) -> Iterator[Finding | NotCheckable]:

@@ -42,11 +42,10 @@ CAPTURES = (
 protocols.
 """
 
-EXAMPLES = 300
+CUTS, LOSSES = 300, 150
+"""Examples for each capture; more are better, and take longer."""
 THOROUGH = settings(
-    max_examples=EXAMPLES,
-    suppress_health_check=list(HealthCheck),
-    phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
+    suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink]
 )
 
 Document = dict[str, Any]
@@ -56,7 +55,7 @@ Document = dict[str, Any]
 def test_cuts_repeats_overlaps_and_spread_change_nothing(name: str, place: Path) -> None:
     whole_story, whole = _whole(name)
 
-    @THOROUGH
+    @settings(THOROUGH, max_examples=CUTS)
     @given(_layouts(image(name)), st.permutations(range(4)))
     def check(layout: Layout, order: list[int]) -> None:
         story, found = _told(layout, place, order)
@@ -70,7 +69,7 @@ def test_cuts_repeats_overlaps_and_spread_change_nothing(name: str, place: Path)
 def test_what_is_torn_or_missing_only_weakens(name: str, place: Path) -> None:
     _, whole = _whole(name)
 
-    @THOROUGH
+    @settings(THOROUGH, max_examples=LOSSES)
     @given(_losses(image(name)))
     def check(losses: list[Loss]) -> None:
         _, found = _told(with_losses(image(name), losses), place)

@@ -41,10 +41,10 @@ def _supports(other: Finding, finding: Finding, traced: bool) -> bool:
 
 
 def _same_subject(one: Finding, other: Finding) -> bool:
-    """Whether both are about one id, in one partition where both name one."""
+    """Whether both are about one id, and nothing that is worth a warning is said of another partition."""
     places = [(finding["topic"], finding["partition"]) for finding in (one, other)]
     apart = all(None not in place for place in places) and places[0] != places[1]
-    return not apart and bool(_ids(one) & _ids(other))
+    return not (apart and other["severity"] != "info") and bool(_ids(one) & _ids(other))
 
 
 def _ids(finding: Finding) -> set[Any]:
