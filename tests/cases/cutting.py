@@ -72,15 +72,8 @@ def image(name: str) -> Image:
 
 def _segment(broker: str, path: Path) -> Segment:
     data = path.read_bytes()
-    starts = tuple((batch.position, _begin(batch)) for batch in declared.batches(data))
+    starts = tuple((batch.position, batch.base_offset) for batch in declared.batches(data))
     return Segment(broker, path.parent.name, path.name, data, starts)
-
-
-def _begin(batch: declared.Batch) -> int:
-    """Offset that a segment may be named after that begins with this batch: a message of magic 0 or 1 shows its
-    last.
-    """
-    return batch.base_offset
 
 
 @dataclass(slots=True, repr=False)
@@ -144,13 +137,6 @@ def as_recorded(case: Image) -> Layout:
         layout.roots.add((f"{broker}.0", broker))
     layout.place_others()
     return layout
-
-
-def neighbours(case: Image) -> Iterator[tuple[Segment, Segment]]:
-    """Pairs of segments that follow each other in one folder."""
-    for one, other in zip(case.segments, case.segments[1:], strict=False):
-        if (one.broker, one.folder) == (other.broker, other.folder):
-            yield one, other
 
 
 @dataclass(frozen=True, slots=True)
