@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from kafkatx.histories.coordinator import CoordinatorHistory
 from kafkatx.histories.endings import Endings, endings
 from kafkatx.histories.growing import Array
+from kafkatx.histories.logs import LogStory
 from kafkatx.histories.participations import Participations, Status, participations
 from kafkatx.histories.spans import PartitionSpans
 from kafkatx.kernels.rows import INITIALISATION, LATEST, ODDITY, SPAN, TRANSACTION
@@ -134,6 +135,7 @@ class Story:
     horizons: dict[int, Horizon]
     state_horizons: dict[int, StateHorizon]
     index: Index
+    logs: LogStory = field(default_factory=LogStory)
 
     def transactions_of(self, id_code: int) -> Array:
         """Row numbers of an id's transactions, oldest first."""

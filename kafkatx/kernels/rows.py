@@ -244,3 +244,38 @@ PARTICIPATION = np.dtype(
 """A partition that a transaction lists: rows of its data (`span`) and of its own marker (`marker`) in the table of
 spans, -1 for none
 (they differ where something else ended the data). `status`: see histories/participations.py."""
+
+EVENT = np.dtype(
+    [
+        ("position", "i8"),
+        ("line", "i8"),
+        ("at", "i8"),
+        ("producer_id", "i8"),
+        ("offset", "i8"),
+        ("number", "i8"),
+        ("source", "i4"),
+        ("producer_epoch", "i4"),
+        ("other_epoch", "i4"),
+        ("correlation_id", "i4"),
+        ("node", "i4"),
+        ("partition", "i4"),
+        ("topic_code", "i4"),
+        ("transactional_id_code", "i4"),
+        ("client_id_code", "i4"),
+        ("group_code", "i4"),
+        ("thread_code", "i4"),
+        ("logger_code", "i4"),
+        ("api_code", "i4"),
+        ("error_code", "i4"),
+        ("detail_code", "i4"),
+        ("trace_code", "i4"),
+        ("kind", "i2"),
+        ("level", "i1"),
+        ("side", "i1"),
+    ],
+    align=True,
+)
+"""A line of a log (with the lines that belong to it) that matters: terms/events.py says which columns a kind fills.
+
+`position` and `line` (from 1) lead back to the text of the source numbered `source`; `at` is the printed time as if its
+zone were UTC where none is printed; `*_code` index the interned strings (`trace_code` the traces) of the reader."""

@@ -44,7 +44,8 @@ class Opener:
         self._found: dict[tuple[Partition, int], _Batch] = {}
         wanted: dict[Partition, set[int]] = {}
         for place in places:
-            wanted.setdefault((place.topic, place.partition), set()).add(place.offset)
+            if place.topic is not None and place.partition is not None and place.offset is not None:
+                wanted.setdefault((place.topic, place.partition), set()).add(place.offset)
         for key, offsets in wanted.items():
             self._find(key, segments.get(key, []), sorted(offsets))
             self._find_in_snapshots(key, snapshots.get(key, []), sorted(offsets))
@@ -54,6 +55,10 @@ class Opener:
         return [self._opened(place) for place in places]
 
     def _opened(self, place: Place) -> OpenedPlace:
+        if place.line is not None:
+            return OpenedPlace(place, place.source, None, None, place.line)
+        if place.topic is None or place.partition is None or place.offset is None:
+            return OpenedPlace(place, place.source, None, None)
         found = self._found.get(((place.topic, place.partition), place.offset))
         return (
             OpenedPlace(place, found.path, found.position, found.crc_valid)

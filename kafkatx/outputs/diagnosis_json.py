@@ -130,6 +130,7 @@ def _evidence(opened: OpenedPlace) -> dict[str, Any]:
     return {
         "source": opened.source,
         "position": opened.position,
+        "line": opened.line,
         "topic": place.topic,
         "partition": place.partition,
         "offset": place.offset,

@@ -76,8 +76,10 @@ def _step(number: int, step: Step, opened: dict[Place, OpenedPlace], files: dict
 
 
 def _place(opened: OpenedPlace, files: dict[str, int]) -> RenderableType:
-    """[file]:byte, then topic, partition and offset, and what stands there."""
+    """[file]:byte or [file] line n, then topic, partition and offset, and what stands there."""
     place = opened.place
+    if opened.line is not None and opened.source is not None:
+        return _line(f"[{files[opened.source]}] line {opened.line}: ", place.text, "dim")
     where = f"[{files[opened.source]}]:{opened.position} " if opened.source is not None else "in no file any more: "
     return _line(where, f"{place.topic}-{place.partition} @ {place.offset}: {place.text}", "dim")
 

@@ -11,12 +11,17 @@ from kafkatx.segments.damage import Damage
 
 @dataclass(frozen=True, slots=True)
 class OpenedPlace:
-    """A place and where it was found; `source` and `position` are None where no file holds it any more."""
+    """A place and where it was found.
+
+    `source` is None where no file holds it any more; in a file of a broker `position` counts bytes, in a text `line`
+    counts lines from 1 (the other one is None).
+    """
 
     place: Place
     source: str | None
     position: int | None
     crc_valid: bool | None
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,19 @@ from kafkatx.terms.verdicts import Severity, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A batch or entry that one can open; `at` in milliseconds (None: unknown), `text` what stands there."""
+    """A batch, an entry or a line that one can open; `at` in milliseconds (None: unknown), `text` what stands there.
 
-    topic: str
-    partition: int
-    offset: int
+    Batches and entries are named by topic, partition and offset (`local/` finds the file); lines by source and line
+    number.
+    """
+
+    topic: str | None
+    partition: int | None
+    offset: int | None
     at: int | None
     text: str
+    source: str | None = None
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Text to rows: dump output, console and admin tools, logs of clients and brokers, settings."""

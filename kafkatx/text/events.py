@@ -1,0 +1,94 @@
+"""What a reader of logs yields: events as rows, the strings and traces they point to, and the sources they stand in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kafkatx.kernels.rows import EVENT
+from kafkatx.terms.events import Side
+
+
+@dataclass(frozen=True, slots=True)
+class Thrown:
+    """An exception of a chain: full class name as printed and its message (empty where none is printed)."""
+
+    exception: str
+    message: str
+
+    @property
+    def name(self) -> str:
+        """Class name without its package."""
+        return self.exception.rpartition(".")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A stack trace: the chain from the outermost exception to the root cause.
+
+    `calls` are the client methods among the frames, innermost first and each once (`commitTransaction`,
+    `TransactionManager.beginAbort`, ...); `releases` the jar versions that frames name (`kafka-clients-2.2.0.jar`).
+    """
+
+    chain: tuple[Thrown, ...]
+    calls: tuple[str, ...] = ()
+    releases: tuple[str, ...] = ()
+
+    @property
+    def root(self) -> Thrown:
+        """The innermost cause."""
+        return self.chain[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class LogSource:
+    """A text that events stand in: the path as given, what was read of it, and what is known of its clock.
+
+    `lines` and `bytes` count all of it; `first_at` and `last_at` are the printed times of its first and last framed
+    line (milliseconds as if UTC where no zone is printed, -1: none); `is_zoned` whether times name their zone;
+    `broker_id` is that of the broker that wrote it, None where it does not say; `lowest_level` the least severe level
+    that was met (terms.events.Level); `digest` a hash of the beginning of its content.
+    """
+
+    path: str
+    side: Side
+    lines: int
+    bytes: int
+    first_at: int
+    last_at: int
+    is_zoned: bool
+    broker_id: int | None
+    lowest_level: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting as it stands somewhere. `block` numbers the group of settings that were printed together.
+
+    `scope` is producer, consumer, admin, broker, topic, streams, connect, librdkafka, or unknown.
+    """
+
+    scope: str
+    name: str
+    value: str | None
+    source: int
+    line: int
+    block: int
+
+
+@dataclass(slots=True)
+class LogFacts:
+    """Everything that logs and settings of one capture say.
+
+    `events` have dtype kernels.rows.EVENT, ordered by source and line; `strings` are the interned strings that their
+    codes point to (all `*_code` but `trace_code`), `traces` the traces.
+    """
+
+    sources: list[LogSource] = field(default_factory=list)
+    events: Any = field(default_factory=lambda: np.zeros(0, EVENT))
+    strings: list[str] = field(default_factory=list)
+    traces: list[Trace] = field(default_factory=list)
+    settings: list[Setting] = field(default_factory=list)
