@@ -1,0 +1,95 @@
+"""Lines of a text file, each with its number and place: streamed in bounded memory, whatever the file holds.
+
+Ends of lines    LF, CRLF (a terminal's CR CR LF too); CR alone only where the file begins with CRs and without any
+                 LF (else a CR is a character, as in a payload).
+Encodings        UTF-8; UTF-16 with a byte order mark (what `>` of Windows PowerShell writes). Bytes that are neither
+                 become U+FFFD. A byte order mark is no part of the text.
+Limits           A line above `LONGEST_LINE` bytes keeps its head and is flagged; the rest of it is read past.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafkatx.sources.files import OpenFile
+
+LONGEST_LINE = 1 << 20
+"""Bytes of a line that are kept."""
+BLOCK = 1 << 18
+"""Bytes read at once."""
+HEAD = 1 << 16
+"""Bytes at the beginning of a file that tell its encoding and its ends of lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line: its number in the whole file (from 1), its first byte, the byte behind its end, its text without the end.
+
+    `is_cut`: the line was longer than LONGEST_LINE and only its head is here; `is_ended`: an end of line closes it (the
+    last line of a file may have none).
+    """
+
+    number: int
+    position: int
+    text: str
+    end: int = -1
+    is_cut: bool = False
+    is_ended: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How a file writes characters: codec, the bytes that end a line, its byte order mark, bytes of a unit."""
+
+    codec: str
+    newline: bytes
+    mark: bytes = b""
+    unit: int = 1
+
+
+MARKS = (
+    Encoding("utf-8", b"\n", codecs.BOM_UTF8),
+    Encoding("utf-16-le", b"\n\x00", codecs.BOM_UTF16_LE, 2),
+    Encoding("utf-16-be", b"\x00\n", codecs.BOM_UTF16_BE, 2),
+)
+
+
+def encoding_of(head: bytes) -> Encoding:
+    """Tell the encoding from the first bytes of a file."""
+    found = next((encoding for encoding in MARKS if head.startswith(encoding.mark)), Encoding("utf-8", b"\n"))
+    if found.unit == 1 and b"\n" not in head and b"\r" in head:
+        return Encoding(found.codec, b"\r", found.mark)
+    return found
+
+
+def lines(file: OpenFile, position: int = 0, end: int | None = None, number: int = 1) -> Iterator[Line]:
+    """Yield the lines from byte `position`, which begins line `number`, up to byte `end` (default: all of the file)."""
+    encoding = encoding_of(file.read(0, HEAD))
+    end = file.size if end is None else min(end, file.size)
+    start = position = max(position, min(len(encoding.mark), end))
+    kept = b""
+    for at in range(position, end, BLOCK):
+        block = file.read(at, min(BLOCK, end - at))
+        begin = 0
+        while (stop := _newline(block, encoding, begin)) >= 0:
+            begin, raw, kept = stop + encoding.unit, kept + block[begin:stop], b""
+            yield _line(number, start, raw, at + begin, encoding, is_ended=True)
+            number, start = number + 1, at + begin
+        kept = (kept + block[begin:])[: LONGEST_LINE + encoding.unit]
+    if start < end:
+        yield _line(number, start, kept, end, encoding, is_ended=False)
+
+
+def _newline(block: bytes, encoding: Encoding, begin: int) -> int:
+    """Where the next end of line stands in a block that begins with a whole character, -1 if none does."""
+    found = block.find(encoding.newline, begin)
+    while found >= 0 and found % encoding.unit:
+        found = block.find(encoding.newline, found + 1)
+    return found
+
+
+def _line(number: int, position: int, raw: bytes, end: int, encoding: Encoding, is_ended: bool) -> Line:
+    text = raw[:LONGEST_LINE].decode(encoding.codec, "replace")
+    return Line(number, position, text.rstrip("\r"), end, len(raw) > LONGEST_LINE, is_ended)
