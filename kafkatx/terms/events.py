@@ -194,5 +194,42 @@ class EventKind(IntEnum):
     detail: the client's address]"""
     feature_changed = 100
     """A feature level changed (transaction.version). [detail]"""
+    fetch_failed = 101
+    """A follower could not fetch from its leader. [node: the leader, topic, partition, offset, error, detail]"""
+    marker_waiting = 102
+    """Markers wait for a leader. [partition: of __transaction_state, node: -1 where there is none, transactional_id]"""
+    marker_resent = 103
+    """Markers of a decided transaction are sent again after loading. [partition: of __transaction_state, detail]"""
+    end_refused = 104
+    """EndTxn was answered with an error. [transactional_id, error, api: COMMIT or ABORT, other_epoch, detail: how far
+    it got]"""
+    add_refused = 105
+    """AddPartitionsToTxn was answered with an error. [transactional_id, error]"""
+    transaction_mixed = 106
+    """A plain batch came within an open transaction of its producer. [producer_id, topic, partition, offset]"""
+    coordinator_inconsistent = 107
+    """The coordinator found what should not be. [transactional_id, producer_id, detail]"""
+    expiry_failed = 108
+    """The tombstone of an expired transactional.id could not be written. [transactional_id, error, producer_epoch,
+    other_epoch: coordinator epoch]"""
+    transaction_transition = 109
+    """The coordinator's state machine moved (DEBUG). [transactional_id, detail: the new state, api: prepare, write or
+    complete]"""
+    isr_changed = 110
+    """The leader learned of a new ISR. [topic, partition, detail: the ISR]"""
+    log_start_moved = 111
+    """[topic, partition, offset: the new log start, detail: why]"""
+    log_damaged = 112
+    """Damage was cut away or an index rebuilt. [topic, partition, offset, detail]"""
+    ids_allocated = 113
+    """A broker took a block of producer ids. [detail: the block]"""
+    id_allocation_failed = 114
+    """A broker could not get producer ids. [error]"""
+    mixed_commits = 115
+    """A group has plain and transactional offset commits. [group]"""
+    too_few_brokers = 116
+    """__transaction_state can't be created. [number: brokers alive, offset: brokers needed]"""
+    log_not_truncated = 117
+    """A follower was to truncate and had nothing to throw away. [topic, partition, offset, number: log end]"""
     other = 127
     """A line of the catalogue that no rule asks for yet. [detail: the template]"""

@@ -9,6 +9,7 @@ from kafkatx.terms.catalogue.entries import (
     Config,
     Entry,
     ErrorCode,
+    EventTemplate,
     LogTemplate,
     Named,
     State,
@@ -22,6 +23,7 @@ from kafkatx.terms.catalogue.loading import (
     client_log_templates,
     configs,
     error_codes,
+    event_templates,
     states,
 )
 from kafkatx.terms.catalogue.lookup import by_name, close_texts, close_words, containing, failures_in
@@ -35,6 +37,7 @@ __all__ = [
     "Config",
     "Entry",
     "ErrorCode",
+    "EventTemplate",
     "LogTemplate",
     "Match",
     "Named",
@@ -51,6 +54,7 @@ __all__ = [
     "configs",
     "containing",
     "error_codes",
+    "event_templates",
     "failures_in",
     "is_kafka_release",
     "match_line",

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from kafkatx.terms.catalogue.releases import Span
+from kafkatx.terms.events import EventKind, Side
 
 KAFKA = "kafka"
 """The `client` of rows whose releases are Kafka's own: the Java clients, Kafka Streams and Kafka Connect."""
@@ -73,6 +74,27 @@ class LogTemplate:
     span: Span
     meaning: str
     rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EventTemplate:
+    """A text that lines of logs hold, and what it means as an event (events.tsv).
+
+    `fields` names for each placeholder of `template` the column of an event that it fills (terms.events), `-` for none;
+    `topic_partition` fills topic and partition. `constants` are columns that the text fills by itself. `stands` tells
+    where the text may stand: `line` is the message of a log line, `exception` the message of an exception, `both`.
+    `loggers`, where there are any, are simple names of the only classes that mean the event by these words.
+    """
+
+    kind: EventKind
+    side: Side
+    client: str
+    template: str
+    span: Span
+    fields: tuple[str, ...] = ()
+    constants: tuple[tuple[str, str], ...] = ()
+    stands: str = "line"
+    loggers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

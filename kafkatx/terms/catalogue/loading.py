@@ -10,8 +10,18 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 
-from kafkatx.terms.catalogue.entries import KAFKA, ClientException, Config, ErrorCode, LogTemplate, State, Stated
+from kafkatx.terms.catalogue.entries import (
+    KAFKA,
+    ClientException,
+    Config,
+    ErrorCode,
+    EventTemplate,
+    LogTemplate,
+    State,
+    Stated,
+)
 from kafkatx.terms.catalogue.releases import Span, parse_span
+from kafkatx.terms.events import EventKind, Side
 
 Row = dict[str, str]
 
@@ -41,9 +51,24 @@ def client_log_templates() -> tuple[LogTemplate, ...]:
 
 
 @cache
+def event_templates() -> tuple[EventTemplate, ...]:
+    """Return the texts that make events of log lines; what rules name and no row explains is of kind `other`."""
+    own = tuple(_event_template(row) for row in _rows("events.tsv"))
+    explained = {entry.template for entry in own}
+    named = (*broker_log_templates(), *client_log_templates())
+    return (*own, *(_unexplained(entry) for entry in named if entry.rules and entry.template not in explained))
+
+
+@cache
 def configs() -> tuple[Config, ...]:
     """Return the settings that bear on transactions; one name may have an entry a scope."""
     return tuple(_config(row) for row in _rows("configs.tsv"))
+
+
+@cache
+def framework_settings() -> dict[tuple[str, str], str]:
+    """Return what settings of Kafka are called in frameworks: (framework, setting) to their own name."""
+    return {(row["framework"], row["setting"]): row["property"] for row in _rows("framework_settings.tsv")}
 
 
 @cache
@@ -99,6 +124,29 @@ def _log_template(side: str, row: Row) -> LogTemplate:
         span=_span(row),
         meaning=row["meaning"],
         rules=_names(row["rules"]),
+    )
+
+
+def _event_template(row: Row) -> EventTemplate:
+    fields = [field.partition("=") for field in _names(row["fields"])]
+    return EventTemplate(
+        kind=EventKind[row["kind"]],
+        side=Side[row["side"]],
+        client=row["client"],
+        template=row["template"],
+        span=_span(row),
+        fields=tuple(name for name, equals, _ in fields if not equals),
+        constants=tuple((name, value) for name, equals, value in fields if equals),
+        stands=row["stands"] or "line",
+        loggers=_names(row["logger"]),
+    )
+
+
+def _unexplained(entry: LogTemplate) -> EventTemplate:
+    stands = "both" if entry.level == "MESSAGE" else "line" if entry.level.isupper() else "exception"
+    constants = (("detail", entry.template),)
+    return EventTemplate(
+        EventKind.other, Side[entry.side], entry.client, entry.template, entry.span, constants=constants, stands=stands
     )
 
 
