@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from kafkatx.histories.growing import Array
+from kafkatx.histories.settings import Settings, release_of
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.text.events import LogFacts, Setting, Trace
 
@@ -71,7 +72,8 @@ class ClientInstance:
 
     `implementation` is java, librdkafka, kafka-python, aiokafka, franz-go or unknown; `release` that of the library
     ((), if unknown); `rows` all its events in order; `since` and `until` span them; `has_start` whether its making was
-    logged, `closed_at` when close() was called; `settings` is what its configuration block or file says.
+    logged, `closed_at` when close() was called; `settings` is what its configuration block or file says;
+    `owns_producer_ids` is false where the context names another id than the one that was given them (Flink's sink).
     """
 
     number: int
@@ -88,6 +90,8 @@ class ClientInstance:
     initialisations: tuple[Initialised, ...]
     failures: tuple[Failure, ...]
     settings: tuple[Setting, ...] = ()
+    is_consumer: bool = False
+    owns_producer_ids: bool = True
 
     @property
     def producer_ids(self) -> set[int]:
@@ -120,6 +124,13 @@ class LogStory:
         order = np.argsort(self.events["kind"], kind="stable")
         kinds, starts = np.unique(self.events["kind"][order], return_index=True)
         return dict(zip(kinds.tolist(), np.split(order, starts[1:]), strict=True))
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Settings in force, of clients and of brokers; brokers' defaults follow the release that they log."""
+        rows = self.of_kind(EventKind.broker_starting)
+        said = [self.string(int(row), "detail") for row in rows[-1:]]
+        return Settings(self.facts.settings, self.facts.sources, release_of(self.facts.settings, said))
 
     def of_kind(self, *kinds: EventKind) -> Array:
         """Row numbers of events of these kinds, in order."""

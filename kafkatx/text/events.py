@@ -68,7 +68,8 @@ class LogSource:
 class Setting:
     """One setting as it stands somewhere. `block` numbers the group of settings that were printed together.
 
-    `scope` is producer, consumer, admin, broker, topic, streams, connect, librdkafka, or unknown.
+    `scope` is producer, consumer, admin, broker, topic, streams, connect, librdkafka, or unknown. `is_printed`: it
+    stands in a `... values:` block of a log, where defaults are printed like what was set.
     """
 
     scope: str
@@ -77,6 +78,7 @@ class Setting:
     source: int
     line: int
     block: int
+    is_printed: bool = False
 
 
 @dataclass(slots=True)
