@@ -1,0 +1,267 @@
+"""What a line of a log is: when, how severe, by whom, and the message; whatever layout, wrapper or damage it has.
+
+Method      A framer is made for one file from a sample of its lines: the layout that fits most of them is tried first
+            on every line, the others after it. A line that fits none is what is left of one (its front was cut off),
+            the message of the line before it (which then ends behind the logger's name), or a continuation.
+Times       Where the wrapper's time is UTC and the line's own has no zone, the two tell the zone (a multiple of 15
+            minutes). A time without a date takes it from the lines before; where none has one it stays a time of day.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from kafkatx.terms.events import Level
+from kafkatx.text.logs.contexts import NOTHING, Context, split_context, with_thread
+from kafkatx.text.logs.json_lines import Record, read_record
+from kafkatx.text.logs.layouts import LAYOUTS, LEVELS, SYSLOG_LEVELS, Layout
+from kafkatx.text.logs.stamps import DAY_MS, NO_STAMP, ZONE_STEP_MS, Stamp, midnight_of, read_stamp
+from kafkatx.text.logs.wrappers import Wrapped, unwrap
+
+SAMPLE_LINES = 200
+"""Lines of a sample that are looked at."""
+STRUCTURED = "structured"
+REMNANT = "remnant"
+MESSAGE_ONLY = "message"
+"""Names of layouts that have no shape: JSON or pairs; the front was cut off; nothing before the message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Framed:
+    """A line in its parts; empty strings and -1 for what it does not show.
+
+    `at`: milliseconds since the epoch, as if UTC where no zone is known; `of_day`: milliseconds since midnight as
+    printed, of use where `at` is -1 since no line tells the date. `message` is without the context and without Kafka's
+    own ` (logger)` at its end; it begins at character `message_start` of the line, -1 where the line had to be
+    rewritten (JSON, colours). `trace` is the stack trace that a structured line carries, `writer` the container, pod,
+    service or file that a wrapper names. `layout` is "" for a continuation.
+    """
+
+    at: int
+    is_zoned: bool
+    level: Level
+    thread: str
+    logger: str
+    context: Context
+    message: str
+    message_start: int
+    layout: str
+    of_day: int = -1
+    trace: str = ""
+    writer: str = ""
+
+
+_CONTINUED = re.compile(
+    r"\s|Caused by: |Suppressed: |\.\.\. \d|Wrapped by: |at [\w.$/<>]{1,250}\(|"
+    r"Traceback \(most recent|During handling of the above|The above exception was|"
+    r"(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[\w$]{1,99}(?:Exception|Error|Throwable|Fenced)\b(?!\.)"
+)
+_REMNANT = re.compile(
+    r"(?P<front>[^\n]{0,200}?)\b(?P<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\]? {1,4}"
+    r"(?:\[(?P<thread>[^\[\]]{1,250})\] )?(?P<logger>[A-Za-z_$][\w.$-]{0,249}?) {1,8}[-:] (?P<message>.*)",
+    re.DOTALL,
+)
+_TIME_LEFT = re.compile(r"\b\d\d:\d\d:\d\d[.,]\d{3}\b")
+_THREAD_LEFT = re.compile(r"\[?([^\[\]]{1,250})\] *$")
+_LOGGER_LEFT = re.compile(r"(?P<logger>[a-z][\w.$]{0,249}) - (?P<message>[\[A-Z].*)", re.DOTALL)
+_NO_LEVEL = re.compile(r"(?P<front>[^\[\]\n]{0,40}\])? {0,4}(?=\[)")
+_BROKER_LOGGER = re.compile(r"\((?:[\w$-]{1,99}\.){1,20}[\w$-]{1,99}(?::\d{1,6})?\)")
+
+
+def continues(line: str) -> bool:
+    """Tell whether a line belongs to one above it: indented, a frame, a cause, a trace's own first line."""
+    return not line or _CONTINUED.match(line) is not None
+
+
+class Framer:
+    """Frames the lines of one file, in any order; times without a date take it from the last dated line framed."""
+
+    def __init__(self, sample: Iterable[str] = (), midnight: int | None = None) -> None:
+        """Choose the layout by a sample; `midnight` is the day of times without a date (ms, as if UTC), if known."""
+        self._order: tuple[Layout, ...] = LAYOUTS
+        self._indent = 0
+        self._midnight = midnight
+        self._last_of_day = -1
+        self._choose(sample)
+
+    @property
+    def layout(self) -> str:
+        """Name of the layout that is tried first."""
+        return self._order[0].name
+
+    def frame(self, line: str, before: str = "") -> Framed:
+        """Frame a line; `before` is the line above it, of use where that one ends behind the logger's name."""
+        wrapped = unwrap(line)
+        if self._indent and not wrapped.text[: self._indent].strip():
+            wrapped = replace(
+                wrapped,
+                text=wrapped.text[self._indent :],
+                start=wrapped.start + self._indent if wrapped.start >= 0 else -1,
+            )
+        return self._structured(wrapped) or self._shaped(wrapped) or self._damaged(wrapped, before)
+
+    def continues(self, line: str) -> bool:
+        """Tell whether a line, without its wrappers, belongs to one above it."""
+        text = unwrap(line).text
+        return continues(text[self._indent :] if not text[: self._indent].strip() else text)
+
+    def _choose(self, sample: Iterable[str]) -> None:
+        counts = dict.fromkeys(range(len(LAYOUTS)), 0)
+        indents: dict[int, int] = {}
+        for _, line in zip(range(SAMPLE_LINES), sample, strict=False):
+            text = unwrap(line).text
+            inner = text.lstrip(" ")
+            fits = next((at for at, layout in enumerate(LAYOUTS) if layout.pattern.match(inner)), None)
+            if fits is not None:
+                counts[fits] += 1
+                indents[len(text) - len(inner)] = indents.get(len(text) - len(inner), 0) + 1
+        order = sorted(counts, key=lambda at: (-counts[at], at))
+        best = order[0] if order and counts[order[0]] else None
+        if best is not None and LAYOUTS[best].name != "time":
+            self._order = (LAYOUTS[best], *(layout for at, layout in enumerate(LAYOUTS) if at != best))
+        self._indent = max(indents, key=lambda width: indents[width]) if indents else 0
+
+    def _structured(self, wrapped: Wrapped) -> Framed | None:
+        text = wrapped.text
+        if text[:1] != "{" and "msg=" not in text:
+            return None
+        record = read_record(text)
+        return None if record is None else self._of_record(record, wrapped)
+
+    def _of_record(self, record: Record, wrapped: Wrapped) -> Framed:
+        message, _, rest = record.message.partition("\n")
+        at, of_day, zoned = self._time(record.stamp, wrapped.stamp)
+        context, message = split_context(message)
+        return Framed(
+            at, zoned, LEVELS.get(record.level, Level.unknown), record.thread, record.logger,
+            with_thread(context, record.thread), message.strip(), -1, STRUCTURED, of_day,
+            "\n".join(filter(None, (rest, record.trace))), wrapped.writer,
+        )  # fmt: skip
+
+    def _shaped(self, wrapped: Wrapped) -> Framed | None:
+        text = wrapped.text
+        if text[:1] in " \t":
+            return None
+        for layout in self._order:
+            if found := layout.pattern.match(text):
+                return self._of_shape(found, layout, wrapped)
+        return None
+
+    def _of_shape(self, found: re.Match[str], layout: Layout, wrapped: Wrapped) -> Framed:
+        groups = found.groupdict()
+        thread, logger = groups.get("thread") or "", groups.get("logger") or ""
+        level = LEVELS.get((groups.get("level") or "").upper(), Level.unknown)
+        message = found["message"]
+        if layout.name == "librdkafka":
+            level, message = SYSLOG_LEVELS[int(found["number"])], f"[{thread}] {message}"
+        context, rest = split_context(message)
+        start = wrapped.start + len(wrapped.text) - len(rest) if wrapped.start >= 0 else -1
+        rest = rest.rstrip()
+        if not logger and rest.endswith(")"):
+            rest, logger = _without_logger(rest)
+        stamp = read_stamp(groups["time"]) if groups.get("time") else NO_STAMP
+        at, of_day, zoned = self._time(stamp, wrapped.stamp)
+        return Framed(
+            at, zoned, level, thread, logger, with_thread(context, thread), rest, start, layout.name, of_day,
+            writer=wrapped.writer,
+        )  # fmt: skip
+
+    def _damaged(self, wrapped: Wrapped, before: str) -> Framed:
+        """Frame what is left of a line, or a continuation."""
+        text = wrapped.text
+        if continues(text):
+            at, of_day, zoned = self._time(NO_STAMP, wrapped.stamp)
+            return Framed(
+                at, zoned, Level.unknown, "", "", NOTHING, text, wrapped.start, "", of_day, writer=wrapped.writer
+            )
+        if head := self._headless(before):
+            context, rest = split_context(text)
+            return replace(
+                head, context=with_thread(context, head.thread), message=rest.rstrip(),
+                message_start=len(text) - len(rest) + wrapped.start if wrapped.start >= 0 else -1,
+            )  # fmt: skip
+        return self._remnant(wrapped)
+
+    def _headless(self, before: str) -> Framed | None:
+        """Return the line before, if it is a line whose message was moved to the next one."""
+        if not before:
+            return None
+        wrapped = unwrap(before)
+        framed = self._shaped(wrapped)
+        if framed is None or not (framed.level >= 0 or framed.logger):
+            return None
+        return framed if not framed.message or _only_a_logger(framed) else None
+
+    def _remnant(self, wrapped: Wrapped) -> Framed:
+        text = wrapped.text
+        found = _REMNANT.match(text) or _LOGGER_LEFT.match(text)
+        groups = found.groupdict() if found else {}
+        message = groups.get("message") or text
+        if not found and (cut := _NO_LEVEL.match(text)) and cut["front"]:
+            message = text[cut.end() :]
+        context, rest = split_context(message)
+        front = groups.get("front") or ""
+        left, time = _THREAD_LEFT.search(front), _TIME_LEFT.search(front)
+        thread = groups.get("thread") or (left[1] if left else "")
+        at, of_day, zoned = self._time(read_stamp(time[0]) if time else NO_STAMP, wrapped.stamp)
+        whole = found is not None or context is not NOTHING
+        return Framed(
+            at, zoned, LEVELS.get(groups.get("level") or "", Level.unknown), thread, groups.get("logger") or "",
+            with_thread(context, thread), rest.rstrip(),
+            wrapped.start + len(text) - len(rest) if wrapped.start >= 0 else -1,
+            REMNANT if whole else MESSAGE_ONLY, of_day, writer=wrapped.writer,
+        )  # fmt: skip
+
+    def _time(self, own: Stamp, outer: Stamp) -> tuple[int, int, bool]:
+        """Return when, the time of day, and whether the zone is known."""
+        if own.at < 0 and own.of_day < 0 and own.month_day is None:
+            own, outer = outer, NO_STAMP
+        if own.at < 0 and outer.at >= 0:
+            own = _dated(own, outer)
+        if own.at < 0:
+            own = self._guessed(own)
+        elif own.of_day >= 0:
+            self._midnight, self._last_of_day = own.at - own.at % DAY_MS, own.of_day
+        if own.at >= 0 and not own.is_zoned and outer.is_zoned and outer.at >= 0:
+            return own.at - round((own.at - outer.at) / ZONE_STEP_MS) * ZONE_STEP_MS, own.of_day, True
+        return own.at, own.of_day, own.is_zoned
+
+    def _guessed(self, stamp: Stamp) -> Stamp:
+        """Date a time by the lines before it; a step back of more than half a day is the next day."""
+        if stamp.of_day < 0 or self._midnight is None:
+            return stamp
+        midnight: int | None = self._midnight
+        if stamp.month_day:
+            midnight = midnight_of(_year(self._midnight), *stamp.month_day)
+        elif 0 <= self._last_of_day - DAY_MS // 2 > stamp.of_day:
+            self._midnight = midnight = self._midnight + DAY_MS
+        self._last_of_day = stamp.of_day
+        return replace(stamp, at=midnight + stamp.of_day) if midnight is not None else stamp
+
+
+def _dated(stamp: Stamp, outer: Stamp) -> Stamp:
+    """Date a time by its wrapper's: the day that brings the two nearest, as if in the wrapper's zone."""
+    if stamp.of_day < 0:
+        return stamp
+    step = round((outer.at - outer.at % DAY_MS + stamp.of_day - outer.at) / ZONE_STEP_MS) * ZONE_STEP_MS
+    at = outer.at - outer.at % DAY_MS + stamp.of_day - step
+    return replace(stamp, at=at, is_zoned=outer.is_zoned)
+
+
+def _year(midnight: int) -> int:
+    return 1970 + int(midnight / DAY_MS / 365.2425)
+
+
+def _without_logger(message: str) -> tuple[str, str]:
+    """Split Kafka's own ` (logger)` off the end of a message."""
+    at = message.rfind(" (", max(0, len(message) - 300))
+    if at < 0 or not _BROKER_LOGGER.fullmatch(message, at + 1):
+        return message, ""
+    return message[:at].rstrip(), message[at + 2 : -1].partition(":")[0]
+
+
+def _only_a_logger(framed: Framed) -> bool:
+    """Tell whether a message is nothing but a logger's name (`o.a.k.c.p.KafkaProducer:`)."""
+    return re.fullmatch(r"(?:[\w$]{1,99}\.){1,20}[\w$]{1,99} ?[-:]?|[-:]", framed.message) is not None

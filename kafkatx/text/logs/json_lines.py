@@ -1,0 +1,151 @@
+"""Log lines that are JSON objects or `key=value` pairs: logstash, log4j2, ECS, GCP, zap, slog, logrus, zerolog.
+
+Keys   time: `@timestamp`, `timestamp`, `time`, `ts`, `timeMillis`, `instant{epochSecond, nanoOfSecond}`;
+       level: `level`, `log.level`, `severity`, `lvl`; logger: `logger_name`, `logger`, `loggerName`, `log.logger`;
+       thread: `thread_name`, `thread`, `process.thread.name`; message: `message`, `msg`, `textPayload`,
+       `jsonPayload.message`; trace: `stack_trace`, `error.stack_trace`, `exception`, `thrown`, `stacktrace`.
+Note   a line break inside a message belongs to the message: what stands behind it is no log line of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from kafkatx.text.logs.stamps import NO_STAMP, Stamp, read_stamp
+from kafkatx.text.logs.wrappers import parse_object
+
+MOST_CAUSES = 16
+LONGEST_PAIRS = 1 << 16
+"""Characters of a line that is read as `key=value` pairs."""
+
+_TIMES = ("@timestamp", "timestamp", "time", "ts", "timeMillis", "eventTime", "asctime", "datetime")
+_LEVELS = ("level", "log.level", "severity", "lvl", "levelname", "loglevel")
+_LOGGERS = ("logger_name", "logger", "loggerName", "log.logger", "name", "source.class", "category")
+_THREADS = ("thread_name", "thread", "threadName", "process.thread.name")
+_MESSAGES = ("message", "msg", "textPayload", "jsonPayload.message", "event", "log")
+_TRACES = (
+    "stack_trace",
+    "stackTrace",
+    "error.stack_trace",
+    "exception",
+    "stacktrace",
+    "exc_info",
+    "throwable",
+    "error",
+)
+_PAIR = re.compile(r'(?:^| )([A-Za-z@_][\w.@-]{0,60})=(?:"((?:[^"\\]|\\.){0,16000})"|([^" ]{0,1000}))(?= |$)')
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a structured line says; `trace` is the text of its stack trace."""
+
+    stamp: Stamp
+    level: str
+    logger: str
+    thread: str
+    message: str
+    trace: str
+
+
+def read_record(text: str) -> Record | None:
+    """Read a line as JSON or as pairs; None if it is neither or holds no message."""
+    fields = parse_object(text) if text[:1] == "{" else _pairs(text)
+    if not fields:
+        return None
+    message = _first(fields, _MESSAGES)
+    if message is None:
+        return None
+    return Record(
+        stamp=_stamp(fields),
+        level=(_first(fields, _LEVELS) or "").upper(),
+        logger=_first(fields, _LOGGERS) or "",
+        thread=_first(fields, _THREADS) or "",
+        message=message + _more(fields),
+        trace=_trace(fields),
+    )
+
+
+def _pairs(text: str) -> dict[str, Any] | None:
+    """Read `time=... level=info msg="..."` (logfmt)."""
+    if "msg=" not in text[:LONGEST_PAIRS] and "message=" not in text[:LONGEST_PAIRS]:
+        return None
+    if not re.match(r"[A-Za-z@_][\w.@-]{0,60}=", text):
+        return None
+    return {
+        match[1]: match[2].replace('\\"', '"').replace("\\n", "\n") if match[2] is not None else match[3]
+        for match in _PAIR.finditer(text[:LONGEST_PAIRS])
+    }
+
+
+def _get(fields: dict[str, Any], name: str) -> Any:
+    """A value by its name; dots lead into objects."""
+    if name in fields or "." not in name:
+        return fields.get(name)
+    first, _, rest = name.partition(".")
+    inner = fields.get(first)
+    return _get(inner, rest) if isinstance(inner, dict) else None
+
+
+def _first(fields: dict[str, Any], names: tuple[str, ...]) -> str | None:
+    return next((value for name in names if isinstance(value := _get(fields, name), str)), None)
+
+
+def _stamp(fields: dict[str, Any]) -> Stamp:
+    instant = fields.get("instant")
+    if isinstance(instant, dict) and isinstance(seconds := instant.get("epochSecond"), int):
+        nanos = instant.get("nanoOfSecond")
+        return Stamp(seconds * 1_000 + (nanos // 1_000_000 if isinstance(nanos, int) else 0), -1, is_zoned=True)
+    for name in _TIMES:
+        value = _get(fields, name)
+        if isinstance(value, str) and (found := read_stamp(value.strip())) != NO_STAMP:
+            return found
+        if isinstance(value, int | float) and not isinstance(value, bool) and 1e9 <= value < 1e14:
+            return Stamp(int(value if value >= 1e11 else value * 1_000), -1, is_zoned=True)
+    return NO_STAMP
+
+
+def _more(fields: dict[str, Any]) -> str:
+    """Further keys of loggers of Go (`msg` beside `id`, `epoch`), in the words of franz-go's own logger."""
+    if "msg" not in fields:
+        return ""
+    known = {*_TIMES, *_LEVELS, *_LOGGERS, *_THREADS, *_MESSAGES, *_TRACES, "caller", "error", "instant"}
+    rest = [
+        f"{name}: {str(value).lower() if isinstance(value, bool) else value}"
+        for name, value in fields.items()
+        if name not in known and isinstance(value, str | int | float)
+    ]
+    return "; " + ", ".join(rest[:32]) if rest else ""
+
+
+def _trace(fields: dict[str, Any]) -> str:
+    thrown = fields.get("thrown")
+    if isinstance(thrown, dict):
+        return "\n".join(_thrown(thrown))
+    return next((value for name in _TRACES if isinstance(value := _get(fields, name), str)), "")
+
+
+def _thrown(thrown: dict[str, Any]) -> list[str]:
+    """Write what log4j2's JsonLayout says of an exception as Java prints it."""
+    lines: list[str] = []
+    cause: Any = thrown
+    for depth in range(MOST_CAUSES):
+        if not isinstance(cause, dict):
+            break
+        name, text = cause.get("name"), cause.get("message") or cause.get("localizedMessage")
+        lines.append(("Caused by: " if depth else "") + f"{name}" + (f": {text}" if text else ""))
+        frames = cause.get("extendedStackTrace")
+        if isinstance(frames, list):
+            lines += [_frame(frame) for frame in frames[:64] if isinstance(frame, dict)]
+        elif isinstance(frames, str) and not depth:
+            return frames.splitlines()
+        cause = cause.get("cause")
+    return lines
+
+
+def _frame(frame: dict[str, Any]) -> str:
+    where = f"{frame.get('file')}:{frame.get('line')}"
+    jar = f" [{frame.get('location')}:{frame.get('version')}]" if frame.get("location") else ""
+    return f"\tat {frame.get('class')}.{frame.get('method')}({where}){jar}"

@@ -1,0 +1,227 @@
+"""Layouts of log lines: what stands where, as data, each with lines that must fit.
+
+A layout is a shape of `{fields}` with literal text between them: `{time} [{thread}] {level} {logger} - {message}`.
+A blank stands for one or more, also a tab. The level may stand in brackets of its own in every layout. What other
+tools put before the line of a logger (docker, kubectl, journald, grep) is taken off first: wrappers.py.
+
+Order    the more a layout demands, the earlier it is tried; the first that fits wins. A file keeps to the one that fits
+         most of its lines, see framing.py.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from kafkatx.terms.events import Level
+from kafkatx.text.logs.stamps import STAMP
+
+LEVELS = {
+    "TRACE": Level.trace, "FINEST": Level.trace, "FINER": Level.trace,
+    "DEBUG": Level.debug, "FINE": Level.debug, "CONFIG": Level.debug, "DBG": Level.debug,
+    "INFO": Level.info, "INF": Level.info, "NOTICE": Level.info, "INFORMATION": Level.info,
+    "WARN": Level.warn, "WARNING": Level.warn, "WRN": Level.warn,
+    "ERROR": Level.error, "ERR": Level.error, "SEVERE": Level.error, "FATAL": Level.error, "CRITICAL": Level.error,
+    "FTL": Level.error, "PANIC": Level.error, "EMERGENCY": Level.error, "ALERT": Level.error,
+}  # fmt: skip
+"""Names of levels (upper case) of log4j, logback, java.util.logging, Python, Go, syslog."""
+
+SYSLOG_LEVELS = (
+    Level.error, Level.error, Level.error, Level.error, Level.warn, Level.info, Level.info, Level.debug,
+)  # fmt: skip
+"""Levels of syslog by number, 0 (emergency) to 7 (debug); librdkafka prints them (`%7|...`)."""
+
+_NAMES = "|".join(sorted(LEVELS, key=len, reverse=True))
+_SMALL = _NAMES.lower()
+_FIELDS = {
+    "time": rf"\[? ?(?P<time>{STAMP}) ?\]?",
+    "level": rf"(?:[\[<(] {{0,4}})?(?P<level>(?:{_NAMES})(?![\w$])|(?:{_SMALL})(?=[\])>\t:]))(?: {{0,4}}[\])>])?",
+    "thread": r"(?P<thread>[^\[\]\n]{1,250}(?:\[[^\[\]\n]{0,120}\][^\[\]\n]{0,120})?)",
+    "app": r"[^\[\]\n]{0,120}",
+    "logger": r"(?P<logger>[A-Za-z_$][\w$./#:\[\]-]{0,249}?)",
+    "dotted": r"(?P<logger>(?:[A-Za-z_$][\w$-]{0,99}\.){1,20}[\w$-]{1,99}|aiokafka|kafka|rdkafka|librdkafka|kgo)",
+    "facility": r"(?P<logger>[A-Z][A-Z0-9_]{1,31})",
+    "name": r"(?P<thread>[^|\n]{1,250})",
+    "number": r"\d{1,10}",
+    "digit": r"(?P<number>[0-7])",
+    "message": r"(?P<message>.*)",
+}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A shape and lines that have it: each what stands before the message, the message, what stands behind it."""
+
+    name: str
+    shape: str
+    samples: tuple[tuple[str, str, str], ...]
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The shape as a regular expression; every repetition in it is bounded or followed by what it can't hold."""
+        head = re.split(r"(\{\w+\}| )", self.shape.removesuffix("{message}").rstrip())
+        return re.compile("".join(map(_piece, head)) + r"[ \t]{0,8}" + _FIELDS["message"], re.DOTALL)
+
+
+def _piece(piece: str) -> str:
+    if piece == " ":
+        return r"[ \t]{1,8}"
+    return _FIELDS[piece[1:-1]] if piece[:1] == "{" else re.escape(piece)
+
+
+def _of(name: str, shape: str, *samples: tuple[str, str] | tuple[str, str, str]) -> Layout:
+    return Layout(
+        name, shape, tuple((sample[0], sample[1], sample[2] if len(sample) > 2 else "") for sample in samples)
+    )
+
+
+_SEND = (
+    "Got error produce response with correlation id 851515 on topic-partition T-0, retrying (2147483646 attempts left)."
+)
+_ABORT = "Aborting incomplete transaction"
+_IDS = "[Producer clientId=producer-3, transactionalId=T-0] "
+
+LAYOUTS = (
+    _of(
+        "librdkafka",
+        "%{digit}|{time}|{facility}|{name}| {message}",
+        ("%7|1795256939.072|TXNSTATE|orders#producer-1| [thrd:main]: ", "Transaction state change Init -> WaitPID"),
+    ),
+    _of(
+        "spring boot 3",
+        "{time} {level} {number} --- [{app}] [{thread}] {logger} : {message}",
+        (
+            "2024-04-03T18:21:00.063+08:00  INFO 1 --- [orders] [nio-8080-exec-1] o.a.k.c.producer.KafkaProducer      : "
+            + _IDS,
+            _ABORT,
+        ),
+    ),
+    _of(
+        "spring boot",
+        "{time} {level} {number} --- [{thread}] {logger} : {message}",
+        (
+            "2023-02-08 15:42:22.815  WARN 4711 --- [ad | producer-3] o.a.k.c.producer.internals.Sender  : " + _IDS,
+            _SEND,
+        ),
+    ),
+    _of(
+        "time thread level logger -",
+        "{time} [{thread}] {level} {logger} - {message}",
+        (
+            "2026-11-21 10:29:43.835 [main] INFO  org.apache.kafka.common.config.AbstractConfig - ",
+            "ProducerConfig values:",
+        ),
+        ("15:42:22.815 [kafka-producer-network-thread | p-3] WARN  o.a.k.c.p.internals.Sender - " + _IDS, _SEND),
+        ("20231221 09:48:17,309 [main] DEBUG com.example.Orders - ", "begin"),
+        ("1795256939072 [Sink: Writer (1/2)#0] INFO  org.apache.flink.connector.kafka.sink.KafkaWriter - ", "begin"),
+    ),
+    _of(
+        "time thread level logger:",
+        "{time} [{thread}] {level} {dotted}: {message}",
+        ("2023-02-08 15:42:22,815 [main] INFO com.example.Orders: ", "begin"),
+    ),
+    _of(
+        "time level thread logger -",
+        "{time} {level} [{thread}] {logger} - {message}",
+        (
+            "2023-02-08 15:42:22,815 WARN  [kafka-producer-network-thread | p] o.a.kafka.clients.NetworkClient - ",
+            "down",
+        ),
+    ),
+    _of(
+        "time level thread logger:",
+        "{time} {level} [{thread}] {dotted}: {message}",
+        ("2023-02-08T15:42:22.815Z [WARN ] [main] com.example.Orders: ", "slow"),
+    ),
+    _of(
+        "time level logger (thread)",
+        "{time} {level} [{dotted}] ({thread}) {message}",
+        ("2024-04-03 18:21:00,063 INFO  [o.a.k.clients.producer.KafkaProducer] (executor-thread-1) " + _IDS, _ABORT),
+    ),
+    _of(
+        "time level logger [thread]",
+        "{time} {level} {dotted} [{thread}] - {message}",
+        ("2024-04-03 18:21:00,063 INFO  org.apache.kafka.clients.producer.KafkaProducer [main] - " + _IDS, _ABORT),
+    ),
+    _of(
+        "thread first",
+        "[{thread}] {time} {level} {logger} - {message}",
+        ("[main] 2024-04-03 18:21:00,063 INFO com.example.Orders - ", "begin"),
+    ),
+    _of(
+        "level first, thread",
+        "{level} {time} [{thread}] {logger} - {message}",
+        ("INFO  2024-04-03 18:21:00,063 [main] com.example.Orders - ", "begin"),
+    ),
+    _of(
+        "level first",
+        "{level} {time} {dotted} - {message}",
+        ("INFO 2024-04-03 18:21:00,063 com.example.Orders - ", "begin"),
+    ),
+    _of(
+        "librdkafka through a logger",
+        "{time} {level} rdkafka {facility} {message}",
+        ("2026-11-21 10:42:38.704 DEBUG rdkafka GETPID [ap#producer-1] [thrd:main]: ", "Acquired PID{Id:0,Epoch:0}"),
+    ),
+    _of(
+        "time level logger -",
+        "{time} {level} {logger} - {message}",
+        ("2024-04-03 18:21:00,063 INFO com.example.Orders - ", "begin"),
+    ),
+    _of(
+        "time logger level -",
+        "{time} - {logger} - {level} - {message}",
+        (
+            "2024-04-03 18:21:00,063 - aiokafka.producer.sender - INFO - ",
+            "Discovered coordinator 1 for transactional id a",
+        ),
+    ),
+    _of(
+        "time level logger:",
+        "{time} {level} {dotted}: {message}",
+        ("2024-04-03 18:21:00,063 INFO kafka.producer.kafka: ", "up"),
+    ),
+    _of(
+        "time level logger",
+        "{time} {level} {dotted} {message}",
+        (
+            "2026-11-21 11:51:43.341 INFO kafka.producer.kafka <KafkaProducer client_id=k transactional_id=t>: ",
+            "Instantiated a transactional producer.",
+        ),
+    ),
+    _of(
+        "time level",
+        "{time} {level} {message}",
+        (
+            "[2026-11-21 10:23:51,003] INFO [TransactionCoordinator id=1] ",
+            "Startup complete.",
+            " (kafka.coordinator.transaction.TransactionCoordinator)",
+        ),
+        ("2026-11-21 11:51:52.781 [INFO] ", "producer id initialization success; id: 9, epoch: 0"),
+        ("2026-11-21 10:42:52.609 ERROR ", "billing commit failed: KafkaError{FATAL,code=_FENCED,val=-144}"),
+        ("Nov 21, 2026 3:42:22 PM INFO ", "begin"),
+    ),
+    _of(
+        "python basic",
+        "{level}:{dotted}:{message}",
+        ("INFO:aiokafka.producer.sender:", "Discovered coordinator 1 for transactional id a"),
+    ),
+    _of(
+        "thread level logger",
+        "[{thread}] {level} {logger} - {message}",
+        ("[main] INFO org.apache.kafka.clients.producer.KafkaProducer - " + _IDS, _ABORT),
+    ),
+    _of(
+        "level logger",
+        "{level} {dotted} - {message}",
+        ("WARN  org.apache.kafka.clients.NetworkClient - [Producer clientId=p] ", "Node 1 disconnected."),
+    ),
+    _of("level", "[{level}] {message}", ("[INFO] ", "beginning transaction; transactional_id: t")),
+    _of(
+        "java.util.logging",
+        "{time} {dotted} {message}",
+        ("Feb 08, 2023 3:42:22 PM org.apache.kafka.clients.producer.KafkaProducer ", "close"),
+    ),
+    _of("time", "{time} {message}", ("2024/04/03 18:21:00 ", "producer id initialization success; id: 9, epoch: 0")),
+)

@@ -1,0 +1,121 @@
+"""Times as loggers print them: with or without date, year and zone.
+
+Styles   ISO 8601 and its relatives (`2026-11-21 10:23:51,003`, `2026-11-21T10:23:51.003+08:00`, `2026/11/21 ...`),
+         compact (`20231221 09:48:17,309`), day first (`21 Nov 2026 10:23:51,003`, `21/Nov/2026:10:23:51`), month first
+         (`Nov 21, 2026 3:42:22 PM`, `Nov 21 10:23:51` of syslog: no year), time of day alone (`15:42:22.815`), and
+         seconds or milliseconds since the epoch (`1795256939.072`, `1795256939072`).
+Zones    `Z`, `UTC`, `GMT`, `+08:00`, `+0800`, `+08`. Other names of zones (`CST`) stand for several zones: not told.
+Limits   a leap second counts as the second after it; a day that no calendar has is no time.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+
+DAY_MS = 86_400_000
+ZONE_STEP_MS = 900_000
+"""Zones are multiples of a quarter of an hour."""
+
+_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS = {name: number for number, name in enumerate(_NAMES, 1)}
+_CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,:]\d{1,9})?(?: ?[AP]M)?"
+_ZONE = r"(?: ?(?:Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)(?![\w:]))?"
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
+
+STAMP = "|".join(
+    (
+        rf"\d{{4}}[-/.]\d\d[-/.]\d\d[T _]{_CLOCK}{_ZONE}",
+        rf"\d{{8}}[T _-]{_CLOCK}{_ZONE}",
+        rf"\d{{1,2}}[-/ ]{_MONTH}[-/ ]\d{{4}}[: ]{_CLOCK}{_ZONE}",
+        rf"{_MONTH} {{1,2}}\d{{1,2}},? \d{{4}},? {_CLOCK}{_ZONE}",
+        rf"{_MONTH} {{1,2}}\d{{1,2}} {_CLOCK}{_ZONE}",
+        rf"{_CLOCK}{_ZONE}",
+        r"1\d{12}(?!\d)|1\d{9}\.\d{1,9}(?!\d)",
+    )
+)
+"""Regular expression of any stamp, most telling first. It takes time linear in the length of a stamp."""
+
+_PARTS = re.compile(
+    rf"""(?: (?P<year>\d{{4}})[-/.]?(?P<month>\d\d)[-/.]?(?P<day>\d\d)[T\ _-]
+           | (?P<day2>\d{{1,2}})[-/\ ](?P<name2>{_MONTH})[-/\ ](?P<year2>\d{{4}})[:\ ]
+           | (?P<name3>{_MONTH})\ {{1,2}}(?P<day3>\d{{1,2}})(?:,?\ (?P<year3>\d{{4}}))?,?\  )?
+        (?P<hour>\d{{1,2}}):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,:](?P<fraction>\d{{1,9}}))?\ ?(?P<half>[AP]M)?\ ?
+        (?P<zone>Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A printed time. `at`: milliseconds since the epoch, as if UTC where no zone is printed, -1 where no date is.
+
+    `of_day`: milliseconds since midnight as printed; `month_day` stands for a date without a year (month, day).
+    """
+
+    at: int
+    of_day: int
+    is_zoned: bool = False
+    month_day: tuple[int, int] | None = None
+
+
+NO_STAMP = Stamp(-1, -1)
+
+
+@lru_cache(maxsize=1024)
+def read_stamp(text: str) -> Stamp:
+    """Read a stamp; `NO_STAMP` if it is none or names a time that does not exist."""
+    if text[:1] == "1" and text.replace(".", "", 1).isdigit() and len(text.partition(".")[0]) in (10, 13):
+        return Stamp(_epoch_ms(text), -1, is_zoned=True)
+    found = _PARTS.fullmatch(text)
+    if not found:
+        return NO_STAMP
+    of_day = _of_day(found)
+    named = (found["name2"] or found["name3"] or "")[:3].lower()
+    month = int(found["month"]) if found["month"] else _MONTHS.get(named)
+    if of_day < 0 or not month:
+        return Stamp(-1, of_day)
+    day = int(found["day"] or found["day2"] or found["day3"])
+    year = found["year"] or found["year2"] or found["year3"]
+    if not year:
+        return Stamp(-1, of_day, month_day=(month, day))
+    midnight = midnight_of(int(year), month, day)
+    if midnight is None:
+        return NO_STAMP
+    zone = zone_ms(found["zone"])
+    return Stamp(max(midnight + of_day - (zone or 0), -1), of_day, is_zoned=zone is not None)
+
+
+def midnight_of(year: int, month: int, day: int) -> int | None:
+    """Return the first millisecond of a day as if UTC, None if the calendar has no such day."""
+    try:
+        return (date(year, month, day).toordinal() - date(1970, 1, 1).toordinal()) * DAY_MS
+    except ValueError:
+        return None
+
+
+def zone_ms(zone: str | None) -> int | None:
+    """Return how far a zone is ahead of UTC (`+08:00`: 28800000), None where none is printed."""
+    if not zone:
+        return None
+    if zone in ("Z", "UTC", "GMT"):
+        return 0
+    minutes = int(zone[1:3]) * 60 + int(zone[3:].lstrip(":") or 0)
+    return (-minutes if zone[0] == "-" else minutes) * 60_000
+
+
+def _epoch_ms(text: str) -> int:
+    seconds, _, fraction = text.partition(".")
+    return int(seconds) if len(seconds) == 13 else int(seconds) * 1_000 + int((fraction + "000")[:3])
+
+
+def _of_day(found: re.Match[str]) -> int:
+    hour, minute, second = int(found["hour"]), int(found["minute"]), int(found["second"])
+    if found["half"]:
+        hour = hour % 12 + (12 if found["half"] == "PM" else 0)
+    if hour > 24 or minute > 59 or second > 60:
+        return -1
+    fraction = found["fraction"]
+    return ((hour * 60 + minute) * 60 + second) * 1_000 + (int((fraction + "00")[:3]) if fraction else 0)

@@ -1,0 +1,153 @@
+"""What other tools put around the line of a logger: docker, kubectl, journald, syslog, compose, grep, colours.
+
+A wrapper gives the text inside, its own time (a container runtime's is UTC, hence tells the zone of the time inside)
+and the name of the writer (container, pod, service), by which interleaved writers are told apart.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from kafkatx.text.logs.stamps import NO_STAMP, STAMP, Stamp, read_stamp
+
+LONGEST_JSON = 1 << 20
+"""Characters of a line that is read as JSON; longer ones are text."""
+MOST_WRAPPERS = 3
+
+ANSI = re.compile(r"\x1b\[[0-9;?]{0,32}[A-Za-z]|\x1b\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|\x1b[@-_]")
+"""Escape sequences of terminals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """A line without its wrappers: the text, the wrapper's time and writer, where the text begins (-1: rewritten)."""
+
+    text: str
+    stamp: Stamp = NO_STAMP
+    writer: str = ""
+    start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """A shape of prefix and lines that have it: pairs of a line and the text inside."""
+
+    name: str
+    pattern: re.Pattern[str]
+    samples: tuple[tuple[str, str], ...]
+
+
+_PRIORITY = r"(?:<\d{1,3}>)?"
+_PROGRAM = r"(?P<writer>[\w.@/-]{1,120})(?:\[\d{1,10}\])?"
+
+WRAPPERS = (
+    Wrapper(
+        "container runtime interface",
+        re.compile(rf"(?P<time>{STAMP}) (?:stdout|stderr) [FP] (?P<text>.*)", re.DOTALL),
+        (("2026-11-21T10:23:51.003123456Z stdout F INFO up", "INFO up"),),
+    ),
+    Wrapper(
+        "docker compose",
+        re.compile(r"(?P<writer>[\w.-]{1,120}) {1,40}\| (?P<text>.*)", re.DOTALL),
+        (("app-1  | 2026-11-21 10:23:51.003 INFO up", "2026-11-21 10:23:51.003 INFO up"),),
+    ),
+    Wrapper(
+        "kubectl --prefix",
+        re.compile(r"\[(?P<writer>pod/[\w./-]{1,250})\] (?P<text>.*)", re.DOTALL),
+        (("[pod/orders-0/app] 2026-11-21 10:23:51.003 INFO up", "2026-11-21 10:23:51.003 INFO up"),),
+    ),
+    Wrapper(
+        "syslog, RFC 5424",
+        re.compile(
+            rf"<\d{{1,3}}>1 (?P<time>{STAMP}) [^ ]{{1,255}} (?P<writer>[^ ]{{1,120}}) [^ ]{{1,128}} [^ ]{{1,64}} "
+            r"(?:-|\[[^\]]{0,1000}\]) ?(?P<text>.*)",
+            re.DOTALL,
+        ),
+        (("<14>1 2026-11-21T10:23:51.003Z host app 4711 - - INFO up", "INFO up"),),
+    ),
+    Wrapper(
+        "journald or syslog",
+        re.compile(rf"{_PRIORITY}(?P<time>{STAMP}) [\w.:-]{{1,120}} {_PROGRAM}: (?P<text>.*)", re.DOTALL),
+        (
+            ("Nov 21 10:23:51 host app[123]: 10:23:51.003 INFO up", "10:23:51.003 INFO up"),
+            ("2026-11-21T10:23:51+0000 host java[9]: [main] INFO up", "[main] INFO up"),
+        ),
+    ),
+    Wrapper(
+        "timestamps of kubectl or docker",
+        re.compile(
+            rf"(?P<time>\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{6,9}}Z) "
+            rf"(?P<text>(?=[\[{{<%]|{STAMP}|[A-Z]{{4,5}}\b|\s).*|)",
+            re.DOTALL,
+        ),
+        (("2026-11-21T10:23:51.003123456Z 10:23:51.001 [main] INFO up", "10:23:51.001 [main] INFO up"),),
+    ),
+    Wrapper(
+        "grep with names or numbers",
+        re.compile(
+            rf"(?:(?P<writer>[\w./-]{{1,250}}\.(?:log|out|txt|json)(?:[.-]\d{{1,10}})?)[:-])?(?:\d{{1,9}}[:-])?"
+            rf"(?P<text>(?:\[?(?:{STAMP})|[%{{]|\tat |Caused by).*)",
+            re.DOTALL,
+        ),
+        (
+            ("logs/app.log:12:2026-11-21 10:23:51.003 INFO up", "2026-11-21 10:23:51.003 INFO up"),
+            ("app.log-13-\tat org.example.App.main(App.java:1)", "\tat org.example.App.main(App.java:1)"),
+        ),
+    ),
+)
+
+
+def unwrap(line: str) -> Wrapped:
+    """Take off colours and wrappers; a line without any comes back as it is."""
+    found = Wrapped(line)
+    if "\x1b" in line:
+        found = Wrapped(ANSI.sub("", line), start=-1)
+    for _ in range(MOST_WRAPPERS):
+        inner = _docker_json(found) or _prefixed(found)
+        if inner is None:
+            return found
+        found = inner
+    return found
+
+
+def parse_object(text: str) -> dict[str, Any] | None:
+    """Read a line as a JSON object, None if it is none (or too long or too deep to be a log line)."""
+    if text[:1] != "{" or len(text) > LONGEST_JSON or not text.rstrip().endswith("}"):
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _docker_json(outer: Wrapped) -> Wrapped | None:
+    """Read what docker's json-file driver writes: the line under `log`, beside `stream` and `time`."""
+    if not outer.text.startswith("{") or '"log"' not in outer.text:
+        return None
+    record = parse_object(outer.text)
+    text, time = (record.get("log"), record.get("time")) if record else (None, None)
+    if not isinstance(text, str) or not isinstance(time, str):
+        return None
+    return Wrapped(text.rstrip("\r\n"), _stamp(time, outer.stamp), outer.writer, -1)
+
+
+def _prefixed(outer: Wrapped) -> Wrapped | None:
+    for wrapper in WRAPPERS:
+        if (found := wrapper.pattern.match(outer.text)) and found.end() == len(outer.text) and found.start("text"):
+            groups = found.groupdict()
+            return Wrapped(
+                found["text"],
+                _stamp(groups.get("time") or "", outer.stamp),
+                groups.get("writer") or outer.writer,
+                outer.start + found.start("text") if outer.start >= 0 else -1,
+            )
+    return None
+
+
+def _stamp(time: str, outer: Stamp) -> Stamp:
+    found = read_stamp(time)
+    return found if found.at >= 0 or found.of_day >= 0 else outer
