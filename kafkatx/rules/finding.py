@@ -79,7 +79,10 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a rule concludes about one subject (or `count` alike ones); times are milliseconds of brokers' clocks."""
+    """What a rule concludes about one subject (or `count` alike ones); times are milliseconds of brokers' clocks.
+
+    `nodes` are the brokers that a finding about brokers is about.
+    """
 
     rule: str
     verdict: Verdict
@@ -101,6 +104,7 @@ class Finding:
     against: tuple[Place, ...] = ()
     considered: tuple[Considered, ...] = ()
     remedies: tuple[Remedy, ...] = ()
+    nodes: tuple[int, ...] = ()
 
     def places(self) -> list[Place]:
         """Every place the finding cites, once, in order."""

@@ -24,3 +24,5 @@ EXPIRATION_MS = 604_800_000
 """Default transactional.id.expiration.ms, 0.11 to 4.4."""
 TRANSACTION_TIMEOUT_MS = 60_000
 """Default transaction.timeout.ms of clients."""
+REQUEST_TIMEOUT_MS = 30_000
+"""Default request.timeout.ms of clients and brokers."""

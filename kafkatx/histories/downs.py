@@ -1,0 +1,253 @@
+"""Stretches in which somebody could not reach a broker: failed connections and requests per observer and broker.
+
+Grain: one observer (a broker, or the log of clients of one process) and one target. Kinds of evidence, by what else can
+explain a line:
+
+hard     a connection that could not be made; a request without answer that waits for nobody else (ApiVersions,
+         Metadata, Fetch); a controller that gave the broker up.
+soft     a request without answer that waits for followers (Produce with acks=all, EndTxn, ...): its broker may only be
+         waiting for another one.
+lost     a connection that was lost: so are idle and orderly closed ones.
+indirect a leader's answer REQUEST_TIMED_OUT or NOT_ENOUGH_REPLICAS: it is there, its followers are not
+         (ProducePurgatory; clients 0.11 to 4.4). Clients of 3.3 and later print the same name for their own timeout,
+         then with the cancelled request beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkatx.histories.growing import Array
+from kafkatx.histories.logs import ClientInstance, LogStory
+from kafkatx.terms.events import EventKind, Side
+
+QUIET_MS = 15_000
+"""Two failures further apart than this (without a request that waited in between) are two stretches: reconnects are
+tried at least once in reconnect.backoff.max.ms (1 s), by fetchers and heartbeats within some seconds."""
+SAME_BATCH_MS = 600_000
+"""Retries of one batch belong together however far apart they are, up to this."""
+ANSWER_MS = 31_000
+"""How long after a retry its answer can come: request.timeout.ms (30 s unless set) and a little."""
+COORDINATOR_NODES = 1 << 30
+"""Consumers number the connection to their group coordinator 2147483647 - node id."""
+WAITING_REQUESTS = {
+    "PRODUCE", "ENDTXN", "ADDPARTITIONSTOTXN", "ADDOFFSETSTOTXN", "TXNOFFSETCOMMIT", "OFFSETCOMMIT",
+    "INITPRODUCERID", "WRITETXNMARKERS", "JOINGROUP", "SYNCGROUP",
+}  # fmt: skip
+"""Requests that a broker answers only after others did something."""
+DISCONNECTS = ("DisconnectException", "NetworkException")
+LEADER_WAITS = {"REQUEST_TIMED_OUT", "NOT_ENOUGH_REPLICAS", "NOT_ENOUGH_REPLICAS_AFTER_APPEND"}
+_ROTATED = re.compile(r"(\.(gz|zst|\d+)|[.-]\d{4}-\d\d-\d\d(-\d+)?)+$")
+_BY_NODE = (
+    EventKind.node_disconnected,
+    EventKind.connection_failed,
+    EventKind.request_timed_out,
+    EventKind.request_cancelled,
+    EventKind.bootstrap_disconnected,
+    EventKind.broker_fenced,
+    EventKind.fetch_failed,
+    EventKind.failure,
+)
+
+
+_HARD = (
+    EventKind.connection_failed, EventKind.broker_fenced, EventKind.bootstrap_disconnected, EventKind.fetch_failed,
+)  # fmt: skip
+LONG_MS = 1_000
+"""A request given up sooner was lost with its connection; it had not waited."""
+
+
+class Weight(IntEnum):
+    """How much a line says about its target."""
+
+    lost = 0
+    indirect = 1
+    soft = 2
+    hard = 3
+
+
+class Observer(NamedTuple):
+    """Who saw it: `kind` is broker, client (a log of a process) or leader (of a partition, told by its answers)."""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Down:
+    """A stretch of failures of one observer against one target; times in milliseconds.
+
+    `node` is None where the lines name none (bootstrap addresses, retries that name only a partition); `since` is when
+    the first unanswered request was sent, `until` the last failure (or the answer that came in the end); `rows` are the
+    lines.
+    """
+
+    observer: Observer
+    node: int | None
+    since: int
+    until: int
+    rows: tuple[int, ...]
+    weight: Weight
+    topic_partition: str | None = None
+
+    def overlaps(self, since: int, until: int, tolerance: int = 0) -> bool:
+        """Whether it shares time with another stretch."""
+        return self.since <= until + tolerance and since <= self.until + tolerance
+
+
+def observer_of(logs: LogStory, source: int) -> Observer:
+    """The broker that wrote a log, else the log itself without what rotation added to its name."""
+    entry = logs.facts.sources[source]
+    if entry.side == Side.broker and entry.broker_id is not None:
+        return Observer("broker", f"broker {entry.broker_id}")
+    kind = "broker" if entry.side == Side.broker else "client"
+    return Observer(kind, _ROTATED.sub("", entry.path))
+
+
+def downs(logs: LogStory) -> list[Down]:
+    """Every stretch that logs tell of, by time; brokers' lines about themselves are left out."""
+    found = [*_by_node(logs), *_by_partition(logs)]
+    return sorted(found, key=lambda down: (down.since, down.until, down.observer, down.node or 0))
+
+
+def _by_node(logs: LogStory) -> Iterator[Down]:
+    rows = logs.of_kind(*_BY_NODE)
+    rows = rows[logs.times[rows] >= 0]
+    rows = rows[_is_about_a_connection(logs, logs.events[rows])]
+    events = logs.events[rows]
+    names = {source: observer_of(logs, source) for source in np.unique(events["source"]).tolist()}
+    codes = {name: code for code, name in enumerate(dict.fromkeys(names.values()))}
+    observers = np.array([codes[names[source]] for source in events["source"].tolist()], np.int64)
+    nodes = np.where(events["node"] > COORDINATOR_NODES, (1 << 31) - 1 - events["node"], events["node"])
+    at = logs.times[rows]
+    order = np.lexsort((at, nodes, observers))
+    rows, events, at, nodes, observers = rows[order], events[order], at[order], nodes[order], observers[order]
+    began = at - _waited(events)
+    behind = (np.diff(observers) != 0) | (np.diff(nodes) != 0) | (began[1:] - at[:-1] > QUIET_MS)
+    by_code = list(codes)
+    for group in np.split(np.arange(len(rows)), np.flatnonzero(behind) + 1):
+        if len(group):
+            observer, node = by_code[observers[group[0]]], int(nodes[group[0]])
+            if observer != ("broker", f"broker {node}"):
+                yield Down(
+                    observer, node if node >= 0 else None, int(began[group].min()), int(at[group].max()),
+                    tuple(rows[group].tolist()), _weight(logs, events[group]),
+                )  # fmt: skip
+
+
+def _is_about_a_connection(logs: LogStory, events: Array) -> Array:
+    """Leave out what these kinds tell besides: other exceptions, refused passwords, a broker's word about itself."""
+    lost = [code for code, text in enumerate(logs.facts.strings) if text.endswith(DISCONNECTS)]
+    kinds, is_named = events["kind"], events["node"] >= 0
+    is_failure, is_refused = (
+        kinds == EventKind.failure,
+        (kinds == EventKind.connection_failed) & (events["error_code"] >= 0),
+    )
+    by_controller = np.isin(kinds, (EventKind.broker_fenced, EventKind.fetch_failed))
+    about: Array = np.where(is_failure, is_named & np.isin(events["error_code"], lost), ~is_refused)
+    return about & (is_named | ~by_controller)
+
+
+def _waited(events: Array) -> Array:
+    """How long a request had waited when it was given up."""
+    unanswered = (events["kind"] == EventKind.request_timed_out) | (events["kind"] == EventKind.request_cancelled)
+    return np.where(unanswered, events["number"], 0).clip(min=0)
+
+
+def _weight(logs: LogStory, events: Array) -> Weight:
+    kinds = events["kind"]
+    if np.isin(kinds, _HARD).any():
+        return Weight.hard
+    unanswered = (kinds == EventKind.request_timed_out) | (kinds == EventKind.request_cancelled)
+    waited = events[unanswered & ((events["number"] >= LONG_MS) | (kinds == EventKind.request_timed_out))]
+    apis = {logs.facts.strings[code] for code in np.unique(waited["api_code"]).tolist() if code >= 0}
+    if any(_bare(api) not in WAITING_REQUESTS for api in apis):
+        return Weight.hard
+    return Weight.soft if len(waited) else Weight.lost
+
+
+def _bare(api: str) -> str:
+    return api.upper().replace("_", "").removesuffix("REQUEST")
+
+
+def _by_partition(logs: LogStory) -> Iterator[Down]:
+    """Retries of produce requests, which name the partition and not the node."""
+    clients = {row: client for client in logs.clients for row in client.rows}
+    cancelled = _cancelled(logs)
+    groups: dict[tuple[Observer, str], list[int]] = {}
+    for row in logs.of_kind(EventKind.produce_retry).tolist():
+        observer = _who_waited(logs, row, cancelled)
+        if observer is not None and logs.times[row] >= 0:
+            groups.setdefault((observer, _topic_partition(logs, row)), []).append(row)
+    for (observer, topic_partition), rows in groups.items():
+        for chain in _chains(logs, rows):
+            yield _retried(logs, observer, topic_partition, chain, clients.get(chain[-1]))
+
+
+def _who_waited(logs: LogStory, row: int, cancelled: set[tuple[int, int, int]]) -> Observer | None:
+    """The leader where its answer is the evidence, else the client's log; None where a line with the node says it."""
+    source, second = int(logs.events["source"][row]), int(logs.times[row]) // 1000
+    request = int(logs.events["correlation_id"][row])
+    if any((source, request, second + shift) in cancelled for shift in (-1, 0, 1)):
+        return None
+    error = (logs.string(row, "error") or "").rpartition(".")[2]
+    if error in LEADER_WAITS:
+        return Observer("leader", _topic_partition(logs, row))
+    return observer_of(logs, source) if error in ("NETWORK_EXCEPTION", "NetworkException") else None
+
+
+def _cancelled(logs: LogStory) -> set[tuple[int, int, int]]:
+    rows = logs.of_kind(EventKind.request_cancelled)
+    events, seconds = logs.events[rows], logs.times[rows] // 1000
+    return set(zip(events["source"].tolist(), events["correlation_id"].tolist(), seconds.tolist(), strict=True))
+
+
+def _topic_partition(logs: LogStory, row: int) -> str:
+    return f"{logs.string(row, 'topic')}-{logs.number(row, 'partition')}"
+
+
+def _chains(logs: LogStory, rows: list[int]) -> Iterator[list[int]]:
+    """Cut at long pauses, unless the attempts left show that one batch is retried."""
+    chain: list[int] = []
+    for row in sorted(rows, key=lambda row: (logs.times[row], row)):
+        if chain:
+            pause = int(logs.times[row] - logs.times[chain[-1]])
+            is_same = logs.events["number"][row] <= logs.events["number"][chain[-1]] and pause <= SAME_BATCH_MS
+            if pause > QUIET_MS and not is_same:
+                yield chain
+                chain = []
+        chain.append(row)
+    yield chain
+
+
+def _retried(
+    logs: LogStory, observer: Observer, topic_partition: str, chain: list[int], client: ClientInstance | None
+) -> Down:
+    first, last = int(logs.times[chain[0]]), int(logs.times[chain[-1]])
+    waited = _request_timeout(client)
+    if waited is None and len(chain) > 1:
+        waited = int(logs.times[chain[1]]) - first
+    weight = Weight.indirect if observer.kind == "leader" else Weight.soft
+    found = Down(observer, None, first - (waited or 0), last, tuple(chain), weight, topic_partition)
+    answer = _answered(logs, client, chain[-1], last) if client is not None else None
+    return found if answer is None else replace(found, until=answer)
+
+
+def _request_timeout(client: ClientInstance | None) -> int | None:
+    values = [entry.value for entry in client.settings if entry.name == "request.timeout.ms"] if client else []
+    return int(values[-1]) if values and values[-1] and values[-1].isdecimal() else None
+
+
+def _answered(logs: LogStory, client: ClientInstance, row: int, at: int) -> int | None:
+    """Time of the client's next line that is no further failure: until then it had no answer."""
+    for other in client.rows[client.rows.index(row) + 1 :]:
+        time = int(logs.times[other])
+        if time > at and logs.kind(other) not in (EventKind.produce_retry, *_BY_NODE[:-1]):
+            return time if time - at <= (_request_timeout(client) or ANSWER_MS) + 1_000 else None
+    return None

@@ -1,0 +1,62 @@
+"""What an outage did: transactions that timed out and clients that failed in the same time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.story import Story
+from kafkatx.rules.log_wording import bare, client_phrase
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.events import EventKind
+from kafkatx.terms.verdicts import Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Something that failed while a broker was away; `row` is the line that tells it, None where rows do."""
+
+    text: str
+    severity: Severity
+    row: int | None = None
+
+
+def effects(story: Story, since: int, until: int) -> list[Effect]:
+    """Whatever failed between two times: timed-out transactions first, then clients."""
+    return [*_timed_out(story, since, until), *_failed_clients(story, since, until)]
+
+
+def _timed_out(story: Story, since: int, until: int) -> list[Effect]:
+    t = story.transactions
+    late = until + CLIENT_TOLERANCE_MS
+    open_then = (t["started_at"] <= late) & (t["decided_at"] >= since - CLIENT_TOLERANCE_MS)
+    rows = np.flatnonzero((story.endings.ended_by == EndedBy.timeout) & open_then).tolist()
+    names = dict.fromkeys(story.transactional_id(int(t["id_code"][row])) for row in rows)
+    found = [Effect(f"a transaction of {name} timed out", Severity.error) for name in names]
+    for row in story.logs.of_kind(EventKind.timeout_rollback).tolist():
+        name, at = story.logs.string(row, "transactional_id"), story.logs.at(row)
+        if at is not None and since <= at <= late and name is not None and name not in names:
+            names[name] = None
+            found.append(Effect(f"a transaction of {name} timed out", Severity.error, row))
+    return found
+
+
+def _failed_clients(story: Story, since: int, until: int) -> list[Effect]:
+    """Clients whose transaction failed then; what they tried again by themselves is no effect."""
+    found = []
+    for client in story.logs.clients:
+        for failure in client.failures:
+            is_then = failure.at is not None and since <= failure.at <= until + CLIENT_TOLERANCE_MS
+            if not is_then or failure.category not in ("fatal", "abortable"):
+                continue
+            severity = Severity.error if failure.category == "fatal" else Severity.warning
+            text = f"{client_phrase(client)} failed with {bare(failure.exception)}"
+            found.append(Effect(text, severity, failure.row))
+            break
+    for row in story.logs.of_kind(EventKind.await_timeout).tolist():
+        at, call = story.logs.at(row), story.logs.string(row, "api")
+        if at is not None and since <= at <= until + CLIENT_TOLERANCE_MS and call is not None:
+            found.append(Effect(f"a wait for {call} ran into max.block.ms", Severity.warning, row))
+    return found
