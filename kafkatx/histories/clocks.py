@@ -1,0 +1,224 @@
+"""Whose zone and whose clock: how the printed times of each log lie to the brokers' clock, by events seen from both.
+
+Grain: one source of lines. Shared events are: a producer id and epoch that a client was given, or a broker granted
+("Initialized transactionalId"), and the coordinator's Empty row; a broker's line of a rollback and the PrepareAbort row
+of that id; and, between logs, the client's and the broker's line of one grant.
+A zone is a multiple of 15 minutes that shared events agree on. Times are moved by the zone alone: what remains is skew,
+which is told and never applied. A clock that is an odd amount of time away is wrong, not zoned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from kafkatx.histories.growing import Array
+from kafkatx.histories.logs import Clock
+from kafkatx.kernels.rows import INITIALISATION, TRANSACTION
+from kafkatx.kernels.transactions import PREPARE_ABORT
+from kafkatx.terms.events import EventKind, Side
+from kafkatx.text.events import LogFacts
+
+QUARTER_MS = 900_000
+FURTHEST_ZONE_MS = 14 * 3_600_000
+"""Zones lie between -12:00 and +14:00."""
+ZONE_SLACK_MS = 120_000
+"""What may remain beside a zone: a clock further away from every zone is a wrong clock."""
+MOST_EVENTS = 1_000
+"""Shared events looked at in one source; more tell nothing new."""
+
+Pairs = list[list[int]]
+"""For each event of a source the differences, printed minus brokers', to everything it may be the same as."""
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """What the coordinator's rows know of events that logs show too: tables of a story, and the names of its ids."""
+
+    initialisations: Any = field(default_factory=lambda: np.zeros(0, INITIALISATION))
+    transactions: Any = field(default_factory=lambda: np.zeros(0, TRANSACTION))
+    transactional_ids: Sequence[str] = ()
+
+    def grants(self) -> Grants:
+        """Producer ids and epochs that Empty rows gave, with the codes of their ids."""
+        rows = self.initialisations[self.initialisations["is_tombstone"] == 0]
+        return Grants.of(rows["producer_id"], rows["producer_epoch"], rows["id_code"], rows["timestamp"])
+
+    def aborts(self) -> dict[str, Array]:
+        """Times of the PrepareAbort rows of each id."""
+        t = self.transactions[self.transactions["decision"] == PREPARE_ABORT]
+        order = np.argsort(t["id_code"], kind="stable")
+        codes, starts = np.unique(t["id_code"][order], return_index=True)
+        bounds, times = pairwise([*starts.tolist(), len(order)]), t["decision_timestamp"][order]
+        return {
+            self.transactional_ids[code]: times[first:end]
+            for code, (first, end) in zip(codes.tolist(), bounds, strict=True)
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Grants:
+    """Producer ids and epochs with the time at which a broker gave them, ordered by both; `names` numbers the ids."""
+
+    keys: Any
+    names: Any
+    times: Any
+
+    @staticmethod
+    def of(producer_ids: Array, epochs: Array, names: Array, times: Array) -> Grants:
+        """Order grants; those without a producer id or time are left out."""
+        known = np.flatnonzero((producer_ids >= 0) & (epochs >= 0) & (times >= 0))
+        keys = _keys(producer_ids[known], epochs[known])
+        order = np.argsort(keys, kind="stable")
+        return Grants(keys[order], np.asarray(names)[known][order], np.asarray(times)[known][order])
+
+    def times_of(self, producer_id: int, epoch: int, name: int) -> list[int]:
+        """Times at which a producer id and epoch were given, to the id numbered `name` (-1: not known to which)."""
+        key = int(_keys(np.array([producer_id]), np.array([epoch]))[0])
+        first, end = np.searchsorted(self.keys, [key, key + 1])
+        names, times = self.names[first:end], self.times[first:end]
+        return times[(names == name) | (names < 0) | (name < 0)].tolist()  # type: ignore[no-any-return]
+
+
+def clocks(facts: LogFacts, references: References, log_zone_ms: int | None = None) -> tuple[Clock, ...]:
+    """Say of every source how its times lie to the brokers'; `log_zone_ms` is given for those that name no zone."""
+    return _Estimates(facts, references, log_zone_ms).all()
+
+
+class _Estimates:
+    """One capture's sources: brokers first, since their lines are what clients are compared with where rows lack."""
+
+    def __init__(self, facts: LogFacts, references: References, log_zone_ms: int | None) -> None:
+        self.facts, self.log_zone_ms = facts, log_zone_ms
+        self.numbers = {name: number for number, name in enumerate(references.transactional_ids)}
+        for text in facts.strings:
+            self.numbers.setdefault(text, len(self.numbers))
+        self.grants, self.aborts = references.grants(), references.aborts()
+        self.found: dict[int, Clock] = {}
+
+    def all(self) -> tuple[Clock, ...]:
+        sides = [source.side for source in self.facts.sources]
+        brokers = [number for number, side in enumerate(sides) if side == Side.broker]
+        clients = [number for number, side in enumerate(sides) if side != Side.broker]
+        for number in brokers:
+            self._estimate(number, self._grants_of_broker(number), self._rollbacks_of(number))
+        self._inherit(brokers)
+        told = self._told_by_brokers(brokers)
+        for number in clients:
+            self._estimate(number, self._grants_of_client(number, told), [])
+        self._inherit(clients)
+        return tuple(self.found[number] for number in range(len(sides)))
+
+    def _estimate(self, number: int, grants: Pairs, rollbacks: Pairs) -> None:
+        """A grant is one event; a rollback may be another one of the id, so a single one tells no zone."""
+        source = self.facts.sources[number]
+        given = 0 if source.is_zoned else self.log_zone_ms
+        zone = given if given is not None else zone_of([*grants, *rollbacks] if grants or len(rollbacks) > 1 else [])
+        if zone is None and not rollbacks:
+            return
+        zone = zone or 0
+        name = "printed" if source.is_zoned else "--log-zone" if given is not None else "estimated"
+        self.found[number] = _clock(zone, grants, rollbacks, "assumed UTC" if given is None and zone == 0 else name)
+
+    def _inherit(self, numbers: list[int]) -> None:
+        """Sources without shared events take the zone of their neighbours, where those agree."""
+        estimated = [number for number in numbers if number in self.found and not self._is_zoned(number)]
+        for number in numbers:
+            if number in self.found:
+                continue
+            folder = PurePosixPath(self.facts.sources[number].path).parent
+            near = [other for other in estimated if PurePosixPath(self.facts.sources[other].path).parent == folder]
+            zones = {self.found[other].zone_ms for other in near or estimated}
+            if len(zones) == 1 and zones != {0}:
+                like = self.facts.sources[(near or estimated)[0]].path
+                self.found[number] = Clock(zones.pop(), zone_from=f"as {like}")
+            else:
+                self.found[number] = Clock()
+
+    def _is_zoned(self, number: int) -> bool:
+        return self.facts.sources[number].is_zoned
+
+    def _grants_of_broker(self, number: int) -> Pairs:
+        return self._grant_pairs(self._events(number, EventKind.initialized), self.grants)
+
+    def _rollbacks_of(self, number: int) -> Pairs:
+        pairs = []
+        for event in self._events(number, EventKind.timeout_rollback):
+            times = self.aborts.get(self._text(event, "transactional_id") or "")
+            if times is not None and len(times):
+                pairs.append((int(event["at"]) - times).tolist())
+        return pairs
+
+    def _grants_of_client(self, number: int, told: Grants) -> Pairs:
+        events = self._events(number, EventKind.producer_id_set)
+        return self._grant_pairs(events, self.grants) or self._grant_pairs(events, told)
+
+    def _grant_pairs(self, events: Array, grants: Grants) -> Pairs:
+        pairs = []
+        for event in events:
+            if event["producer_id"] >= 0:
+                name = self.numbers.get(self._text(event, "transactional_id") or "", -1)
+                times = grants.times_of(int(event["producer_id"]), int(event["producer_epoch"]), name)
+                if times:
+                    pairs.append([int(event["at"]) - time for time in times])
+        return pairs
+
+    def _told_by_brokers(self, brokers: list[int]) -> Grants:
+        """Grants as the brokers' logs tell them, in UTC."""
+        e = self.facts.events
+        rows = e[(e["kind"] == EventKind.initialized) & (e["at"] >= 0) & np.isin(e["source"], brokers)]
+        zones = np.array([self.found[number].zone_ms for number in brokers], np.int64)
+        shift = zones[np.searchsorted(brokers, rows["source"])] if len(brokers) else 0
+        names = [self.numbers[self.facts.strings[c]] if c >= 0 else -1 for c in rows["transactional_id_code"].tolist()]
+        return Grants.of(rows["producer_id"], rows["producer_epoch"], np.array(names, np.int64), rows["at"] - shift)
+
+    def _events(self, number: int, kind: EventKind) -> Array:
+        """Timed events of a kind in a source, evenly thinned out where they are many."""
+        e = self.facts.events
+        rows: Array = e[(e["source"] == number) & (e["kind"] == kind) & (e["at"] >= 0)]
+        return rows[:: -(-len(rows) // MOST_EVENTS)] if len(rows) > MOST_EVENTS else rows
+
+    def _text(self, event: Any, column: str) -> str | None:
+        code = int(event[f"{column}_code"])
+        return self.facts.strings[code] if code >= 0 else None
+
+
+def _clock(zone: int, grants: Pairs, rollbacks: Pairs, zone_from: str) -> Clock:
+    """Measure what remains beside the zone; of rollbacks only those count that are near enough to be the same one."""
+    nearest = [min((diff - zone for diff in diffs), key=abs) for diffs in grants]
+    others = [min((diff - zone for diff in diffs), key=abs) for diffs in rollbacks]
+    remains = np.array(nearest + [diff for diff in others if abs(diff) <= ZONE_SLACK_MS], np.int64)
+    if not len(remains):
+        return Clock(zone, zone_from=zone_from)
+    skew = round(float(np.median(remains)))
+    return Clock(zone, skew, round(float(np.median(np.abs(remains - skew)))), len(remains), zone_from)
+
+
+def zone_of(pairs: Pairs) -> int | None:
+    """The zone that most events agree on, None where there is no event; 0 where the differences are no zone's.
+
+    An event votes once for each zone that one of its differences is near to; at equal votes UTC wins, then the nearest.
+    """
+    if not pairs:
+        return None
+    votes: dict[int, int] = {}
+    for diffs in pairs:
+        for zone in {zone for diff in diffs for zone in _zones_near(diff)}:
+            votes[zone] = votes.get(zone, 0) + 1
+    best = max(votes, key=lambda zone: (votes[zone], zone == 0, -abs(zone)), default=0)
+    return best if 2 * votes.get(best, 0) > len(pairs) else 0
+
+
+def _zones_near(difference: int) -> Iterator[int]:
+    zone = round(difference / QUARTER_MS) * QUARTER_MS
+    if abs(difference - zone) <= ZONE_SLACK_MS and abs(zone) <= FURTHEST_ZONE_MS:
+        yield zone
+
+
+def _keys(producer_ids: Array, epochs: Array) -> Any:
+    return producer_ids.astype(np.int64) * 65_536 + epochs.astype(np.int64)
