@@ -1,8 +1,8 @@
 """Who speaks: the brackets before a message (`[Producer clientId=C, transactionalId=T] `), whole or damaged.
 
 Clients     `[Producer clientId=C, transactionalId=T]`, `[Consumer clientId=C, groupId=G]`, `[AdminClient clientId=C]`,
-            `[Consumer instanceId=I, ...]` (LogContext, since 1.0), `[TransactionalId T]` (0.11), `[name#producer-1]` and
-            `[thrd:main]` (librdkafka), `<KafkaProducer client_id=C transactional_id=T>:` (kafka-python).
+            `[Consumer instanceId=I, ...]` (LogContext, since 1.0), `[TransactionalId T]` (0.11), `[name#producer-1]`
+            and `[thrd:main]` (librdkafka), `<KafkaProducer client_id=C transactional_id=T>:` (kafka-python).
 Brokers     `[TransactionCoordinator id=1]`, `[Transaction State Manager 1]:` (0.11), `[KafkaServer id=0]`, ...
 Damage      a bracket that lost its front (`[cducer clientId=C, transactionalId=T]`, `t=C, transactionalId=T]`) gives
             what is left; one that lost its end gives nothing (its last value may be cut).

@@ -92,7 +92,7 @@ LAYOUTS = (
         "spring boot 3",
         "{time} {level} {number} --- [{app}] [{thread}] {logger} : {message}",
         (
-            "2024-04-03T18:21:00.063+08:00  INFO 1 --- [orders] [nio-8080-exec-1] o.a.k.c.producer.KafkaProducer      : "
+            "2024-04-03T18:21:00.063+08:00  INFO 1 --- [orders] [nio-8080-exec-1] o.a.k.c.p.KafkaProducer      : "
             + _IDS,
             _ABORT,
         ),
