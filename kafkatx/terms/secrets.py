@@ -16,9 +16,31 @@ _PASSWORDS = (
     "ssl.truststore.certificates",
     "delegation.token.master.key",
 )
-_SPEAKING = re.compile(r"password|secret|token|credential|private.?key", re.IGNORECASE)
+_SPEAKING = re.compile(
+    r"password|passwd|passphrase|secret|token|credential|private.?key|api.?key|auth.user.info", re.IGNORECASE
+)
+_USER_IN_URL = re.compile(r"(://)[^/@\s:,]{1,200}:[^@\s,]{0,200}@")
+_TOLD = re.compile(
+    r"((?:password|passwd|passphrase|secret|token|credential)\w{0,30}[\"']?\s{0,4}[=:]\s{0,4})"
+    r"(\"(?:[^\"\\]|\\.)*\"?|'[^']*'?|[^\s\"';,]+)",
+    re.IGNORECASE,
+)
 
 
 def is_secret(name: str) -> bool:
-    """Whether the value of a setting is hidden; a listener's prefix before the name does not matter."""
-    return name.endswith(_PASSWORDS) or bool(_SPEAKING.search(name))
+    """Whether the value of a setting is hidden; a listener's prefix before the name does not matter.
+
+    The spellings of other programs (`sasl_jaas_config`, `KAFKA_SASL_JAAS_CONFIG`) are the same names.
+    """
+    dotted = name.lower().replace("_", ".").replace("-", ".")
+    return dotted.endswith(_PASSWORDS) or bool(_SPEAKING.search(name))
+
+
+def shown_value(name: str, value: str) -> str:
+    """Return a setting's value as it may be shown: hidden whole, or without passwords that stand inside of it.
+
+    `null` and nothing hide nothing: they say that no secret is set.
+    """
+    if is_secret(name):
+        return HIDDEN if value.strip() not in ("", "null") else value
+    return _TOLD.sub(rf"\1{HIDDEN}", _USER_IN_URL.sub(rf"\1{HIDDEN}@", value))

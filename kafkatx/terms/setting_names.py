@@ -120,6 +120,16 @@ def scope_of_group(names: Iterable[str]) -> str:
     return max(sorted(votes), key=lambda scope: votes[scope], default=UNKNOWN)
 
 
+def is_known(name: str) -> bool:
+    """Whether a name, however it is spelled, is a setting that plays a part here."""
+    return split(name)[1] in _known()
+
+
+def prefix_scope(name: str) -> str | None:
+    """Whose setting a name says it is by a prefix (`producer.override.`, `spring.kafka.consumer.`), else None."""
+    return _prefix(name)[0]
+
+
 def kafka_name(name: str) -> str:
     """Return Kafka's own name for a setting, however it is spelled; one that nobody knows is returned as it is."""
     return split(name)[1]

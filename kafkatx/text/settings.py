@@ -1,0 +1,216 @@
+r"""Settings as they stand in files: Java properties, YAML of Spring and of operators, lists of environment variables.
+
+Properties  `name=value`, `name: value`, `name value`; `\` at the end of a line goes on with the next one, `\u0041` is a
+            character, `#` and `!` begin comments (java.util.Properties.load). A name that stands twice counts as it
+            stood last; both are kept, so that it can be told.
+YAML        nested names are joined by points; lists, anchors and block texts are no settings and are passed over.
+Groups      a comment that is nothing but a client's kind (`# consumer`) begins a group of its own; each group has a
+            scope by the names in it, a name with a prefix (`producer.override.`) by its prefix.
+Limits      secrets are replaced while reading (terms/secrets.py): nobody after this sees them. A line that is no
+            setting is passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from kafkatx.terms.secrets import shown_value
+from kafkatx.terms.setting_names import UNKNOWN, is_known, prefix_scope, scope_of, scope_of_group
+from kafkatx.text.events import Setting
+from kafkatx.text.lines import Line
+
+LONGEST_VALUE = 4_096
+"""Characters of a value that are kept."""
+MOST_JOINED = 1_000
+"""Lines that one logical line may go on over."""
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_NAME_END = re.compile(r"(?:[^\\=:\s]|\\.)*", re.DOTALL)
+_SEPARATOR = re.compile(r"[ \t\f]*(?:[=:][ \t\f]*)?")
+_KIND = re.compile(
+    r"[#!\s]*(producer|consumer|admin|broker|server|streams|connect|worker|librdkafka|aiokafka|kafka-python|franz-go)"
+    r"(?:[ ](?:config|configuration|properties|settings))?\s*:?\s*",
+    re.IGNORECASE,
+)
+_KINDS = {
+    "server": "broker", "worker": "connect", "aiokafka": "producer", "kafka-python": "producer", "franz-go": "producer"
+}  # fmt: skip
+_YAML = re.compile(
+    r"(?P<indent> *)(?P<dash>(?:- +)?)(?P<name>\"[^\"]*\"|'[^']*'|[^\s:#'\"][^:#]*?)[ ]*:(?:[ ]+(?P<value>.*))?"
+)
+_ASSIGNED = re.compile(r"\s*(?:export\s+|set\s+|ENV\s+|-\s+|-e\s+)?[\"']?(?P<name>[A-Z][A-Z0-9_]{2,})=(?P<value>.*)")
+_NAME = re.compile(r"[A-Za-z][\w.\-\[\]\"]{0,200}")
+_PAIR = re.compile(r"\s*(?:export\s+|-\s+|-e\s+)?[\"'\[]*[A-Za-z][\w.\-]*[\"'\]]*\s*[=:]|\s*-\s|\s*---")
+_LOGGED = re.compile(r"\s*(?:\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[ T]|%[0-9]\||.{0,200}Config values:)")
+_BLOCK_TEXT = re.compile(r"[|>][-+0-9]*")
+
+
+class Pair(NamedTuple):
+    """A name and its value, still as written, with the number of the line that the name stands on."""
+
+    line: int
+    name: str
+    value: str
+
+
+@dataclass(slots=True)
+class Group:
+    """Pairs that stand together; `kind` is what a comment says of them."""
+
+    pairs: list[Pair]
+    kind: str = UNKNOWN
+
+
+def settings_of_file(lines: Iterable[Line], source: int, first_block: int = 0) -> list[Setting]:
+    """Return the settings of a file (or of a stretch of a page), in the order that they stand in.
+
+    Args:
+        lines: its lines; consumed once.
+        source: number of the source that they stand in.
+        first_block: number of the first group; the others count on, so that groups of all sources can differ.
+    """
+    found: list[Setting] = []
+    for number, group in enumerate(_groups(lines), first_block):
+        found.extend(_settings(group, source, number))
+    return found
+
+
+def is_settings(texts: Iterable[str]) -> bool:
+    """Whether the beginning of a text looks like a file of settings.
+
+    Nearly all of its lines are pairs with a sign between them or lines that belong to one, no line is one of a log, and
+    a name that is known to be a setting of Kafka's is among them.
+    """
+    numbered = [Line(number, 0, text) for number, text in enumerate(texts, 1)]
+    filled = [line.text for line in numbered if line.text.strip() and line.text.lstrip()[0] not in "#!"]
+    shaped = sum(1 for before, text in pairwise(["", *filled]) if _PAIR.match(text) or _ends_open(before))
+    if not filled or 10 * shaped < 9 * len(filled) or any(_LOGGED.match(text) for text in filled):
+        return False
+    return any(is_known(pair.name) for group in _groups(numbered) for pair in group.pairs)
+
+
+def _settings(group: Group, source: int, block: int) -> Iterator[Setting]:
+    voted = scope_of_group(pair.name for pair in group.pairs)
+    scope = voted if voted != UNKNOWN else group.kind
+    for pair in group.pairs:
+        own = prefix_scope(pair.name) or (scope if scope != UNKNOWN else scope_of(pair.name))
+        value = shown_value(pair.name, pair.value)[:LONGEST_VALUE]
+        yield Setting(own, pair.name, value, source, pair.line, block)
+
+
+def _groups(lines: Iterable[Line]) -> Iterator[Group]:
+    """Cut at comments that say whose the settings below are; each group is read as what it looks like."""
+    kept: list[Line] = []
+    kind = UNKNOWN
+    for line in lines:
+        said = _KIND.fullmatch(line.text) if line.text.lstrip().startswith(("#", "!")) else None
+        if said:
+            yield from _group(kept, kind)
+            kept, kind = [], _KINDS.get(said[1].lower(), said[1].lower())
+        elif line.text.strip():
+            kept.append(line)
+    yield from _group(kept, kind)
+
+
+def _group(lines: list[Line], kind: str) -> Iterator[Group]:
+    pairs = list(_yaml(lines) if _is_yaml(lines) else _properties(lines))
+    if pairs:
+        yield Group(pairs, kind)
+
+
+def _is_yaml(lines: list[Line]) -> bool:
+    """Whether most lines are `name: value` with a blank behind the colon, and none has `=` for it."""
+    plain = [line.text for line in lines if line.text.lstrip()[:1] not in ("#", "!")][:200]
+    shaped = [found for text in plain if (found := _YAML.fullmatch(text.rstrip()))]
+    nested = any(found["indent"] or found["dash"] or found["value"] is None for found in shaped)
+    return nested and 2 * len(shaped) > len(plain)
+
+
+def _properties(lines: list[Line]) -> Iterator[Pair]:
+    for number, text in _logical(lines):
+        assigned = _ASSIGNED.fullmatch(text)
+        if assigned:
+            yield Pair(number, assigned["name"], assigned["value"].strip().strip("\"'"))
+            continue
+        end = _NAME_END.match(text)
+        name = text[: end.end()] if end else ""
+        behind = _SEPARATOR.match(text, len(name))
+        if behind and _NAME.fullmatch(plain := _plain(name)):
+            yield Pair(number, plain, _plain(text[behind.end() :]).rstrip("\r"))
+
+
+def _logical(lines: list[Line]) -> Iterator[tuple[int, str]]:
+    """Lines as Properties.load sees them: comments left out, continuations joined, blanks in front taken off."""
+    number, parts = 0, list[str]()
+    for line in lines:
+        text = line.text.lstrip(" \t\f")
+        if not parts and text[:1] in ("#", "!"):
+            continue
+        number = number if parts else line.number
+        goes_on = _ends_open(text) and len(parts) < MOST_JOINED
+        parts.append(text[:-1] if goes_on else text)
+        if not goes_on:
+            yield number, "".join(parts)
+            parts = []
+    if parts:
+        yield number, "".join(parts)
+
+
+def _ends_open(text: str) -> bool:
+    """Whether a line ends with an odd number of backslashes."""
+    return (len(text) - len(text.rstrip("\\"))) % 2 == 1
+
+
+def _plain(text: str) -> str:
+    """Undo the escapes of a properties file."""
+    return _ESCAPED.sub(_character, text) if "\\" in text else text
+
+
+def _character(found: re.Match[str]) -> str:
+    said = found[1]
+    return chr(int(said[1:], 16)) if len(said) == 5 and said[0] == "u" else _ESCAPES.get(said, said)
+
+
+def _yaml(lines: list[Line]) -> Iterator[Pair]:
+    """Names of nested mappings joined by points; block texts and lists of plain values are passed over."""
+    path: list[tuple[int, str]] = []
+    text_below = -1
+    for line in lines:
+        indent = len(line.text) - len(line.text.lstrip(" "))
+        if 0 <= text_below < indent:
+            continue
+        text_below = -1
+        assigned, found = _ASSIGNED.fullmatch(line.text), _YAML.fullmatch(line.text.rstrip())
+        if assigned:
+            yield Pair(line.number, assigned["name"], assigned["value"].strip().strip("\"'"))
+        elif found and not line.text.lstrip().startswith("#"):
+            depth, name = indent + len(found["dash"]), found["name"].strip().strip("\"'")
+            path = [above for above in path if above[0] < depth]
+            value = _yaml_value(found["value"] or "")
+            text_below = indent if _BLOCK_TEXT.fullmatch(value) else -1
+            joined = _joined([above[1] for above in path], name)
+            path.append((depth, name))
+            if value and text_below < 0:
+                yield Pair(line.number, joined, value)
+
+
+def _joined(path: list[str], name: str) -> str:
+    """The name of a value in nested mappings, from where a name of Kafka's or of Spring's begins."""
+    parts = [part.strip("[]\"'") for part in (*path, name)]
+    if "spring" in parts:
+        return ".".join(parts[parts.index("spring") :])
+    known = (".".join(parts[at:]) for at in range(len(parts)))
+    return next((joined for joined in known if is_known(joined)), parts[-1])
+
+
+def _yaml_value(text: str) -> str:
+    """A value without its comment and quotes."""
+    value = text.strip()
+    if value[:1] in ("'", '"'):
+        end = value.find(value[0], 1)
+        return value[1:end] if end > 0 else value[1:]
+    return value.partition(" #")[0].rstrip()
