@@ -26,3 +26,5 @@ TRANSACTION_TIMEOUT_MS = 60_000
 """Default transaction.timeout.ms of clients."""
 REQUEST_TIMEOUT_MS = 30_000
 """Default request.timeout.ms of clients and brokers."""
+MAX_BLOCK_MS = 60_000
+"""Default max.block.ms of producers."""

@@ -1,0 +1,241 @@
+"""A transactional.id was answered CONCURRENT_TRANSACTIONS over and over.
+
+Mechanism    While a transaction is decided and its markers are being written, the coordinator answers the id's next
+             request with CONCURRENT_TRANSACTIONS, and the client asks again (after 20 ms for the first partition, else
+             after retry.backoff.ms). A few times for each transaction is normal; it becomes a storm where markers take
+             long (many partitions, a slow or lost broker), or where initTransactions is called in a loop.
+Evidence     twenty of these answers or more within a minute for one id (brokers name them at DEBUG, librdkafka as a
+             warning; Java clients never do, at DEBUG they repeat the same InitProducerId or EndTxn request); or the
+             times from Prepare* to Complete* of an id: the slowest twentieth above a second and ten times its median.
+Against      single retries, and the back-to-back transactions of transactions v2.
+Look-alikes  one slow transaction behind a lost broker (stuck_prepare, coordinator_unavailable); requests repeated
+             because the coordinator was loading or moved.
+Remedy       where an id is stuck in Prepare*, bring the missing partitions back; else fewer partitions in a
+             transaction, larger transactions, and the slow broker looked after.
+Source       TransactionCoordinator.handleInitProducerId, TransactionManager (retryBackoffMs), KIP-98 (0.11 to 4.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkatx.histories.growing import Array
+from kafkatx.histories.story import Story
+from kafkatx.rules.advised import advised
+from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step
+from kafkatx.rules.log_wording import event_places
+from kafkatx.rules.remedies import larger_transactions
+from kafkatx.rules.wording import completion_row, decision_row, latest_row, plural
+from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
+from kafkatx.terms.events import EventKind
+from kafkatx.terms.times import clock, duration
+from kafkatx.terms.transaction_states import PREPARED, state_name
+from kafkatx.terms.verdicts import Severity, Verdict
+
+RULE = "concurrent_transactions_storm"
+MANY, WITHIN_MS = 20, 60_000
+SLOW_MS, TIMES_MEDIAN, PERCENT, FEWEST = 1_000, 10, 95, 20
+"""Prepare* to Complete*: the 95th percentile of an id with at least that many transactions."""
+NAMED = "CONCURRENT_TRANSACTIONS"
+NAMING = ("CONCURRENT_TRANSACTIONS", "ConcurrentTransactionsException")
+REPEATED = ("INITPRODUCERID", "ENDTXN")
+"""Requests that a healthy client sends once at a time; AddPartitionsToTxn comes once for each new partition."""
+_ENDS = (EventKind.producer_id_set, EventKind.commit_called, EventKind.begin_called, EventKind.abort_called)
+
+
+@dataclass(frozen=True, slots=True)
+class Storm:
+    """A minute or more of these answers (`is_named`), or of requests repeated that nobody explains."""
+
+    transactional_id: str
+    rows: tuple[int, ...]
+    count: int
+    is_named: bool
+
+
+def check(story: Story) -> Iterator[Finding]:
+    """One finding for each id: from lines where they are many enough, else from the times of its rows."""
+    storms: dict[str, Storm] = {}
+    for storm in (*_named(story), *_repeated(story)):
+        known = storms.get(storm.transactional_id)
+        if known is None or (storm.is_named, storm.count) > (known.is_named, known.count):
+            storms[storm.transactional_id] = storm
+    for name in sorted(storms):
+        yield _from_lines(story, storms[name])
+    for code in np.unique(story.transactions["id_code"]).tolist():
+        if story.transactional_id(code) not in storms:
+            yield from _from_rows(story, code)
+
+
+def _named(story: Story) -> Iterator[Storm]:
+    """Answers that name the error, by id."""
+    logs = story.logs
+    kinds = (EventKind.concurrent_transactions, EventKind.init_refused, EventKind.add_refused, EventKind.end_refused)
+    groups: dict[str, list[int]] = {}
+    for row in logs.of_kind(*kinds).tolist():
+        name, error = logs.string(row, "transactional_id"), logs.string(row, "error") or NAMED
+        if name is not None and logs.times[row] >= 0 and error.rpartition(".")[2] in NAMING:
+            groups.setdefault(name, []).append(row)
+    for name, rows in groups.items():
+        yield from _storms(story, name, rows, is_named=True)
+
+
+def _repeated(story: Story) -> Iterator[Storm]:
+    """The same request queued again and again by one client, with nothing achieved in between."""
+    logs = story.logs
+    for client in logs.clients:
+        run: list[int] = []
+        for row in client.rows if client.transactional_id is not None else ():
+            kind = logs.kind(row)
+            api = (logs.string(row, "api") or "").upper().replace("_", "") if kind is EventKind.request_enqueued else ""
+            is_other = bool(run) and api != _api(story, run[-1])
+            if kind in _ENDS or (kind is EventKind.request_enqueued and is_other):
+                yield from _storms(story, client.transactional_id or "", run, is_named=False)
+                run = []
+            if api in REPEATED and logs.times[row] >= 0:
+                run.append(row)
+        yield from _storms(story, client.transactional_id or "", run, is_named=False)
+
+
+def _api(story: Story, row: int) -> str:
+    return (story.logs.string(row, "api") or "").upper().replace("_", "")
+
+
+def _storms(story: Story, name: str, rows: list[int], is_named: bool) -> Iterator[Storm]:
+    """The stretch in which each line lies among MANY within a minute; lines that stand for several count so often."""
+    if not rows:
+        return
+    logs = story.logs
+    order = np.array(sorted(rows, key=lambda row: (logs.times[row], row)))
+    times, weights = logs.times[order], 1 + logs.events["repeats"][order].clip(min=0).astype(np.int64)
+    sums = np.concatenate([[0], np.cumsum(weights)])
+    inside = sums[np.searchsorted(times, times + WITHIN_MS, "right")] - sums[: len(times)]
+    busy = np.flatnonzero(inside >= MANY)
+    if not len(busy):
+        return
+    end = int(np.searchsorted(times, times[busy[-1]] + WITHIN_MS, "right"))
+    first = int(busy[0])
+    yield Storm(name, tuple(order[first:end].tolist()), int(sums[end] - sums[first]), is_named)
+
+
+def _from_lines(story: Story, storm: Storm) -> Finding:
+    logs, name = story.logs, storm.transactional_id
+    since, until = int(logs.times[storm.rows[0]]), int(logs.times[storm.rows[-1]])
+    stuck, gave_up = _prepared(story, name, until), _gave_up(story, name, since, until)
+    what = "was answered CONCURRENT_TRANSACTIONS" if storm.is_named else f"repeated {_request(story, storm)}"
+    ended = ", until the call gave up" if gave_up else ""
+    return Finding(
+        rule=RULE,
+        verdict=Verdict.proved if storm.is_named else Verdict.likely if stuck is not None else Verdict.possible,
+        severity=Severity.error if gave_up and (storm.is_named or stuck is not None) else Severity.warning,
+        summary=f"{name} {what} {storm.count:,} times in {duration(until - since)}{ended}",
+        transactional_id=name,
+        since=since,
+        until=until,
+        steps=tuple(_line_steps(story, storm, stuck, gave_up)),
+        considered=tuple(_considered(storm, stuck)),
+        remedies=_remedies(story, name, stuck, f"{storm.count:,} answers or requests in {duration(until - since)}"),
+    )
+
+
+def _request(story: Story, storm: Storm) -> str:
+    return (story.logs.string(storm.rows[0], "api") or "a transactional request").removesuffix("Data")
+
+
+def _prepared(story: Story, name: str, until: int) -> Array | None:
+    """The id's latest row if it waits for markers since before the storm's end: then that is what was answered."""
+    ids = story.labels.transactional_ids
+    latest = story.latest_of(ids.index(name)) if name in ids else None
+    if latest is None or int(latest["state"]) not in PREPARED:
+        return None
+    return latest if int(latest["timestamp"]) <= until + BROKERS_TOLERANCE_MS else None
+
+
+def _gave_up(story: Story, name: str, since: int, until: int) -> list[int]:
+    """Lines in which a call of the id ran into max.block.ms in that time."""
+    logs = story.logs
+    return [
+        row
+        for row in logs.of_kind(EventKind.await_timeout).tolist()
+        if logs.string(row, "transactional_id") in (name, None)
+        and logs.times[row] >= 0
+        and int(logs.times[row]) >= since
+        and int(logs.times[row]) - max(0, int(logs.events["number"][row])) <= until
+    ]
+
+
+def _line_steps(story: Story, storm: Storm, stuck: Array | None, gave_up: list[int]) -> Iterator[Step]:
+    rate = f"{plural(storm.count, 'time')}, at least {MANY} within a minute"
+    if stuck is not None:
+        decided = f"since {clock(int(stuck['timestamp']))} the id stood in {state_name(int(stuck['state']))}"
+        yield Step(decided, "its latest row waits for markers", (latest_row(stuck),))
+    if storm.is_named:
+        because = "a few for each transaction are normal, so many are not"
+        yield Step(f"CONCURRENT_TRANSACTIONS was answered: {rate}", because, event_places(story, storm.rows))
+    else:
+        because = "an id in Prepare* is answered CONCURRENT_TRANSACTIONS, and the Java client asks again without a word"
+        if stuck is None:
+            because = "nothing was achieved in between; Java clients don't say which error they were answered"
+        text = f"its client queued {_request(story, storm)} again and again: {rate}"
+        yield Step(text, because, event_places(story, storm.rows))
+    if gave_up:
+        yield Step("then the call gave up", "max.block.ms had passed", event_places(story, gave_up, 2))
+
+
+def _considered(storm: Storm, stuck: Array | None) -> Iterator[Considered]:
+    if not storm.is_named and stuck is None:
+        why = "not refuted: a coordinator that loads or moves makes clients repeat requests too"
+        yield Considered("coordinator_unavailable", why)
+    elif stuck is not None:
+        why = "the coordinator had written the decision and answered"
+        yield Considered("coordinator_unavailable", why, (latest_row(stuck),))
+
+
+def _remedies(story: Story, name: str, stuck: Array | None, measured: str) -> tuple[Remedy, ...]:
+    if stuck is not None:
+        text = "bring the partitions back whose markers are missing; restarting the application makes it ask again only"
+        return (Remedy(text, "operator", derived_from=f"the id stands in {state_name(int(stuck['state']))}"),)
+    return larger_transactions(advised(story, name), None, measured)
+
+
+def _from_rows(story: Story, code: int) -> Iterator[Finding]:
+    """Markers that take long now and then, by the times of the coordinator's records."""
+    rows = story.transactions_of(code)
+    t = story.transactions[rows]
+    known = (t["decision_timestamp"] >= 0) & (t["completion_timestamp"] >= t["decision_timestamp"])
+    rows, took = rows[known], (t["completion_timestamp"] - t["decision_timestamp"])[known]
+    if len(took) < FEWEST:
+        return
+    median, slow = int(np.median(took)), int(np.percentile(took, PERCENT, method="lower"))
+    if slow <= SLOW_MS or slow <= TIMES_MEDIAN * median:
+        return
+    worst = rows[np.argsort(-took, kind="stable")[:3]]
+    name = story.transactional_id(code)
+    yield Finding(
+        rule=RULE,
+        verdict=Verdict.likely,
+        severity=Severity.warning,
+        summary=f"markers of {name} took {duration(slow)} and more in the slowest twentieth of its "
+        f"{plural(len(took), 'transaction')}, {duration(median)} in the middle: meanwhile its requests are refused",
+        transactional_id=name,
+        since=int(t["decided_at"].min()),
+        until=int(t["completion_timestamp"].max()),
+        count=int(np.count_nonzero(took > SLOW_MS)),
+        steps=tuple(
+            Step(
+                f"a transaction waited {duration(int(took[list(rows).index(row)]))} for its markers",
+                "Prepare* and Complete* by the times of the records",
+                _pair(story.transactions[row]),
+            )
+            for row in worst.tolist()
+        ),
+        considered=(Considered("stuck_prepare", "all of them were completed in the end"),),
+        remedies=_remedies(story, name, None, f"Prepare* to Complete* took {duration(slow)}"),
+    )
+
+
+def _pair(transaction: Array) -> tuple[Place, ...]:
+    return (*decision_row(transaction), *completion_row(transaction))
