@@ -56,7 +56,8 @@ class Framed:
 _CONTINUED = re.compile(
     r"\s|Caused by: |Suppressed: |\.\.\. \d|Wrapped by: |at [\w.$/<>]{1,250}\(|"
     r"Traceback \(most recent|During handling of the above|The above exception was|"
-    r"(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[\w$]{1,99}(?:Exception|Error|Throwable|Fenced)\b(?!\.)"
+    r"(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[\w$]{1,99}(?:Exception|Error|Throwable|Fenced)\b(?!\.)|"
+    r"[A-Z][a-z]\w{1,79}(?:Exception|Error|Fenced)(?::|$)"
 )
 _REMNANT = re.compile(
     r"(?P<front>[^\n]{0,200}?)\b(?P<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\]? {1,4}"
@@ -65,6 +66,7 @@ _REMNANT = re.compile(
 )
 _TIME_LEFT = re.compile(r"\b\d\d:\d\d:\d\d[.,]\d{3}\b")
 _THREAD_LEFT = re.compile(r"\[?([^\[\]]{1,250})\] *$")
+_LIBRDKAFKA = re.compile(r"([A-Z][A-Z0-9_]{1,31}) (?=\[[^\[\]| ]{1,250}#(?:producer|consumer)-\d{1,6}\] )")
 _LOGGER_LEFT = re.compile(r"(?P<logger>[a-z][\w.$]{0,249}) - (?P<message>[\[A-Z].*)", re.DOTALL)
 _NO_LEVEL = re.compile(r"(?P<front>[^\[\]\n]{0,40}\])? {0,4}(?=\[)")
 _BROKER_LOGGER = re.compile(r"\((?:[\w$-]{1,99}\.){1,20}[\w$-]{1,99}(?::\d{1,6})?\)")
@@ -155,7 +157,10 @@ class Framer:
         level = LEVELS.get((groups.get("level") or "").upper(), Level.unknown)
         message = found["message"]
         if layout.name == "librdkafka":
-            level, message = SYSLOG_LEVELS[int(found["number"])], f"[{thread}] {message}"
+            level, message = SYSLOG_LEVELS[int(found["number"])], f"{logger} [{thread}] {message}"
+            thread = ""
+        if facility := _LIBRDKAFKA.match(message):
+            logger, message = f"rdkafka.{facility[1]}", message[facility.end() :]
         context, rest = split_context(message)
         start = wrapped.start + len(wrapped.text) - len(rest) if wrapped.start >= 0 else -1
         rest = rest.rstrip()

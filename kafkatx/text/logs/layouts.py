@@ -161,7 +161,7 @@ LAYOUTS = (
     ),
     _of(
         "librdkafka through a logger",
-        "{time} {level} rdkafka {facility} {message}",
+        "{time} {level} rdkafka {message}",
         ("2026-11-21 10:42:38.704 DEBUG rdkafka GETPID [ap#producer-1] [thrd:main]: ", "Acquired PID{Id:0,Epoch:0}"),
     ),
     _of(

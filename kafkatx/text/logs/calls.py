@@ -1,0 +1,73 @@
+"""Which method of the client a text speaks of: its own name, or a verb with `transaction`.
+
+Careful  an application's words are its own; only the API's name (`commitTransaction failed`), a verb with the word
+         transaction (`Error while committing transaction`), what a client's own text names (`awaiting EndTxn(true)`,
+         ``operation `abortTransaction` ``), or `commit failed` beside an error of a Kafka library count.
+"""
+
+from __future__ import annotations
+
+import re
+
+TRANSACTIONAL = (
+    "initTransactions", "beginTransaction", "commitTransaction", "abortTransaction", "sendOffsetsToTransaction",
+)  # fmt: skip
+"""Transactional methods of KafkaProducer (KIP-98)."""
+
+METHODS = {name: name for name in (*TRANSACTIONAL, "commitSync", "commitAsync", "flush", "send", "poll")} | {
+    "init_transactions": "initTransactions",
+    "begin_transaction": "beginTransaction",
+    "commit_transaction": "commitTransaction",
+    "abort_transaction": "abortTransaction",
+    "send_offsets_to_transaction": "sendOffsetsToTransaction",
+    "BeginTransaction": "beginTransaction",
+    "EndTransaction": "commitTransaction",
+}
+"""Methods of clients to the names of Java's; `EndTransaction` of franz-go commits or aborts, its lines say which."""
+
+_NAMED = re.compile(
+    r"\b(" + "|".join(sorted((name for name in METHODS if len(name) > 8), key=len, reverse=True)) + r")\b"
+)
+_OPERATION = re.compile(r"operation `(\w{1,40})`")
+_AWAITED = re.compile(r"awaiting (InitProducerId|EndTxn\((?:true|false)\)|AddOffsetsToTxn|TxnOffsetCommit)")
+_VERB = re.compile(
+    r"\b(commit|abort|roll(?:ing|ed)? ?back|begin|start|initiali[sz])(?:t?ing|ning|e|ed|ted|s)? "
+    r"(?:(?:the|a|kafka|new) ){0,3}transactions?\b",
+    re.IGNORECASE,
+)
+_SHORT = re.compile(r"\b(commit|abort|begin|init|flush) failed\b")
+_OF_VERB = {
+    "commit": "commitTransaction",
+    "abort": "abortTransaction",
+    "begin": "beginTransaction",
+    "start": "beginTransaction",
+    "init": "initTransactions",
+    "initialis": "initTransactions",
+    "initializ": "initTransactions",
+    "flush": "flush",
+}
+_SENDING = re.compile(
+    r"\b(?:send|publish|produc)(?:ing)? (?:record|message|event)s? to \S|failed to (?:send|produce) ", re.IGNORECASE
+)
+_PARTITION = re.compile(
+    r"(?:\bto|\bfor|\bpartition) (?:topic |topic-partition |partition )?([\w.-]{1,249})-(\d{1,9})(?![\w-]|\.\w)"
+)
+
+
+def call_in(text: str, is_kafka: bool = False) -> str | None:
+    """Return the client's method that a text speaks of; `is_kafka`: an error of a Kafka library stands beside it."""
+    if found := _OPERATION.search(text) or _NAMED.search(text):
+        return METHODS.get(found[1])
+    if found := _AWAITED.search(text):
+        return found[1]
+    if found := _VERB.search(text):
+        return _OF_VERB.get(found[1].lower(), "abortTransaction")
+    if is_kafka and (found := _SHORT.search(text)):
+        return _OF_VERB[found[1]]
+    return "send" if is_kafka and _SENDING.search(text) else None
+
+
+def partition_in(text: str) -> tuple[str, int] | None:
+    """Return the topic and partition that a text says something was sent to."""
+    found = _PARTITION.search(text)
+    return (found[1], int(found[2])) if found and int(found[2]) < 1 << 31 else None

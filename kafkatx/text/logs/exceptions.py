@@ -1,0 +1,109 @@
+"""Exceptions that a single line names: of Java, of Python's libraries, of librdkafka, of franz-go.
+
+Shapes  `org.apache.kafka.common.errors.TimeoutException: text` anywhere in a message (`failed: X: text`, `due to X`);
+        `TimeoutException: text` where the class is one of the catalogue's or a colon follows; `[Error 90]
+        ProducerFencedError` (kafka-python); `KafkaError{FATAL,code=_FENCED,val=-144,str="text"}` (confluent-kafka);
+        `Local: text (_FENCED)` at the end (librdkafka's own lines); `PRODUCER_FENCED: text` (franz-go's kerr).
+Rule    a message that holds the text of another exception (`KafkaException: org...InvalidPidMappingException: text`,
+        `...; nested exception is X: text`) tells that one as its cause.
+Limits  texts are cut at `LONGEST_MESSAGE`; every search is linear in the line.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from kafkatx.terms.catalogue.loading import client_exceptions, error_codes
+from kafkatx.text.events import Thrown
+
+LONGEST_MESSAGE = 4_096
+"""Characters of a message that are kept."""
+MOST_EMBEDDED = 4
+"""Exceptions told inside the message of one."""
+
+CLASS = r"(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[A-Z][\w$]{0,99}?(?:Exception|Error|Throwable|Fenced|Warning)(?![\w$.])"
+"""Full name of a class of exceptions, as Java and Python print it."""
+
+_FULL = re.compile(rf"(?<![\w$.@/])({CLASS})(?:: ?(.*))?", re.DOTALL)
+_SIMPLE = re.compile(r"(?<![\w$.@/])([A-Z][a-z]\w{1,79}(?:Exception|Error|Fenced))(?![\w$.(])(?:: (.*))?", re.DOTALL)
+_NUMBERED = re.compile(r"\[Error (\d{1,4})\] ([A-Z]\w{2,79})(?:: (.*))?", re.DOTALL)
+_CONFLUENT = re.compile(
+    r'KafkaError\{(?:[A-Z]{1,20},){0,4}code=([A-Z_0-9]{2,60}),val=-?\d{1,6}(?:,str="(.{0,4000}?)")?\}'
+)
+_LIBRDKAFKA = re.compile(r"(?:: |^)((?:Local|Broker): [^()]{1,400}?)? ?\((_?[A-Z][A-Z0-9_]{3,60})\)\s*$")
+_KERR = re.compile(r"(?:^|[ =:])([A-Z][A-Z_]{5,60}): ([A-Z].{0,2000})", re.DOTALL)
+
+
+def thrown_in(message: str) -> tuple[Thrown, ...]:
+    """Return the chain of exceptions that a message names, outermost first; empty if it names none."""
+    first = _first(message[: 2 * LONGEST_MESSAGE])
+    return with_embedded((first,)) if first is not None else ()
+
+
+def with_embedded(chain: tuple[Thrown, ...]) -> tuple[Thrown, ...]:
+    """Add the exceptions whose texts stand in the message of the last one."""
+    for _ in range(MOST_EMBEDDED):
+        inner = _embedded(chain[-1].message)
+        if inner is None or inner.name == chain[-1].name:
+            break
+        chain = (*chain, inner)
+    return chain
+
+
+def thrown(name: str, message: str) -> Thrown:
+    """Return an exception; a message that repeats its class name or number (as Python's libraries do) loses it."""
+    text = message.strip()
+    if (found := _NUMBERED.match(text)) and found[2] == name.rpartition(".")[2]:
+        text = found[3] or ""
+    text = text.removeprefix(name.rpartition(".")[2] + ": ")
+    return Thrown(name, "" if text == "None" else text[:LONGEST_MESSAGE])
+
+
+@cache
+def known_classes() -> frozenset[str]:
+    """Simple names of the exceptions of the catalogue."""
+    texts = [entry.text for error in error_codes() for entry in error.exceptions]
+    texts += [name for entry in client_exceptions() for name in entry.exceptions]
+    return frozenset(name for text in texts if (name := text.rpartition(".")[2])[-5:] in ("ption", "Error", "enced"))
+
+
+@cache
+def known_codes() -> frozenset[str]:
+    """Names of the error codes of the protocol."""
+    return frozenset(error.name for error in error_codes() if error.name != "NONE")
+
+
+def _first(message: str) -> Thrown | None:
+    """The exception that a message names first."""
+    if found := _CONFLUENT.search(message):
+        return Thrown(found[1], (found[2] or "")[:LONGEST_MESSAGE])
+    if found := _FULL.search(message):
+        return thrown(found[1], found[2] or "")
+    if found := _NUMBERED.search(message):
+        return thrown(f"kafka.errors.{found[2]}", found[3] or "")
+    for found in _SIMPLE.finditer(message):
+        if found[1] in known_classes() or (found[2] is not None and found[1].endswith(("Exception", "Error"))):
+            return thrown(found[1], found[2] or "")
+    if (found := _LIBRDKAFKA.search(message)) and (found[2][0] == "_" or found[2] in known_codes()):
+        return Thrown(found[2], (found[1] or "").strip())
+    for found in _KERR.finditer(message):
+        if found[1] in known_codes():
+            return Thrown(f"kerr.{_camel(found[1])}", found[2][:LONGEST_MESSAGE])
+    return None
+
+
+def _embedded(message: str) -> Thrown | None:
+    """The exception whose `class: text` stands in the message of another."""
+    if found := _CONFLUENT.match(message):
+        return Thrown(found[1], found[2] or "")
+    if found := _NUMBERED.search(message):
+        return thrown(f"kafka.errors.{found[2]}", found[3] or "")
+    if (found := _FULL.search(message)) and (not found.start() or message[: found.start()].endswith((": ", " is "))):
+        return thrown(found[1], found[2] or "")
+    return None
+
+
+def _camel(code: str) -> str:
+    """`PRODUCER_FENCED` as franz-go's Go name of it."""
+    return "".join(word.capitalize() for word in code.split("_")).replace("Id", "ID")

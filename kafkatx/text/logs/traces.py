@@ -1,0 +1,222 @@
+r"""Stack traces: Java's over many lines or one, Python's tracebacks; to the chain of exceptions and the client's calls.
+
+Java     first line `class: message` (also behind an application's words), frames `at C.m(F.java:1) ~[x.jar:?]`,
+         `Caused by:`, `Suppressed:` (with causes and frames of their own: not part of the chain), `... n more`,
+         `Wrapped by:` (logback, root cause first). In one line with ` at `, with `\n\tat ` as four characters,
+         or `#012`.
+Python   `Traceback (most recent call last):`, frames, `class: message`; the traceback behind `During handling` or `The
+         above exception was the direct cause` is the outer one.
+Calls    those of the outermost exception that was thrown in the client: a cause may be older, from another call.
+Bounds   MOST_FRAMES frames, MOST_CAUSES exceptions and LONGEST_MESSAGE characters of a message are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from kafkatx.text.events import Trace
+from kafkatx.text.logs.calls import METHODS
+from kafkatx.text.logs.exceptions import CLASS, LONGEST_MESSAGE, thrown, thrown_in, with_embedded
+from kafkatx.text.logs.frame_lines import release_of_frames
+
+MOST_FRAMES = 64
+MOST_CAUSES = 16
+MOST_LINES = 10_000
+"""Lines of one event that are looked at."""
+
+_HEAD = re.compile(rf"({CLASS})(?::\s?(.*))?", re.DOTALL)
+_LABELLED = re.compile(
+    rf"\s{{0,40}}(Caused by|Suppressed|Wrapped by): (?:({CLASS})|([\w.$]{{1,250}}))(?::\s?(.*))?", re.DOTALL
+)
+_FRAME = re.compile(
+    r"\s{0,40}at (?:[\w.@-]{0,120}/{1,2}){0,2}((?:[\w$]{1,120}\.){1,20})([\w$<>]{1,120})\(([^()\n]{0,120})\)"
+    r"(?: ~?\[([^\[\]\n]{0,200})\])?"
+)
+_PYTHON_FRAME = re.compile(r'\s{1,12}File "([^"\n]{1,400})", line (\d{1,9}), in (\S{1,120})')
+_PYTHON_HEAD = re.compile(r"((?:[A-Za-z_]\w{0,99}\.){0,20}[A-Z]\w{0,99})(?:: (.*))?$", re.DOTALL)
+_TRACEBACK = "Traceback (most recent call last):"
+_LINKS = ("During handling of the above exception", "The above exception was the direct cause")
+_INLINE = re.compile(
+    r"\s(?=at (?:[\w.@-]{1,120}/)?(?:[\w$]{1,120}\.){2,20}[\w$<>]{1,120}\()|"
+    r"\s(?=Caused by: )|\s(?=\.\.\. \d{1,6} (?:more|common))"
+)
+_LAMBDA = re.compile(r"lambda\$(\w+)\$\d+")
+_JAR = re.compile(r"([\w.-]{0,60}(?:kafka|flink-connector)[\w.-]{0,60}\.jar)")
+_CLIENTS = ("org.apache.kafka.clients.producer.KafkaProducer", "org.apache.kafka.clients.consumer.KafkaConsumer")
+_INTERNALS = ("TransactionManager", "Sender", "RecordAccumulator", "StreamsProducer", "ConsumerCoordinator")
+
+
+@dataclass(slots=True)
+class _Link:
+    """An exception of the chain while its lines are read."""
+
+    name: str
+    message: str
+    calls: list[str] = field(default_factory=list)
+    has_frames: bool = False
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What was read of a trace so far."""
+
+    links: list[_Link] = field(default_factory=list)
+    releases: list[str] = field(default_factory=list)
+    frames: list[tuple[str, str, str]] = field(default_factory=list)
+    count: int = 0
+    skipped_indent: int = -1
+    """Indentation of a suppressed exception whose lines are read past, -1 outside."""
+
+
+def read_trace(lines: Iterable[str]) -> Trace | None:
+    """Read the lines of one event: its message, then what stands under it. None if they show no exception."""
+    spread = _spread(lines)
+    start = next((at for at, line in enumerate(spread) if line.lstrip().startswith(_TRACEBACK)), None)
+    if start is not None:
+        return _python(spread[start:])
+    return _java(spread)
+
+
+def is_trace_line(line: str) -> bool:
+    """Tell whether a line can only be part of a trace: a frame, a cause, `... n more`."""
+    return (
+        _FRAME.match(line) is not None
+        or re.match(r"\s{0,40}(?:Caused by: |Suppressed: |\.\.\. \d{1,6} )", line) is not None
+    )
+
+
+def _spread(lines: Iterable[str]) -> list[str]:
+    """Give every frame its own line, whatever the log did to the ends of lines."""
+    found: list[str] = []
+    for line in lines:
+        if len(found) >= MOST_LINES:
+            break
+        if "\\n\\tat " in line or "\\nCaused by" in line or "\\n  File" in line:
+            line = line.replace("\\r", "").replace("\\n", "\n").replace("\\t", "\t")
+        elif "#012#011at " in line or "#012Caused by" in line:
+            line = line.replace("#012", "\n").replace("#011", "\t")
+        for part in line.split("\n"):
+            found.extend(_parted(part))
+    return found
+
+
+def _parted(line: str) -> list[str]:
+    """Split a trace that was written in one line at its frames and causes."""
+    if line.count(" at ") < 2 and " Caused by: " not in line:
+        return [line]
+    head, *rest = _INLINE.split(line)
+    return [head, *("\t" + part if part.startswith(("at ", "...")) else part for part in rest)]
+
+
+def _java(lines: list[str]) -> Trace | None:
+    reading = _Reading()
+    for number, line in enumerate(lines):
+        if frame := _FRAME.match(line):
+            _take_frame(reading, frame, _indent(line))
+        elif label := _LABELLED.match(line):
+            _take_label(reading, label, _indent(line))
+        elif not number:
+            reading.links += [_Link(link.exception, link.message) for link in thrown_in(line)]
+        else:
+            _take_text(reading, line)
+    if not reading.links:
+        return None
+    return _trace(reading)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _take_frame(reading: _Reading, frame: re.Match[str], indent: int) -> None:
+    if reading.skipped_indent >= 0 and indent > reading.skipped_indent:
+        return
+    reading.skipped_indent = -1
+    reading.count += 1
+    if not reading.links or reading.count > MOST_FRAMES * MOST_CAUSES:
+        return
+    link = reading.links[-1]
+    link.has_frames = True
+    owner, method, place = frame[1].rstrip("."), frame[2], frame[3]
+    if len(link.calls) < MOST_FRAMES and (call := _call(owner, method)) and call not in link.calls:
+        link.calls.append(call)
+    if owner.startswith("org.apache.kafka.") and len(reading.frames) < MOST_FRAMES:
+        reading.frames.append((owner, method, place))
+    if frame[4] and (jar := _JAR.match(frame[4])) and jar[1] not in reading.releases and len(reading.releases) < 16:
+        reading.releases.append(jar[1])
+
+
+def _take_label(reading: _Reading, label: re.Match[str], indent: int) -> None:
+    if reading.skipped_indent >= 0 and indent >= max(reading.skipped_indent, 1):
+        return
+    reading.skipped_indent = -1
+    if label[1] == "Suppressed":
+        reading.skipped_indent = indent
+        return
+    link = _Link(label[2] or label[3], label[4] or "")
+    if len(reading.links) >= MOST_CAUSES:
+        reading.links[-1] = link
+    elif label[1] == "Wrapped by":
+        reading.links.insert(0, link)
+    else:
+        reading.links.append(link)
+
+
+def _take_text(reading: _Reading, line: str) -> None:
+    """A line that is no frame: the exception itself, or more of its message."""
+    if reading.skipped_indent >= 0 or line.lstrip().startswith("... "):
+        return
+    if head := _HEAD.match(line):
+        if not any(link.has_frames for link in reading.links):
+            reading.links = [_Link(head[1], head[2] or "")]
+    elif reading.links and not reading.links[-1].has_frames and len(reading.links[-1].message) < LONGEST_MESSAGE:
+        reading.links[-1].message += "\n" + line[:LONGEST_MESSAGE]
+
+
+def _call(owner: str, method: str) -> str | None:
+    """The client's method that a frame is of, None for other code."""
+    if lambda_of := _LAMBDA.fullmatch(method):
+        method = lambda_of[1]
+    if method == "null":
+        return None
+    if owner in _CLIENTS:
+        return method if method in METHODS else None
+    name = owner.rpartition(".")[2].partition("$")[0]
+    return f"{name}.{method}" if owner.startswith("org.apache.kafka.") and name in _INTERNALS else None
+
+
+def _trace(reading: _Reading) -> Trace:
+    links = reading.links
+    chain = with_embedded(tuple(thrown(link.name, link.message) for link in links))
+    public = (link.calls for link in links if any("." not in call for call in link.calls))
+    calls = next(public, None) or next((link.calls for link in links if link.calls), [])
+    hinted = release_of_frames(reading.frames)
+    releases = [*reading.releases, *([hinted] if hinted and not reading.releases else [])]
+    return Trace(chain[:MOST_CAUSES], tuple(calls), tuple(releases))
+
+
+def _python(lines: list[str]) -> Trace | None:
+    """Read tracebacks; the last one is the outermost exception, those before it are its causes."""
+    links: list[_Link] = []
+    calls: list[str] = []
+    is_open = False
+    for line in lines:
+        text = line.rstrip()
+        if text.lstrip().startswith(_TRACEBACK):
+            calls, is_open = [], True
+        elif is_open and (frame := _PYTHON_FRAME.match(text)):
+            if frame[3] in METHODS and len(calls) < MOST_FRAMES:
+                calls.append(METHODS[frame[3]])
+        elif is_open and text[:1] not in ("", " ", "\t") and not text.startswith(_LINKS):
+            if head := _PYTHON_HEAD.match(text):
+                links = [_Link(head[1], head[2] or "", calls), *links[: MOST_CAUSES - 1]]
+            is_open = False
+        elif links and not is_open and text and not text.startswith(_LINKS) and len(links[0].message) < LONGEST_MESSAGE:
+            links[0].message += "\n" + text
+    if not links:
+        return None
+    chain = with_embedded(tuple(thrown(link.name, link.message) for link in links))
+    found = next((link.calls for link in links if link.calls), [])
+    return Trace(chain[:MOST_CAUSES], tuple(dict.fromkeys(reversed(found))))
