@@ -1,0 +1,180 @@
+"""Key and value of a record as its line prints them, and where they end when they hold line ends themselves.
+
+Shape   behind the fields: keys of headers and `]`, then ` key: K` unless the key is null, then ` payload: V` unless the
+        value is. Both raw, as long (in UTF-8) as keysize and valuesize say; a decoder's text has sizes of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import Enum
+
+from kafkatx.text.lines import Line
+
+KEY, PAYLOAD = b" key: ", b" payload: "
+REPLACED = "\ufffd".encode()
+_DECODED = re.compile(
+    r"\]? (?:key: (?:transactionalId=|transaction_metadata::|offset::|offset_commit::|group_metadata::|metadata::"
+    r"|\{\"metadata\":|\{\"type\":\"|unknown::|Unknown record type |Error at offset )"
+    r"|payload: \{\"type\":\"[A-Z_0-9]+\")"
+)
+_PASTED_CONTROL = re.compile(rb"\^[@-_]")
+
+
+def looks_decoded(tail: str) -> bool:
+    """Whether contents are a decoder's text (of any release)."""
+    return _DECODED.match(tail) is not None
+
+
+def content_size(key_size: int, value_size: int) -> int:
+    """Bytes that key and value take behind the fields of their line."""
+    key = len(KEY) + key_size if key_size >= 0 else 0
+    return key + (len(PAYLOAD) + value_size if value_size >= 0 else 0)
+
+
+_DECODED_KEYS = {
+    "] key: transactionalId=": 4,
+    "] key: transaction_metadata::transactionalId=": 4,
+    "] key: group_metadata::group=": 4,
+    "] key: offset_commit::group=": 10,
+    "] key: offset::": 10,
+    "] key: metadata::": 4,
+}
+"""Titles of keys that older decoders print raw, and how many bytes of the key are no text: version, lengths, number."""
+
+
+def decoded_size(tail: str, key_size: int) -> int:
+    """Bytes that a decoder's text has at least: ids, groups and topics are in it with all their characters."""
+    found = next((title for title in _DECODED_KEYS if tail.startswith(title)), None)
+    return 0 if found is None else len(found) + key_size - _DECODED_KEYS[found]
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What stands behind a record's fields, from the keys of its headers on, line ends included.
+
+    A size of -1 is null, -2 not known. `is_whole`: key and value are as long as declared.
+    """
+
+    tail: str
+    key_size: int
+    value_size: int
+    is_whole: bool
+    is_decoded: bool
+
+    @property
+    def printed(self) -> str:
+        """Key and value with their titles."""
+        if not self.is_whole or self.is_decoded:
+            return self.tail[self.tail.find("]") + 1 :] if self.tail.startswith("]") else self.tail.partition("]")[2]
+        raw = self.tail.encode()
+        return raw[len(raw) - content_size(self.key_size, self.value_size) :].decode("utf-8", "replace")
+
+    @property
+    def key(self) -> bytes | None:
+        """The key, None where it is null, not printed or not whole."""
+        raw = self._raw()
+        if raw is None or self.key_size < 0:
+            return None
+        return raw[len(KEY) : len(KEY) + self.key_size]
+
+    @property
+    def value(self) -> bytes | None:
+        """The value, None where it is null, not printed or not whole."""
+        raw = self._raw()
+        return None if raw is None or self.value_size < 0 else raw[len(raw) - self.value_size :]
+
+    @property
+    def header_keys(self) -> str:
+        """Keys of the headers as printed, between the brackets."""
+        raw = self.tail.encode()
+        if not self.is_whole or self.is_decoded:
+            return self.tail.partition("]")[0]
+        return raw[: len(raw) - content_size(self.key_size, self.value_size)].decode("utf-8", "replace")[:-1]
+
+    def _raw(self) -> bytes | None:
+        if not self.is_whole or self.is_decoded:
+            return None
+        raw = self.tail.encode()
+        return raw[len(raw) - content_size(self.key_size, self.value_size) :]
+
+
+class Reach(Enum):
+    """How the lines taken so far compare with what a record declares."""
+
+    SHORT = "more must follow"
+    EXACT = "all is there"
+    POSSIBLE = "all may be there: some bytes were no UTF-8"
+    BEYOND = "there is more than declared"
+
+
+@dataclass(slots=True)
+class Growth:
+    """Contents of a record as lines are added to them, by their length alone.
+
+    Carriage returns that were taken for ends of lines count where the declared size needs them.
+    """
+
+    line: Line
+    tail: str
+    key_size: int
+    value_size: int
+    _starts: list[int] = field(default_factory=list)
+    _length: int = 0
+    _replaced: int = 0
+    _returns: int = 0
+    _last_returns: int = 0
+    _is_pasted: bool = False
+
+    def __post_init__(self) -> None:
+        raw = self.tail.encode()
+        title = KEY if self.key_size >= 0 else PAYLOAD
+        self._starts = [found.end() for found in re.finditer(rb"\](?=" + title + rb")", raw)][:MOST_STARTS]
+        self._length = len(raw)
+        self._note(self.line, raw)
+
+    def add(self, line: Line) -> int:
+        """Add a line; returns its bytes."""
+        raw = line.text.encode()
+        if not self._starts:  # the keys of headers hold the end of a line: contents begin further down
+            title = KEY if self.key_size >= 0 else PAYLOAD
+            found = re.finditer(rb"\](?=" + title + rb")", raw)
+            self._starts = [self._length + 1 + start.end() for start in found][:MOST_STARTS]
+        self._returns += self._last_returns
+        self._length += 1 + len(raw)
+        self._note(line, raw)
+        return len(raw)
+
+    @property
+    def needs_more(self) -> bool:
+        """Whether contents have not begun yet."""
+        return not self._starts
+
+    def reach(self) -> Reach:
+        """Compare with what is declared."""
+        wanted = content_size(self.key_size, self.value_size)
+        lengths = [self._length - start for start in self._starts]
+        returns = {0, self._returns, self._returns + self._last_returns}
+        if any(length + more == wanted for length in lengths for more in returns):
+            return Reach.EXACT
+        if not lengths or max(lengths) < wanted:
+            return Reach.SHORT
+        if any(length - 2 * self._replaced <= wanted <= length for length in lengths):
+            return Reach.POSSIBLE
+        return Reach.BEYOND
+
+    @property
+    def may_have_lost(self) -> bool:
+        """Whether the text shows that pasting changed control characters, or that contents were cut short by hand."""
+        return self._is_pasted
+
+    def _note(self, line: Line, raw: bytes) -> None:
+        self._replaced += raw.count(REPLACED)
+        self._is_pasted |= _PASTED_CONTROL.search(raw) is not None or b"..." in raw or "\u2026".encode() in raw
+        hidden = line.end - line.position - len(line.text.encode()) - line.is_ended
+        self._last_returns = hidden if 0 <= hidden <= 2 else 0
+
+
+MOST_STARTS = 16
+"""Places in one line that are looked at as the beginning of contents: keys of headers may imitate it."""

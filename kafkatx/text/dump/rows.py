@@ -1,0 +1,72 @@
+"""What a reader of dump text yields: rows as the bytes give them, where each stands, which columns the text told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kafkatx.kernels.rows import BATCH, STATE
+from kafkatx.segments.batches import Rows
+from kafkatx.segments.damage import Damage
+from kafkatx.segments.entries import ABORTED, PRODUCER
+
+ATTRIBUTES = ("is_transactional", "is_control", "codec", "timestamp_type", "delete_horizon")
+"""What the one column `attributes` of a batch says; each can be known alone."""
+
+
+def columns_of(dtype: np.dtype[Any]) -> tuple[str, ...]:
+    """Return what a row of a dtype tells: its columns, `attributes` as its parts."""
+    names = dtype.names or ()
+    return tuple(part for name in names for part in (ATTRIBUTES if name == "attributes" else (name,)))
+
+
+def mask_of(columns: tuple[str, ...], known: tuple[str, ...] | frozenset[str] | set[str]) -> int:
+    """Return the bits of some columns."""
+    return sum(1 << number for number, name in enumerate(columns) if name in known)
+
+
+@dataclass(frozen=True, slots=True)
+class TextRows:
+    """Rows out of a text, in order of offset where they have one.
+
+    `lines` and `positions` say where each row's line begins (line from 1, byte of the file); bit n of `known` whether
+    the text carried `columns[n]` of the row, or whether it follows from what it carried: a column that is not known is
+    -1 (0 where its type has no sign), and that means nothing. `left_out` are stretches of offsets (first, behind) whose
+    lines were taken out of the text, as the positions of batches prove; `is_elided`: so were lines or fields, no
+    matter where.
+    """
+
+    columns: tuple[str, ...]
+    rows: Rows
+    lines: Rows
+    positions: Rows
+    known: Rows
+    damage: list[Damage] = field(default_factory=list)
+    left_out: list[tuple[int, int]] = field(default_factory=list)
+    is_elided: bool = False
+
+    def knows(self, column: str) -> Rows:
+        """Which rows carry a column."""
+        bit: Rows = self.known & (1 << self.columns.index(column)) != 0
+        return bit
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+BATCH_COLUMNS = columns_of(BATCH)
+STATE_COLUMNS = columns_of(STATE)
+
+
+def native(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return a dtype of a file's entries with the byte order of this machine."""
+    return dtype.newbyteorder("=")
+
+
+ABORTED_ENTRY = native(ABORTED)
+PRODUCER_ENTRY = native(PRODUCER)
+INDEX_ENTRY = np.dtype([("offset", "i8"), ("position", "i8")])
+TIMEINDEX_ENTRY = np.dtype([("timestamp", "i8"), ("offset", "i8")])
+"""Entries of indexes with absolute offsets, as the tool prints them."""

@@ -1,0 +1,299 @@
+"""Records of `__transaction_state` as decoders print them, to rows of states (kernels.rows.STATE).
+
+Old shape  (0.11 to 4.0) `transactionalId=ID` or `transaction_metadata::transactionalId=ID`, payload `producerId:P,...`
+           with partitions as `Set(a-0, b-1)`, `HashSet(..)` or `[a-0,b-1]`; no start, no tags, no value version.
+JSON       (4.1) key and value as messages; numbers of type and version are strings.
+Start      the old shape has no start of the transaction. It is the last update of the first Ongoing row, where that row
+           directly follows an Empty or Complete* row of its id; else it is not known.
+Limits     the list of Empty is null in the bytes, of any other state it is a list; the text prints the same for both.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kafkatx.kernels.rows import STATE
+from kafkatx.segments.batches import ROWS_PER_CHUNK
+from kafkatx.segments.damage import Damage
+from kafkatx.segments.names import Names
+from kafkatx.terms.transaction_states import TransactionState
+from kafkatx.text.dump.batches import Draft, Drafting, chunk_of
+from kafkatx.text.dump.records import Header, LogText, Record
+from kafkatx.text.dump.rows import STATE_COLUMNS, TextRows, mask_of
+
+DELETED = "<DELETE>"
+_OLD_KEY = re.compile(r" key: (?:transaction_metadata::)?transactionalId=")
+_OLD_VALUE = re.compile(
+    r"producerId:(-?\d{1,19}),producerEpoch:(-?\d{1,5}),state=(\w+),"
+    r"partitions=((?:\w*Set)?[(\[].*[)\]]),txnLastUpdateTimestamp=(-?\d{1,19}),txnTimeoutMs=(-?\d{1,10})$",
+    re.DOTALL,
+)
+_PARTITION = re.compile(r"(.+?)-(\d{1,10})(?:, ?|$)", re.DOTALL)
+_JSON_KEY = " key: {"
+_PAYLOAD = " payload: "
+_UNREADABLE = (" key: Unknown record type ", " key: unknown::", " key: Error at offset ")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a key and a value say; absent is -1, columns that were not printed are not in `known`."""
+
+    transactional_id: str
+    known: frozenset[str]
+    is_tombstone: bool = False
+    producer_id: int = -1
+    producer_epoch: int = -1
+    state: int = -1
+    partitions: tuple[tuple[str, int], ...] | None = None
+    timeout_ms: int = -1
+    updated_at: int = -1
+    started_at: int = -1
+    previous_producer_id: int = -1
+    next_producer_id: int = -1
+    next_producer_epoch: int = -1
+    client_transaction_version: int = -1
+    value_version: int = -1
+
+
+_IN_KEY = frozenset({"position", "offset", "timestamp", "id_code", "leader_epoch", "crc", "is_tombstone"})
+_IN_OLD_VALUE = _IN_KEY | {"producer_id", "producer_epoch", "state", "partitions_code", "updated_at", "timeout_ms"}
+_IN_NEW_VALUE = _IN_OLD_VALUE | {
+    "started_at", "previous_producer_id", "next_producer_id", "next_producer_epoch", "client_transaction_version",
+    "value_version",
+}  # fmt: skip
+_ALL = frozenset(STATE_COLUMNS)
+
+
+class Unreadable(Exception):
+    """Contents that are no state of a transactional.id."""
+
+
+def state_of(printed: str, key_size: int) -> State:
+    """Return what key and value say.
+
+    Args:
+        printed: ` key: ... payload: ...` as behind the fields of a record.
+        key_size: as declared, -2 where it is not: the id has 4 bytes less.
+
+    Raises:
+        Unreadable: they say nothing that is known.
+    """
+    old = _OLD_KEY.match(printed)
+    if old:
+        return _old_state(printed[old.end() :], key_size - 4)
+    if printed.startswith(_JSON_KEY):
+        return _new_state(printed[len(" key: ") :])
+    raise Unreadable(printed[:60])
+
+
+def _old_state(behind: str, id_size: int) -> State:
+    raw = behind.encode()
+    whole = id_size >= 0 and raw[id_size : id_size + len(_PAYLOAD)] in (_PAYLOAD.encode(), b"")
+    if whole:
+        transactional_id, value = raw[:id_size].decode("utf-8", "replace"), raw[id_size + len(_PAYLOAD) :].decode()
+    else:
+        transactional_id, _, value = behind.rpartition(f"{_PAYLOAD}producerId:")
+        value = f"producerId:{value}" if transactional_id else behind.rpartition(_PAYLOAD)[2]
+        transactional_id = transactional_id or behind.rpartition(_PAYLOAD)[0]
+    if value == DELETED:
+        return State(transactional_id, _ALL, is_tombstone=True)
+    found = _OLD_VALUE.match(value)
+    if found is None or found[3] not in TransactionState.__members__:
+        raise Unreadable(value[:60])
+    state = TransactionState[found[3]]
+    return State(
+        transactional_id,
+        _IN_OLD_VALUE,
+        producer_id=int(found[1]),
+        producer_epoch=int(found[2]),
+        state=int(state),
+        partitions=None if state is TransactionState.Empty else partitions_of(found[4]),
+        updated_at=int(found[5]),
+        timeout_ms=int(found[6]),
+    )
+
+
+def partitions_of(text: str) -> tuple[tuple[str, int], ...]:
+    """Return the topic-partitions of a printed set: `Set(a-0, b-1)`, `HashSet(..)`, `[a-0,b-1]`; raises Unreadable."""
+    inner = text[text.index("(" if text.endswith(")") else "[") + 1 : -1]
+    found = [(match[1], int(match[2])) for match in _PARTITION.finditer(inner)]
+    if sum(len(topic) + 1 for topic, _ in found) > len(inner) or bool(inner) != bool(found):
+        raise Unreadable(text[:60])
+    return tuple(found)
+
+
+def _new_state(text: str) -> State:
+    try:
+        key, end = _DECODER.raw_decode(text)
+        value = text[end:].removeprefix(_PAYLOAD)
+        transactional_id = key["data"]["transactionalId"]
+        if str(key.get("type", key.get("version"))) != "0" or not isinstance(transactional_id, str):
+            raise Unreadable(text[:60])
+        if value == DELETED:
+            return State(transactional_id, _ALL, is_tombstone=True)
+        return state_of_message(transactional_id, json.loads(value))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise Unreadable(text[:60]) from error
+
+
+_DECODER = json.JSONDecoder()
+
+
+def state_of_message(transactional_id: str, value: dict[str, Any]) -> State:
+    """Return what a value says that is printed as JSON; raises KeyError, TypeError or ValueError."""
+    version, data = int(value["version"]), value["data"]
+    topics = data["transactionPartitions"]
+    return State(
+        transactional_id,
+        _IN_NEW_VALUE,
+        producer_id=int(data["producerId"]),
+        producer_epoch=int(data["producerEpoch"]),
+        state=int(data["transactionStatus"]),
+        partitions=None if topics is None else tuple(
+            (str(topic["topic"]), int(number)) for topic in topics for number in topic["partitionIds"] or ()
+        ),
+        timeout_ms=int(data["transactionTimeoutMs"]),
+        updated_at=int(data["transactionLastUpdateTimestampMs"]),
+        started_at=int(data["transactionStartTimestampMs"]),
+        previous_producer_id=int(data.get("previousProducerId", -1)),
+        next_producer_id=int(data.get("nextProducerId", -1)),
+        next_producer_epoch=int(data.get("nextProducerEpoch", -1)),
+        client_transaction_version=int(data.get("clientTransactionVersion", 0)) if version else -1,
+        value_version=version,
+    )  # fmt: skip
+
+
+def state_rows(
+    text: LogText, names: Names, rows_per_chunk: int = ROWS_PER_CHUNK
+) -> Iterator[tuple[TextRows, TextRows]]:
+    """Yield (batches, states) of a dump of `__transaction_state` in chunks, one at least."""
+    drafting, states = Drafting(), _States(text.path, names)
+    for event in text.events():
+        draft = drafting.add(event)
+        if isinstance(event, Record) and event.control is None:
+            states.add(draft, event)
+        if isinstance(event, Header) and len(drafting.done) >= rows_per_chunk:
+            rows = states.take()
+            yield chunk_of(drafting, text), rows
+    drafting.close()
+    rows = states.take()
+    batches = chunk_of(drafting, text)
+    yield batches, rows
+
+
+@dataclass(slots=True)
+class _Start:
+    """Where an id stands: state and start of its last row, -1: not known."""
+
+    offset: int
+    state: int
+    started_at: int
+    is_known: bool
+
+
+@dataclass(slots=True)
+class _States:
+    """Collects rows of states; an id's start is carried from row to row."""
+
+    path: str
+    names: Names
+    rows: list[tuple[Draft, Record, State]] = field(default_factory=list)
+    damage: list[Damage] = field(default_factory=list)
+    _starts: dict[str, _Start] = field(default_factory=dict)
+    _previous_offset: int = -1
+    _whole_since: int = -1
+
+    def add(self, draft: Draft, record: Record) -> None:
+        """Read the contents of a record."""
+        contents = record.contents
+        if contents is None:
+            return
+        try:
+            self.rows.append((draft, record, state_of(contents.printed, contents.key_size)))
+        except (Unreadable, ValueError) as error:
+            line = record.line
+            self.damage.append(
+                Damage(
+                    "entry",
+                    self.path,
+                    line.position,
+                    max(line.end - line.position, 0),
+                    "a state of a transactional.id",
+                    str(error),
+                )
+            )
+
+    def take(self) -> TextRows:
+        """Return the rows collected so far."""
+        taken, self.rows = self.rows, []
+        damage, self.damage = self.damage, []
+        rows, known = np.zeros(len(taken), STATE), np.zeros(len(taken), np.int64)
+        for number, (draft, record, state) in enumerate(taken):
+            row = rows[number : number + 1]
+            known[number] = self._fill(row, draft, record, state)
+        lines = np.array([record.line.number for _, record, _ in taken], np.int64)
+        positions = np.array([record.line.position for _, record, _ in taken], np.int64)
+        return TextRows(STATE_COLUMNS, rows, lines, positions, known, damage)
+
+    def _fill(self, row: Any, draft: Draft, record: Record, state: State) -> int:
+        """Fill one row; returns what is known of it."""
+        for name in _PLAIN:
+            row[name] = getattr(state, name)
+        row["offset"], row["timestamp"] = record.offset, record.parsed.number("timestamp")
+        row["id_code"] = self.names.transactional_ids.code(state.transactional_id.encode("utf-8", "surrogatepass"))
+        row["partitions_code"] = self._list_code(state)
+        row["unknown_tags_code"] = -1
+        row["is_tombstone"] = state.is_tombstone
+        known = set(state.known)
+        self._of_batch(row, draft, known)
+        if "started_at" not in known:
+            row["started_at"], is_known = self._started_at(record.offset, state)
+            known |= {"started_at"} if is_known else set()
+        return mask_of(STATE_COLUMNS, known)
+
+    def _of_batch(self, row: Any, draft: Draft, known: set[str]) -> None:
+        values = dict(zip(draft.names, draft.values, strict=False))
+        row["position"] = int(values.get("position") or -1)
+        row["leader_epoch"] = int(values.get("partitionLeaderEpoch") or -1)
+        crc = values.get("crc")
+        row["crc"] = 0 if crc in (None, "null") else int(crc or 0) & 0xFFFFFFFF
+        for column, field_name in (("position", "position"), ("leader_epoch", "partitionLeaderEpoch")):
+            if field_name not in values:
+                known.discard(column)
+        if crc in (None, "null"):
+            known.discard("crc")
+
+    def _list_code(self, state: State) -> int:
+        if state.partitions is None:
+            return -1
+        return self.names.list_code(tuple(sorted({self.names.partition_code(*pair) for pair in state.partitions})))
+
+    def _started_at(self, offset: int, state: State) -> tuple[int, bool]:
+        """Start of the transaction that a row belongs to, and whether it is known."""
+        if offset != self._previous_offset + 1:
+            self._whole_since = offset
+        self._previous_offset = offset
+        before = self._starts.get(state.transactional_id)
+        follows = before is not None and before.offset >= self._whole_since
+        started_at, is_known = -1, state.state == TransactionState.Empty or state.is_tombstone
+        if state.state == TransactionState.Ongoing and before is not None and before.state != TransactionState.Ongoing:
+            started_at, is_known = (state.updated_at, True) if follows else (-1, False)
+        elif not is_known and before is not None:
+            started_at, is_known = before.started_at, before.is_known and follows
+        if state.is_tombstone:
+            self._starts.pop(state.transactional_id, None)
+        else:
+            self._starts[state.transactional_id] = _Start(offset, state.state, started_at, is_known)
+        return started_at, is_known
+
+
+_PLAIN = (
+    "producer_id", "producer_epoch", "state", "timeout_ms", "updated_at", "started_at", "previous_producer_id",
+    "next_producer_id", "next_producer_epoch", "client_transaction_version", "value_version",
+)  # fmt: skip
