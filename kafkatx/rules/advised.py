@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs import ClientInstance
-from kafkatx.histories.settings import Configured, Effective, Settings, default_of
+from kafkatx.histories.settings import Configured, Effective, Origin, Settings, default_of
 from kafkatx.histories.story import Story
-from kafkatx.terms.frameworks import LIBRARIES, Framework, setting_of
+from kafkatx.terms.frameworks import LIBRARIES, Framework, own_defaults, setting_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,13 @@ class Advised:
     release: tuple[int, ...] = ()
 
     def client(self, name: str) -> Effective:
-        """A producer's setting in force."""
-        return self.settings.value("producer", name, self.owner) if self.owner else default_of("producer", name)
+        """A producer's setting in force; frameworks have defaults of their own."""
+        own = self.settings.value("producer", name, self.owner) if self.owner else default_of("producer", name)
+        scope = own_defaults(self.framework)
+        if own.is_known or scope is None:
+            return own
+        framed = default_of(scope, name, self.release)
+        return own if framed.origin is Origin.UNKNOWN else framed
 
     def consumer(self, name: str) -> Effective:
         """A consumer's setting in force."""

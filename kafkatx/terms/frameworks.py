@@ -129,6 +129,14 @@ def setting_of(framework: Framework | None, name: str) -> str:
     return framework_settings().get((framework.name.name.lower(), name), name)
 
 
+def own_defaults(framework: Framework | None) -> str | None:
+    """Scope of the catalogue that holds a framework's own defaults, None where it has none or is only guessed."""
+    if framework is None or framework.certainty is Verdict.possible:
+        return None
+    named = {**dict.fromkeys(STREAMS, "streams"), **dict.fromkeys(CONNECT, "connect"), **dict.fromkeys(FLINK, "flink")}
+    return {**named, FrameworkName.LIBRDKAFKA: "librdkafka"}.get(framework.name)
+
+
 def _streams_v2(signs: Signs) -> Iterable[Framework]:
     match = _STREAMS_V2.fullmatch(signs.transactional_id or "")
     if match is None:

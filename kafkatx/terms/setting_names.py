@@ -64,7 +64,7 @@ _OWN = {
     },
     "streams": {
         "application.id", "processing.guarantee", "num.stream.threads", "state.dir", "task.timeout.ms",
-        "num.standby.replicas", "application.server",
+        "num.standby.replicas", "application.server", "commit.interval.ms",
     },
     "connect": {
         "exactly.once.source.support", "config.storage.topic", "offset.storage.topic", "status.storage.topic",
@@ -97,6 +97,8 @@ _SPRING = {
     "bootstrap-servers": "bootstrap.servers",
     "transactionidprefix": "transaction-id-prefix",
 }
+_RUN_CLIENTS = frozenset({"streams", "connect", "flink", "librdkafka"})
+"""Scopes whose rows of the catalogue also give their own defaults for a producer's settings."""
 _ENVIRONMENT = "KAFKA_"
 
 
@@ -173,7 +175,8 @@ def _scopes() -> dict[str, str]:
     """Owner by name, of the names that have one owner only."""
     owners: dict[str, set[str]] = {}
     for config in configs():
-        owners.setdefault(config.name, set()).add(config.scope)
+        if config.scope not in _RUN_CLIENTS:
+            owners.setdefault(config.name, set()).add(config.scope)
     found = {name: scopes.pop() for name, scopes in owners.items() if len(scopes) == 1}
     return found | {name: scope for scope, names in _OWN.items() for name in names}
 
