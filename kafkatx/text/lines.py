@@ -28,7 +28,7 @@ class Line:
     """A line: its number in the whole file (from 1), its first byte, the byte behind its end, its text without the end.
 
     `is_cut`: the line was longer than LONGEST_LINE and only its head is here; `is_ended`: an end of line closes it (the
-    last line of a file may have none).
+    last line of a file may have none); `size`: bytes of the text in UTF-8, those that are none counted as they stand.
     """
 
     number: int
@@ -37,6 +37,7 @@ class Line:
     end: int = -1
     is_cut: bool = False
     is_ended: bool = True
+    size: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,5 +92,9 @@ def _newline(block: bytes, encoding: Encoding, begin: int) -> int:
 
 
 def _line(number: int, position: int, raw: bytes, end: int, encoding: Encoding, is_ended: bool) -> Line:
-    text = raw[:LONGEST_LINE].decode(encoding.codec, "replace")
-    return Line(number, position, text.rstrip("\r"), end, len(raw) > LONGEST_LINE, is_ended)
+    is_cut, raw = len(raw) > LONGEST_LINE, raw[:LONGEST_LINE]
+    text = raw.decode(encoding.codec, "replace")
+    while text.endswith("\r"):
+        text, raw = text[:-1], raw[: -encoding.unit]
+    size = len(raw) if encoding.unit == 1 else len(text.encode("utf-8", "replace"))
+    return Line(number, position, text, end, is_cut, is_ended, size)

@@ -21,10 +21,10 @@ def read(folder: Path, data: bytes, **where: int) -> list[Line]:
 
 def test_each_line_knows_its_number_and_the_bytes_it_takes(tmp_path: Path) -> None:
     assert read(tmp_path, b"one\n\r\ntwo\r\nend") == [
-        Line(1, 0, "one", 4),
-        Line(2, 4, "", 6),
-        Line(3, 6, "two", 11),
-        Line(4, 11, "end", 14, is_ended=False),
+        Line(1, 0, "one", 4, size=3),
+        Line(2, 4, "", 6, size=0),
+        Line(3, 6, "two", 11, size=3),
+        Line(4, 11, "end", 14, is_ended=False, size=3),
     ]
 
 
@@ -51,11 +51,12 @@ def test_utf_16_with_a_byte_order_mark_keeps_its_byte_positions(tmp_path: Path, 
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
-    assert read(tmp_path, b"\xef\xbb\xbfDumping x\n") == [Line(1, 3, "Dumping x", 13)]
+    assert read(tmp_path, b"\xef\xbb\xbfDumping x\n") == [Line(1, 3, "Dumping x", 13, size=9)]
 
 
 def test_bytes_that_are_no_utf_8_and_nuls_stay_in_their_line(tmp_path: Path) -> None:
-    assert [line.text for line in read(tmp_path, b"a\xff\x00\x01b\nc\n")] == ["a\ufffd\x00\x01b", "c"]
+    found = read(tmp_path, b"a\xff\x00\x01b\nc\n")
+    assert [(line.text, line.size) for line in found] == [("a\ufffd\x00\x01b", 5), ("c", 1)]
 
 
 def test_a_line_without_end_keeps_its_head_in_bounded_memory(tmp_path: Path) -> None:

@@ -1,0 +1,160 @@
+"""Undoes what pasting does to the lines of tools: quotes, prompts, grep prefixes, comment signs, escapes, entities.
+
+A line is taken as it is where it is a tool's; only otherwise is something undone, one layer after the other, until one
+appears. What a record holds is kept, unless the line itself shows that all of it was escaped.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+
+from kafkatx.text.shapes import ANCHOR, FRAME, STATED, Shape, head_of, is_note, shape_of, shape_of_head
+
+LONGEST_PREFIX = 400
+"""Characters that may stand before a tool's line."""
+DECORATIONS = (
+    ("blanks", r"\s+"),
+    ("colours of a terminal", r"\x1b\[[0-9;?]*[A-Za-z]"),
+    (
+        "quote marks, comment signs, list marks",
+        r"(?:>+|\*+|/{2,}|/\*+|#+|--|[-+%;•·‣▪\u2013\u2014→]|<!--)(?=[\s|>]|\w)",
+    ),
+    ("escaped quote marks", r"(?:&gt;)+"),
+    ("code fences, quotation marks", r"[`\"'“”„«\u2039]+"),
+    ("HTML", r"</?(?:pre|code|p|br|li|ul|ol|b|i|em|strong|span|div|td|tr|blockquote|font)\b[^<>]{0,200}>"),
+    ("bar of a table", r"\|(?! ?(?:offset|key|payload):)"),
+    ("escaped bar", r"\\(?=\|)"),
+    ("prompt", r"(?:\([^()\s]{1,60}\) )?\[?[\w.-]{1,60}@[\w.-]{1,100}[^$#>]{0,200}[$#>] ?"),
+    ("prompt of a shell", r"(?:[$%] |(?:ba|z)?sh-[\d.]+[$#] )"),
+    ("prompt of Windows", r"(?:PS )?[A-Za-z]:\\[^<>|]{0,200}> ?"),
+    ("grep, file and line", r"(?:[A-Za-z]:)?[^\s:|<>]{1,300}[:-]\d{1,9}[:-](?=\s|\w|\|)"),
+    ("grep, file", r"(?:[A-Za-z]:)?[^\s:|<>]{0,300}\.\w{1,12}(?:\.\w{1,4})?[:-](?=\s?\w|\s?\|)"),
+    ("line number", r"\d{1,9}(?:[:|.)\]-]|(?=\s))(?!\d)"),
+    ("number in brackets", r"(?:\(\d{1,6}\)|\[\d{1,6}\]|\(?[a-z]\))(?=\s)"),
+    ("container", r"[\w.-]{1,60}\s+\|\s(?!(?:offset|key|payload):)"),
+    ("container, record", r"[\w.-]{1,60}\s+\|\s(?=\| )"),
+)
+"""What pasting puts before a line, with names for it."""
+_DECORATION = re.compile("|".join(f"(?:{pattern})" for _, pattern in DECORATIONS))
+_HINT = re.compile(
+    r"(?:ffset|Id|Epoch|imestamp|Time|key|payload|crc|alid|agic|ize|equence|ount|Marker|artition):"
+    r"|Dumping|ing offset|KRaft b|_TIMESTAMP|ransactionalId|ProducerId|::"
+)
+"""A line without any of these is no tool's, however it was pasted (remarks of the dump tool aside)."""
+_TAIL = re.compile(r"\s(?:key|payload):(?:\s|$)")
+_ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~&$\"':=,])")
+_SHOWS_MARKDOWN = re.compile(r"\\[|\[\]_]")
+_ENTITY = re.compile(r"&(?:gt|lt|quot|amp|apos|nbsp|#x?[0-9a-fA-F]{1,6});")
+_DECODED = re.compile(r"\s(?:key|payload):\s*(?:\{[“”]|\{&quot;|&lt;DELETE|\w{1,20}\\_\w{1,20}::)")
+"""A decoder's text that can't have been printed like this."""
+_EMPHASIS = re.compile(r"\*\*|</?(?:b|i|em|strong|code|mark|u|span)\b[^<>]{0,200}>|\x1b\[[0-9;?]*[A-Za-z]")
+_CLOSING = re.compile(r"(?:[\s`*\"'”\u2019|\\]|</\w{1,12}>|<br ?/?>|\x1b\[[0-9;?]*[A-Za-z])+$")
+_OPENING = re.compile(r"[`*\"'“”|]|<\w")
+_LETTERS = str.maketrans(
+    {
+        **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u202f\u3000", " "),
+        **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u200f\u202a\u202c\u2066\u2069"),
+        **dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"'),
+        **dict.fromkeys("\u2018\u2019\u201a", "'"),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
+    }
+)
+"""What word processors, web pages and mail put in the place of ASCII."""
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A line as the tool printed it: its shape, its fields if it has any, whether `...` stands between them."""
+
+    shape: Shape
+    text: str
+    fields: tuple[tuple[str, str], ...] = ()
+    is_elided: bool = False
+
+
+def as_printed(text: str) -> Printed | None:
+    """Return the line of a tool that a pasted line holds; None where it holds none."""
+    if not _HINT.search(text):
+        return _note(text)
+    found = _printed(text)
+    if found is None or _was_escaped(text, found):
+        found = _printed(_unescaped(text)) or found
+    return found or _note(text)
+
+
+def bare(text: str) -> str | None:
+    """Return a line without the decoration before a tool's line; None where more than decoration stands there."""
+    at, limit = 0, min(len(text), LONGEST_PREFIX)
+    while at < limit:
+        if ANCHOR.match(text, at) or FRAME.match(text, at):
+            return _closed(text[:at], text[at:])
+        decoration = _DECORATION.match(text, at)
+        if decoration is None:
+            return None
+        at = decoration.end()
+    return None
+
+
+def undecorated(text: str) -> str:
+    """Return a line of any text without quote marks, comment signs, prompts and the like before it."""
+    at, limit = 0, min(len(text), LONGEST_PREFIX)
+    while at < limit and (decoration := _DECORATION.match(text, at)):
+        at = decoration.end()
+    return text[at:]
+
+
+def _printed(text: str) -> Printed | None:
+    line = bare(text)
+    if line is None:
+        return None
+    if FRAME.match(line) or line.startswith(STATED):
+        shape = shape_of(line)
+        return Printed(shape, line) if shape else None
+    head = head_of(line, 2 if line.startswith("| ") else 0)
+    shape = shape_of_head(line, head)
+    return Printed(shape, line, head.fields, head.is_elided) if shape else None
+
+
+def _note(text: str) -> Printed | None:
+    line = text.strip()
+    return Printed(Shape.NOTE, line) if is_note(line) else None
+
+
+def _closed(prefix: str, line: str) -> str:
+    """Drop what closes a decoration again: the second quotation mark, the last bar of a table row."""
+    if _OPENING.search(prefix) or not _TAIL.search(line):
+        return line[:-LONGEST_PREFIX] + _CLOSING.sub("", line[-LONGEST_PREFIX:])
+    return line
+
+
+def _was_escaped(text: str, found: Printed) -> bool:
+    """Whether a line that already reads as a tool's shows that it was escaped nevertheless."""
+    if text.isascii() and not any(sign in text for sign in ("\\", "&", "**")):
+        return False
+    if found.shape is Shape.DUMPING:
+        return "\\_\\_" in text or ("\\" in text and "/" in text) or not text.isascii()
+    head = text[: tail.start()] if (tail := _TAIL.search(text)) else text
+    return bool(
+        not head.isascii()
+        or _SHOWS_MARKDOWN.search(head)
+        or _ENTITY.search(head)
+        or "**" in head
+        or _DECODED.search(text)
+    )
+
+
+def _unescaped(text: str) -> str:
+    """Undo escapes and letters of word processors before a record's content; in it only where it shows them itself."""
+    tail = _TAIL.search(text)
+    head, content = (text[: tail.start()], text[tail.start() :]) if tail else (text, "")
+    shows = _DECODED.match(content)
+    if _SHOWS_MARKDOWN.search(head) or (shows and "\\_" in shows[0]):
+        content = _ESCAPE.sub(r"\1", content)
+    if _ENTITY.search(head) or (shows and "&" in shows[0]):
+        content = html.unescape(content)
+    if shows and not shows[0].isascii():
+        content = content.translate(_LETTERS)
+    head = _EMPHASIS.sub("", html.unescape(_ESCAPE.sub(r"\1", head)).translate(_LETTERS))
+    return head + content
