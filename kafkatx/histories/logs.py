@@ -121,9 +121,11 @@ class LogStory:
 
     @cached_property
     def _by_kind(self) -> dict[int, Array]:
+        if not len(self.events):
+            return {}
         order = np.argsort(self.events["kind"], kind="stable")
         kinds, starts = np.unique(self.events["kind"][order], return_index=True)
-        return dict(zip(kinds.tolist(), np.split(order, starts[1:]), strict=True))
+        return dict(zip(kinds.tolist(), np.split(order, starts[1:]), strict=False))
 
     @cached_property
     def settings(self) -> Settings:

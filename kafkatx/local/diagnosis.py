@@ -80,9 +80,13 @@ def judged(told: CaptureStory, selection: Selection) -> tuple[list[Diagnosed], l
     opener = Opener(told.segments, told.capture.entries(Kind.SNAPSHOT), set_aside, places)
     found = []
     for number in wanted:
-        finding, cause = judgement.findings[number], judgement.caused_by[number]
-        evidence, caused_by = opener.open(finding.places()), ids[cause] if cause is not None else None
-        found.append(Diagnosed(ids[number], told.capture.name, told.capture.cluster_id, finding, evidence, caused_by))
+        finding, causes = judgement.findings[number], judgement.causes[number]
+        caused_by = ids[causes.primary] if causes.primary is not None else None
+        contributing = tuple(ids[other] for other in causes.contributing)
+        capture, evidence = told.capture, opener.open(finding.places())
+        found.append(
+            Diagnosed(ids[number], capture.name, capture.cluster_id, finding, evidence, caused_by, contributing)
+        )
     return found, judgement.not_checkable
 
 

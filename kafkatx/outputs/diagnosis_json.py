@@ -97,7 +97,7 @@ def _finding(found: Diagnosed) -> dict[str, Any]:
         "against": [_evidence(opened) for opened in found.evidence if opened.place in against],
         "considered": [_considered(other, number) for other in finding.considered],
         "caused_by": found.caused_by,
-        "contributing": [],
+        "contributing": list(found.contributing),
         "remedies": [_remedy(remedy) for remedy in finding.remedies],
     }
 

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from kafkatx.outputs.diagnosis_order import as_stories
 from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, OpenedPlace
 from kafkatx.rules.finding import Place, Remedy, Step
 from kafkatx.terms.printable import printable
@@ -31,8 +32,9 @@ def print_diagnosis(console: Console, diagnosis: Diagnosis) -> None:
 
 
 def _print(console: Console, diagnosis: Diagnosis) -> None:
-    ids = {found.id: number for number, found in enumerate(diagnosis.findings, 1)}
-    for number, found in enumerate(diagnosis.findings, 1):
+    findings = as_stories(diagnosis.findings)
+    ids = {found.id: number for number, found in enumerate(findings, 1)}
+    for number, found in enumerate(findings, 1):
         console.print(_finding(number, found, ids))
     if not diagnosis.findings:
         console.print(Text("Nothing wrong was found in what could be read."))
@@ -59,12 +61,19 @@ def _finding(number: int, found: Diagnosed, ids: dict[str, int]) -> RenderableTy
     for at, step in enumerate(finding.steps, 1):
         parts += _step(at, step, opened, files)
     parts += [_line("considered ", f"{other.rule}: {other.because}") for other in finding.considered]
-    if found.caused_by in ids:
-        parts.append(_line("caused by: ", f"finding {ids[found.caused_by]}"))
+    parts += _causes(found, ids)
     for remedy in finding.remedies:
         parts += _remedy(remedy)
     parts += [_line(f"[{number}] ", path, "dim") for path, number in files.items()]
     return Group(*parts, Text(""))
+
+
+def _causes(found: Diagnosed, ids: dict[str, int]) -> Iterator[RenderableType]:
+    if found.caused_by in ids:
+        yield _line("caused by: ", f"finding {ids[found.caused_by]}")
+    others = [str(ids[name]) for name in found.contributing if name in ids]
+    if others:
+        yield _line("contributing: ", f"finding{'s' if len(others) > 1 else ''} {', '.join(others)}")
 
 
 def _step(number: int, step: Step, opened: dict[Place, OpenedPlace], files: dict[str, int]) -> Iterator[RenderableType]:
@@ -114,8 +123,11 @@ def _text(text: str, style: str = "") -> Text:
 def _rest(diagnosis: Diagnosis) -> Iterable[RenderableType]:
     if diagnosis.not_checkable:
         yield Text("Could not be checked", style="bold")
+        alike: dict[tuple[str, str], list[str]] = {}
         for _, entry in diagnosis.not_checkable:
-            yield _line("- ", f"{entry.rule}: {entry.scope}; missing: {entry.missing}")
+            alike.setdefault((entry.scope, entry.missing), []).append(entry.rule)
+        for (scope, missing), rules in alike.items():
+            yield _line("- ", f"{', '.join(dict.fromkeys(rules))}: {scope}; missing: {missing}")
         yield Text("")
     if diagnosis.damage:
         yield Text("Damage", style="bold")

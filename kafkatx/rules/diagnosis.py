@@ -26,7 +26,7 @@ class OpenedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosed:
-    """A finding of a capture, with its id, its cause's id and its places opened (parallel to finding.places())."""
+    """A finding of a capture, with its id, its places opened (parallel to finding.places()) and its causes' ids."""
 
     id: str
     capture: str
@@ -34,6 +34,7 @@ class Diagnosed:
     finding: Finding
     evidence: list[OpenedPlace]
     caused_by: str | None
+    contributing: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

@@ -1,14 +1,17 @@
-"""The rules, and what one finding means for another: suppression and causes."""
+"""The rules, and what all of them say of a capture: suppression, what could not be looked at, and causes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kafkatx.histories.story import Story
 from kafkatx.rules import (
     aborted_by_client,
     atomicity_violation,
+    broker_unreachable,
+    concurrent_transactions_storm,
+    coordinator_unavailable,
     fenced_by_new_instance,
     hanging_transaction,
     inconsistent_transaction_state,
@@ -20,13 +23,19 @@ from kafkatx.rules import (
     transactional_id_expired,
     unstable_transactional_id,
 )
+from kafkatx.rules.causes import Causes, causes
 from kafkatx.rules.finding import Finding, NotCheckable
+from kafkatx.terms.events import Side
+from kafkatx.terms.verdicts import Verdict
 
 RULES: dict[str, Callable[[Story], Iterator[Finding | NotCheckable]]] = {
     module.RULE: module.check
     for module in (
         aborted_by_client,
         atomicity_violation,
+        broker_unreachable,
+        concurrent_transactions_storm,
+        coordinator_unavailable,
         fenced_by_new_instance,
         hanging_transaction,
         inconsistent_transaction_state,
@@ -40,63 +49,83 @@ RULES: dict[str, Callable[[Story], Iterator[Finding | NotCheckable]]] = {
     )
 }
 
-CAUSES = {
-    "read_committed_blocked": ("atomicity_violation", "hanging_transaction", "stuck_prepare", "open_transaction"),
-    "open_transaction": ("unstable_transactional_id",),
+BY_LOGS: dict[str, tuple[Side, ...]] = {
+    "abort_after_fatal_error": (Side.client,),
+    "broker_unreachable": (Side.client, Side.broker),
+    "commit_outcome_unknown": (Side.client,),
+    "coordinator_unavailable": (Side.client, Side.broker),
+    "fenced_by_group_generation": (Side.client, Side.broker),
+    "partition_verification_failed": (Side.client, Side.broker),
+    "silent_failure": (Side.client,),
+    "unresolved_sequence": (Side.client,),
 }
-"""What can cause a finding, the likeliest mechanism first; edges only go from lower to higher rank, so there are no
-cycles.
-"""
+"""Rules that can't look without logs, and whose logs would do."""
+EVERYWHERE = "the cluster"
+ABSORBED_BY = {"fenced_by_new_instance": "shared_producer"}
+"""A rule whose findings are steps of a wider one about the same id."""
+MOST_GUESSES = 2
+"""Findings of verdict `possible` about one id: more of them are not worth a reader's time (contract, section 3)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What all rules say of a capture. `caused_by[n]` is the number of the finding that caused findings[n]."""
+    """What all rules say of a capture; `causes` are parallel to the findings and number them."""
 
     findings: list[Finding]
-    caused_by: list[int | None]
     not_checkable: list[NotCheckable]
+    causes: list[Causes] = field(default_factory=list)
 
 
 def judge(story: Story, only: frozenset[str] | None = None) -> Judgement:
     """Run the rules over a story. `only` limits what is reported; causes are still found among all."""
     results = [result for check in RULES.values() for result in check(story)]
-    findings = [result for result in results if isinstance(result, Finding)]
-    caused_by = [_cause(finding, findings) for finding in findings]
+    findings = _worth_reading(_not_absorbed([result for result in results if isinstance(result, Finding)]))
+    found = causes(story, findings)
     kept = [number for number, finding in enumerate(findings) if only is None or finding.rule in only]
     place = {number: at for at, number in enumerate(kept)}
-    missing = dict.fromkeys(
-        result for result in results if isinstance(result, NotCheckable) and (only is None or result.rule in only)
-    )
+    missing = [result for result in results if isinstance(result, NotCheckable)]
+    missing += _without_logs(story, {result.rule for result in results})
     return Judgement(
         [findings[number] for number in kept],
-        [place.get(cause) if (cause := caused_by[number]) is not None else None for number in kept],
-        list(missing),
+        [entry for entry in dict.fromkeys(missing) if only is None or entry.rule in only],
+        [_numbered(found[number], place) for number in kept],
     )
 
 
-def _cause(finding: Finding, findings: list[Finding]) -> int | None:
-    """Number of the finding that caused this one: same partition where both have one, else the same id."""
-    for rule in CAUSES.get(finding.rule, ()):
-        for number, other in enumerate(findings):
-            if other.rule == rule and _is_about(other, finding):
-                return number
-    return None
+def _numbered(found: Causes, place: dict[int, int]) -> Causes:
+    """Causes by the numbers of the findings that are kept."""
+    primary = place.get(found.primary) if found.primary is not None else None
+    return Causes(primary, tuple(place[number] for number in found.contributing if number in place))
 
 
-def _is_about(cause: Finding, effect: Finding) -> bool:
-    if cause.transactional_id is not None and cause.transactional_id != effect.transactional_id:
-        return False
-    if cause.topic is not None and (cause.topic, cause.partition) not in (
-        (effect.topic, effect.partition),
-        (effect.topic, None),
-    ):
-        return False
-    if cause.transactional_id is None:
-        names = {subject.transactional_id for subject in cause.subjects}
-        return (
-            effect.transactional_id in names
-            if names
-            else cause.producer_id == effect.producer_id and cause.first_offset == effect.first_offset
-        )
-    return True
+def _not_absorbed(findings: list[Finding]) -> list[Finding]:
+    """Leave out what a wider finding about the same id tells as one of its steps, with no less certainty."""
+    wider = {(finding.rule, finding.transactional_id): finding.verdict for finding in findings}
+    return [
+        finding
+        for finding in findings
+        if finding.transactional_id is None
+        or wider.get((ABSORBED_BY.get(finding.rule, ""), finding.transactional_id), -1) < finding.verdict
+    ]
+
+
+def _worth_reading(findings: list[Finding]) -> list[Finding]:
+    """At most two guesses about an id, the most severe ones."""
+    guesses: dict[str | int, list[Finding]] = {}
+    for finding in findings:
+        who = finding.transactional_id if finding.transactional_id is not None else finding.producer_id
+        if finding.verdict is Verdict.possible and who is not None:
+            guesses.setdefault(who, []).append(finding)
+    dropped = [
+        id(finding)
+        for group in guesses.values()
+        for finding in sorted(group, key=lambda finding: -finding.severity)[MOST_GUESSES:]
+    ]
+    return [finding for finding in findings if id(finding) not in dropped]
+
+
+def _without_logs(story: Story, spoken: set[str]) -> Iterator[NotCheckable]:
+    """One entry for each rule that logs decide, where there are none of the kind and the rule had nothing to say."""
+    for rule, sides in BY_LOGS.items():
+        if rule in RULES and rule not in spoken and not any(story.logs.has_side(side) for side in sides):
+            yield NotCheckable(rule, EVERYWHERE, f"logs of {' or '.join(f'{side.name}s' for side in sides)}")
