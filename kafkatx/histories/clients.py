@@ -34,6 +34,8 @@ BOUNDARIES = (*OPENING, EventKind.init_called, EventKind.producer_id_set, *CLOSE
 
 def clients(story: LogStory) -> LogStory:
     """Return the story with its client instances, in the order of their first lines."""
+    if not len(story.events):
+        return story
     given = attributions(story)
     order = np.argsort(given.owners, kind="stable")
     owners, starts = np.unique(given.owners[order], return_index=True)

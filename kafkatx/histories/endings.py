@@ -6,18 +6,21 @@ own end keeps the
 epoch, the coordinator's raises it by one (except 0.11.0.0 and 0.11.0.1, KAFKA-6119). Transactions v2: every end
 raises it, so the
 duration against the row's own timeout and what follows decide. 4.0.0 alone raises it by two when the coordinator
-aborts.
+aborts. Logs are heard last (`testified`): a line of the coordinator outweighs every reckoning, a client's line counts
+where no
+refusal follows it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
 from kafkatx.histories.growing import Array
+from kafkatx.histories.witnesses import Witnesses
 from kafkatx.kernels.transactions import EMPTY, NOTHING, ONGOING, PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.terms.clocks import (
     BROKERS_TOLERANCE_MS,
@@ -68,6 +71,15 @@ class Reason(IntEnum):
     v2_rows_end = 14
     over_timeout_went_on = 15
     near_timeout = 16
+    rollback_line = 17
+    init_line = 18
+    two_instances = 19
+    init_without_rollback = 20
+    abort_line = 21
+    no_rollback_line = 22
+    end_request = 23
+    own_bump_line = 24
+    state_refused = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +188,46 @@ def _of_aborts(
         np.select(conditions, [int(answer[1]) for answer in answers], int(EndedBy.unknown)),
         np.select(conditions, [int(answer[2]) for answer in answers], int(Verdict.possible)),
         np.select(conditions, [int(answer[3]) for answer in answers], int(Reason.rows_missing)),
+    )
+
+
+def testified(ended: Endings, seen: Witnesses, is_abort: Any) -> Endings:
+    """Let the logs speak: what they show outweighs what rows allow, and the first answer that holds stands.
+
+    Only the coordinator's own line, a request that was answered, two living instances, or an abort of the client that
+    nothing refused and after which it went on, prove anything that rows left open.
+    """
+    base, why = ended.ended_by, ended.reason
+    raised = np.isin(why, (Reason.raised_then_init, Reason.raised_before_timeout))
+    timed_out, v2 = base == EndedBy.timeout, ended.protocol == Protocol.v2
+    open_question = np.isin(why, (Reason.no_bump_release, Reason.rows_missing))
+    own_abort = (seen.client_abort >= 0) & ~raised
+    came, both = seen.is_granted, seen.is_taken_over
+    client_v2 = v2 & (base == EndedBy.client)
+    late = timed_out & np.isin(why, (Reason.over_timeout_then_init, Reason.near_timeout))
+    answers = [
+        (seen.rollback >= 0, EndedBy.timeout, Verdict.proved, Reason.rollback_line),
+        ((seen.end_request >= 0) & ~raised, EndedBy.client, Verdict.proved, Reason.end_request),
+        (raised & (seen.renewed >= 0) & (seen.own_bump >= 0), EndedBy.client, Verdict.likely, Reason.own_bump_line),
+        (raised & came & both, EndedBy.new_instance, Verdict.proved, Reason.two_instances),
+        (raised & came, EndedBy.new_instance, Verdict.proved, Reason.init_line),
+        ((why == Reason.v2_then_init) & came & both, EndedBy.new_instance, Verdict.proved, Reason.two_instances),
+        (own_abort & (why == Reason.v2_then_init), EndedBy.client, Verdict.likely, Reason.abort_line),
+        (own_abort & (client_v2 | open_question) & seen.goes_on, EndedBy.client, Verdict.proved, Reason.abort_line),
+        (own_abort & (client_v2 | open_question), EndedBy.client, Verdict.likely, Reason.abort_line),
+        (own_abort & timed_out & v2 & seen.goes_on, EndedBy.client, Verdict.likely, Reason.abort_line),
+        (late & came & seen.is_silent, EndedBy.new_instance, Verdict.likely, Reason.init_without_rollback),
+        ((why == Reason.no_bump_release) & (seen.state_refused >= 0),
+         EndedBy.timeout, Verdict.likely, Reason.state_refused),
+        ((why == Reason.no_bump_release) & seen.is_silent, EndedBy.client, Verdict.likely, Reason.no_rollback_line),
+        ((why == Reason.rows_missing) & came & both, EndedBy.new_instance, Verdict.likely, Reason.two_instances),
+    ]  # fmt: skip
+    conditions = [answer[0] & is_abort for answer in answers]
+    return replace(
+        ended,
+        ended_by=np.select(conditions, [int(answer[1]) for answer in answers], base),
+        verdict=np.select(conditions, [int(answer[2]) for answer in answers], ended.verdict),
+        reason=np.select(conditions, [int(answer[3]) for answer in answers], why),
     )
 
 

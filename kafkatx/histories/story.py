@@ -6,15 +6,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kafkatx.histories.clocks import References
 from kafkatx.histories.coordinator import CoordinatorHistory
-from kafkatx.histories.endings import Endings, endings
+from kafkatx.histories.endings import Endings, endings, testified
 from kafkatx.histories.growing import Array
+from kafkatx.histories.log_story import tell_logs
 from kafkatx.histories.logs import LogStory
 from kafkatx.histories.participations import Participations, Status, participations
 from kafkatx.histories.spans import PartitionSpans
+from kafkatx.histories.witnesses import Witnesses, ends_of, name_codes, nobody, witnesses
 from kafkatx.kernels.rows import INITIALISATION, LATEST, ODDITY, SPAN, TRANSACTION
+from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, OLD_CLEANUP_INTERVAL_MS
 from kafkatx.terms.topics import partition_for
+from kafkatx.text.events import LogFacts
 
 DEFAULT_STATE_PARTITIONS = 50
 """transaction.state.log.num.partitions, in all releases."""
@@ -121,7 +126,10 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """One capture, interpreted. Tables are arrays of the dtypes in kernels/rows.py; codes are resolved by `labels`."""
+    """One capture, interpreted. Tables are arrays of the dtypes in kernels/rows.py; codes are resolved by `labels`.
+
+    `witnesses` are rows of `logs.events` beside each transaction.
+    """
 
     facts: CaptureFacts
     labels: Labels
@@ -136,6 +144,7 @@ class Story:
     state_horizons: dict[int, StateHorizon]
     index: Index
     logs: LogStory = field(default_factory=LogStory)
+    witnesses: Witnesses = field(default_factory=lambda: nobody(0))
 
     def transactions_of(self, id_code: int) -> Array:
         """Row numbers of an id's transactions, oldest first."""
@@ -229,8 +238,14 @@ def tell(
     partitions: list[PartitionSpans],
     horizons: dict[int, Horizon],
     state_horizons: dict[int, StateHorizon],
+    logs: LogFacts | None = None,
+    log_zone_ms: int | None = None,
 ) -> Story:
-    """Join what the folds yielded to the story of a capture. Pure: the same tables give the same story."""
+    """Join what the folds yielded, and what logs say, to the story of a capture.
+
+    `log_zone_ms` is the zone of logs whose times name none, None to estimate it. Pure: the same tables give the same
+    story.
+    """
     transactions = _stacked([history.transactions for history in coordinators], TRANSACTION)
     latest = np.sort(_stacked(_latest(coordinators), LATEST), order=["id_code", "timestamp"])
     spans = _stacked([part.spans for part in partitions], SPAN)
@@ -240,11 +255,15 @@ def tell(
     parts = participations(transactions, spans, labels.partition_lists, at_hand, tolerance)
     raises = facts.release_known_to_raise_epoch or _epoch_was_raised_by_timeout(transactions)
     ended = endings(transactions, _data_epochs(len(transactions), spans, parts), raises, facts.brokers <= 1)
+    initialisations = _stacked([history.initialisations for history in coordinators], INITIALISATION)
+    ids = labels.transactional_ids
+    told = tell_logs(logs or LogFacts(), References(initialisations, transactions, ids), log_zone_ms)
+    seen = witnesses(told, ends_of(transactions, ended.data_epoch, name_codes(told, ids)))
     return Story(
-        facts, labels, transactions,
-        _stacked([history.initialisations for history in coordinators], INITIALISATION),
+        facts, labels, transactions, initialisations,
         _stacked([history.oddities for history in coordinators], ODDITY),
-        latest, spans, parts, ended, horizons, state_horizons, _index(transactions, partitions),
+        latest, spans, parts, testified(ended, seen, transactions["decision"] == PREPARE_ABORT),
+        horizons, state_horizons, _index(transactions, partitions), told, seen,
     )  # fmt: skip
 
 

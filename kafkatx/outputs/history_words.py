@@ -45,6 +45,15 @@ REASONS = {
     Reason.v2_client_went_on: "the producer went on with the epoch it was given",
     Reason.no_bump_release: "0.11.0.0 and 0.11.0.1 leave the epoch as it is in every case",
     Reason.rows_missing: "rows of it are not at hand",
+    Reason.rollback_line: "the coordinator's log says that it rolled it back due to timeout",
+    Reason.init_line: "before the timeout was over, and logs show who was given the next epoch",
+    Reason.two_instances: "another instance's log shows the next epoch, and the old instance was refused after that",
+    Reason.init_without_rollback: "the timeout was over, yet the coordinator's log has no rollback; a start followed",
+    Reason.abort_line: "the client's log shows its own abort, and no refusal of it",
+    Reason.no_rollback_line: "the coordinator's log covers it and has no rollback",
+    Reason.end_request: "the broker's request log shows the client's own EndTxn",
+    Reason.own_bump_line: "the client itself asked for the next epoch, and was given it",
+    Reason.state_refused: "the timeout was over, and the client's own commit was refused afterwards",
 }
 PROTOCOLS = {Protocol.classic: "classic protocol", Protocol.v2: "transactions v2", Protocol.unknown: "unknown protocol"}
 

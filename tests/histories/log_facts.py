@@ -35,7 +35,7 @@ TIMED_OUT = f"{ERRORS}TimeoutException"
 KAFKA_EXCEPTION = "org.apache.kafka.common.KafkaException"
 BROKER_WORDS = ("broker", "server", "controller", "state-change")
 TEXTS = {"topic", "transactional_id", "client_id", "group", "thread", "logger", "api", "error", "detail"}
-NOT_SAID: dict[str, int] = {name: -1 for name in EVENT.names or () if name not in ("kind",)}
+NOT_SAID: dict[str, int] = {name: -1 for name in EVENT.names or ()} | {"repeats": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,13 @@ class Source:
 
 @dataclass(slots=True)
 class Given:
-    """A setting of a configuration: `at_line` counts the lines of its source given before it, plus one."""
+    """Settings that stand together."""
 
     path: str
     scope: str
     values: dict[str, str | None]
     at_line: int = 1
+    is_printed: bool = False
 
 
 def milliseconds(at: str | int | None) -> int:
@@ -116,9 +117,9 @@ def source(path: str, **said: Any) -> Source:
     return Source(path, **said)
 
 
-def settings(path: str, scope: str, values: dict[str, str | None], at_line: int = 1) -> Given:
-    """Return settings printed together in a block that begins at a line (of the numbers that `facts` gives lines)."""
-    return Given(path, scope, values, at_line)
+def settings(path: str, scope: str, values: dict[str, str | None], at_line: int | None = None) -> Given:
+    """Return settings of a file, or of a block printed in a log from `at_line` on (as `facts` numbers lines)."""
+    return Given(path, scope, values, at_line or 1, at_line is not None)
 
 
 def facts(lines: Iterable[Line], sources: Iterable[Source] = (), blocks: Iterable[Given] = ()) -> LogFacts:
@@ -139,7 +140,7 @@ def facts(lines: Iterable[Line], sources: Iterable[Source] = (), blocks: Iterabl
     for number, block in enumerate(blocks):
         where = paths.index(block.path)
         for name, value in block.values.items():
-            found.settings.append(Setting(block.scope, name, value, where, block.at_line, number))
+            found.settings.append(Setting(block.scope, name, value, where, block.at_line, number, block.is_printed))
     return found
 
 
