@@ -191,7 +191,7 @@ class EventKind(IntEnum):
     """The group coordinator removed or refused a member. [group, detail]"""
     request_seen = 99
     """The request logger. [api, client_id, transactional_id, producer_id, producer_epoch, error, correlation_id,
-    detail: the client's address]"""
+    detail: the client's address, number: 1 for EndTxn that commits, 0 for one that aborts]"""
     feature_changed = 100
     """A feature level changed (transaction.version). [detail]"""
     fetch_failed = 101

@@ -43,9 +43,14 @@ class Template:
     def values(self, message: str) -> tuple[str, ...] | None:
         """Return what stands for each placeholder in `message`, or None if it is another text."""
         start = _start(message, self.pieces[0], whole=len(self.pieces) == 1)
-        if start is None:
-            return None
-        position, found = start + len(self.pieces[0]), []
+        return None if start is None else self._values_from(message, start)
+
+    def whole_values(self, message: str) -> tuple[str, ...] | None:
+        """Return the same for a message without prefix, which must begin as the template does."""
+        return self._values_from(message, 0) if message.startswith(self.pieces[0]) else None
+
+    def _values_from(self, message: str, start: int) -> tuple[str, ...] | None:
+        position, found = start + len(self.pieces[0]), list[str]()
         for piece in self.pieces[1:-1]:
             end = message.find(piece, position)
             if end < 0:
@@ -93,6 +98,11 @@ def match_line(line: str) -> Match | None:
                 named = tuple(zip(template.names, values, strict=True))
                 return Match(template, named, _of_logger(sources, logger))
     return None
+
+
+def trimmed(message: str) -> str:
+    """Make a message comparable with templates: one blank for white space, no dots at the end."""
+    return _without_end(one_blank(message))
 
 
 def one_blank(text: str) -> str:

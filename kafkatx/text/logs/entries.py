@@ -1,0 +1,163 @@
+"""Entries of a log: the line that begins one and the lines that belong to it, for those that hold a literal.
+
+Broker logs  in the brokers' own layout the kernel finds where entries begin (kernels/literals.py).
+Others       the kernel tells the lines that hold a literal; what is around them is for the framer to say.
+Doubt        a line that belongs to another (of a stack trace, of a message of several lines, of a printed payload) is
+             no entry, whatever it says. In the brokers' layout, where ` (logger)` ends a message, what stands before
+             that end is part of it, even if it looks like a line of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafkatx.kernels.literals import BROKER, BROKER_WITH_LOGGERS, EVERY_LINE, Automaton, entries
+from kafkatx.text.lines import LONGEST_LINE
+from kafkatx.text.logs.framing import MESSAGE_ONLY, Framed, Framer
+from kafkatx.text.logs.windows import Window
+
+MOST_TAIL_LINES = 500
+MOST_TAIL_BYTES = 1 << 17
+"""What is looked at of the lines behind the first one of an entry."""
+MOST_LINES_BACK = 300
+"""Lines that are looked back for the one that a continuation belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line that matters and the lines that belong to it; `position` and `line` are those of the first."""
+
+    position: int
+    line: int
+    framed: Framed
+    tail: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a log begins its entries, as its first lines show it (`mode`: kernels/literals.py).
+
+    `is_bare`: most lines have nothing before the message, so that a line without anything may be an event.
+    """
+
+    mode: int
+    is_bare: bool
+
+
+def shape_of(texts: list[str], lines: list[Framed]) -> Shape:
+    """Tell the shape by a sample of a log's lines and what they are."""
+    framed = [(text, line) for text, line in zip(texts, lines, strict=True) if line.layout]
+    broker = [text for text, _ in framed if text[:1] == "[" and text[1:3].isdecimal() and text[1:3].isascii()]
+    if not framed or len(broker) < 0.9 * len(framed):
+        return Shape(EVERY_LINE, is_bare=all(line.layout == MESSAGE_ONLY for _, line in framed))
+    ended = [text for text, line in framed if line.logger and text.rstrip().endswith(")")]
+    return Shape(BROKER_WITH_LOGGERS if len(ended) >= 0.8 * len(broker) else BROKER, is_bare=False)
+
+
+def entries_of(window: Window, framer: Framer, shape: Shape, automaton: Automaton) -> Iterator[Entry]:
+    """Yield the entries of a window that hold a literal, moving it to its end."""
+    while not window.is_done:
+        window.grow()
+        cut = _Cut(window, framer, shape)
+        found, start, line = entries(cut.data, automaton, shape.mode)
+        rows = found.tolist()
+        if cut.is_final and automaton.pattern.search(cut.data, start):
+            rows.append([start, _line_end(cut.data, start), len(cut.data), line])
+        yield from cut.broker_entries(rows) if shape.mode != EVERY_LINE else cut.entries_around(rows)
+        if cut.is_final:
+            window.drop_all()
+        else:
+            window.drop(*cut.resume(start, line))
+
+
+class _Cut:
+    """What a window shows at one time; positions count from its first byte."""
+
+    def __init__(self, window: Window, framer: Framer, shape: Shape) -> None:
+        self.window = window
+        self.framer = framer
+        self.shape = shape
+        self.is_final = window.is_last or window.is_full
+        self.data = window.data if window.data.endswith(b"\n") or not self.is_final else window.data + b"\n"
+        self._unfinished: tuple[int, int] | None = None
+
+    def broker_entries(self, rows: list[list[int]]) -> Iterator[Entry]:
+        """Yield entries that the kernel has found whole."""
+        for start, head_end, end, line in rows:
+            framed = self.framer.frame(_text(self.data[start:head_end]))
+            if framed.layout and framed.layout != MESSAGE_ONLY:
+                yield self._entry(start, line, framed, self._tail(head_end + 1, end))
+
+    def entries_around(self, rows: list[list[int]]) -> Iterator[Entry]:
+        """Yield the entries that lines with a literal belong to, each once."""
+        done = 0
+        for start, _, _, line in rows:
+            if start < done:
+                continue
+            head, number, framed = self._head_of(start, line, done)
+            end = self._end_of(head)
+            if end < 0:
+                self._unfinished = (head, number)
+                return
+            done = end
+            if framed.layout and (framed.layout != MESSAGE_ONLY or self.shape.is_bare):
+                yield self._entry(head, number, framed, self._tail(_line_end(self.data, head) + 1, end))
+
+    def resume(self, start: int, line: int) -> tuple[int, int]:
+        """Where the next window has to begin (bytes, lines), given where the last entry begins."""
+        if self._unfinished:
+            return self._unfinished
+        if self.shape.mode != EVERY_LINE:
+            return start, line
+        for _ in range(MOST_LINES_BACK):
+            if start <= 0 or not self.framer.continues(self._line(start)):
+                break
+            start, line = self._before(start), line - 1
+        return (self._before(start), line - 1) if start > 0 else (start, line)
+
+    def _head_of(self, start: int, line: int, lowest: int) -> tuple[int, int, Framed]:
+        """The line that a line belongs to: itself, or one above it."""
+        at = start
+        for number in range(line, max(-1, line - MOST_LINES_BACK), -1):
+            before = self._line(self._before(at)) if at > 0 else ""
+            framed = self.framer.frame(self._line(at), before)
+            if framed.layout:
+                return at, number, framed
+            if at <= lowest:
+                break
+            at = self._before(at)
+        return start, line, self.framer.frame(self._line(start))
+
+    def _end_of(self, head: int) -> int:
+        """Where the lines end that belong to the entry at `head`; -1 if the window shows no line behind them."""
+        at = lowest = _line_end(self.data, head) + 1
+        for _ in range(MOST_TAIL_LINES):
+            if at >= len(self.data) or (stop := self.data.find(b"\n", at)) < 0:
+                return at if self.is_final else -1
+            if at - lowest > MOST_TAIL_BYTES or not self.framer.continues(_text(self.data[at:stop])):
+                break
+            at = stop + 1
+        return at
+
+    def _entry(self, start: int, line: int, framed: Framed, tail: tuple[str, ...]) -> Entry:
+        return Entry(self.window.position + start, self.window.line + line, framed, tail)
+
+    def _tail(self, start: int, end: int) -> tuple[str, ...]:
+        lines = self.data[start : min(end, start + MOST_TAIL_BYTES)].split(b"\n", MOST_TAIL_LINES)[:MOST_TAIL_LINES]
+        return tuple(_text(line) for line in lines if line)
+
+    def _line(self, start: int) -> str:
+        return _text(self.data[start : _line_end(self.data, start)])
+
+    def _before(self, start: int) -> int:
+        return self.data.rfind(b"\n", 0, start - 1) + 1
+
+
+def _line_end(data: bytes, start: int) -> int:
+    stop = data.find(b"\n", start)
+    return stop if stop >= 0 else len(data)
+
+
+def _text(line: bytes) -> str:
+    return line[:LONGEST_LINE].decode("utf-8", "replace").rstrip("\r")

@@ -1,0 +1,73 @@
+"""Columns of an event out of a recognised text: numbers, names and partitions as Kafka prints them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from kafkatx.kernels.rows import EVENT
+from kafkatx.text.logs.matching import Found
+from kafkatx.text.logs.strings import Strings
+
+COLUMNS = {name: number for number, name in enumerate(EVENT.names or ())}
+"""Place of each column in an event."""
+NUMBERS = frozenset(
+    {"producer_id", "offset", "number", "producer_epoch", "other_epoch", "correlation_id", "node", "partition"}
+)
+LARGEST = {name: (1 << (8 * EVENT[name].itemsize - 1)) - 1 for name in NUMBERS}
+_NUMBER = re.compile(r"(?:Some|Optional\w*)?[\[(]?(-?\d{1,19})[\])]?")
+_PARTITION = re.compile(r"(?P<topic>.*)-(?P<partition>\d{1,10})", re.DOTALL)
+_OLD_PARTITION = re.compile(r"\[(?P<topic>[^,\]]*),(?P<partition>\d{1,10})\]")
+_THROWN = re.compile(r"((?:[\w$]+\.)*[\w$]+)(?:: (.*))?", re.DOTALL)
+_WRAPPED = re.compile(r"__transaction_state-(\d{1,10})")
+
+Row = list[int]
+
+
+def empty_row() -> Row:
+    """A row that tells nothing."""
+    row = [-1] * len(COLUMNS)
+    row[COLUMNS["repeats"]] = 0
+    return row
+
+
+def fill(row: Row, found: Found, strings: Strings) -> None:
+    """Write what a recognised text says into a row."""
+    entry = found.pattern.entry
+    for name, value in (*zip(entry.fields, found.values, strict=False), *entry.constants):
+        fill_field(row, name, value, strings)
+
+
+def fill_field(row: Row, name: str, value: str, strings: Strings) -> None:
+    """Write one value as the column (or the columns) of a name."""
+    if name in NUMBERS:
+        row[COLUMNS[name]] = number(value, LARGEST[name])
+    elif name == "topic_partition":
+        topic, partition = topic_partition(value)
+        row[COLUMNS["topic_code"]] = strings.code(topic)
+        row[COLUMNS["partition"]] = partition
+    elif name == "exception":
+        thrown = _THROWN.fullmatch(value.strip())
+        row[COLUMNS["error_code"]] = strings.code(thrown[1] if thrown else "")
+        row[COLUMNS["detail_code"]] = strings.code((thrown[2] or "") if thrown else value)
+    elif name != "-":
+        row[COLUMNS[f"{name}_code"]] = strings.code(value)
+
+
+def number(text: str, largest: int = (1 << 63) - 1) -> int:
+    """A number as Java or Scala print it (`5`, `Some(5)`, `OptionalInt[5]`); -1 if it is none or negative."""
+    found = _NUMBER.fullmatch(text.strip())
+    value = int(found[1]) if found else -1
+    return value if 0 <= value <= largest else -1
+
+
+def topic_partition(text: str) -> tuple[str, int]:
+    """Topic and partition of `orders-0` (or `[orders,0]`, as Kafka wrote it to 1.0)."""
+    found = _OLD_PARTITION.fullmatch(text) or _PARTITION.fullmatch(text)
+    return (found["topic"], number(found["partition"], LARGEST["partition"])) if found else (text, -1)
+
+
+def names() -> Iterable[str]:
+    """Names that the catalogue's fields may have."""
+    codes = {name.removesuffix("_code") for name in COLUMNS if name.endswith("_code") and name != "trace_code"}
+    return (*NUMBERS, *codes, "topic_partition", "exception", "-")

@@ -1,0 +1,142 @@
+"""Which event a message is: the texts of terms/catalogue/events.tsv against the message of a line or of an exception.
+
+Method   a text is its literal pieces; they must stand in the message in order, the first one at its very beginning and
+         the last one at its end (terms/catalogue/templates.py; time is linear in the message). Of the texts that begin
+         as the message does the longest is tried first, so the most specific wins.
+Loggers  short texts (`started`, `Shutting down.`) mean something only from the class that writes them.
+Literals each text has one literal that its lines hold: the prefilter (kernels/literals.py) looks for those.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from kafkatx.kernels.literals import Automaton, automaton
+from kafkatx.terms.catalogue import EventTemplate, broker_log_templates, client_log_templates, event_templates
+from kafkatx.terms.catalogue.entries import simple_name
+from kafkatx.terms.catalogue.templates import Template, parse_template, trimmed
+from kafkatx.terms.events import EventKind
+
+LONGEST_LITERAL = 20
+"""Characters of a piece that the prefilter looks for."""
+TELLING = 24
+"""Literal characters from which on a text needs no logger to be known by."""
+HEAD = 4
+"""Characters of a message by which the texts that may fit are found."""
+TROUBLE = (b"Exception", b"Caused by: ", b"Traceback (most recent", b" values:", b"FencedError", b"KafkaError")
+"""Literals of lines that matter whatever text they hold: exceptions, and blocks of settings."""
+REQUESTS = (
+    b"INIT_PRODUCER_ID", b"END_TXN", b"ADD_PARTITIONS_TO_TXN", b"ADD_OFFSETS_TO_TXN", b"TXN_OFFSET_COMMIT",
+    b"api_key=22,", b"api_key=24,", b"api_key=25,", b"api_key=26,", b"api_key=28,", b"=PRODUCE,", b'"PRODUCE"',
+)  # fmt: skip
+"""Literals of the request logger's lines that matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """An event's text, cut into pieces; `loggers` are the only classes it is known from, empty for any."""
+
+    entry: EventTemplate
+    template: Template
+    loggers: frozenset[str]
+
+    def values(self, message: str, logger: str) -> tuple[str, ...] | None:
+        """What stands for the placeholders, None if `message` (blanks and end trimmed) is another text."""
+        if self.loggers and simple_name(logger.rstrip("$")) not in self.loggers:
+            return None
+        return self.template.whole_values(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An event's text recognised, with what stands for its placeholders."""
+
+    pattern: Pattern
+    values: tuple[str, ...]
+
+    @property
+    def kind(self) -> EventKind:
+        """Kind of the event."""
+        return self.pattern.entry.kind
+
+
+def match_message(message: str, logger: str = "") -> Found | None:
+    """Recognise the message of a log line."""
+    return _match(trimmed(message), logger, *_index("line"))
+
+
+def match_exception(message: str) -> Found | None:
+    """Recognise the message of an exception."""
+    return _match(trimmed(message), "", *_index("exception"))
+
+
+@cache
+def patterns() -> tuple[Pattern, ...]:
+    """All texts, the most telling first; of equal texts of one place the first of the table."""
+    found: dict[tuple[object, ...], Pattern] = {}
+    for entry in event_templates():
+        template = parse_template(entry.template)
+        if template.weight:
+            pattern = Pattern(entry, template, _loggers(entry, template))
+            found.setdefault((template.pieces, entry.stands, pattern.loggers), pattern)
+    return tuple(sorted(found.values(), key=_rank))
+
+
+@cache
+def prefilter() -> Automaton:
+    """The automaton of all literals."""
+    own = (literal for pattern in patterns() for literal in _literals(pattern))
+    return automaton((*TROUBLE, *REQUESTS, *own))
+
+
+def _rank(pattern: Pattern) -> tuple[object, ...]:
+    is_other = pattern.entry.kind is EventKind.other
+    return -pattern.template.weight, is_other, len(pattern.template.pieces), pattern.template.pieces
+
+
+def _literals(pattern: Pattern) -> Iterator[bytes]:
+    longest = max(pattern.template.pieces, key=len)
+    if pattern.loggers and len(longest) < LONGEST_LITERAL:
+        yield from (name.encode() for name in pattern.loggers)
+    else:
+        yield longest[:LONGEST_LITERAL].encode()
+
+
+def _loggers(entry: EventTemplate, template: Template) -> frozenset[str]:
+    if entry.loggers or template.weight >= TELLING:
+        return frozenset(entry.loggers)
+    return _loggers_of_texts().get(entry.template, frozenset()) if entry.kind is EventKind.other else frozenset()
+
+
+@cache
+def _loggers_of_texts() -> dict[str, frozenset[str]]:
+    found = defaultdict(set)
+    for entry in (*broker_log_templates(), *client_log_templates()):
+        found[entry.template].add(simple_name(entry.logger))
+    return {text: frozenset(names) for text, names in found.items()}
+
+
+Index = tuple[dict[str, tuple[Pattern, ...]], tuple[Pattern, ...]]
+
+
+@cache
+def _index(place: str) -> Index:
+    """Texts of a place by the first characters of their messages, and those that begin with anything."""
+    heads: dict[str, list[Pattern]] = defaultdict(list)
+    rest: list[Pattern] = []
+    for pattern in patterns():
+        if pattern.entry.stands in (place, "both"):
+            first = pattern.template.pieces[0]
+            (heads[first[:HEAD]] if len(first) >= HEAD else rest).append(pattern)
+    return {head: tuple(found) for head, found in heads.items()}, tuple(rest)
+
+
+def _match(message: str, logger: str, heads: dict[str, tuple[Pattern, ...]], rest: Iterable[Pattern]) -> Found | None:
+    for candidates in (heads.get(message[:HEAD], ()), rest):
+        for pattern in candidates:
+            if (values := pattern.values(message, logger)) is not None:
+                return Found(pattern, values)
+    return None

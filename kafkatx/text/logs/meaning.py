@@ -1,0 +1,136 @@
+"""What an entry of a log means: one event, or none.
+
+The text of the message decides; where an exception stands under it whose own text is known, that text does (a leader's
+`Error processing append operation` says nothing, the exception under it says all). A line that shows an exception of
+Kafka and is nothing else is a failure.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kafkatx.terms.events import EventKind, Side
+from kafkatx.text.events import Trace
+from kafkatx.text.logs.calls import METHODS, call_in
+from kafkatx.text.logs.contexts import Context
+from kafkatx.text.logs.entries import Entry
+from kafkatx.text.logs.exceptions import known_classes
+from kafkatx.text.logs.filling import COLUMNS, Row, empty_row, fill, fill_field
+from kafkatx.text.logs.framing import Framed
+from kafkatx.text.logs.matching import Found, match_exception, match_message
+from kafkatx.text.logs.requests import fill_request, is_request
+from kafkatx.text.logs.strings import Strings
+from kafkatx.text.logs.traces import read_trace
+
+_OF_PARTITION = re.compile(r"(?:^Partition |\bpartition=)(?P<name>[^\s,\]]+-\d{1,10})(?=[\s,\]]|$)")
+_VAGUE = frozenset({EventKind.append_refused, EventKind.other, EventKind.failure})
+"""Kinds that an exception under the line says more than."""
+_OWN_NODE = range(EventKind.broker_fenced, EventKind.unclean_start + 1)
+"""Kinds whose node is the broker that writes, where the line names no other."""
+
+
+def event_of(entry: Entry, strings: Strings) -> Row | None:
+    """Return the row of an entry, without its source; None where it means nothing to us."""
+    framed = entry.framed
+    row = empty_row()
+    is_asked = is_request(framed.message)
+    kind = fill_request(row, framed.message, strings) if is_asked else _fill(row, entry, strings)
+    if kind is None:
+        return None
+    _frame(row, entry, strings)
+    row[COLUMNS["kind"]] = kind
+    if kind in _OWN_NODE and row[COLUMNS["node"]] < 0:
+        row[COLUMNS["node"]] = framed.context.broker_id
+    return row
+
+
+def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
+    framed = entry.framed
+    found = match_message(framed.message, framed.logger)
+    trace = _trace(entry)
+    thrown = _known(trace) if trace else None
+    if found:
+        fill(row, found, strings)
+        row[COLUMNS["side"]] = found.pattern.entry.side
+    kind = found.kind if found else None
+    if thrown and (kind is None or kind in _VAGUE):
+        kind = thrown.kind
+        fill(row, thrown, strings)
+        row[COLUMNS["side"]] = found.pattern.entry.side if found else Side.unknown
+    if kind is None and trace and _is_of_kafka(trace):
+        kind = EventKind.failure
+    if kind is not None and trace:
+        _fill_trace(row, trace, strings)
+    return kind
+
+
+def _trace(entry: Entry) -> Trace | None:
+    framed = entry.framed
+    if not entry.tail and not framed.trace and "Exception" not in framed.message and "Error" not in framed.message:
+        return None
+    return read_trace((framed.message, *framed.trace.split("\n"), *entry.tail))
+
+
+def _known(trace: Trace) -> Found | None:
+    """The text of the innermost exception whose text is known."""
+    return next((found for link in reversed(trace.chain) if (found := match_exception(link.message))), None)
+
+
+def _fill_trace(row: Row, trace: Trace, strings: Strings) -> None:
+    row[COLUMNS["trace_code"]] = strings.trace_code(trace)
+    for name, value in (("error", trace.root.exception), ("detail", trace.root.message), ("api", _call(trace))):
+        if row[COLUMNS[f"{name}_code"]] < 0:
+            fill_field(row, name, value, strings)
+
+
+def _call(trace: Trace) -> str:
+    """The method that the application called, by the outermost frame of a client, else by what the text says."""
+    framed = next((METHODS[name] for name in reversed(trace.calls) if name in METHODS), None)
+    told = (call_in(link.message, is_kafka=True) for link in trace.chain)
+    return framed or next(filter(None, told), "")
+
+
+def _is_of_kafka(trace: Trace) -> bool:
+    return bool(trace.calls) or any(
+        "kafka" in link.exception.lower() or link.name in known_classes() for link in trace.chain
+    )
+
+
+def _frame(row: Row, entry: Entry, strings: Strings) -> None:
+    """Write what every line has: place, time, level, who speaks."""
+    framed, context = entry.framed, entry.framed.context
+    row[COLUMNS["position"]], row[COLUMNS["line"]] = entry.position, entry.line
+    row[COLUMNS["at"]] = framed.at
+    row[COLUMNS["level"]] = framed.level
+    row[COLUMNS["thread_code"]] = strings.code(framed.thread)
+    row[COLUMNS["logger_code"]] = strings.code(framed.logger)
+    for column, text in (
+        ("client_id_code", context.client_id),
+        ("transactional_id_code", context.transactional_id),
+        ("group_code", context.group),
+    ):
+        if text and row[COLUMNS[column]] < 0:
+            row[COLUMNS[column]] = strings.code(text)
+    if row[COLUMNS["topic_code"]] < 0 and (named := _OF_PARTITION.search(context.text)):
+        fill_field(row, "topic_partition", named["name"], strings)
+    if row[COLUMNS["side"]] == Side.unknown:
+        row[COLUMNS["side"]] = side_of(framed)
+
+
+def side_of(framed: Framed) -> Side:
+    """Who wrote a line, by its logger and its context."""
+    if framed.logger.startswith(_BROKER_LOGGERS) or _is_brokers(framed.context):
+        return Side.broker
+    return Side.client if framed.context.client_id or framed.context.transactional_id else Side.unknown
+
+
+_BROKER_LOGGERS = (
+    "kafka.server.", "kafka.coordinator.", "kafka.cluster.", "kafka.log.", "kafka.network.", "kafka.controller.",
+    "kafka.utils.", "kafka.zk.", "kafka.raft.", "kafka.request.logger", "state.change.logger",
+    "org.apache.kafka.controller.", "org.apache.kafka.coordinator.", "org.apache.kafka.raft.",
+    "org.apache.kafka.server.", "org.apache.kafka.storage.", "org.apache.kafka.image.",
+)  # fmt: skip
+
+
+def _is_brokers(context: Context) -> bool:
+    return context.broker_id >= 0 and not context.client_id

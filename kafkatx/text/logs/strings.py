@@ -1,0 +1,63 @@
+"""Strings of events as small integers, and traces likewise: many lines share few of them.
+
+A file's strings are interned for themselves and move to the common table when it has been read: only those that a kept
+event points to, so that a log with a new text in every line costs no more memory than its kept events do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kafkatx.kernels.rows import EVENT
+from kafkatx.segments.interning import Interner
+from kafkatx.text.events import Trace
+
+LONGEST_STRING = 2_000
+"""Bytes of a string that are kept."""
+CODE_COLUMNS = tuple(name for name in EVENT.names or () if name.endswith("_code") and name != "trace_code")
+"""Columns of events that index the strings."""
+
+
+class Strings:
+    """Strings and traces with a code each, in order of first sight."""
+
+    def __init__(self) -> None:
+        self.interner = Interner()
+        self.traces: list[Trace] = []
+        self._trace_codes: dict[Trace, int] = {}
+
+    def code(self, text: str) -> int:
+        """Code of a string, -1 of an empty one."""
+        return self.interner.code(text.encode("utf-8", "replace")[:LONGEST_STRING]) if text else -1
+
+    def trace_code(self, trace: Trace | None) -> int:
+        """Code of a trace; equal ones share it."""
+        if trace is None:
+            return -1
+        code = self._trace_codes.setdefault(trace, len(self.traces))
+        if code == len(self.traces):
+            self.traces.append(trace)
+        return code
+
+    @property
+    def size(self) -> int:
+        """How many strings and traces are held."""
+        return len(self.interner.values) + len(self.traces)
+
+    def texts(self) -> list[str]:
+        """All strings, by code."""
+        return [value.decode("utf-8", "replace") for value in self.interner.values]
+
+    def move(self, events: Any, other: Strings) -> None:
+        """Turn the codes of events, in place, into those of another table, which takes what they point to."""
+        for column in CODE_COLUMNS:
+            events[column] = _moved(events[column], lambda code: other.interner.code(self.interner.values[code]))
+        events["trace_code"] = _moved(events["trace_code"], lambda code: other.trace_code(self.traces[code]))
+
+
+def _moved(codes: Any, code_of: Any) -> Any:
+    known, places = np.unique(codes, return_inverse=True)
+    moved = np.array([code_of(code) if code >= 0 else -1 for code in known.tolist()], np.int32)
+    return moved[places]

@@ -1,0 +1,83 @@
+"""Events that repeat themselves without end are counted instead of kept, so that a log of any length fits in memory.
+
+Of the events of a source with one kind and the same names (transactional.id, producer id, node, topic, partition,
+client, error) the first and the last `KEPT_AT_EACH_END` stay; the last of the first ones tells in `repeats` how many
+were dropped behind it. Where there are so many names that even this grows, fewer are kept of each.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kafkatx.kernels.rows import EVENT
+
+KEPT_AT_EACH_END = 500
+MOST_KEPT = 200_000
+"""Events of a source above which fewer are kept of each kind and name."""
+NAMES = (
+    "kind", "transactional_id_code", "producer_id", "node", "topic_code", "partition", "client_id_code", "error_code",
+)  # fmt: skip
+"""Columns that make events the same."""
+
+
+class Thinning:
+    """Takes the events of one source in their order and keeps what is to be kept."""
+
+    def __init__(self, kept_at_each_end: int = KEPT_AT_EACH_END, most_kept: int = MOST_KEPT) -> None:
+        self.ends = kept_at_each_end
+        self.most = most_kept
+        self.events = np.zeros(0, EVENT)
+        self._waiting: list[Any] = []
+        self._count = 0
+
+    def add(self, events: Any) -> None:
+        """Take more events."""
+        self._waiting.append(events)
+        self._count += len(events)
+        if self._count > max(self.most // 4, 2 * len(self.events)):
+            self.thin()
+
+    def thin(self) -> Any:
+        """Return what is kept, in order."""
+        events = np.concatenate([self.events, *self._waiting])
+        self._waiting, self._count = [], 0
+        events = thinned(events, self.ends)
+        while len(events) > self.most and self.ends > 1:
+            self.ends //= 2
+            events = thinned(events, self.ends)
+        self.events = events
+        return events
+
+
+def thinned(events: Any, ends: int) -> Any:
+    """Keep the first and last `ends` events of each kind and name; `repeats` adds up over what is dropped."""
+    groups = _groups(events)
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    sizes = np.diff(starts, append=len(order))
+    rank = np.arange(len(order)) - np.repeat(starts, sizes)
+    left = np.repeat(sizes, sizes) - rank
+    is_dropped = (rank >= ends) & (left > ends)
+    if not is_dropped.any():
+        return events
+    events = events.copy()
+    dropped = order[is_dropped]
+    counts = np.bincount(groups[dropped], events["repeats"][dropped] + 1.0, len(starts)).astype(np.int64)
+    tellers = order[starts + ends - 1][sizes > 2 * ends]
+    repeats = events["repeats"][tellers] + counts[sizes > 2 * ends]
+    events["repeats"][tellers] = np.minimum(repeats, np.iinfo(np.int32).max)
+    keep = np.ones(len(events), bool)
+    keep[dropped] = False
+    return events[keep]
+
+
+def _groups(events: Any) -> Any:
+    """Number of the group of each event."""
+    groups = np.zeros(len(events), np.int64)
+    for name in NAMES:
+        _, codes = np.unique(events[name], return_inverse=True)
+        groups = groups * (int(codes.max(initial=0)) + 1) + codes
+        _, groups = np.unique(groups, return_inverse=True)
+    return groups
