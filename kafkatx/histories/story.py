@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -255,16 +255,22 @@ def tell(
     parts = participations(transactions, spans, labels.partition_lists, at_hand, tolerance)
     raises = facts.release_known_to_raise_epoch or _epoch_was_raised_by_timeout(transactions)
     ended = endings(transactions, _data_epochs(len(transactions), spans, parts), raises, facts.brokers <= 1)
-    initialisations = _stacked([history.initialisations for history in coordinators], INITIALISATION)
-    ids = labels.transactional_ids
-    told = tell_logs(logs or LogFacts(), References(initialisations, transactions, ids), log_zone_ms)
-    seen = witnesses(told, ends_of(transactions, ended.data_epoch, name_codes(told, ids)))
-    return Story(
-        facts, labels, transactions, initialisations,
+    story = Story(
+        facts, labels, transactions,
+        _stacked([history.initialisations for history in coordinators], INITIALISATION),
         _stacked([history.oddities for history in coordinators], ODDITY),
-        latest, spans, parts, testified(ended, seen, transactions["decision"] == PREPARE_ABORT),
-        horizons, state_horizons, _index(transactions, partitions), told, seen,
+        latest, spans, parts, ended, horizons, state_horizons, _index(transactions, partitions),
     )  # fmt: skip
+    return heard(story, logs or LogFacts(), log_zone_ms)
+
+
+def heard(story: Story, logs: LogFacts, log_zone_ms: int | None = None) -> Story:
+    """Lay logs beside a story that was told without any: clients, clocks, witnesses, and what those say of endings."""
+    t, ids = story.transactions, story.labels.transactional_ids
+    told = tell_logs(logs, References(story.initialisations, t, ids), log_zone_ms)
+    seen = witnesses(told, ends_of(t, story.endings.data_epoch, name_codes(told, ids)))
+    ended = testified(story.endings, seen, t["decision"] == PREPARE_ABORT)
+    return replace(story, endings=ended, logs=told, witnesses=seen)
 
 
 def _latest(coordinators: list[CoordinatorHistory]) -> list[Array]:

@@ -21,6 +21,7 @@ import numpy as np
 
 from kafkatx.histories.log_story import tell_logs
 from kafkatx.histories.logs import LogStory
+from kafkatx.histories.story import Story, heard
 from kafkatx.kernels.rows import EVENT
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import LogFacts, LogSource, Setting, Thrown, Trace
@@ -147,6 +148,11 @@ def facts(lines: Iterable[Line], sources: Iterable[Source] = (), blocks: Iterabl
 def log_story(given: LogFacts, log_zone_ms: int | None = None) -> LogStory:
     """Interpret logs that come without anything else."""
     return tell_logs(given, log_zone_ms=log_zone_ms)
+
+
+def with_logs(story: Story, given: LogFacts, log_zone_ms: int | None = None) -> Story:
+    """Lay logs beside a story of rows and data (`Cluster.story()`), as `tell` does."""
+    return heard(story, given, log_zone_ms)
 
 
 def _side_of(path: str) -> Side:
