@@ -7,20 +7,27 @@ from dataclasses import dataclass, field
 
 from kafkatx.histories.story import Story
 from kafkatx.rules import (
+    abort_after_fatal_error,
     aborted_by_client,
     atomicity_violation,
     broker_unreachable,
+    commit_outcome_unknown,
     concurrent_transactions_storm,
     coordinator_unavailable,
+    fenced_by_group_generation,
     fenced_by_new_instance,
     hanging_transaction,
     inconsistent_transaction_state,
     open_transaction,
+    partition_verification_failed,
     producer_epoch_exhausted,
     read_committed_blocked,
+    shared_producer,
+    silent_failure,
     stuck_prepare,
     transaction_timed_out,
     transactional_id_expired,
+    unresolved_sequence,
     unstable_transactional_id,
 )
 from kafkatx.rules.causes import Causes, causes
@@ -31,20 +38,27 @@ from kafkatx.terms.verdicts import Verdict
 RULES: dict[str, Callable[[Story], Iterator[Finding | NotCheckable]]] = {
     module.RULE: module.check
     for module in (
+        abort_after_fatal_error,
         aborted_by_client,
         atomicity_violation,
         broker_unreachable,
+        commit_outcome_unknown,
         concurrent_transactions_storm,
         coordinator_unavailable,
+        fenced_by_group_generation,
         fenced_by_new_instance,
         hanging_transaction,
         inconsistent_transaction_state,
         open_transaction,
+        partition_verification_failed,
         producer_epoch_exhausted,
         read_committed_blocked,
+        shared_producer,
+        silent_failure,
         stuck_prepare,
         transaction_timed_out,
         transactional_id_expired,
+        unresolved_sequence,
         unstable_transactional_id,
     )
 }
