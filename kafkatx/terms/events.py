@@ -168,7 +168,7 @@ class EventKind(IntEnum):
     broker_unfenced = 87
     """[node]"""
     broker_starting = 88
-    """[node, detail: release]"""
+    """[node]"""
     broker_started = 89
     """[node]"""
     broker_stopping = 90
@@ -180,7 +180,7 @@ class EventKind(IntEnum):
     storage_failed = 93
     """A log directory failed, or no descriptor, port or space was left. [detail]"""
     log_truncated = 94
-    """A follower threw away the end of its log. [topic, partition, offset]"""
+    """A log's end was thrown away. [topic, partition, offset]"""
     unclean_election = 95
     """A leader was elected outside the ISR. [topic, partition]"""
     leader_changed = 96
@@ -231,5 +231,16 @@ class EventKind(IntEnum):
     """__transaction_state can't be created. [number: brokers alive, offset: brokers needed]"""
     log_not_truncated = 117
     """A follower was to truncate and had nothing to throw away. [topic, partition, offset, number: log end]"""
+    group_rebalanced = 118
+    """The group coordinator rebalances a group. [group, other_epoch: its generation, detail: why]"""
+    broker_release = 119
+    """A broker names its release. [node, detail: the release]"""
+    truncation_asked = 120
+    """A follower begins where its leader's log agrees with its own; mostly nothing stands behind. [topic, partition,
+    offset, detail]"""
+    controller_changed = 121
+    """A controller took over. [node, other_epoch: controller epoch]"""
+    broker_failed = 122
+    """The controller (with ZooKeeper) saw brokers go. [detail: the brokers]"""
     other = 127
     """A line of the catalogue that no rule asks for yet. [detail: the template]"""

@@ -9,9 +9,10 @@ Literals each text has one literal that its lines hold: the prefilter (kernels/l
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from kafkatx.kernels.literals import Automaton, automaton
@@ -26,6 +27,8 @@ TELLING = 24
 """Literal characters from which on a text needs no logger to be known by."""
 HEAD = 4
 """Characters of a message by which the texts that may fit are found."""
+_BRACKET = re.compile(r"\[\w+ <\w+>\] ")
+"""A bracket in front of a text (`[GroupId <groupId>] `): lines come without it, as its words are their context."""
 TROUBLE = (b"Exception", b"Caused by: ", b"Traceback (most recent", b" values:", b"FencedError", b"KafkaError")
 """Literals of lines that matter whatever text they hold: exceptions, and blocks of settings."""
 REQUESTS = (
@@ -77,7 +80,7 @@ def match_exception(message: str) -> Found | None:
 def patterns() -> tuple[Pattern, ...]:
     """All texts, the most telling first; of equal texts of one place the first of the table."""
     found: dict[tuple[object, ...], Pattern] = {}
-    for entry in event_templates():
+    for entry in map(_without_bracket, event_templates()):
         template = parse_template(entry.template)
         if template.weight:
             pattern = Pattern(entry, template, _loggers(entry, template))
@@ -90,6 +93,13 @@ def prefilter() -> Automaton:
     """The automaton of all literals."""
     own = (literal for pattern in patterns() for literal in _literals(pattern))
     return automaton((*TROUBLE, *REQUESTS, *own))
+
+
+def _without_bracket(entry: EventTemplate) -> EventTemplate:
+    bracket = _BRACKET.match(entry.template)
+    if bracket is None:
+        return entry
+    return replace(entry, template=entry.template[bracket.end() :], fields=entry.fields[1:])
 
 
 def _rank(pattern: Pattern) -> tuple[object, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import Trace
 from kafkatx.text.logs.calls import METHODS, call_in
 from kafkatx.text.logs.contexts import Context
@@ -23,9 +23,13 @@ from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.traces import read_trace
 
 _OF_PARTITION = re.compile(r"(?:^Partition |\bpartition=)(?P<name>[^\s,\]]+-\d{1,10})(?=[\s,\]]|$)")
+_OF_GROUP = re.compile(r"Group(?:Id)? (.+)")
 _VAGUE = frozenset({EventKind.append_refused, EventKind.other, EventKind.failure})
 """Kinds that an exception under the line says more than."""
-_OWN_NODE = range(EventKind.broker_fenced, EventKind.unclean_start + 1)
+OWN_NODE = (
+    EventKind.broker_fenced, EventKind.broker_unfenced, EventKind.broker_starting, EventKind.broker_started,
+    EventKind.broker_stopping, EventKind.broker_stopped, EventKind.broker_release, EventKind.unclean_start,
+)  # fmt: skip
 """Kinds whose node is the broker that writes, where the line names no other."""
 
 
@@ -39,8 +43,6 @@ def event_of(entry: Entry, strings: Strings) -> Row | None:
         return None
     _frame(row, entry, strings)
     row[COLUMNS["kind"]] = kind
-    if kind in _OWN_NODE and row[COLUMNS["node"]] < 0:
-        row[COLUMNS["node"]] = framed.context.broker_id
     return row
 
 
@@ -57,7 +59,7 @@ def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
         kind = thrown.kind
         fill(row, thrown, strings)
         row[COLUMNS["side"]] = found.pattern.entry.side if found else Side.unknown
-    if kind is None and trace and _is_of_kafka(trace):
+    if kind is None and trace and _is_of_kafka(trace) and not _is_brokers_own(entry):
         kind = EventKind.failure
     if kind is not None and trace:
         _fill_trace(row, trace, strings)
@@ -90,6 +92,11 @@ def _call(trace: Trace) -> str:
     return framed or next(filter(None, told), "")
 
 
+def _is_brokers_own(entry: Entry) -> bool:
+    """Whether a broker speaks of an exception that troubles nobody: at INFO or below, no trace under it."""
+    return not entry.tail and entry.framed.level <= Level.info and side_of(entry.framed) is Side.broker
+
+
 def _is_of_kafka(trace: Trace) -> bool:
     return bool(trace.calls) or any(
         "kafka" in link.exception.lower() or link.name in known_classes() for link in trace.chain
@@ -111,6 +118,8 @@ def _frame(row: Row, entry: Entry, strings: Strings) -> None:
     ):
         if text and row[COLUMNS[column]] < 0:
             row[COLUMNS[column]] = strings.code(text)
+    if row[COLUMNS["group_code"]] < 0 and (named := _OF_GROUP.fullmatch(context.text)):
+        row[COLUMNS["group_code"]] = strings.code(named[1])
     if row[COLUMNS["topic_code"]] < 0 and (named := _OF_PARTITION.search(context.text)):
         fill_field(row, "topic_partition", named["name"], strings)
     if row[COLUMNS["side"]] == Side.unknown:

@@ -23,7 +23,7 @@ from kafkatx.text.logs.entries import Entry, entries_of, shape_of
 from kafkatx.text.logs.filling import COLUMNS
 from kafkatx.text.logs.framing import Framed, Framer
 from kafkatx.text.logs.matching import prefilter
-from kafkatx.text.logs.meaning import event_of, side_of
+from kafkatx.text.logs.meaning import OWN_NODE, event_of, side_of
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.thinning import Thinning
 from kafkatx.text.logs.windows import Window
@@ -104,7 +104,7 @@ class _Reading:
         self._flush()
         events = self.thinning.thin()
         events["side"] = np.where(events["side"] < 0, self.side, events["side"])
-        self._name_starts(events)
+        self._name_broker(events)
         self.strings.move(events, strings)
         self.events = events
         yield events
@@ -127,7 +127,7 @@ class _Reading:
             first_at=self.first_at,
             last_at=self.last_at,
             is_zoned=self.is_zoned,
-            broker_id=max(self.brokers, key=lambda number: self.brokers[number]) if self.brokers else None,
+            broker_id=self.broker_id if self.side is Side.broker else None,
             lowest_level=self.lowest,
             digest=hashlib.sha256(self.file.read(self.part.position, DIGEST_BYTES)).hexdigest(),
         )
@@ -186,8 +186,15 @@ class _Reading:
             if line.layout:
                 self._meet(line)
 
-    def _name_starts(self, events: Any) -> None:
-        """A broker's own `Kafka version` is its start, not a client's."""
-        if self.side is Side.broker:
-            is_release = (events["kind"] == EventKind.client_release) & (events["side"] == Side.broker)
-            events["kind"][is_release] = EventKind.broker_starting
+    def _name_broker(self, events: Any) -> None:
+        """Write into a broker's own lines which broker it is; `Kafka version` is its release, not a client's."""
+        if self.side is not Side.broker:
+            return
+        events["kind"][events["kind"] == EventKind.client_release] = EventKind.broker_release
+        is_own = np.isin(events["kind"], OWN_NODE) & (events["node"] < 0)
+        events["node"][is_own] = -1 if self.broker_id is None else self.broker_id
+
+    @property
+    def broker_id(self) -> int | None:
+        """The broker that wrote the log, by most of its lines that tell."""
+        return max(self.brokers, key=lambda number: self.brokers[number]) if self.brokers else None

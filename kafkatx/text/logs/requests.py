@@ -1,7 +1,8 @@
 """Lines of the brokers' request logger (`kafka.request.logger` at DEBUG or TRACE): who asked for what, and the answer.
 
 Forms    2.8+: `Completed request:{json}`; before: `Completed request:RequestHeader(apiKey=INIT_PRODUCER_ID,
-         apiVersion=1, clientId=C, correlationId=3) -- {transactional_id=T,...},response:{...} from connection A-B-0;totalTime:...`;
+         apiVersion=1, clientId=C, correlationId=3) -- {transactional_id=T,...},response:{...} from connection
+         A-B-0;totalTime:...`;
          0.11 to 1.x write the header as `{api_key=22,api_version=0,correlation_id=3,client_id=C}`.
 Kept     requests of transactions; of Produce only what was refused.
 Source   kafka.network.RequestChannel (updateRequestMetrics), RequestConvertToJson (KIP-673).
