@@ -43,14 +43,17 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Effective:
-    """A setting in force. `setting` is where it stands (None for defaults); `default` that of the release, if known."""
+    """A setting in force. `setting` is where it stands (None for defaults); `defaults` those of the release.
+
+    Of a release that is not known they are those of all releases.
+    """
 
     scope: str
     name: str
     value: str | None
     origin: Origin
     setting: Setting | None = None
-    default: str | None = None
+    defaults: tuple[str | None, ...] = ()
 
     @property
     def number(self) -> int | None:
@@ -72,8 +75,8 @@ class Effective:
 
     @property
     def is_chosen(self) -> bool:
-        """Whether somebody decided on it: it is known, and it is not the default."""
-        return self.is_known and self.value != self.default
+        """Whether somebody decided on it: a file says so, or what was printed is no release's default."""
+        return self.origin is Origin.EXPLICIT or (self.origin is Origin.PRINTED and self.value not in self.defaults)
 
     def __str__(self) -> str:
         """`60000`, `60000 (default)`, `60000 (default?)`."""
@@ -202,6 +205,10 @@ class Settings:
             return _effective(scope, name, self.of_id(owner), ())
         return _effective(scope, name, owner.settings, owner.release)
 
+    def of_block(self, block: Block, name: str) -> Effective:
+        """Return a setting as one group says it, else the default."""
+        return _effective(block.scope, name, tuple(block.values.values()), ())
+
     def of_id(self, transactional_id: str) -> tuple[Setting, ...]:
         """Settings that all blocks and files of a transactional.id agree on."""
         if transactional_id not in self._cache:
@@ -234,24 +241,27 @@ class Settings:
         latest = {setting.source: setting for setting in found}
         values = {plain_value(name, setting.value) for setting in latest.values()}
         best = min(latest.values(), key=lambda setting: (setting.is_printed, setting.source, setting.line))
-        default = default_of(scope, name, release).value
-        if len(values) > 1 or (lacking and plain_value(name, best.value) != default):
-            return Effective(scope, name, None, Origin.DIFFERS, best, default)
-        return Effective(scope, name, plain_value(name, best.value), _origin(best), best, default)
+        defaults = defaults_of(scope, name, release)
+        if len(values) > 1 or (lacking and plain_value(name, best.value) not in defaults):
+            return Effective(scope, name, None, Origin.DIFFERS, best, defaults)
+        return Effective(scope, name, plain_value(name, best.value), _origin(best), best, defaults)
+
+
+def defaults_of(scope: str, name: str, release: tuple[int, ...] = ()) -> tuple[str | None, ...]:
+    """Return the default of a release, or those of all releases where it is not known; the newest is last."""
+    config = next((config for config in configs() if (config.scope, config.name) == (scope, name)), None)
+    stated = config.defaults if config else ()
+    held = [one for one in stated if not release or one.span.holds(Release(release))]
+    return tuple(plain_value(name, one.text) for one in held)
 
 
 def default_of(scope: str, name: str, release: tuple[int, ...] = ()) -> Effective:
     """Return the default of a release (empty: unknown), with origin `default?` where releases differ."""
-    config = next((config for config in configs() if (config.scope, config.name) == (scope, name)), None)
-    if config is None:
+    defaults = defaults_of(scope, name, release)
+    if not defaults:
         return Effective(scope, name, None, Origin.UNKNOWN)
-    if release:
-        held = [stated.text for stated in config.defaults if stated.span.holds(Release(release))]
-        value = plain_value(name, held[-1]) if held else None
-        return Effective(scope, name, value, Origin.DEFAULT if held else Origin.UNKNOWN, None, value)
-    value = plain_value(name, config.defaults[-1].text) if config.defaults else None
-    same = len(config.defaults) == 1
-    return Effective(scope, name, value, Origin.DEFAULT if same else Origin.PERHAPS_DEFAULT, None, value)
+    origin = Origin.DEFAULT if len(set(defaults)) == 1 else Origin.PERHAPS_DEFAULT
+    return Effective(scope, name, defaults[-1], origin, None, defaults)
 
 
 def release_of(settings: Iterable[Setting], said: Iterable[str | None] = ()) -> tuple[int, ...]:
@@ -271,16 +281,16 @@ def release_of(settings: Iterable[Setting], said: Iterable[str | None] = ()) -> 
 def _effective(scope: str, name: str, settings: Sequence[Setting], release: tuple[int, ...]) -> Effective:
     """What a client's own settings say: its block before files, unless they say the same (then the file is cited)."""
     found = [setting for setting in settings if kafka_name(setting.name) == name]
-    default = default_of(scope, name, release)
+    defaults = defaults_of(scope, name, release)
     printed = next((setting for setting in reversed(found) if setting.is_printed), None)
     written = next((setting for setting in reversed(found) if not setting.is_printed), None)
     if written is not None and (
         printed is None or plain_value(name, printed.value) == plain_value(name, written.value)
     ):
-        return Effective(scope, name, plain_value(name, written.value), Origin.EXPLICIT, written, default.value)
+        return Effective(scope, name, plain_value(name, written.value), Origin.EXPLICIT, written, defaults)
     if printed is not None:
-        return Effective(scope, name, plain_value(name, printed.value), Origin.PRINTED, printed, default.value)
-    return default
+        return Effective(scope, name, plain_value(name, printed.value), Origin.PRINTED, printed, defaults)
+    return default_of(scope, name, release)
 
 
 def _origin(setting: Setting) -> Origin:

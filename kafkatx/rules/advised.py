@@ -83,9 +83,10 @@ def _latest_client(story: Story, transactional_id: str | None) -> ClientInstance
 
 def _timeout_of(story: Story, transactional_id: str) -> dict[str, int]:
     """transaction.timeout.ms as the coordinator recorded it for an id."""
-    rows = [row for row in story.latest if story.transactional_id(int(row["id_code"])) == transactional_id]
-    known = [int(row["timeout_ms"]) for row in rows if row["timeout_ms"] > 0]
-    return {"transaction.timeout.ms": known[-1]} if known else {}
+    names = story.labels.transactional_ids
+    latest = story.latest_of(names.index(transactional_id)) if transactional_id in names else None
+    known = latest is not None and latest["timeout_ms"] > 0
+    return {"transaction.timeout.ms": int(latest["timeout_ms"])} if latest is not None and known else {}
 
 
 def ordering(advised: Advised, proposed: dict[str, int]) -> str:

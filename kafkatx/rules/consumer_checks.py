@@ -1,0 +1,58 @@
+"""What can be wrong with a consumer's settings beside transactions."""
+
+from __future__ import annotations
+
+from kafkatx.rules.finding import Place
+from kafkatx.rules.setting_cases import Case, sends_offsets
+from kafkatx.rules.setting_checks import Check, proposal
+from kafkatx.terms.verdicts import Severity
+
+
+def _aborted_data(case: Case) -> tuple[str, tuple[Place, ...]] | None:
+    aborted = case.story.endings.ended_by
+    count = int(((case.story.transactions["decision"] == 3) & (aborted > 0)).sum())
+    return (f"{count} transactions were aborted meanwhile", ()) if count else None
+
+
+def _sends_transactional_offsets(case: Case) -> tuple[str, tuple[Place, ...]] | None:
+    """A transactional producer of the same source (or of none other) commits offsets in its transactions."""
+    source = case.consumer.source if case.consumer else -1
+    blocks = case.story.logs.settings.blocks
+    names = [block.text("transactional.id") for block in blocks if block.source == source]
+    senders = [name for name in names if name and sends_offsets(case.story, name)]
+    if not senders:
+        return None
+    return f"{senders[0]} sends offsets with its transactions", ()
+
+
+CONSUMER_CHECKS = (
+    Check(
+        "reads what was aborted",
+        ("isolation.level",),
+        lambda case: case.get("isolation.level").value == "read_uncommitted",
+        "{0}",
+        "it is given records of open and of aborted transactions",
+        Severity.info,
+        Severity.warning,
+        effect=_aborted_data,
+        remedies=proposal(
+            "isolation.level",
+            lambda _: "read_committed",
+            "read what was committed only",
+            "readers wait for open transactions",
+        ),
+    ),
+    Check(
+        "commits offsets beside the transaction",
+        ("enable.auto.commit",),
+        lambda case: case.get("enable.auto.commit").is_true,
+        "{0}",
+        "offsets are committed even where the transaction is aborted: records are skipped",
+        Severity.warning,
+        Severity.warning,
+        effect=_sends_transactional_offsets,
+        remedies=proposal("enable.auto.commit", lambda _: "false", "commit offsets with the transaction only", ""),
+        needs_effect=True,
+        untouched=Severity.warning,
+    ),
+)
