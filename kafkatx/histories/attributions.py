@@ -34,7 +34,7 @@ ABOUT_CLIENTS = EventKind.config_values
 
 NETWORK_THREAD = re.compile(r"kafka-producer-network-thread \| (.+)")
 STREAM_THREAD = re.compile(r".+-StreamThread-[0-9]+")
-NAMED_ID = re.compile(r"[Tt]ransactional(?:Id|_id)[ :='\"]+([^\s'\":,\]}]+)")
+NAMED_ID = re.compile(r"transactionalId '([^']+)'|^TransactionalId (\S+): |transactional_id: ([^\s,;]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,13 +247,13 @@ class _Work:
         trace = self.story.trace(row)
         for link in trace.chain if trace is not None else ():
             if match := NAMED_ID.search(link.message):
-                code = self.codes.get(match[1].rstrip(".,"), -1)
+                name = match[1] or match[2] or match[3]
+                code = self.codes.get(name, -1)
                 found = [number for number in fitting if code >= 0 and self.clients[number].transactional_id == code]
                 if len(found) == 1:
                     return found[0]
                 if code < 0 and not found:
-                    name = self._code(match[1].rstrip(".,"))
-                    return self._number(Client(int(self.story.events["source"][row]), -1, name))
+                    return self._number(Client(int(self.story.events["source"][row]), -1, self._code(name)))
         return None
 
     def _is_consumers(self, row: int) -> bool:

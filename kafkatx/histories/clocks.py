@@ -21,6 +21,7 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.logs import Clock
 from kafkatx.kernels.rows import INITIALISATION, TRANSACTION
 from kafkatx.kernels.transactions import PREPARE_ABORT
+from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.text.events import LogFacts
 
@@ -189,14 +190,26 @@ class _Estimates:
 
 
 def _clock(zone: int, grants: Pairs, rollbacks: Pairs, zone_from: str) -> Clock:
-    """Measure what remains beside the zone; of rollbacks only those count that are near enough to be the same one."""
-    nearest = [min((diff - zone for diff in diffs), key=abs) for diffs in grants]
-    others = [min((diff - zone for diff in diffs), key=abs) for diffs in rollbacks]
-    remains = np.array(nearest + [diff for diff in others if abs(diff) <= ZONE_SLACK_MS], np.int64)
+    """Measure what remains beside the zone."""
+    remains = np.array([min((diff - zone for diff in diffs), key=abs) for diffs in grants], np.int64)
+    others = np.array([min((diff - zone for diff in diffs), key=abs) for diffs in rollbacks], np.int64)
+    remains = np.concatenate([remains, _alike(others, remains)])
     if not len(remains):
         return Clock(zone, zone_from=zone_from)
     skew = round(float(np.median(remains)))
     return Clock(zone, skew, round(float(np.median(np.abs(remains - skew)))), len(remains), zone_from)
+
+
+def _alike(rollbacks: Array, grants: Array) -> Array:
+    """Differences of rollbacks that agree with the grants, or among themselves where there is none.
+
+    A rollback may be another one of its id; alone it would set the clock by which it is then judged.
+    """
+    if not len(grants) and len(rollbacks) < 2:
+        return rollbacks[:0]
+    middle = np.median(grants if len(grants) else rollbacks)
+    alike = rollbacks[np.abs(rollbacks - middle) <= BROKERS_TOLERANCE_MS]
+    return alike if len(grants) or len(alike) > 1 else rollbacks[:0]
 
 
 def zone_of(pairs: Pairs) -> int | None:

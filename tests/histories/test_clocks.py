@@ -137,7 +137,12 @@ def test_hourly_rollbacks_of_which_the_cleaner_left_the_last_tell_no_zone():
     at = [NOON - hours * HOUR for hours in range(6)]
     lines = [line(SERVER, time, EventKind.timeout_rollback, transactional_id="orders") for time in reversed(at)]
     (clock,) = clocks(facts(lines), aborts(NOON))
-    assert (clock.zone_ms, clock.skew_ms, clock.pairs) == (0, 0, 1)
+    assert (clock.zone_ms, clock.skew_ms) == (0, None)
+
+
+def test_one_rollback_does_not_set_the_clock_by_which_it_is_judged():
+    line_of = [line(SERVER, NOON + 60_000, EventKind.timeout_rollback, transactional_id="orders")]
+    assert clocks(facts(line_of), aborts(NOON)) == (Clock(),)
 
 
 @pytest.mark.parametrize("count", [1, 5_000])
