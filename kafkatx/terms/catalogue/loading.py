@@ -52,7 +52,10 @@ def client_log_templates() -> tuple[LogTemplate, ...]:
 
 @cache
 def event_templates() -> tuple[EventTemplate, ...]:
-    """Return the texts that make events of log lines; what rules name and no row explains is of kind `other`."""
+    """Return the texts that make events of log lines.
+
+    What rules name and no row explains is of kind `other`; the message of a client's exception is a failure.
+    """
     own = tuple(_event_template(row) for row in _rows("events.tsv"))
     explained = {entry.template for entry in own}
     named = (*broker_log_templates(), *client_log_templates())
@@ -144,9 +147,11 @@ def _event_template(row: Row) -> EventTemplate:
 
 def _unexplained(entry: LogTemplate) -> EventTemplate:
     stands = "both" if entry.level == "MESSAGE" else "line" if entry.level.isupper() else "exception"
-    constants = (("detail", entry.template),)
+    side, constants = Side[entry.side], (("detail", entry.template),)
+    if side is Side.client and stands == "exception":
+        return EventTemplate(EventKind.failure, side, entry.client, entry.template, entry.span, stands=stands)
     return EventTemplate(
-        EventKind.other, Side[entry.side], entry.client, entry.template, entry.span, constants=constants, stands=stands
+        EventKind.other, side, entry.client, entry.template, entry.span, constants=constants, stands=stands
     )
 
 

@@ -25,6 +25,7 @@ MOST_EMBEDDED = 4
 CLASS = r"(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[A-Z][\w$]{0,99}?(?:Exception|Error|Throwable|Fenced|Warning)(?![\w$.])"
 """Full name of a class of exceptions, as Java and Python print it."""
 
+_ANY = re.compile(r"Exception|Error|Fenced|Throwable|\(_?[A-Z_]{5,40}\)|[A-Z]_[A-Z_]{2,40}: ")
 _FULL = re.compile(rf"(?<![\w$.@/])({CLASS})(?:: ?(.*))?", re.DOTALL)
 _SIMPLE = re.compile(r"(?<![\w$.@/])([A-Z][a-z]\w{1,79}(?:Exception|Error|Fenced))(?![\w$.(])(?:: (.*))?", re.DOTALL)
 _NUMBERED = re.compile(r"\[Error (\d{1,4})\] ([A-Z]\w{2,79})(?:: (.*))?", re.DOTALL)
@@ -33,6 +34,11 @@ _CONFLUENT = re.compile(
 )
 _LIBRDKAFKA = re.compile(r"(?:: |^)((?:Local|Broker): [^()]{1,400}?)? ?\((_?[A-Z][A-Z0-9_]{3,60})\)\s*$")
 _KERR = re.compile(r"(?:^|[ =:])([A-Z][A-Z_]{5,60}): ([A-Z].{0,2000})", re.DOTALL)
+
+
+def may_throw(message: str) -> bool:
+    """Tell, cheaply, whether a message may name an exception."""
+    return _ANY.search(message) is not None
 
 
 def thrown_in(message: str) -> tuple[Thrown, ...]:
@@ -62,10 +68,11 @@ def thrown(name: str, message: str) -> Thrown:
 
 @cache
 def known_classes() -> frozenset[str]:
-    """Simple names of the exceptions of the catalogue."""
+    """Simple names of the exceptions of the catalogue; librdkafka's and franz-go's errors as they are printed."""
     texts = [entry.text for error in error_codes() for entry in error.exceptions]
     texts += [name for entry in client_exceptions() for name in entry.exceptions]
-    return frozenset(name for text in texts if (name := text.rpartition(".")[2])[-5:] in ("ption", "Error", "enced"))
+    names = {text.rpartition(".")[2].removeprefix("RD_KAFKA_RESP_ERR_") for text in texts}
+    return frozenset(name for name in names if name.isidentifier())
 
 
 @cache

@@ -1,8 +1,9 @@
 """What a line of a log is: when, how severe, by whom, and the message; whatever layout, wrapper or damage it has.
 
-Method      A framer is made for one file from a sample of its lines: the layout that fits most of them is tried first
-            on every line, the others after it. A line that fits none is what is left of one (its front was cut off),
-            the message of the line before it (which then ends behind the logger's name), or a continuation.
+Method      A framer is made for one file from a sample of its lines: the layouts that they have are tried first on
+            every line, the more demanding before the less, the others after them. A line that fits none is what is left
+            of one (its front was cut off), the message of the line before it (which then ends behind the logger's
+            name), or a continuation.
 Times       Where the wrapper's time is UTC and the line's own has no zone, the two tell the zone (a multiple of 15
             minutes). A time without a date takes it from the lines before; where none has one it stays a time of day.
 """
@@ -88,11 +89,6 @@ class Framer:
         self._last_of_day = -1
         self._choose(sample)
 
-    @property
-    def layout(self) -> str:
-        """Name of the layout that is tried first."""
-        return self._order[0].name
-
     def frame(self, line: str, before: str = "") -> Framed:
         """Frame a line; `before` is the line above it, of use where that one ends behind the logger's name."""
         wrapped = unwrap(line)
@@ -119,10 +115,8 @@ class Framer:
             if fits is not None:
                 counts[fits] += 1
                 indents[len(text) - len(inner)] = indents.get(len(text) - len(inner), 0) + 1
-        order = sorted(counts, key=lambda at: (-counts[at], at))
-        best = order[0] if order and counts[order[0]] else None
-        if best is not None and LAYOUTS[best].name != "time":
-            self._order = (LAYOUTS[best], *(layout for at, layout in enumerate(LAYOUTS) if at != best))
+        seen = [layout for at, layout in enumerate(LAYOUTS) if counts[at]]
+        self._order = (*seen, *(layout for layout in LAYOUTS if layout not in seen))
         self._indent = max(indents, key=lambda width: indents[width]) if indents else 0
 
     def _structured(self, wrapped: Wrapped) -> Framed | None:

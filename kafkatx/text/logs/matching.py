@@ -29,7 +29,12 @@ HEAD = 4
 """Characters of a message by which the texts that may fit are found."""
 _BRACKET = re.compile(r"\[\w+ <\w+>\] ")
 """A bracket in front of a text (`[GroupId <groupId>] `): lines come without it, as its words are their context."""
-TROUBLE = (b"Exception", b"Caused by: ", b"Traceback (most recent", b" values:", b"FencedError", b"KafkaError")
+TROUBLE = (
+    b"Exception", b"Caused by: ", b"Traceback (most recent", b" values:", b"FencedError", b"KafkaError",
+    b"PRODUCER_FENCED: ", b"INVALID_PRODUCER_EPOCH: ", b"INVALID_TXN_STATE: ", b"OPERATION_NOT_ATTEMPTED: ",
+    b"INVALID_PRODUCER_ID_MAPPING: ", b"TRANSACTION_ABORTABLE: ", b"UNKNOWN_PRODUCER_ID: ",
+    b"OUT_OF_ORDER_SEQUENCE_NUMBER: ",
+)  # fmt: skip
 """Literals of lines that matter whatever text they hold: exceptions, and blocks of settings."""
 REQUESTS = (
     b"INIT_PRODUCER_ID", b"END_TXN", b"ADD_PARTITIONS_TO_TXN", b"ADD_OFFSETS_TO_TXN", b"TXN_OFFSET_COMMIT",
@@ -78,7 +83,7 @@ def match_exception(message: str) -> Found | None:
 
 @cache
 def patterns() -> tuple[Pattern, ...]:
-    """All texts, the most telling first; of equal texts of one place the first of the table."""
+    """All texts: events before what is none yet, the most telling first; of equal texts of one place the first."""
     found: dict[tuple[object, ...], Pattern] = {}
     for entry in map(_without_bracket, event_templates()):
         template = parse_template(entry.template)
@@ -104,7 +109,7 @@ def _without_bracket(entry: EventTemplate) -> EventTemplate:
 
 def _rank(pattern: Pattern) -> tuple[object, ...]:
     is_other = pattern.entry.kind is EventKind.other
-    return -pattern.template.weight, is_other, len(pattern.template.pieces), pattern.template.pieces
+    return is_other, -pattern.template.weight, len(pattern.template.pieces), pattern.template.pieces
 
 
 def _literals(pattern: Pattern) -> Iterator[bytes]:

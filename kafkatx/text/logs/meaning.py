@@ -14,7 +14,7 @@ from kafkatx.text.events import Trace
 from kafkatx.text.logs.calls import METHODS, call_in
 from kafkatx.text.logs.contexts import Context
 from kafkatx.text.logs.entries import Entry
-from kafkatx.text.logs.exceptions import known_classes
+from kafkatx.text.logs.exceptions import known_classes, may_throw
 from kafkatx.text.logs.filling import COLUMNS, Row, empty_row, fill, fill_field
 from kafkatx.text.logs.framing import Framed
 from kafkatx.text.logs.matching import Found, match_exception, match_message
@@ -62,33 +62,34 @@ def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
     if kind is None and trace and _is_of_kafka(trace) and not _is_brokers_own(entry):
         kind = EventKind.failure
     if kind is not None and trace:
-        _fill_trace(row, trace, strings)
+        _fill_trace(row, trace, framed.message, strings)
     return kind
 
 
 def _trace(entry: Entry) -> Trace | None:
     framed = entry.framed
-    if not entry.tail and not framed.trace and "Exception" not in framed.message and "Error" not in framed.message:
+    if not entry.tail and not framed.trace and not may_throw(framed.message):
         return None
     return read_trace((framed.message, *framed.trace.split("\n"), *entry.tail))
 
 
 def _known(trace: Trace) -> Found | None:
-    """The text of the innermost exception whose text is known."""
-    return next((found for link in reversed(trace.chain) if (found := match_exception(link.message))), None)
+    """The text of the outermost exception whose text is known: its causes may be older, from another call."""
+    return next((found for link in trace.chain if (found := match_exception(link.message))), None)
 
 
-def _fill_trace(row: Row, trace: Trace, strings: Strings) -> None:
+def _fill_trace(row: Row, trace: Trace, message: str, strings: Strings) -> None:
     row[COLUMNS["trace_code"]] = strings.trace_code(trace)
-    for name, value in (("error", trace.root.exception), ("detail", trace.root.message), ("api", _call(trace))):
+    call = _call(trace, message)
+    for name, value in (("error", trace.root.exception), ("detail", trace.root.message), ("api", call)):
         if row[COLUMNS[f"{name}_code"]] < 0:
             fill_field(row, name, value, strings)
 
 
-def _call(trace: Trace) -> str:
-    """The method that the application called, by the outermost frame of a client, else by what the text says."""
+def _call(trace: Trace, message: str) -> str:
+    """The method that the application called, by the outermost frame of a client, else by what the texts say."""
     framed = next((METHODS[name] for name in reversed(trace.calls) if name in METHODS), None)
-    told = (call_in(link.message, is_kafka=True) for link in trace.chain)
+    told = (call_in(text, is_kafka=True) for text in (message, *(link.message for link in trace.chain)))
     return framed or next(filter(None, told), "")
 
 
@@ -130,9 +131,15 @@ def side_of(framed: Framed) -> Side:
     """Who wrote a line, by its logger and its context."""
     if framed.logger.startswith(_BROKER_LOGGERS) or _is_brokers(framed.context):
         return Side.broker
-    return Side.client if framed.context.client_id or framed.context.transactional_id else Side.unknown
+    is_client = framed.context.client_id or framed.context.transactional_id
+    return Side.client if is_client or framed.logger.startswith(_CLIENT_LOGGERS) else Side.unknown
 
 
+_CLIENT_LOGGERS = (
+    "org.apache.kafka.clients.producer.", "org.apache.kafka.clients.consumer.", "org.apache.kafka.streams.",
+    "org.apache.kafka.connect.", "o.a.k.clients.producer.", "o.a.k.c.p.", "o.a.k.c.c.", "org.apache.flink.",
+    "org.springframework.kafka.", "aiokafka", "kafka.producer.", "kafka.consumer.", "rdkafka", "kgo",
+)  # fmt: skip
 _BROKER_LOGGERS = (
     "kafka.server.", "kafka.coordinator.", "kafka.cluster.", "kafka.log.", "kafka.network.", "kafka.controller.",
     "kafka.utils.", "kafka.zk.", "kafka.raft.", "kafka.request.logger", "state.change.logger",

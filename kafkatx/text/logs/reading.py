@@ -141,6 +141,8 @@ class _Reading:
         self._meet(entry.framed)
         if row is None:
             return
+        if side_of(entry.framed) is Side.unknown and (told := row[COLUMNS["side"]]) >= 0:
+            self.sides[Side(told)] += 1
         row[COLUMNS["source"]] = self.number
         self.rows.append(tuple(row))
         if row[COLUMNS["kind"]] == EventKind.config_values:
