@@ -148,6 +148,7 @@ class _Maker:
     releases: dict[int, tuple[int, ...]] = field(init=False)
     blocks: dict[int, tuple[Setting, ...]] = field(init=False)
     files: list[tuple[str, dict[str, str | None], tuple[Setting, ...]]] = field(init=False)
+    last: dict[Client, tuple[Setting, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.releases = _releases_of_sources(self.story)
@@ -185,10 +186,14 @@ class _Maker:
         return self.given.names[code] if code >= 0 else None
 
     def _settings(self, life: _Life) -> tuple[Setting, ...]:
-        """Its configuration block, else the file of settings that names it (of several the one called as its log)."""
-        for row in life.rows:
-            if row in self.blocks:
-                return self.blocks[row]
+        """Its configuration block, or that of the life before; else the file of settings that names it.
+
+        Of several files it is the one called as the log.
+        """
+        printed = next((self.blocks[row] for row in life.rows if row in self.blocks), self.last.get(life.client))
+        if printed is not None:
+            self.last[life.client] = printed
+            return printed
         names = {
             "client.id": self._name(life.client.client_id),
             "transactional.id": self._name(life.client.transactional_id),

@@ -78,6 +78,13 @@ class Grants:
         order = np.argsort(keys, kind="stable")
         return Grants(keys[order], np.asarray(names)[known][order], np.asarray(times)[known][order])
 
+    def names_near(self, producer_id: int, epoch: int, at: int, tolerance_ms: int) -> set[int]:
+        """Numbers of the ids that a producer id and epoch were given to about a time."""
+        key = int(_keys(np.array([producer_id]), np.array([epoch]))[0])
+        first, end = np.searchsorted(self.keys, [key, key + 1])
+        near = np.abs(self.times[first:end] - at) <= tolerance_ms
+        return set(self.names[first:end][near].tolist()) - {-1}
+
     def times_of(self, producer_id: int, epoch: int, name: int) -> list[int]:
         """Times at which a producer id and epoch were given, to the id numbered `name` (-1: not known to which)."""
         key = int(_keys(np.array([producer_id]), np.array([epoch]))[0])

@@ -1,11 +1,23 @@
-"""From the facts of logs to their story: clocks first, then the clients, whose times are the brokers' by then."""
+"""From the facts of logs to their story: clocks first, then the clients, whose times are the brokers' by then.
+
+Clients that print their producer id and no transactional.id (librdkafka) have the id that the coordinator gave it to;
+where that is another one than a client's context says, the context lies.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
 from kafkatx.histories.clients import clients
-from kafkatx.histories.clocks import References, clocks
-from kafkatx.histories.logs import LogStory
+from kafkatx.histories.clocks import Grants, References, clocks
+from kafkatx.histories.logs import ClientInstance, LogStory
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.events import EventKind
 from kafkatx.text.events import LogFacts
+
+_Grants = tuple[tuple[Grants, Sequence[str]], ...]
+"""Grants as rows and as brokers' logs show them, each with the names behind its numbers."""
 
 
 def tell_logs(facts: LogFacts, references: References | None = None, log_zone_ms: int | None = None) -> LogStory:
@@ -14,5 +26,31 @@ def tell_logs(facts: LogFacts, references: References | None = None, log_zone_ms
     `references` are times that the coordinator's rows know of events which logs show too; `log_zone_ms` is the zone of
     sources whose times name none (what is to be subtracted to get UTC), None to estimate it.
     """
-    told = clocks(facts, references or References(), log_zone_ms)
-    return clients(LogStory(facts, told))
+    known = references or References()
+    story = clients(LogStory(facts, clocks(facts, known, log_zone_ms)))
+    grants = ((known.grants(), known.transactional_ids), (_told_by_brokers(story), facts.strings))
+    return replace(story, clients=tuple(_named(story, client, grants) for client in story.clients))
+
+
+def _told_by_brokers(story: LogStory) -> Grants:
+    rows = story.of_kind(EventKind.initialized)
+    e = story.events[rows]
+    return Grants.of(e["producer_id"], e["producer_epoch"], e["transactional_id_code"], story.times[rows])
+
+
+def _named(story: LogStory, client: ClientInstance, grants: _Grants) -> ClientInstance:
+    """Give a client the id that its producer ids were given to, or note that its context names another."""
+    clock = story.clocks[client.source]
+    names = set(_names(client, clock.skew_ms or 0, grants))
+    if client.transactional_id is None:
+        return replace(client, transactional_id=names.pop()) if len(names) == 1 else client
+    return replace(client, owns_producer_ids=False) if names and names != {client.transactional_id} else client
+
+
+def _names(client: ClientInstance, skew_ms: int, grants: _Grants) -> Iterator[str]:
+    for given in client.initialisations:
+        if given.at is None:
+            continue
+        for known, names in grants:
+            near = known.names_near(given.producer_id, given.producer_epoch, given.at - skew_ms, CLIENT_TOLERANCE_MS)
+            yield from (names[number] for number in near)

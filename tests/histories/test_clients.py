@@ -332,3 +332,31 @@ def test_settings_come_from_the_file_that_is_called_as_the_log():
 )
 def test_what_an_exception_means_depends_on_the_release(release, name, message, category):
     assert category_of("java", release, name, message) == category
+
+
+def test_a_client_that_prints_no_transactional_id_has_the_one_its_producer_id_was_given_to():
+    """librdkafka; the broker's log names the id."""
+    bare = {"client_id": "rdkafka#producer-1", "producer_id": 7, "producer_epoch": 0}
+    granted = {"transactional_id": "orders", "producer_id": 7, "producer_epoch": 0}
+    (client,) = clients_of(
+        line("broker-1/server.log", "10:00:01", EventKind.initialized, **granted),
+        line(APP, "10:00:01.1", EventKind.producer_id_set, **bare),
+    )
+    assert client.transactional_id == "orders"
+    (stranger,) = clients_of(
+        line("broker-1/server.log", "10:00:01", EventKind.initialized, **granted),
+        line(APP, "10:00:00", EventKind.producer_id_set, **bare | {"producer_id": 8}),
+        line(APP, "12:06:40", EventKind.producer_id_set, **bare),
+        line(APP, "12:06:41", EventKind.producer_id_set, **bare | {"producer_id": 9}),
+    )
+    assert stranger.transactional_id is None, "two hours later it is the producer id of another cluster"
+
+
+def test_a_bracket_that_names_another_id_than_the_coordinator_is_not_believed():
+    granted = {"transactional_id": "copy-sink-0-3", "producer_id": 4, "producer_epoch": 0}
+    (client,) = clients_of(
+        line("broker-1/server.log", "10:00:01", EventKind.initialized, **granted),
+        given_id("10:00:01.1", "copy-sink-0-1", 4, 0),
+    )
+    assert not client.owns_producer_ids
+    assert client.transactional_id == "copy-sink-0-1"
