@@ -23,9 +23,11 @@ import numpy as np
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.rules.aborted_in_logs import aborted_in_logs
 from kafkatx.rules.finding import Considered, Finding, NotCheckable, Remedy, Step
 from kafkatx.rules.grouping import MOST_NAMED, by_transactional_id, spread, subjects_of
 from kafkatx.rules.without_rows import authors_not_checkable, findings_without_rows
+from kafkatx.rules.witnessed import witnessed
 from kafkatx.rules.wording import (
     after_start,
     begin_row,
@@ -58,6 +60,7 @@ def check(story: Story) -> Iterator[Finding | NotCheckable]:
         for transactional_id, group in by_transactional_id(story, rows):
             yield _aborted(story, transactional_id, group, verdict)
     yield from findings_without_rows(story, RULE, EndedBy.client)
+    yield from aborted_in_logs(story)
     nobodys = np.flatnonzero(is_abort & (endings.ended_by == EndedBy.unknown) & ~perhaps)
     for transactional_id, group in by_transactional_id(story, nobodys):
         yield NotCheckable(RULE, f"{plural(len(group), 'aborted transaction')} of {transactional_id}", MISSING)
@@ -124,7 +127,7 @@ def _steps(story: Story, row: int) -> tuple[Step, ...]:
             *(marker_place(story, span) for span in markers[:4]),
         ),
     )
-    return (wrote, ended)
+    return (wrote, ended, *witnessed(story, row))
 
 
 def _considered(story: Story, row: int) -> tuple[Considered, ...]:

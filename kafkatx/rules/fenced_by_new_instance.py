@@ -29,9 +29,12 @@ from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import EMPTY
+from kafkatx.rules.ended_in_logs import hands_ids_on
+from kafkatx.rules.fenced_in_logs import fenced_in_logs
 from kafkatx.rules.finding import Actor, Considered, Finding, Remedy, Step
 from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of, weakest
 from kafkatx.rules.without_rows import findings_without_rows
+from kafkatx.rules.witnessed import was_alive, witnessed
 from kafkatx.rules.wording import (
     after_start,
     begin_row,
@@ -60,6 +63,7 @@ def check(story: Story) -> Iterator[Finding]:
     for transactional_id, group in by_transactional_id(story, rows):
         yield _fenced(story, transactional_id, group)
     yield from findings_without_rows(story, RULE, EndedBy.new_instance)
+    yield from fenced_in_logs(story, _remedy)
 
 
 def _fenced(story: Story, transactional_id: str, rows: list[int]) -> Finding:
@@ -67,7 +71,7 @@ def _fenced(story: Story, transactional_id: str, rows: list[int]) -> Finding:
     return Finding(
         rule=RULE,
         verdict=weakest(story, rows),
-        severity=Severity.warning if _is_loop(story, rows) else Severity.info,
+        severity=_severity(story, transactional_id, rows),
         summary=_summary(story, transactional_id, rows),
         transactional_id=transactional_id,
         **spread(story, rows),
@@ -78,6 +82,13 @@ def _fenced(story: Story, transactional_id: str, rows: list[int]) -> Finding:
         considered=_considered(story, rows[0]),
         remedies=(_remedy(transactional_id),),
     )
+
+
+def _severity(story: Story, transactional_id: str, rows: list[int]) -> Severity:
+    """An error where logs show the old instance alive, unless its framework hands ids on by design."""
+    if was_alive(story, rows) and not hands_ids_on(story, transactional_id):
+        return Severity.error
+    return Severity.warning if _is_loop(story, rows) else Severity.info
 
 
 def _is_loop(story: Story, rows: list[int]) -> bool:
@@ -131,7 +142,7 @@ def _steps(story: Story, row: int) -> tuple[Step, ...]:
         "the ABORT markers carry the coordinator's new epoch",
         tuple(marker_place(story, span) for span in markers[:4]),
     )
-    return (wrote, moved, *((aborted,) if markers else ()), *_taken_over(story, row))
+    return (wrote, moved, *((aborted,) if markers else ()), *_taken_over(story, row), *witnessed(story, row))
 
 
 def _taken_over(story: Story, row: int) -> tuple[Step, ...]:
@@ -162,11 +173,15 @@ def _considered(story: Story, row: int) -> tuple[Considered, ...]:
         Considered("transaction_timed_out", elapsed, tuple(decision_row(transaction))),
         Considered("aborted_by_client", own, tuple(decision_row(transaction))),
         *_by_operator(transaction),
-        Considered(
-            "a restart of the same application after a crash",
-            "the disk can't tell: the log of the old instance would (it is refused if it lives)",
-        ),
+        *_by_restart(story, row),
     )
+
+
+def _by_restart(story: Story, row: int) -> tuple[Considered, ...]:
+    rule = "a restart of the same application after a crash"
+    if was_alive(story, [row]):
+        return (Considered(rule, "refuted: the old instance was alive, it was refused afterwards"),)
+    return (Considered(rule, "the disk can't tell: the log of the old instance would (it is refused if it lives)"),)
 
 
 def _by_operator(transaction: Array) -> tuple[Considered, ...]:

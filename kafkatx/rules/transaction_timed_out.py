@@ -24,10 +24,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkatx.histories.endings import EndedBy, Reason
+from kafkatx.histories.outages import outages
 from kafkatx.histories.story import Story
+from kafkatx.rules.advised import advised
 from kafkatx.rules.finding import Actor, Considered, Finding, Remedy, Step
 from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of, weakest
+from kafkatx.rules.remedies import transaction_timeout
+from kafkatx.rules.timed_out_in_logs import timed_out_in_logs
 from kafkatx.rules.without_rows import findings_without_rows
+from kafkatx.rules.witnessed import witnessed
 from kafkatx.rules.wording import (
     after_start,
     begin_row,
@@ -41,19 +46,10 @@ from kafkatx.rules.wording import (
     parts_of,
     plural,
 )
-from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Severity, Verdict
 
 RULE = "transaction_timed_out"
-HALF_A_MINUTE_MS, TWO_REQUESTS_MS = 30_000, 60_000
-RAISE = (
-    "find out what held the producer up; if the work really takes that long, raise the timeout, else commit more often"
-)
-SHORTEN = (
-    "find out what held the producer up, and commit more often: brokers allow no longer timeout unless "
-    "transaction.max.timeout.ms is raised first"
-)
 
 
 def check(story: Story) -> Iterator[Finding]:
@@ -62,6 +58,7 @@ def check(story: Story) -> Iterator[Finding]:
     for transactional_id, group in by_transactional_id(story, rows):
         yield _timed_out(story, transactional_id, group)
     yield from findings_without_rows(story, RULE, EndedBy.timeout)
+    yield from timed_out_in_logs(story)
     undecided = np.flatnonzero(story.endings.reason == Reason.no_bump_release)
     for transactional_id, group in by_transactional_id(story, undecided):
         yield _perhaps(story, transactional_id, group)
@@ -94,7 +91,7 @@ def _timed_out(story: Story, transactional_id: str, rows: list[int]) -> Finding:
         ),
         steps=_steps(story, rows[0], _afterwards(again, known)),
         considered=_considered(story, rows[0]),
-        remedies=(_remedy(story, rows),),
+        remedies=_remedies(story, transactional_id, rows),
     )
 
 
@@ -142,6 +139,7 @@ def _steps(story: Story, row: int, after: str) -> tuple[Step, ...]:
         began,
         ended,
         *((lost,) if markers else ()),
+        *witnessed(story, row),
         Step(after, "rows of the id behind the abort", tuple(next_row(transaction))),
     )
 
@@ -178,25 +176,19 @@ def _considered(story: Story, row: int) -> tuple[Considered, ...]:
     return (Considered(rule, "no InitProducerId (Empty row) followed the abort", tuple(completion_row(transaction))),)
 
 
-def _remedy(story: Story, rows: list[int]) -> Remedy:
-    """Propose a timeout from the longest transaction measured of the id; none where brokers allow no longer one."""
-    current = int(story.transactions["timeout_ms"][rows[0]])
+def _remedies(story: Story, transactional_id: str, rows: list[int]) -> tuple[Remedy, ...]:
+    """A timeout from the longest transaction measured of the id, and from what a broker was away meanwhile."""
     of_id = story.transactions_of(int(story.transactions["id_code"][rows[0]]))
     needed = int(story.endings.duration_ms[of_id].max())
-    wanted = max(3 * needed // 2, needed + TWO_REQUESTS_MS)
-    proposed = min(-(-wanted // HALF_A_MINUTE_MS) * HALF_A_MINUTE_MS, MAX_TRANSACTION_TIMEOUT_MS)
+    t = story.transactions[rows]
+    known = t[(t["started_at"] >= 0) & (t["decided_at"] >= 0)]
+    away = [
+        outage.duration_ms
+        for outage in outages(story.logs)
+        if ((known["started_at"] <= outage.until) & (known["decided_at"] >= outage.since)).any()
+    ]
     measured = f"the longest transaction of the id ran {duration(needed)} (at least: it was cut off)"
-    return Remedy(
-        text=RAISE if proposed > current else SHORTEN,
-        where="client",
-        config="transaction.timeout.ms",
-        current=str(current),
-        proposed=str(proposed) if proposed > current else None,
-        derived_from=f"{measured}; 1.5 times that, or two request timeouts more, up to the next half minute, at most "
-        f"transaction.max.timeout.ms ({MAX_TRANSACTION_TIMEOUT_MS} by default)",
-        cost="read_committed readers of its partitions may wait that long for a producer that died",
-        restart_needed=True,
-    )
+    return transaction_timeout(advised(story, transactional_id), max(0, needed), measured, max(away, default=0))
 
 
 def _perhaps(story: Story, transactional_id: str, rows: list[int]) -> Finding:

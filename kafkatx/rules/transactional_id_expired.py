@@ -17,16 +17,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafkatx.histories.growing import Array
+from kafkatx.histories.logs import ClientInstance, Failure
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, TOMBSTONE
+from kafkatx.rules.expired_in_logs import expired_in_logs, met_by_client
 from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step
+from kafkatx.rules.log_wording import client_phrase, failure_phrase, failure_places
 from kafkatx.rules.wording import state_row
 from kafkatx.terms.clocks import EXPIRATION_MS
 from kafkatx.terms.times import duration
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
 
-RULE = "transactional_id_expired"
+RULE, SETTING = "transactional_id_expired", "transactional.id.expiration.ms"
 ONE_HOUR_MS, SLACK_MS = 3_600_000, 300_000
 EXHAUSTED = 32_766
 MAY_EXPIRE = (EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT)
@@ -43,7 +46,16 @@ HEARTBEAT = (
 
 
 def check(story: Story) -> Iterator[Finding]:
-    """One finding for each id that came back after its tombstone, or with another producer id after seven idle days."""
+    """One finding for each id that came back after its tombstone, or with another producer id after seven idle days.
+
+    Where rows don't tell, the error of a client that met it (expired_in_logs).
+    """
+    found = list(_in_rows(story))
+    yield from found
+    yield from expired_in_logs(story, {finding.transactional_id for finding in found})
+
+
+def _in_rows(story: Story) -> Iterator[Finding]:
     rows = story.initialisations
     tombstones = {(int(row["id_code"]), int(row["offset"])): row for row in rows[rows["is_tombstone"] == 1]}
     for row in rows[(rows["is_tombstone"] == 0) & (rows["previous_state"] == TOMBSTONE)]:
@@ -62,7 +74,9 @@ def check(story: Story) -> Iterator[Finding]:
 
 def _after_tombstone(story: Story, tombstone: Array, back: Array) -> Finding:
     idle = int(tombstone["timestamp"] - tombstone["previous_updated_at"])
-    is_default = EXPIRATION_MS <= idle <= EXPIRATION_MS + ONE_HOUR_MS + SLACK_MS
+    limit = story.logs.settings.value("broker", SETTING)
+    expiration = limit.number if limit.is_known and limit.number is not None else EXPIRATION_MS
+    fits = expiration <= idle <= expiration + ONE_HOUR_MS + SLACK_MS
     removed = Place(
         TRANSACTION_STATE,
         int(tombstone["state_partition"]),
@@ -87,7 +101,9 @@ def _after_tombstone(story: Story, tombstone: Array, back: Array) -> Finding:
     )
     by_hand = Considered(
         "a deletion by hand",
-        "not refuted: the idle time is not the default, and the broker's settings are not in the evidence",
+        f"not refuted: the idle time does not fit {SETTING} = {expiration}"
+        if limit.is_known
+        else "not refuted: the idle time is not the default, and the broker's settings are not in the evidence",
     )
     return _finding(
         story,
@@ -95,8 +111,8 @@ def _after_tombstone(story: Story, tombstone: Array, back: Array) -> Finding:
         back,
         idle,
         steps,
-        Verdict.proved if is_default else Verdict.likely,
-        () if is_default else (by_hand,),
+        Verdict.proved if fits else Verdict.likely,
+        () if fits else (by_hand,),
     )
 
 
@@ -146,6 +162,7 @@ def _finding(
     considered: tuple[Considered, ...],
 ) -> Finding:
     name = story.transactional_id(int(back["id_code"]))
+    met = met_by_client(story, name)
     refuted = Considered(
         "producer_epoch_exhausted",
         f"the last epoch was {int(before['previous_epoch'])}, far below {EXHAUSTED}",
@@ -154,7 +171,7 @@ def _finding(
     return Finding(
         rule=RULE,
         verdict=verdict,
-        severity=Severity.warning,
+        severity=Severity.warning if met is None else Severity.error,
         summary=f"{name} was idle for {duration(idle)}, expired, and came back with producer id "
         f"{int(back['producer_id'])} instead of {int(before['previous_producer_id'])}",
         transactional_id=name,
@@ -162,10 +179,19 @@ def _finding(
         producer_epoch=int(before["previous_epoch"]),
         since=int(before["previous_updated_at"]),
         until=int(back["timestamp"]),
-        steps=steps,
+        steps=(*steps, *_met(story, met)),
         considered=(refuted, *considered),
         remedies=(_remedy(int(back["timestamp"] - before["previous_updated_at"]), verdict is Verdict.proved),),
     )
+
+
+def _met(story: Story, met: tuple[ClientInstance, Failure] | None) -> tuple[Step, ...]:
+    """What a living producer was told when it used the id again."""
+    if met is None:
+        return ()
+    client, failure = met
+    text = f"{client_phrase(client)}: {failure_phrase(failure)}"
+    return (Step(text, "its producer id was no longer that of the id", failure_places(story, failure)),)
 
 
 def _remedy(idle: int, is_default: bool) -> Remedy:

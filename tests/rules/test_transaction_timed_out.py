@@ -231,12 +231,12 @@ def test_the_proposed_timeout_stays_below_what_brokers_allow(either):
 
 
 @pytest.mark.parametrize("minutes", [15, 60])
-def test_a_timeout_at_its_limit_is_not_proposed_again(either, minutes):
+def test_a_timeout_at_its_limit_is_raised_only_with_the_limit(either, minutes):
     timed_out(either, timeout_ms=minutes * MINUTE)
-    (remedy,) = either.tell().only(RULE).remedies
-    assert remedy.current == str(minutes * MINUTE)
-    assert remedy.proposed is None
-    assert "transaction.max.timeout.ms" in str(remedy.derived_from)
+    timeout, limit = either.tell().only(RULE).remedies
+    assert (timeout.config, timeout.current) == ("transaction.timeout.ms", str(minutes * MINUTE))
+    assert limit.config == "transaction.max.timeout.ms"
+    assert int(str(limit.proposed)) >= int(str(timeout.proposed)) > minutes * MINUTE
 
 
 def test_rows_that_end_with_the_decision_still_prove_the_timeout(either):
