@@ -29,7 +29,7 @@ def tell_logs(facts: LogFacts, references: References | None = None, log_zone_ms
     known = references or References()
     story = clients(LogStory(facts, clocks(facts, known, log_zone_ms)))
     grants = ((known.grants(), known.transactional_ids), (_told_by_brokers(story), facts.strings))
-    return replace(story, clients=tuple(_named(story, client, grants) for client in story.clients))
+    return replace(story, clients=tuple(_named(client, grants) for client in story.clients))
 
 
 def _told_by_brokers(story: LogStory) -> Grants:
@@ -38,19 +38,19 @@ def _told_by_brokers(story: LogStory) -> Grants:
     return Grants.of(e["producer_id"], e["producer_epoch"], e["transactional_id_code"], story.times[rows])
 
 
-def _named(story: LogStory, client: ClientInstance, grants: _Grants) -> ClientInstance:
+def _named(client: ClientInstance, grants: _Grants) -> ClientInstance:
     """Give a client the id that its producer ids were given to, or note that its context names another."""
-    clock = story.clocks[client.source]
-    names = set(_names(client, clock.skew_ms or 0, grants))
+    names = set(_names(client, grants))
     if client.transactional_id is None:
         return replace(client, transactional_id=names.pop()) if len(names) == 1 else client
     return replace(client, owns_producer_ids=False) if names and names != {client.transactional_id} else client
 
 
-def _names(client: ClientInstance, skew_ms: int, grants: _Grants) -> Iterator[str]:
+def _names(client: ClientInstance, grants: _Grants) -> Iterator[str]:
+    """Ids that its producer ids were given to at that time; skew is not taken off, the same grants may have told it."""
     for given in client.initialisations:
         if given.at is None:
             continue
         for known, names in grants:
-            near = known.names_near(given.producer_id, given.producer_epoch, given.at - skew_ms, CLIENT_TOLERANCE_MS)
+            near = known.names_near(given.producer_id, given.producer_epoch, given.at, CLIENT_TOLERANCE_MS)
             yield from (names[number] for number in near)
