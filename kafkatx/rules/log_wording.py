@@ -111,6 +111,28 @@ WORDS: dict[EventKind, tuple[str, str]] = {
         "api client_id transactional_id producer_id producer_epoch error detail",
     ),
     EventKind.feature_changed: ("a feature level changed", "detail"),
+    EventKind.fetch_failed: ("a follower could not fetch from its leader", "node place error detail"),
+    EventKind.marker_waiting: ("markers waited for a leader", "state_partition node transactional_id"),
+    EventKind.marker_resent: ("markers of a decided transaction were sent again", "state_partition detail"),
+    EventKind.end_refused: ("EndTxn was refused", "transactional_id error api"),
+    EventKind.add_refused: ("AddPartitionsToTxn was refused", "transactional_id error"),
+    EventKind.transaction_mixed: ("a plain batch came within an open transaction", "place offset producer_id"),
+    EventKind.coordinator_inconsistent: ("the coordinator found what should not be", "transactional_id detail"),
+    EventKind.expiry_failed: ("an expired id could not be removed", "transactional_id error"),
+    EventKind.transaction_transition: ("the coordinator's state moved", "transactional_id detail api"),
+    EventKind.isr_changed: ("the ISR changed", "place detail"),
+    EventKind.log_start_moved: ("the log's start moved", "place offset detail"),
+    EventKind.log_damaged: ("damage of a log was cut away", "place offset detail"),
+    EventKind.ids_allocated: ("a broker took a block of producer ids", "detail"),
+    EventKind.id_allocation_failed: ("a broker could not get producer ids", "error"),
+    EventKind.mixed_commits: ("a group has plain and transactional commits", "group"),
+    EventKind.too_few_brokers: ("__transaction_state could not be created", ""),
+    EventKind.log_not_truncated: ("a follower had nothing to truncate", "place offset"),
+    EventKind.group_rebalanced: ("the group was rebalanced", "group detail"),
+    EventKind.broker_release: ("a broker says its release", "detail"),
+    EventKind.truncation_asked: ("a follower was asked to truncate", "place offset"),
+    EventKind.controller_changed: ("the controller changed", "node"),
+    EventKind.broker_failed: ("the controller learned that a broker had failed", "node detail"),
     EventKind.other: ("a line of the catalogue", "detail"),
 }
 """What each kind of event is in our words, and which of its columns a reader wants to see."""
@@ -119,7 +141,7 @@ WORDS: dict[EventKind, tuple[str, str]] = {
 def event_place(story: Story, row: int) -> Place:
     """The line of an event: what it is in our words, with at most MOST_QUOTED characters of its own."""
     logs = story.logs
-    phrase, columns = WORDS[logs.kind(row)]
+    phrase, columns = WORDS.get(logs.kind(row), WORDS[EventKind.other])
     said = [_shown(logs, row, column) for column in columns.split()]
     parts = ", ".join(part for part in said if part)
     quoted = parts if len(parts) <= MOST_QUOTED else parts[: MOST_QUOTED - 3] + "..."
