@@ -50,7 +50,7 @@ def decoded_size(tail: str, key_size: int) -> int:
     return 0 if found is None else len(found) + key_size - _DECODED_KEYS[found]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Contents:
     """What stands behind a record's fields, from the keys of its headers on, line ends included.
 
@@ -132,7 +132,7 @@ class Growth:
         title = KEY if self.key_size >= 0 else PAYLOAD
         self._starts = [found.end() for found in re.finditer(rb"\](?=" + title + rb")", raw)][:MOST_STARTS]
         self._length = len(raw)
-        self._note(self.line, raw)
+        self._note(self.line, self.line.text.encode())
 
     def add(self, line: Line) -> int:
         """Add a line; returns its bytes."""
@@ -147,9 +147,9 @@ class Growth:
         return len(raw)
 
     @property
-    def needs_more(self) -> bool:
-        """Whether contents have not begun yet."""
-        return not self._starts
+    def has_begun(self) -> bool:
+        """Whether contents have begun: keys of headers may hold ends of lines, too."""
+        return bool(self._starts)
 
     def reach(self) -> Reach:
         """Compare with what is declared."""
@@ -170,9 +170,12 @@ class Growth:
         return self._is_pasted
 
     def _note(self, line: Line, raw: bytes) -> None:
-        self._replaced += raw.count(REPLACED)
+        """Take in a line: bytes of the file that are no UTF-8 count as they stand, U+FFFD that were printed may not."""
+        differs = line.size - len(raw) if line.size >= 0 else 0
+        self._length += differs
+        self._replaced += 0 if differs else raw.count(REPLACED)
         self._is_pasted |= _PASTED_CONTROL.search(raw) is not None or b"..." in raw or "\u2026".encode() in raw
-        hidden = line.end - line.position - len(line.text.encode()) - line.is_ended
+        hidden = line.end - line.position - line.size - line.is_ended if line.size >= 0 else 0
         self._last_returns = hidden if 0 <= hidden <= 2 else 0
 
 

@@ -33,25 +33,26 @@ LONGEST_DIGITS = 19
 
 
 class LogLine(NamedTuple):
-    """A line of a log's dump. `names` and `values` belong together; `tail` is what stands behind the fields.
+    """A line of a log's dump. `at` says where in `values` a field is; `tail` is what stands behind the fields.
 
     `is_loose`: the line has none of the known shapes.
     """
 
     kind: LineKind
-    names: tuple[str, ...]
+    at: dict[str, int]
     values: tuple[str | None, ...]
     tail: str
     is_loose: bool
 
     def get(self, name: str) -> str | None:
         """Value of a field, None where the line does not carry it."""
-        return self.values[self.names.index(name)] if name in self.names else None
+        at = self.at.get(name)
+        return None if at is None else self.values[at]
 
     def number(self, name: str) -> int:
         """Value of a field that is a number, -1 where the line does not carry it."""
-        found = self.get(name)
-        return -1 if found is None else int(found)
+        at = self.at.get(name)
+        return -1 if at is None else int(self.values[at] or -1)
 
 
 class Syntax:
@@ -59,28 +60,31 @@ class Syntax:
 
     def __init__(self) -> None:
         self._shapes = {
-            prefix: [shape for shape in SHAPES if shape.kind in kinds] for prefix, kinds in _BY_PREFIX.items()
+            letter: [shape for shape in SHAPES if shape.kind in kinds] for letter, kinds in _BY_LETTER.items()
         }
+
+    def exact(self, text: str) -> LogLine | None:
+        """Return what a line of a known shape says, None for any other."""
+        shapes = self._shapes.get(text[:1], [])
+        for number, shape in enumerate(shapes):
+            found = shape.pattern.match(text)
+            if found:
+                if number:
+                    shapes.insert(0, shapes.pop(number))
+                return LogLine(shape.kind, shape.at, found.groups(), shape.bracket + text[found.end() :], False)
+        return None
 
     def read(self, text: str) -> LogLine | None:
         """Return what a line says, None where it is no line of a log's dump."""
-        for prefix, shapes in self._shapes.items():
-            if text.startswith(prefix):
-                for number, shape in enumerate(shapes):
-                    found = shape.pattern.match(text)
-                    if found:
-                        if number:
-                            shapes.insert(0, shapes.pop(number))
-                        tail = text[found.end() :]
-                        return LogLine(shape.kind, shape.names, found.groups(), shape.bracket + tail, False)
-        return loose_line(text)
+        return self.exact(text) or loose_line(text)
 
 
-_BY_PREFIX = {
-    "| offset: ": (LineKind.RECORD,),
-    "baseOffset: ": (LineKind.BATCH,),
-    "offset: ": (LineKind.FLAT_RECORD, LineKind.MESSAGE),
+_BY_LETTER = {
+    "|": (LineKind.RECORD,),
+    "b": (LineKind.BATCH,),
+    "o": (LineKind.FLAT_RECORD, LineKind.MESSAGE),
 }
+"""Kinds of lines by their first letter: the bar, `baseOffset`, `offset`."""
 
 
 def loose_line(text: str) -> LogLine | None:
@@ -100,10 +104,9 @@ def loose_line(text: str) -> LogLine | None:
     kind = _kind(fields, text)
     if kind is None:
         return None
-    names = tuple(sorted(fields))
     if border and not border.group().endswith("["):
         tail = f"] {tail}"
-    return LogLine(kind, names, tuple(fields[name] for name in names), tail, True)
+    return LogLine(kind, {name: at for at, name in enumerate(fields)}, tuple(fields.values()), tail, True)
 
 
 def is_left_out(text: str) -> bool:

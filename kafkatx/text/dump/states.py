@@ -23,8 +23,10 @@ from kafkatx.segments.batches import ROWS_PER_CHUNK
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
 from kafkatx.terms.transaction_states import TransactionState
-from kafkatx.text.dump.batches import Draft, Drafting, chunk_of
-from kafkatx.text.dump.records import Header, LogText, Record
+from kafkatx.text.dump.batches import Drafting, chunk_of
+from kafkatx.text.dump.columns import Draft
+from kafkatx.text.dump.events import Header, Record
+from kafkatx.text.dump.records import LogText
 from kafkatx.text.dump.rows import STATE_COLUMNS, TextRows, mask_of
 
 DELETED = "<DELETE>"
@@ -258,16 +260,11 @@ class _States:
         return mask_of(STATE_COLUMNS, known)
 
     def _of_batch(self, row: Any, draft: Draft, known: set[str]) -> None:
-        values = dict(zip(draft.names, draft.values, strict=False))
-        row["position"] = int(values.get("position") or -1)
-        row["leader_epoch"] = int(values.get("partitionLeaderEpoch") or -1)
-        crc = values.get("crc")
-        row["crc"] = 0 if crc in (None, "null") else int(crc or 0) & 0xFFFFFFFF
-        for column, field_name in (("position", "position"), ("leader_epoch", "partitionLeaderEpoch")):
-            if field_name not in values:
+        for column, name in (("position", "position"), ("leader_epoch", "partitionLeaderEpoch"), ("crc", "crc")):
+            value = draft.parsed.get(name)
+            if value in (None, "null"):
                 known.discard(column)
-        if crc in (None, "null"):
-            known.discard("crc")
+            row[column] = -1 if value in (None, "null") and column != "crc" else int(value or 0)
 
     def _list_code(self, state: State) -> int:
         if state.partitions is None:

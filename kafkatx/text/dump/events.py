@@ -1,0 +1,94 @@
+"""What the lines of a log's dump tell, in order: headers of batches, and records with their contents."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from kafkatx.formats.control_record import ControlType
+from kafkatx.text.dump.contents import Contents
+from kafkatx.text.dump.eras import LineKind
+from kafkatx.text.dump.lines import LogLine
+from kafkatx.text.lines import Line
+
+HEADERS = (LineKind.BATCH, LineKind.MESSAGE)
+_MARKER = re.compile(r"\] endTxnMarker: (COMMIT|ABORT) coordinatorEpoch: (-?\d{1,10})$")
+_CONTROL_NUMBER = re.compile(r"\] controlType: \w+\((-?\d{1,5})\)$")
+_CONTROL_NAMES = {
+    "] LeaderChange: {": ControlType.LEADER_CHANGE,
+    "] SnapshotHeader {": ControlType.SNAPSHOT_HEADER,
+    "] SnapshotFooter {": ControlType.SNAPSHOT_FOOTER,
+    "] KRaftVersion {": ControlType.KRAFT_VERSION,
+    "] KRaftVoters {": ControlType.KRAFT_VOTERS,
+}
+_KINDS = {"ABORT": ControlType.ABORT, "COMMIT": ControlType.COMMIT}
+
+
+class Control(NamedTuple):
+    """What the line of a control record says: type (formats/control_record.py) and epoch of the coordinator."""
+
+    type: int
+    coordinator_epoch: int
+
+
+class Header(NamedTuple):
+    """A line that heads a batch, or tells a message of magic 0 or 1."""
+
+    line: Line
+    parsed: LogLine
+    base_offset: int
+    last_offset: int
+
+    @property
+    def end(self) -> int:
+        """Position behind the batch, -1 where it is not told."""
+        position, size = self.parsed.number("position"), self.parsed.number("size")
+        return -1 if position < 0 or size < 0 else position + size
+
+
+class Record(NamedTuple):
+    """A line that tells a record. `header` is that of its batch where it stands above."""
+
+    line: Line
+    parsed: LogLine
+    offset: int
+    header: Header | None
+    control: Control | None
+    contents: Contents | None
+
+
+def control_of(parsed: LogLine, header: Header | None) -> Control | None:
+    """Return what a control record says; None for a record that is data, as its batch or its own fields tell.
+
+    Keys of headers may imitate the text of a marker, so that text counts only where nothing else speaks against it.
+    """
+    if header is not None and header.parsed.get("isControl") == "false":
+        return None
+    if parsed.is_loose and (kind := _KINDS.get(parsed.get("endTxnMarker") or "")) is not None:
+        return Control(kind, parsed.number("coordinatorEpoch"))
+    is_flat = parsed.kind is LineKind.FLAT_RECORD
+    if not parsed.tail.startswith("] ") or (is_flat and parsed.number("sequence") != -1):
+        return None
+    if (found := _MARKER.match(parsed.tail)) and parsed.get("isTransactional") != "false":
+        return Control(_KINDS[found[1]], int(found[2]))
+    if not is_flat and (header is None or header.parsed.get("isControl") != "true"):
+        return None
+    if found := _CONTROL_NUMBER.match(parsed.tail):
+        return Control(int(found[1]), -1)
+    return next((Control(kind, -1) for title, kind in _CONTROL_NAMES.items() if parsed.tail.startswith(title)), None)
+
+
+def extent_of(parsed: LogLine) -> tuple[int, int]:
+    """First and last offset that a line tells of; of a batch whose last offset is left out, the first twice."""
+    if parsed.kind is not LineKind.BATCH:
+        offset = parsed.number("offset")
+        return offset, offset
+    base = parsed.number("baseOffset")
+    return base, base if parsed.get("lastOffset") is None else parsed.number("lastOffset")
+
+
+def sizes_of(parsed: LogLine) -> tuple[int, int]:
+    """Sizes of key and value as declared, -1 for null, -2 where the line does not carry them."""
+    at, values = parsed.at, parsed.values
+    key, value = at.get("keySize", at.get("keysize")), at.get("valueSize", at.get("valuesize"))
+    return -2 if key is None else int(values[key] or -2), -2 if value is None else int(values[value] or -2)

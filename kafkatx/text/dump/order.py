@@ -1,0 +1,74 @@
+"""Where a dump stands in its log, and whether a line can be what comes next there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from kafkatx.text.dump.eras import LineKind
+from kafkatx.text.dump.events import HEADERS, Header, extent_of
+from kafkatx.text.dump.lines import LogLine
+
+
+class Fit(IntEnum):
+    """How a line continues the log."""
+
+    NOT = 0
+    LOOSELY = 1
+    STRICTLY = 2
+
+
+@dataclass(slots=True)
+class Order:
+    """The last offset told (-1: none yet), the batch whose records come, the last record of it, the last position."""
+
+    offset: int = -1
+    header: Header | None = None
+    record_offset: int = -1
+    position: int = -1
+
+    @property
+    def place(self) -> tuple[int, Header | None, int, int]:
+        """All of it, to come back to."""
+        return self.offset, self.header, self.record_offset, self.position
+
+    @place.setter
+    def place(self, place: tuple[int, Header | None, int, int]) -> None:
+        self.offset, self.header, self.record_offset, self.position = place
+
+    def fit(self, parsed: LogLine) -> Fit:
+        """How a line continues the log: as the very next thing, as a later one, not at all.
+
+        A batch is the very next one if it begins at the position at which the last one ends.
+        """
+        offset, position, header = extent_of(parsed)[0], parsed.number("position"), self.header
+        if parsed.kind in HEADERS and header is not None and header.end >= 0 and position >= 0:
+            follows = offset > self.offset and position >= header.end
+            return Fit.NOT if not follows else Fit.STRICTLY if position == header.end else Fit.LOOSELY
+        if parsed.kind is LineKind.RECORD and header is not None:
+            follows = self.record_offset < offset <= header.last_offset
+            return Fit.NOT if not follows else Fit.STRICTLY if offset == self.record_offset + 1 else Fit.LOOSELY
+        if offset <= self.offset or -1 < position < self.position:
+            return Fit.NOT
+        return Fit.STRICTLY if offset == self.offset + 1 else Fit.LOOSELY
+
+    def begin(self, header: Header) -> tuple[int, int] | None:
+        """Go on with a batch; returns the offsets (first, behind) between the last one and it if lines are missing."""
+        before, position = self.header, header.parsed.number("position")
+        missing = before is not None and position > before.end >= 0
+        gap = (self.offset + 1, header.base_offset) if missing else None
+        is_message = header.parsed.kind is LineKind.MESSAGE  # a wrapper has the offset of its last message
+        self.record_offset = self.offset if is_message else header.base_offset - 1
+        self.header, self.offset, self.position = header, header.last_offset, position
+        return gap
+
+    def batch_of(self, offset: int) -> Header | None:
+        """Return the batch that a record with this offset can belong to."""
+        header = self.header
+        return header if header is not None and self.record_offset < offset <= header.last_offset else None
+
+    def step(self, offset: int, parsed: LogLine, header: Header | None) -> None:
+        """Go on with a record; without a header above it, it is a batch's first as far as one can tell."""
+        self.record_offset = offset
+        if header is None:
+            self.header, self.offset, self.position = None, offset, parsed.number("position")
