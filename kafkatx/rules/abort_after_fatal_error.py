@@ -27,7 +27,7 @@ from kafkatx.histories.logs import ClientInstance, Failure, LogStory
 from kafkatx.histories.story import Story
 from kafkatx.rules.client_logs import Who, only, producer_at, rows_of, runs_by_itself, subjects, times_of, who
 from kafkatx.rules.finding import Considered, Finding, Remedy, Step, Subject
-from kafkatx.rules.log_wording import bare, client_actor, event_places, failure_phrase
+from kafkatx.rules.log_wording import bare, client_actor, event_places, failure_phrase, quoted
 from kafkatx.rules.wording import plural
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock
@@ -51,6 +51,8 @@ THROWN_LOCALLY = re.compile(
 never comes out of abortTransaction.
 """
 FATAL = "fatal"
+SHORT = 90
+"""Characters of an error's words in a summary."""
 STATE_CALLS = frozenset({"beginTransaction", "commitTransaction", "sendOffsetsToTransaction", "send", ABORT, "flush"})
 """Methods that fail on a producer in its fatal state."""
 
@@ -61,7 +63,7 @@ class _Case:
 
     `fatal` is the row that shows the state first (-1: only the abort's own exception does), `cause` the class of the
     first error, `aborts` the rows of the aborts, `failed` those that show their exceptions, `later` failures of calls
-    after the first one; `is_local`: the client threw without asking anybody.
+    after the first one; `is_local`: the client threw without asking anybody; `message` says what the first error was.
     """
 
     client: ClientInstance
@@ -71,6 +73,7 @@ class _Case:
     failed: tuple[Failure, ...]
     later: tuple[Failure, ...]
     is_local: bool
+    message: str
 
 
 def check(story: Story) -> Iterator[Finding]:
@@ -98,7 +101,23 @@ def _case(logs: LogStory, client: ClientInstance) -> _Case | None:
     shown = {row for failure in wrong for row in (failure.row, *failure.rows)}
     later = [f for f in client.failures if f.row > aborts[0] and f.row not in shown and f.call in STATE_CALLS]
     known = cause or (wrong[0].exception if wrong else "")
-    return _Case(client, fatal, known, tuple(aborts), tuple(wrong), tuple(later), bool(local))
+    return _Case(
+        client,
+        fatal,
+        known,
+        tuple(aborts),
+        tuple(wrong),
+        tuple(later),
+        bool(local),
+        _message(logs, client, fatal, wrong),
+    )
+
+
+def _message(logs: LogStory, client: ClientInstance, fatal: int, wrong: list[Failure]) -> str:
+    """The first error's own words: some errors share a class that says nothing (KafkaException)."""
+    named = [failure.message for failure in client.failures if fatal in (failure.row, *failure.rows)]
+    detail = logs.string(fatal, "detail") if fatal >= 0 else None
+    return next((text for text in (*named, detail, *(failure.message for failure in wrong)) if text), "")
 
 
 def _first_fatal(logs: LogStory, client: ClientInstance) -> tuple[int, str]:
@@ -169,7 +188,8 @@ def _severity(story: Story, cases: list[_Case]) -> Severity:
 
 def _summary(name: Who, cause: str, cases: list[_Case]) -> str:
     aborts, later = sum(len(case.aborts) for case in cases), sum(len(case.later) for case in cases)
-    error = f"a fatal error ({bare(cause)})" if cause else "a fatal error"
+    said = quoted(cases[0].message, SHORT) if bare(cause) == "KafkaException" and cases[0].message else bare(cause)
+    error = f"a fatal error ({said})" if said else "a fatal error"
     times = "" if aborts == 1 else f" {aborts:,} times"
     what = f"{name.phrase} called abortTransaction{times} after {error}, which can only fail"
     return f"{what}; {plural(later, 'later call')} failed too, it was never replaced" if later else what
@@ -180,7 +200,8 @@ def _steps(story: Story, case: _Case) -> tuple[Step, ...]:
     if case.fatal >= 0:
         at = logs.at(case.fatal)
         when = f" at {clock(at)}" if at is not None else ""
-        text = f"P went into its fatal error state{when}: {bare(case.cause) or 'a fatal error'}"
+        said = f", {quoted(case.message, SHORT)}" if case.message else ""
+        text = f"P went into its fatal error state{when}: {bare(case.cause) or 'a fatal error'}{said}"
         steps.append(Step(text, _why_fatal(logs, case), event_places(story, [case.fatal])))
     thrown = f": {failure_phrase(case.failed[0])}" if case.failed else ""
     why = (

@@ -23,10 +23,14 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """The name under which lines of clients are counted together; both None: the lines name nobody."""
+    """The name under which lines of clients are counted together.
+
+    Lines that name nobody belong together where one client instance (`number`) wrote them.
+    """
 
     transactional_id: str | None
     client_id: str | None
+    number: int = -1
 
     @property
     def phrase(self) -> str:
@@ -76,7 +80,10 @@ def by_client(story: Story, rows: Iterable[int]) -> Iterator[tuple[ClientInstanc
 
 def who(client: ClientInstance | None) -> Who:
     """The name of a client; nobody's of None."""
-    return Who(client.transactional_id, client.client_id) if client is not None else Who(None, None)
+    if client is None:
+        return Who(None, None)
+    is_named = client.transactional_id is not None or client.client_id is not None
+    return Who(client.transactional_id, client.client_id, -1 if is_named else client.number)
 
 
 def rows_of(logs: LogStory, client: ClientInstance, *kinds: EventKind) -> Array:

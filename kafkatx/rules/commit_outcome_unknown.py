@@ -290,13 +290,21 @@ def _remedies(story: Story, case: _Case, is_commit: bool, outcome: Outcome) -> t
         cost="the calling thread waits as long as the coordinator is away",
         restart_needed=True,
     )
-    waited = case.attempt.waited_ms or 0
-    longer = max_block(
-        advised(story, case.client.transactional_id if case.client else None, case.client),
-        waited,
-        f"the call waited {duration(waited)} and got no answer",
-    )
+    away, measured = _away(story, case)
+    whom = advised(story, case.client.transactional_id if case.client else None, case.client)
+    longer = max_block(whom, away, measured)
     return (*_about_the_data(is_commit, outcome), again, *longer)
+
+
+def _away(story: Story, case: _Case) -> tuple[int, str]:
+    """How long the answer stayed out: until the commit was decided, where rows tell, else as long as the call waited."""
+    attempt, row = case.attempt, case.resolved.transaction
+    waited = attempt.waited_ms or 0
+    if row >= 0 and case.resolved.outcome.is_commit and attempt.called_at is not None:
+        decided = int(story.transactions["decided_at"][row]) - attempt.called_at
+        if decided > waited:
+            return decided, f"the commit was decided {duration(decided)} after the call"
+    return waited, f"the call waited {duration(waited)} and got no answer"
 
 
 def _about_the_data(is_commit: bool, outcome: Outcome) -> Iterator[Remedy]:

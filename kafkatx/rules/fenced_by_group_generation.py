@@ -49,6 +49,7 @@ from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of
 from kafkatx.rules.log_wording import client_actor, event_places
 from kafkatx.rules.remedies import max_poll
 from kafkatx.rules.wording import begin_row, decision_row, marker_place, parts_of, plural
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import duration
 from kafkatx.terms.topics import CONSUMER_OFFSETS
@@ -67,7 +68,8 @@ MANY_AN_HOUR = 3
 """More than that in an hour is no chance meeting of a rebalance, but a consumer that polls too late."""
 BEFORE_MS = 60_000
 """How long before the refusal its cause is looked for in the consumer's lines."""
-GROUP_EVENTS = (EventKind.poll_timeout, EventKind.group_lost, EventKind.rebalance)
+GROUP_EVENTS = (EventKind.poll_timeout, EventKind.group_lost, EventKind.member_removed)
+"""Lines of a consumer, or of the group's coordinator, that tell why a member lost its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +109,16 @@ def _rows(story: Story) -> list[int]:
 
 
 def _before(logs: LogStory, client: ClientInstance | None, row: int) -> tuple[int, ...]:
-    """What consumers of the same log said of their group shortly before (they share the process with the producer)."""
+    """What consumers of the same log, or the coordinator of their groups, said of the group shortly before."""
     at = logs.at(row)
     if client is None or at is None:
         return ()
     events = logs.of_kind(*GROUP_EVENTS)
-    near = events[(logs.events["source"][events] == client.source) & (logs.times[events] >= at - BEFORE_MS)]
-    return tuple(near[logs.times[near] <= at].tolist())
+    of_source = logs.events["source"] == client.source
+    groups = np.unique(logs.events["group_code"][of_source])
+    is_theirs = of_source[events] | np.isin(logs.events["group_code"][events], groups[groups >= 0])
+    near = events[is_theirs & (logs.times[events] >= at - BEFORE_MS) & (logs.times[events] <= at + CLIENT_TOLERANCE_MS)]
+    return tuple(number for number in near.tolist() if number < row or logs.events["source"][number] != client.source)
 
 
 def _finding(story: Story, name: Who, cases: list[_Case]) -> Finding:
@@ -159,8 +164,8 @@ def _steps(story: Story, case: _Case) -> tuple[Step, ...]:
     steps = []
     if case.before:
         late = [row for row in case.before if logs.kind(row) is EventKind.poll_timeout]
-        text = "the consumer polled too late and left its group" if late else "the group changed"
-        why = "lines of a consumer in the same log, shortly before"
+        text = "the consumer polled too late and left its group" if late else "the member lost its place in the group"
+        why = "lines of a consumer in the same log, or of its group's coordinator, shortly before"
         steps.append(Step(text, why, event_places(story, late or case.before, 3)))
     steps.append(
         Step(
@@ -224,9 +229,10 @@ def _without_offsets(story: Story) -> Array:
 def _is_empty_offsets(story: Story, part: np.void) -> bool:
     topic, _ = story.topic_partition(int(part["partition_code"]))
     horizon = story.horizons.get(int(part["partition_code"]))
-    if topic != CONSUMER_OFFSETS or horizon is None or not horizon.is_whole or horizon.is_compacted:
+    if topic != CONSUMER_OFFSETS or horizon is None or not horizon.is_whole or part["marker"] < 0:
         return False
-    return bool(part["span"] < 0 and part["marker"] >= 0 and part["status"] == Status.MARKED)
+    is_uncleaned = int(story.spans["marker_offset"][part["marker"]]) >= horizon.first_dirty
+    return bool(part["span"] < 0 and part["status"] == Status.MARKED and is_uncleaned)
 
 
 def _guess(story: Story, name: str, rows: list[int]) -> Finding:

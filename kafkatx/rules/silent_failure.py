@@ -24,7 +24,7 @@ import numpy as np
 from kafkatx.histories.data_endings import data_endings
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.growing import Array
-from kafkatx.histories.logs import ClientInstance, LogStory
+from kafkatx.histories.logs import ClientInstance, Initialised, LogStory
 from kafkatx.histories.story import Story
 from kafkatx.rules.client_logs import only, times_of, who
 from kafkatx.rules.finding import Considered, Finding, NotCheckable, Remedy, Step, Subject
@@ -61,6 +61,10 @@ EXCEPTIONS = (
 """Lines that show that something failed for good."""
 SAYS_ABORT = (2, 6)
 """From this release on a client logs abortTransaction; before it an intended abort leaves no line."""
+SHARED_CLOCK_MS = 500
+"""What a client's clock may be off beside the skew that events seen from both sides show."""
+LATEST = 1 << 62
+"""A client meets the coordinator's timeout at its next call, however late."""
 ENDING_CALLS = ("commitTransaction", "abortTransaction")
 
 
@@ -145,33 +149,51 @@ def _lost_without_rows(story: Story) -> Iterator[tuple[str, _Lost]]:
 
 
 def _client_of(story: Story, transactional_id: str, lost: _Lost) -> ClientInstance | None:
-    """The client instance whose transaction it was, if its log covers the time."""
-    for client in story.logs.clients_of(transactional_id):
-        is_owner = lost.producer_id in client.producer_ids or not client.producer_ids
-        if is_owner and client.owns_producer_ids and _covers(story.logs, client, lost):
-            return client
-    return None
+    """The client instance whose transaction it was, if its log covers it: by witnesses, else by the last grant."""
+    if lost.row >= 0:
+        number = int(story.witnesses.instance[lost.row])
+        owners = [client for client in story.logs.clients if client.number == number]
+    else:
+        limit = lost.since + CLIENT_TOLERANCE_MS
+        named = [client for client in story.logs.clients_of(transactional_id) if client.owns_producer_ids]
+        owners = [client for client in named if any(_is_grant(one, lost, limit) for one in client.initialisations)][-1:]
+    return next((client for client in owners if _covers(story.logs, client, lost)), None)
+
+
+def _is_grant(given: Initialised, lost: _Lost, limit: int) -> bool:
+    return given.producer_id == lost.producer_id and given.at is not None and given.at <= limit
 
 
 def _covers(logs: LogStory, client: ClientInstance, lost: _Lost) -> bool:
     """Whether the client lived then and its log reaches to the end of the transaction, or to an orderly close()."""
-    if client.since is None or lost.since < 0 or client.since > lost.since + CLIENT_TOLERANCE_MS:
+    skew, tolerance = _clock(logs, client)
+    since, until = lost.since + skew, lost.until + skew
+    if client.since is None or lost.since < 0 or client.since > since + tolerance:
         return False
-    if client.closed_at is not None and client.closed_at >= lost.since - CLIENT_TOLERANCE_MS:
+    if client.closed_at is not None and client.closed_at >= since - tolerance:
         return lost.ended_by is not EndedBy.timeout
-    return logs.covers(client.source, client.since, lost.until)
+    return logs.covers(client.source, client.since, until)
+
+
+def _clock(logs: LogStory, client: ClientInstance) -> tuple[int, int]:
+    """How far a client's clock is ahead of the brokers', and what it may be off beside that."""
+    clock = logs.clocks[client.source]
+    if clock.skew_ms is None:
+        return 0, CLIENT_TOLERANCE_MS
+    return clock.skew_ms, min(CLIENT_TOLERANCE_MS, SHARED_CLOCK_MS + 4 * (clock.spread_ms or 0))
 
 
 def _case(logs: LogStory, client: ClientInstance, lost: _Lost) -> _Case | None:
     """The silence about lost data, None where somebody was told or wanted it so."""
-    rows = _window(logs, client, lost.since - CLIENT_TOLERANCE_MS, lost.until + CLIENT_TOLERANCE_MS)
+    skew, tolerance = _clock(logs, client)
+    until = LATEST if lost.ended_by is EndedBy.timeout else lost.until + skew + CLIENT_TOLERANCE_MS
+    rows = _window(logs, client, lost.since + skew - tolerance, until)
     levels, kinds = logs.events["level"][rows], logs.events["kind"][rows]
     loud = (levels >= Level.warn) & ~np.isin(kinds, np.array(NO_FAILURE))
     if loud.any():
         return None
-    shows = np.isin(kinds, np.array(EXCEPTIONS)) & (levels >= 0)
-    quiet = rows[shows & (logs.times[rows] >= lost.since - CLIENT_TOLERANCE_MS)]
-    called = rows[kinds == EventKind.abort_called]
+    quiet = rows[np.isin(kinds, np.array(EXCEPTIONS)) & (levels >= 0)]
+    called = rows[(kinds == EventKind.abort_called) & (logs.times[rows] <= lost.until + skew + tolerance)]
     closes = rows[kinds == EventKind.abort_on_close]
     if len(quiet):
         is_wanted = len(called) and not (quiet < called[-1]).any()

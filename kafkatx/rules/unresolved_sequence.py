@@ -65,8 +65,8 @@ EARLIER_BATCH_MS = 2_000
 class Variant(StrEnum):
     """What the client made of it; the values are words for a reader."""
 
-    fatal = "in its fatal error state: it can do nothing any more"
-    abortable = "in its abortable error state: the transaction has to be aborted"
+    fatal = "went into its fatal error state and can do nothing any more"
+    abortable = "went into its abortable error state: the transaction has to be aborted"
     idempotent = "raised its own epoch and went on"
 
 
@@ -193,8 +193,7 @@ def _summary(name: Who, variant: Variant, cases: list[_Case]) -> str:
     where = sorted({f"{topic}-{number}" for case in cases for topic, number in case.partitions})
     of = f" of {', '.join(where[:3])}" if where else ""
     times = "" if len(cases) == 1 else f", {len(cases):,} times"
-    is_was = "" if variant is Variant.idempotent else "is "
-    return f"{name.phrase} gave up batches{of} that it had sent, their fate unknown{times}; it {is_was}{variant}"
+    return f"{name.phrase} gave up batches{of} that it had sent, their fate unknown{times}; it {variant}"
 
 
 def _steps(story: Story, variant: Variant, case: _Case) -> tuple[Step, ...]:
@@ -202,8 +201,7 @@ def _steps(story: Story, variant: Variant, case: _Case) -> tuple[Step, ...]:
     said = "it says so itself; only a batch that was sent at least once leaves its sequence open"
     if variant is Variant.idempotent:
         said = "the last sequence acknowledged is not the one before the next; nothing else makes it raise its epoch"
-    was = "" if variant is Variant.idempotent else "was "
-    steps.append(Step(f"P {was}{variant.value}", said, event_places(story, case.rows, 3)))
+    steps.append(Step(f"P {variant}", said, event_places(story, case.rows, 3)))
     return (*steps, *_written(story, variant, case))
 
 
@@ -238,9 +236,9 @@ def _expiries(story: Story, case: _Case) -> Iterator[Step]:
 
 def _written(story: Story, variant: Variant, case: _Case) -> Iterator[Step]:
     """Whether the batch is in the log, and what became of its transaction, as far as data and rows are at hand."""
-    yield from (_in_log(story, case, *partition) for partition in case.partitions if _has_log(story, *partition))
     if variant is Variant.idempotent or case.client is None:
         return
+    yield from (_in_log(story, case, *partition) for partition in case.partitions if _has_log(story, *partition))
     resolved = _outcome(story, case)
     if resolved.outcome is not Outcome.unknown:
         yield Step(f"what became of its transaction: {resolved.outcome}", resolved.because, resolved.places)
