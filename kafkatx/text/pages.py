@@ -32,6 +32,7 @@ class Part:
     say). `is_elided`: lines or fields were left out, so that absence in it proves nothing; `is_whole`: it has its
     header, nothing foreign stands between its lines, and its last line is complete. `named` is the path that the text
     itself names (`Dumping PATH`); `run` numbers the incidents of a page: parts of different runs contradict each other.
+    `command` is the call of a tool that the text quotes above the stretch (its options tell the isolation level).
     """
 
     kind: PartKind
@@ -45,3 +46,4 @@ class Part:
     is_whole: bool = True
     named: str | None = None
     run: int = 0
+    command: str | None = None

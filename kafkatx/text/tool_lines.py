@@ -215,6 +215,16 @@ def is_whole(printed: Printed) -> bool:
     return True
 
 
+def is_complete(printed: Printed) -> bool:
+    """Whether the last line of a text has everything, as far as it tells: its last field, or all of its content."""
+    if printed.shape is not Shape.RECORD:
+        return is_whole(printed) or printed.shape is Shape.INDEX
+    has_fields = _HEADER_KEYS in printed.text or " crc: " in printed.text
+    return (
+        has_fields and _growth_of(Line(0, 0, printed.text), printed.text) is None and not _has_open_brace(printed.text)
+    )
+
+
 def _has_open_brace(text: str) -> bool:
     """Whether what the tool prints as JSON is not closed."""
     begin = max(text.find("LeaderChange: {"), text.find(" payload: {"))

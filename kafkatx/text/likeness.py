@@ -1,0 +1,92 @@
+"""What a line of no tool is like: a line of a log, the rest of one above, a sign that something was left out.
+
+This decides only where a log begins and ends in a page, so it asks for little: a time or a level where a line begins, a
+frame of a stack trace, the name of an exception, a client's prefix. What a line means is read by text/logs.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kafkatx.terms.setting_names import is_known
+
+_TIME = (
+    r"\d{4}[-/.]\d\d[-/.]\d\d[T _]\d\d[:.]\d\d|\d{1,2}:\d\d:\d\d[.,]\d{3}|\d\d:\d\d:\d\d\s|\d{8}[ T]\d\d:?\d\d:?\d\d"
+    r"|\d{1,2}[./ -](?:\d\d|[A-Z][a-z]{2})[./ -]\d{2,4}[ ,T:]+\d{1,2}:\d\d"
+    r"|(?:[A-Z][a-z]{2},? )?[A-Z][a-z]{2} +\d{1,2},? (?:\d{4},? )?\d{1,2}:\d\d:\d\d|\d{10,13}(?:\.\d{3,6})?[ |]"
+)
+_LEVEL = r"(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE)\b[\]:|]?\s"
+_OPENING = r"(?:\x1b\[[0-9;]*m|[\[(\"'`<]|<\d{1,3}>(?:\d )?)*"
+_LOG = re.compile(
+    rf"{_OPENING}(?:{_TIME}|{_LEVEL})|%\d\|\d{{10}}|[IWEF]\d{{4}} \d\d:\d\d:\d\d|\[(?:main|[\w|. -]*thread[^\]]*)\] "
+    r'|\{"(?:@?timestamp|time|ts|@t|level|severity|log|message|msg|thread|thread_name|logger|@version|instant)"\s*:'
+    r"|\[(?:pod/[^\]]{1,250}|(?:Producer|Consumer|AdminClient|Transactional|\w{0,12}ducer|\w{0,12}sumer)\b[^\]]{0,500}clientId=)"
+    r"|\[TransactionalId |\[(?:Transaction ?(?:Coordinator|State|Marker)|GroupCoordinator|ReplicaManager)\b"
+    r"|(?:[\w.$]+\.)?\w+Config(?:\$\w+)? values:|(?:stdout|stderr) [FP] "
+)
+_CONTAINER = re.compile(
+    rf"[\w.-]{{1,60}}\s+\| {_OPENING}(?:{_TIME}|{_LEVEL})|[\w./-]{{1,200}}[:-](?:\d{{1,9}}[:-])?{_OPENING}(?:{_TIME})"
+)
+_TRACE = re.compile(
+    r"\s*at [\w.$<>/@-]{1,250}\(|\s*Caused by: |\s*Suppressed: |\s*\.\.\. \d+ (?:more|common frames)"
+    r"|\s*(?:Wrapped by: )?(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[\w$]{1,99}(?:Exception|Error|Throwable)\b(?::|\s*$|: )"
+    r"|Exception in thread \"|Traceback \(most recent call last\):|\s+File \"[^\"]{1,250}\", line \d+"
+)
+_QUOTE = re.compile(r"(?:[>|*#]+|//+|&gt;|\s)+")
+_ELISION = re.compile(
+    r"(?:[>|*#/\s])*[\[(<{-]*\s*(?:\.{2,}|…+|snip(?:ped)?|truncated|omitted|cut|skipp\w*"
+    r"|.{0,40}(?:lines|records) (?:omitted|skipped|removed|cut|left out).{0,20})\s*[.…]*[\])>}-]*\s*"
+)
+_FENCE = re.compile(
+    r"(?:[>|*#/\s])*(?:`{3,}|~{3,})\s*\w{0,20}\s*|\s*\{(?:code|noformat|quote)(?::[^{}]{0,100})?\}\s*"
+    r"|\s*</?(?:pre|code)[^<>]{0,100}>\s*"
+)
+_BREAK = re.compile(
+    r"\s*(?:#{1,6}\s+\S.*|={4,}|-{4,}|\*{4,}|_{4,}|h[1-6]\. .+|(?:incident|case|problem|scenario)\s*#?\d+\b.{0,120})",
+    re.IGNORECASE,
+)
+_SETTING = re.compile(r"\s*(?:[-*>]\s+)?\"?([A-Za-z][\w-]*(?:\.[\w-]+)*)\"?\s*[=:](?:\s*\S.{0,4000})?$")
+_OTHER = re.compile(
+    r"\b(?:other|another|second|different|andere\w*|zweite\w*|otr[ao]s?|autres?)\b|其他|另", re.IGNORECASE
+)
+LONGEST_FRONT = 2_000
+
+
+def is_log_line(text: str) -> bool:
+    """Whether a line begins like one of a log, or is a line of a stack trace."""
+    text = text[:LONGEST_FRONT]
+    if _LOG.match(text) or _TRACE.match(text) or _CONTAINER.match(text):
+        return True
+    quote = _QUOTE.match(text)
+    return quote is not None and bool(_LOG.match(text, quote.end()) or _TRACE.match(text, quote.end()))
+
+
+def goes_on(text: str) -> bool:
+    """Whether a line may belong to the line of a log above it: indented, or a further line of a stack trace."""
+    return text[:1] in (" ", "\t") or _TRACE.match(text[:LONGEST_FRONT]) is not None
+
+
+def is_elision(text: str) -> bool:
+    """Whether a line says that lines were left out (`...`, `[snip]`)."""
+    return len(text) < 120 and _ELISION.fullmatch(text) is not None
+
+
+def is_fence(text: str) -> bool:
+    """Whether a line only opens or closes a quotation (Markdown, Jira, HTML)."""
+    return len(text) < 120 and _FENCE.fullmatch(text) is not None
+
+
+def is_break(text: str) -> bool:
+    """Whether a line begins a section of a page: a heading, a rule, the number of a case."""
+    return len(text) < 200 and _BREAK.fullmatch(text) is not None
+
+
+def setting_name(text: str) -> str | None:
+    """Return the name of the setting that a line gives, None for a line that gives none that Kafka's programs know."""
+    found = _SETTING.match(text) if len(text) < 4_200 else None
+    return found[1] if found and ("." in found[1] or "_" in found[1] or is_known(found[1])) else None
+
+
+def speaks_of_another(text: str) -> bool:
+    """Whether prose leads over to something else than what was shown before it."""
+    return _OTHER.search(text[:LONGEST_FRONT]) is not None

@@ -1,0 +1,173 @@
+"""The parts of a text file, whatever its size, and whether a file is a text at all.
+
+Small texts are cut line by line. Of a large one the beginning and places all over it are looked at: where they show
+nothing but lines of logs, it is a log, and only the literals that dumps begin with are searched in it; what surrounds
+them is cut line by line. Any other large text is cut as a small one is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from kafkatx.sources.files import OpenFile
+from kafkatx.text.cutting import cut
+from kafkatx.text.likeness import goes_on, is_log_line
+from kafkatx.text.lines import HEAD, Line, encoding_of, lines
+from kafkatx.text.pages import Part, PartKind
+from kafkatx.text.pasted import LONGEST_PREFIX, as_printed
+from kafkatx.text.settings import is_settings
+from kafkatx.text.stretches import TOOLS
+from kafkatx.text.tool_lines import tool_lines
+
+LARGE = 4 << 20
+"""Bytes above which a text is not read line by line when it is a log."""
+SAMPLES, SAMPLE = 16, 1 << 15
+LITERALS = (b"Dumping ", b"baseOffset: ", b"| offset: ", b"::TransactionMetadata(")
+"""What lines of tools that people paste into logs hold. (Entries of indexes are left to texts that are no logs.)"""
+BLOCK = 1 << 22
+BEFORE, BEHIND = 1 << 14, 1 << 16
+"""Bytes around a literal that are cut line by line."""
+MOST_SETTINGS = 1 << 20
+"""Bytes of a file of settings."""
+MOST_SETTING_LINES = 5_000
+SAMPLE_LINES = 100
+OVERLAP = 1 << 14
+"""Bytes of a line that are looked at around a literal."""
+CONTROLS = bytes(set(range(32)) - {8, 9, 10, 12, 13, 27})
+"""Control characters that no text has but where it shows binary payloads."""
+_LOGGED = re.compile(rb"[\[(<\"]?(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|INFO|DEBUG|WARN|ERROR|TRACE|FATAL)")
+_DUMPED = re.compile(rb"(?m)^(?:Dumping \S|(?:\| )?offset: \d+ |baseOffset: \d+ |(?:Log s|S)tarting offset: \d)")
+
+
+def is_text(head: bytes) -> bool:
+    """Whether the beginning of a file (some KiB) is that of a text; for files that are no segments.
+
+    A dump may hold binary payloads (control characters, NUL, bytes that are no UTF-8) and still is text: it has lines
+    that a tool printed. Of any other text most lines are without control characters, and nearly all bytes are UTF-8 or
+    letters of a single-byte encoding.
+    """
+    if not head or encoding_of(head).unit > 1:
+        return bool(head)
+    odd = len(head) - len(head.translate(None, CONTROLS))
+    if odd == 0:
+        return 10 * _foreign_bytes(head) <= len(head)
+    rows = head.split(b"\n")
+    clean = sum(1 for row in rows if row and row.translate(None, CONTROLS) == row)
+    return _DUMPED.search(head) is not None or (len(rows) > 2 and 4 * clean >= 3 * len(rows) and 50 * odd <= len(head))
+
+
+def _foreign_bytes(head: bytes) -> int:
+    """Bytes that are no UTF-8, but for a character that the end cuts off."""
+    return max(0, head.decode("utf-8", "replace").count("\ufffd") - 3)
+
+
+def parts(file: OpenFile) -> list[Part]:
+    """Return what stands where in a text file; its parts do not overlap. Raises nothing for what the text holds."""
+    if file.size == 0:
+        return []
+    if file.size <= MOST_SETTINGS and _is_settings(file):
+        return [Part(PartKind.SETTINGS, 0, file.size, 1)]
+    if file.size > LARGE and _is_log(file):
+        return _cut_log(file)
+    return cut(tool_lines(lines(file)))
+
+
+def _is_settings(file: OpenFile) -> bool:
+    """Whether a whole file is one of settings."""
+    texts = [line.text for line in islice(lines(file), MOST_SETTING_LINES)]
+    return is_settings(texts) and not any(as_printed(text) for text in texts[:SAMPLE_LINES])
+
+
+def _is_log(file: OpenFile) -> bool:
+    """Whether a large text shows nothing but lines of logs wherever it is looked at."""
+    if encoding_of(file.read(0, HEAD)).unit > 1:
+        return False
+    filled = fitting = 0
+    for number in range(SAMPLES):
+        at = number * (file.size - SAMPLE) // (SAMPLES - 1)
+        texts = [line.text for line in lines(file, at, at + SAMPLE)][int(at > 0) :]
+        for text in filter(str.strip, texts[:SAMPLE_LINES]):
+            if as_printed(text) is not None:
+                return False
+            filled += 1
+            fitting += is_log_line(text) or goes_on(text)
+    return 10 * fitting >= 7 * filled > 0
+
+
+def _cut_log(file: OpenFile) -> list[Part]:
+    """Cut a log in which dumps may stand: they are parts, all the rest of it is log."""
+    found: list[Part] = []
+    at, number = 0, 1
+    for part in cut(tool_lines(_surroundings(file))):
+        if part.kind in TOOLS:
+            if part.position > at:
+                found.append(Part(PartKind.LOG, at, part.position, number))
+            found.append(part)
+            at, number = part.end, part.line + _ends_of_lines(file, part.position, part.end)
+    if at < file.size:
+        found.append(Part(PartKind.LOG, at, file.size, number))
+    return found
+
+
+def _surroundings(file: OpenFile) -> Iterator[Line]:
+    """The lines around everything that looks like the beginning of a dump."""
+    at, number = 0, 1
+    for begin, end in _regions(file):
+        number += _ends_of_lines(file, at, begin)
+        yield from lines(file, begin, end, number)
+        number += _ends_of_lines(file, begin, end)
+        at = end
+
+
+def _regions(file: OpenFile) -> Iterator[tuple[int, int]]:
+    """Stretches of whole lines around literals, in order and apart from each other."""
+    region: tuple[int, int] | None = None
+    for hit in _hits(file):
+        begin, end = _line_start(file, max(0, hit - BEFORE)), min(file.size, hit + BEHIND)
+        if region is not None and begin > region[1]:
+            yield region[0], _line_start(file, region[1])
+            region = None
+        region = (begin if region is None else region[0], end)
+    if region is not None:
+        yield region[0], _line_start(file, region[1])
+
+
+def _hits(file: OpenFile) -> Iterator[int]:
+    """Positions of literals in lines that a tool printed; close to one another only one of them."""
+    passed = 0
+    for at in range(0, file.size, BLOCK):
+        begin = max(0, at - OVERLAP)
+        block = file.read(begin, at + BLOCK - begin)
+        for place in sorted({hit for literal in LITERALS for hit in _finds(block, literal)}):
+            if begin + place >= passed and _is_printed(block, place):
+                yield begin + place
+                passed = begin + place + BEHIND // 4
+
+
+def _finds(block: bytes, literal: bytes) -> Iterator[int]:
+    at = block.find(literal)
+    while at >= 0:
+        yield at
+        at = block.find(literal, at + 1)
+
+
+def _is_printed(block: bytes, place: int) -> bool:
+    """Whether the line around a literal is one that a tool printed."""
+    start = block.rfind(b"\n", max(0, place - LONGEST_PREFIX), place) + 1
+    if (start == 0 and place > LONGEST_PREFIX) or _LOGGED.match(block, start):
+        return False
+    end = block.find(b"\n", place, place + OVERLAP)
+    return as_printed(block[start : end if end >= 0 else place + OVERLAP].decode("utf-8", "replace")) is not None
+
+
+def _line_start(file: OpenFile, position: int) -> int:
+    """Beginning of the line that byte `position` stands in, looked for within a block; the position itself else."""
+    begin = max(0, position - OVERLAP)
+    found = file.read(begin, position - begin).rfind(b"\n")
+    return begin + found + 1 if found >= 0 or begin == 0 else position
+
+
+def _ends_of_lines(file: OpenFile, begin: int, end: int) -> int:
+    return sum(file.read(at, min(BLOCK, end - at)).count(b"\n") for at in range(begin, end, BLOCK))
