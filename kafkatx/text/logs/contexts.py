@@ -105,12 +105,11 @@ def _bracket(text: str) -> tuple[str | None, str]:
         return found[1].replace(" transactional_id=", ", transactional_id="), text[found.end() :]
     if text[:1] != "[":
         return None, text
-    depth = 0
-    for at in range(min(len(text), LONGEST_BRACKET)):
-        if text[at] == "[":
-            depth += 1
-        elif text[at] == "]" and (depth := depth - 1) == 0:
-            return text[1:at], text[at + 1 :].removeprefix(":").removeprefix(" ")
+    end = text.find("]", 1, LONGEST_BRACKET)
+    while end > 0 and (text.count("[", 0, end) - text.count("]", 0, end + 1)) > 0:
+        end = text.find("]", end + 1, LONGEST_BRACKET)
+    if end > 0:
+        return text[1:end], text[end + 1 :].removeprefix(":").removeprefix(",").removeprefix(" ")
     return None, text
 
 

@@ -19,7 +19,7 @@ from kafkatx.text.logs.contexts import NOTHING, Context, split_context, with_thr
 from kafkatx.text.logs.json_lines import Record, read_record
 from kafkatx.text.logs.layouts import LAYOUTS, LEVELS, SYSLOG_LEVELS, Layout
 from kafkatx.text.logs.stamps import DAY_MS, NO_STAMP, ZONE_STEP_MS, Stamp, midnight_of, read_stamp
-from kafkatx.text.logs.wrappers import Wrapped, unwrap
+from kafkatx.text.logs.wrappers import WRAPPERS, Wrapped, Wrapper, unwrap, wrappers_of
 
 SAMPLE_LINES = 200
 """Lines of a sample that are looked at."""
@@ -84,6 +84,7 @@ class Framer:
     def __init__(self, sample: Iterable[str] = (), midnight: int | None = None) -> None:
         """Choose the layout by a sample; `midnight` is the day of times without a date (ms, as if UTC), if known."""
         self._order: tuple[Layout, ...] = LAYOUTS
+        self._wrappers = WRAPPERS
         self._indent = 0
         self._midnight = midnight
         self._last_of_day = -1
@@ -91,30 +92,40 @@ class Framer:
 
     def frame(self, line: str, before: str = "") -> Framed:
         """Frame a line; `before` is the line above it, of use where that one ends behind the logger's name."""
-        wrapped = unwrap(line)
-        if self._indent and not wrapped.text[: self._indent].strip():
-            wrapped = replace(
-                wrapped,
-                text=wrapped.text[self._indent :],
-                start=wrapped.start + self._indent if wrapped.start >= 0 else -1,
-            )
-        return self._structured(wrapped) or self._shaped(wrapped) or self._damaged(wrapped, before)
+        wrapped = self._unwrapped(line, self._wrappers)
+        if framed := self._structured(wrapped) or self._shaped(wrapped):
+            return framed
+        if not continues(wrapped.text):
+            wrapped = self._unwrapped(line, WRAPPERS)
+            if wrapped.start and (framed := self._structured(wrapped) or self._shaped(wrapped)):
+                return framed
+        return self._damaged(wrapped, before)
+
+    def _unwrapped(self, line: str, wrappers: tuple[Wrapper, ...]) -> Wrapped:
+        wrapped = unwrap(line, wrappers)
+        if not self._indent or wrapped.text[: self._indent].strip():
+            return wrapped
+        start = wrapped.start + self._indent if wrapped.start >= 0 else -1
+        return replace(wrapped, text=wrapped.text[self._indent :], start=start)
 
     def continues(self, line: str) -> bool:
         """Tell whether a line, without its wrappers, belongs to one above it."""
-        text = unwrap(line).text
-        return continues(text[self._indent :] if not text[: self._indent].strip() else text)
+        return continues(self._unwrapped(line, self._wrappers).text)
 
     def _choose(self, sample: Iterable[str]) -> None:
         counts = dict.fromkeys(range(len(LAYOUTS)), 0)
         indents: dict[int, int] = {}
+        wrappers: dict[str, Wrapper] = {}
         for _, line in zip(range(SAMPLE_LINES), sample, strict=False):
+            wrappers |= {wrapper.name: wrapper for wrapper in wrappers_of(line)}
             text = unwrap(line).text
             inner = text.lstrip(" ")
             fits = next((at for at, layout in enumerate(LAYOUTS) if layout.pattern.match(inner)), None)
             if fits is not None:
                 counts[fits] += 1
                 indents[len(text) - len(inner)] = indents.get(len(text) - len(inner), 0) + 1
+        if any(counts.values()):
+            self._wrappers = tuple(wrapper for wrapper in WRAPPERS if wrapper.name in wrappers)
         seen = [layout for at, layout in enumerate(LAYOUTS) if counts[at]]
         self._order = (*seen, *(layout for layout in LAYOUTS if layout not in seen))
         self._indent = max(indents, key=lambda width: indents[width]) if indents else 0

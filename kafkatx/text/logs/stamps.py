@@ -21,7 +21,7 @@ ZONE_STEP_MS = 900_000
 
 _NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTHS = {name: number for number, name in enumerate(_NAMES, 1)}
-_CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,:]\d{1,9})?(?: ?[AP]M)?"
+_CLOCK = r"(?:\d\d:\d\d:\d\d(?:[.,:]\d{1,9})?(?: ?[AP]M)?|\d:\d\d:\d\d(?:[.,:]\d{1,9})? ?[AP]M)"
 _ZONE = r"(?: ?(?:Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)(?![\w:]))?"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
 
@@ -64,9 +64,24 @@ class Stamp:
 NO_STAMP = Stamp(-1, -1)
 
 
-@lru_cache(maxsize=1024)
 def read_stamp(text: str) -> Stamp:
     """Read a stamp; `NO_STAMP` if it is none or names a time that does not exist."""
+    if len(text) == 23 and text[19] in ",." and text[17:19].isdecimal() and text[20:].isdecimal():
+        minute = _minute(text[:16])
+        if minute.at >= 0 and text[16] == ":" and text[17] < "6":
+            within = int(text[17:19]) * 1_000 + int(text[20:])
+            return Stamp(minute.at + within, minute.of_day + within)
+    return _read(text)
+
+
+@lru_cache(maxsize=1024)
+def _minute(text: str) -> Stamp:
+    """Read a stamp up to its minutes."""
+    return _read(text + ":00") if text[:4].isdecimal() else NO_STAMP
+
+
+@lru_cache(maxsize=1024)
+def _read(text: str) -> Stamp:
     if text[:1] == "1" and text.replace(".", "", 1).isdigit() and len(text.partition(".")[0]) in (10, 13):
         return Stamp(_epoch_ms(text), -1, is_zoned=True)
     found = _PARTS.fullmatch(text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +39,11 @@ class Wrapper:
     name: str
     pattern: re.Pattern[str]
     samples: tuple[tuple[str, str], ...]
+
+    def inside(self, text: str) -> re.Match[str] | None:
+        """Match a line that has this prefix; the group `text` is what stands behind it."""
+        found = self.pattern.match(text)
+        return found if found and found.end() == len(text) and found.start("text") else None
 
 
 _PRIORITY = r"(?:<\d{1,3}>)?"
@@ -100,13 +106,13 @@ WRAPPERS = (
 )
 
 
-def unwrap(line: str) -> Wrapped:
-    """Take off colours and wrappers; a line without any comes back as it is."""
-    found = Wrapped(line)
-    if "\x1b" in line:
-        found = Wrapped(ANSI.sub("", line), start=-1)
+def unwrap(line: str, wrappers: tuple[Wrapper, ...] = WRAPPERS) -> Wrapped:
+    """Take off colours and wrappers (those given, and docker's JSON); a line without any comes back as it is."""
+    found = Wrapped(ANSI.sub("", line), start=-1) if "\x1b" in line else Wrapped(line)
+    if not wrappers and found.text[:1] != "{":
+        return found
     for _ in range(MOST_WRAPPERS):
-        inner = _docker_json(found) or _prefixed(found)
+        inner = _docker_json(found) or _prefixed(found, wrappers)
         if inner is None:
             return found
         found = inner
@@ -135,9 +141,22 @@ def _docker_json(outer: Wrapped) -> Wrapped | None:
     return Wrapped(text.rstrip("\r\n"), _stamp(time, outer.stamp), outer.writer, -1)
 
 
-def _prefixed(outer: Wrapped) -> Wrapped | None:
-    for wrapper in WRAPPERS:
-        if (found := wrapper.pattern.match(outer.text)) and found.end() == len(outer.text) and found.start("text"):
+def wrappers_of(line: str) -> Iterator[Wrapper]:
+    """Yield the wrappers that a line has, outermost first."""
+    found = Wrapped(ANSI.sub("", line))
+    for _ in range(MOST_WRAPPERS):
+        used = next((one for one in WRAPPERS if one.inside(found.text)), None)
+        inner = _docker_json(found) or (_prefixed(found, (used,)) if used else None)
+        if inner is None:
+            return
+        if used:
+            yield used
+        found = inner
+
+
+def _prefixed(outer: Wrapped, wrappers: tuple[Wrapper, ...]) -> Wrapped | None:
+    for wrapper in wrappers:
+        if found := wrapper.inside(outer.text):
             groups = found.groupdict()
             return Wrapped(
                 found["text"],
