@@ -130,7 +130,7 @@ class LogStory:
     @cached_property
     def settings(self) -> Settings:
         """Settings in force, of clients and of brokers; brokers' defaults follow the release that they log."""
-        rows = self.of_kind(EventKind.broker_starting)
+        rows = self.of_kind(EventKind.broker_release)
         said = [self.string(int(row), "detail") for row in rows[-1:]]
         return Settings(self.facts.settings, self.facts.sources, release_of(self.facts.settings, said))
 

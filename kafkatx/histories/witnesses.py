@@ -151,10 +151,13 @@ def witnesses(logs: LogStory, ends: Ends) -> Witnesses:
 
 
 def _tolerance(clock: Clock) -> int:
-    """How far a client's time may lie from a broker's when the skew is taken off."""
+    """How far a client's time may lie from a broker's when the skew is taken off.
+
+    What few pairs show as skew may be a slow answer.
+    """
     if clock.skew_ms is None:
         return CLIENT_TOLERANCE_MS
-    return min(CLIENT_TOLERANCE_MS, KNOWN_CLOCK_MS + 4 * (clock.spread_ms or 0))
+    return min(CLIENT_TOLERANCE_MS, KNOWN_CLOCK_MS + 4 * (clock.spread_ms or 0) + abs(clock.skew_ms))
 
 
 class _Work:
@@ -250,7 +253,7 @@ class _Work:
         for name, clients in self._silent_clients().items():
             ends = np.flatnonzero((self.ends.name == name) & (self.found.instance < 0) & (self.ends.decided_at >= 0))
             alive = np.array([self._is_alive(client, self.ends.decided_at[ends]) for client in clients]).reshape(
-                -1, len(ends)
+                len(clients), len(ends)
             )
             only = alive.sum(axis=0) == 1
             numbers = np.array([client.number for client in clients], np.int64)
