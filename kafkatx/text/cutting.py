@@ -87,7 +87,7 @@ class _Cutter:
             self.current.extend(line.line.end)
         else:
             self._plain(line, line.line.text)
-        self.is_blank = not line.line.text.strip()
+        self.is_blank = not line.line.text.strip() or (line.printed is None and likeness.is_fence(line.line.text))
 
     def parts(self) -> list[Part]:
         """Return what was cut."""
@@ -155,13 +155,13 @@ class _Cutter:
             return
         if likeness.is_elision(text):
             self._elide(line)
-        elif self.command.endswith("\\") or is_command(text):
-            self._command(line, text)
         elif current is not None and current.kind in TOOLS and self._belongs(current, text):
             current.extend(line.line.end)
+        elif self.command.endswith("\\") or is_command(text):
+            self._command(line, text)
         elif likeness.is_log_line(text) or self._goes_on(text):
             self._grow(PartKind.LOG, line)
-        elif likeness.is_break(text):
+        elif likeness.is_heading(text) or likeness.is_rule(text):
             self._break(line, text)
         elif name := likeness.setting_name(text):
             self._grow(PartKind.SETTINGS, line).known_settings += is_known(name)
@@ -182,7 +182,7 @@ class _Cutter:
         """Whether a line belongs to the log above it."""
         if self.current is None or self.current.kind is not PartKind.LOG:
             return False
-        return likeness.goes_on(text) or (not self.is_blank and not likeness.is_break(text))
+        return likeness.goes_on(text) or (not self.is_blank and not likeness.is_heading(text))
 
     def _elide(self, line: ToolLine) -> None:
         stretch = self.waiting if self.current is None or self.current.kind not in TOOLS else self.current

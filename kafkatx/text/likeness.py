@@ -41,15 +41,16 @@ _FENCE = re.compile(
     r"(?:[>|*#/\s])*(?:`{3,}|~{3,})\s*\w{0,20}\s*|\s*\{(?:code|noformat|quote)(?::[^{}]{0,100})?\}\s*"
     r"|\s*</?(?:pre|code)[^<>]{0,100}>\s*"
 )
-_BREAK = re.compile(
-    r"\s*(?:#{1,6}\s+\S.*|={4,}|-{4,}|\*{4,}|_{4,}|h[1-6]\. .+|(?:incident|case|problem|scenario)\s*#?\d+\b.{0,120})",
-    re.IGNORECASE,
+_HEADING = re.compile(
+    r"\s*(?:#{1,6}\s+\S|h[1-6]\. |(?:\*\*)?(?:incident|case|problem|scenario)\s*#?\d{1,4}\b)", re.IGNORECASE
 )
+_RULE = re.compile(r"\s*(?:={4,}|-{4,}|\*{4,}|_{4,})\s*")
 _SETTING = re.compile(r"\s*(?:[-*>]\s+)?\"?([A-Za-z][\w-]*(?:\.[\w-]+)*)\"?\s*[=:](?:\s*\S.{0,4000})?$")
 _OTHER = re.compile(
     r"\b(?:other|another|second|different|andere\w*|zweite\w*|otr[ao]s?|autres?)\b|其他|另", re.IGNORECASE
 )
 LONGEST_FRONT = 2_000
+LONGEST_HEADING = 200
 
 
 def is_log_line(text: str) -> bool:
@@ -76,9 +77,14 @@ def is_fence(text: str) -> bool:
     return len(text) < 120 and _FENCE.fullmatch(text) is not None
 
 
-def is_break(text: str) -> bool:
-    """Whether a line begins a section of a page: a heading, a rule, the number of a case."""
-    return len(text) < 200 and _BREAK.fullmatch(text) is not None
+def is_heading(text: str) -> bool:
+    """Whether a line heads a section of a page: Markdown, a wiki's, the number of a case."""
+    return len(text) < LONGEST_HEADING and _HEADING.match(text) is not None
+
+
+def is_rule(text: str) -> bool:
+    """Whether a line is a rule between sections."""
+    return len(text) < LONGEST_HEADING and _RULE.fullmatch(text) is not None
 
 
 def setting_name(text: str) -> str | None:

@@ -18,7 +18,8 @@ from kafkatx.text.pages import PartKind
 LONGEST_HEADING = 160
 LONGEST_COMMAND = 4_096
 _TOOL = re.compile(
-    r"kafka-dump-log|DumpLogSegments|kafka-console-consumer|ConsoleConsumer|kafka-transactions|--files[ =]"
+    r"kafka-dump-log|DumpLogSegments(?![$.])|kafka-console-consumer|ConsoleConsumer(?![$.])|kafka-transactions"
+    r"|--files[ =]"
 )
 _FILES = re.compile(r"--files?[ =]+[\"']?([^\s\"']+)")
 _TOPIC = re.compile(r"--topic[ =]+[\"']?([A-Za-z0-9._-]+)")

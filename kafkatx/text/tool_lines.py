@@ -217,6 +217,8 @@ def is_whole(printed: Printed) -> bool:
 
 def is_complete(printed: Printed) -> bool:
     """Whether the last line of a text has everything, as far as it tells: its last field, or all of its content."""
+    if printed.shape is Shape.SNAPSHOT:
+        return " currentTxnFirstOffset: " in printed.text
     if printed.shape is not Shape.RECORD:
         return is_whole(printed) or printed.shape is Shape.INDEX
     has_fields = _HEADER_KEYS in printed.text or " crc: " in printed.text
