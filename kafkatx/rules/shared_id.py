@@ -69,19 +69,21 @@ def ids_of_requests(story: Story) -> Iterator[tuple[str, list[int]]]:
 
 
 def _requests_in_turns(logs: LogStory, rows: list[int]) -> list[int]:
-    """InitProducerId requests each of which came from another client than the one before, that client asking again."""
+    """The longest run of InitProducerId requests each of which came while the client that asked before goes on."""
     inits = [row for row in rows if (logs.string(row, "api") or "").upper().replace("_", "") == "INITPRODUCERID"]
-    found = inits[:1]
+    newest = {_asker(logs, row): int(logs.times[row]) for row in rows}
+    runs = [inits[:1]]
     for row in inits[1:]:
-        owner, last = _asker(logs, row), found[-1]
-        if owner == _asker(logs, last):
+        last = runs[-1][-1]
+        if _asker(logs, row) == _asker(logs, last):
             continue
-        goes_on = any(
-            _asker(logs, later) == _asker(logs, last) for later in rows if logs.times[later] > logs.times[row]
-        )
+        goes_on = newest[_asker(logs, last)] > logs.times[row]
         soon = logs.times[row] - logs.times[last] <= WINDOW_MS
-        found = [*found, row] if goes_on and soon else [row]
-    return found
+        if goes_on and soon:
+            runs[-1].append(row)
+        else:
+            runs.append([row])
+    return max(runs, key=len)
 
 
 def _asker(logs: LogStory, row: int) -> tuple[str, str]:

@@ -1,0 +1,172 @@
+"""shared_producer: two owners in turns, two clients in the request log, rows alone, threads, and what is not it."""
+
+from pathlib import Path
+
+import pytest
+
+from kafkatx.rules.registry import judge
+from kafkatx.rules.shared_producer import check
+from kafkatx.terms.events import EventKind, Level
+from kafkatx.terms.verdicts import Severity, Verdict
+from tests.histories.log_facts import DAY, FENCED, Line, facts, line
+from tests.rules.cluster import MINUTE, SECOND, Cluster
+from tests.rules.log_told import Client, beside, by_logs, findings, only
+
+ILLEGAL_STATE = "java.lang.IllegalStateException"
+STREAMS_ID = "ledger-0f44002f-18c4-47dc-9161-0f0105243615-1"
+
+
+def in_turns(*owners: str, name: str = "orders-1", refused: bool = True, pause: int = 20) -> list[Line]:
+    """Owners (by log) initialise one after the other, two epochs each; the former is refused a second later."""
+    said: list[Line] = []
+    before = None
+    for count, path in enumerate(owners):
+        at, epoch = DAY + count * pause * SECOND, 2 * count
+        owner = Client(name, path=path).start(at, epoch=epoch)
+        if before is not None and refused:
+            again = f"ProducerIdAndEpoch(producerId=7, epoch={epoch - 2}) has been fenced by another producer"
+            before.threw(at + SECOND, "commitTransaction", FENCED, again)
+        said += before.said if before is not None else []
+        before = owner
+    return sorted(said + (before.said if before is not None else []), key=lambda entry: entry.at)
+
+
+def test_two_processes_that_fence_each_other_in_turns_are_proved():
+    found = only(check, by_logs(in_turns("a.log", "b.log", "a.log", "b.log")))
+    assert (found.verdict, found.severity, found.count) == (Verdict.proved, Severity.error, 3)
+    assert (found.transactional_id, found.producer_id) == ("orders-1", 7)
+    assert [actor.name for actor in found.actors] == ["P1", "P2", "P3", "P4"]
+    assert {"a crash loop of one owner", "a rolling deployment"} <= {other.rule for other in found.considered}
+
+
+def test_two_producers_of_one_process_are_likely():
+    found = only(check, by_logs(in_turns("a.log", "a.log", "a.log", "a.log")))
+    assert (found.verdict, "two producers of one process" in found.summary) == (Verdict.likely, True)
+
+
+def test_many_owners_none_of_which_comes_back_are_likely():
+    found = only(check, by_logs(in_turns("a.log", "b.log", "c.log", "d.log")))
+    assert (found.verdict, "not refuted" in found.considered[1].because) == (Verdict.likely, True)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        in_turns("a.log", "b.log"),
+        in_turns("a.log", "b.log", "c.log"),
+        in_turns("a.log", "b.log", "a.log", "b.log", refused=False),
+        in_turns("a.log", "b.log", "a.log", "b.log", pause=900),
+        in_turns("a.log", "b.log", "a.log", "b.log", name=STREAMS_ID),
+    ],
+    ids=["fenced_by_new_instance", "rolling deployment", "restarts", "hours apart", "Streams moves its tasks"],
+)
+def test_fewer_later_or_dead_owners_are_not_it(said):
+    assert not findings(check, by_logs(said))
+
+
+def test_a_crash_loop_of_one_process_is_not_it():
+    client = Client(path="a.log")
+    for count in range(6):
+        client.start(f"10:0{count}:00", epoch=2 * count)
+    assert not findings(check, by_logs(client.said))
+
+
+def wrong_state(*threads: str, states: str = "state IN_TRANSACTION to state IN_TRANSACTION") -> Client:
+    client = Client().start("10:00:00")
+    for second, thread in enumerate(threads, start=10):
+        said = f"TransactionalId orders-1: Invalid transition attempted from {states}"
+        client.threw(f"10:00:{second}", "beginTransaction", ILLEGAL_STATE, said, thread=thread)
+    return client
+
+
+def test_wrong_states_in_two_threads_of_one_object_are_proved():
+    found = only(check, by_logs(wrong_state("worker-1", "worker-2", "worker-1").said))
+    assert (found.verdict, found.severity, found.count) == (Verdict.proved, Severity.error, 3)
+    assert "worker-1, worker-2" in found.steps[0].text
+
+
+@pytest.mark.parametrize(
+    ("threads", "states"),
+    [
+        (("main", "main"), "state IN_TRANSACTION to state IN_TRANSACTION"),
+        (("main", "kafka-producer-network-thread | producer-orders-1"), "state READY to state COMMITTING_TRANSACTION"),
+        (("main", "worker-1"), "state COMMITTING_TRANSACTION to state ABORTING_TRANSACTION"),
+        (("main", "worker-1"), "state FATAL_ERROR to state ABORTING_TRANSACTION"),
+    ],
+    ids=["one thread", "the network thread", "commit_outcome_unknown", "abort_after_fatal_error"],
+)
+def test_other_wrong_states_are_not_it(threads, states):
+    assert not findings(check, by_logs(wrong_state(*threads, states=states).said))
+
+
+def requests(*askers: tuple[str, str]) -> list:
+    return [
+        line("broker-1/kafka-request.log", f"10:00:{10 + count}", EventKind.request_seen, api="INIT_PRODUCER_ID",
+             level=Level.debug, transactional_id="orders-1", client_id=client, detail=f"{host}:{50_000 + count}")
+        for count, (client, host) in enumerate(askers)
+    ]  # fmt: skip
+
+
+def test_two_hosts_in_the_request_log_are_likely():
+    a, b = ("producer-orders-1", "10.0.0.1"), ("producer-orders-1", "10.0.0.2")
+    found = only(check, by_logs(requests(a, b, b, a, b, a)))
+    assert (found.verdict, found.severity, found.transactional_id) == (Verdict.likely, Severity.error, "orders-1")
+    assert [actor.what for actor in found.actors] == [f"client.id {name}, host {host}" for name, host in (a, b)]
+
+
+def test_one_host_that_asks_again_is_a_restart():
+    assert not findings(check, by_logs(requests(*[("producer-orders-1", "10.0.0.1")] * 8)))
+
+
+def taken_over(cluster: Cluster, times: int, pause: int) -> Cluster:
+    """Let an open transaction be taken over `pause` ms after its last record, again and again."""
+    cluster.init("orders-1")
+    for _ in range(times):
+        cluster.begin("orders-1", "orders-0")
+        cluster.wait(pause)
+        cluster.init("orders-1")
+        cluster.wait(SECOND)
+    return cluster
+
+
+def test_on_disk_take_overs_too_soon_for_a_restart_are_likely(classic):
+    found = only(check, beside(taken_over(classic, 4, 200), []))
+    assert (found.verdict, found.severity, found.count) == (Verdict.likely, Severity.error, 4)
+
+
+def test_on_disk_slow_take_overs_may_be_a_crash_loop(classic):
+    found = only(check, beside(taken_over(classic, 4, 20 * SECOND), []))
+    assert (found.verdict, found.severity) == (Verdict.possible, Severity.warning)
+    assert "not refuted" in found.considered[0].because
+
+
+@pytest.mark.parametrize(("times", "pause"), [(2, 200), (6, 5 * MINUTE)], ids=["two", "minutes apart"])
+def test_on_disk_few_take_overs_are_not_it(tmp_path: Path, times, pause):
+    assert not findings(check, beside(taken_over(Cluster(tmp_path), times, pause), []))
+
+
+def test_restarts_between_transactions_are_not_it(either):
+    for _ in range(6):
+        either.init("orders-1")
+        either.run("orders-1", "orders-0", times=2)
+        either.wait(SECOND)
+    assert not findings(check, beside(either, []))
+
+
+def test_a_log_that_shows_the_starts_of_one_process_refutes_the_rows(classic):
+    client, epoch = Client(), 0
+    client.start(classic.clock, epoch=0)
+    classic.init("orders-1")
+    for _ in range(4):
+        classic.begin("orders-1", "orders-0")
+        classic.wait(200)
+        classic.init("orders-1")
+        epoch += 2
+        client.start(classic.clock, producer_id=classic.ids["orders-1"].producer_id, epoch=epoch)
+        classic.wait(SECOND)
+    assert not findings(check, beside(classic, client.said))
+
+
+def test_its_fences_are_told_once(classic):
+    told = judge(beside(taken_over(classic, 4, 200), facts([])))
+    assert [found.rule for found in told.findings if found.transactional_id == "orders-1"] == ["shared_producer"]
