@@ -68,7 +68,11 @@ _REMNANT = re.compile(
 _TIME_LEFT = re.compile(r"\b\d\d:\d\d:\d\d[.,]\d{3}\b")
 _THREAD_LEFT = re.compile(r"\[?([^\[\]]{1,250})\] *$")
 _LIBRDKAFKA = re.compile(r"([A-Z][A-Z0-9_]{1,31}) (?=\[[^\[\]| ]{1,250}#(?:producer|consumer)-\d{1,6}\] )")
-_LOGGER_LEFT = re.compile(r"(?P<logger>[a-z][\w.$]{0,249}) - (?P<message>[\[A-Z].*)", re.DOTALL)
+_LOGGER_LEFT = re.compile(
+    r"(?:[A-Z]{1,5} {1,2})?(?:(?P<logger>[\w$]{0,99}\.[\w.$]{1,249}) ?- (?P<message>[\[A-Z].*)|"
+    r"[\w.$]{0,250} ?- (?P<told>\[(?:Producer|Consumer|AdminClient) \w{1,20}Id=.*))",
+    re.DOTALL,
+)
 _NO_LEVEL = re.compile(r"(?P<front>[^\[\]\n]{0,40}\])? {0,4}(?=\[)")
 _BROKER_LOGGER = re.compile(r"\((?:[\w$-]{1,99}\.){1,20}[\w$-]{1,99}(?::\d{1,6})?\)")
 
@@ -84,7 +88,7 @@ class Framer:
     def __init__(self, sample: Iterable[str] = (), midnight: int | None = None) -> None:
         """Choose the layout by a sample; `midnight` is the day of times without a date (ms, as if UTC), if known."""
         self._order: tuple[Layout, ...] = LAYOUTS
-        self._wrappers = WRAPPERS
+        self._wrappers: tuple[Wrapper, ...] = WRAPPERS
         self._indent = 0
         self._midnight = midnight
         self._last_of_day = -1
@@ -208,7 +212,7 @@ class Framer:
         text = wrapped.text
         found = _REMNANT.match(text) or _LOGGER_LEFT.match(text)
         groups = found.groupdict() if found else {}
-        message = groups.get("message") or text
+        message = groups.get("message") or groups.get("told") or text
         if not found and (cut := _NO_LEVEL.match(text)) and cut["front"]:
             message = text[cut.end() :]
         context, rest = split_context(message)

@@ -47,6 +47,7 @@ class Wrapper:
 
 
 _PRIORITY = r"(?:<\d{1,3}>)?"
+_LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)"
 _PROGRAM = r"(?P<writer>[\w.@/-]{1,120})(?:\[\d{1,10}\])?"
 
 WRAPPERS = (
@@ -76,7 +77,7 @@ WRAPPERS = (
     ),
     Wrapper(
         "journald or syslog",
-        re.compile(rf"{_PRIORITY}(?P<time>{STAMP}) [\w.:-]{{1,120}} {_PROGRAM}: (?P<text>.*)", re.DOTALL),
+        re.compile(rf"{_PRIORITY}(?P<time>{STAMP}) (?!{_LEVEL}\b)[\w.:-]{{1,120}} {_PROGRAM}: (?P<text>.*)", re.DOTALL),
         (
             ("Nov 21 10:23:51 host app[123]: 10:23:51.003 INFO up", "10:23:51.003 INFO up"),
             ("2026-11-21T10:23:51+0000 host java[9]: [main] INFO up", "[main] INFO up"),

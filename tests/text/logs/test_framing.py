@@ -158,7 +158,7 @@ def test_a_line_may_be_cut_anywhere_and_never_says_something_else():
         assert framed.context.client_id in ("producer-1", "")
         assert framed.context.transactional_id in ("TEST-TID-1", "")
         assert framed.level in (Level.info, Level.unknown)
-        if cut <= LINE.index("TEST-TID-1") and LINE[cut] != " ":
+        if cut <= LINE.index("lId=TEST-TID-1") and LINE[cut] != " ":
             assert framed.message == ABORT, LINE[cut:]
     for end in range(len(LINE)):
         framed = framer.frame(LINE[:end])
