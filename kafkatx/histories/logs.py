@@ -134,6 +134,14 @@ class LogStory:
         said = [self.string(int(row), "detail") for row in rows[-1:]]
         return Settings(self.facts.settings, self.facts.sources, release_of(self.facts.settings, said))
 
+    @cached_property
+    def owners(self) -> Array:
+        """Number of the client instance that wrote each event, -1 for none."""
+        found = np.full(len(self.events), -1, np.int64)
+        for client in self.clients:
+            found[np.asarray(client.rows, np.int64)] = client.number
+        return found
+
     def of_kind(self, *kinds: EventKind) -> Array:
         """Row numbers of events of these kinds, in order."""
         found = [self._by_kind[kind] for kind in kinds if kind in self._by_kind]

@@ -66,7 +66,7 @@ def words(logs: LogStory, row: int) -> str:
 
 def by_client(story: Story, rows: Iterable[int]) -> Iterator[tuple[ClientInstance | None, list[int]]]:
     """Group rows by the client they belong to, in the order of clients; those of nobody last."""
-    owners = _owners(story.logs)
+    owners = story.logs.owners
     groups: dict[int, list[int]] = {}
     for row in rows:
         groups.setdefault(int(owners[row]), []).append(int(row))
@@ -88,8 +88,9 @@ def who(client: ClientInstance | None) -> Who:
 
 def rows_of(logs: LogStory, client: ClientInstance, *kinds: EventKind) -> Array:
     """Row numbers of a client's events of these kinds, in order."""
-    rows = np.asarray(client.rows, np.int64)
-    return rows[np.isin(logs.events["kind"][rows], np.array(kinds))] if len(rows) else rows
+    rows = logs.of_kind(*kinds)
+    mine: Array = rows[logs.owners[rows] == client.number]
+    return mine
 
 
 def runs_by_itself(story: Story, client: ClientInstance | None) -> Framework | None:
@@ -138,19 +139,22 @@ def times_of(logs: LogStory, rows: Iterable[int]) -> tuple[int | None, int | Non
     return (min(times), max(times)) if times else (None, None)
 
 
+def uncounted(logs: LogStory, rows: Iterable[int]) -> int:
+    """How often at least a thing happened beside these lines of it, of which a reader kept some and counted the rest.
+
+    One time may leave lines of several kinds: the kind that was counted least often tells.
+    """
+    dropped: dict[EventKind, int] = {}
+    for row in rows:
+        dropped[logs.kind(row)] = dropped.get(logs.kind(row), 0) + max(0, int(logs.events["repeats"][row]))
+    return min(dropped.values(), default=0)
+
+
 def subjects(found: list[Subject]) -> tuple[Subject, ...]:
     """First, typical and last of several; none of one alone."""
     if len(found) < 2:
         return ()
     return tuple(found[at] for at in dict.fromkeys((0, len(found) // 2, len(found) - 1)))
-
-
-def _owners(logs: LogStory) -> Array:
-    """Number of the client behind every event, -1 for none."""
-    owners = np.full(len(logs.events), -1, np.int64)
-    for client in logs.clients:
-        owners[np.asarray(client.rows, np.int64)] = client.number
-    return owners
 
 
 def _throws(chain: Iterable[Thrown], search: Callable[[str], object]) -> bool:

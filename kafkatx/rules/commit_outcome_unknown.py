@@ -29,7 +29,18 @@ from dataclasses import dataclass, field
 from kafkatx.histories.logs import ClientInstance, LogStory
 from kafkatx.histories.story import Story
 from kafkatx.rules.advised import advised
-from kafkatx.rules.client_logs import Who, by_client, only, producer_at, rows_of, saying, subjects, who, words
+from kafkatx.rules.client_logs import (
+    Who,
+    by_client,
+    only,
+    producer_at,
+    rows_of,
+    saying,
+    subjects,
+    uncounted,
+    who,
+    words,
+)
 from kafkatx.rules.finding import Considered, Finding, Remedy, Step, Subject
 from kafkatx.rules.log_wording import client_actor, event_places
 from kafkatx.rules.outcomes import Call, Outcome, Resolved, outcome_of
@@ -197,7 +208,7 @@ def _finding(story: Story, name: Who, is_commit: bool, outcome: Outcome, cases: 
         producer_epoch=only(epoch for _, epoch in given),
         since=min(times, default=None),
         until=max(times, default=None),
-        count=len(cases),
+        count=len(cases) + uncounted(story.logs, [row for case in cases for row in case.attempt.rows]),
         subjects=subjects([Subject(name.transactional_id, producer) for producer, _ in given]),
         actors=(client_actor(story, first.client),) if first.client else (),
         steps=_steps(story, first),
@@ -297,7 +308,7 @@ def _remedies(story: Story, case: _Case, is_commit: bool, outcome: Outcome) -> t
 
 
 def _away(story: Story, case: _Case) -> tuple[int, str]:
-    """How long the answer stayed out: until the commit was decided, where rows tell, else as long as the call waited."""
+    """How long no answer came: until the commit was decided, where rows tell, else as long as the call waited."""
     attempt, row = case.attempt, case.resolved.transaction
     waited = attempt.waited_ms or 0
     if row >= 0 and case.resolved.outcome.is_commit and attempt.called_at is not None:

@@ -41,6 +41,7 @@ from kafkatx.rules.client_logs import (
     saying,
     subjects,
     times_of,
+    uncounted,
     who,
     words,
 )
@@ -135,7 +136,7 @@ def _finding(story: Story, name: Who, cases: list[_Case]) -> Finding:
         producer_epoch=only(epoch for _, epoch in given),
         since=since,
         until=until,
-        count=len(cases),
+        count=len(cases) + uncounted(logs, [row for case in cases for row in case.rows]),
         subjects=subjects([Subject(name.transactional_id, producer) for producer, _ in given]),
         actors=(client_actor(story, first.client),) if first.client else (),
         steps=_steps(story, first),

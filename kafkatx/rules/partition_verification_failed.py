@@ -37,6 +37,7 @@ from kafkatx.rules.client_logs import (
     subjects,
     times_of,
     topic_partition,
+    uncounted,
     who,
     words,
 )
@@ -137,7 +138,7 @@ def _finding(story: Story, name: Who, cases: list[_Case], told: list[int]) -> Fi
         partition=place[1] if place else None,
         since=since,
         until=until,
-        count=len(cases),
+        count=len(cases) + uncounted(logs, rows),
         subjects=subjects([Subject(name.transactional_id, producer) for producer, _ in given]),
         actors=(client_actor(story, first.client),) if first.client else (),
         steps=_steps(story, first, told, late),

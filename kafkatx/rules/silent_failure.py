@@ -205,12 +205,8 @@ def _case(logs: LogStory, client: ClientInstance, lost: _Lost) -> _Case | None:
 
 def _window(logs: LogStory, client: ClientInstance, since: int, until: int) -> Array:
     """Rows of the client, and those of its log that are nobody's (its application's), between two times."""
-    mine = np.zeros(len(logs.events), bool)
-    mine[np.asarray(client.rows, np.int64)] = True
-    others = np.zeros(len(logs.events), bool)
-    for other in logs.clients:
-        others[np.asarray(other.rows, np.int64)] = True
-    of_source = (logs.events["source"] == client.source) & ~others
+    mine = logs.owners == client.number
+    of_source = (logs.events["source"] == client.source) & (logs.owners < 0)
     return np.flatnonzero((mine | of_source) & (logs.times >= since) & (logs.times <= until))
 
 

@@ -37,6 +37,7 @@ from kafkatx.rules.client_logs import (
     subjects,
     times_of,
     topic_partition,
+    uncounted,
     who,
     words,
 )
@@ -175,7 +176,7 @@ def _finding(story: Story, name: Who, variant: Variant, cases: list[_Case]) -> F
         partition=place[1] if place else None,
         since=since,
         until=until,
-        count=len(cases),
+        count=len(cases) + uncounted(logs, [row for case in cases for row in case.rows]),
         subjects=subjects(found),
         actors=(client_actor(story, first.client),) if first.client else (),
         steps=_steps(story, variant, first),
