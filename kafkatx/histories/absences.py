@@ -28,6 +28,8 @@ from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
 from kafkatx.terms.transaction_states import PREPARED
 
+SHORTEST_MS = 1_000
+"""Loads below this happen at every start."""
 AGAIN_MS = 60_000
 """Failures further apart than this are two absences."""
 MANY_LOOKUPS, LOOKUPS_MS = 20, 60_000
@@ -43,6 +45,9 @@ NOT_WRITTEN = (
 _WRITING = (EventKind.state_append_failed, EventKind.timeout_rollback_failed, EventKind.append_refused)
 _ANSWERS = (EventKind.init_refused, EventKind.add_refused, EventKind.end_refused, EventKind.failure)
 _WRITTEN = (EventKind.initialized, EventKind.timeout_rollback)
+
+
+_Chains = Iterator[list[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +74,19 @@ class Absence:
 
 def absences(story: Story, outages: Iterable[Outage]) -> list[Absence]:
     """Every absence that logs tell of, by time; those that overlap are one, whatever partitions it met."""
-    outages = list(outages)
-    homes = _homes(story)
-    found = [*_loading(story, outages), *_not_writing(story, homes), *_answers(story, homes)]
-    found += [*_lookups(story), *_waiting(story)]
+    homes, outages = _homes(story), list(outages)
+    loads = [load for load in _loading(story, outages) if load.duration_ms >= SHORTEST_MS]
+    found = _merged([*loads, *_not_writing(story, homes), *_answers(story, homes), *_lookups(story)])
+    for wait in _waiting(story):
+        known = [absence for absence in found if _explains(absence, wait)]
+        if known:
+            found[found.index(known[0])] = _together(known[0], wait)
+        else:
+            found.append(wait)
+    return sorted(found, key=lambda absence: (absence.since, absence.until))
+
+
+def _merged(found: list[Absence]) -> list[Absence]:
     merged: list[Absence] = []
     for absence in sorted(found, key=lambda absence: (absence.since, absence.until)):
         if merged and absence.since <= merged[-1].until + CLIENT_TOLERANCE_MS:
@@ -80,6 +94,12 @@ def absences(story: Story, outages: Iterable[Outage]) -> list[Absence]:
         else:
             merged.append(absence)
     return merged
+
+
+def _explains(absence: Absence, wait: Absence) -> bool:
+    """Whether somebody who waited did so for the most part in a known absence."""
+    shared = min(absence.until, wait.until) - max(absence.since, wait.since)
+    return 2 * shared >= wait.duration_ms > 0
 
 
 def _together(one: Absence, other: Absence) -> Absence:
@@ -107,7 +127,9 @@ def _loading(story: Story, outages: list[Outage]) -> Iterator[Absence]:
         if partition < 0 or at < 0:
             continue
         if logs.kind(row) is not EventKind.coordinator_loaded:
-            begun.setdefault((source, partition), row)
+            known = begun.get((source, partition))
+            if known is None or logs.kind(row) is not EventKind.coordinator_loading or _is_load(story, known):
+                begun[source, partition] = row
             continue
         first = begun.pop((source, partition), row)
         took = int(logs.times[first]) if first != row else at - max(0, int(logs.events["number"][row]))
@@ -119,8 +141,13 @@ def _loading(story: Story, outages: list[Outage]) -> Iterator[Absence]:
     for (source, partition), row in begun.items():
         entry = logs.facts.sources[source]
         end = entry.last_at - logs.clocks[source].zone_ms
-        if logs.kind(row) is EventKind.coordinator_loading and end > logs.times[row]:
+        says_its_end = logs.events["other_epoch"][row] >= 0
+        if _is_load(story, row) and says_its_end and end > logs.times[row]:
             yield Absence(partition, int(logs.times[row]), end, frozenset({"loading"}), (row,))
+
+
+def _is_load(story: Story, row: int) -> bool:
+    return story.logs.kind(row) is EventKind.coordinator_loading
 
 
 def _not_writing(story: Story, homes: dict[str, int]) -> Iterator[Absence]:
@@ -176,7 +203,8 @@ def _lookups(story: Story) -> Iterator[Absence]:
             who = logs.string(row, "transactional_id") or logs.string(row, "client_id")
             groups.setdefault((int(logs.events["source"][row]), who), []).append(row)
     for found in groups.values():
-        for chain in _chains(logs.times, found):
+        bridges = frozenset(row for row in found if logs.events["repeats"][row] > 0)
+        for chain in _chains(logs.times, found, CLIENT_TOLERANCE_MS, bridges):
             often = sum(1 + max(0, int(logs.events["repeats"][row])) for row in chain)
             took = max(1, int(logs.times[chain[-1]] - logs.times[chain[0]]))
             if often >= MANY_LOOKUPS and often * LOOKUPS_MS >= MANY_LOOKUPS * took:
@@ -186,8 +214,10 @@ def _lookups(story: Story) -> Iterator[Absence]:
 def _waiting(story: Story) -> Iterator[Absence]:
     """InitProducerId that nobody answered in time, unless the id is known to wait for its own markers."""
     logs = story.logs
+    owners = {row: client.transactional_id for client in logs.clients for row in client.rows}
     for row in logs.of_kind(EventKind.await_timeout).tolist():
-        name, waited = logs.string(row, "transactional_id"), max(0, int(logs.events["number"][row]))
+        name = logs.string(row, "transactional_id") or owners.get(row)
+        waited = max(0, int(logs.events["number"][row]))
         is_init = (logs.string(row, "api") or "").startswith("InitProducerId")
         if is_init and logs.times[row] >= 0 and not _is_prepared(story, name):
             at = int(logs.times[row])
@@ -213,10 +243,11 @@ def _absence(story: Story, partition: int | None, chain: list[int], told_by: str
     )
 
 
-def _chains(times: Array, rows: list[int]) -> Iterator[list[int]]:
+def _chains(times: Array, rows: list[int], pause_ms: int = AGAIN_MS, bridges: frozenset[int] = frozenset()) -> _Chains:
+    """Cut where the pause is longer, unless lines were left out behind a line (`bridges`)."""
     chain: list[int] = []
     for row in sorted(rows, key=lambda row: (times[row], row)):
-        if chain and times[row] - times[chain[-1]] > AGAIN_MS:
+        if chain and times[row] - times[chain[-1]] > pause_ms and chain[-1] not in bridges:
             yield chain
             chain = []
         chain.append(row)

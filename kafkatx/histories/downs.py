@@ -30,6 +30,10 @@ from kafkatx.terms.events import EventKind, Side
 QUIET_MS = 15_000
 """Two failures further apart than this (without a request that waited in between) are two stretches: reconnects are
 tried at least once in reconnect.backoff.max.ms (1 s), by fetchers and heartbeats within some seconds."""
+BURST_MS, PAUSE_MS = 2_000, 5_000
+"""Failures closer than the first come at once; after a wait shorter than the second nobody need have stood still."""
+BEFORE_START_MS, LONGEST_START_MS = 60_000, 600_000
+"""Raft and the like begin before a broker says that it starts; recovery may take minutes."""
 SAME_BATCH_MS = 600_000
 """Retries of one batch belong together however far apart they are, up to this."""
 ANSWER_MS = 31_000
@@ -101,6 +105,14 @@ class Down:
         return self.since <= until + tolerance and since <= self.until + tolerance
 
 
+@dataclass(frozen=True, slots=True)
+class Downs:
+    """`seen`: stretches by time; `pauses`: those in which the observer himself stood still, as the other side shows."""
+
+    seen: list[Down]
+    pauses: list[Down]
+
+
 def observer_of(logs: LogStory, source: int) -> Observer:
     """The broker that wrote a log, else the log itself without what rotation added to its name."""
     entry = logs.facts.sources[source]
@@ -110,16 +122,23 @@ def observer_of(logs: LogStory, source: int) -> Observer:
     return Observer(kind, _ROTATED.sub("", entry.path))
 
 
-def downs(logs: LogStory) -> list[Down]:
-    """Every stretch that logs tell of, by time; brokers' lines about themselves are left out."""
-    found = [*_by_node(logs), *_by_partition(logs)]
-    return sorted(found, key=lambda down: (down.since, down.until, down.observer, down.node or 0))
+def downs(logs: LogStory) -> Downs:
+    """Every stretch that logs tell of; brokers' lines about themselves and of their own start are left out."""
+    bursts = list(_bursts(logs))
+    pauses = _pauses(logs, bursts)
+    found = [*_joined([burst for burst in bursts if burst not in pauses]), *_by_partition(logs)]
+    return Downs(sorted(found, key=_order), sorted(pauses, key=_order))
 
 
-def _by_node(logs: LogStory) -> Iterator[Down]:
+def _order(down: Down) -> tuple[int, int, Observer, int]:
+    return down.since, down.until, down.observer, -1 if down.node is None else down.node
+
+
+def _bursts(logs: LogStory) -> Iterator[Down]:
+    """Failures of one observer against one target that come at once, with what had waited for them."""
     rows = logs.of_kind(*_BY_NODE)
     rows = rows[logs.times[rows] >= 0]
-    rows = rows[_is_about_a_connection(logs, logs.events[rows])]
+    rows = rows[_is_about_a_connection(logs, logs.events[rows]) & ~_is_at_start(logs, rows)]
     events = logs.events[rows]
     names = {source: observer_of(logs, source) for source in np.unique(events["source"]).tolist()}
     codes = {name: code for code, name in enumerate(dict.fromkeys(names.values()))}
@@ -129,16 +148,80 @@ def _by_node(logs: LogStory) -> Iterator[Down]:
     order = np.lexsort((at, nodes, observers))
     rows, events, at, nodes, observers = rows[order], events[order], at[order], nodes[order], observers[order]
     began = at - _waited(events)
-    behind = (np.diff(observers) != 0) | (np.diff(nodes) != 0) | (began[1:] - at[:-1] > QUIET_MS)
+    behind = (np.diff(observers) != 0) | (np.diff(nodes) != 0) | (np.diff(at) > BURST_MS)
     by_code = list(codes)
     for group in np.split(np.arange(len(rows)), np.flatnonzero(behind) + 1):
         if len(group):
             observer, node = by_code[observers[group[0]]], int(nodes[group[0]])
             if observer != ("broker", f"broker {node}"):
                 yield Down(
-                    observer, node if node >= 0 else None, int(began[group].min()), int(at[group].max()),
-                    tuple(rows[group].tolist()), _weight(logs, events[group]),
-                )  # fmt: skip
+                    observer,
+                    node if node >= 0 else None,
+                    int(began[group].min()),
+                    int(at[group].max()),
+                    tuple(rows[group].tolist()),
+                    _weight(logs, events[group]),
+                )
+
+
+def _joined(bursts: list[Down]) -> Iterator[Down]:
+    """Bursts of one observer and target that follow each other without a long pause."""
+    last: dict[tuple[Observer, int | None], Down] = {}
+    for burst in sorted(bursts, key=lambda burst: (burst.until, burst.since)):
+        key = burst.observer, burst.node
+        known = last.get(key)
+        if known is not None and burst.since - known.until <= QUIET_MS:
+            since, weight = min(known.since, burst.since), max(known.weight, burst.weight)
+            last[key] = replace(known, since=since, until=burst.until, rows=known.rows + burst.rows, weight=weight)
+            continue
+        if known is not None:
+            yield known
+        last[key] = burst
+    yield from last.values()
+
+
+def _is_at_start(logs: LogStory, rows: Array) -> Array:
+    """Whether lines are of a broker that is starting: it meets others that are not there yet, or not for it."""
+    starting, started = logs.of_kind(EventKind.broker_starting), logs.of_kind(EventKind.broker_started)
+    sources, at = logs.events["source"][rows], logs.times[rows]
+    found = np.zeros(len(rows), bool)
+    for row in starting.tolist():
+        source, begin = logs.events["source"][row], int(logs.times[row])
+        ends = logs.times[started][logs.events["source"][started] == source]
+        ends = ends[(ends >= begin) & (ends <= begin + LONGEST_START_MS)]
+        end = int(ends.min()) if len(ends) else begin + BEFORE_START_MS
+        found |= (sources == source) & (at >= begin - BEFORE_START_MS) & (at <= end + BURST_MS)
+    return found
+
+
+def _pauses(logs: LogStory, bursts: list[Down]) -> set[Down]:
+    """What an observer claims who stood still himself: the other side went on, or others missed him too."""
+    paused = [burst for burst in bursts if _is_of_a_pause(logs, burst)]
+    refuted = {burst for burst in paused if burst.node is not None and _was_active(logs, burst.node, burst)}
+    claims = [burst for burst in bursts if burst not in refuted and burst.weight is Weight.hard]
+    missed = {
+        burst
+        for burst in paused
+        for other in claims
+        if burst.observer.name == f"broker {other.node}" and other.overlaps(burst.since, burst.until)
+    }
+    return refuted | missed
+
+
+def _is_of_a_pause(logs: LogStory, burst: Down) -> bool:
+    """Whether requests had waited for long when they were given up, and the observer told nothing meanwhile."""
+    at = logs.times[list(burst.rows)]
+    if int(at.min()) - burst.since < PAUSE_MS:
+        return False
+    own = logs.times[logs.events["source"] == logs.events["source"][burst.rows[0]]]
+    return not ((own > burst.since + LONG_MS) & (own < int(at.min()) - LONG_MS)).any()
+
+
+def _was_active(logs: LogStory, node: int, burst: Down) -> bool:
+    """Whether a broker's own log tells of something while it is said to be away."""
+    sources = [number for number, entry in enumerate(logs.facts.sources) if entry.broker_id == node]
+    times = logs.times[np.isin(logs.events["source"], sources)]
+    return bool(((times > burst.since + LONG_MS) & (times < burst.until - LONG_MS)).any())
 
 
 def _is_about_a_connection(logs: LogStory, events: Array) -> Array:
@@ -156,8 +239,8 @@ def _is_about_a_connection(logs: LogStory, events: Array) -> Array:
 
 def _waited(events: Array) -> Array:
     """How long a request had waited when it was given up."""
-    unanswered = (events["kind"] == EventKind.request_timed_out) | (events["kind"] == EventKind.request_cancelled)
-    return np.where(unanswered, events["number"], 0).clip(min=0)
+    kinds = (EventKind.request_timed_out, EventKind.request_cancelled, EventKind.connection_failed)
+    return np.where(np.isin(events["kind"], kinds), events["number"], 0).clip(min=0)
 
 
 def _weight(logs: LogStory, events: Array) -> Weight:

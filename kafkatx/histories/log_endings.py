@@ -24,7 +24,6 @@ REFUSED_WITHIN_MS = 5_000
 """How long after its line an abort can still turn out to be refused."""
 PENDING_MS = 600_000
 """A transaction that is retried goes back no further than this without another sign."""
-REFUSED_CATEGORIES = ("fatal", "unknown")
 _COMMIT = "EndTxn(true)"
 
 
@@ -52,7 +51,7 @@ class LogEnding:
 def log_endings(story: Story) -> list[LogEnding]:
     """Every end that logs show and no row knows, by id and time."""
     found: list[LogEnding] = []
-    stretches = downs(story.logs)
+    stretches = downs(story.logs).seen
     for name in names_of(story.logs):
         rolled_back = list(_rolled_back(story, name))
         if _has_rows(story, name):
@@ -149,7 +148,7 @@ def _is_refused(logs: LogStory, client: ClientInstance, row: int, at: int) -> bo
         when = failure.at if failure.at is not None else -1
         was_fatal = given <= when <= at and failure.category == "fatal"
         is_answer = at <= when <= at + REFUSED_WITHIN_MS and failure.row > row
-        fails = failure.call == "abortTransaction" or failure.category in REFUSED_CATEGORIES or is_refusal(failure)
+        fails = failure.call == "abortTransaction" or failure.category == "fatal" or is_refusal(failure)
         if was_fatal or (is_answer and fails):
             return True
     waits = [other for other in client.rows if other < row and logs.kind(other) is EventKind.await_timeout]

@@ -1,8 +1,7 @@
 """When brokers could not be reached, and who saw it: the stretches of all observers laid together.
 
 Grain: one broker (or, where the lines name none, the unknown leaders of partitions). A stretch that can be explained by
-another broker's absence (a leader that waits for followers) is counted to that one. What an observer claims who himself
-stood still is left out: after a pause his requests look unanswered while the other side's log goes on.
+another broker's absence (a leader that waits for followers) is counted to that one.
 """
 
 from __future__ import annotations
@@ -20,10 +19,6 @@ from kafkatx.terms.events import EventKind
 
 SHORTEST_MS = 1_000
 """Shorter absences are reconnects."""
-STARTING_MS = 60_000
-"""After its start a broker may meet others that are not there yet."""
-BURST_MS, PAUSE_MS = 2_000, 5_000
-"""Failures of a pause come at once at its end; shorter ones can't be told from waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +26,10 @@ class Outage:
     """A broker that could not be reached from `since` to `until` (at least: the last failure seen), in milliseconds.
 
     `node` is None where no line names it; `downs` what each observer saw; `is_back` whether its end was seen (its own
-    log or a controller tells), `own_log` how the broker's own log lies to it: "" (none at hand), "stops" (no line of it
-    in between), "goes on", "hard stop" (recovered its logs afterwards) or "orderly" (it was shut down).
+    log or a controller tells), `own_log` how the broker's own log lies to it: "" (none at hand), "stops" (no event of
+    it in between), "ends" (no line of it from then on, while others go on), "goes on", "stood still" (it tells
+    of nothing, then finds its own requests overdue), "hard stop" (it recovered logs
+    afterwards) or "orderly" (it was shut down).
     """
 
     node: int | None
@@ -68,8 +65,9 @@ class Outage:
 
 
 def outages(logs: LogStory) -> list[Outage]:
-    """Every outage that logs tell of, by time; those shorter than a second and those of a start are left out."""
-    seen = [down for down in downs(logs) if not _stood_still(logs, down) and not _is_starting(logs, down)]
+    """Every outage that logs tell of, by time; those shorter than a second are left out."""
+    told = downs(logs)
+    seen = told.seen
     named, unnamed = [down for down in seen if down.node is not None], [down for down in seen if down.node is None]
     named, explained = _explained(named)
     unnamed += explained
@@ -78,12 +76,22 @@ def outages(logs: LogStory) -> list[Outage]:
     for node in sorted({down.node for down in named if down.node is not None}):
         own = [down for down in named if down.node == node]
         near = [down for down in unnamed if any(_is_near(down, other) for other in own)]
-        for group in _joined([*own, *near]):
-            if any(down.node == node for down in group):
-                found.append(_outage(logs, node, group))
-                used.update(group)
+        groups = [group for group in _joined([*own, *near]) if any(down.node == node for down in group)]
+        found += _of_node(logs, node, groups, told.pauses)
+        used.update(down for group in groups for down in group)
     found += [_outage(logs, None, group) for group in _joined([down for down in unnamed if down not in used])]
     return sorted((o for o in found if _counts(o)), key=lambda outage: (outage.since, outage.node or 0))
+
+
+def _of_node(logs: LogStory, node: int, groups: list[list[Down]], pauses: list[Down]) -> list[Outage]:
+    """Outages of one broker; what falls into the time until it was back (or its log ends) belongs to the one before."""
+    found: list[Outage] = []
+    for group in groups:
+        outage = _outage(logs, node, group, pauses)
+        if found and outage.since <= found[-1].until:
+            outage = _outage(logs, node, [*found.pop().downs, *group], pauses)
+        found.append(outage)
+    return found
 
 
 def _is_near(down: Down, other: Down) -> bool:
@@ -122,14 +130,30 @@ def _counts(outage: Outage) -> bool:
     return outage.duration_ms >= SHORTEST_MS and outage.weight is not Weight.lost
 
 
-def _outage(logs: LogStory, node: int | None, group: list[Down]) -> Outage:
+def _outage(logs: LogStory, node: int | None, group: list[Down], pauses: Iterable[Down] = ()) -> Outage:
     since, until = min(down.since for down in group), max(down.until for down in group)
     if node is None:
         return Outage(None, since, until, tuple(group), False, "")
     back = _first_after(logs, node, until, EventKind.broker_started, EventKind.broker_unfenced)
     own = _own_log(logs, node, since, until, back)
+    still = [p for p in pauses if p.observer.name == f"broker {node}" and p.overlaps(since, until, CLIENT_TOLERANCE_MS)]
+    if still and own in ("stops", ""):
+        since, until, own = min(since, still[0].since), max(until, *(pause.until for pause in still)), "stood still"
+    if own == "ends":
+        until = max([until, *_ends_of(logs, (down.rows[0] for down in group if down.observer.kind == "broker"))])
     is_back = back is not None and own in ("stops", "hard stop", "orderly")
-    return Outage(node, since, back if is_back and back is not None else until, tuple(group), is_back, own)
+    end = back if is_back and back is not None else until
+    return Outage(node, since, end, tuple(group), is_back or own == "stood still", own)
+
+
+def _ends_of(logs: LogStory, rows: Iterable[int]) -> list[int]:
+    """When the logs end in which these lines stand."""
+    return [_last_at(logs, int(logs.events["source"][row])) for row in rows]
+
+
+def _last_at(logs: LogStory, source: int) -> int:
+    entry = logs.facts.sources[source]
+    return entry.last_at - logs.clocks[source].zone_ms if entry.last_at >= 0 else -1
 
 
 def _own_log(logs: LogStory, node: int, since: int, until: int, back: int | None) -> str:
@@ -143,6 +167,9 @@ def _own_log(logs: LogStory, node: int, since: int, until: int, back: int | None
     end = back if back is not None else until
     if ((kinds == EventKind.unclean_start) & (times > since) & (times <= end + tolerance)).any():
         return "hard stop"
+    last = max((_last_at(logs, n) for n, entry in enumerate(logs.facts.sources) if entry.broker_id == node), default=-1)
+    if 0 <= last <= since + tolerance:
+        return "ends"
     between = (times > since + SHORTEST_MS) & (times < until - SHORTEST_MS)
     return "goes on" if between.any() else "stops"
 
@@ -162,28 +189,3 @@ def _first_after(logs: LogStory, node: int, time: int, *kinds: EventKind) -> int
     who = np.where(events["node"] >= 0, events["node"], brokers[events["source"]])
     times = logs.times[rows][(who == node) & (logs.times[rows] >= time)]
     return int(times.min()) if len(times) else None
-
-
-def _stood_still(logs: LogStory, down: Down) -> bool:
-    """Whether the observer paused: one burst of failures, nothing of him before it, and the other side went on."""
-    at = logs.times[list(down.rows)]
-    waited = int(at.min()) - down.since
-    if down.node is None or waited < PAUSE_MS or int(at.max() - at.min()) > BURST_MS:
-        return False
-    own = logs.times[logs.events["source"] == logs.events["source"][down.rows[0]]]
-    silent = not ((own > down.since + SHORTEST_MS) & (own < int(at.min()) - SHORTEST_MS)).any()
-    theirs, _ = _of_broker(logs, down.node)
-    return silent and bool(((theirs > down.since + SHORTEST_MS) & (theirs < int(at.min()) - SHORTEST_MS)).any())
-
-
-def _is_starting(logs: LogStory, down: Down) -> bool:
-    """Whether a broker that had just started met one that was not there yet."""
-    if down.observer.kind != "broker" or down.node is None:
-        return False
-    sources = np.unique(logs.events["source"][list(down.rows)])
-    starts = logs.of_kind(EventKind.broker_starting)
-    started = logs.times[starts][np.isin(logs.events["source"][starts], sources)]
-    if not ((started <= down.since) & (down.since <= started + STARTING_MS)).any():
-        return False
-    theirs, _ = _of_broker(logs, down.node)
-    return not (theirs < down.since).any()

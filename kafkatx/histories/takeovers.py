@@ -140,11 +140,12 @@ def _takeover(logs: LogStory, name: str, old: Grant, new: Grant) -> Takeover | N
 
 
 def _verdict(logs: LogStory, old: Grant, new: Grant, refusals: tuple[int, ...], excluded: Excluded) -> Verdict:
-    """Proved by two logs (or the old one and the broker) that leave no room for a timeout."""
-    two_logs = old.client is not None and (new.client is not None or new.source != old.source)
+    """Proved by the logs of both, where nothing leaves room for a timeout; an operator's InitProducerId has no log."""
     if excluded is not Excluded.NOTHING:
-        return Verdict.proved if two_logs and _names_the_old_one(logs, old, refusals) else Verdict.likely
+        both = old.client is not None and new.client is not None and _names_the_old_one(logs, old, refusals)
+        return Verdict.proved if both else Verdict.likely
     soon = min(int(logs.times[row]) for row in refusals) - new.at <= AT_ONCE_MS
+    two_logs = old.client is not None and (new.client is not None or new.source != old.source)
     return Verdict.likely if soon and two_logs else Verdict.possible
 
 
@@ -165,10 +166,11 @@ def _excluded(logs: LogStory, name: str, old: Grant, new: Grant, step: int) -> E
 
 
 def timeout_of(logs: LogStory, name: str, client: ClientInstance | None) -> tuple[int, bool]:
-    """transaction.timeout.ms of an id, and whether its configuration is at hand (else it is the default)."""
+    """transaction.timeout.ms of an id, and whether that is known: said, or left out by its producer's configuration."""
     found = logs.settings.value("producer", "transaction.timeout.ms", client or name)
-    configured = found.is_known or bool(client is not None and client.settings)
-    return found.number or TRANSACTION_TIMEOUT_MS, configured
+    own = client.settings if client is not None else ()
+    is_producers = any(setting.name == "transactional.id" and setting.value == name for setting in own)
+    return found.number or TRANSACTION_TIMEOUT_MS, found.is_known or is_producers
 
 
 def _coordinator_is_silent(logs: LogStory, name: str, since: int, until: int) -> bool:

@@ -19,6 +19,7 @@ Source       NetworkClient, ReplicaFetcher, BrokerLifecycleManager, DelayedProdu
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from kafkatx.histories.downs import Down, Observer, Weight
 from kafkatx.histories.outages import Outage, outages
@@ -35,6 +36,8 @@ RULE = "broker_unreachable"
 SHORT_MS = 5_000
 TOGETHER_MS = 10_000
 """Brokers that go within this time of each other are one incident."""
+SHOWN = ("hard stop", "stood still", "stops", "ends")
+"""What a broker's own log says where it was away itself."""
 OFTEN = 3
 """More outages of the same brokers than this are one finding."""
 
@@ -69,7 +72,7 @@ def _together(one: Outage, other: Outage) -> bool:
 
 
 def _nodes(incident: tuple[Outage, ...]) -> tuple[int, ...]:
-    return tuple(sorted(outage.node for outage in incident if outage.node is not None))
+    return tuple(sorted({outage.node for outage in incident if outage.node is not None}))
 
 
 def _since(incident: tuple[Outage, ...]) -> int:
@@ -111,7 +114,7 @@ def _verdict(story: Story, incident: tuple[Outage, ...]) -> Verdict:
         return Verdict.possible
     observers = _observers(incident)
     seen_inside = any(observer.kind == "broker" for observer in observers) or any(
-        outage.own_log in ("hard stop", "stops") for outage in incident
+        outage.own_log in SHOWN for outage in incident
     )
     if all(outage.own_log == "hard stop" for outage in incident) and _by_hard_evidence(incident):
         return Verdict.proved
@@ -144,9 +147,11 @@ def _known_nodes(story: Story, down: Down) -> set[int]:
 
 def _severity(story: Story, incident: tuple[Outage, ...], hurt: list[Effect]) -> Severity:
     if _verdict(story, incident) is Verdict.possible:
-        return Severity.warning if hurt or _length(incident) > _request_timeout(story) else Severity.info
-    if hurt:
-        return max(effect.severity for effect in hurt)
+        is_felt = bool(hurt) and _length(incident) >= SHORT_MS
+        return Severity.warning if is_felt or _length(incident) > _request_timeout(story) else Severity.info
+    worst = max((effect.severity for effect in hurt), default=Severity.info)
+    if worst is Severity.error or (hurt and _length(incident) >= SHORT_MS):
+        return worst
     is_long = _length(incident) > max(SHORT_MS, _request_timeout(story))
     return Severity.warning if is_long else Severity.info
 
@@ -193,9 +198,9 @@ def _is_partition(incident: tuple[Outage, ...]) -> bool:
 
 
 def _shown(observer: Observer) -> str:
-    return {"leader": f"the leader of {observer.name}", "client": f"the client of {observer.name}"}.get(
-        observer.kind, observer.name
-    )
+    if observer.kind == "leader":
+        return f"the leader of {observer.name}"
+    return observer.name if observer.kind == "broker" else f"the client of {PurePosixPath(observer.name).name}"
 
 
 def _actors(incident: tuple[Outage, ...]) -> Iterator[Actor]:
@@ -228,6 +233,8 @@ def _waited(observer: Observer) -> str:
 _OWN_LOG = {
     "hard stop": "recovers its logs after a hard stop",
     "stops": "tells of nothing in between",
+    "ends": "ends there, while others go on",
+    "stood still": "tells of nothing in between, then of requests that are long overdue: it stood still",
     "goes on": "goes on meanwhile: it was there, the way to it was not",
 }
 

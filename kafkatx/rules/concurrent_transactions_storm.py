@@ -110,7 +110,8 @@ def _storms(story: Story, name: str, rows: list[int], is_named: bool) -> Iterato
         return
     logs = story.logs
     order = np.array(sorted(rows, key=lambda row: (logs.times[row], row)))
-    times, weights = logs.times[order], 1 + logs.events["repeats"][order].clip(min=0).astype(np.int64)
+    repeats = logs.events["repeats"][order].clip(min=0).astype(np.int64) if is_named else np.zeros(len(order), np.int64)
+    times, weights = logs.times[order], 1 + repeats
     sums = np.concatenate([[0], np.cumsum(weights)])
     inside = sums[np.searchsorted(times, times + WITHIN_MS, "right")] - sums[: len(times)]
     busy = np.flatnonzero(inside >= MANY)
@@ -157,10 +158,11 @@ def _prepared(story: Story, name: str, until: int) -> Array | None:
 def _gave_up(story: Story, name: str, since: int, until: int) -> list[int]:
     """Lines in which a call of the id ran into max.block.ms in that time."""
     logs = story.logs
+    own = {row for client in logs.clients_of(name) for row in client.rows}
     return [
         row
         for row in logs.of_kind(EventKind.await_timeout).tolist()
-        if logs.string(row, "transactional_id") in (name, None)
+        if (row in own or logs.string(row, "transactional_id") == name)
         and logs.times[row] >= 0
         and int(logs.times[row]) >= since
         and int(logs.times[row]) - max(0, int(logs.events["number"][row])) <= until

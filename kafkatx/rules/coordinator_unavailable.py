@@ -36,16 +36,15 @@ from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
 
 RULE = "coordinator_unavailable"
-SHORTEST_MS, SHORT_MS = 1_000, 10_000
-"""A load below the first is what happens at every start; a failover below the second is no harm (info)."""
+SHORT_MS = 10_000
+"""A failover below this is no harm (info)."""
 BY_BROKER = frozenset({"loading", "writing"})
 
 
 def check(story: Story) -> Iterator[Finding]:
     """One finding for each time that a coordinator was away, whatever partitions of its log that met."""
     for absence in absences(story, outages(story.logs)):
-        if absence.told_by != {"loading"} or absence.duration_ms >= SHORTEST_MS:
-            yield _finding(story, absence)
+        yield _finding(story, absence)
 
 
 def _finding(story: Story, absence: Absence) -> Finding:

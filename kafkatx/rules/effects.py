@@ -13,6 +13,8 @@ from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity
 
+_WORST = {"fatal": 0, "abortable": 1}
+
 
 @dataclass(frozen=True, slots=True)
 class Effect:
@@ -47,14 +49,15 @@ def _failed_clients(story: Story, since: int, until: int) -> list[Effect]:
     """Clients whose transaction failed then; what they tried again by themselves is no effect."""
     found = []
     for client in story.logs.clients:
-        for failure in client.failures:
-            is_then = failure.at is not None and since <= failure.at <= until + CLIENT_TOLERANCE_MS
-            if not is_then or failure.category not in ("fatal", "abortable"):
-                continue
-            severity = Severity.error if failure.category == "fatal" else Severity.warning
-            text = f"{client_phrase(client)} failed with {bare(failure.exception)}"
-            found.append(Effect(text, severity, failure.row))
-            break
+        failed = [
+            failure
+            for failure in client.failures
+            if failure.at is not None and since <= failure.at <= until + CLIENT_TOLERANCE_MS
+        ]
+        worst = min(failed, key=lambda failure: _WORST.get(failure.category, 2), default=None)
+        if worst is not None and worst.category in _WORST:
+            severity = Severity.error if worst.category == "fatal" else Severity.warning
+            found.append(Effect(f"{client_phrase(client)} failed with {bare(worst.exception)}", severity, worst.row))
     for row in story.logs.of_kind(EventKind.await_timeout).tolist():
         at, call = story.logs.at(row), story.logs.string(row, "api")
         if at is not None and since <= at <= until + CLIENT_TOLERANCE_MS and call is not None:

@@ -38,7 +38,7 @@ def _finding(story: Story, name: str, endings: list[LogEnding], remedy: Remedy) 
         count=len(endings),
         actors=tuple(_actors(story, first)),
         steps=tuple(_steps(story, first)),
-        considered=(Considered("transaction_timed_out", _not_timed_out(first.takeover)),),
+        considered=(Considered("transaction_timed_out", _not_timed_out(first.takeover)), *_by_operator(first.takeover)),
         remedies=(remedy,) if first.verdict is not Verdict.possible else (),
     )
 
@@ -115,3 +115,10 @@ def _not_timed_out(taken: Takeover | None) -> str:
     if taken is None or taken.excluded is Excluded.NOTHING:
         return "not refuted: clients are answered the same words after a timeout"
     return str(taken.excluded)
+
+
+def _by_operator(taken: Takeover | None) -> tuple[Considered, ...]:
+    if taken is None or taken.new.client is not None:
+        return ()
+    why = "not refuted: no log of T2 is at hand; forceTerminateTransaction and Admin.fenceProducers do the same"
+    return (Considered("an operator who ended the transaction by its id", why),)

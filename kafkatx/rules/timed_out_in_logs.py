@@ -19,6 +19,7 @@ from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Severity, Verdict
 
 RULE = "transaction_timed_out"
+HELD_UP = "find out what held the producer up; the timeout must be longer than its longest transaction"
 
 
 def timed_out_in_logs(story: Story) -> Iterator[Finding]:
@@ -58,7 +59,7 @@ def _summary(story: Story, name: str, endings: list[LogEnding]) -> str:
     first, what = endings[0], plural(len(endings), "transaction")
     were = "was" if len(endings) == 1 else "were"
     timeout, is_known = timeout_of(story.logs, name, first.client)
-    limit = f"transaction.timeout.ms ({duration(timeout)}{'' if is_known else ', the default'})"
+    limit = f"transaction.timeout.ms ({duration(timeout)})" if is_known else "transaction.timeout.ms"
     if first.verdict is Verdict.proved:
         return f"{what} of {name} {were} aborted by the coordinator since {limit} had passed"
     if first.began is not None and first.verdict is Verdict.likely:
@@ -92,7 +93,9 @@ def _not_fenced(told_by_line: bool) -> str:
 
 def _remedies(story: Story, name: str, first: LogEnding) -> tuple[Remedy, ...]:
     """From the longest time that is known: of the transaction at least, and of what a broker was away meanwhile."""
-    timeout, _ = timeout_of(story.logs, name, first.client)
+    timeout, is_known = timeout_of(story.logs, name, first.client)
+    if not is_known and first.began is None:
+        return (Remedy(HELD_UP, "client", "transaction.timeout.ms", derived_from="no log says how long it was open"),)
     ends = [failure.at for failure in first.failures if failure.at is not None] or [first.at]
     began = first.began if first.began is not None else first.at - timeout
     away = [outage.duration_ms for outage in outages(story.logs) if outage.overlaps(began, first.at)]
