@@ -246,12 +246,10 @@ def _broker_starts(data: bytes, mode: int) -> list[int]:
         end = data.find(b"\n", found.start())
         if end < 0:
             break
-        if is_open:
-            is_open = not _has_logger(data, looked, end)
-            looked = end + 1
-            continue
-        starts.append(found.start())
-        is_open = mode == BROKER_WITH_LOGGERS and not _has_logger(data, found.start(), end)
+        if not is_open or _has_logger(data, looked, found.start()):
+            starts.append(found.start())
+            is_open = mode == BROKER_WITH_LOGGERS
+        is_open = is_open and not _has_logger(data, found.start(), end)
         looked = end + 1
     return starts
 

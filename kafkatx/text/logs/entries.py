@@ -11,8 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any
 
-from kafkatx.kernels.literals import BROKER, BROKER_WITH_LOGGERS, EVERY_LINE, Automaton, entries
+import numpy as np
+
+from kafkatx.kernels.literals import BROKER, BROKER_WITH_LOGGERS, EVERY_LINE, Automaton, begins_entry, entries
+from kafkatx.sources.files import OpenFile
 from kafkatx.text.lines import LONGEST_LINE
 from kafkatx.text.logs.framing import MESSAGE_ONLY, Framed, Framer
 from kafkatx.text.logs.windows import Window
@@ -55,23 +60,30 @@ def shape_of(texts: list[str], lines: list[Framed]) -> Shape:
     return Shape(BROKER_WITH_LOGGERS if len(ended) >= 0.8 * len(broker) else BROKER, is_bare=False)
 
 
-def entries_of(window: Window, framer: Framer, shape: Shape, automaton: Automaton) -> Iterator[Entry]:
-    """Yield the entries of a window that hold a literal, moving it to its end."""
+def cuts(window: Window, framer: Framer, shape: Shape, automaton: Automaton) -> Iterator[tuple[Cut, Any]]:
+    """Yield what a window shows, again and again until its end, with the entries or lines that hold a literal."""
     while not window.is_done:
         window.grow()
-        cut = _Cut(window, framer, shape)
+        cut = Cut(window, framer, shape)
         found, start, line = entries(cut.data, automaton, shape.mode)
-        rows = found.tolist()
         if cut.is_final and automaton.pattern.search(cut.data, start):
-            rows.append([start, _line_end(cut.data, start), len(cut.data), line])
-        yield from cut.broker_entries(rows) if shape.mode != EVERY_LINE else cut.entries_around(rows)
+            last = [[start, _line_end(cut.data, start), len(cut.data), line]]
+            found = np.concatenate([found, np.array(last, np.int64)])
+        yield cut, found
         if cut.is_final:
             window.drop_all()
         else:
             window.drop(*cut.resume(start, line))
 
 
-class _Cut:
+def entry_at(file: OpenFile, framer: Framer, position: int, line: int) -> Entry:
+    """Read the entry of the brokers' layout at a place once more."""
+    head, *tail = file.read(position, MOST_TAIL_BYTES).split(b"\n")[:MOST_TAIL_LINES]
+    own = takewhile(lambda text: not begins_entry.plain(text, 0, len(text)), tail)
+    return Entry(position, line, framer.frame(_text(head)), tuple(_text(text) for text in own if text))
+
+
+class Cut:
     """What a window shows at one time; positions count from its first byte."""
 
     def __init__(self, window: Window, framer: Framer, shape: Shape) -> None:
@@ -82,14 +94,24 @@ class _Cut:
         self.data = window.data if window.data.endswith(b"\n") or not self.is_final else window.data + b"\n"
         self._unfinished: tuple[int, int] | None = None
 
-    def broker_entries(self, rows: list[list[int]]) -> Iterator[Entry]:
+    @property
+    def is_of_brokers(self) -> bool:
+        """Whether the entries are in the brokers' own layout."""
+        return self.shape.mode != EVERY_LINE
+
+    def entries(self, found: Any) -> Iterator[Entry]:
+        """Yield the entries that rows of the kernel stand for."""
+        rows = found.tolist()
+        yield from self._entries_around(rows) if self.shape.mode == EVERY_LINE else self._broker_entries(rows)
+
+    def _broker_entries(self, rows: list[list[int]]) -> Iterator[Entry]:
         """Yield entries that the kernel has found whole."""
         for start, head_end, end, line in rows:
             framed = self.framer.frame(_text(self.data[start:head_end]))
             if framed.layout and framed.layout != MESSAGE_ONLY:
                 yield self._entry(start, line, framed, self._tail(head_end + 1, end))
 
-    def entries_around(self, rows: list[list[int]]) -> Iterator[Entry]:
+    def _entries_around(self, rows: list[list[int]]) -> Iterator[Entry]:
         """Yield the entries that lines with a literal belong to, each once."""
         done = 0
         for start, _, _, line in rows:
@@ -141,7 +163,7 @@ class _Cut:
         return at
 
     def _entry(self, start: int, line: int, framed: Framed, tail: tuple[str, ...]) -> Entry:
-        return Entry(self.window.position + start, self.window.line + line, framed, tail)
+        return Entry(self.window.place(start, line), self.window.line + line, framed, tail)
 
     def _tail(self, start: int, end: int) -> tuple[str, ...]:
         lines = self.data[start : min(end, start + MOST_TAIL_BYTES)].split(b"\n", MOST_TAIL_LINES)[:MOST_TAIL_LINES]

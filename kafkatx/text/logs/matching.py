@@ -134,6 +134,11 @@ def _loggers_of_texts() -> dict[str, frozenset[str]]:
     return {text: frozenset(names) for text, names in found.items()}
 
 
+def texts_of(place: str) -> Index:
+    """Texts of a place (`line`, `exception`) by the first HEAD characters of a message, and those without such."""
+    return _index(place)
+
+
 Index = tuple[dict[str, tuple[Pattern, ...]], tuple[Pattern, ...]]
 
 

@@ -8,6 +8,7 @@ Kafka and is nothing else is a failure.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import Trace
@@ -24,7 +25,7 @@ from kafkatx.text.logs.traces import read_trace
 
 _OF_PARTITION = re.compile(r"(?:^Partition |\bpartition=)(?P<name>[^\s,\]]+-\d{1,10})(?=[\s,\]]|$)")
 _OF_GROUP = re.compile(r"Group(?:Id)? (.+)")
-_VAGUE = frozenset({EventKind.append_refused, EventKind.other, EventKind.failure})
+VAGUE = frozenset({EventKind.append_refused, EventKind.other, EventKind.failure})
 """Kinds that an exception under the line says more than."""
 OWN_NODE = (
     EventKind.broker_fenced, EventKind.broker_unfenced, EventKind.broker_starting, EventKind.broker_started,
@@ -49,13 +50,13 @@ def event_of(entry: Entry, strings: Strings) -> Row | None:
 def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
     framed = entry.framed
     found = match_message(framed.message, framed.logger)
-    trace = _trace(entry)
+    trace = _trace(entry, found)
     thrown = _known(trace) if trace else None
     if found:
         fill(row, found, strings)
         row[COLUMNS["side"]] = found.pattern.entry.side
     kind = found.kind if found else None
-    if thrown and (kind is None or kind in _VAGUE):
+    if thrown and (kind is None or kind in VAGUE):
         kind = thrown.kind
         fill(row, thrown, strings)
         row[COLUMNS["side"]] = found.pattern.entry.side if found else Side.unknown
@@ -66,10 +67,13 @@ def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
     return kind
 
 
-def _trace(entry: Entry) -> Trace | None:
+def _trace(entry: Entry, found: Found | None) -> Trace | None:
+    """The trace under a line, else the exception in its message if that is a client's or no known text."""
     framed = entry.framed
-    if not entry.tail and not framed.trace and not may_throw(framed.message):
-        return None
+    if not entry.tail and not framed.trace:
+        is_told = found is not None and found.pattern.entry.side is not Side.client
+        if is_told or not may_throw(framed.message):
+            return None
     return read_trace((framed.message, *framed.trace.split("\n"), *entry.tail))
 
 
@@ -111,28 +115,36 @@ def _frame(row: Row, entry: Entry, strings: Strings) -> None:
     row[COLUMNS["at"]] = framed.at
     row[COLUMNS["level"]] = framed.level
     row[COLUMNS["thread_code"]] = strings.code(framed.thread)
-    row[COLUMNS["logger_code"]] = strings.code(framed.logger)
-    for column, text in (
-        ("client_id_code", context.client_id),
-        ("transactional_id_code", context.transactional_id),
-        ("group_code", context.group),
-    ):
-        if text and row[COLUMNS[column]] < 0:
-            row[COLUMNS[column]] = strings.code(text)
-    if row[COLUMNS["group_code"]] < 0 and (named := _OF_GROUP.fullmatch(context.text)):
-        row[COLUMNS["group_code"]] = strings.code(named[1])
-    if row[COLUMNS["topic_code"]] < 0 and (named := _OF_PARTITION.search(context.text)):
-        fill_field(row, "topic_partition", named["name"], strings)
+    if framed.logger:
+        row[COLUMNS["logger_code"]] = strings.code(framed.logger)
+    for name, value in names_of(context):
+        column = "topic_code" if name == "topic_partition" else f"{name}_code"
+        if row[COLUMNS[column]] < 0:
+            fill_field(row, name, value, strings)
     if row[COLUMNS["side"]] == Side.unknown:
         row[COLUMNS["side"]] = side_of(framed)
 
 
+def names_of(context: Context) -> Iterator[tuple[str, str]]:
+    """Names that a context gives to events whose text names none: columns and values."""
+    yield from (("client_id", context.client_id), ("transactional_id", context.transactional_id))
+    group = _OF_GROUP.fullmatch(context.text)
+    yield "group", context.group or (group[1] if group else "")
+    if named := _OF_PARTITION.search(context.text):
+        yield "topic_partition", named["name"]
+
+
 def side_of(framed: Framed) -> Side:
     """Who wrote a line, by its logger and its context."""
-    if framed.logger.startswith(_BROKER_LOGGERS) or _is_brokers(framed.context):
+    return side_by(framed.logger, framed.context)
+
+
+def side_by(logger: str, context: Context) -> Side:
+    """Who writes under a logger's name with a context."""
+    if logger.startswith(_BROKER_LOGGERS) or _is_brokers(context):
         return Side.broker
-    is_client = framed.context.client_id or framed.context.transactional_id
-    return Side.client if is_client or framed.logger.startswith(_CLIENT_LOGGERS) else Side.unknown
+    is_client = context.client_id or context.transactional_id or logger.startswith(_CLIENT_LOGGERS)
+    return Side.client if is_client else Side.unknown
 
 
 _CLIENT_LOGGERS = (

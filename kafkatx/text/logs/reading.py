@@ -19,14 +19,15 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import LogSource, Setting, Trace
 from kafkatx.text.lines import lines
-from kafkatx.text.logs.entries import Entry, entries_of, shape_of
+from kafkatx.text.logs.columns import PENDING, Columns, is_fast, read_columns
+from kafkatx.text.logs.entries import Cut, Entry, cuts, entry_at, shape_of
 from kafkatx.text.logs.filling import COLUMNS
 from kafkatx.text.logs.framing import Framed, Framer
 from kafkatx.text.logs.matching import prefilter
 from kafkatx.text.logs.meaning import OWN_NODE, event_of, side_of
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.thinning import Thinning
-from kafkatx.text.logs.windows import Window
+from kafkatx.text.logs.windows import window_of
 from kafkatx.text.pages import Part
 from kafkatx.text.printed_settings import ValuesBlocks
 
@@ -36,7 +37,6 @@ LAST_BYTES = 1 << 13
 """Bytes of a source's end that tell when it ends."""
 SAMPLE_LINES = 100
 """Lines of a source's beginning that tell its layout, and when it begins."""
-ROWS_AT_ONCE = 4096
 MOST_STRINGS = 100_000
 """Strings of a source above which those go that no kept event points to."""
 
@@ -85,7 +85,7 @@ class _Reading:
         self.strings = Strings()
         self.thinning = Thinning()
         self.blocks = ValuesBlocks(source, block)
-        self.rows: list[tuple[int, ...]] = []
+        self.window = window_of(file, part)
         self.sides = {Side.broker: 0, Side.client: 0}
         self.brokers: dict[int, int] = {}
         self.is_zoned = False
@@ -94,19 +94,18 @@ class _Reading:
     def run(self, strings: Strings) -> Iterator[Any]:
         """Read everything; yield what is kept, its strings moved to the common table."""
         sample = [line.text for line in islice(lines(self.file, self.part.position, self.part.end), SAMPLE_LINES)]
-        framer = Framer(sample)
-        framed = [framer.frame(text) for text in sample]
-        self._look_at(framed, framer)
-        self.window = Window(self.file, self.part.position, self.part.end, self.part.line)
-        for entry in entries_of(self.window, framer, shape_of(sample, framed), prefilter()):
-            self._take(entry)
+        self.framer = Framer(sample)
+        framed = [self.framer.frame(text) for text in sample]
+        self._look_at(framed)
+        shape = shape_of(sample, framed)
+        for cut, found in cuts(self.window, self.framer, shape, prefilter()):
+            self._take_cut(cut, found)
         self.blocks.close()
-        self._flush()
-        events = self.thinning.thin()
+        self.lines = self.window.line - self.part.line
+        events = self._with_traces(self.thinning.thin())
         events["side"] = np.where(events["side"] < 0, self.side, events["side"])
         self._name_broker(events)
         self.strings.move(events, strings)
-        self.events = events
         yield events
 
     @property
@@ -122,7 +121,7 @@ class _Reading:
         return LogSource(
             path=self.file.path,
             side=self.side,
-            lines=window.line - self.part.line + self._has_open_end(),
+            lines=self.lines,
             bytes=max(0, window.end - self.part.position),
             first_at=self.first_at,
             last_at=self.last_at,
@@ -132,23 +131,36 @@ class _Reading:
             digest=hashlib.sha256(self.file.read(self.part.position, DIGEST_BYTES)).hexdigest(),
         )
 
-    def _has_open_end(self) -> bool:
-        end = self.window.end
-        return end > self.part.position and self.file.read(end - 1, 1) != b"\n"
+    def _take_cut(self, cut: Cut, found: Any) -> None:
+        """Read the entries of a window: the fast way what is of the brokers' layout, if a compiler is at work."""
+        parts = []
+        if cut.is_of_brokers and is_fast():
+            columns = read_columns(cut.data, found, self.strings)
+            columns.events["position"] += cut.window.position
+            columns.events["line"] += cut.window.line
+            parts.append(columns.events)
+            self._hear(columns)
+            found = found[columns.slow]
+        rows = [row for entry in cut.entries(found) if (row := self._row(entry)) is not None]
+        if rows:
+            parts.append(np.array(rows, EVENT))
+        for events in parts:
+            events["source"] = self.number
+        if parts:
+            events = np.concatenate(parts)
+            self.thinning.add(events[np.argsort(events["position"], kind="stable")])
+        self._forget_strings()
 
-    def _take(self, entry: Entry) -> None:
+    def _row(self, entry: Entry) -> tuple[int, ...] | None:
         row = event_of(entry, self.strings)
         self._meet(entry.framed)
         if row is None:
-            return
+            return None
         if side_of(entry.framed) is Side.unknown and (told := row[COLUMNS["side"]]) >= 0:
             self.sides[Side(told)] += 1
-        row[COLUMNS["source"]] = self.number
-        self.rows.append(tuple(row))
         if row[COLUMNS["kind"]] == EventKind.config_values:
             self._read_block(entry)
-        if len(self.rows) >= ROWS_AT_ONCE:
-            self._flush()
+        return tuple(row)
 
     def _read_block(self, entry: Entry) -> None:
         self.blocks.feed(entry.line, entry.framed.message)
@@ -158,29 +170,49 @@ class _Reading:
             self.blocks.feed(number, text)
         self.blocks.close()
 
-    def _flush(self) -> None:
-        if self.rows:
-            self.thinning.add(np.array(self.rows, EVENT))
-            self.rows = []
+    def _forget_strings(self) -> None:
         if self.strings.size > MOST_STRINGS:
             events, fewer = self.thinning.thin(), Strings()
             self.strings.move(events, fewer)
             self.strings = fewer
 
+    def _with_traces(self, events: Any) -> Any:
+        """Read the text of kept events once more whose stack traces nobody has looked at yet."""
+        for number in np.flatnonzero(events["trace_code"] == PENDING).tolist():
+            event = events[number]
+            entry = entry_at(self.file, self.framer, int(event["position"]), int(event["line"]))
+            row = event_of(entry, self.strings)
+            if row is not None:
+                row[COLUMNS["source"]], row[COLUMNS["repeats"]] = int(event["source"]), int(event["repeats"])
+                events[number] = tuple(row)
+        return events
+
+    def _hear(self, columns: Columns) -> None:
+        """Learn from lines that were read the fast way who writes, and how much of it."""
+        for speaker in columns.speakers:
+            self._count(speaker.side, speaker.context.broker_id, speaker.lines)
+        if len(columns.events):
+            self._meet_level(int(columns.events["level"].min()))
+
     def _meet(self, framed: Framed) -> None:
         """Learn from a line who writes, and how much of it."""
-        side = side_of(framed)
-        if side is not Side.unknown:
-            self.sides[side] += 1
-        if side is Side.broker and (number := framed.context.broker_id) >= 0:
-            self.brokers[number] = self.brokers.get(number, 0) + 1
-        if framed.level >= 0:
-            self.lowest = framed.level if self.lowest < 0 else min(self.lowest, framed.level)
+        self._count(side_of(framed), framed.context.broker_id, 1)
+        self._meet_level(framed.level)
 
-    def _look_at(self, first: list[Framed], framer: Framer) -> None:
+    def _count(self, side: Side, broker_id: int, lines: int) -> None:
+        if side is not Side.unknown:
+            self.sides[side] += lines
+        if side is Side.broker and broker_id >= 0:
+            self.brokers[broker_id] = self.brokers.get(broker_id, 0) + lines
+
+    def _meet_level(self, level: int) -> None:
+        if level >= 0:
+            self.lowest = level if self.lowest < 0 else min(self.lowest, level)
+
+    def _look_at(self, first: list[Framed]) -> None:
         """Learn from the first and the last lines when the log begins and ends, and who writes."""
         last = lines(self.file, max(self.part.position, self.part.end - LAST_BYTES), self.part.end)
-        framed = first + [framer.frame(line.text) for line in last]
+        framed = first + [self.framer.frame(line.text) for line in last]
         times = [line.at for line in framed if line.at >= 0]
         self.first_at, self.last_at = (times[0], times[-1]) if times else (-1, -1)
         self.is_zoned = any(line.is_zoned for line in framed)

@@ -59,5 +59,5 @@ class Strings:
 
 def _moved(codes: Any, code_of: Any) -> Any:
     known, places = np.unique(codes, return_inverse=True)
-    moved = np.array([code_of(code) if code >= 0 else -1 for code in known.tolist()], np.int32)
+    moved = np.array([code_of(code) if code >= 0 else code for code in known.tolist()], np.int32)
     return moved[places]

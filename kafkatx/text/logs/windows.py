@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.lines import LONGEST_LINE
+from kafkatx.text.lines import HEAD, LONGEST_LINE, encoding_of, lines
+from kafkatx.text.pages import Part
 
 BLOCK = 1 << 20
 """Bytes read at once."""
 LARGEST = BLOCK + 2 * LONGEST_LINE
 """Bytes that a window may grow to before its reader has to give some up."""
+LINES_AT_ONCE = 4096
 
 
 class Window:
     """Bytes [position, position + len(data)) of a file; line `line` (from 1) begins at the window's first byte."""
 
-    def __init__(self, file: OpenFile, position: int, end: int, line: int) -> None:
+    def __init__(self, file: OpenFile, part: Part) -> None:
         self.file = file
-        self.position = position
-        self.end = min(end, file.size)
-        self.line = line
+        self.position = part.position
+        self.end = min(part.end, file.size)
+        self.line = part.line
         self.data = b""
         self._is_inside_line = False
 
@@ -47,16 +51,63 @@ class Window:
         if self._is_inside_line:
             self._skip_line()
 
+    def place(self, start: int, line: int) -> int:
+        """Position in the file of byte `start` of the window, where its line `line` (from 0) begins."""
+        return self.position + start
+
     def drop(self, count: int, lines: int) -> None:
         """Move on behind `count` bytes, in which `lines` lines end."""
         self.data, self.position, self.line = self.data[count:], self.position + count, self.line + lines
 
     def drop_all(self) -> None:
         """Move on behind everything; what is left of a line that has not ended is skipped."""
-        self._is_inside_line = not self.data.endswith(b"\n")
-        self.drop(len(self.data), self.data.count(b"\n"))
+        self._is_inside_line = not self.is_last and not self.data.endswith(b"\n")
+        is_open = self.is_last and self.data[-1:] not in (b"\n", b"")
+        self.drop(len(self.data), self.data.count(b"\n") + is_open)
 
     def _skip_line(self) -> None:
         stop = self.data.find(b"\n")
         self._is_inside_line = stop < 0
         self.drop(stop + 1 if stop >= 0 else len(self.data), stop >= 0)
+
+
+class TurnedWindow(Window):
+    """The same of a file in UTF-16, or with other ends of lines: its lines as UTF-8, with the place of each."""
+
+    def __init__(self, file: OpenFile, part: Part) -> None:
+        super().__init__(file, part)
+        self._lines = lines(file, part.position, part.end, part.line)
+        self._places: list[int] = []
+        self._is_read = False
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the window reaches the end of what is to be read."""
+        return self._is_read
+
+    @property
+    def is_done(self) -> bool:
+        """Whether everything has been given up."""
+        return self._is_read and not self.data
+
+    def grow(self) -> None:
+        """Read the next lines."""
+        read = list(islice(self._lines, LINES_AT_ONCE))
+        self._is_read = len(read) < LINES_AT_ONCE
+        self._places += [line.position for line in read]
+        self.data += b"".join(line.text.replace("\n", " ").encode("utf-8", "replace") + b"\n" for line in read)
+
+    def place(self, start: int, line: int) -> int:
+        """Position in the file of the window's line `line`."""
+        return self._places[line]
+
+    def drop(self, count: int, lines: int) -> None:
+        """Move on behind some lines."""
+        self.data, self.line, self._places = self.data[count:], self.line + lines, self._places[lines:]
+
+
+def window_of(file: OpenFile, part: Part) -> Window:
+    """The window that fits a file's encoding."""
+    encoding = encoding_of(file.read(0, HEAD))
+    is_plain = encoding.unit == 1 and encoding.newline == b"\n"
+    return Window(file, part) if is_plain else TurnedWindow(file, part)

@@ -1,0 +1,414 @@
+"""Lines of brokers' logs taken apart and recognised where they lie: no Python object a line.
+
+Line       `[2026-11-21 10:23:51,003] LEVEL [context] message (logger)`, and under it nothing or a stack trace; any
+           other line is left to the slow path (status SLOW), which reads every layout (text/logs/framing.py).
+Recognised as terms/catalogue/templates.py does it: pieces in order, the first at the beginning of the message, the last
+           at its end; candidates by the first four bytes of the message, the most telling first.
+Equal      to the slow path on every line: tests/text/logs/test_columns.py holds them together.
+"""
+
+from typing import Any
+
+from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.literals import find_entries, logger_start
+
+NOTHING, DONE, SLOW = 0, 1, 2
+"""Status of an entry: no event; its columns are known; the slow path must read it."""
+MOST_FIELDS = 14
+"""Placeholders of a text that are kept."""
+STATUS, PATTERN, LEVEL, CONTEXT, LOGGER, MESSAGE = 0, 1, 2, 3, 5, 7
+THROWN, THROWN_CLASS, THROWN_TEXT = 9, 10, 12
+SPANS = 14
+THROWN_SPANS = SPANS + 2 * MOST_FIELDS
+WIDTH = THROWN_SPANS + 2 * MOST_FIELDS
+"""Columns of a recognised entry; those of texts take two, the first byte and the length."""
+
+
+@kernel
+def digits(data: Any, at: int, count: int) -> int:
+    """Number in `count` digits, -1 if one is none."""
+    value = 0
+    for place in range(at, at + count):
+        digit = data[place] - 48
+        if digit < 0 or digit > 9:
+            return -1
+        value = value * 10 + digit
+    return value
+
+
+@kernel
+def printed_time(data: Any, at: int, end: int) -> int:
+    """Milliseconds of `[2026-11-21 10:23:51,003]` at `at`, as if UTC; -1 if it is no such time."""
+    if end - at < 25 or data[at + 24] != 93 or data[at + 5] != 45 or data[at + 8] != 45 or data[at + 11] != 32:
+        return -1
+    if data[at + 14] != 58 or data[at + 17] != 58 or (data[at + 20] != 44 and data[at + 20] != 46):
+        return -1
+    year, month, day = digits(data, at + 1, 4), digits(data, at + 6, 2), digits(data, at + 9, 2)
+    hour, minute, second = digits(data, at + 12, 2), digits(data, at + 15, 2), digits(data, at + 18, 2)
+    fraction = digits(data, at + 21, 3)
+    if year < 1970 or month < 1 or month > 12 or day < 1 or day > days_of(year, month):
+        return -1
+    if hour < 0 or hour > 23 or minute < 0 or minute > 59 or second < 0 or second > 59 or fraction < 0:
+        return -1
+    shifted = year - (1 if month <= 2 else 0)
+    of_era = shifted % 400
+    of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
+    days = shifted // 400 * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468
+    return ((days * 24 + hour) * 60 + minute) * 60000 + second * 1000 + fraction
+
+
+@kernel
+def days_of(year: int, month: int) -> int:
+    """Days of a month."""
+    if month == 2:
+        return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
+    return 30 if month == 4 or month == 6 or month == 9 or month == 11 else 31
+
+
+@kernel
+def level_at(data: Any, at: int, end: int) -> tuple[int, int]:
+    """Level (terms.events.Level) of the word at `at` and the position behind it; -1 if it is none."""
+    stop = at
+    while stop < end and 65 <= data[stop] <= 90:
+        stop += 1
+    if stop >= end or data[stop] != 32:
+        return -1, stop
+    if stop - at == 4:
+        if data[at] == 73 and data[at + 1] == 78 and data[at + 2] == 70 and data[at + 3] == 79:
+            return 2, stop
+        if data[at] == 87 and data[at + 1] == 65 and data[at + 2] == 82 and data[at + 3] == 78:
+            return 3, stop
+    if stop - at == 5:
+        if data[at] == 69 and data[at + 1] == 82 and data[at + 2] == 82 and data[at + 3] == 79 and data[at + 4] == 82:
+            return 4, stop
+        if data[at] == 68 and data[at + 1] == 69 and data[at + 2] == 66 and data[at + 3] == 85 and data[at + 4] == 71:
+            return 1, stop
+        if data[at] == 84 and data[at + 1] == 82 and data[at + 2] == 65 and data[at + 3] == 67 and data[at + 4] == 69:
+            return 0, stop
+        if data[at] == 70 and data[at + 1] == 65 and data[at + 2] == 84 and data[at + 3] == 65 and data[at + 4] == 76:
+            return 4, stop
+    return -1, stop
+
+
+@kernel
+def is_plain(data: Any, at: int, end: int) -> bool:
+    """Whether a text has single blanks, no control characters and ASCII only, so that its bytes compare as they are."""
+    before = 32
+    for place in range(at, end):
+        byte = data[place]
+        if byte < 32 or byte > 126 or (byte == 32 and before == 32):
+            return False
+        before = byte
+    return True
+
+
+@kernel
+def contexts_end(data: Any, at: int, end: int) -> int:
+    """Where the message begins behind its leading brackets; -1 where the slow path must decide."""
+    for _ in range(6):
+        if at >= end or data[at] != 91:
+            break
+        depth = 0
+        place = at
+        while place < end and place < at + 1000:
+            if data[place] == 91:
+                depth += 1
+            elif data[place] == 93:
+                depth -= 1
+                if depth == 0:
+                    break
+            place += 1
+        if place >= end or place >= at + 1000:
+            return -1
+        at = place + 1
+        if at < end and data[at] == 58:
+            at += 1
+        if at < end and data[at] == 44:
+            at += 1
+        if at < end and data[at] == 32:
+            at += 1
+    return at
+
+
+@kernel
+def equals(data: Any, at: int, pieces: Any, start: int, end: int) -> bool:
+    """Whether pieces[start:end) stands at `at`."""
+    for place in range(end - start):  # noqa: SIM110 (numba knows no generators)
+        if data[at + place] != pieces[start + place]:
+            return False
+    return True
+
+
+@kernel
+def match_pieces(
+    data: Any, at: int, end: int, pieces: Any, bounds: Any, first: int, last: int, spans: Any, column: int
+) -> bool:
+    """Whether the message data[at:end) is the text of pieces `first` to `last` (excluded); its values into `spans`."""
+    size = bounds[first + 1] - bounds[first]
+    if end - at < size or not equals(data, at, pieces, bounds[first], bounds[first + 1]):
+        return False
+    at += size
+    if last - first == 1:
+        return at == end
+    for piece in range(first + 1, last - 1):
+        start, stop = bounds[piece], bounds[piece + 1]
+        size = stop - start
+        place = at
+        while place + size <= end and not (data[place] == pieces[start] and equals(data, place, pieces, start, stop)):
+            place += 1
+        if place + size > end:
+            return False
+        number = piece - first - 1
+        if number < 14:
+            spans[column + 2 * number] = at
+            spans[column + 2 * number + 1] = place - at
+        at = place + size
+    start, stop = bounds[last - 1], bounds[last]
+    place = end - (stop - start)
+    if place < at or not equals(data, place, pieces, start, stop):
+        return False
+    number = last - first - 2
+    if number < 14:
+        spans[column + 2 * number] = at
+        spans[column + 2 * number + 1] = place - at
+    return True
+
+
+@kernel
+def is_one_of(data: Any, at: int, end: int, names: Any, bounds: Any, first: int, last: int) -> bool:
+    """Whether the simple name of the logger data[at:end) is one of the names `first` to `last` (excluded)."""
+    while end > at and data[end - 1] == 36:
+        end -= 1
+    start = at
+    for place in range(at, end):
+        if data[place] == 46:
+            start = place + 1
+    for name in range(first, last):
+        low, high = bounds[name], bounds[name + 1]
+        if high - low == end - start and equals(data, start, names, low, high):
+            return True
+    return False
+
+
+@kernel
+def recognise(
+    data: Any, at: int, end: int, logger: int, logger_end: int, table: Any, place: int, spans: Any, column: int
+) -> int:
+    """Number of the text that the message data[at:end) is, -1 if it is none; `place` 0: of lines, 1: of exceptions."""
+    pieces, piece_bounds, first_piece, names, name_bounds, first_name, keys, first_candidate, candidates = table
+    while at < end and data[at] == 32:
+        at += 1
+    while end > at and (data[end - 1] == 32 or data[end - 1] == 46):
+        end -= 1
+    row = -1
+    if end - at >= 4:
+        key = data[at] * 16777216 + data[at + 1] * 65536 + data[at + 2] * 256 + data[at + 3] + place * 4294967296
+        low, high = 0, len(keys)
+        while low < high:
+            middle = (low + high) // 2
+            if keys[middle] < key:
+                low = middle + 1
+            else:
+                high = middle
+        if low < len(keys) and keys[low] == key:
+            row = low
+    for turn in range(2):
+        group = row if turn == 0 else len(keys) + place
+        if group < 0:
+            continue
+        for number in range(first_candidate[group], first_candidate[group + 1]):
+            pattern: int = candidates[number]
+            first, last = first_name[pattern], first_name[pattern + 1]
+            if last > first and not is_one_of(data, logger, logger_end, names, name_bounds, first, last):
+                continue
+            if match_pieces(
+                data, at, end, pieces, piece_bounds, first_piece[pattern], first_piece[pattern + 1], spans, column
+            ):
+                return pattern
+    return -1
+
+
+@kernel
+def thrown_at(data: Any, at: int, end: int, out: Any) -> int:
+    """Class and text of the exception that the lines data[at:end) show.
+
+    1: found, the spans written to `out`; 0: there are only blank lines; -1: for the slow path.
+    """
+    stop = at
+    while stop < end and data[stop] != 10:
+        stop += 1
+    line_end = stop
+    if stop > at and data[stop - 1] == 13:
+        line_end -= 1
+    if line_end == at:
+        return 0 if stop + 1 >= end else -1
+    place = at
+    while place < line_end and (
+        97 <= data[place] <= 122
+        or 65 <= data[place] <= 90
+        or 48 <= data[place] <= 57
+        or data[place] == 46
+        or data[place] == 36
+        or data[place] == 95
+    ):
+        place += 1
+    size = place - at
+    if size < 10 or data[place - 4] != 116 or data[place - 2] != 111 or data[place - 1] != 110:
+        return -1
+    if place < line_end and (data[place] != 58 or place + 1 >= line_end or data[place + 1] != 32):
+        return -1
+    text = min(place + 2, line_end)
+    line = stop + 1
+    while line < end:
+        stop = line
+        while stop < end and data[stop] != 10:
+            stop += 1
+        if stop > line and not (stop - line > 4 and data[line] == 9 and (data[line + 1] == 97 or data[line + 1] == 46)):
+            return -1
+        line = stop + 1
+    out[10], out[11] = at, size
+    out[12], out[13] = text, line_end - text
+    return 1
+
+
+@kernel
+def recognise_entries(data: Any, entries: Any, table: Any, is_slow: Any, times: Any, out: Any) -> int:
+    """Fill `times` and `out` (columns above) for entries of the brokers' layout; return how many are for the slow path.
+
+    `is_slow` marks the texts whose columns only the slow path fills; `table` are the texts (text/logs/columns.py).
+    """
+    slow = 0
+    for number in range(len(entries)):
+        row = out[number]
+        row[0], row[1], row[9], row[11], row[13] = 2, -1, -1, 0, 0
+        start, head_end, end = entries[number, 0], entries[number, 1], entries[number, 2]
+        if head_end > start and data[head_end - 1] == 13:
+            head_end -= 1
+        times[number] = printed_time(data, start, head_end) if head_end - start < 4000 else -1
+        at = start + 25
+        if times[number] < 0 or at >= head_end or data[at] != 32:
+            slow += 1
+            continue
+        while at < head_end and data[at] == 32:
+            at += 1
+        row[2], at = level_at(data, at, head_end)
+        while at < head_end and data[at] == 32:
+            at += 1
+        while head_end > at and data[head_end - 1] == 32:
+            head_end -= 1
+        logger = logger_start(data, at, head_end)
+        message_end = head_end if logger < 0 else logger
+        message = contexts_end(data, at, message_end)
+        logger_end = name_end(data, logger + 2, head_end - 1) if logger >= 0 else -1
+        if logger_end < 0 or row[2] < 0 or message < 0 or not is_plain(data, message, message_end):
+            slow += 1
+            continue
+        if message == at and has_lost_front(data, at, message_end):
+            slow += 1
+            continue
+        row[3], row[4] = at, message - at
+        row[5], row[6] = logger + 2, logger_end - logger - 2
+        row[7], row[8] = message, message_end - message
+        shown = thrown_at(data, min(entries[number, 1] + 1, end), end, row)
+        pattern = recognise(data, message, message_end, logger + 2, logger_end, table, 0, row, 14)
+        if pattern >= 0 and is_slow[pattern]:
+            slow += 1
+            continue
+        if shown < 0 and pattern >= 0:
+            slow += 1
+            continue
+        row[1] = pattern
+        if shown == 1:
+            if not is_plain(data, row[12], row[12] + row[13]):
+                slow += 1
+                continue
+            row[9] = recognise(data, row[12], row[12] + row[13], 0, 0, table, 1, row, 42)
+        is_unknown = pattern < 0 and row[9] < 0
+        if shown < 0 or (is_unknown and (shown == 1 or row[2] > 2 or may_show_error(data, message, message_end))):
+            slow += 1
+            continue
+        row[0] = 1 if pattern >= 0 or row[9] >= 0 else 0
+    return slow
+
+
+@kernel
+def name_end(data: Any, at: int, end: int) -> int:
+    """Where the name of a logger ends (its line number is cut off); -1 if it is none of a class."""
+    dots = 0
+    for place in range(at, end):
+        if data[place] == 46:
+            dots += 1
+        if data[place] == 58:
+            is_line = dots > 0 and 1 < end - place < 8 and digits(data, place + 1, end - place - 1) >= 0
+            return place if is_line else -1
+    return end if dots else -1
+
+
+@kernel
+def has_lost_front(data: Any, at: int, end: int) -> bool:
+    """Whether a message may begin with the rest of a bracket, or with one of another kind."""
+    if at < end and data[at] == 60:
+        return True
+    for place in range(at, min(end, at + 900)):
+        if data[place] == 91:
+            return False
+        if data[place] == 93:
+            return True
+    return False
+
+
+@kernel
+def may_show_error(data: Any, at: int, end: int) -> bool:
+    """Whether a message may show an exception (`Exce`, `rror`, `CODE: `), or is one of the request logger."""
+    if end - at > 10 and data[at] == 67 and data[at + 9] == 32 and data[at + 10] == 114:
+        return True
+    for place in range(at, end - 3):
+        if data[place + 1] == 58 and data[place + 2] == 32 and 65 <= data[place] <= 90:
+            return True
+        if data[place] == 114 and data[place + 1] == 114 and data[place + 2] == 111 and data[place + 3] == 114:
+            return True
+        if data[place] == 69 and data[place + 1] == 120 and data[place + 2] == 99 and data[place + 3] == 101:
+            return True
+    return False
+
+
+@kernel
+def numbers_of(data: Any, starts: Any, lengths: Any, values: Any) -> None:
+    """Numbers as Java and Scala print them (`5`, `Some(5)`, `OptionalInt[5]`); -1 for what is none or negative."""
+    for number in range(len(starts)):
+        at, end = starts[number], starts[number] + lengths[number]
+        values[number] = -1
+        while at < end and data[at] == 32:
+            at += 1
+        while end > at and data[end - 1] == 32:
+            end -= 1
+        if end - at > 5 and data[at] == 83 and data[at + 1] == 111 and data[at + 2] == 109 and data[at + 3] == 101:
+            at += 4
+        elif end - at > 9 and data[at] == 79 and data[at + 1] == 112 and data[at + 2] == 116 and data[at + 7] == 108:
+            at += 8
+            while at < end and (97 <= data[at] <= 122 or 65 <= data[at] <= 90):
+                at += 1
+        if at < end and (data[at] == 40 or data[at] == 91):
+            at += 1
+        if end > at and (data[end - 1] == 41 or data[end - 1] == 93):
+            end -= 1
+        if 0 < end - at < 19:
+            values[number] = digits(data, at, end - at)
+
+
+@kernel
+def split_partitions(data: Any, starts: Any, lengths: Any, partitions: Any) -> None:
+    """Shorten spans of `topic-partition` to the topic and write the partitions; -1 where there is none."""
+    for number in range(len(starts)):
+        start, end = starts[number], starts[number] + lengths[number]
+        at = end
+        while at > start and 48 <= data[at - 1] <= 57:
+            at -= 1
+        partitions[number] = -1
+        if 0 < end - at < 11 and at > start and data[at - 1] == 45:
+            partitions[number] = digits(data, at, end - at)
+            lengths[number] = at - 1 - start
+
+
+for _kernel in (recognise_entries, numbers_of, split_partitions):
+    _kernel.follows = find_entries
