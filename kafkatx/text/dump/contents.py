@@ -113,13 +113,15 @@ class Reach(Enum):
 class Growth:
     """Contents of a record as lines are added to them, by their length alone.
 
-    Carriage returns that were taken for ends of lines count where the declared size needs them.
+    Carriage returns that were taken for a part of ends of lines count where the declared size needs them: `returns` says
+    how many do.
     """
 
     line: Line
     tail: str
     key_size: int
     value_size: int
+    returns: int = 0
     _starts: list[int] = field(default_factory=list)
     _length: int = 0
     _replaced: int = 0
@@ -155,9 +157,9 @@ class Growth:
         """Compare with what is declared."""
         wanted = content_size(self.key_size, self.value_size)
         lengths = [self._length - start for start in self._starts]
-        returns = {0, self._returns, self._returns + self._last_returns}
-        if any(length + more == wanted for length in lengths for more in returns):
-            return Reach.EXACT
+        for self.returns in (0, self._returns, self._returns + self._last_returns):
+            if any(length + self.returns == wanted for length in lengths):
+                return Reach.EXACT
         if not lengths or max(lengths) < wanted:
             return Reach.SHORT
         if any(length - 2 * self._replaced <= wanted <= length for length in lengths):
@@ -175,8 +177,22 @@ class Growth:
         self._length += differs
         self._replaced += 0 if differs else raw.count(REPLACED)
         self._is_pasted |= _PASTED_CONTROL.search(raw) is not None or b"..." in raw or "\u2026".encode() in raw
-        hidden = line.end - line.position - line.size - line.is_ended if line.size >= 0 else 0
-        self._last_returns = hidden if 0 <= hidden <= 2 else 0
+        self._last_returns = returns_of(line)
+
+
+def returns_of(line: Line) -> int:
+    """Carriage returns before the end of a line, where it was not pasted."""
+    hidden = line.end - line.position - line.size - line.is_ended if line.size >= 0 else 0
+    return hidden if 0 <= hidden <= 2 else 0
+
+
+def joined(tail: str, lines: list[Line], returns: int) -> str:
+    """Put together what stands on several lines, the first of them from `tail` on, with this many carriage returns."""
+    ends = [returns_of(line) for line in lines]
+    if returns < sum(ends):
+        ends = [0] * len(ends) if not returns else [*ends[:-1], 0]
+    texts = [tail, *(line.text for line in lines[1:])]
+    return "\n".join(text + "\r" * end for text, end in zip(texts, ends, strict=True))
 
 
 MOST_STARTS = 16

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from kafkatx.segments.damage import Damage
-from kafkatx.text.dump.contents import Contents, Growth, Reach, content_size, decoded_size, looks_decoded
+from kafkatx.text.dump.contents import Contents, Growth, Reach, content_size, decoded_size, joined, looks_decoded
 from kafkatx.text.dump.events import HEADERS, Header, Record, control_of, extent_of, sizes_of
 from kafkatx.text.dump.lines import LogLine, Syntax, is_left_out, loose_line
 from kafkatx.text.dump.order import Fit, Order
@@ -169,7 +169,8 @@ class LogText:
         if found is None:
             return None
         self._prints_contents = True if growth.has_begun else self._prints_contents
-        text = "\n".join([tail, *(self._waiting.popleft().text for _ in range(found[0]))])
+        taken = [line, *(self._waiting.popleft() for _ in range(found[0]))]
+        text = joined(tail, taken, growth.returns if found[1] else 0)
         return Contents(text, key_size, value_size, found[1], is_decoded=False)
 
     def _ends_with_keys(self, tail: str, size: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +23,7 @@ def columns_of(dtype: np.dtype[Any]) -> tuple[str, ...]:
     return tuple(part for name in names for part in (ATTRIBUTES if name == "attributes" else (name,)))
 
 
-def mask_of(columns: tuple[str, ...], known: tuple[str, ...] | frozenset[str] | set[str]) -> int:
+def mask_of(columns: tuple[str, ...], known: Collection[str]) -> int:
     """Return the bits of some columns."""
     return sum(1 << number for number, name in enumerate(columns) if name in known)
 

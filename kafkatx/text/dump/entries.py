@@ -1,0 +1,199 @@
+"""Lines of dumped .txnindex, .snapshot, .index and .timeindex files to their entries.
+
+Misprints  the tool prints preallocated zeros of an index as `offset: BASE position: 0` and `timestamp: 0 offset: BASE`
+           (all releases): no index begins with the first batch, no record is of 1970, so these are no entries.
+Snapshots  0.11 prints the fields in an order of its own; 1.0 the cached batches as a Scala queue; to 3.0 an entry
+           without a cached batch has no time; the time of the last entry is `lastTimestamp` (3.1) or the batch's.
+Source     DumpLogSegments, ProducerStateManager, TransactionIndex (Kafka 0.11 to 4.3).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from kafkatx.segments.batches import Rows
+from kafkatx.segments.damage import Damage
+from kafkatx.text.dump.lines import is_left_out
+from kafkatx.text.dump.pasting import cleaned
+from kafkatx.text.dump.rows import (
+    ABORTED_ENTRY,
+    INDEX_ENTRY,
+    PRODUCER_ENTRY,
+    TIMEINDEX_ENTRY,
+    TextRows,
+    columns_of,
+    mask_of,
+)
+from kafkatx.text.lines import Line
+
+Found = dict[str, int]
+"""Columns of an entry that a line carries."""
+
+_FIELD = re.compile(
+    r"(?<![\w=])(\w+)[:=] ?(-?\d{1,19}|None|Some\(\d{1,19}\)|OptionalLong(?:\.empty|\[\d{1,19}\]))(?!\w)"
+)
+_DIGITS = re.compile(r"-?\d+")
+ABORTED_FIELDS = {
+    "version": "version",
+    "producerId": "producer_id",
+    "firstOffset": "first_offset",
+    "lastOffset": "last_offset",
+    "lastStableOffset": "last_stable_offset",
+}
+PRODUCER_FIELDS = {
+    "producerId": "producer_id",
+    "producerEpoch": "producer_epoch",
+    "coordinatorEpoch": "coordinator_epoch",
+    "currentTxnFirstOffset": "open_since_offset",
+    "lastTimestamp": "timestamp",
+    "timestamp": "timestamp",
+    "lastSequence": "last_sequence",
+    "lastSeq": "last_sequence",
+    "lastOffset": "last_offset",
+    "offsetDelta": "offset_delta",
+}
+_OFFSET = re.compile(r"offset: (\d{1,19}) position: (\d{1,10})\s*$")
+_TIME = re.compile(r"timestamp: (-?\d{1,19}) offset: (\d{1,19})\s*$")
+
+
+def aborted_of(text: str) -> Found | None:
+    """Return an entry of a .txnindex, None for another line."""
+    if "irstOffset: " not in text or "producerId: " not in text:
+        return None
+    return {ABORTED_FIELDS[name]: int(value) for name, value in _FIELD.findall(text) if name in ABORTED_FIELDS}
+
+
+def producer_of(text: str) -> Found | None:
+    """Return an entry of a .snapshot, None for another line."""
+    if "producerId: " not in text or not ("currentTxnFirstOffset: " in text or "coordinatorEpoch: " in text):
+        return None
+    fields = _FIELD.findall(text)
+    found = {PRODUCER_FIELDS[name]: _number(value) for name, value in fields if name in PRODUCER_FIELDS}
+    if "cachedMetadata" in text:
+        found |= _last_cached(dict(fields))
+    elif "currentTxnFirstOffset" in text and "last_offset" not in found and not is_left_out(text):
+        found |= {"last_sequence": -1, "last_offset": -1, "offset_delta": 0}
+    return found
+
+
+def _last_cached(fields: dict[str, str]) -> Found:
+    """What 1.0 prints of the last batch it cached."""
+    if "lastOffset" not in fields:
+        return {"last_sequence": -1, "last_offset": -1, "offset_delta": 0}
+    first = _number(fields.get("firstOffset", fields["lastOffset"]))
+    return {"offset_delta": _number(fields["lastOffset"]) - first}
+
+
+def _number(value: str) -> int:
+    found = _DIGITS.search(value)
+    return int(found[0]) if found else -1
+
+
+def offset_of(text: str) -> Found | None:
+    """Return an entry of an .index, None for another line."""
+    found = _OFFSET.match(text)
+    return {"offset": int(found[1]), "position": int(found[2])} if found else None
+
+
+def time_of(text: str) -> Found | None:
+    """Return an entry of a .timeindex, None for another line."""
+    found = _TIME.match(text)
+    return {"timestamp": int(found[1]), "offset": int(found[2])} if found else None
+
+
+def aborted_rows(source: Iterator[Line], path: str) -> TextRows:
+    """Return the entries of a dumped .txnindex; those of an unknown version are damage, as they are in bytes."""
+    return _Reading(path, ABORTED_ENTRY, aborted_of, lambda entry: entry.get("version", 0) == 0).rows(source)
+
+
+def producer_rows(source: Iterator[Line], path: str) -> TextRows:
+    """Return the entries of a dumped .snapshot."""
+    return _Reading(path, PRODUCER_ENTRY, producer_of).rows(source)
+
+
+def index_rows(source: Iterator[Line], path: str) -> TextRows:
+    """Return the entries of a dumped .index without preallocated ones."""
+    return _Reading(path, INDEX_ENTRY, offset_of, is_preallocated=lambda entry: entry["position"] == 0).rows(source)
+
+
+def timeindex_rows(source: Iterator[Line], path: str) -> TextRows:
+    """Return the entries of a dumped .timeindex without preallocated ones."""
+    return _Reading(path, TIMEINDEX_ENTRY, time_of, is_preallocated=lambda entry: entry["timestamp"] == 0).rows(source)
+
+
+ENTRIES_AT_ONCE = 16_384
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One pass over the lines of a part: entries go to arrays a few at a time."""
+
+    path: str
+    dtype: np.dtype[Any]
+    read: Callable[[str], Found | None]
+    is_known: Callable[[Found], bool] = field(default=lambda entry: True)
+    is_preallocated: Callable[[Found], bool] = field(default=lambda entry: False)
+    damage: list[Damage] = field(default_factory=list)
+    is_elided: bool = False
+
+    def rows(self, source: Iterator[Line]) -> TextRows:
+        """Return the entries as rows."""
+        entries = self._entries(source)
+        parts = []
+        while some := list(islice(entries, ENTRIES_AT_ONCE)):
+            parts.append(self._arrays(some))
+        parts.append(self._arrays([]))
+        rows, lines, positions, known = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return TextRows(columns_of(self.dtype), rows, lines, positions, known, self.damage, [], self.is_elided)
+
+    def _entries(self, source: Iterator[Line]) -> Iterator[tuple[Line, Found]]:
+        for line in cleaned(source, self.read):
+            entry = self.read(line.text)
+            if entry is None:
+                self._foreign(line)
+            elif not self.is_preallocated(entry):
+                self.is_elided |= is_left_out(line.text)
+                problem = self._problem(entry)
+                if problem is None:
+                    yield line, entry
+                else:
+                    self._note("entry", line, *problem)
+
+    def _problem(self, entry: Found) -> tuple[str, str] | None:
+        """What was expected and found where an entry is none."""
+        if not self.is_known(entry):
+            return "an entry of version 0", f"version {entry['version']}"
+        for name, value in entry.items():
+            limits = np.iinfo(self.dtype[name])
+            if not limits.min <= value <= limits.max:
+                return "numbers that an entry can have", f"{name} {value}"
+        return None
+
+    def _foreign(self, line: Line) -> None:
+        self.is_elided |= is_left_out(line.text)
+        if line.text.startswith('Exception in thread "'):
+            self._note("torn", line, "the rest of the file", "the tool ended with an exception")
+
+    def _note(self, kind: str, line: Line, expected: str, found: str) -> None:
+        if len(self.damage) < MOST_DAMAGE:
+            size = max(line.end - line.position, 0)
+            self.damage.append(Damage(kind, self.path, line.position, size, expected, found))
+
+    def _arrays(self, entries: list[tuple[Line, Found]]) -> tuple[Rows, Rows, Rows, Rows]:
+        """Rows, lines, positions, and what is known."""
+        columns = columns_of(self.dtype)
+        rows = np.zeros(len(entries), self.dtype)
+        for name in columns:
+            rows[name] = [entry.get(name, -1) for _, entry in entries]
+        known = np.array([mask_of(columns, entry.keys()) for _, entry in entries], np.int64)
+        lines = np.array([line.number for line, _ in entries], np.int64)
+        return rows, lines, np.array([line.position for line, _ in entries], np.int64), known
+
+
+MOST_DAMAGE = 10_000

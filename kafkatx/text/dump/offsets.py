@@ -1,0 +1,170 @@
+"""Records of `__consumer_offsets` as decoders print them: offset commits, and what else a group leaves there.
+
+Shapes  0.11 to 2.4.0 `offset::GROUP:TOPIC:PARTITION` with payload `N` or `N:METADATA`; groups `metadata::GROUP`, from
+        1.0 `{"metadata":"GROUP"}`. To 3.7 `offset_commit::group=G,partition=T-P` with `offset=N[,metadata=M]`,
+        `group_metadata::group=G`. Since 3.8 JSON, types by number (0 and 1 are commits, 2 a group).
+Limits  to 2.4.0 a record without a value prints neither key nor payload. Groups may hold any character: the key's size
+        says how long group and topic are together. Text before 3.8 has no commit time and no leader epoch.
+Source  DumpLogSegments, GroupMetadataManager.formatRecordKeyAndValue (Kafka 0.11 to 4.3).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafkatx.text.dump.contents import Contents
+from kafkatx.text.dump.events import Record
+from kafkatx.text.dump.records import LogText
+
+DELETED = "<DELETE>"
+COMMIT_TYPES, GROUP_TYPE = ("0", "1"), "2"
+PAYLOAD = " payload: "
+_KEYS = {
+    " key: offset_commit::group=": (2, re.compile(r"(.*),partition=(.{1,249})-(\d{1,10})", re.DOTALL)),
+    " key: offset::": (-8, re.compile(r"(.*):([^:]{1,249}):(\d{1,10})", re.DOTALL)),
+}
+"""Titles of commits; bytes that the key's text has more than the key, the digits of the partition aside; its parts."""
+_GROUPS = (" key: group_metadata::group=", " key: metadata::")
+_VALUE = re.compile(r"(?:offset=)?(-?\d{1,19})(?:(?:,metadata=|:)(.*))?$", re.DOTALL)
+_JSON = json.JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetCommit:
+    """One commit of an offset, or (`is_tombstone`) its removal. What the text does not carry is None.
+
+    `offset` and `timestamp` are those of the record, `line` and `position` its place in the text; producer columns are
+    those of the batch, as far as it is shown.
+    """
+
+    group: str
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    line: int
+    position: int
+    is_tombstone: bool = False
+    committed_offset: int | None = None
+    metadata: str | None = None
+    leader_epoch: int | None = None
+    committed_at: int | None = None
+    producer_id: int | None = None
+    producer_epoch: int | None = None
+    is_transactional: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRecord:
+    """A record of a group that is no commit: its type as printed (`2` is the group itself), and its value as text."""
+
+    group: str
+    type: str
+    offset: int
+    timestamp: int
+    line: int
+    position: int
+    value: str
+    is_tombstone: bool = False
+
+
+def offset_records(text: LogText) -> Iterator[OffsetCommit | GroupRecord]:
+    """Yield the commits and groups of a dump of `__consumer_offsets`; what says neither is passed over."""
+    for event in text.events():
+        if isinstance(event, Record) and event.contents is not None and event.control is None:
+            found = offset_record(event, event.contents)
+            if found is not None:
+                yield found
+
+
+def offset_record(record: Record, contents: Contents) -> OffsetCommit | GroupRecord | None:
+    """Return what a record says, None where it says neither a commit nor a group."""
+    printed, size = contents.printed, contents.key_size
+    if printed.startswith(' key: {"type":'):
+        return _from_json(record, printed)
+    for title, (more, parts) in _KEYS.items():
+        if printed.startswith(title):
+            key, value = _split(printed, title, [size + more + digits for digits in range(1, 11)] if size >= 0 else [])
+            return _old_commit(record, parts.fullmatch(key), value)
+    for title in _GROUPS:
+        if printed.startswith(title):
+            key, value = _split(printed, title, [size - 4] if size >= 0 else [])
+            return _group(record, key, GROUP_TYPE, value)
+    return _group_of_1_0(record, printed) if printed.startswith(' key: {"metadata":') else None
+
+
+def _split(printed: str, title: str, sizes: list[int]) -> tuple[str, str]:
+    """Key and value as text; the key ends where one of the sizes it can have says, else before the first payload."""
+    raw, begin = printed.encode(), len(title)
+    for size in sizes:
+        if raw.startswith(PAYLOAD.encode(), begin + size):
+            return raw[begin : begin + size].decode("utf-8", "replace"), raw[begin + size + len(PAYLOAD) :].decode()
+    key, _, value = printed[begin:].partition(PAYLOAD)
+    return key, value
+
+
+def _old_commit(record: Record, key: re.Match[str] | None, value: str) -> OffsetCommit | None:
+    said = _VALUE.match(value)
+    if key is None or (said is None and value != DELETED):
+        return None
+    offset, metadata = (None, None) if said is None else (int(said[1]), said[2])
+    return _commit(record, key[1], key[2], int(key[3]), offset, metadata)
+
+
+def _commit(
+    record: Record, group: str, topic: str, partition: int, offset: int | None, metadata: str | None
+) -> OffsetCommit:
+    return OffsetCommit(
+        group, topic, partition, *_place(record), offset is None, offset, metadata, None, None, *_batch(record)
+    )
+
+
+def _group(record: Record, group: str, kind: str, value: str) -> GroupRecord:
+    return GroupRecord(group, kind, *_place(record), value, value == DELETED)
+
+
+def _place(record: Record) -> tuple[int, int, int, int]:
+    return record.offset, record.parsed.number("timestamp"), record.line.number, record.line.position
+
+
+def _batch(record: Record) -> tuple[int | None, int | None, bool | None]:
+    """Producer id, its epoch, and whether the commit is part of a transaction, as far as they are shown."""
+    parsed = record.header.parsed if record.header is not None else record.parsed
+    producer, epoch, flag = (parsed.get(name) for name in ("producerId", "producerEpoch", "isTransactional"))
+    return (
+        None if producer is None else int(producer),
+        None if epoch is None else int(epoch),
+        None if flag is None else flag == "true",
+    )
+
+
+def _group_of_1_0(record: Record, printed: str) -> GroupRecord | None:
+    try:
+        key, end = _JSON.raw_decode(printed, len(" key: "))
+        return _group(record, str(key["metadata"]), GROUP_TYPE, printed[end:].removeprefix(PAYLOAD))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def _from_json(record: Record, printed: str) -> OffsetCommit | GroupRecord | None:
+    """Read a key of 3.8+: `{"type":"1","data":{...}}`."""
+    try:
+        key, end = _JSON.raw_decode(printed, len(" key: "))
+        data, value = key["data"], printed[end:].removeprefix(PAYLOAD)
+        group = str(data.get("group", data.get("groupId")))
+        if key["type"] not in COMMIT_TYPES:
+            return _group(record, group, str(key["type"]), value)
+        names = group, str(data["topic"]), int(data["partition"])
+        if value == DELETED:
+            return _commit(record, *names, None, None)
+        said = json.loads(value)["data"]
+        epoch = said.get("leaderEpoch")
+        return OffsetCommit(
+            *names, *_place(record), False, int(said["offset"]), str(said.get("metadata", "")),
+            None if epoch is None else int(epoch), int(said["commitTimestamp"]), *_batch(record),
+        )  # fmt: skip
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None

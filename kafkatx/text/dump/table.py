@@ -1,0 +1,102 @@
+"""Records of a dump as columns of the table of records: what a record's line and its contents carry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafkatx.text.dump.events import Record
+from kafkatx.text.dump.records import LogText
+
+
+@dataclass(frozen=True, slots=True)
+class TextRecord:
+    """A record as a dump shows it; what the text does not carry is None.
+
+    `key` and `value` are their bytes where they are printed as they are and as long as declared; else `printed` is the
+    text: a decoder's, or one with characters in the place of bytes that were no UTF-8.
+    Without `has_contents` they were not printed, so that None says nothing. `header_keys` are those of all headers with
+    commas between, as printed (a key may hold a comma itself); values of headers are never printed.
+    """
+
+    line: int
+    position: int
+    offset: int
+    timestamp: int
+    timestamp_type: str | None
+    sequence: int | None
+    key_size: int | None
+    value_size: int | None
+    has_contents: bool
+    key: bytes | None
+    value: bytes | None
+    printed: str | None
+    header_keys: str | None
+    batch_position: int | None
+    producer_id: int | None
+    producer_epoch: int | None
+    is_transactional: bool | None
+    is_control: bool | None
+    control_type: int | None
+    coordinator_epoch: int | None
+
+
+def text_records(text: LogText) -> Iterator[TextRecord]:
+    """Yield the records of a dump, control records too."""
+    for event in text.events():
+        if isinstance(event, Record):
+            yield text_record(event)
+
+
+def text_record(record: Record) -> TextRecord:
+    """Return a record with what its batch's line says of it."""
+    parsed, contents, control = record.parsed, record.contents, record.control
+    is_raw = contents is not None and not contents.is_decoded
+    sizes = [_number(record, name) for name in (("keySize", "keysize"), ("valueSize", "valuesize"))]
+    printed = control is None and (contents is not None or all(size == -1 for size in sizes))
+    is_control = _flag(record, "isControl")
+    return TextRecord(
+        line=record.line.number,
+        position=record.line.position,
+        offset=record.offset,
+        timestamp=parsed.number("timestamp"),
+        timestamp_type=parsed.get("timestampType"),
+        sequence=_number(record, ("sequence",)),
+        key_size=sizes[0],
+        value_size=sizes[1],
+        has_contents=printed,
+        key=contents.key if contents is not None and is_raw else None,
+        value=contents.value if contents is not None and is_raw else None,
+        printed=contents.printed if contents is not None and not (is_raw and contents.is_whole) else None,
+        header_keys=_header_keys(record),
+        batch_position=_number(record, ("position",)),
+        producer_id=_number(record, ("producerId",)),
+        producer_epoch=_number(record, ("producerEpoch",)),
+        is_transactional=_flag(record, "isTransactional"),
+        is_control=True if control is not None else is_control,
+        control_type=None if control is None else control.type,
+        coordinator_epoch=None if control is None or control.coordinator_epoch < 0 else control.coordinator_epoch,
+    )
+
+
+def _number(record: Record, names: tuple[str, ...]) -> int | None:
+    value = next(filter(None, (_said(record, name) for name in names)), None)
+    return None if value is None else int(value)
+
+
+def _flag(record: Record, name: str) -> bool | None:
+    value = _said(record, name)
+    return None if value is None else value == "true"
+
+
+def _said(record: Record, name: str) -> str | None:
+    """A field of a record's line, or of the line above it."""
+    value = record.parsed.get(name)
+    return record.header.parsed.get(name) if value is None and record.header is not None else value
+
+
+def _header_keys(record: Record) -> str | None:
+    if record.contents is not None:
+        return record.contents.header_keys
+    tail = record.parsed.tail
+    return tail[:-1] if record.control is None and tail.endswith("]") else "" if record.control is not None else None
