@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+LONGEST_TEXT = 4_096
+"""Characters of a text that are looked at."""
 TRANSACTIONAL = (
     "initTransactions", "beginTransaction", "commitTransaction", "abortTransaction", "sendOffsetsToTransaction",
 )  # fmt: skip
@@ -56,6 +58,7 @@ _PARTITION = re.compile(
 
 def call_in(text: str, is_kafka: bool = False) -> str | None:
     """Return the client's method that a text speaks of; `is_kafka`: an error of a Kafka library stands beside it."""
+    text = text[:LONGEST_TEXT]
     if found := _OPERATION.search(text) or _NAMED.search(text):
         return METHODS.get(found[1])
     if found := _AWAITED.search(text):
@@ -69,5 +72,5 @@ def call_in(text: str, is_kafka: bool = False) -> str | None:
 
 def partition_in(text: str) -> tuple[str, int] | None:
     """Return the topic and partition that a text says something was sent to."""
-    found = _PARTITION.search(text)
+    found = _PARTITION.search(text[:LONGEST_TEXT])
     return (found[1], int(found[2])) if found and int(found[2]) < 1 << 31 else None

@@ -25,6 +25,8 @@ MOST_FRAMES = 64
 MOST_CAUSES = 16
 MOST_LINES = 10_000
 """Lines of one event that are looked at."""
+LONGEST_LINE = 1 << 16
+"""Characters of a line that are looked at: a trace in one line has them all in fewer."""
 
 _HEAD = re.compile(rf"({CLASS})(?::\s?(.*))?", re.DOTALL)
 _LABELLED = re.compile(
@@ -90,9 +92,10 @@ def is_trace_line(line: str) -> bool:
 def _spread(lines: Iterable[str]) -> list[str]:
     """Give every frame its own line, whatever the log did to the ends of lines."""
     found: list[str] = []
-    for line in lines:
+    for given in lines:
         if len(found) >= MOST_LINES:
             break
+        line = given[:LONGEST_LINE]
         if "\\n\\tat " in line or "\\nCaused by" in line or "\\n  File" in line:
             line = line.replace("\\r", "").replace("\\n", "\n").replace("\\t", "\t")
         elif "#012#011at " in line or "#012Caused by" in line:
