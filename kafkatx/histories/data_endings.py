@@ -4,20 +4,23 @@ Grain: one producer id in one partition; vectorised over all spans at once. Wher
 thing is said: an ABORT that the coordinator can't have written (WriteTxnMarkers of an operator, KIP-664). Where none
 does, the protocol must show itself in a COMMIT of the same producer id: under the classic protocol it has the data's
 epoch, under transactions v2 the next one, and there nothing tells who aborted. The start of a transaction is then the
-time of its first batch, by the client's clock, and its timeout is not known: the client's default is taken. Nothing is
-proved that way: an operator's abort has the data's epoch too.
+time of its first batch, by the client's clock, and its timeout is not known: the client's default is taken, unless its
+settings say otherwise. Nothing is proved that way: an operator's abort has the data's epoch too. Logs may prove more:
+the coordinator's line of a rollback, two living instances closer together than the timeout, the client's own abort.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.growing import Array
+from kafkatx.histories.logs import ClientInstance
 from kafkatx.histories.story import Story
+from kafkatx.histories.witnesses import Ends, Witnesses, name_codes, witnesses
 from kafkatx.kernels.transactions import COMPLETE_COMMIT, EMPTY
 from kafkatx.terms.clocks import (
     CLIENT_TOLERANCE_MS,
@@ -25,6 +28,7 @@ from kafkatx.terms.clocks import (
     TIMEOUT_SLACK_MS,
     TRANSACTION_TIMEOUT_MS,
 )
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
 
 ABORT, COMMIT = 0, 1
@@ -34,8 +38,8 @@ ABORT, COMMIT = 0, 1
 class DataEndings:
     """Arrays over aborted spans without a transaction.
 
-    Number of the span, EndedBy, Verdict, milliseconds from its first batch to its marker (-1: unknown), and whether an
-    operator wrote the marker.
+    Number of the span, EndedBy, Verdict, milliseconds from its first batch to its marker (-1: unknown), whether an
+    operator wrote the marker, the Reason where logs decided (rows_missing elsewhere), and the events that witness it.
     """
 
     spans: Any
@@ -43,6 +47,8 @@ class DataEndings:
     verdict: Any
     duration_ms: Any
     by_operator: Any
+    reason: Any
+    witnesses: Witnesses
 
 
 def data_endings(story: Story) -> DataEndings:
@@ -52,10 +58,85 @@ def data_endings(story: Story) -> DataEndings:
     chosen = spans[numbers]
     named = np.isin(chosen["producer_id"], _named(story))
     by_operator = named & _is_operators(story, chosen)
-    ended_by, verdict, duration = _of_the_unnamed(story, chosen)
+    seen = witnesses(story.logs, _ends(story, chosen))
+    timeout = _timeouts(story, seen)
+    ended_by, verdict, duration = _of_the_unnamed(story, chosen, _assumed(timeout))
     ended_by = np.where(by_operator, EndedBy.client, np.where(named, EndedBy.unknown, ended_by))
     verdict = np.where(by_operator, Verdict.likely, np.where(named, Verdict.possible, verdict))
-    return DataEndings(numbers, ended_by, verdict, duration, by_operator)
+    reason = np.full(len(numbers), int(Reason.rows_missing))
+    return _testified(story, DataEndings(numbers, ended_by, verdict, duration, by_operator, reason, seen), timeout)
+
+
+def _ends(story: Story, chosen: Array) -> Ends:
+    """The ends as logs may have seen them: by the time of the marker, and by the id that logs know the producer by."""
+    return Ends(
+        producer_id=chosen["producer_id"],
+        epoch=chosen["producer_epoch"].astype(np.int64),
+        name=_names(story, chosen["producer_id"]),
+        started_at=chosen["first_timestamp"],
+        decided_at=chosen["marker_timestamp"],
+        completed_at=chosen["marker_timestamp"],
+        next_producer_id=chosen["producer_id"],
+        next_epoch=chosen["marker_epoch"].astype(np.int64) + 1,
+        is_abort=np.ones(len(chosen), bool),
+    )
+
+
+def _names(story: Story, producers: Array) -> Any:
+    """Code among the logs' strings of the one id that lines give each producer id to, -1 for none."""
+    logs, known = story.logs, dict[int, set[int]]()
+    codes = name_codes(logs, [client.transactional_id or "" for client in logs.clients])
+    for client, code in zip(logs.clients, codes.tolist(), strict=False):
+        for producer in client.producer_ids if client.owns_producer_ids and code >= 0 else ():
+            known.setdefault(producer, set()).add(code)
+    rows = logs.events[logs.of_kind(EventKind.initialized)]
+    for producer, code in zip(rows["producer_id"].tolist(), rows["transactional_id_code"].tolist(), strict=True):
+        known.setdefault(producer, set()).add(code)
+    only = {producer: next(iter(names)) for producer, names in known.items() if len(names) == 1}
+    return np.array([only.get(producer, -1) for producer in producers.tolist()], np.int64)
+
+
+def _testified(story: Story, base: DataEndings, timeout: Any) -> DataEndings:
+    """Let the logs speak; the first answer that holds stands."""
+    seen, chosen = base.witnesses, story.spans[base.spans]
+    raised = chosen["marker_epoch"].astype(np.int64) == chosen["producer_epoch"].astype(np.int64) + 1
+    classic = np.isin(chosen["producer_id"], _classic_producers(story.spans))
+    short = (base.duration_ms >= 0) & (base.duration_ms < _assumed(timeout) - CLIENT_TOLERANCE_MS)
+    came, own = raised & seen.is_granted, (seen.client_abort >= 0) & ~base.by_operator
+    both = came & seen.is_taken_over
+    answers = [
+        (seen.rollback >= 0, EndedBy.timeout, Verdict.proved, Reason.rollback_line),
+        ((seen.end_request >= 0) & ~(raised & classic), EndedBy.client, Verdict.proved, Reason.end_request),
+        (both & ((short & (timeout >= 0)) | seen.is_silent),
+         EndedBy.new_instance, Verdict.proved, Reason.two_instances),
+        (both & short, EndedBy.new_instance, Verdict.likely, Reason.two_instances),
+        (came & classic & (short | seen.is_silent), EndedBy.new_instance, Verdict.likely, Reason.init_line),
+        (own & ~raised, EndedBy.client, Verdict.proved, Reason.abort_line),
+        (own & ~classic, EndedBy.client, Verdict.likely, Reason.abort_line),
+    ]  # fmt: skip
+    conditions = [answer[0] for answer in answers]
+    return replace(
+        base,
+        ended_by=np.select(conditions, [int(answer[1]) for answer in answers], base.ended_by),
+        verdict=np.select(conditions, [int(answer[2]) for answer in answers], base.verdict),
+        reason=np.select(conditions, [int(answer[3]) for answer in answers], base.reason),
+        by_operator=base.by_operator & ~np.any(conditions, axis=0),
+    )
+
+
+def _timeouts(story: Story, seen: Witnesses) -> Any:
+    """transaction.timeout.ms of the client behind each end, -1 where its settings are not at hand."""
+    told = {client.number: _timeout_of(client) for client in story.logs.clients}
+    return np.array([told.get(number, -1) for number in seen.instance.tolist()], np.int64)
+
+
+def _assumed(timeout: Any) -> Any:
+    return np.where(timeout >= 0, timeout, TRANSACTION_TIMEOUT_MS)
+
+
+def _timeout_of(client: ClientInstance) -> int:
+    values = [one.value or "" for one in client.settings if one.name == "transaction.timeout.ms"]
+    return int(values[-1]) if values and values[-1].isdecimal() else -1
 
 
 def _named(story: Story) -> Array:
@@ -90,16 +171,16 @@ def _lost_from(story: Story, partition: int) -> int:
     return np.iinfo(np.int64).max if horizon.is_torn else horizon.last_loss
 
 
-def _of_the_unnamed(story: Story, chosen: Array) -> tuple[Any, Any, Any]:
+def _of_the_unnamed(story: Story, chosen: Array, timeout: Any) -> tuple[Any, Any, Any]:
     """EndedBy, Verdict and duration as if no row named any of the producer ids."""
     classic = np.isin(chosen["producer_id"], _classic_producers(story.spans))
     times_known = (chosen["first_timestamp"] >= 0) & (chosen["marker_timestamp"] >= chosen["first_timestamp"])
     duration = np.where(times_known, chosen["marker_timestamp"] - chosen["first_timestamp"], -1)
     step = chosen["marker_epoch"].astype(np.int64) - chosen["producer_epoch"]
     own, raised = classic & (step == 0), classic & (step == 1)
-    short = times_known & (duration < TRANSACTION_TIMEOUT_MS - CLIENT_TOLERANCE_MS)
-    over = times_known & (duration >= TRANSACTION_TIMEOUT_MS)
-    in_time = duration <= TRANSACTION_TIMEOUT_MS + OLD_CLEANUP_INTERVAL_MS + TIMEOUT_SLACK_MS + CLIENT_TOLERANCE_MS
+    short = times_known & (duration < timeout - CLIENT_TOLERANCE_MS)
+    over = times_known & (duration >= timeout)
+    in_time = duration <= timeout + OLD_CLEANUP_INTERVAL_MS + TIMEOUT_SLACK_MS + CLIENT_TOLERANCE_MS
     answers = [
         (own & (story.facts.release_known_to_raise_epoch | short), EndedBy.client, Verdict.likely),
         (raised & short & _somebody_came(story.spans, chosen), EndedBy.new_instance, Verdict.likely),

@@ -213,6 +213,7 @@ def testified(ended: Endings, seen: Witnesses, is_abort: Any) -> Endings:
         (raised & came, EndedBy.new_instance, Verdict.proved, Reason.init_line),
         ((why == Reason.v2_then_init) & came & both, EndedBy.new_instance, Verdict.proved, Reason.two_instances),
         (own_abort & (why == Reason.v2_then_init), EndedBy.client, Verdict.likely, Reason.abort_line),
+        (own_abort & (why == Reason.v2_client_went_on), EndedBy.client, Verdict.proved, Reason.abort_line),
         (own_abort & (client_v2 | open_question) & seen.goes_on, EndedBy.client, Verdict.proved, Reason.abort_line),
         (own_abort & (client_v2 | open_question), EndedBy.client, Verdict.likely, Reason.abort_line),
         (own_abort & timed_out & v2 & seen.goes_on, EndedBy.client, Verdict.likely, Reason.abort_line),

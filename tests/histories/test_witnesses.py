@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from kafkatx.histories.data_endings import data_endings
 from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.story import Story
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
-from tests.histories.log_facts import FENCED, Line, facts, line, source, with_logs
+from tests.histories.log_facts import FENCED, Line, facts, line, settings, source, with_logs
 from tests.rules.cluster import MINUTE, SECOND, Cluster
 
 ID = "orders-1"
@@ -202,6 +203,16 @@ def test_a_clients_abort_after_which_it_goes_on_is_proved(v2):
     assert ending(v2.told()) == (CLIENT, Verdict.proved, Reason.abort_line)
 
 
+def test_an_abort_line_and_a_producer_that_goes_on_prove_each_other(v2):
+    v2.begun()
+    v2.client("a", EventKind.abort_called)
+    v2.cluster.wait(5)
+    v2.cluster.abort(ID)
+    v2.cluster.run(ID, "orders-0")
+    assert ending(v2.told("client-a.log"))[:2] == (CLIENT, Verdict.likely)
+    assert ending(v2.told()) == (CLIENT, Verdict.proved, Reason.abort_line)
+
+
 def test_an_abort_that_is_refused_is_not_the_end(v2):
     """The coordinator was first: the same line is printed, and the answer is a refusal."""
     v2.begun()
@@ -303,6 +314,64 @@ def test_a_zone_of_its_own_does_not_keep_a_client_from_witnessing(v2):
     story = v2.told()
     assert story.logs.clocks[1].zone_ms == shift
     assert ending(story) == (CLIENT, Verdict.proved, Reason.abort_line)
+
+
+def data_ending(story: Story) -> tuple[EndedBy, Verdict, Reason]:
+    """Who ended the last aborted data, by data and logs alone."""
+    found = data_endings(story)
+    return EndedBy(int(found.ended_by[-1])), Verdict(int(found.verdict[-1])), Reason(int(found.reason[-1]))
+
+
+def without_rows(run: Run, *without: str, timeout: str | None = None) -> Story:
+    """The story of data and logs, the coordinator's partition not being at hand; `timeout` is a setting of client a."""
+    run.cluster.logs = {name: log for name, log in run.cluster.logs.items() if not name.startswith("__")}
+    lines = [entry for entry in run.lines if entry.path not in without]
+    values = {"client.id": "a", "transactional.id": ID, "transaction.timeout.ms": timeout}
+    blocks = [settings("client-a.properties", "producer", values)] if timeout else []
+    return with_logs(run.cluster.story(), facts(lines, blocks=blocks))
+
+
+def test_the_coordinators_line_proves_a_timeout_where_no_row_is_at_hand(classic, v2):
+    """The broker's log tells whose producer id it was; under transactions v2 data alone tell nothing."""
+    for run, alone in ((classic, EndedBy.new_instance), (v2, UNKNOWN)):
+        run.begun(timeout_ms=10 * SECOND)
+        roll_back(run)
+        assert data_ending(without_rows(run, SERVER))[0] is alone
+        assert data_ending(without_rows(run)) == (TIMEOUT, Verdict.proved, Reason.rollback_line)
+
+
+def test_two_living_instances_prove_a_fence_where_no_row_is_at_hand(classic, v2):
+    for run, alone in ((classic, NEW), (v2, UNKNOWN)):
+        run.begun()
+        take_over(run)
+        run.cluster.wait(SECOND)
+        run.fenced("a")
+        without = (SERVER, "client-a.log", "client-b.log")
+        assert data_ending(without_rows(run, *without))[:2] == (alone, Verdict.possible)
+        assert data_ending(without_rows(run, SERVER)) == (NEW, Verdict.likely, Reason.two_instances)
+        proof = without_rows(run, SERVER, timeout="10000")
+        assert data_ending(proof) == (NEW, Verdict.proved, Reason.two_instances)
+
+
+def test_two_instances_prove_no_fence_where_the_first_may_have_timed_out(classic):
+    """A start within seconds of the coordinator's abort: data and clients' logs are those of a fence."""
+    classic.begun()
+    classic.cluster.time_out(ID)
+    classic.cluster.wait(2 * SECOND)
+    classic.cluster.empty(ID)
+    classic.given("b")
+    classic.fenced("a")
+    assert data_ending(without_rows(classic, SERVER))[1] is Verdict.likely
+    assert data_ending(without_rows(classic, SERVER, timeout="10000"))[0] is not NEW
+
+
+def test_a_clients_abort_outweighs_an_operators_where_no_row_is_at_hand(classic, v2):
+    for run, verdict in ((classic, Verdict.proved), (v2, Verdict.likely)):
+        run.begun()
+        run.cluster.wait(SECOND)
+        run.client("a", EventKind.abort_called)
+        run.cluster.abort(ID)
+        assert data_ending(without_rows(run)) == (CLIENT, verdict, Reason.abort_line)
 
 
 def test_without_logs_nothing_changes(classic):
