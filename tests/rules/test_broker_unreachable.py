@@ -1,0 +1,242 @@
+"""broker_unreachable: who saw what, and what only looks like a broker that is away."""
+
+from dataclasses import replace
+
+import pytest
+
+from kafkatx.histories.outages import outages
+from kafkatx.rules.broker_unreachable import check
+from kafkatx.terms.events import EventKind as Kind
+from kafkatx.terms.verdicts import Severity, Verdict
+from tests.histories.log_facts import DAY, ERRORS, FENCED, KAFKA_EXCEPTION, facts, line, milliseconds, settings, source
+from tests.rules.cluster import SECOND
+from tests.rules.log_told import by_logs, findings, only
+
+DISCONNECT = f"{ERRORS}DisconnectException"
+
+
+def broker(number, *lines):
+    """Lines of a broker's own log: (time, kind, columns)."""
+    return [line(f"broker-{number}/server.log", at, kind, **columns) for at, kind, columns in lines]
+
+
+def brokers(*numbers, **said):
+    return [source(f"broker-{number}/server.log", broker_id=number, **said) for number in numbers]
+
+
+def failing(path, node, *times, kind=Kind.connection_failed):
+    return [line(path, at, kind, node=node, detail="10.0.0.1:9092") for at in times]
+
+
+def minute(path, node, at="10:00"):
+    """A minute of failed connections, one every two seconds."""
+    return failing(path, node, *(f"{at}:{second:02d}" for second in range(2, 60, 2)))
+
+
+def told(lines, sources=(), blocks=()):
+    return by_logs(facts(lines, sources, blocks))
+
+
+def test_two_brokers_that_miss_a_third_make_it_likely():
+    story = told([*minute("broker-1/server.log", 3), *minute("broker-2/server.log", 3)], brokers(1, 2))
+    found = only(check, story)
+    assert (found.verdict, found.severity, found.nodes) == (Verdict.likely, Severity.warning, (3,))
+    assert (found.since, found.until) == (milliseconds("10:00:02"), milliseconds("10:00:58"))
+    assert found.summary.startswith("broker 3 could not be reached for 56 s (from 10:00:02.000), as broker 1, broker 2")
+    assert "the observers' own network" in {other.rule for other in found.considered}
+
+
+def test_a_hard_stop_in_its_own_log_proves_it_and_its_start_ends_it():
+    own = broker(
+        3,
+        ("09:59:00", Kind.isr_changed, {"detail": "1,2,3"}),
+        ("10:01:10", Kind.broker_starting, {"node": 3}),
+        ("10:01:12", Kind.unclean_start, {}),
+        ("10:01:20", Kind.broker_started, {"node": 3}),
+    )
+    lines = [*minute("broker-1/server.log", 3), *minute("broker-2/server.log", 3), *own]
+    found = only(check, told(lines, brokers(1, 2, 3)))
+    assert found.verdict is Verdict.proved
+    assert found.until == milliseconds("10:01:20")
+    assert any("hard stop" in step.text for step in found.steps)
+
+
+def test_an_orderly_shutdown_is_no_incident():
+    own = broker(
+        3,
+        ("10:00:01", Kind.broker_stopping, {"node": 3}),
+        ("10:01:05", Kind.broker_starting, {"node": 3}),
+        ("10:01:10", Kind.broker_started, {"node": 3}),
+    )
+    lines = [*minute("broker-1/server.log", 3), *minute("broker-2/server.log", 3), *own]
+    assert not findings(check, told(lines, brokers(1, 2, 3)))
+
+
+def test_one_observer_alone_may_have_lost_his_own_network():
+    found = only(check, told(minute("app.log", 3)))
+    assert found.verdict is Verdict.possible
+    assert "only witness" in " ".join(other.because for other in found.considered)
+
+
+def test_clients_of_one_host_that_lose_every_broker_prove_nothing():
+    lines = [entry for path in ("a.log", "b.log") for node in (1, 2, 3) for entry in minute(path, node)]
+    found = only(check, told(lines))
+    assert (found.verdict, found.nodes) == (Verdict.possible, (1, 2, 3))
+
+
+def test_clients_that_keep_another_broker_make_it_likely():
+    lines = [
+        line(path, "09:59:00", Kind.coordinator_found, node=1, detail="10.0.0.1:9092") for path in ("a.log", "b.log")
+    ]
+    lines += [entry for path in ("a.log", "b.log") for entry in minute(path, 2)]
+    assert only(check, told(lines)).verdict is Verdict.likely
+
+
+@pytest.mark.parametrize("kind", [Kind.node_disconnected, Kind.bootstrap_disconnected])
+def test_a_connection_that_is_closed_once_is_no_outage(kind):
+    assert not findings(check, told(failing("app.log", 1, "10:00:00", kind=kind)))
+
+
+def test_idle_connections_are_closed_every_nine_minutes_without_harm():
+    lines = failing("app.log", 1, "10:00:00", "10:09:00", "10:18:00", kind=Kind.node_disconnected)
+    assert not findings(check, told(lines))
+
+
+def test_a_refused_password_is_no_network():
+    lines = [
+        line("app.log", f"10:00:{s:02d}", Kind.connection_failed, node=1, error="SaslAuthenticationException")
+        for s in range(0, 50, 5)
+    ]
+    assert not findings(check, told(lines))
+
+
+def test_brokers_that_meet_each_other_at_their_start_are_not_missing():
+    lines = []
+    for number, other in ((1, 2), (2, 1)):
+        path = f"broker-{number}/server.log"
+        lines += failing(path, other, "10:00:00", "10:00:01", "10:00:04")
+        lines += broker(number, ("10:00:05", Kind.broker_starting, {"node": number}))
+        lines += failing(path, other, "10:00:06", "10:00:08")
+        lines += broker(number, ("10:00:09", Kind.broker_started, {"node": number}))
+    assert not findings(check, told(lines, brokers(1, 2)))
+
+
+def test_a_lost_connection_and_a_leader_that_waits_for_its_followers_are_two_witnesses():
+    """The power loss of 2023: a fetch is disconnected, produce requests are answered REQUEST_TIMED_OUT."""
+    retry = {"topic": "T", "partition": 0, "error": "REQUEST_TIMED_OUT", "transactional_id": "TID", "client_id": "p"}
+    lines = [
+        line("app.log", "15:42:18.189", Kind.failure, thrown=DISCONNECT, error=DISCONNECT, node=0, client_id="c"),
+        line("app.log", "15:42:22.815", Kind.produce_retry, correlation_id=15, number=2147483646, **retry),
+        line("app.log", "15:42:52.967", Kind.produce_retry, correlation_id=16, number=2147483645, **retry),
+        line("app.log", "15:43:22.789", Kind.failure, thrown=[KAFKA_EXCEPTION, FENCED], error=FENCED,
+             calls=("abortTransaction",), transactional_id="TID", client_id="p"),
+    ]  # fmt: skip
+    config = settings("producer.properties", "producer", {"transactional.id": "TID", "request.timeout.ms": "30000"})
+    found = only(check, told(lines, blocks=[config]))
+    assert (found.verdict, found.severity, found.nodes) == (Verdict.likely, Severity.error, (0,))
+    assert (found.since, found.until) == (milliseconds("15:41:52.815"), milliseconds("15:43:22.789"))
+    assert "the client's way to the leader" in {other.rule for other in found.considered}
+
+
+def test_a_leader_that_waits_for_unknown_followers_is_only_possible():
+    lines = [
+        line("app.log", at, Kind.produce_retry, topic="T", partition=0, error="REQUEST_TIMED_OUT", number=left)
+        for at, left in (("10:00:30", 10), ("10:01:00", 9))
+    ]
+    found = only(check, told(lines))
+    assert (found.verdict, found.nodes) == (Verdict.possible, ())
+    assert "behind T-0" in found.summary
+
+
+def test_a_request_that_waits_for_followers_is_explained_by_the_broker_that_is_away():
+    lines = [
+        line("a.log", "10:00:30", Kind.request_cancelled, node=1, api="PRODUCE", number=30_000),
+        line("b.log", "10:00:30", Kind.request_cancelled, node=2, api="API_VERSIONS", number=29_000),
+    ]
+    found = only(check, told(lines))
+    assert found.nodes == (2,)
+
+
+def test_the_clients_own_timeout_under_the_leaders_name_is_told_once():
+    """Clients of 3.3 and later print REQUEST_TIMED_OUT for what they gave up themselves."""
+    lines = [
+        line("a.log", "10:00:30", Kind.request_cancelled, node=1, api="PRODUCE", number=30_000, correlation_id=5),
+        line("a.log", "10:00:30", Kind.produce_retry, topic="T", partition=0, error="REQUEST_TIMED_OUT", number=9,
+             correlation_id=5),
+    ]  # fmt: skip
+    (outage,) = outages(told(lines).logs)
+    assert [observer.kind for observer in outage.observers] == ["client"]
+    assert (outage.node, outage.duration_ms) == (1, 30 * SECOND)
+
+
+def test_what_a_frozen_broker_says_of_others_after_it_thawed_is_not_believed():
+    path = "broker-2/server.log"
+    lines = [
+        line(path, "10:00:40", Kind.request_cancelled, node=1, api="FETCH", number=39_000),
+        line(path, "09:59:50", Kind.isr_changed, detail="1,2"),
+        *failing("broker-1/server.log", 2, *(f"10:00:{s:02d}" for s in range(3, 20, 2))),
+        *broker(1, ("10:00:22", Kind.isr_changed, {"detail": "1"})),
+    ]
+    found = only(check, told(lines, brokers(1, 2)))
+    assert found.nodes == (2,)
+    assert found.until == milliseconds("10:00:40")
+    assert any("stood still" in step.text for step in found.steps)
+
+
+def test_brokers_that_lose_each_other_and_go_on_are_parted():
+    lines = [*minute("broker-1/server.log", 2), *minute("broker-2/server.log", 1)]
+    found = only(check, told(lines, brokers(1, 2)))
+    assert found.nodes == (1, 2)
+    assert "could not reach each other" in found.summary
+
+
+def test_brokers_that_go_together_are_one_finding():
+    lines = [entry for node in (2, 3) for entry in minute("broker-1/server.log", node)]
+    lines += [entry for node in (2, 3) for entry in minute("app.log", node)]
+    found = only(check, told(lines, brokers(1)))
+    assert (found.nodes, found.verdict) == ((2, 3), Verdict.likely)
+
+
+def test_an_outage_that_repeats_is_one_finding_with_a_count():
+    lines = [entry for hour in range(10, 15) for path in ("a.log", "b.log") for entry in minute(path, 3, f"{hour}:00")]
+    found = only(check, told(lines))
+    assert (found.count, found.since, found.until) == (5, DAY + 36_002_000, milliseconds("14:00:58"))
+
+
+def test_a_short_absence_is_worth_a_line():
+    lines = [*failing("a.log", 3, "10:00:00", "10:00:03"), *failing("b.log", 3, "10:00:00", "10:00:03")]
+    assert only(check, told(lines)).severity is Severity.info
+
+
+def test_a_transaction_that_timed_out_meanwhile_makes_it_an_error():
+    lines = [*minute("broker-1/server.log", 3), *minute("broker-2/server.log", 3)]
+    lines += broker(1, ("10:00:59", Kind.timeout_rollback, {"transactional_id": "orders"}))
+    found = only(check, told(lines, brokers(1, 2)))
+    assert found.severity is Severity.error
+    assert any("a transaction of orders timed out" in step.text for step in found.steps)
+
+
+def test_lines_without_times_prove_no_outage():
+    story = told([line("a.log", None, Kind.connection_failed, node=3) for _ in range(9)])
+    assert not findings(check, story)
+
+
+def test_a_cut_log_shortens_the_outage_and_never_proves_more():
+    lines = [*minute("broker-1/server.log", 3), *minute("broker-2/server.log", 3)]
+    whole = only(check, told(lines, brokers(1, 2)))
+    assert whole.until is not None
+    for end in range(0, len(lines), 7):
+        for found in findings(check, told(lines[:end], brokers(1, 2))):
+            assert found.verdict <= whole.verdict
+            assert found.until is not None
+            assert found.until <= whole.until
+
+
+def test_two_clients_in_rotated_files_of_one_log_are_one_observer():
+    lines = [*minute("app.log.1", 3), *minute("app.log", 3, "10:01")]
+    assert only(check, told(lines)).verdict is Verdict.possible
+
+
+def test_numbers_of_group_coordinators_are_those_of_their_brokers():
+    lines = [replace(entry, columns={**entry.columns, "node": 2_147_483_644}) for entry in minute("a.log", 3)]
+    assert only(check, told([*lines, *minute("b.log", 3)])).nodes == (3,)
