@@ -1,0 +1,160 @@
+"""coordinator_unavailable: what brokers prove, what clients make likely, and who only waits for markers."""
+
+from kafkatx.rules.coordinator_unavailable import check
+from kafkatx.terms.events import EventKind as Kind
+from kafkatx.terms.topics import TRANSACTION_STATE
+from kafkatx.terms.verdicts import Severity, Verdict
+from tests.histories.log_facts import ERRORS, TIMED_OUT, facts, line, milliseconds, source
+from tests.rules.cluster import HOUR, MINUTE, SECOND, START
+from tests.rules.log_told import Client, beside, by_logs, findings, only
+
+BROKER = "broker-1/server.log"
+NOT_AVAILABLE = f"{ERRORS}CoordinatorNotAvailableException"
+
+
+def load(begin, end, partition=5, path=BROKER):
+    return [
+        line(path, begin, Kind.coordinator_elected, partition=partition, other_epoch=3),
+        line(path, begin, Kind.coordinator_loading, partition=partition, other_epoch=3),
+        line(path, end, Kind.coordinator_loaded, partition=partition, number=milliseconds(end) - milliseconds(begin)),
+    ]
+
+
+def refused(*times, name="orders-1"):
+    return [line(BROKER, at, Kind.state_append_failed, transactional_id=name, error=NOT_AVAILABLE) for at in times]
+
+
+def test_a_load_of_a_minute_and_a_half_is_proved_and_an_error():
+    found = only(check, by_logs(load("10:00:00", "10:01:30")))
+    assert (found.verdict, found.severity) == (Verdict.proved, Severity.error)
+    assert (found.topic, found.partition) == (TRANSACTION_STATE, 5)
+    assert (found.since, found.until) == (milliseconds("10:00:00"), milliseconds("10:01:30"))
+    assert {remedy.config for remedy in found.remedies} == {"max.block.ms"}
+
+
+def test_a_failover_of_four_seconds_is_no_harm():
+    assert only(check, by_logs(load("10:00:00", "10:00:04"))).severity is Severity.info
+
+
+def test_loads_at_a_start_are_nothing():
+    lines = [entry for partition in range(50) for entry in load("10:00:00", "10:00:00.400", partition)]
+    assert not findings(check, by_logs(lines))
+
+
+def test_releases_that_do_not_tell_the_end_of_a_load_are_not_taken_at_their_silence():
+    """To 2.4 an empty partition is loaded without a word."""
+    lines = [
+        line(BROKER, "10:00:00", Kind.coordinator_loading, partition=1),
+        line(BROKER, "10:30:00", Kind.isr_changed, detail="1,2"),
+    ]
+    assert not findings(check, by_logs(lines))
+
+
+def test_rows_that_could_not_be_written_are_counted_until_one_was():
+    lines = refused("10:00:00", "10:00:20", "10:00:40")
+    lines.append(line(BROKER, "10:00:41", Kind.timeout_rollback, transactional_id="orders-1"))
+    found = only(check, by_logs(lines))
+    assert (found.verdict, found.severity) == (Verdict.proved, Severity.warning)
+    assert (found.since, found.until) == (milliseconds("10:00:00"), milliseconds("10:00:41"))
+    assert "orders-1" in found.summary
+    assert "at least" not in found.summary
+
+
+def test_without_an_end_it_lasted_at_least_so_long():
+    found = only(check, by_logs(refused("10:00:00", "10:00:20")))
+    assert found.until == milliseconds("10:00:20")
+    assert found.summary.endswith("at least")
+
+
+def test_a_refused_append_of_data_is_not_the_coordinators():
+    lines = [
+        line(BROKER, "10:00:00", Kind.append_refused, topic="orders", partition=0, error="NotEnoughReplicasException")
+    ]
+    assert not findings(check, by_logs(lines))
+    lines = [line(BROKER, "10:00:00", Kind.append_refused, topic=TRANSACTION_STATE, partition=4,
+                  error="NotEnoughReplicasException")]  # fmt: skip
+    assert only(check, by_logs(lines)).partition == 4
+
+
+def test_a_coordinator_that_only_moved_is_not_missing():
+    lines = [line(BROKER, "10:00:00", Kind.state_append_failed, transactional_id="a", error="NOT_COORDINATOR")]
+    assert not findings(check, by_logs(lines))
+
+
+def test_the_loss_of_the_old_leader_begins_it():
+    lines = load("09:00:00", "09:00:00.100", path="broker-2/server.log")
+    lines += [line(BROKER, f"10:00:{s:02d}", Kind.connection_failed, node=2) for s in range(0, 12, 2)]
+    lines += load("10:00:14", "10:00:15")
+    sources = [source(BROKER, broker_id=1), source("broker-2/server.log", broker_id=2)]
+    found = only(check, by_logs(facts(lines, sources)))
+    assert (found.since, found.until) == (milliseconds("10:00:00"), milliseconds("10:00:15"))
+    assert found.severity is Severity.warning
+
+
+def test_clients_that_look_it_up_over_and_over_make_it_likely():
+    client = Client().start("09:59:00")
+    for second in range(30):
+        client.say(f"10:00:{second:02d}", Kind.coordinator_found, node=1, api="transaction", detail="10.0.0.1:9092")
+    found = only(check, by_logs(client.said))
+    assert (found.verdict, found.severity) == (Verdict.likely, Severity.warning)
+    assert "30 lines" in found.steps[0].text
+
+
+def test_lookups_after_restarts_are_ordinary():
+    client = Client().start("09:59:00")
+    for minute in range(30):
+        client.say(f"10:{minute:02d}:00", Kind.coordinator_found, node=1, api="transaction", detail="10.0.0.1:9092")
+    assert not findings(check, by_logs(client.said))
+
+
+def test_lookups_of_a_groups_coordinator_are_not_counted():
+    client = Client().start("09:59:00")
+    for second in range(30):
+        client.say(f"10:00:{second:02d}", Kind.coordinator_found, node=1, api="group", detail="10.0.0.1:9092")
+    assert not findings(check, by_logs(client.said))
+
+
+def waits(at="10:01:00", thrown=TIMED_OUT):
+    return Client().say("10:00:00", Kind.init_called).say(
+        at, Kind.await_timeout, api="InitProducerId", number=60_000, thrown=thrown
+    )  # fmt: skip
+
+
+def test_init_that_waits_in_vain_is_only_possible():
+    found = only(check, by_logs(waits().said))
+    assert (found.verdict, found.transactional_id) == (Verdict.possible, None)
+    assert "orders-1" in found.summary
+    assert [other.rule for other in found.considered] == ["stuck_prepare"]
+
+
+def test_a_commit_that_waits_in_vain_is_another_rules():
+    client = Client().start("10:00:00").say("10:01:00", Kind.await_timeout, api="EndTxn(true)", number=60_000)
+    assert not findings(check, by_logs(client.said))
+
+
+def test_an_id_in_prepare_waits_for_its_markers_not_for_its_coordinator(classic):
+    classic.init("orders-1")
+    classic.ongoing("orders-1", "orders-0")
+    classic.prepare("orders-1", True)
+    classic.wait(HOUR)
+    client = Client().say(START + 10 * SECOND, Kind.init_called)
+    client.say(START + 70 * SECOND, Kind.await_timeout, api="InitProducerId", number=MINUTE)
+    assert not findings(check, beside(classic, client.said))
+
+
+def test_a_wait_within_a_known_absence_is_told_with_it():
+    lines = [*refused("10:00:00", "10:00:30", "10:00:58"), *waits().said]
+    found = only(check, by_logs(lines))
+    assert found.verdict is Verdict.proved
+    assert any("waited in vain" in step.text for step in found.steps)
+
+
+def test_a_cut_log_tells_less():
+    lines = refused(*(f"10:00:{second:02d}" for second in range(0, 50, 5)))
+    whole = only(check, by_logs(lines))
+    for end in range(1, len(lines)):
+        found = only(check, by_logs(lines[:end]))
+        assert found.until is not None
+        assert whole.until is not None
+        assert found.until <= whole.until
+        assert found.severity <= whole.severity
