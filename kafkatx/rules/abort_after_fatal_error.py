@@ -20,9 +20,10 @@ Source       KIP-98, KIP-360, KIP-588, KIP-1050; TransactionManager.beginAbort, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from kafkatx.histories.attributions import SAME_EXCEPTION_MS
 from kafkatx.histories.logs import ClientInstance, Failure, LogStory
 from kafkatx.histories.story import Story
 from kafkatx.rules.client_logs import Who, only, producer_at, rows_of, runs_by_itself, subjects, times_of, who
@@ -90,7 +91,7 @@ def check(story: Story) -> Iterator[Finding]:
 def _case(logs: LogStory, client: ClientInstance) -> _Case | None:
     fatal, cause = _first_fatal(logs, client)
     begun = rows_of(logs, client, EventKind.abort_called).tolist()
-    failed = [failure for failure in client.failures if _is_abort(logs, failure, begun)]
+    failed = _once([failure for failure in client.failures if _is_abort(logs, failure, begun)])
     local = [failure for failure in failed if _is_local(logs, failure)]
     after = [failure for failure in failed if failure not in local and 0 <= fatal < _begin_of(failure, failed, begun)]
     wrong = sorted([*local, *after], key=lambda failure: failure.row)
@@ -99,7 +100,8 @@ def _case(logs: LogStory, client: ClientInstance) -> _Case | None:
     if not aborts:
         return None
     shown = {row for failure in wrong for row in (failure.row, *failure.rows)}
-    later = [f for f in client.failures if f.row > aborts[0] and f.row not in shown and f.call in STATE_CALLS]
+    after_it = [f for f in _once(client.failures) if f.row > aborts[0] and not _is_abort(logs, f, begun)]
+    later = [f for f in after_it if f.row not in shown and f.call in STATE_CALLS]
     known = cause or (wrong[0].exception if wrong else "")
     return _Case(
         client,
@@ -111,6 +113,20 @@ def _case(logs: LogStory, client: ClientInstance) -> _Case | None:
         bool(local),
         _message(logs, client, fatal, wrong),
     )
+
+
+def _once(failures: Iterable[Failure]) -> list[Failure]:
+    """Leave out what repeats the failure before it under another class: one exception, logged by two layers."""
+    found: list[Failure] = []
+    for failure in failures:
+        last = found[-1] if found else None
+        if last is None or last.call != failure.call or last.exception == failure.exception or not _soon(last, failure):
+            found.append(failure)
+    return found
+
+
+def _soon(one: Failure, other: Failure) -> bool:
+    return one.at is None or other.at is None or other.at - one.at <= SAME_EXCEPTION_MS
 
 
 def _message(logs: LogStory, client: ClientInstance, fatal: int, wrong: list[Failure]) -> str:
@@ -180,7 +196,7 @@ def _finding(story: Story, name: Who, cause: str, cases: list[_Case]) -> Finding
 
 def _severity(story: Story, cases: list[_Case]) -> Severity:
     """A producer that is kept is dead for good; a framework that swallows the second error makes a new one."""
-    if any(case.later for case in cases):
+    if any(case.later or len(case.aborts) > 1 for case in cases):
         return Severity.error
     handled = not any(case.failed for case in cases) and runs_by_itself(story, cases[0].client) is not None
     return Severity.info if handled else Severity.warning

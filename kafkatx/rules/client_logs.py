@@ -16,6 +16,7 @@ from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Subject
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.frameworks import LIBRARIES, Framework
+from kafkatx.terms.verdicts import Verdict
 from kafkatx.text.events import Thrown
 
 Value = TypeVar("Value")
@@ -94,11 +95,15 @@ def rows_of(logs: LogStory, client: ClientInstance, *kinds: EventKind) -> Array:
 
 
 def runs_by_itself(story: Story, client: ClientInstance | None) -> Framework | None:
-    """The framework that runs a client and answers its errors (Streams, Connect, ...); a mere library does not."""
+    """The framework that runs a client and answers its errors (Streams, Connect, ...), if it is no mere guess.
+
+    A client library leaves that to its application.
+    """
     if client is None:
         return None
     found = framework_of(story, client.transactional_id, client)
-    return found if found is not None and found.name not in LIBRARIES else None
+    is_sure = found is not None and found.name not in LIBRARIES and found.certainty > Verdict.possible
+    return found if is_sure else None
 
 
 def by_transaction(logs: LogStory, client: ClientInstance | None, rows: list[int]) -> Iterator[list[int]]:

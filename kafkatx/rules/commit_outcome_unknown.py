@@ -35,6 +35,7 @@ from kafkatx.rules.client_logs import (
     only,
     producer_at,
     rows_of,
+    runs_by_itself,
     saying,
     subjects,
     uncounted,
@@ -201,7 +202,7 @@ def _finding(story: Story, name: Who, is_commit: bool, outcome: Outcome, cases: 
     return Finding(
         rule=RULE,
         verdict=Verdict.proved if all(case.attempt.is_certain for case in cases) else Verdict.likely,
-        severity=_severity(is_commit, outcome),
+        severity=_severity(story, first, outcome),
         summary=_summary(name, is_commit, outcome, len(cases)),
         transactional_id=name.transactional_id,
         producer_id=only(producer for producer, _ in given),
@@ -217,10 +218,14 @@ def _finding(story: Story, name: Who, is_commit: bool, outcome: Outcome, cases: 
     )
 
 
-def _severity(is_commit: bool, outcome: Outcome) -> Severity:
-    """An outcome that is known is no loss; an abort that is not known is milder, since it may be tried again."""
-    if is_commit:
-        return Severity.warning if outcome.is_resolved else Severity.error
+def _severity(story: Story, case: _Case, outcome: Outcome) -> Severity:
+    """An outcome that is known is no loss; an abort that is not known is milder, since it may be tried again.
+
+    A framework processes again from the offsets of the last commit, whatever became of this one.
+    """
+    if case.attempt.is_commit:
+        is_safe = outcome.is_resolved or runs_by_itself(story, case.client) is not None
+        return Severity.warning if is_safe else Severity.error
     return Severity.info if outcome.is_resolved and not outcome.is_commit else Severity.warning
 
 
