@@ -38,7 +38,7 @@ Paths = Annotated[
     list[str],
     typer.Argument(
         metavar="PATH...",
-        help="Data directories of brokers, folders of several, partition folders, or single files.",
+        help="Data directories of brokers, single files, dump output, logs, settings, archives; - for standard input.",
         show_default=False,
     ),
 ]
@@ -67,6 +67,14 @@ PartitionOption = Annotated[int | None, typer.Option("--partition", help="Only t
 VerifyOption = Annotated[
     bool, typer.Option("--verify", help="Check the CRC of every batch, not only of those that matter.")
 ]
+LogZoneOption = Annotated[
+    str | None,
+    typer.Option(
+        "--log-zone",
+        metavar="ZONE",
+        help="Zone of log times that name none, like +08:00 or Asia/Shanghai; default: estimated, else UTC.",
+    ),
+]
 CaptureOption = Annotated[
     list[str] | None,
     typer.Option("--capture", metavar="NAME=PATH", help="Force PATH into the capture NAME; may be repeated."),
@@ -89,6 +97,18 @@ def time_option(name: str, text: str | None) -> int | None:
         return parse_time(text)
     except ValueError:
         raise UsageError(f"{name}: {text!r} is no time; write it like 2026-11-21T10:29:00Z") from None
+
+
+def zone_option(text: str | None) -> int | None:
+    """Milliseconds that a zone lies ahead of UTC; raises UsageError for what is no zone."""
+    from kafkatx.terms.times import parse_zone
+
+    if text is None:
+        return None
+    try:
+        return parse_zone(text)
+    except ValueError:
+        raise UsageError(f"--log-zone {text}: write it like +08:00, UTC or Asia/Shanghai") from None
 
 
 def capture_option(values: list[str] | None) -> dict[str, str]:

@@ -16,6 +16,7 @@ from kafkatx.cli.common import (
     FormatOption,
     IdOption,
     JsonOption,
+    LogZoneOption,
     OutOption,
     PartitionOption,
     Paths,
@@ -31,6 +32,7 @@ from kafkatx.cli.common import (
     output,
     progress,
     time_option,
+    zone_option,
 )
 from kafkatx.terms.errors import UsageError
 
@@ -71,6 +73,7 @@ def diagnose(
     as_of: AsOfOption = None,
     verify: VerifyOption = False,
     capture: CaptureOption = None,
+    log_zone: LogZoneOption = None,
     kafka_version: ReleaseOption = None,
     output_format: FormatOption = Format.text,
     json_output: JsonOption = False,
@@ -92,7 +95,7 @@ def diagnose(
     )  # fmt: skip
     as_json = json_output or output_format is Format.json
     now, forced, nothing = time_option("--as-of", as_of), capture_option(capture), None
-    release = _release(kafka_version)
+    release, zone = _release(kafka_version), zone_option(log_zone)
     with output(out, paths) as stream:
         try:
             with progress(quiet) as tick:
@@ -104,6 +107,7 @@ def diagnose(
                     captures=forced,
                     progress=tick,
                     release=release,
+                    log_zone_ms=zone,
                 )
         except NothingToDiagnoseError as error:
             if not as_json:

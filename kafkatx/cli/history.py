@@ -15,6 +15,7 @@ from kafkatx.cli.common import (
     FormatOption,
     IdOption,
     JsonOption,
+    LogZoneOption,
     OutOption,
     PartitionOption,
     Paths,
@@ -29,6 +30,7 @@ from kafkatx.cli.common import (
     output,
     progress,
     time_option,
+    zone_option,
 )
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ def history(
     as_of: AsOfOption = None,
     verify: VerifyOption = False,
     capture: CaptureOption = None,
+    log_zone: LogZoneOption = None,
     output_format: FormatOption = Format.text,
     json_output: JsonOption = False,
     out: OutOption = None,
@@ -69,6 +72,7 @@ def history(
         "since": time_option("--since", since),
         "until": time_option("--until", until),
         "as_of": time_option("--as-of", as_of),
+        "log_zone_ms": zone_option(log_zone),
     }
     forced, nothing = capture_option(capture), None
     as_json = json_output or output_format is Format.json

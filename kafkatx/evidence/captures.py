@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 
-from kafkatx.evidence.directories import DataDirectory, Partition
-from kafkatx.evidence.inventory import Item, Kind
+from kafkatx.evidence.directories import LOGS, DataDirectory, Partition
+from kafkatx.evidence.item import Item, Kind
 from kafkatx.kernels import engine
 from kafkatx.kernels.batches import CHECK_NONE
 from kafkatx.segments.batches import SegmentWalk
@@ -46,9 +46,14 @@ class Capture:
         found: dict[Partition, list[tuple[DataDirectory, Item]]] = {}
         for directory in self.directories:
             for item in directory.items:
-                if item.kind is Kind.LOG and item.folder and not item.left_out:
+                if item.kind in LOGS and item.folder and not item.left_out:
                     found.setdefault((item.folder.topic, item.folder.partition), []).append((directory, item))
         return found
+
+    def texts(self, *kinds: Kind) -> list[Item]:
+        """Logs of brokers and clients, settings and the like, wherever they lie; those that are used."""
+        inside = (item for directory in self.directories for item in directory.items)
+        return [item for item in (*inside, *self.others) if item.kind in kinds and not item.left_out]
 
     def entries(self, kind: Kind) -> dict[Partition, list[Item]]:
         """Used files of one kind by partition."""
@@ -60,40 +65,7 @@ class Capture:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """All that was given: captures, and the files of which nothing says to which of several captures they belong."""
-
-    captures: list[Capture]
-    others: list[Item]
-
-
-def evidence(directories: Iterable[DataDirectory], forced: dict[str, str] | None = None) -> Evidence:
-    """Join data directories to captures, and the files that lie elsewhere to the only or nearest of them.
-
-    `forced` maps a path prefix to a capture's name (`--capture NAME=PATH`).
-    """
-    given = list(directories)
-    strangers = [directory for directory in given if not directory.is_of_broker]
-    found = captures((directory for directory in given if directory.is_of_broker), forced)
-    nobodys: list[Item] = []
-    for directory in strangers:
-        owner = _owner(directory, found, forced or {})
-        (nobodys if owner is None else owner.others).extend(directory.items)
-    return Evidence(found, nobodys)
-
-
-def _owner(stranger: DataDirectory, found: list[Capture], forced: dict[str, str]) -> Capture | None:
-    """The capture it is forced into, else the only one, else the only one of the nearest common folder."""
-    name = _forced_name(stranger, forced)
-    if name is not None or len(found) == 1:
-        return next((capture for capture in found if name in (None, capture.name)), None)
-    shared = [max(_common(stranger, directory) for directory in capture.directories) for capture in found]
-    nearest = [capture for capture, parts in zip(found, shared, strict=True) if parts == max(shared)]
-    return nearest[0] if len(nearest) == 1 else None
-
-
-def _common(one: DataDirectory, other: DataDirectory) -> int:
+def common_depth(one: DataDirectory, other: DataDirectory) -> int:
     """How many folders two paths begin with that are the same."""
     return len(Path(os.path.commonpath([Path(one.path).absolute(), Path(other.path).absolute()])).parts)
 
@@ -101,21 +73,21 @@ def _common(one: DataDirectory, other: DataDirectory) -> int:
 def captures(directories: Iterable[DataDirectory], forced: dict[str, str] | None = None) -> list[Capture]:
     """Join directories of brokers to captures; `forced` as in `evidence`."""
     used = list(directories)
-    names = [_forced_name(directory, forced or {}) for directory in used]
+    names = [forced_name(directory, forced or {}) for directory in used]
     groups = _Groups([_label(directory, name) for directory, name in zip(used, names, strict=True)])
     _join_log_dirs(used, groups)
     samples = _join_replicas(used, groups)
     _join_others(used, groups)
-    return _named([_capture(group, used, samples, names) for group in groups.sets()])
+    return named([_capture(group, used, samples, names) for group in groups.sets()])
 
 
 Label = tuple[str, str]
 
 
-def _label(directory: DataDirectory, forced_name: str | None) -> Label | None:
+def _label(directory: DataDirectory, forced: str | None) -> Label | None:
     """What a directory says about where it belongs; None where nothing does."""
-    if forced_name is not None:
-        return "--capture", forced_name
+    if forced is not None:
+        return "--capture", forced
     return ("cluster.id", directory.cluster_id) if directory.cluster_id else None
 
 
@@ -151,7 +123,8 @@ class _Groups:
         return list(found.values())
 
 
-def _forced_name(directory: DataDirectory, forced: dict[str, str]) -> str | None:
+def forced_name(directory: DataDirectory, forced: dict[str, str]) -> str | None:
+    """Return the name of the capture that a directory is forced into, None where it is not."""
     where = Path(directory.path).absolute()
     return next((name for path, name in forced.items() if where.is_relative_to(Path(path).absolute())), None)
 
@@ -189,7 +162,7 @@ def _join_others(used: list[DataDirectory], groups: _Groups) -> None:
     for number in range(len(used)):
         if number in holders or groups.labels[number]:
             continue
-        shared = {other: _common(used[number], used[other]) for other in holders}
+        shared = {other: common_depth(used[number], used[other]) for other in holders}
         nearest = [other for other in holders if shared[other] == max(shared.values())]
         for candidates in (holders, nearest):
             if len({groups.find(other) for other in candidates}) == 1:
@@ -202,6 +175,7 @@ def _sample(directory: DataDirectory, partitions: set[Partition]) -> set[BatchKe
     for item in directory.items:
         if (
             item.kind is Kind.LOG
+            and item.part is None
             and item.folder
             and not item.left_out
             and (item.folder.topic, item.folder.partition) in partitions
@@ -247,7 +221,7 @@ def _fingerprint(samples: Iterable[set[BatchKey]]) -> str:
     return hashlib.sha256(repr(sorted(first.items())).encode()).hexdigest()[:16]
 
 
-def _named(found: list[Capture]) -> list[Capture]:
+def named(found: list[Capture]) -> list[Capture]:
     """Name captures without a cluster.id after their fingerprints.
 
     The same evidence has the same name in any company.

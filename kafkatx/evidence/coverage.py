@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kafkatx.evidence.captures import Capture
-from kafkatx.evidence.inventory import Item
+from kafkatx.evidence.item import Item
 
 
 @dataclass(slots=True)
@@ -37,6 +37,11 @@ class Coverage:
     status: str = "noted"
     note: str | None = None
     checked: str | None = None
+
+    @property
+    def is_evidence(self) -> bool:
+        """Whether something was read of it that can be judged (also that it is an empty log)."""
+        return bool(self.batches) or self.status in ("read", "empty")
 
     @property
     def verified(self) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kafkatx.evidence.inventory import Item, Kind
+from kafkatx.evidence.item import Item, Kind
 from kafkatx.formats.checkpoints import (
     CLEANER_OFFSETS,
     LOG_START_OFFSETS,
@@ -18,6 +18,9 @@ from kafkatx.formats.identity import parse_meta_properties
 from kafkatx.sources.files import read_small
 
 Partition = tuple[str, int]
+
+LOGS = (Kind.LOG, Kind.STATES)
+"""Files that hold a partition's log: segments, what the dump tool printed of them, what a consumer printed."""
 
 
 @dataclass(slots=True)
@@ -43,11 +46,14 @@ class DataDirectory:
         return any(item.kind.is_of_broker for item in self.items)
 
     @property
+    def is_printed(self) -> bool:
+        """Whether all that it holds of a broker is what tools printed: then it is text that belongs to something."""
+        return self.is_of_broker and all(item.part is not None for item in self.items if item.kind.is_of_broker)
+
+    @property
     def partitions(self) -> set[Partition]:
         """Partitions of which a segment lies here."""
-        return {
-            (item.folder.topic, item.folder.partition) for item in self.items if item.kind is Kind.LOG and item.folder
-        }
+        return {(item.folder.topic, item.folder.partition) for item in self.items if item.kind in LOGS and item.folder}
 
 
 def data_directories(items: Iterable[Item]) -> list[DataDirectory]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from pathlib import Path
 
+from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.text_items import text_items
 from kafkatx.formats import checkpoints, identity
 from kafkatx.formats.file_names import (
     BOOTSTRAP_CHECKPOINT,
@@ -23,31 +24,9 @@ from kafkatx.kernels.batches import CHECK_NONE, HEADER_SIZE, LOG_OVERHEAD, is_pl
 from kafkatx.segments.batches import SegmentWalk
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.errors import UsageError
+from kafkatx.text.parts import is_text
 
-
-class Kind(StrEnum):
-    """What a file was taken for."""
-
-    LOG = "log"
-    INDEX = "index"
-    TIMEINDEX = "timeindex"
-    TXNINDEX = "txnindex"
-    SNAPSHOT = "snapshot"
-    CHECKPOINT = "checkpoint"
-    LEADER_EPOCHS = "leader-epochs"
-    META_PROPERTIES = "meta.properties"
-    PARTITION_METADATA = "partition.metadata"
-    CLEAN_SHUTDOWN = "clean-shutdown"
-    METADATA_SNAPSHOT = "metadata-snapshot"
-    OTHER = "other"
-    TEXT = "text"
-    UNREADABLE = "unreadable"
-
-    @property
-    def is_of_broker(self) -> bool:
-        """Whether only a broker writes such files."""
-        return self not in (Kind.OTHER, Kind.TEXT, Kind.UNREADABLE)
-
+__all__ = ["inventory"]
 
 NAMED = {
     identity.META_PROPERTIES: Kind.META_PROPERTIES,
@@ -65,6 +44,8 @@ OF_DIRECTORY = {
     *checkpoints.OFFSET_CHECKPOINTS,
 }
 """Files of a data directory itself, which may be called like a partition folder (`broker-1`)."""
+DUMPING = b"Dumping "
+"""First word of kafka-dump-log's output, in all releases."""
 SWAP = f".{FileSuffix.SWAP}"
 REPLACED = {Kind.LOG, Kind.INDEX, Kind.TIMEINDEX, Kind.TXNINDEX}
 """Files of a segment that the cleaner writes anew."""
@@ -76,39 +57,34 @@ IGNORED_SUFFIXES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One file: where it lies, what it is, which partition it belongs to.
+def inventory(paths: Iterable[str | Path], cut_texts: bool = True) -> list[Item]:
+    """Every file under `paths`, in a stable order, each once; raises UsageError for a path that does not exist.
 
-    `root` is the path as given, `data_directory` the directory that holds its partition folder (or the file itself);
-    `base_offset`
-    is -1 where the name has none; `left_out` says why a file is not used, None where it is.
+    A text is the parts that tools wrote, unless `cut_texts` says that only files of brokers are wanted.
     """
-
-    path: str
-    root: str
-    data_directory: str
-    kind: Kind
-    size: int
-    folder: PartitionFolder | None = None
-    base_offset: int = -1
-    left_out: str | None = None
-
-    @property
-    def topic(self) -> str | None:
-        """Topic, None where the file belongs to no partition."""
-        return self.folder.topic if self.folder else None
-
-
-def inventory(paths: Iterable[str | Path]) -> list[Item]:
-    """Every file under `paths`, in a stable order, each once; raises UsageError for a path that does not exist."""
     items: dict[str, Item] = {}
     for root in map(str, paths):
         if not os.path.lexists(root):
             raise UsageError(f"{root}: no such file or directory")
         for item in _items(root):
             items.setdefault(os.path.realpath(item.path), item)
-    return sorted(_without_swapped(items.values()), key=lambda item: item.path)
+    parts_of = _parts if cut_texts else _whole
+    found = [part for item in _without_swapped(items.values()) for part in parts_of(item)]
+    return sorted(found, key=lambda item: (item.path, item.part.position if item.part else -1))
+
+
+def _whole(item: Item) -> Iterator[Item]:
+    """A file as it is; a text is none of a broker's files."""
+    is_text_file = item.kind is Kind.TEXT and item.left_out is None
+    yield replace(item, left_out="text, which diagnose and history read") if is_text_file else item
+
+
+def _parts(item: Item) -> Iterator[Item]:
+    """A file as it is; a text as the parts that tools wrote."""
+    if item.kind is Kind.TEXT and item.left_out is None:
+        yield from text_items(item)
+    else:
+        yield item
 
 
 def _items(root: str) -> Iterator[Item]:
@@ -161,7 +137,7 @@ def _item(path: str, root: str, in_data_directory: bool) -> Item:
 
 def _by_name(item: Item, name: str) -> Item:
     segment = parse_segment_file(name)
-    if segment is not None:
+    if segment is not None and not _is_dump_saved_as(item):
         why = IGNORED_SUFFIXES.get(segment.suffix)
         folder = item.folder or PartitionFolder(Path(item.path).absolute().parent.name, -1)
         return replace(
@@ -186,9 +162,18 @@ def _by_content(item: Item) -> Item:
     if _begins_with_batch(head, item.size):
         folder = item.folder or PartitionFolder(Path(item.path).name, -1)
         return replace(item, kind=Kind.LOG, folder=folder)
-    if head and b"\0" not in head:
-        return replace(item, kind=Kind.TEXT, left_out="text is not read yet")
+    if is_text(head):
+        return replace(item, kind=Kind.TEXT)
     return replace(item, left_out="not recognised") if head else replace(item, left_out="empty")
+
+
+def _is_dump_saved_as(item: Item) -> bool:
+    """Whether a file that is called like a segment holds what kafka-dump-log printed of one."""
+    try:
+        with OpenFile(item.path) as file:
+            return file.read(0, len(DUMPING)) == DUMPING
+    except OSError:
+        return False
 
 
 def _begins_with_batch(head: bytes, size: int) -> bool:

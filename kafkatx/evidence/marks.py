@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.directories import Partition
-from kafkatx.evidence.inventory import Kind
+from kafkatx.evidence.item import Kind
 from kafkatx.segments.batches import NO_LIMIT
 from kafkatx.terms.topics import COMPACTED
 

@@ -16,8 +16,9 @@ import numpy as np
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.directories import DataDirectory, Partition
-from kafkatx.evidence.inventory import Item
+from kafkatx.evidence.item import Item
 from kafkatx.evidence.reach import FileReach, Holes, Range, left_over
+from kafkatx.evidence.text_walk import TextWalk
 from kafkatx.kernels.batches import CHECK_ALL, CHECK_CONTROL, LOG_OVERHEAD
 from kafkatx.kernels.rows import VALID
 from kafkatx.segments.batches import NO_LIMIT, Rows, SegmentWalk
@@ -103,9 +104,12 @@ class PartitionReading:
             reach = FileReach(number, item.base_offset)
             self.coverage.append(entry)
             self.reaches.append(reach)
-            yield _File(item, entry, reach, limits[item.path])
+            yield _File(item, entry, reach, limits[item.key])
 
     def _batch_rows(self, given: _File) -> Iterator[Rows]:
+        if given.item.part is not None:
+            yield from self._text_rows(given, partial(_noted_batches, given))
+            return
         check = CHECK_ALL if self.verify_all or self.topic in INTERNAL else CHECK_CONTROL
         with given.opened() as file:
             if file is not None:
@@ -118,6 +122,9 @@ class PartitionReading:
                 self.damage.extend(given.end(walk))
 
     def _state_rows(self, given: _File, names: Names) -> Iterator[Rows]:
+        if given.item.part is not None:
+            yield from self._text_rows(given, partial(_noted_states, given, names))
+            return
         with given.opened() as file:
             if file is not None:
                 first_offset = max(0, given.item.base_offset)
@@ -127,6 +134,17 @@ class PartitionReading:
                     if len(rows):
                         yield rows
                 self.damage.extend(given.end(walk))
+
+    def _text_rows(self, given: _File, rows_of: Callable[[TextWalk], Iterator[Rows]]) -> Iterator[Rows]:
+        """Rows of a part of a text. Where it is not whole, something may have stood behind its last row."""
+        with given.opened() as file:
+            if file is not None and given.item.part is not None:
+                walk = TextWalk(file, given.item.part)
+                yield from (rows for rows in rows_of(walk) if len(rows))
+                self.damage.extend(given.end(walk))
+                if walk.note is not None:
+                    given.entry.note = walk.note
+                    given.reach.break_off(None)
 
     def open_before(self, offset: int, snapshots: list[Item]) -> list[tuple[int, int, int, int]]:
         """Transactions that snapshots show open since before `offset`.
@@ -155,6 +173,8 @@ def snapshot_entries(item: Item) -> tuple[Rows, list[Damage]]:
     """Entries (segments.entries.PRODUCER) of a .snapshot file, none where it is damaged or can't be read."""
     try:
         with OpenFile(item.path) as file:
+            if item.part is not None:
+                return producer_states(item.path, b"")[0], []
             return producer_states(item.path, file.read(0, file.size))
     except OSError as error:
         unreadable = Damage("unreadable", item.path, 0, item.size, "a readable file", str(error.strerror))
@@ -184,7 +204,7 @@ class _File:
         with file:
             yield file
 
-    def note(self, rows: Rows, walk: SegmentWalk) -> None:
+    def note(self, rows: Rows, walk: SegmentWalk | TextWalk) -> None:
         """Carry coverage and reach over a chunk."""
         entry, bad_entries = self.entry, sum(damage.kind == "entry" for damage in walk.damage)
         first, last = int(rows["base_offset"][0]), int(rows["last_offset"][-1])
@@ -200,7 +220,7 @@ class _File:
         entry.checked_batches += int(np.count_nonzero(rows["crc_valid"] == VALID))
         entry.status = "read"
 
-    def end(self, walk: SegmentWalk) -> list[Damage]:
+    def end(self, walk: SegmentWalk | TextWalk) -> list[Damage]:
         """Say in the coverage how the file ended; returns its damage."""
         entry, entry.preallocated = self.entry, walk.preallocated
         whole_damage = [damage for damage in walk.damage if damage.kind != "torn"]
@@ -220,6 +240,19 @@ class _File:
     @property
     def _known_limit(self) -> int | None:
         return None if self.limit == NO_LIMIT else self.limit
+
+
+def _noted_batches(given: _File, walk: TextWalk) -> Iterator[Rows]:
+    for rows in walk.batches():
+        given.note(rows, walk)
+        yield rows
+
+
+def _noted_states(given: _File, names: Names, walk: TextWalk) -> Iterator[Rows]:
+    """Coordinator rows of a text; their batches are only noted."""
+    for batches, states in walk.states(names):
+        given.note(batches, walk)
+        yield states
 
 
 def _by_path(diverged: list[tuple[str, Rows]]) -> dict[str, list[Rows]]:
@@ -250,14 +283,14 @@ def _first_offset(item: Item) -> int:
 
 
 def offset_limits(items: list[Item]) -> dict[str, int]:
-    """By path: the base offset of the next segment in the same folder, above which the file can't go."""
+    """By key: the base offset of the next segment in the same folder, above which the file can't go."""
     folders: dict[str, list[Item]] = {}
     for item in items:
-        folders.setdefault(item.path.rpartition("/")[0], []).append(item)
+        folders.setdefault(item.data_directory if item.part else item.path.rpartition("/")[0], []).append(item)
     limits: dict[str, int] = {}
     for folder in folders.values():
         folder.sort(key=lambda item: item.base_offset)
         for item, behind in zip(folder, [*folder[1:], None], strict=True):
             known = behind is not None and item.base_offset >= 0 and behind.base_offset > item.base_offset
-            limits[item.path] = behind.base_offset if known and behind is not None else NO_LIMIT
+            limits[item.key] = behind.base_offset if known and behind is not None else NO_LIMIT
     return limits

@@ -24,7 +24,7 @@ def fits(transactions: Any, row: int, spans: Any, span: int, tolerance: int) -> 
         epoch = transactions["completion_epoch"][row]
         if transactions["completed_producer_id"][row] != transactions["producer_id"][row]:
             epoch = spans["marker_epoch"][span]
-    if epoch != spans["marker_epoch"][span]:
+    if spans["marker_epoch"][span] >= 0 and epoch != spans["marker_epoch"][span]:
         return False
     written = spans["marker_timestamp"][span]
     if written < transactions["decided_at"][row] - tolerance:

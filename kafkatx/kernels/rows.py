@@ -82,6 +82,8 @@ STATE = np.dtype(
 )
 """A record of `__transaction_state` (formats/transaction_log.py). `id_code` and `partitions_code` index the interned
 transactional.ids and partition lists of the reader; -1: a null partition list, no unknown tagged field."""
+NOT_PRINTED = -2
+"""`started_at` of a coordinator's row whose text does not say when the transaction began, nor do the rows before it."""
 
 PRODUCER = np.dtype(
     [

@@ -180,7 +180,7 @@ def oddity_of(rows: Any, number: int, latest: Any, who: int, legal: Any, empty_l
     started_at = rows["started_at"][number]
     if state == ONGOING and (rows["partitions_code"][number] < 0 or rows["partitions_code"][number] == empty_list):
         return NO_PARTITIONS
-    if COMPLETE_COMMIT <= state <= COMPLETE_ABORT and started_at < 0:
+    if COMPLETE_COMMIT <= state <= COMPLETE_ABORT and started_at == -1:
         return NO_START
     if before < 0 or before > COMPLETE_ABORT:
         return 0

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.evidence.inventory import Item
+from kafkatx.evidence.item import Item
 from kafkatx.formats.control_record import ControlType
 from kafkatx.formats.record_batch import (
     codec_of,
@@ -26,6 +26,8 @@ from kafkatx.segments.entries import aborted_transactions
 from kafkatx.segments.records import RecordChunk, RecordWalk
 from kafkatx.segments.resync import crc_matches
 from kafkatx.sources.files import OpenFile, read_small
+from kafkatx.text.dump.reading import batch_chunks
+from kafkatx.text.pages import Part
 
 MAGIC = 2
 
@@ -57,9 +59,9 @@ def batch_at(items: Iterable[Item], offset: int) -> Held:
     for item in _candidates(items, offset):
         try:
             with OpenFile(item.path) as file:
-                row = _search(file, max(0, item.base_offset), offset, held)
+                row = _printed(file, item.part, offset) if item.part else _search(file, item.base_offset, offset, held)
                 if row is not None:
-                    valid = _crc(file, row)
+                    valid = None if item.part else _crc(file, row)
                     rank = (valid is False, -int(row["leader_epoch"]), -int(row["record_count"]), item.path)
                     found.append((rank, row, valid))
         except OSError as error:
@@ -73,7 +75,7 @@ def batch_at(items: Iterable[Item], offset: int) -> Held:
 def _candidates(items: Iterable[Item], offset: int) -> list[Item]:
     folders: dict[str, list[Item]] = {}
     for item in items:
-        folders.setdefault(item.path.rpartition("/")[0], []).append(item)
+        folders.setdefault(item.data_directory if item.part else item.path.rpartition("/")[0], []).append(item)
     chosen = []
     for folder in folders.values():
         numbered = sorted((item for item in folder if item.base_offset >= 0), key=lambda item: item.base_offset)
@@ -86,9 +88,20 @@ def _may_hold(item: Item, behind: Item | None, offset: int) -> bool:
     return item.base_offset <= offset and (behind is None or offset < behind.base_offset)
 
 
+def _printed(file: OpenFile, part: Part, offset: int) -> Any | None:
+    """The batch that a tool printed for an offset; its position is that of the line."""
+    for chunk in batch_chunks(file, part):
+        at = np.flatnonzero((chunk.rows["base_offset"] <= offset) & (chunk.rows["last_offset"] >= offset))
+        if len(at):
+            row = chunk.rows[at[0]].copy()
+            row["position"] = chunk.positions[at[0]]
+            return row
+    return None
+
+
 def _search(file: OpenFile, first_offset: int, offset: int, held: Held) -> Any | None:
     """The batch that holds an offset; notes its neighbours where none does, and damage before it."""
-    walk, found = SegmentWalk(file, check=CHECK_NONE, first_offset=first_offset), None
+    walk, found = SegmentWalk(file, check=CHECK_NONE, first_offset=max(0, first_offset)), None
     for chunk in walk.chunks():
         ends = chunk.rows["last_offset"]
         if offset > int(ends[-1]):

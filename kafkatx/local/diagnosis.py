@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kafkatx.evidence.coverage import coverage_of
-from kafkatx.evidence.inventory import Kind
+from kafkatx.evidence.item import Kind
 from kafkatx.local.opening import Opener
 from kafkatx.local.stories import CaptureStory, Progress, build_stories, open_evidence
 from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, Selection
@@ -33,21 +33,26 @@ def diagnose(
     captures: dict[str, str] | None = None,
     progress: Progress | None = None,
     release: tuple[int, ...] = (),
+    log_zone_ms: int | None = None,
 ) -> Diagnosis:
     """Say what went wrong in the evidence under `paths`.
 
     `as_of` is "now" for ages in milliseconds (default: the newest time a broker wrote); `verify_all` checks the CRC
     of every batch; `captures` maps paths to the names of captures they are forced into; `release` is that of the
-    brokers, e.g. (2, 5, 1), where the evidence does not tell. Raises UsageError for a path that does not exist and
-    NothingToDiagnoseError (a NothingReadableError) where nothing in it is evidence.
+    brokers, e.g. (2, 5, 1), where the evidence does not tell; `log_zone_ms` what is to be taken from times of logs that
+    name no zone (default: estimated from what logs and coordinator both tell). Raises UsageError for a path that does
+    not exist and NothingToDiagnoseError (a NothingReadableError) where nothing in it is evidence.
     """
     chosen = selection or Selection()
     result = Diagnosis()
     readable = False
     evidence = open_evidence(paths, captures)
-    told_of = build_stories(evidence.captures, verify_all=verify_all, as_of=as_of, progress=progress, release=release)
+    told_of = build_stories(
+        evidence.captures, verify_all=verify_all, as_of=as_of, progress=progress, release=release,
+        log_zone_ms=log_zone_ms,
+    )  # fmt: skip
     for told in told_of:
-        readable = readable or any(entry.batches or entry.status == "empty" for entry in told.coverage)
+        readable = readable or any(entry.is_evidence for entry in told.coverage)
         result.coverage.extend(told.coverage)
         result.damage.extend(told.damage)
         findings, missing = judged(told, chosen)
@@ -65,7 +70,7 @@ def _nothing(result: Diagnosis) -> str:
         return "there is no file under the paths given"
     first = result.coverage[0]
     return (
-        f"none of {len(result.coverage)} files could be read as evidence of a broker (first: "
+        f"none of {len(result.coverage)} files could be read as evidence (first: "
         f"{first.path}: {first.note or first.kind})"
     )
 

@@ -12,6 +12,7 @@ from kafkatx.histories.location import Locations
 from kafkatx.histories.result import Histories
 from kafkatx.local import table_damage as beside
 from kafkatx.local import table_files as files
+from kafkatx.local import table_logs as log_tables
 from kafkatx.local import table_stories as stories
 from kafkatx.local.diagnosis import NothingToDiagnoseError, diagnose
 from kafkatx.local.history import history
@@ -82,6 +83,7 @@ class Evidence:
             "transactions": lambda: stories.transaction_table(build_stories(found.captures, verify_all=verify)),
             "aborted_transactions": lambda: beside.aborted_table(files.sources(found)),
             "producer_states": lambda: beside.producer_table(files.sources(found)),
+            "log_events": lambda: log_tables.event_table(files.sources(found)),
             "damage": lambda: beside.damage_table(files.sources(found), verify),
             "findings": lambda: stories.finding_table(self._diagnosis),
             "evidence": lambda: stories.evidence_table(self._diagnosis),

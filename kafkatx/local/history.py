@@ -39,18 +39,21 @@ def history(
     verify_all: bool = False,
     captures: dict[str, str] | None = None,
     progress: Progress | None = None,
+    log_zone_ms: int | None = None,
 ) -> Histories:
     """Tell what every transactional.id (or the one asked for) did.
 
     Times are milliseconds; `as_of` is "now" for ages; `captures` maps paths to the names of captures they are forced
-    into. Raises UsageError for a path that does not exist and NoHistoryError (a NothingReadableError) where nothing is
-    evidence, or where the id or producer asked for does not occur in it.
+    into; `log_zone_ms` as of `diagnose`. Raises UsageError for a path that does not exist and NoHistoryError (a
+    NothingReadableError) where nothing is evidence, or where the id or producer asked for does not occur in it.
     """
     paths = [paths] if isinstance(paths, str | Path) else paths
     wanted = Wanted(transactional_id, producer_id, topic, partition, since, until)
     found, stories = Histories(), []
     evidence = open_evidence(paths, captures)
-    for told in build_stories(evidence.captures, verify_all=verify_all, as_of=as_of, progress=progress):
+    for told in build_stories(
+        evidence.captures, verify_all=verify_all, as_of=as_of, progress=progress, log_zone_ms=log_zone_ms
+    ):
         found.coverage.extend(told.coverage)
         found.damage.extend(told.damage)
         stories.append(told.story)
@@ -59,7 +62,7 @@ def history(
             CaptureHistory(told.capture.name, told.capture.cluster_id, facts.evidence_end, book_of(told.story, wanted))
         )
     found.coverage.extend(coverage_of(None, item, None) for item in evidence.others)
-    if not any(entry.batches or entry.status == "empty" for entry in found.coverage):
+    if not any(entry.is_evidence for entry in found.coverage):
         raise NoHistoryError(_nothing_read(found.coverage), found)
     if not any(len(capture.book) for capture in found.captures) and (
         transactional_id is not None or producer_id is not None
@@ -73,7 +76,7 @@ def _nothing_read(coverage: list[Coverage]) -> str:
         return "there is no file under the paths given"
     first = coverage[0]
     example = f"first: {first.path}: {first.note or first.kind}"
-    return f"none of {len(coverage)} files could be read as evidence of a broker ({example})"
+    return f"none of {len(coverage)} files could be read as evidence ({example})"
 
 
 def _unknown(stories: list[Story], wanted: Wanted) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import coverage_of
 from kafkatx.evidence.directories import Partition
-from kafkatx.evidence.inventory import Item, Kind
+from kafkatx.evidence.item import Item, Kind
 from kafkatx.histories.events import Leftover, Transaction
 from kafkatx.histories.growing import Array
 from kafkatx.histories.items import TRANSACTION

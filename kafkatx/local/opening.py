@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.evidence.directories import Partition
-from kafkatx.evidence.inventory import Item
+from kafkatx.evidence.item import Item
 from kafkatx.evidence.reading import offset_limits, snapshot_entries
 from kafkatx.kernels.batches import CHECK_NONE, HEADER_SIZE
 from kafkatx.rules.diagnosis import OpenedPlace
@@ -19,6 +19,8 @@ from kafkatx.segments.batches import SegmentWalk
 from kafkatx.segments.entries import SNAPSHOT_HEADER_SIZE
 from kafkatx.segments.resync import crc_matches
 from kafkatx.sources.files import OpenFile
+from kafkatx.text.dump.reading import batch_chunks
+from kafkatx.text.pages import Part
 
 
 class Opener:
@@ -60,17 +62,16 @@ class Opener:
         if place.topic is None or place.partition is None or place.offset is None:
             return OpenedPlace(place, place.source, None, None)
         found = self._found.get(((place.topic, place.partition), place.offset))
-        return (
-            OpenedPlace(place, found.path, found.position, found.crc_valid)
-            if found
-            else OpenedPlace(place, None, None, None)
-        )
+        if found is None:
+            return OpenedPlace(place, None, None, None)
+        position = found.position if found.line is None else None
+        return OpenedPlace(place, found.path, position, found.crc_valid, found.line)
 
     def _find(self, key: Partition, items: list[Item], offsets: list[int]) -> None:
         limits = offset_limits(items)
         for item in sorted(items, key=lambda item: (item.base_offset, item.path)):
             first = bisect_left(offsets, item.base_offset)
-            candidates = offsets[first : bisect_left(offsets, limits[item.path])]
+            candidates = offsets[first : bisect_left(offsets, limits[item.key])]
             if candidates:
                 self._search(key, item, candidates)
 
@@ -81,15 +82,31 @@ class Opener:
             entries, _ = snapshot_entries(item)
             for offset in missing:
                 for number in np.flatnonzero(entries["open_since_offset"] == offset)[:1]:
+                    if item.part is not None:
+                        printed = _Batch(item.path, item.part.position, None, PRINTED, item.part.line)
+                        self._found.setdefault((key, offset), printed)
+                        continue
                     position = SNAPSHOT_HEADER_SIZE + int(number) * entries.itemsize
                     self._found.setdefault((key, offset), _Batch(item.path, position, True, (0, 0)))
 
     def _search(self, key: Partition, item: Item, offsets: list[int]) -> None:
         try:
             with OpenFile(item.path) as file:
-                self._search_file(key, file, offsets)
+                if item.part is not None:
+                    self._search_text(key, file, item.part, offsets)
+                else:
+                    self._search_file(key, file, offsets)
         except OSError:
             return
+
+    def _search_text(self, key: Partition, file: OpenFile, part: Part, offsets: list[int]) -> None:
+        """Lines that print the batches wanted."""
+        for chunk in batch_chunks(file, part):
+            starts, ends = chunk.rows["base_offset"], chunk.rows["last_offset"]
+            for offset in offsets:
+                for number in np.flatnonzero((starts <= offset) & (ends >= offset))[:1].tolist():
+                    place = _Batch(file.path, int(chunk.positions[number]), None, PRINTED, int(chunk.lines[number]))
+                    self._found.setdefault((key, offset), place)
 
     def _search_file(self, key: Partition, file: OpenFile, offsets: list[int]) -> None:
         for chunk in SegmentWalk(file, check=CHECK_NONE).chunks():
@@ -123,3 +140,8 @@ class _Batch:
     position: int
     crc_valid: bool | None
     rank: tuple[int, int]
+    line: int | None = None
+
+
+PRINTED = (-1, -1)
+"""Rank of a batch that only a tool's text shows: the bytes are better."""

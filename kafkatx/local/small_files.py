@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from kafkatx.evidence.inventory import Kind
+from kafkatx.evidence.item import Kind
 from kafkatx.formats import checkpoints, identity
 from kafkatx.formats.text_problem import TextProblem, problem
 from kafkatx.segments.damage import Damage

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kafkatx.evidence.captures import Capture, Evidence, evidence
+from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.directories import Partition, data_directories
-from kafkatx.evidence.inventory import Item, Kind, inventory
+from kafkatx.evidence.inventory import inventory
+from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.joining import Evidence, evidence
 from kafkatx.evidence.marks import explained_below, highest_mark, known_end, named_partitions
 from kafkatx.evidence.reach import Range
 from kafkatx.evidence.reading import PartitionReading
@@ -17,6 +19,7 @@ from kafkatx.histories.coordinator import CoordinatorHistory, fold_state_partiti
 from kafkatx.histories.spans import OpenAtStart, PartitionSpans, fold_partition
 from kafkatx.histories.story import CaptureFacts, Horizon, Labels, StateHorizon, Story, tell
 from kafkatx.kernels.spans import OPEN
+from kafkatx.local.logs import newest_time, read_logs
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
@@ -64,10 +67,15 @@ def build_stories(
     as_of: int | None = None,
     progress: Progress | None = None,
     release: tuple[int, ...] = (),
+    log_zone_ms: int | None = None,
 ) -> Iterable[CaptureStory]:
-    """Read the captures one after the other; `release` is that of the brokers, where somebody knows it."""
+    """Read the captures one after the other.
+
+    `release` is that of the brokers, where somebody knows it; `log_zone_ms` what is to be taken from the times of logs
+    that name no zone, None to estimate it.
+    """
     for capture in found:
-        yield _Builder(capture, verify_all, progress or (lambda path, size: None), release).build(as_of)
+        yield _Builder(capture, verify_all, progress or (lambda path, size: None), release, log_zone_ms).build(as_of)
 
 
 @dataclass(slots=True)
@@ -78,6 +86,7 @@ class _Builder:
     verify_all: bool
     progress: Progress
     release: tuple[int, ...]
+    log_zone_ms: int | None
     names: Names = field(default_factory=Names)
     coverage: list[Coverage] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
@@ -108,12 +117,16 @@ class _Builder:
             else:
                 self._read_partition(reading)
             self._close(reading)
+        logs, covered = read_logs(self.capture, self.progress)
+        self.coverage.extend(covered)
         self._cover_the_rest()
         self._miss_state_partitions()
-        end = as_of if as_of is not None else self.newest if self.newest >= 0 else self.newest_of_clients
+        known = (time for time in (self.newest, self.newest_of_clients, newest_time(logs)) if time >= 0)
+        end = as_of if as_of is not None else next(known, -1)
         story = tell(
-            self._facts(end), self._labels(), self.coordinators, self.partitions, self.horizons, self.state_horizons
-        )
+            self._facts(end), self._labels(), self.coordinators, self.partitions, self.horizons, self.state_horizons,
+            logs, self.log_zone_ms,
+        )  # fmt: skip
         files = {key: [item for _, item in copies] for key, copies in segments.items()}
         return CaptureStory(self.capture, story, self.coverage, self.damage, self.diverged, files)
 
@@ -150,7 +163,7 @@ class _Builder:
         folded = fold_partition(reading.batch_windows(), code, open_before)
         self.partitions.append(folded)
         self._note_times(reading, folded)
-        self.horizons[code] = self._horizon(code, reading, folded, log_start)
+        self.horizons[code] = self._horizon(code, reading, folded, self._log_start(reading))
 
     def _note_times(self, reading: PartitionReading, folded: PartitionSpans) -> None:
         broker, client = int(folded.horizon["broker_time"]), int(folded.horizon["create_time"])
@@ -191,6 +204,8 @@ class _Builder:
         starts: dict[str, int] = {}
         for directory, item in reading.segments:
             base = max(0, item.base_offset)
+            if item.part is not None and item.base_offset < 0:
+                base = _first_offset(reading, item)
             starts[directory.path] = min(starts.get(directory.path, base), base)
         marks = {directory.path: directory.log_starts.get(reading.key, 0) for directory, _ in reading.segments}
         return min(max(start, marks[path]) for path, start in starts.items())
@@ -202,12 +217,14 @@ class _Builder:
 
     def _cover_the_rest(self) -> None:
         """Every file that is no log segment is named too."""
-        read = {entry.path for entry in self.coverage}
+        read = {item.key for copies in self.capture.segments().values() for _, item in copies}
+        read |= {item.key for item in self.capture.texts(Kind.TEXT_LOG, Kind.SETTINGS)}
         for directory in self.capture.directories:
             for item in directory.items:
-                if item.path not in read:
+                if item.key not in read:
                     self.coverage.append(coverage_of(self.capture, item, directory.broker_id))
-        self.coverage.extend(coverage_of(self.capture, item, None) for item in self.capture.others)
+        others = (item for item in self.capture.others if item.key not in read)
+        self.coverage.extend(coverage_of(self.capture, item, None) for item in others)
         self.coverage.sort(key=lambda entry: entry.path)
 
     def _labels(self) -> Labels:
@@ -229,6 +246,11 @@ class _Builder:
             modern or self.release >= FIRST_TO_RAISE_EPOCH,
             self.release >= FIRST_TO_DESCRIBE_PRODUCERS or any(d.has_partition_metadata for d in directories),
         )
+
+
+def _first_offset(reading: PartitionReading, item: Item) -> int:
+    """First offset that a page without a file's name shows: what lay before it is unknown."""
+    return next((entry.first_offset for entry in reading.coverage if entry.path == item.path and entry.first_offset), 0)
 
 
 def _lacks_markers(folded: PartitionSpans, first_dirty: int) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.evidence.coverage import Coverage, coverage_of
-from kafkatx.evidence.inventory import Kind
+from kafkatx.evidence.item import Kind
 from kafkatx.local.table_files import Batches, Source, batch_walk, opened, state_walk
 from kafkatx.segments import entries
 from kafkatx.segments.batches import SegmentWalk

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kafkatx.evidence.captures import Capture, Evidence
-from kafkatx.evidence.directories import DataDirectory
-from kafkatx.evidence.inventory import Item, Kind
+from kafkatx.evidence.captures import Capture
+from kafkatx.evidence.directories import LOGS, DataDirectory
+from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.joining import Evidence
 from kafkatx.evidence.reading import offset_limits
+from kafkatx.evidence.text_walk import TextWalk
 from kafkatx.kernels.batches import CHECK_ALL, CHECK_CONTROL
 from kafkatx.kernels.packing import pack_ranges
 from kafkatx.segments.batches import NO_LIMIT, SegmentWalk
@@ -54,8 +56,8 @@ class Source:
 
     @property
     def is_log(self) -> bool:
-        """Whether it is a segment that is read."""
-        return self.item.kind is Kind.LOG and not self.item.left_out
+        """Whether it is a segment (or what a tool printed of one) that is read."""
+        return self.item.kind in LOGS and not self.item.left_out
 
     @property
     def is_state_log(self) -> bool:
@@ -69,7 +71,7 @@ def sources(evidence: Evidence) -> Iterator[Source]:
         for directory in capture.directories:
             limits = offset_limits([item for item in directory.items if item.kind is Kind.LOG])
             for item in directory.items:
-                yield Source(capture, directory, item, limits.get(item.path, NO_LIMIT))
+                yield Source(capture, directory, item, limits.get(item.key, NO_LIMIT))
         for item in capture.others:
             yield Source(capture, None, item, NO_LIMIT)
     for item in evidence.others:
@@ -118,11 +120,16 @@ def batch_table(found: Iterable[Source], verify_all: bool, build: Callable[[Any,
     for source in found:
         if source.is_log:
             with opened(source) as file:
-                walk = batch_walk(source, file, verify_all) if file else None
-                for chunk in walk.chunks() if walk else ():
-                    batch = build(chunk.rows, source.common())
+                for rows in _batch_rows(source, file, verify_all) if file else ():
+                    batch = build(rows, source.common())
                     if batch.num_rows:
                         yield batch
+
+
+def _batch_rows(source: Source, file: OpenFile, verify_all: bool) -> Iterator[Any]:
+    if source.item.part is not None:
+        return TextWalk(file, source.item.part).batches()
+    return (chunk.rows for chunk in batch_walk(source, file, verify_all).chunks())
 
 
 def record_table(found: Iterable[Source], verify_all: bool) -> Batches:
@@ -180,10 +187,15 @@ def state_table(found: Iterable[Source], names_of: Callable[[Source], Names]) ->
         if source.is_state_log:
             with opened(source) as file:
                 names = names_of(source)
-                walk = state_walk(source, file, names) if file else None
-                for _, rows in walk.state_chunks() if walk else ():
+                for _, rows in _state_rows(source, file, names) if file else ():
                     if len(rows):
                         yield transactions.transaction_states(rows, _named_columns(rows, names, source))
+
+
+def _state_rows(source: Source, file: OpenFile, names: Names) -> Iterator[tuple[Any, Any]]:
+    if source.item.part is not None:
+        return TextWalk(file, source.item.part).states(names)
+    return state_walk(source, file, names).state_chunks()
 
 
 def _named_columns(rows: Any, names: Names, source: Source) -> dict[str, Any]:

@@ -19,10 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from kafkatx.evidence.captures import Capture, evidence
+from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.directories import DataDirectory, data_directories
-from kafkatx.evidence.inventory import Item, Kind, inventory
+from kafkatx.evidence.inventory import inventory
+from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.joining import evidence
 from kafkatx.evidence.verification import DAMAGED, EMPTY, TORN, UNREADABLE, WHOLE, Verification
 from kafkatx.histories.spans import SpanFold
 from kafkatx.kernels.batches import CHECK_ALL
@@ -61,7 +63,7 @@ def verify(
     Raises:
         UsageError: a path does not exist.
     """
-    found = evidence(data_directories(inventory(paths)), captures)
+    found = evidence(data_directories(inventory(paths, cut_texts=False)), captures)
     result = Verification()
     for capture in found.captures:
         for directory in capture.directories:

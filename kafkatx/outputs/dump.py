@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kafkatx.evidence.inventory import Item, Kind, inventory
+from kafkatx.evidence.inventory import inventory
+from kafkatx.evidence.item import Item, Kind
 from kafkatx.formats.file_names import parse_segment_file
 from kafkatx.outputs.dump_entries import READERS, Entry
 from kafkatx.outputs.dump_indexes import IndexDump
@@ -49,7 +50,7 @@ class Dump:
             UsageError: a path does not exist, or a decoder class can't be had.
         """
         for path in paths:
-            for item in inventory([path]):
+            for item in inventory([path], cut_texts=False):
                 try:
                     yield from self._file(item)
                 except OSError as error:

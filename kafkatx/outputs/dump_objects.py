@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any
 
-from kafkatx.evidence.inventory import Item
+from kafkatx.evidence.item import Item
 from kafkatx.formats.record_batch import MAGIC
 from kafkatx.outputs.dump_columns import BatchView, RecordView, batch_views, record_views
 from kafkatx.outputs.dump_control import control_fields

@@ -51,12 +51,16 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How rows of one kind are compared: their offset columns, and which of two equal-offset rows is fuller."""
+    """How rows of one kind are compared: their offset columns, and which of two equal-offset rows is fuller.
+
+    A row whose column `unprinted` is negative comes from a text that left something out: there -1 agrees with anything.
+    """
 
     offset: str
     last_offset: str
     identity: tuple[str, ...]
     fullness: tuple[str, ...]
+    unprinted: str
 
 
 BATCH_SHAPE = Shape(
@@ -64,9 +68,14 @@ BATCH_SHAPE = Shape(
     "last_offset",
     ("last_offset", "producer_id", "producer_epoch", "base_sequence"),
     ("record_count", "crc"),
+    "size",
 )
 STATE_SHAPE = Shape(
-    "offset", "offset", ("id_code", "producer_id", "producer_epoch", "state", "updated_at", "is_tombstone"), ("crc",)
+    "offset",
+    "offset",
+    ("id_code", "producer_id", "producer_epoch", "state", "updated_at", "is_tombstone"),
+    ("crc", "started_at"),
+    "leader_epoch",
 )
 
 
@@ -152,8 +161,10 @@ class Merge:
         first[1:] = rows[self.shape.offset][1:] != rows[self.shape.offset][:-1]
         kept = np.flatnonzero(first)[np.cumsum(first) - 1]
         same = np.ones(len(rows), bool)
+        partial = rows[self.shape.unprinted] < 0
         for name in (*self.shape.identity, "leader_epoch"):
-            same &= rows[name] == rows[name][kept]
+            unknown = (partial & (rows[name] == -1)) | (partial[kept] & (rows[name][kept] == -1))
+            same &= (rows[name] == rows[name][kept]) | unknown
         self._set_aside(rows, sources, ~same)
         return rows[first], sources[first]
 

@@ -6,6 +6,7 @@ from kafkatx.tables.columns import Table
 from kafkatx.tables.entries import ABORTED_TRANSACTIONS, PRODUCER_STATES
 from kafkatx.tables.files import DAMAGE, FILES
 from kafkatx.tables.findings import EVIDENCE, FINDINGS
+from kafkatx.tables.log_events import LOG_EVENTS
 from kafkatx.tables.logs import BATCHES, MARKERS, RECORDS
 from kafkatx.tables.transactions import TRANSACTION_STATES, TRANSACTIONS
 
@@ -20,6 +21,7 @@ TABLES: dict[str, Table] = {
         TRANSACTIONS,
         ABORTED_TRANSACTIONS,
         PRODUCER_STATES,
+        LOG_EVENTS,
         FINDINGS,
         EVIDENCE,
         DAMAGE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_MS, LAST_MS = -62_135_596_800_000, 253_402_300_799_999
@@ -34,6 +35,20 @@ def duration(milliseconds: int) -> str:
     if milliseconds < 172_800_000:
         return f"{milliseconds / 3_600_000:.1f} h"
     return f"{milliseconds / 86_400_000:.1f} d"
+
+
+def parse_zone(text: str) -> int:
+    """Milliseconds that a zone lies ahead of UTC, by offset (`+08:00`) or name (in winter); raises ValueError."""
+    if text[:1] in "+-" and text[1:]:
+        sign, digits = (-1 if text[0] == "-" else 1), text[1:].replace(":", "").ljust(4, "0")
+        if not digits.isdigit() or len(digits) != 4:
+            raise ValueError(text)
+        return sign * (int(digits[:2]) * 60 + int(digits[2:])) * 60_000
+    try:
+        offset = datetime(2026, 1, 15, tzinfo=ZoneInfo(text)).utcoffset()
+    except (KeyError, OSError) as error:
+        raise ValueError(text) from error
+    return 0 if offset is None else offset // timedelta(milliseconds=1)
 
 
 def parse_time(text: str) -> int:

@@ -27,10 +27,22 @@ MOST_GUESSES = 2
 """Findings with verdict `possible` about one id; more are noise."""
 
 
+LOGS = frozenset({"client_log", "broker_log", "config"})
+SUFFICES = {"disk": frozenset({"disk"}), "logs": LOGS, "text": LOGS | {"disk"}, "all": LOGS | {"disk"}}
+"""What each kind of evidence counts as: text is what kafka-dump-log printed of the disk, beside the logs."""
+
+
+def evidence_of(case: Path, kind: str) -> list[Path]:
+    """Return the paths of a case that are one kind of evidence."""
+    logs = [path for path in (case / "logs", case / "config") if path.exists()]
+    disk = broker_folders(case)
+    return {"disk": disk, "logs": logs, "text": [case / "kafka-dump-log", *logs], "all": disk + logs}[kind]
+
+
 @cache
-def diagnosed(case: Path) -> dict[str, Any]:
-    """Return the document of a case's data directories alone, made once."""
-    return document(diagnose(broker_folders(case)), __version__)
+def diagnosed(case: Path, kind: str = "disk") -> dict[str, Any]:
+    """Return the document of one kind of evidence of a case, made once."""
+    return document(diagnose(evidence_of(case, kind)), __version__)
 
 
 def shortfalls(case: Path, findings: list[Finding], evidence: frozenset[str] = frozenset({"disk"})) -> list[str]:

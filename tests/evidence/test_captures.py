@@ -1,8 +1,9 @@
 from itertools import permutations
 
-from kafkatx.evidence.captures import captures, evidence
+from kafkatx.evidence.captures import captures
 from kafkatx.evidence.directories import data_directories
 from kafkatx.evidence.inventory import inventory
+from kafkatx.evidence.joining import evidence
 from tests.building import batch, data_batch, segment
 from tests.evidence import broker_folders, cases
 

@@ -2,7 +2,8 @@ import os
 
 import pytest
 
-from kafkatx.evidence.inventory import Kind, inventory
+from kafkatx.evidence.inventory import inventory
+from kafkatx.evidence.item import Kind
 from kafkatx.sources import files
 from kafkatx.terms.errors import UsageError
 from tests.building import batch, message, segment
@@ -102,7 +103,7 @@ def test_a_text_called_log_is_no_segment_and_other_files_are_named(tmp_path):
     (tmp_path / "picture").write_bytes(bytes(range(256)))
     (tmp_path / "nothing").write_bytes(b"")
     assert names(tmp_path) == {
-        "server.log": ("text", "text is not read yet"),
+        "server.log": ("text-log", None),
         "picture": ("other", "not recognised"),
         "nothing": ("other", "empty"),
     }

@@ -1,0 +1,74 @@
+"""One file (or one part of a text) that was met: where it lies, what it is, which partition it belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kafkatx.formats.file_names import PartitionFolder
+from kafkatx.text.pages import Part
+
+
+class Kind(StrEnum):
+    """What a file was taken for."""
+
+    LOG = "log"
+    INDEX = "index"
+    TIMEINDEX = "timeindex"
+    TXNINDEX = "txnindex"
+    SNAPSHOT = "snapshot"
+    CHECKPOINT = "checkpoint"
+    LEADER_EPOCHS = "leader-epochs"
+    META_PROPERTIES = "meta.properties"
+    PARTITION_METADATA = "partition.metadata"
+    CLEAN_SHUTDOWN = "clean-shutdown"
+    METADATA_SNAPSHOT = "metadata-snapshot"
+    STATES = "states"
+    OFFSETS = "offsets"
+    RECORDS = "records"
+    ADMIN = "kafka-transactions"
+    TEXT_LOG = "text-log"
+    SETTINGS = "settings"
+    OTHER = "other"
+    TEXT = "text"
+    UNREADABLE = "unreadable"
+
+    @property
+    def is_of_broker(self) -> bool:
+        """Whether such files hold what a broker wrote to its data directory (or a tool's print of it)."""
+        return self not in OF_NO_BROKER
+
+
+OF_NO_BROKER = frozenset(
+    {Kind.RECORDS, Kind.ADMIN, Kind.TEXT_LOG, Kind.SETTINGS, Kind.OTHER, Kind.TEXT, Kind.UNREADABLE}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One file: where it lies, what it is, which partition it belongs to.
+
+    `root` is the path as given, `data_directory` the directory that holds its partition folder (or the file itself);
+    `base_offset` is -1 where the name has none; `left_out` says why a file is not used, None where it is; `part` is the
+    stretch of a text that it is, None where it is a whole file of bytes.
+    """
+
+    path: str
+    root: str
+    data_directory: str
+    kind: Kind
+    size: int
+    folder: PartitionFolder | None = None
+    base_offset: int = -1
+    left_out: str | None = None
+    part: Part | None = None
+
+    @property
+    def key(self) -> str:
+        """Path, and for a part of a text where it begins: no two items of a call share it."""
+        return self.path if self.part is None else f"{self.path}#{self.part.position}"
+
+    @property
+    def topic(self) -> str | None:
+        """Topic, None where the file belongs to no partition."""
+        return self.folder.topic if self.folder else None

@@ -1,0 +1,194 @@
+"""All evidence of a call joined to captures: data directories, then what tools printed, then logs and settings."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kafkatx.evidence.belonging import Sketch, contradicts_segments, digest, ids_in_logs, ids_in_states, sketch_of
+from kafkatx.evidence.captures import Capture, captures, common_depth, forced_name, named
+from kafkatx.evidence.directories import DataDirectory
+from kafkatx.evidence.item import Item
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that was given: captures, and the files of which nothing says to which of several captures they belong."""
+
+    captures: list[Capture]
+    others: list[Item]
+
+
+def evidence(directories: Iterable[DataDirectory], forced: dict[str, str] | None = None) -> Evidence:
+    """Join data directories to captures, and all other evidence to the one that it belongs to.
+
+    What a tool printed of logs joins the only capture of the call, else the one that it shares transactional.ids with,
+    else that of the nearest common folder, unless it contradicts it; without any data directory it is a capture
+    itself. Logs and settings join likewise; where nothing says which capture they belong to, those of one place are a
+    capture of their own. `forced` maps a path prefix to a capture's name (`--capture NAME=PATH`).
+    """
+    given, forced = list(directories), forced or {}
+    found = captures((one for one in given if one.is_of_broker and not one.is_printed), forced)
+    owners = Owners(found, forced)
+    loose = [one for one in given if one.is_printed and not owners.take_printed(one)]
+    found = named([*found, *_captures_of_printed(loose, forced)])
+    strangers = [directory for directory in given if not directory.is_of_broker]
+    owners, alone = Owners(found, forced), list[DataDirectory]()
+    for directory in strangers:
+        owner = owners.of(directory)
+        if owner is None:
+            alone.append(directory)
+        else:
+            owner.others.extend(directory.items)
+    of_logs, rest = _captures_of_logs(alone, forced)
+    return Evidence(named([*found, *of_logs]), [item for directory in rest for item in directory.items])
+
+
+@dataclass(slots=True)
+class Owners:
+    """Which of several captures something belongs to: the forced one, the only one, the one with its ids, the nearest.
+
+    Ids are looked at only where there is a choice.
+    """
+
+    captures: list[Capture]
+    forced: dict[str, str]
+    _ids: dict[int, set[str]] = field(default_factory=dict)
+
+    def of(self, stranger: DataDirectory) -> Capture | None:
+        """The capture that a directory of logs or settings belongs to, None where nothing says."""
+        name = forced_name(stranger, self.forced)
+        if name is not None:
+            return next((capture for capture in self.captures if capture.name == name), None)
+        if len(self.captures) <= 1:
+            return self.captures[0] if self.captures else None
+        ids = ids_in_logs(stranger.items)
+        sharing = [capture for number, capture in enumerate(self.captures) if ids & self._ids_of(number)]
+        return _nearest(stranger, sharing or self.captures)
+
+    def take_printed(self, printed: DataDirectory) -> bool:
+        """Add a directory of printed logs to the capture that it belongs to; False where there is none."""
+        name = forced_name(printed, self.forced)
+        candidates = [capture for capture in self.captures if name in (None, capture.name)]
+        if len(candidates) > 1:
+            ids = ids_in_states([printed])
+            sharing = [capture for number, capture in enumerate(self.captures) if ids & self._ids_of(number)]
+            candidates = sharing or candidates
+        owner = _nearest(printed, candidates) if candidates else None
+        if owner is None or _contradicts(printed, owner):
+            return False
+        owner.directories.append(printed)
+        return True
+
+    def _ids_of(self, number: int) -> set[str]:
+        if number not in self._ids:
+            capture = self.captures[number]
+            self._ids[number] = ids_in_states(capture.directories) | ids_in_logs(capture.others)
+        return self._ids[number]
+
+
+def _nearest(stranger: DataDirectory, candidates: list[Capture]) -> Capture | None:
+    """The only candidate with which it has the longest common folder."""
+    depths = [
+        max((common_depth(stranger, directory) for directory in capture.directories), default=0)
+        for capture in candidates
+    ]
+    nearest = [capture for capture, depth in zip(candidates, depths, strict=True) if depth == max(depths)]
+    return nearest[0] if len(nearest) == 1 else None
+
+
+def _contradicts(printed: DataDirectory, capture: Capture) -> bool:
+    """Whether a print holds other facts than the logs of a capture at the same offsets."""
+    sketch = sketch_of(printed)
+    return any(
+        sketch.contradicts(sketch_of(directory)) or contradicts_segments(sketch, directory)
+        for directory in capture.directories
+    )
+
+
+def _captures_of_printed(directories: list[DataDirectory], forced: dict[str, str]) -> list[Capture]:
+    """Printed logs as captures: those given together, or about each other, that don't contradict."""
+    groups: list[tuple[str | None, list[DataDirectory], Sketch]] = []
+    for directory in directories:
+        name, sketch = forced_name(directory, forced), sketch_of(directory)
+        for forced_into, members, known in groups:
+            related = _roots(members) & _roots([directory]) or sketch.is_about(known)
+            if forced_into == name and (name is not None or (related and not sketch.contradicts(known))):
+                members.append(directory)
+                _unite(known, sketch)
+                break
+        else:
+            groups.append((name, [directory], sketch))
+    return [_printed_capture(name, members, sketch) for name, members, sketch in groups]
+
+
+def _roots(directories: list[DataDirectory]) -> set[str]:
+    return {item.root for directory in directories for item in directory.items}
+
+
+def _unite(known: Sketch, more: Sketch) -> None:
+    known.facts.update(more.facts)
+    known.wrote |= more.wrote
+    known.listed |= more.listed
+
+
+def _printed_capture(name: str | None, members: list[DataDirectory], sketch: Sketch) -> Capture:
+    first: dict[tuple[str, int], tuple[int, tuple[int, ...]]] = {}
+    for (topic, partition, offset), fact in sketch.facts.items():
+        first[topic, partition] = min(first.get((topic, partition), (offset, fact)), (offset, fact))
+    if first:
+        fingerprint = hashlib.sha256(repr(sorted(first.items())).encode()).hexdigest()[:16]
+    else:
+        fingerprint = digest(item for directory in members for item in directory.items)
+    why = "forced by --capture" if name is not None else "text: no cluster.id; a place of its own"
+    return Capture(name or "", None, fingerprint, why, members)
+
+
+def _captures_of_logs(
+    strangers: list[DataDirectory], forced: dict[str, str]
+) -> tuple[list[Capture], list[DataDirectory]]:
+    """Logs and settings without any data: those whose paths were given side by side, or that share ids, are one.
+
+    Returns the captures and the directories that hold neither.
+    """
+    groups: list[_LogGroup] = []
+    for directory in strangers:
+        if all(item.left_out for item in directory.items):
+            continue
+        group = _LogGroup(forced_name(directory, forced), _places(directory), ids_in_logs(directory.items))
+        group.items.extend(directory.items)
+        joined = [other for other in groups if other.is_one_with(group)]
+        for other in joined:
+            group.unite(other)
+        groups = [*(other for other in groups if other not in joined), group]
+    found = [
+        Capture(group.name or "", None, digest(group.items), "logs: a place of their own", others=group.items)
+        for group in groups
+    ]
+    return found, [directory for directory in strangers if all(item.left_out for item in directory.items)]
+
+
+@dataclass(slots=True, eq=False)
+class _LogGroup:
+    """Logs and settings that belong together: where they lie and which ids they name."""
+
+    name: str | None
+    places: set[Path]
+    ids: set[str]
+    items: list[Item] = field(default_factory=list)
+
+    def is_one_with(self, other: _LogGroup) -> bool:
+        related = self.name is not None or bool(self.places & other.places or self.ids & other.ids)
+        return self.name == other.name and related
+
+    def unite(self, other: _LogGroup) -> None:
+        self.places |= other.places
+        self.ids |= other.ids
+        self.items = other.items + self.items
+
+
+def _places(directory: DataDirectory) -> set[Path]:
+    """The folders that hold what was given."""
+    return {Path(item.root).absolute().parent for item in directory.items}

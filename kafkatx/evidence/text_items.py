@@ -1,0 +1,86 @@
+"""Text files as items: one for each part that a tool wrote, so that a part is found, merged and covered like a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from kafkatx.evidence.item import Item, Kind
+from kafkatx.formats.file_names import PartitionFolder, parse_partition_folder
+from kafkatx.sources.files import OpenFile
+from kafkatx.terms.topics import TRANSACTION_STATE
+from kafkatx.text.pages import Part, PartKind
+from kafkatx.text.parts import parts
+
+KINDS = {
+    PartKind.DUMP_LOG: Kind.LOG,
+    PartKind.DUMP_TXNINDEX: Kind.TXNINDEX,
+    PartKind.DUMP_SNAPSHOT: Kind.SNAPSHOT,
+    PartKind.DUMP_INDEX: Kind.INDEX,
+    PartKind.DUMP_TIMEINDEX: Kind.TIMEINDEX,
+    PartKind.DUMP_METADATA_SNAPSHOT: Kind.METADATA_SNAPSHOT,
+    PartKind.CONSOLE_STATES: Kind.STATES,
+    PartKind.CONSOLE_OFFSETS: Kind.OFFSETS,
+    PartKind.CONSOLE_RECORDS: Kind.RECORDS,
+    PartKind.ADMIN_TRANSACTIONS: Kind.ADMIN,
+    PartKind.LOG: Kind.TEXT_LOG,
+    PartKind.SETTINGS: Kind.SETTINGS,
+    PartKind.PROSE: Kind.TEXT,
+}
+UNNAMED = "(topic not named)"
+"""Stands for the topic of a dump whose page does not say what was dumped."""
+
+
+def text_items(item: Item) -> Iterator[Item]:
+    """The parts of a text file as items; what no tool wrote is one item for the whole file."""
+    try:
+        with OpenFile(item.path) as file:
+            found = parts(file)
+    except OSError as error:
+        yield replace(item, kind=Kind.UNREADABLE, left_out=error.strerror)
+        return
+    known = [part for part in found if part.kind is not PartKind.PROSE]
+    for part in known:
+        yield _item(item, part)
+    prose = sum(part.end - part.position for part in found if part.kind is PartKind.PROSE)
+    if not known:
+        yield replace(item, left_out="text in which nothing of Kafka's tools or logs was recognised")
+    elif prose and item.size > sum(part.end - part.position for part in known):
+        yield replace(item, kind=Kind.TEXT, size=prose, left_out="other text between what was recognised")
+
+
+def _item(file: Item, part: Part) -> Item:
+    kind = KINDS[part.kind]
+    folder = _folder(file, part)
+    left_out = None if kind is not Kind.RECORDS or part.topic else "records without the name of their topic"
+    return replace(
+        file,
+        kind=kind,
+        size=part.end - part.position,
+        folder=folder if kind.is_of_broker else None,
+        data_directory=_directory(file, part, folder) if kind.is_of_broker else file.data_directory,
+        base_offset=part.base_offset,
+        left_out=left_out,
+        part=part,
+    )
+
+
+def _folder(file: Item, part: Part) -> PartitionFolder | None:
+    """The partition that was dumped: as the text says, else as the folder of the text is called."""
+    if part.kind is PartKind.CONSOLE_STATES:
+        return PartitionFolder(TRANSACTION_STATE, max(0, part.partition or 0))
+    if part.topic is not None:
+        return PartitionFolder(part.topic, part.partition if part.partition is not None else -1)
+    return file.folder or PartitionFolder(UNNAMED, -1)
+
+
+def _directory(file: Item, part: Part, folder: PartitionFolder | None) -> str:
+    """What stands for the data directory: the folder that holds the folders of partitions, else the page and its run.
+
+    Dumps of several brokers lie in folders of their own, as the brokers' data directories do.
+    """
+    parent = Path(file.path).parent
+    named = parse_partition_folder(parent.name)
+    place = str(parent.parent) if named is not None and named == folder else file.path
+    return f"{place} (incident {part.run + 1})" if part.run else place

@@ -1,0 +1,55 @@
+"""A part of a text walked like a segment: rows chunk by chunk, and what ended or damaged it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kafkatx.segments.batches import Rows
+from kafkatx.segments.damage import Damage
+from kafkatx.segments.names import Names
+from kafkatx.sources.files import OpenFile
+from kafkatx.text.dump.reading import batch_chunks, state_chunks
+from kafkatx.text.dump.rows import TextRows
+from kafkatx.text.pages import Part
+
+ELIDED = "printed with lines or fields left out: what is not there may have been"
+CUT = "a piece of what the tool printed: what lies before and behind it is unknown"
+
+
+@dataclass(slots=True)
+class TextWalk:
+    """Rows of what a tool printed of a log; `is_open_ended` says that the log may go on behind them."""
+
+    file: OpenFile
+    part: Part
+    damage: list[Damage] = field(default_factory=list)
+    is_elided: bool = False
+    torn: bool = False
+    preallocated: int = 0
+
+    def batches(self) -> Iterator[Rows]:
+        """Batches (kernels.rows.BATCH) in the order printed."""
+        for chunk in batch_chunks(self.file, self.part):
+            self._note(chunk)
+            if len(chunk.rows):
+                yield chunk.rows
+
+    def states(self, names: Names) -> Iterator[tuple[Rows, Rows]]:
+        """Batches and coordinator rows (kernels.rows.STATE) in the order printed."""
+        for batches, states in state_chunks(self.file, self.part, names):
+            self._note(batches)
+            self._note(states)
+            if len(batches.rows):
+                yield batches.rows, states.rows
+
+    @property
+    def note(self) -> str | None:
+        """What a reader must know of the part, None where it is whole."""
+        if self.is_elided or self.part.is_elided:
+            return ELIDED
+        return None if self.part.is_whole else CUT
+
+    def _note(self, chunk: TextRows) -> None:
+        self.damage.extend(chunk.damage)
+        self.is_elided = self.is_elided or chunk.is_elided

@@ -1,0 +1,92 @@
+"""Table of what logs tell: a line (with the lines that belong to it) that matters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kafkatx.tables.columns import (
+    INT32,
+    INT64,
+    PLACED,
+    STRING,
+    TIME,
+    Column,
+    Table,
+    named,
+    names,
+    numbers,
+    signed,
+    times,
+)
+from kafkatx.terms.events import EventKind, Level, Side
+
+LOG_EVENTS = Table(
+    "log_events",
+    "a line of a log that matters, with the stack trace under it",
+    (
+        *PLACED,
+        Column("line", INT64, "number of the line, from 1"),
+        Column("at", TIME, "its printed time", null="none is printed"),
+        Column("clock", STRING, "whose clock wrote the time, and in which zone"),
+        Column("side", STRING, "client or broker", null="the log does not say"),
+        Column("level", STRING, "trace, debug, info, warn, error", null="none is printed"),
+        Column("kind", STRING, "what it tells"),
+        Column("client_id", STRING, "client.id"),
+        Column("transactional_id", STRING, "transactional.id"),
+        Column("group", STRING, "group.id"),
+        Column("thread", STRING, "thread that wrote it"),
+        Column("logger", STRING, "logger, as printed"),
+        Column("exception", STRING, "class of the root cause", null="no exception"),
+        Column("error_code", STRING, "error of the protocol, or class, that the line names"),
+        Column("api", STRING, "request or client method"),
+        Column("correlation_id", INT32, "correlation id of the request"),
+        Column("node", INT32, "broker that it speaks of"),
+        Column("topic", STRING, "topic"),
+        Column("partition", INT32, "partition"),
+        Column("offset", INT64, "offset, or the second number of the line"),
+        Column("producer_id", INT64, "producer id"),
+        Column("producer_epoch", INT32, "producer epoch"),
+        Column("detail", STRING, "what else the line says"),
+        Column("text", STRING, "the line, cut at 4 KiB"),
+    ),
+)
+
+
+def log_events(
+    rows: Any, strings: Sequence[str], roots: Sequence[str | None], text: Any, common: Mapping[str, Any]
+) -> Any:
+    """A RecordBatch of `log_events` from rows of dtype EVENT.
+
+    `strings` and `roots` (class of each trace's root cause) are what the rows' codes point to; `text` are the lines.
+    """
+    words = {
+        column: named(rows[f"{code}_code"], strings.__getitem__)
+        for column, code in (
+            ("client_id", "client_id"), ("transactional_id", "transactional_id"), ("group", "group"),
+            ("thread", "thread"), ("logger", "logger"), ("error_code", "error"), ("api", "api"), ("topic", "topic"),
+            ("detail", "detail"),
+        )
+    }  # fmt: skip
+    kinds = [EventKind(code).name if code in EventKind._value2member_map_ else None for code in range(128)]
+    numbered = {name: numbers(rows[name], INT32) for name in ("correlation_id", "node", "partition", "producer_epoch")}
+    return LOG_EVENTS.batch(
+        len(rows),
+        {
+            **common,
+            **words,
+            **numbered,
+            "position": signed(rows["position"], INT64),
+            "line": signed(rows["line"], INT64),
+            "at": times(rows["at"]),
+            "side": names(rows["side"], [side.name for side in Side if side >= 0]),
+            "level": names(rows["level"], [level.name for level in Level if level >= 0]),
+            "kind": names(np.asarray(rows["kind"]), kinds),
+            "exception": named(rows["trace_code"], roots.__getitem__),
+            "offset": numbers(rows["offset"], INT64),
+            "producer_id": numbers(rows["producer_id"], INT64),
+            "text": text,
+        },
+    )
