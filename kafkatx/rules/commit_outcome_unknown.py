@@ -59,7 +59,7 @@ TIMED_OUT = r"Timeout expired after ([0-9]+) ?(?:ms|milliseconds) while awaiting
 REFUSED_ABORT = "from state COMMITTING_TRANSACTION to state ABORTING_TRANSACTION"
 MUST_RETRY = r"previous call to .?(commitTransaction|abortTransaction).? timed out and must be retried"
 INTERRUPTED = r"\bInterruptException"
-OTHER_CLIENTS = r"(?<!MSG)_TIMED_OUT\b|\bLocal: Timed out|KafkaTimeoutError"
+OTHER_CLIENTS = r"(?<!MSG)_TIMED_OUT\b|\bLocal: Timed out|TimeoutError\b|context deadline exceeded"
 _ANY = re.compile(f"(?P<timeout>{TIMED_OUT})|(?P<refused>{REFUSED_ABORT})|(?P<retry>{MUST_RETRY})")
 TROUBLE = (
     EventKind.request_cancelled,

@@ -43,6 +43,7 @@ from kafkatx.rules.client_logs import (
 )
 from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step, Subject
 from kafkatx.rules.log_wording import client_actor, event_places
+from kafkatx.rules.shared_object import NETWORK_THREAD
 from kafkatx.rules.wording import marker_place
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Side
@@ -91,10 +92,18 @@ def _client_rows(story: Story) -> list[int]:
     logs = story.logs
     rows = set(saying(logs, VERIFYING).tolist())
     rows |= {row for row in saying(logs, ABORTABLE).tolist() if EXHAUSTED not in words(logs, row)}
-    for row in saying(logs, INVALID).tolist():
-        if logs.kind(row) is EventKind.to_abortable or logs.kind(row) in WRITES:
-            rows.add(row)
+    rows |= {row for row in saying(logs, INVALID).tolist() if _answers_write(logs, row)}
     return sorted(row for row in rows if logs.events["side"][row] != Side.broker)
+
+
+def _answers_write(logs: LogStory, row: int) -> bool:
+    """Whether INVALID_TXN_STATE answered a write: by the client's state, or as the callback of a send shows it."""
+    if logs.kind(row) is EventKind.to_abortable or logs.kind(row) in WRITES:
+        return True
+    if logs.kind(row) is not EventKind.failure or not NETWORK_THREAD.fullmatch(logs.string(row, "thread") or ""):
+        return False
+    fatal = logs.of_kind(EventKind.to_fatal)
+    return not bool((logs.owners[fatal] == logs.owners[row]).any())
 
 
 def _told_by_brokers(story: Story) -> dict[str | None, list[int]]:

@@ -145,15 +145,9 @@ def _is_crash_loop(story: Story, transactional_id: str, taken_over: int) -> bool
 
 def by_rows(story: Story, rule: str, transactional_id: str, rows: list[int]) -> Finding:
     """One finding for an id whose open transactions were taken over again and again."""
-    pauses = [_pause(story, row) for row in rows]
-    soon = [row for row, pause in zip(rows, pauses, strict=True) if 0 <= pause <= TOO_SOON_MS]
-    is_alive = len(soon) >= ROWS_TURNS
-    shown = (soon or rows)[:3]
-    why = (
-        "no process dies and starts anew in that time: the former owner was alive"
-        if is_alive
-        else "whether the former owner was alive the rows don't tell"
-    )
+    living = [row for row in rows if _was_alive(story, row)]
+    is_alive = len(living) >= ROWS_TURNS
+    shown = (living or rows)[:3]
     return Finding(
         rule=rule,
         verdict=Verdict.likely if is_alive else Verdict.possible,
@@ -164,10 +158,15 @@ def by_rows(story: Story, rule: str, transactional_id: str, rows: list[int]) -> 
         **spread(story, rows),
         count=len(rows),
         subjects=subjects_of(story, rows),
-        steps=tuple(_row_step(story, row, why) for row in shown),
+        steps=tuple(_row_step(story, row) for row in shown),
         considered=(_crash_loop(is_alive),),
         remedies=remedies_of(transactional_id),
     )
+
+
+def _was_alive(story: Story, row: int) -> bool:
+    """Whether the former owner lived when it lost the id: it had just done something, or was seen refused later."""
+    return 0 <= _pause(story, row) <= TOO_SOON_MS or int(story.witnesses.refusal[row]) >= 0
 
 
 def _pause(story: Story, row: int) -> int:
@@ -180,14 +179,21 @@ def _pause(story: Story, row: int) -> int:
     return decided - max(known) if known else -1
 
 
-def _row_step(story: Story, row: int, why: str) -> Step:
-    transaction = story.transactions[row]
+def _row_step(story: Story, row: int) -> Step:
+    transaction, refused = story.transactions[row], int(story.witnesses.refusal[row])
     pause = _pause(story, row)
+    why = "whether the former owner was alive the rows don't tell"
+    if refused >= 0:
+        why = "the former owner was alive: what it sent later was refused"
+    elif 0 <= pause <= TOO_SOON_MS:
+        why = "no process dies and starts anew in that time: the former owner was alive"
     after = f", {duration(pause)} after the last sign of life of its owner" if pause >= 0 else ""
     text = f"at {clock(int(transaction['decided_at']))} initTransactions aborted an open transaction{after}"
-    return Step(text, why, (*decision_row(transaction), *next_row(transaction)))
+    seen = event_places(story, [refused]) if refused >= 0 else ()
+    return Step(text, why, (*decision_row(transaction), *next_row(transaction), *seen))
 
 
 def _crash_loop(is_alive: bool) -> Considered:
-    why = "the pauses are too short for a process to die and start anew" if is_alive else "not refuted: logs would tell"
+    alive = "former owners were alive when they lost the id, or the pauses are too short for a process to start anew"
+    why = alive if is_alive else "not refuted: logs would tell"
     return Considered("a crash loop of one owner", why)

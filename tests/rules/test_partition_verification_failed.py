@@ -9,7 +9,7 @@ from kafkatx.terms.events import EventKind, Level
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, TIMED_OUT, line
 from tests.rules.cluster import SECOND, START, Cluster
-from tests.rules.log_told import ERROR_STATE, Client, beside, by_logs, findings, only
+from tests.rules.log_told import ERROR_STATE, NETWORK, Client, beside, by_logs, findings, only
 
 ABORTABLE, INVALID = f"{ERRORS}TransactionAbortableException", f"{ERRORS}InvalidTxnStateException"
 SERVER = "The server encountered an error with the transaction. The client can abort the transaction to continue."
@@ -42,6 +42,14 @@ def test_old_clients_are_told_that_the_state_is_invalid_and_may_abort():
     message = "The producer attempted a transactional operation in an invalid state."
     found = only(check, by_logs(refused(Client(release="3.5.2").start("10:00:00"), "10:00:09", INVALID, message).said))
     assert found.verdict is Verdict.likely
+
+
+def test_a_client_without_states_shows_it_in_the_callback_of_its_send():
+    message = "The producer attempted a transactional operation in an invalid state."
+    client = Client(release="2.4.1").start("10:00:00").threw("10:00:09", "callback", INVALID, message, thread=NETWORK)
+    assert only(check, by_logs(client.said)).verdict is Verdict.likely
+    client.fatal("10:00:09", INVALID, message)
+    assert not findings(check, by_logs(client.said))
 
 
 def test_a_brokers_line_of_the_same_producer_proves_it_in_the_same_finding():

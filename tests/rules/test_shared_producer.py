@@ -140,6 +140,26 @@ def test_on_disk_slow_take_overs_may_be_a_crash_loop(classic):
     assert "not refuted" in found.considered[0].because
 
 
+def test_on_disk_slow_take_overs_of_an_owner_whose_log_shows_that_it_lived_are_likely(classic):
+    classic.init("orders-1")
+    producer_id, epoch = classic.ids["orders-1"].producer_id, 0
+    mine = Client().start(classic.clock, producer_id, epoch)
+    for _ in range(3):
+        classic.begin("orders-1", "orders-0")
+        classic.wait(20 * SECOND)
+        classic.init("orders-1")
+        mine.threw(classic.clock + SECOND, "commitTransaction", FENCED, f"(producerId={producer_id}, epoch={epoch})")
+        classic.wait(2 * SECOND)
+        classic.begin("orders-1", "orders-0")
+        classic.wait(20 * SECOND)
+        classic.init("orders-1")
+        epoch += 4
+        mine.start(classic.clock, producer_id, epoch)
+    found = only(check, beside(classic, mine.said))
+    assert (found.verdict, found.count) == (Verdict.likely, 6)
+    assert any("refused" in step.because for step in found.steps)
+
+
 @pytest.mark.parametrize(("times", "pause"), [(2, 200), (6, 5 * MINUTE)], ids=["two", "minutes apart"])
 def test_on_disk_few_take_overs_are_not_it(tmp_path: Path, times, pause):
     assert not findings(check, beside(taken_over(Cluster(tmp_path), times, pause), []))
