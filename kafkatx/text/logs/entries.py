@@ -5,12 +5,14 @@ Others       the kernel tells the lines that hold a literal; what is around them
 Doubt        a line that belongs to another (of a stack trace, of a message of several lines, of a printed payload) is
              no entry, whatever it says. In the brokers' layout, where ` (logger)` ends a message, what stands before
              that end is part of it, even if it looks like a line of its own.
+Threads      a trace that lines of other threads interrupt is put together again.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
 
@@ -18,8 +20,11 @@ import numpy as np
 
 from kafkatx.kernels.literals import BROKER, BROKER_WITH_LOGGERS, EVERY_LINE, Automaton, begins_entry, entries
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.events import Level
 from kafkatx.text.lines import LONGEST_LINE
+from kafkatx.text.logs.contexts import NOTHING
 from kafkatx.text.logs.framing import MESSAGE_ONLY, Framed, Framer
+from kafkatx.text.logs.traces import begins_trace, is_trace_line, strays
 from kafkatx.text.logs.windows import Window
 
 MOST_TAIL_LINES = 500
@@ -27,6 +32,9 @@ MOST_TAIL_BYTES = 1 << 17
 """What is looked at of the lines behind the first one of an entry."""
 MOST_LINES_BACK = 300
 """Lines that are looked back for the one that a continuation belongs to."""
+MOST_LINES_BETWEEN = 8
+"""Entries of other threads that may stand between the lines of one trace."""
+_TROUBLE = re.compile("rror|xception|ail|due to|ould not|nable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +131,46 @@ class Cut:
                 self._unfinished = (head, number)
                 return
             done = end
-            if framed.layout and (framed.layout != MESSAGE_ONLY or self.shape.is_bare):
-                yield self._entry(head, number, framed, self._tail(_line_end(self.data, head) + 1, end))
+            if self._begins(framed):
+                yield from self._parted(head, number, framed, end)
+
+    def _parted(self, head: int, number: int, framed: Framed, end: int) -> Iterator[Entry]:
+        """Yield the entry at `head`, without lines that are another thread's; a trace that is not its own by itself.
+
+        A client's own line at INFO never carries a trace: what stands under it was printed past the logger.
+        """
+        below = _line_end(self.data, head) + 1
+        tail = self._tail(below, end)
+        tail = tail[strays(framed.message, tail) :]
+        if tail and begins_trace(tail[0]) and _never_throws(framed):
+            yield self._entry(head, number, framed, ())
+            printed = replace(framed, level=Level.unknown, thread="", logger="", context=NOTHING, message="")
+            yield self._entry(below, number + 1, printed, (*tail, *self._strays_behind(framed, end)))
+        else:
+            own = bool(tail) and (is_trace_line(tail[-1]) or begins_trace(tail[0]))
+            yield self._entry(head, number, framed, (*tail, *self._strays_behind(framed, end)) if own else tail)
+
+    def _strays_behind(self, framed: Framed, end: int) -> tuple[str, ...]:
+        """Rest of the trace of an entry that lines of other threads interrupted."""
+        found: list[str] = []
+        at = end
+        for _ in range(MOST_LINES_BETWEEN):
+            if at >= len(self.data) or (stop := self._end_of(at)) < 0:
+                break
+            other = self.framer.frame(self._line(at))
+            if not other.layout or (other.thread and other.thread == framed.thread):
+                break
+            tail = self._tail(_line_end(self.data, at) + 1, stop)
+            count = strays(other.message, tail)
+            found += tail[:count]
+            if len(tail) > count:
+                break
+            at = stop
+        return tuple(found)
+
+    def _begins(self, framed: Framed) -> bool:
+        """Whether a line begins an entry; one that has nothing before its message does where all lines are such."""
+        return bool(framed.layout) and (framed.layout != MESSAGE_ONLY or self.shape.is_bare)
 
     def resume(self, start: int, line: int) -> tuple[int, int]:
         """Where the next window has to begin (bytes, lines), given where the last entry begins."""
@@ -144,7 +190,7 @@ class Cut:
         for number in range(line, max(-1, line - MOST_LINES_BACK), -1):
             before = self._line(self._before(at)) if at > 0 else ""
             framed = self.framer.frame(self._line(at), before)
-            if framed.layout:
+            if self._begins(framed):
                 return at, number, framed
             if at <= lowest:
                 break
@@ -157,23 +203,33 @@ class Cut:
         for _ in range(MOST_TAIL_LINES):
             if at >= len(self.data) or (stop := self.data.find(b"\n", at)) < 0:
                 return at if self.is_final else -1
-            if at - lowest > MOST_TAIL_BYTES or not self.framer.continues(_text(self.data[at:stop])):
+            if at - lowest > MOST_TAIL_BYTES or not self._belongs(_text(self.data[at:stop])):
                 break
             at = stop + 1
         return at
+
+    def _belongs(self, line: str) -> bool:
+        """Whether a line belongs to the one above it."""
+        return self.framer.continues(line) or not (self.shape.is_bare or self._begins(self.framer.frame(line)))
 
     def _entry(self, start: int, line: int, framed: Framed, tail: tuple[str, ...]) -> Entry:
         return Entry(self.window.place(start, line), self.window.line + line, framed, tail)
 
     def _tail(self, start: int, end: int) -> tuple[str, ...]:
         lines = self.data[start : min(end, start + MOST_TAIL_BYTES)].split(b"\n", MOST_TAIL_LINES)[:MOST_TAIL_LINES]
-        return tuple(_text(line) for line in lines if line)
+        return tuple(self.framer.inside(_text(line)) for line in lines if line)
 
     def _line(self, start: int) -> str:
         return _text(self.data[start : _line_end(self.data, start)])
 
     def _before(self, start: int) -> int:
         return self.data.rfind(b"\n", 0, start - 1) + 1
+
+
+def _never_throws(framed: Framed) -> bool:
+    """Whether a line is one of Kafka's own that never carries a trace."""
+    is_plain = framed.level in (Level.debug, Level.info) and not _TROUBLE.search(framed.message)
+    return is_plain and framed.logger.startswith(("org.apache.kafka.", "o.a.k."))
 
 
 def _line_end(data: bytes, start: int) -> int:

@@ -112,9 +112,13 @@ class Framer:
         start = wrapped.start + self._indent if wrapped.start >= 0 else -1
         return replace(wrapped, text=wrapped.text[self._indent :], start=start)
 
+    def inside(self, line: str) -> str:
+        """Return a line without its wrappers."""
+        return self._unwrapped(line, self._wrappers).text
+
     def continues(self, line: str) -> bool:
         """Tell whether a line, without its wrappers, belongs to one above it."""
-        return continues(self._unwrapped(line, self._wrappers).text)
+        return continues(self.inside(line))
 
     def _choose(self, sample: Iterable[str]) -> None:
         counts = dict.fromkeys(range(len(LAYOUTS)), 0)

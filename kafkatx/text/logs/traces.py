@@ -13,7 +13,7 @@ Bounds   MOST_FRAMES frames, MOST_CAUSES exceptions and LONGEST_MESSAGE characte
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from kafkatx.text.events import Trace
@@ -87,6 +87,21 @@ def is_trace_line(line: str) -> bool:
         _FRAME.match(line) is not None
         or re.match(r"\s{0,40}(?:Caused by: |Suppressed: |\.\.\. \d{1,6} )", line) is not None
     )
+
+
+def begins_trace(line: str) -> bool:
+    """Tell whether a line is the first one of a trace: an exception, or Python's `Traceback`."""
+    return _HEAD.match(line) is not None or line.startswith(_TRACEBACK)
+
+
+def strays(message: str, tail: Sequence[str]) -> int:
+    """Count the lines at the beginning of `tail` that another thread's trace left there.
+
+    They are frames and causes without an exception before them: the line above interrupted their trace.
+    """
+    if thrown_in(message):
+        return 0
+    return next((at for at, line in enumerate(tail) if not is_trace_line(line)), len(tail))
 
 
 def _spread(lines: Iterable[str]) -> list[str]:
