@@ -24,10 +24,13 @@ from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
 
+RETRY_MS, CLOCKS_MS = 1_000, 500
+"""How long before its grant a newcomer's first request can have come; what clocks of two hosts may differ."""
 AT_ONCE_MS = 10_000
 """A refusal this soon after the next grant is likelier its consequence than that of a timeout before."""
 FIRST_RELEASES = (0, 11, 0, 1)
 """To this release a timeout left the epoch as it was (KAFKA-6119)."""
+NAMING = ("transactional.id", "transaction-id-prefix")
 V2_SINCE = (4, 0)
 """From this release on an epoch may rise with every transaction."""
 
@@ -109,8 +112,8 @@ def rows_about(logs: LogStory, name: str, *kinds: EventKind) -> Array:
     rows = logs.of_kind(*kinds)
     if name not in logs.facts.strings:
         return rows[:0]
-    code = logs.facts.strings.index(name)
-    return rows[logs.events["transactional_id_code"][rows] == code]
+    mine: Array = rows[logs.events["transactional_id_code"][rows] == logs.facts.strings.index(name)]
+    return mine
 
 
 def _takeover(logs: LogStory, name: str, old: Grant, new: Grant) -> Takeover | None:
@@ -118,7 +121,7 @@ def _takeover(logs: LogStory, name: str, old: Grant, new: Grant) -> Takeover | N
         return None
     if _bumped_itself(logs, old) or _rolled_back(logs, name, old.at, new.at):
         return None
-    refusals = (*_refusals(old.client, new.at), *_refused_by_brokers(logs, old, new.at))
+    refusals = (*_refusals(old.client, _earliest(old, new)), *_refused_by_brokers(logs, old, new.at))
     step = new.producer_epoch - old.producer_epoch
     is_classic = _is_classic(logs, new)
     excluded = _excluded(logs, name, old, new, step)
@@ -169,7 +172,9 @@ def timeout_of(logs: LogStory, name: str, client: ClientInstance | None) -> tupl
     """transaction.timeout.ms of an id, and whether that is known: said, or left out by its producer's configuration."""
     found = logs.settings.value("producer", "transaction.timeout.ms", client or name)
     own = client.settings if client is not None else ()
-    is_producers = any(setting.name == "transactional.id" and setting.value == name for setting in own)
+    own = (*own, *logs.settings.of_id(name))
+    # A block that a client printed has every setting; one without this was cut, and says nothing of it.
+    is_producers = any(setting.name in NAMING and not setting.is_printed for setting in own)
     return found.number or TRANSACTION_TIMEOUT_MS, found.is_known or is_producers
 
 
@@ -196,12 +201,22 @@ def _bumped_itself(logs: LogStory, old: Grant) -> bool:
     return bool(((e["producer_id"] == old.producer_id) & (e["producer_epoch"] == old.producer_epoch)).any())
 
 
+def _earliest(old: Grant, new: Grant) -> int:
+    """From when on a refusal can be the newcomer's doing: not before it began, and not long before its grant.
+
+    The coordinator refuses the old epoch from the newcomer's first request on, which is answered on its retry only.
+    """
+    if new.client is None or new.client.since is None:
+        return new.at - RETRY_MS
+    tolerance = 0 if new.source == old.source else CLOCKS_MS
+    began = new.client.since if new.client.has_start else new.at
+    return max(new.at - CLIENT_TOLERANCE_MS, began - tolerance)
+
+
 def _refusals(client: ClientInstance | None, since: int) -> Iterator[int]:
     """Refusals of an old epoch in a client's log, from when somebody else had the id on."""
     failures = client.failures if client is not None else ()
-    yield from (
-        failure.row for failure in failures if is_refusal(failure) and _at(failure) >= since - CLIENT_TOLERANCE_MS
-    )
+    yield from (failure.row for failure in failures if is_refusal(failure) and _at(failure) >= since)
 
 
 def is_refusal(failure: Failure) -> bool:
@@ -244,7 +259,8 @@ def _without_grants(logs: LogStory, name: str) -> Iterator[Takeover]:
     clients = [client for client in logs.clients_of(name) if not client.is_consumer and client.since is not None]
     for old in clients:
         for new in _began_after(old, clients):
-            refusals = tuple(_refusals(old, new.since or 0))
+            tolerance = 0 if old.source == new.source else CLOCKS_MS
+            refusals = tuple(_refusals(old, (new.since or 0) - tolerance))
             if not refusals or _rolled_back(logs, name, old.since or 0, new.since or 0):
                 continue
             timeout, is_known = timeout_of(logs, name, old)
