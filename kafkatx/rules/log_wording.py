@@ -139,14 +139,19 @@ WORDS: dict[EventKind, tuple[str, str]] = {
 
 
 def event_place(story: Story, row: int) -> Place:
-    """The line of an event: what it is in our words, with at most MOST_QUOTED characters of its own."""
+    """The line of an event, as a place."""
     logs = story.logs
+    text = event_text(logs, row)
+    return Place(None, None, None, logs.at(row), text, logs.path(row), int(logs.events["line"][row]))
+
+
+def event_text(logs: LogStory, row: int) -> str:
+    """What an event is in our words, with at most MOST_QUOTED characters of its line's own."""
     phrase, columns = WORDS.get(logs.kind(row), WORDS[EventKind.other])
     said = [_shown(logs, row, column) for column in columns.split()]
     parts = ", ".join(part for part in said if part)
     quoted = parts if len(parts) <= MOST_QUOTED else parts[: MOST_QUOTED - 3] + "..."
-    text = f"{phrase}: {quoted}" if quoted else phrase
-    return Place(None, None, None, logs.at(row), text, logs.path(row), int(logs.events["line"][row]))
+    return f"{phrase}: {quoted}" if quoted else phrase
 
 
 def event_places(story: Story, rows: Iterable[int], most: int = MOST_PLACES) -> tuple[Place, ...]:
