@@ -1,6 +1,7 @@
 """Evidence files: opened for reading only, read by position, never mapped.
 
-A live broker truncates files while we look.
+A live broker truncates files while we look. A path may lie in an archive, and a compressed file is opened unpacked
+(sources/archives.py).
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from kafkatx.sources.archives import real_path, real_path_of_content
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,11 @@ class OpenFile:
     def __init__(self, path: str) -> None:
         """Open `path`; raises OSError."""
         self.path = path
-        self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        self._descriptor = _opened(real_path(path))
+        content = real_path_of_content(path, self._descriptor)
+        if content is not None:
+            os.close(self._descriptor)
+            self._descriptor = _opened(content)
         self.size = os.fstat(self._descriptor).st_size
         self.problem: str | None = None
         self._unreadable: set[int] = set()
@@ -89,6 +96,10 @@ class OpenFile:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _opened(path: str) -> int:
+    return os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
 
 
 def _read_at(descriptor: int, buffer: memoryview, position: int) -> int:
