@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from kafkatx.histories.story import Story
 from kafkatx.rules.broker_checks import BROKER_CHECKS
 from kafkatx.rules.consumer_checks import CONSUMER_CHECKS
-from kafkatx.rules.finding import Actor, Finding, Step, Subject
+from kafkatx.rules.finding import Actor, Finding, NotCheckable, Step, Subject
 from kafkatx.rules.misuse import calls_without_id, old_formats
 from kafkatx.rules.producer_checks import PRODUCER_CHECKS
 from kafkatx.rules.setting_cases import Case, brokers, consumers, producers
@@ -31,14 +31,15 @@ from kafkatx.rules.setting_checks import Check, Wrong, judge
 
 RULE = "misconfiguration"
 MOST_NAMED = 4
+EVERYWHERE = "the cluster"
 
 
-def check(story: Story) -> Iterator[Finding]:
+def check(story: Story) -> Iterator[Finding | NotCheckable]:
     """One finding for each check and the values that fail it, whatever number of clients has them."""
     yield from old_formats(story)
     yield from calls_without_id(story)
-    if not story.logs.facts.settings and not len(story.logs.events):
-        return
+    if not story.logs.facts.settings:
+        yield NotCheckable(RULE, EVERYWHERE, "configuration files, or logs with the values that programs print")
     cluster = brokers(story)
     wrong = [*_failed(CONSUMER_CHECKS, consumers(story)), *_failed(PRODUCER_CHECKS, producers(story))]
     wrong += _failed(BROKER_CHECKS, [cluster] if cluster is not None else [])

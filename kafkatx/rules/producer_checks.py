@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kafkatx.histories.settings import Effective
 from kafkatx.rules import remedies
 from kafkatx.rules.finding import Place, Remedy
@@ -18,7 +20,7 @@ DELIVERY, REQUEST, LINGER, BLOCK = "delivery.timeout.ms", "request.timeout.ms", 
 INTERVAL = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 PRODUCER_EXPIRATION = "producer.id.expiration.ms"
 TWO_PHASE = "transaction.two.phase.commit.enable"
-IN_FLIGHT = "max.in.flight.requests.per.connection"
+COMMIT_INTERVAL = "commit.interval.ms"
 FOREVER = 2_147_483_647
 SLOW_ABORT = 1.5
 
@@ -72,26 +74,35 @@ def _sending(case: Case) -> int:
     return (case.number(LINGER) or 0) + (case.number(REQUEST) or 0)
 
 
-def _is_not_idempotent(case: Case) -> bool:
-    """Overrides that a transactional producer refuses; old clients print defaults that they replace afterwards."""
-    return not case.has_run and any(_refuses(name, case.get(name)) for name in IDEMPOTENCE)
+def _refuses_idempotence(name: str) -> Check:
+    """One override that a transactional producer refuses; old clients print defaults that they replace afterwards."""
+
+    def is_refused(case: Case) -> bool:
+        effective = case.get(name)
+        return not case.has_run and effective.is_chosen and _IDEMPOTENCE[name](effective)
+
+    def remove(case: Case) -> tuple[Remedy, ...]:
+        called, now = case.advised.called(name), str(case.get(name))
+        return (Remedy("remove this override", "client", called, now, restart_needed=True),)
+
+    return Check(
+        f"transactional beside {name}",
+        (name,),
+        is_refused,
+        "a transactional.id beside {0}",
+        "a transactional producer needs idempotence, acks=all, retries and at most 5 requests in flight",
+        Severity.error,
+        effect=_config_exception,
+        remedies=remove,
+    )
 
 
-IDEMPOTENCE = ("enable.idempotence", "acks", "retries", IN_FLIGHT)
-
-
-def _refuses(name: str, effective: Effective) -> bool:
-    if not effective.is_chosen:
-        return False
-    match name:
-        case "enable.idempotence":
-            return effective.value == "false"
-        case "acks":
-            return effective.value != "all"
-        case "retries":
-            return effective.number == 0
-        case _:
-            return (effective.number or 0) > 5
+_IDEMPOTENCE: dict[str, Callable[[Effective], bool]] = {
+    "enable.idempotence": lambda effective: effective.value == "false",
+    "acks": lambda effective: effective.value != "all",
+    "retries": lambda effective: effective.number == 0,
+    "max.in.flight.requests.per.connection": lambda effective: (effective.number or 0) > 5,
+}
 
 
 def _retried_until_abort(case: Case) -> tuple[str, tuple[Place, ...]] | None:
@@ -133,20 +144,15 @@ def _gave_up(case: Case) -> tuple[str, tuple[Place, ...]] | None:
 
 
 def _streams_interval(case: Case) -> bool:
-    framework, interval = case.advised.framework, _commit_interval(case).number
-    timeout = case.number(TIMEOUT)
+    framework, interval, timeout = case.advised.framework, case.number(COMMIT_INTERVAL), case.number(TIMEOUT)
     if framework is None or framework.name not in STREAMS or interval is None or timeout is None:
         return False
     return interval >= timeout
 
 
-def _commit_interval(case: Case) -> Effective:
-    return case.advised.settings.value("streams", "commit.interval.ms")
-
-
 def _fit_interval(case: Case) -> tuple[Remedy, ...]:
-    interval, timeout = _commit_interval(case).number or 0, case.number(TIMEOUT) or 0
-    measured = f"commit.interval.ms is {interval}"
+    interval, timeout = case.number(COMMIT_INTERVAL) or 0, case.number(TIMEOUT) or 0
+    measured = f"{COMMIT_INTERVAL} is {interval}"
     shorter = remedies.commit_interval(case.advised, interval, timeout, measured, interval)
     return (*shorter, *remedies.transaction_timeout(case.advised, 3 * interval, measured))
 
@@ -194,22 +200,7 @@ PRODUCER_CHECKS = (
         effect=_config_exception,
         remedies=proposal(DELIVERY, _sending, "let one attempt fit into the time of delivery", ""),
     ),
-    Check(
-        "transactional but not idempotent",
-        IDEMPOTENCE,
-        _is_not_idempotent,
-        "a transactional.id beside {0}, {1}, {2}, {3}",
-        "a transactional producer needs idempotence, acks=all, retries and at most 5 requests in flight",
-        Severity.error,
-        effect=_config_exception,
-        remedies=lambda case: tuple(
-            Remedy(
-                "remove this override", "client", case.advised.called(name), str(case.get(name)), restart_needed=True
-            )
-            for name in IDEMPOTENCE
-            if _refuses(name, case.get(name))
-        ),
-    ),
+    *map(_refuses_idempotence, _IDEMPOTENCE),
     Check(
         "retries outlive the transaction",
         (DELIVERY, TIMEOUT),
@@ -276,9 +267,9 @@ PRODUCER_CHECKS = (
     ),
     Check(
         "commits rarer than the timeout",
-        (TIMEOUT,),
+        (COMMIT_INTERVAL, TIMEOUT),
         _streams_interval,
-        "commit.interval.ms is not below {0}",
+        "{0} is not below {1}",
         "every transaction would time out; Kafka Streams refuses to start",
         Severity.error,
         remedies=_fit_interval,

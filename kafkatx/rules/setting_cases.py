@@ -44,7 +44,9 @@ class Case:
     consumer: Block | None = None
 
     def get(self, setting: str) -> Effective:
-        """A setting in force: of the brokers, of this consumer, else of this producer."""
+        """A setting in force: of the brokers, of this consumer, of Kafka Streams, else of this producer."""
+        if setting in streams_settings():
+            return self.advised.settings.value("streams", setting)
         if self.consumer is not None and setting in consumer_settings():
             return self.advised.settings.of_block(self.consumer, setting)
         return self.advised.broker(setting) if setting in broker_settings() else self.advised.client(setting)
@@ -213,6 +215,12 @@ def broker_settings() -> frozenset[str]:
 def consumer_settings() -> frozenset[str]:
     """Names that consumers have."""
     return _names("consumer")
+
+
+@cache
+def streams_settings() -> frozenset[str]:
+    """Names that Kafka Streams has for itself."""
+    return _names("streams") - _names("producer")
 
 
 def _names(scope: str) -> frozenset[str]:
