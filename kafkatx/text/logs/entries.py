@@ -23,7 +23,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Level
 from kafkatx.text.lines import LONGEST_LINE
 from kafkatx.text.logs.contexts import NOTHING
-from kafkatx.text.logs.framing import MESSAGE_ONLY, Framed, Framer
+from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed, Framer
 from kafkatx.text.logs.traces import begins_trace, is_trace_line, strays
 from kafkatx.text.logs.windows import Window
 
@@ -188,8 +188,9 @@ class Cut:
         """The line that a line belongs to: itself, or one above it."""
         at = start
         for number in range(line, max(-1, line - MOST_LINES_BACK), -1):
-            before = self._line(self._before(at)) if at > 0 else ""
-            framed = self.framer.frame(self._line(at), before)
+            framed = self.framer.frame(self._line(at))
+            if framed.layout in (MESSAGE_ONLY, REMNANT) and at > 0:
+                framed = self.framer.frame(self._line(at), self._line(self._before(at)))
             if self._begins(framed):
                 return at, number, framed
             if at <= lowest:
@@ -210,7 +211,9 @@ class Cut:
 
     def _belongs(self, line: str) -> bool:
         """Whether a line belongs to the one above it."""
-        return self.framer.continues(line) or not (self.shape.is_bare or self._begins(self.framer.frame(line)))
+        if self.framer.continues(line):
+            return True
+        return not (self.shape.is_bare or self.framer.has_layout(line) or self._begins(self.framer.frame(line)))
 
     def _entry(self, start: int, line: int, framed: Framed, tail: tuple[str, ...]) -> Entry:
         return Entry(self.window.place(start, line), self.window.line + line, framed, tail)

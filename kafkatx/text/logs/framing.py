@@ -116,6 +116,10 @@ class Framer:
         """Return a line without its wrappers."""
         return self._unwrapped(line, self._wrappers).text
 
+    def has_layout(self, line: str) -> bool:
+        """Tell, cheaply, whether a line has the layout that most lines of the file have; False is no answer."""
+        return self._order[0].pattern.match(self.inside(line)) is not None
+
     def continues(self, line: str) -> bool:
         """Tell whether a line, without its wrappers, belongs to one above it."""
         return continues(self.inside(line))
