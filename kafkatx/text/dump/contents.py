@@ -113,8 +113,7 @@ class Reach(Enum):
 class Growth:
     """Contents of a record as lines are added to them, by their length alone.
 
-    Carriage returns that were taken for a part of ends of lines count where the declared size needs them: `returns` says
-    how many do.
+    Carriage returns that were taken for a part of ends of lines count where the declared size needs them (`returns`).
     """
 
     line: Line
@@ -157,8 +156,9 @@ class Growth:
         """Compare with what is declared."""
         wanted = content_size(self.key_size, self.value_size)
         lengths = [self._length - start for start in self._starts]
-        for self.returns in (0, self._returns, self._returns + self._last_returns):
-            if any(length + self.returns == wanted for length in lengths):
+        for returns in (0, self._returns, self._returns + self._last_returns):
+            if any(length + returns == wanted for length in lengths):
+                self.returns = returns
                 return Reach.EXACT
         if not lengths or max(lengths) < wanted:
             return Reach.SHORT

@@ -47,8 +47,8 @@ STRAY_BRACE = r"\}?(?= |$)"
 class Shape:
     """One shape of line: since which release of the tool, up to which, and with which options it is printed.
 
-    `until` is empty while it is still printed. `at` says which group of `pattern` a field is; `bracket` is what the
-    text behind the fields lacks to look like the end of `headerKeys: [...]`.
+    `until` is empty while it is still printed. `names` are those of the groups of `pattern`, `at` says where each is;
+    `bracket` is what the text behind the fields lacks to look like the end of `headerKeys: [...]`.
     """
 
     kind: LineKind
@@ -56,6 +56,7 @@ class Shape:
     until: str
     options: str
     fields: tuple[str, ...]
+    names: tuple[str, ...]
     at: dict[str, int]
     pattern: re.Pattern[str]
     bracket: str
@@ -70,7 +71,7 @@ def _shape(kind: LineKind, since: str, until: str, options: str, fields: str) ->
         names += ["timestampType", "timestamp"] if key == TIMESTAMP else [key] * (key != "headerKeys")
     pattern = re.compile(begin + " ".join(PATTERNS.get(key, NUMBER.format(key)) for key in keys) + end)
     at = {name: number for number, name in enumerate(names)}
-    return Shape(kind, since, until, options, keys, at, pattern, "" if "headerKeys" in keys else "]")
+    return Shape(kind, since, until, options, keys, tuple(names), at, pattern, "" if "headerKeys" in keys else "]")
 
 
 DEEP, SHALLOW, ANY = "deep", "shallow", "any"

@@ -63,6 +63,7 @@ class LogText:
     _has_metadata: bool = True
     _prints_contents: bool | None = None
     _lacking: Line | None = None
+    _dies_of_tombstones: bool = False
 
     def __post_init__(self) -> None:
         self._budget = BUDGET + 2 * self.size
@@ -151,7 +152,7 @@ class LogText:
         """Contents of a record, None where none are printed."""
         tail, (key_size, value_size) = parsed.tail, sizes_of(parsed)
         if self._may_be_decoded and looks_decoded(tail):
-            self._prints_contents = True
+            self._prints_contents, self._dies_of_tombstones = True, tail.startswith(_DIES_OF_TOMBSTONES)
             return self._decoded(line, tail, key_size, value_size)
         if tail.startswith("]Exception in thread "):
             self._break_off(line, "the tool ended with an exception")
@@ -194,11 +195,13 @@ class LogText:
     def _without_contents(self, line: Line, parsed: LogLine) -> None:
         """Remember a line that lacks contents which others have: it may be the one in which the tool ended."""
         key_size, value_size = sizes_of(parsed)
-        if max(key_size, value_size) < 0:
+        if max(key_size, value_size) < 0 or self._prints_contents is False:
             return
-        if self._prints_contents is None and line.is_ended:
+        if value_size < 0 and not self._dies_of_tombstones:  # to 2.4.0 nothing is printed of a null value, nor its key
+            self._lacking = line if not line.is_ended and self._may_be_decoded else None
+        elif self._prints_contents is None and line.is_ended:
             self._prints_contents = False
-        elif self._prints_contents is not False:
+        else:
             self._lacking = line
 
     def _look_ahead(self, line: Line, growth: Growth) -> tuple[int, bool] | None:
@@ -266,3 +269,5 @@ class LogText:
 
 
 _OF_LOGS = (Shape.BATCH, Shape.RECORD)
+_DIES_OF_TOMBSTONES = "] key: transactionalId="
+"""Keys that a decoder prints which ends at the first tombstone (to 2.4.0, KAFKA-9293)."""

@@ -53,6 +53,16 @@ class TextRows:
         bit: Rows = self.known & (1 << self.columns.index(column)) != 0
         return bit
 
+    @property
+    def is_telling(self) -> Rows:
+        """Which batches tell enough to be laid into the story of a partition.
+
+        Whether they are data or a marker, of a transaction or not, and whose. Of the others only the offsets count.
+        """
+        needed = mask_of(self.columns, ("producer_id", "is_transactional", "is_control"))
+        found: Rows = self.known & needed == needed
+        return found
+
     def __len__(self) -> int:
         return len(self.rows)
 

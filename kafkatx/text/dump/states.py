@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels.rows import STATE
+from kafkatx.kernels.rows import NOT_PRINTED, STATE
 from kafkatx.segments.batches import ROWS_PER_CHUNK
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
@@ -28,6 +28,7 @@ from kafkatx.text.dump.columns import Draft
 from kafkatx.text.dump.events import Header, Record
 from kafkatx.text.dump.records import LogText
 from kafkatx.text.dump.rows import STATE_COLUMNS, TextRows, mask_of
+from kafkatx.text.lines import Line
 
 DELETED = "<DELETE>"
 _OLD_KEY = re.compile(r" key: (?:transaction_metadata::)?transactionalId=")
@@ -219,17 +220,11 @@ class _States:
         try:
             self.rows.append((draft, record, state_of(contents.printed, contents.key_size)))
         except (Unreadable, ValueError) as error:
-            line = record.line
-            self.damage.append(
-                Damage(
-                    "entry",
-                    self.path,
-                    line.position,
-                    max(line.end - line.position, 0),
-                    "a state of a transactional.id",
-                    str(error),
-                )
-            )
+            self.damage.append(self._damage(record.line, str(error)))
+
+    def _damage(self, line: Line, found: str) -> Damage:
+        size = max(line.end - line.position, 0)
+        return Damage("entry", self.path, line.position, size, "a state of a transactional.id", found)
 
     def take(self) -> TextRows:
         """Return the rows collected so far."""
@@ -241,22 +236,26 @@ class _States:
             known[number] = self._fill(row, draft, record, state)
         lines = np.array([record.line.number for _, record, _ in taken], np.int64)
         positions = np.array([record.line.position for _, record, _ in taken], np.int64)
-        return TextRows(STATE_COLUMNS, rows, lines, positions, known, damage)
+        for number in np.flatnonzero(known < 0).tolist():
+            damage.append(
+                self._damage(taken[number][1].line, "numbers that a state can have, but one that is too large")
+            )
+        kept = known >= 0
+        return TextRows(STATE_COLUMNS, rows[kept], lines[kept], positions[kept], known[kept], damage)
 
     def _fill(self, row: Any, draft: Draft, record: Record, state: State) -> int:
-        """Fill one row; returns what is known of it."""
-        for name in _PLAIN:
-            row[name] = getattr(state, name)
+        """Fill one row; returns what is known of it, -1 where a number can't be one of a state."""
         row["offset"], row["timestamp"] = record.offset, record.parsed.number("timestamp")
-        row["id_code"] = self.names.transactional_ids.code(state.transactional_id.encode("utf-8", "surrogatepass"))
-        row["partitions_code"] = self._list_code(state)
-        row["unknown_tags_code"] = -1
-        row["is_tombstone"] = state.is_tombstone
+        if not put_state(row, state, self.names):
+            return -1
         known = set(state.known)
         self._of_batch(row, draft, known)
         if "started_at" not in known:
             row["started_at"], is_known = self._started_at(record.offset, state)
-            known |= {"started_at"} if is_known else set()
+            if is_known:
+                known.add("started_at")
+            else:
+                row["started_at"] = NOT_PRINTED
         return mask_of(STATE_COLUMNS, known)
 
     def _of_batch(self, row: Any, draft: Draft, known: set[str]) -> None:
@@ -265,11 +264,6 @@ class _States:
             if value in (None, "null"):
                 known.discard(column)
             row[column] = -1 if value in (None, "null") and column != "crc" else int(value or 0)
-
-    def _list_code(self, state: State) -> int:
-        if state.partitions is None:
-            return -1
-        return self.names.list_code(tuple(sorted({self.names.partition_code(*pair) for pair in state.partitions})))
 
     def _started_at(self, offset: int, state: State) -> tuple[int, bool]:
         """Start of the transaction that a row belongs to, and whether it is known."""
@@ -294,3 +288,24 @@ _PLAIN = (
     "producer_id", "producer_epoch", "state", "timeout_ms", "updated_at", "started_at", "previous_producer_id",
     "next_producer_id", "next_producer_epoch", "client_transaction_version", "value_version",
 )  # fmt: skip
+_LIMITS = {name: np.iinfo(STATE[name]) for name in _PLAIN}
+
+
+def put_state(row: Any, state: State, names: Names) -> bool:
+    """Put what a key and a value say into a row; False where a number can't be one of a state."""
+    values = {name: getattr(state, name) for name in _PLAIN}
+    pairs = state.partitions or ()
+    if any(not _LIMITS[name].min <= value <= _LIMITS[name].max for name, value in values.items()):
+        return False
+    if any(not 0 <= number < 1 << 31 for _, number in pairs):
+        return False
+    for name, value in values.items():
+        row[name] = value
+    row["id_code"] = names.transactional_ids.code(state.transactional_id.encode("utf-8", "replace"))
+    row["partitions_code"] = -1 if state.partitions is None else _list_code(pairs, names)
+    row["unknown_tags_code"], row["is_tombstone"] = -1, state.is_tombstone
+    return True
+
+
+def _list_code(pairs: tuple[tuple[str, int], ...], names: Names) -> int:
+    return names.list_code(tuple(sorted({names.partition_code(*pair) for pair in pairs})))
