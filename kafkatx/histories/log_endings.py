@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from kafkatx.histories.data_endings import data_endings
 from kafkatx.histories.downs import Down, downs
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs import ClientInstance, Failure, LogStory
@@ -22,6 +23,8 @@ from kafkatx.terms.verdicts import Verdict
 
 REFUSED_WITHIN_MS = 5_000
 """How long after its line an abort can still turn out to be refused."""
+MARKER_MS = 20_000
+"""Markers come up to 17 s after the line of their rollback."""
 PENDING_MS = 600_000
 """A transaction that is retried goes back no further than this without another sign."""
 _COMMIT = "EndTxn(true)"
@@ -59,9 +62,29 @@ def log_endings(story: Story) -> list[LogEnding]:
             continue
         taken = list(_taken_over(story.logs, name))
         ended = [*rolled_back, *taken]
-        ended += _aborted(story.logs, name, ended)
+        ended += list(_aborted(story.logs, name, ended))
         found += ended or _refused(story.logs, name, stretches)
-    return sorted(found, key=lambda ending: (ending.name, ending.at))
+    known = _in_data(story) if found else []
+    alone = (ending for ending in found if not any(name == ending.name and _is_near(ending, at) for name, at in known))
+    return sorted(alone, key=lambda ending: (ending.name, ending.at))
+
+
+def _in_data(story: Story) -> list[tuple[str, int]]:
+    """Ids and markers of aborted data that logs named and the data's own finding tells: one abort, one owner."""
+    endings, found = data_endings(story), list[tuple[str, int]]()
+    clients = {row: client.transactional_id for client in story.logs.clients for row in client.rows}
+    for number, span in enumerate(endings.spans.tolist()):
+        if endings.ended_by[number] == EndedBy.unknown:
+            continue
+        seen = endings.witnesses.rows_of(number).values()
+        names = {story.logs.string(row, "transactional_id") or clients.get(row) for row in seen} - {None}
+        found += [(name, int(story.spans["marker_timestamp"][span])) for name in names if name is not None]
+    return found
+
+
+def _is_near(ending: LogEnding, marker_at: int) -> bool:
+    """Whether a marker can be of this end: it is written some time after a rollback's line."""
+    return marker_at >= 0 and -CLIENT_TOLERANCE_MS <= marker_at - ending.at <= MARKER_MS
 
 
 def names_of(logs: LogStory) -> list[str]:

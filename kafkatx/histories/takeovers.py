@@ -121,7 +121,10 @@ def _takeover(logs: LogStory, name: str, old: Grant, new: Grant) -> Takeover | N
         return None
     if _bumped_itself(logs, old) or _rolled_back(logs, name, old.at, new.at):
         return None
-    refusals = (*_refusals(old.client, _earliest(old, new)), *_refused_by_brokers(logs, old, new.at))
+    earliest = _earliest(old, new)
+    if any(old.at <= _at(failure) < earliest for failure in _failures(old.client) if is_refusal(failure)):
+        return None
+    refusals = (*_refusals(old.client, earliest), *_refused_by_brokers(logs, old, new.at))
     step = new.producer_epoch - old.producer_epoch
     is_classic = _is_classic(logs, new)
     excluded = _excluded(logs, name, old, new, step)
@@ -215,8 +218,11 @@ def _earliest(old: Grant, new: Grant) -> int:
 
 def _refusals(client: ClientInstance | None, since: int) -> Iterator[int]:
     """Refusals of an old epoch in a client's log, from when somebody else had the id on."""
-    failures = client.failures if client is not None else ()
-    yield from (failure.row for failure in failures if is_refusal(failure) and _at(failure) >= since)
+    yield from (failure.row for failure in _failures(client) if is_refusal(failure) and _at(failure) >= since)
+
+
+def _failures(client: ClientInstance | None) -> tuple[Failure, ...]:
+    return client.failures if client is not None else ()
 
 
 def is_refusal(failure: Failure) -> bool:

@@ -24,6 +24,7 @@ from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
 from kafkatx.rules.aborted_in_logs import aborted_in_logs
+from kafkatx.rules.expired_in_logs import not_expired
 from kafkatx.rules.finding import Considered, Finding, NotCheckable, Remedy, Step
 from kafkatx.rules.grouping import MOST_NAMED, by_transactional_id, spread, subjects_of
 from kafkatx.rules.without_rows import authors_not_checkable, findings_without_rows
@@ -149,7 +150,20 @@ def _considered(story: Story, row: int) -> tuple[Considered, ...]:
     return (
         Considered("transaction_timed_out", why, tuple(decision_row(transaction))),
         Considered("fenced_by_new_instance", nobody, tuple(next_row(transaction))),
+        *_not_expired(story, row),
     )
+
+
+def _not_expired(story: Story, row: int) -> tuple[Considered, ...]:
+    """An abort after idle days is not an expiry while the producer id goes on."""
+    of_id = story.transactions_of(int(story.transactions["id_code"][row]))
+    before = of_id[: int(np.flatnonzero(of_id == row)[0])]
+    if not len(before):
+        return ()
+    last, now = story.transactions[before[-1]], story.transactions[row]
+    is_same = last["completed_producer_id"] == now["producer_id"] and last["completion_timestamp"] >= 0
+    idle = int(now["started_at"] - last["completion_timestamp"]) if is_same else 0
+    return not_expired(idle, tuple(completion_row(last)))
 
 
 def _remedy(aborted: int, ended: int) -> Remedy:

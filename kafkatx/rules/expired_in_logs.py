@@ -9,7 +9,7 @@ from kafkatx.histories.settings import Effective
 from kafkatx.histories.story import Story
 from kafkatx.rules.advised import advised
 from kafkatx.rules.ended_in_logs import hands_ids_on
-from kafkatx.rules.finding import Considered, Finding, Step
+from kafkatx.rules.finding import Considered, Finding, Place, Step
 from kafkatx.rules.log_wording import client_actor, event_place, failure_phrase, failure_places
 from kafkatx.rules.remedies import id_expiration
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, EXPIRATION_MS
@@ -19,6 +19,8 @@ from kafkatx.terms.verdicts import Severity, Verdict
 RULE = "transactional_id_expired"
 NAMES = ("InvalidPidMappingException", "InvalidPidMapping", "INVALID_PRODUCER_ID_MAPPING", "InvalidProducerIdMapping",
          "InvalidPidMappingError", "InvalidProducerIdMappingError")  # fmt: skip
+LONG_IDLE_MS = 86_400_000
+"""From a day on people suspect an expiry."""
 SETTING = "transactional.id.expiration.ms"
 
 
@@ -31,6 +33,14 @@ def expired_in_logs(story: Story, told: set[str | None]) -> Iterator[Finding]:
             continue
         if not _goes_on(story, name, client, failure):
             yield _finding(story, name, client, failure)
+
+
+def not_expired(idle_ms: int, places: tuple[Place, ...]) -> tuple[Considered, ...]:
+    """The popular explanation for what fails after idle days, refuted where the same producer id goes on."""
+    if idle_ms < LONG_IDLE_MS:
+        return ()
+    why = f"refuted: after {duration(idle_ms)} the same producer id goes on; an expired id would have got a new one"
+    return (Considered(RULE, why, places),)
 
 
 def met_by_client(story: Story, name: str) -> tuple[ClientInstance, Failure] | None:

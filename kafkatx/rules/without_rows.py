@@ -10,8 +10,11 @@ from kafkatx.histories.data_endings import DataEndings, data_endings
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.rules.ended_in_logs import hands_ids_on
+from kafkatx.rules.expired_in_logs import not_expired
 from kafkatx.rules.finding import Considered, Finding, NotCheckable, Step, Subject
 from kafkatx.rules.grouping import MOST_NAMED
+from kafkatx.rules.witnessed import name_by, steps_of
 from kafkatx.rules.wording import (
     data_phrase,
     data_place,
@@ -61,13 +64,14 @@ def _spread(spans: Array) -> bool:
 def _finding(story: Story, rule: str, endings: DataEndings, rows: Array) -> Finding:
     spans = story.spans[endings.spans[rows]]
     ended_by, by_operator = EndedBy(int(endings.ended_by[rows[0]])), bool(endings.by_operator[rows[0]])
-    name = _name(story, spans[0]) if by_operator else None
+    seen = endings.witnesses.rows_of(int(rows[0]))
+    name = _name(story, spans[0]) if by_operator else name_by(story, seen)
     place = _place(story, spans)
     return Finding(
         rule=rule,
         verdict=Verdict(int(endings.verdict[rows].min())),
-        severity=Severity.warning if ended_by is EndedBy.timeout else Severity.info,
-        summary=_summary(story, spans, ended_by, name, int(endings.duration_ms[rows[0]])),
+        severity=_severity(story, ended_by, name, seen),
+        summary=_summary(story, spans, ended_by, name if by_operator else None, int(endings.duration_ms[rows[0]])),
         transactional_id=name,
         producer_id=int(spans["producer_id"][0]),
         producer_epoch=int(spans["producer_epoch"][0]) if len(np.unique(spans["producer_epoch"])) == 1 else None,
@@ -81,9 +85,29 @@ def _finding(story: Story, rule: str, endings: DataEndings, rows: Array) -> Find
         subjects=tuple(_place(story, spans[[at]]) for at in dict.fromkeys((0, len(spans) // 2, len(spans) - 1)))
         if len(spans) > 1
         else (),
-        steps=_steps(story, spans[0], ended_by, by_operator, int(endings.duration_ms[rows[0]])),
-        considered=_considered(ended_by, by_operator),
+        steps=(
+            *_steps(story, spans[0], ended_by, by_operator, int(endings.duration_ms[rows[0]])),
+            *steps_of(story, seen),
+        ),
+        considered=(*_considered(ended_by, by_operator, seen), *_not_expired(story, spans[0], ended_by)),
     )
+
+
+def _severity(story: Story, ended_by: EndedBy, name: str | None, seen: dict[str, int]) -> Severity:
+    """Work of a living instance that was thrown out is an error, unless its framework hands ids on by design."""
+    if ended_by is EndedBy.new_instance and "refusal" in seen and not (name and hands_ids_on(story, name)):
+        return Severity.error
+    return Severity.warning if ended_by is EndedBy.timeout else Severity.info
+
+
+def _not_expired(story: Story, span: Array, ended_by: EndedBy) -> tuple[Considered, ...]:
+    """An abort after idle days is not an expiry while the producer id goes on: an expired id gets a new one."""
+    mine = story.spans[story.spans["producer_id"] == span["producer_id"]]
+    before = mine[(mine["last_timestamp"] >= 0) & (mine["last_timestamp"] < span["first_timestamp"])]
+    if ended_by is not EndedBy.client or not len(before):
+        return ()
+    last = before[np.argmax(before["last_timestamp"])]
+    return not_expired(int(span["first_timestamp"] - last["last_timestamp"]), (data_place(story, last),))
 
 
 def _name(story: Story, span: Array) -> str:
@@ -129,7 +153,9 @@ def _steps(story: Story, span: Array, ended_by: EndedBy, by_operator: bool, took
     return (wrote, Step(f"{duration(took)} later an ABORT under the next epoch ended them", why, marker))
 
 
-def _considered(ended_by: EndedBy, by_operator: bool) -> tuple[Considered, ...]:
+def _considered(ended_by: EndedBy, by_operator: bool, seen: dict[str, int]) -> tuple[Considered, ...]:
+    if "rollback" in seen:
+        return (Considered("fenced_by_new_instance", "the coordinator's own line says that it was the timeout"),)
     if by_operator:
         return (
             Considered("rows that are missing", "not refuted for certain: a later row of the id would be its latest"),

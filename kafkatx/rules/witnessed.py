@@ -24,12 +24,22 @@ TOLD = {
 
 def witnessed(story: Story, row: int) -> Iterator[Step]:
     """One step for each line that logs hold of the end of a transaction."""
-    if row >= len(story.witnesses.rollback):
-        return
-    seen = story.witnesses.rows_of(row)
+    if row < len(story.witnesses.rollback):
+        yield from steps_of(story, story.witnesses.rows_of(row))
+
+
+def steps_of(story: Story, seen: dict[str, int]) -> Iterator[Step]:
+    """Steps for the witnesses of one end, in the order in which things happen."""
     for kind, (text, because) in TOLD.items():
         if kind in seen:
             yield Step(text, because, event_places(story, (seen[kind],)))
+
+
+def name_by(story: Story, seen: dict[str, int]) -> str | None:
+    """The transactional.id that the witnesses of an end name, where they agree."""
+    owners = {row: client.transactional_id for client in story.logs.clients for row in client.rows}
+    named = {story.logs.string(row, "transactional_id") or owners.get(row) for row in seen.values()} - {None}
+    return named.pop() if len(named) == 1 else None
 
 
 def was_alive(story: Story, rows: list[int]) -> bool:

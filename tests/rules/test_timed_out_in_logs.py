@@ -1,0 +1,106 @@
+"""transaction_timed_out by logs alone: the coordinator's line, overdue clients, and words that don't tell."""
+
+from kafkatx.rules.transaction_timed_out import check
+from kafkatx.terms.events import EventKind as Kind
+from kafkatx.terms.verdicts import Severity, Verdict
+from tests.histories.log_facts import FENCED, facts, line, milliseconds, settings
+from tests.rules.cluster import MINUTE, SECOND, START
+from tests.rules.log_told import Client, beside, by_logs, findings, only
+
+BROKER = "broker-1/server.log"
+CONFIG = settings(
+    "producer.properties", "producer", {"transactional.id": "orders-1", "transaction.timeout.ms": "20000"}
+)
+
+
+def rollback(at, name="orders-1"):
+    return line(BROKER, at, Kind.timeout_rollback, transactional_id=name)
+
+
+def told(lines, *blocks):
+    return by_logs(facts(lines, blocks=blocks))
+
+
+def test_the_coordinators_line_proves_it():
+    found = only(check, told([rollback("10:00:00")]))
+    assert (found.verdict, found.severity, found.transactional_id) == (Verdict.proved, Severity.warning, "orders-1")
+    assert "60 s" not in found.summary
+    assert [(other.rule, other.because) for other in found.considered] == [
+        ("fenced_by_new_instance", "the coordinator's own line says that it was the timeout")
+    ]
+    (remedy,) = found.remedies
+    assert remedy.proposed is None
+
+
+def test_a_configuration_tells_when_it_had_begun_at_the_latest():
+    found = only(check, told([rollback("10:00:30")], CONFIG))
+    assert (found.since, found.until) == (milliseconds("10:00:10"), milliseconds("10:00:30"))
+    assert "(20 s)" in found.summary
+    assert [remedy.config for remedy in found.remedies] == ["transaction.timeout.ms"]
+
+
+def test_lines_of_one_id_are_one_finding_and_of_two_ids_two():
+    found = findings(check, told([rollback("10:00:00"), rollback("10:05:00"), rollback("10:00:00", "other")]))
+    assert sorted((one.transactional_id, one.count) for one in found) == [("orders-1", 2), ("other", 1)]
+
+
+def test_a_producer_that_died_of_it_makes_it_an_error():
+    client = Client().start("09:59:00", 7, 3).fatal("10:00:20", FENCED)
+    found = only(check, told([*client.said, rollback("10:00:00")]))
+    assert (found.severity, found.producer_id, found.producer_epoch) == (Severity.error, 7, 3)
+    assert found.steps[-1].text.startswith("at 10:00:20.000 its client")
+
+
+def overdue(seconds):
+    client = Client().start("09:00:00")
+    retry = {"topic": "T", "partition": 0, "error": "NETWORK_EXCEPTION"}
+    client.say("10:00:20", Kind.produce_retry, number=10, **retry)
+    client.say(f"10:00:{20 + seconds}", Kind.produce_retry, number=9, **retry)
+    return client.fatal(f"10:00:{21 + seconds}", FENCED)
+
+
+def test_a_client_that_was_refused_when_overdue_is_likely():
+    found = only(check, told(overdue(30).said, CONFIG))
+    assert found.verdict is Verdict.likely
+    assert found.since is not None
+    assert found.since <= milliseconds("10:00:20")
+    assert "not refuted" in found.considered[0].because
+
+
+def test_a_client_that_was_refused_earlier_is_a_guess():
+    found = only(check, told(overdue(5).said, CONFIG))
+    assert found.verdict is Verdict.possible
+    assert not found.remedies
+
+
+def test_two_living_instances_are_no_timeout():
+    first = Client(path="a.log").start("10:00:00", 7, 0).threw("10:00:10", "commitTransaction", FENCED)
+    second = Client(path="b.log").start("10:00:05", 7, 2)
+    assert not findings(check, told([*first.said, *second.said], CONFIG))
+
+
+def test_a_client_that_aborts_by_itself_is_no_timeout():
+    assert not findings(check, told(Client().start("10:00:00").aborts("10:05:00").said))
+
+
+def test_rows_and_their_line_are_one_finding(either):
+    either.init("orders-1", timeout_ms=MINUTE)
+    either.begin("orders-1", "orders-0")
+    either.time_out("orders-1", over_ms=5 * SECOND)
+    found = only(check, beside(either, [rollback(START + MINUTE + 5 * SECOND + 2)]))
+    assert (found.verdict, found.count) == (Verdict.proved, 1)
+    assert any(place.source == BROKER for place in found.places())
+
+
+def test_a_line_whose_rows_are_gone_is_told_all_the_same(classic):
+    classic.init("orders-1")
+    classic.begin("orders-1", "orders-0")
+    classic.commit("orders-1")
+    found = only(check, beside(classic, [rollback(START - 3_600 * SECOND)]))
+    assert (found.verdict, found.count) == (Verdict.proved, 1)
+
+
+def test_a_cut_log_without_the_line_proves_nothing():
+    client = Client().start("09:59:00").fatal("10:00:20", FENCED)
+    found = only(check, told(client.said))
+    assert found.verdict is Verdict.possible
