@@ -30,6 +30,8 @@ from kafkatx.text.logs.windows import Window
 MOST_TAIL_LINES = 500
 MOST_TAIL_BYTES = 1 << 17
 """What is looked at of the lines behind the first one of an entry."""
+SHORT_ENTRY = 4096
+"""Bytes that most entries fit in."""
 MOST_LINES_BACK = 300
 """Lines that are looked back for the one that a continuation belongs to."""
 MOST_LINES_BETWEEN = 8
@@ -86,8 +88,11 @@ def cuts(window: Window, framer: Framer, shape: Shape, automaton: Automaton) -> 
 
 def entry_at(file: OpenFile, framer: Framer, position: int, line: int) -> Entry:
     """Read the entry of the brokers' layout at a place once more."""
-    head, *tail = file.read(position, MOST_TAIL_BYTES).split(b"\n")[:MOST_TAIL_LINES]
-    own = takewhile(lambda text: not begins_entry.plain(text, 0, len(text)), tail)
+    for size in (SHORT_ENTRY, MOST_TAIL_BYTES):
+        head, *tail = file.read(position, size).split(b"\n")[:MOST_TAIL_LINES]
+        own = list(takewhile(lambda text: not begins_entry.plain(text, 0, len(text)), tail))
+        if len(own) < len(tail):
+            break
     return Entry(position, line, framer.frame(_text(head)), tuple(_text(text) for text in own if text))
 
 

@@ -23,6 +23,8 @@ from kafkatx.terms.events import EventKind
 
 LONGEST_LITERAL = 20
 """Characters of a piece that the prefilter looks for."""
+SHORTEST_LITERAL = 10
+"""Characters below which a text is looked for by the loggers that write it, if only they do."""
 TELLING = 24
 """Literal characters from which on a text needs no logger to be known by."""
 HEAD = 4
@@ -114,7 +116,7 @@ def _rank(pattern: Pattern) -> tuple[object, ...]:
 
 def _literals(pattern: Pattern) -> Iterator[bytes]:
     longest = max(pattern.template.pieces, key=len)
-    if pattern.loggers and len(longest) < LONGEST_LITERAL:
+    if pattern.loggers and len(longest) < SHORTEST_LITERAL:
         yield from (name.encode() for name in pattern.loggers)
     else:
         yield longest[:LONGEST_LITERAL].encode()

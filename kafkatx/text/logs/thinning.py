@@ -2,7 +2,8 @@
 
 Of the events of a source with one kind and the same names (transactional.id, producer id, node, topic, partition,
 client, error) the first and the last `KEPT_AT_EACH_END` stay; the last of the first ones tells in `repeats` how many
-were dropped behind it. Where there are so many names that even this grows, fewer are kept of each.
+were dropped behind it. Where there are so many names that even this grows, fewer are kept of each, and in the end of
+each kind, whatever its names.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import numpy as np
 from kafkatx.kernels.rows import EVENT
 
 KEPT_AT_EACH_END = 500
-MOST_KEPT = 200_000
+MOST_KEPT = 100_000
 """Events of a source above which fewer are kept of each kind and name."""
 NAMES = (
     "kind", "transactional_id_code", "producer_id", "node", "topic_code", "partition", "client_id_code", "error_code",
 )  # fmt: skip
 """Columns that make events the same."""
+_FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 
 
 class Thinning:
@@ -36,7 +38,7 @@ class Thinning:
         """Take more events."""
         self._waiting.append(events)
         self._count += len(events)
-        if self._count > max(self.most // 4, 2 * len(self.events)):
+        if self._count > self.most // 2:
             self.thin()
 
     def thin(self) -> Any:
@@ -47,13 +49,16 @@ class Thinning:
         while len(events) > self.most and self.ends > 1:
             self.ends //= 2
             events = thinned(events, self.ends)
+        if len(events) > self.most:
+            kinds = len(np.unique(events["kind"]))
+            events = thinned(events, max(1, self.most // (2 * kinds)), NAMES[:1])
         self.events = events
         return events
 
 
-def thinned(events: Any, ends: int) -> Any:
+def thinned(events: Any, ends: int, names: tuple[str, ...] = NAMES) -> Any:
     """Keep the first and last `ends` events of each kind and name; `repeats` adds up over what is dropped."""
-    groups = _groups(events)
+    groups = _groups(events, names)
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
     sizes = np.diff(starts, append=len(order))
@@ -62,22 +67,23 @@ def thinned(events: Any, ends: int) -> Any:
     is_dropped = (rank >= ends) & (left > ends)
     if not is_dropped.any():
         return events
-    events = events.copy()
     dropped = order[is_dropped]
     counts = np.bincount(groups[dropped], events["repeats"][dropped] + 1.0, len(starts)).astype(np.int64)
-    tellers = order[starts + ends - 1][sizes > 2 * ends]
-    repeats = events["repeats"][tellers] + counts[sizes > 2 * ends]
-    events["repeats"][tellers] = np.minimum(repeats, np.iinfo(np.int32).max)
+    is_long = sizes > 2 * ends
+    tellers = order[starts[is_long] + ends - 1]
+    repeats = np.minimum(events["repeats"][tellers] + counts[is_long], np.iinfo(np.int32).max)
     keep = np.ones(len(events), bool)
     keep[dropped] = False
-    return events[keep]
+    kept = events[keep]
+    kept["repeats"][np.cumsum(keep)[tellers] - 1] = repeats
+    return kept
 
 
-def _groups(events: Any) -> Any:
-    """Number of the group of each event."""
-    groups = np.zeros(len(events), np.int64)
-    for name in NAMES:
-        _, codes = np.unique(events[name], return_inverse=True)
-        groups = groups * (int(codes.max(initial=0)) + 1) + codes
-        _, groups = np.unique(groups, return_inverse=True)
+def _groups(events: Any, names: tuple[str, ...]) -> Any:
+    """Number of the group of each event, by a 64-bit hash of its kind and names."""
+    hashes = np.zeros(len(events), np.uint64)
+    for name in names:
+        hashes = (hashes ^ events[name].astype(np.uint64)) * _FACTOR
+        hashes ^= hashes >> _SHIFT
+    _, groups = np.unique(hashes, return_inverse=True)
     return groups
