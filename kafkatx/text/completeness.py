@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from kafkatx.text.runs import number
 from kafkatx.text.shapes import Shape
 
-_OF_BATCH = ("lastOffset", "producerId", "producerEpoch", "position", "size", "magic", "crc")
-_OF_MESSAGE = ("position", "size", "magic", "crc")
-_OF_RECORD = ("headerKeys", "sequence")
+_OF_BATCH = frozenset(("lastOffset", "producerId", "producerEpoch", "position", "size", "magic", "crc"))
+_OF_MESSAGE = frozenset(("position", "size", "magic", "crc"))
+_OF_RECORD = frozenset(("headerKeys", "sequence"))
 _SMALLEST_BATCH = 61
 _LARGEST_RECORD_OVERHEAD = 40
 """Bytes of a record beside key and value, without headers: length, attributes, deltas and lengths as varints."""
@@ -63,7 +63,7 @@ class Completeness:
 
     def _add_batch(self, fields: Mapping[str, str]) -> None:
         is_message = "baseOffset" not in fields
-        self.is_elided |= any(key not in fields for key in (_OF_MESSAGE if is_message else _OF_BATCH))
+        self.is_elided |= not (_OF_MESSAGE if is_message else _OF_BATCH) <= fields.keys()
         self.is_elided |= self.misses_records or (self._had_records and self._awaited > 0 == self._records)
         first, position = number(fields, "offset" if is_message else "baseOffset"), number(fields, "position")
         self._goes_on(first, position)
@@ -85,7 +85,7 @@ class Completeness:
 
     def _add_record(self, fields: Mapping[str, str]) -> None:
         offset = number(fields, "offset")
-        self.is_elided |= "crc" not in fields and any(key not in fields for key in _OF_RECORD)
+        self.is_elided |= "crc" not in fields and not fields.keys() >= _OF_RECORD
         self.is_elided |= not self._has_batch or offset > self.last_offset
         self.is_deep = self._had_records = True
         self._records += 1

@@ -9,7 +9,7 @@ Limits    at most `MOST_PARTS` parts; behind them the rest is one part of a log.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from kafkatx.terms.setting_names import is_known
@@ -104,7 +104,7 @@ class _Cutter:
             else:
                 self._plain(line, line.line.text)
         else:
-            self._entry(line, printed, dict(printed.fields))
+            self._entry(line, printed, printed.fields)
 
     def _header(self, line: ToolLine, path: str) -> None:
         self._close()
@@ -112,7 +112,7 @@ class _Cutter:
         self._open(self.origin.kind or PartKind.DUMP_LOG, line).has_header = True
         self.hint_age = HEADING_LINES
 
-    def _entry(self, line: ToolLine, printed: Printed, fields: dict[str, str]) -> None:
+    def _entry(self, line: ToolLine, printed: Printed, fields: Mapping[str, str]) -> None:
         """A line of a batch, a record, an entry: goes on with a stretch, or begins one."""
         kind = KINDS[printed.shape]
         stretch = self._stretch_that_takes(kind, printed.shape, fields)
@@ -128,7 +128,7 @@ class _Cutter:
             stretch.add(line, fields)
         self.hint_age = HEADING_LINES
 
-    def _stretch_that_takes(self, kind: PartKind, shape: Shape, fields: dict[str, str]) -> Stretch | None:
+    def _stretch_that_takes(self, kind: PartKind, shape: Shape, fields: Mapping[str, str]) -> Stretch | None:
         current, waiting = self.current, self.waiting
         if shape is Shape.START:
             return current if current is not None and current.is_empty_dump else None

@@ -24,8 +24,8 @@ from kafkatx.text.tool_lines import tool_lines
 LARGE = 4 << 20
 """Bytes above which a text is not read line by line when it is a log."""
 SAMPLES, SAMPLE = 16, 1 << 15
-LITERALS = (b"Dumping ", b"baseOffset: ", b"| offset: ", b"::TransactionMetadata(")
-"""What lines of tools that people paste into logs hold. (Entries of indexes are left to texts that are no logs.)"""
+LITERALS = (b"Dumping ", b"ffset: ")
+"""What dumps that people paste into logs hold. (Entries of txnindexes, consoles: in texts that are no logs.)"""
 BLOCK = 1 << 22
 BEFORE, BEHIND = 1 << 14, 1 << 16
 """Bytes around a literal that are cut line by line."""
@@ -136,30 +136,31 @@ def _regions(file: OpenFile) -> Iterator[tuple[int, int]]:
 
 def _hits(file: OpenFile) -> Iterator[int]:
     """Positions of literals in lines that a tool printed; close to one another only one of them."""
-    passed = 0
+    buffer, passed = bytearray(BLOCK + OVERLAP), 0
     for at in range(0, file.size, BLOCK):
         begin = max(0, at - OVERLAP)
-        block = file.read(begin, at + BLOCK - begin)
-        for place in sorted({hit for literal in LITERALS for hit in _finds(block, literal)}):
-            if begin + place >= passed and _is_printed(block, place):
+        size = file.read_into(memoryview(buffer)[: min(file.size, at + BLOCK) - begin], begin)
+        for place in sorted({hit for literal in LITERALS for hit in _finds(buffer, size, literal)}):
+            if begin + place >= passed and _is_printed(buffer, size, place):
                 yield begin + place
                 passed = begin + place + BEHIND // 4
 
 
-def _finds(block: bytes, literal: bytes) -> Iterator[int]:
-    at = block.find(literal)
+def _finds(buffer: bytearray, size: int, literal: bytes) -> Iterator[int]:
+    at = buffer.find(literal, 0, size)
     while at >= 0:
         yield at
-        at = block.find(literal, at + 1)
+        at = buffer.find(literal, at + 1, size)
 
 
-def _is_printed(block: bytes, place: int) -> bool:
+def _is_printed(buffer: bytearray, size: int, place: int) -> bool:
     """Whether the line around a literal is one that a tool printed."""
-    start = block.rfind(b"\n", max(0, place - LONGEST_PREFIX), place) + 1
-    if (start == 0 and place > LONGEST_PREFIX) or _LOGGED.match(block, start):
+    start = buffer.rfind(b"\n", max(0, place - LONGEST_PREFIX), place) + 1
+    if (start == 0 and place > LONGEST_PREFIX) or _LOGGED.match(buffer, start):
         return False
-    end = block.find(b"\n", place, place + OVERLAP)
-    return as_printed(block[start : end if end >= 0 else place + OVERLAP].decode("utf-8", "replace")) is not None
+    end = buffer.find(b"\n", place, min(size, place + OVERLAP))
+    line = buffer[start : end if end >= 0 else min(size, place + OVERLAP)]
+    return as_printed(line.decode("utf-8", "replace")) is not None
 
 
 def _line_start(file: OpenFile, position: int) -> int:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from kafkatx.text.shapes import ANCHOR, FRAME, STATED, Shape, head_of, is_note, shape_of, shape_of_head
+from kafkatx.text.dump.eras import SHAPES, LineKind
+from kafkatx.text.shapes import ANCHOR, BEGINNINGS, FRAME, STATED, Shape, head_of, is_note, shape_of, shape_of_head
 
 LONGEST_PREFIX = 400
 """Characters that may stand before a tool's line."""
@@ -50,7 +52,9 @@ _ENTITY = re.compile(r"&(?:gt|lt|quot|amp|apos|nbsp|#x?[0-9a-fA-F]{1,6});")
 _DECODED = re.compile(r"\s(?:key|payload):\s*(?:\{[“”]|\{&quot;|&lt;DELETE|\w{1,20}\\_\w{1,20}::)")
 """A decoder's text that can't have been printed like this."""
 _EMPHASIS = re.compile(r"\*\*|</?(?:b|i|em|strong|code|mark|u|span)\b[^<>]{0,200}>|\x1b\[[0-9;?]*[A-Za-z]")
-_CLOSING = re.compile(r"(?:[\s`*\"'”\u2019|\\]|</\w{1,12}>|<br ?/?>|\x1b\[[0-9;?]*[A-Za-z])+$")
+_CLOSERS = " \t`*\"'\u201d\u2019|\\"
+_CLOSING = re.compile(r"(?:</\w{1,12}>|<br ?/?>|\x1b\[[0-9;?]{0,12}[A-Za-z])$")
+LONGEST_TAG = 20
 _OPENING = re.compile(r"[`*\"'“”|]|<\w")
 _LETTERS = str.maketrans(
     {
@@ -70,18 +74,49 @@ class Printed:
 
     shape: Shape
     text: str
-    fields: tuple[tuple[str, str], ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
     is_elided: bool = False
 
 
 def as_printed(text: str) -> Printed | None:
     """Return the line of a tool that a pasted line holds; None where it holds none."""
+    if text.startswith(BEGINNINGS) and (untouched := _untouched(text)) is not None:
+        return untouched
     if not _HINT.search(text):
         return _note(text)
     found = _printed(text)
     if found is None or _was_escaped(text, found):
         found = _printed(_unescaped(text)) or found
     return found or _note(text)
+
+
+def _untouched(text: str) -> Printed | None:
+    """A line exactly as some release prints it, which nearly all lines are."""
+    if not text.isascii() or "\\" in text or "&" in text:
+        return None
+    for shape, names, pattern in _RELEASES[text[0]]:
+        if found := pattern.match(text):
+            fields = dict(zip(names, found.groups(), strict=True))
+            fields[fields.pop("timestampType")] = fields.pop("timestamp")
+            if shape is Shape.RECORD:
+                fields["headerKeys"] = text[found.end() - 1 : text.find("]", found.end()) + 1]
+            return Printed(shape, text, fields)
+    return None
+
+
+_RELEASES = {
+    first: [
+        (
+            Shape.RECORD if line.kind in (LineKind.RECORD, LineKind.FLAT_RECORD) else Shape.BATCH,
+            line.names,
+            line.pattern,
+        )
+        for line in SHAPES
+        if (line.kind is LineKind.RECORD) == (first == "|") and (line.kind is LineKind.BATCH) == (first == "b")
+    ]
+    for first in "|bo"
+}
+"""Lines of all releases by their first letter: shape, names of the groups, pattern."""
 
 
 def bare(text: str) -> str | None:
@@ -114,7 +149,7 @@ def _printed(text: str) -> Printed | None:
         return Printed(shape, line) if shape else None
     head = head_of(line, 2 if line.startswith("| ") else 0)
     shape = shape_of_head(line, head)
-    return Printed(shape, line, head.fields, head.is_elided) if shape else None
+    return Printed(shape, line, dict(head.fields), head.is_elided) if shape else None
 
 
 def _note(text: str) -> Printed | None:
@@ -125,7 +160,8 @@ def _note(text: str) -> Printed | None:
 def _closed(prefix: str, line: str) -> str:
     """Drop what closes a decoration again: the second quotation mark, the last bar of a table row."""
     if _OPENING.search(prefix) or not _TAIL.search(line):
-        return line[:-LONGEST_PREFIX] + _CLOSING.sub("", line[-LONGEST_PREFIX:])
+        while (shorter := _CLOSING.sub("", line[-LONGEST_TAG:].rstrip(_CLOSERS))) != line[-LONGEST_TAG:]:
+            line = line[:-LONGEST_TAG] + shorter
     return line
 
 

@@ -60,14 +60,16 @@ class Fact:
         )
 
 
-def fact_of(shape: Shape, fields: Mapping[str, str]) -> tuple[int, Fact] | None:
-    """Return the first offset of a line and what it says, None where it has no offset."""
-    first = number(fields, "baseOffset" if shape is Shape.BATCH and "baseOffset" in fields else "offset")
-    if first < 0:
-        return None
+def first_offset(shape: Shape, fields: Mapping[str, str]) -> int:
+    """Return the first offset of a line of a batch or record, -1 where it says none."""
+    return number(fields, "baseOffset" if shape is Shape.BATCH and "baseOffset" in fields else "offset")
+
+
+def fact_of(shape: Shape, fields: Mapping[str, str]) -> Fact:
+    """Return what a line of a batch or record says."""
     timestamp = next((number(fields, key) for key in TIMESTAMPS if key in fields), -1)
     size = next((number(fields, key) for key in ("size", "valueSize", "valuesize") if key in fields), -1)
-    return first, Fact(
+    return Fact(
         number(fields, "lastOffset") if shape is Shape.BATCH else -1,
         number(fields, "producerId"),
         number(fields, "producerEpoch"),
@@ -80,8 +82,8 @@ def fact_of(shape: Shape, fields: Mapping[str, str]) -> tuple[int, Fact] | None:
 
 def number(fields: Mapping[str, str], name: str) -> int:
     """Return a field that is a number, -1 where it is absent or none."""
-    text = fields.get(name, "")
-    return int(text) if len(text) < 20 and text.isdecimal() else -1
+    text = fields.get(name)
+    return int(text) if text is not None and text.isdecimal() and len(text) < 20 else -1
 
 
 def _differ(one: int, other: int) -> bool:

@@ -85,6 +85,8 @@ _ADMIN = re.compile(
 _FRAMES = ((_STATE, Shape.STATE), (_OFFSET, Shape.OFFSET), (_CONSUMED, Shape.CONSUMED), (_ADMIN, Shape.ADMIN))
 FRAME = re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _FRAMES))
 """How a line of the console tools begins."""
+BEGINNINGS = ("| offset: ", "baseOffset: ", "offset: ")
+"""How a line of a batch or record begins; a line that does is never the rest of another."""
 STATED = ("Dumping ", "Log starting ", "Starting ", "Snapshot end ", "KRaft bootstrap ")
 """How a line of the dump tool begins that tells of the whole file."""
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from kafkatx.text.completeness import Completeness
 from kafkatx.text.naming import UNKNOWN, Origin
 from kafkatx.text.pages import Part, PartKind
-from kafkatx.text.runs import MOST_FACTS, Fact, fact_of, number
+from kafkatx.text.runs import Fact, fact_of, first_offset
 from kafkatx.text.shapes import Shape
 from kafkatx.text.tool_lines import ToolLine, is_complete
 
+MOST_FACTS_OF_ONE = 4_096
+"""Facts of one stretch that are compared with others."""
 LOGS = (PartKind.DUMP_LOG, PartKind.DUMP_METADATA_SNAPSHOT)
 DUMPS = (
     *LOGS,
@@ -71,7 +73,7 @@ class Stretch:
             return False
         if kind not in LOGS or self.completeness.lines == 0:
             return shape is not Shape.ADMIN
-        first = number(fields, "baseOffset" if shape is Shape.BATCH and "baseOffset" in fields else "offset")
+        first = first_offset(shape, fields)
         if shape is Shape.RECORD and ("position" not in fields or "batchSize" in fields):
             return first < 0 or first > self._record_offset
         return first < 0 or first > self.completeness.last_offset
@@ -84,11 +86,11 @@ class Stretch:
         shape = line.printed.shape
         if shape in (Shape.BATCH, Shape.RECORD):
             self.completeness.add(shape, fields)
-            fact = fact_of(shape, fields)
-            if fact is not None:
-                self._record_offset = fact[0] - (shape is Shape.BATCH)
-                if len(self.facts) < MOST_FACTS:
-                    self.facts.setdefault((shape, fact[0]), fact[1])
+            first = first_offset(shape, fields)
+            if first >= 0:
+                self._record_offset = first - (shape is Shape.BATCH)
+                if len(self.facts) < MOST_FACTS_OF_ONE:
+                    self.facts.setdefault((shape, first), fact_of(shape, fields))
         self._last = line
 
     def extend(self, end: int) -> None:

@@ -21,7 +21,7 @@ from kafkatx.text.dump.contents import Growth, Reach, looks_decoded
 from kafkatx.text.dump.eras import SHAPES, TIMESTAMP
 from kafkatx.text.lines import Line
 from kafkatx.text.pasted import Printed, as_printed
-from kafkatx.text.shapes import CONTENT, TIMESTAMPS, Shape, head_of
+from kafkatx.text.shapes import BEGINNINGS, CONTENT, TIMESTAMPS, Shape, head_of
 
 LONGEST_CONTENT = 4 << 20
 """Bytes of a record's content that are looked at behind its first line."""
@@ -123,7 +123,7 @@ class _Reader:
         width, last = len(line.text), line
         for _ in range(MOST_WRAPS):
             following = None if is_whole(printed) or len(line.text) < NARROWEST else self._peek(0)
-            if following is None or not following.text.strip() or following.text.startswith(BEGINNINGS):
+            if following is None or not following.text.strip() or following.text.startswith((*BEGINNINGS, "Dumping ")):
                 break
             more = self._extended(printed, without_prefix(following.text, prefix), width)
             if more is None:
@@ -181,8 +181,6 @@ class _Reader:
                 yield ToolLine(line, None, is_content=True)
 
 
-BEGINNINGS = ("| offset: ", "baseOffset: ", "offset: ", "Dumping ")
-"""A line that begins like this is never the rest of another."""
 _TITLE = re.compile(r"\s?(?:key|payload|endTxnMarker|controlType):(?: |$)|\s?LeaderChange:(?: \{|$)")
 _LAST_TIMESTAMP = re.compile(r" timestamp: (?:-1|\d{13,19})$")
 _OPEN_TITLE = re.compile(
@@ -288,11 +286,9 @@ def _extended_head(printed: Printed, glue: str, rest: str) -> Printed | None:
     if not head.is_elided and not FOLLOWERS.issuperset(pairwise(keys)):
         return None
     grew = len(keys) > len(printed.fields) or (CONTENT.match(text, head.end) and not CONTENT.match(printed.text, joint))
-    if not grew and not (
-        keys == tuple(key for key, _ in printed.fields) and _WHOLE_VALUE.fullmatch(head.fields[-1][1])
-    ):
+    if not grew and not (keys == tuple(printed.fields) and _WHOLE_VALUE.fullmatch(head.fields[-1][1])):
         return None
-    return Printed(printed.shape, text, head.fields, head.is_elided)
+    return Printed(printed.shape, text, dict(head.fields), head.is_elided)
 
 
 _BROKEN_KEY = re.compile(r"[A-Za-z]{1,21}:?\s*")
