@@ -72,6 +72,11 @@ class Contents:
         return raw[len(raw) - content_size(self.key_size, self.value_size) :].decode("utf-8", "replace")
 
     @property
+    def is_as_written(self) -> bool:
+        """Whether key and value are printed byte for byte."""
+        return self._raw() is not None
+
+    @property
     def key(self) -> bytes | None:
         """The key, None where it is null, not printed or not whole."""
         raw = self._raw()
@@ -94,10 +99,12 @@ class Contents:
         return raw[: len(raw) - content_size(self.key_size, self.value_size)].decode("utf-8", "replace")[:-1]
 
     def _raw(self) -> bytes | None:
+        """Key and value with titles; None where they are not printed as they are: U+FFFD may stand for anything."""
         if not self.is_whole or self.is_decoded:
             return None
-        raw = self.tail.encode()
-        return raw[len(raw) - content_size(self.key_size, self.value_size) :]
+        tail = self.tail.encode()
+        raw = tail[len(tail) - content_size(self.key_size, self.value_size) :]
+        return None if REPLACED in raw else raw
 
 
 class Reach(Enum):

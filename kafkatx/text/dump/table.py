@@ -51,7 +51,6 @@ def text_records(text: LogText) -> Iterator[TextRecord]:
 def text_record(record: Record) -> TextRecord:
     """Return a record with what its batch's line says of it."""
     parsed, contents, control = record.parsed, record.contents, record.control
-    is_raw = contents is not None and not contents.is_decoded
     sizes = [_number(record, name) for name in (("keySize", "keysize"), ("valueSize", "valuesize"))]
     printed = control is None and (contents is not None or all(size == -1 for size in sizes))
     is_control = _flag(record, "isControl")
@@ -65,9 +64,9 @@ def text_record(record: Record) -> TextRecord:
         key_size=sizes[0],
         value_size=sizes[1],
         has_contents=printed,
-        key=contents.key if contents is not None and is_raw else None,
-        value=contents.value if contents is not None and is_raw else None,
-        printed=contents.printed if contents is not None and not (is_raw and contents.is_whole) else None,
+        key=contents.key if contents is not None else None,
+        value=contents.value if contents is not None else None,
+        printed=contents.printed if contents is not None and not contents.is_as_written else None,
         header_keys=_header_keys(record),
         batch_position=_number(record, ("position",)),
         producer_id=_number(record, ("producerId",)),

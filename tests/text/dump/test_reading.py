@@ -1,72 +1,176 @@
-"""Rows out of dump text are the rows of the dumped bytes, on the columns that the text carries."""
+"""Tables out of recorded dump texts are the tables of the dumped bytes, on the columns that the texts carry."""
 
 import numpy as np
 import pytest
 
-from kafkatx.kernels.batches import CHECK_ALL
-from kafkatx.kernels.rows import BATCH, STATE
-from kafkatx.segments.batches import SegmentWalk
+from kafkatx.formats.file_names import parse_segment_file
+from kafkatx.outputs.dump_decoders import coordinator_decoder
+from kafkatx.outputs.dump_indexes import IndexDump
+from kafkatx.segments.entries import aborted_transactions, producer_states
 from kafkatx.segments.names import Names
-from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.dump.reading import batch_chunks, state_chunks
-from kafkatx.text.pages import Part, PartKind
-from tests.dump_text.texts import MISPRINTS, Recorded, recorded
+from kafkatx.terms.java_text import java_text
+from kafkatx.text.dump.offsets import OffsetCommit
+from kafkatx.text.dump.reading import (
+    aborted_entries,
+    index_entries,
+    offset_rows,
+    producer_entries,
+    record_rows,
+    timeindex_entries,
+)
+from tests.dump_text.texts import MISPRINTS, Recorded, made, recorded
+from tests.text.dump.comparing import (
+    batches_of_bytes,
+    batches_of_text,
+    differing,
+    records_of_bytes,
+    states_of_bytes,
+    states_of_text,
+    whole,
+)
 
-LOGS = list(recorded(".log"))
-PARTS = {"codec": 0x07, "timestamp_type": 0x08, "is_transactional": 0x10, "is_control": 0x20, "delete_horizon": 0x40}
-
-
-def part_of(text: Recorded, size: int) -> Part:
-    return Part(PartKind.DUMP_LOG, 0, size, 1, text.topic, 0)
+LOGS = [*recorded(".log"), *(text for text in made() if text.file.suffix == ".log")]
+DEEP = [text for text in LOGS if not text.is_shallow]
+CASES = sorted({text.case for text in LOGS})
+ENTRIES = [
+    *recorded(".txnindex", ".snapshot", ".index", ".timeindex"),
+    *(text for text in made() if text.file.suffix != ".log"),
+]
 
 
 def breaks_off(text: Recorded) -> bool:
-    """Whether the tool ended in the middle."""
+    """Whether the tool ended in the middle of this text."""
     ends = [row for row in MISPRINTS if row.effect == "end" and row.concerns(text)]
     return any(row.matches(line) for row in ends for line in text.text().split("\n"))
 
 
-def of_bytes(text: Recorded, names: Names) -> tuple:
-    with OpenFile(str(text.file)) as file:
-        batches = [chunk.rows for chunk in SegmentWalk(file, check=CHECK_ALL).chunks()]
-        states = []
+def of_case(texts: list[Recorded], case: str) -> list[Recorded]:
+    return [text for text in texts if text.case == case]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_batches_are_those_of_the_files(case):
+    for text in of_case(LOGS, case):
+        check_batches(text)
+
+
+def check_batches(text: Recorded) -> None:
+    ours, theirs = batches_of_text(text.text_file, text.topic), batches_of_bytes(text.file)
+    if breaks_off(text):
+        assert [damage.kind for damage in ours.damage] == ["torn"]
+        assert 0 < len(ours) < len(theirs)
+    else:
+        assert len(ours) == len(theirs)
+        assert not ours.damage
+    assert not ours.is_elided
+    assert not ours.left_out
+    assert differing(ours, theirs[: len(ours)]) == {}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_coordinator_rows_are_those_of_the_files(case):
+    for text in of_case(DEEP, case):
         if text.topic == "__transaction_state":
-            states = [rows for _, rows in StateWalk(file, names).state_chunks()]
-    return np.concatenate([np.zeros(0, BATCH), *batches]), np.concatenate([np.zeros(0, STATE), *states])
+            check_states(text)
 
 
-def differences(rows, expected, known, columns) -> list[str]:
-    """Columns that differ where the text carries them."""
-    found = []
-    for number, column in enumerate(columns):
-        carried = known & (1 << number) != 0
-        name, mask = ("attributes", PARTS[column]) if column in PARTS else (column, None)
-        ours, theirs = rows[name], expected[name]
-        if mask is not None:
-            ours, theirs = ours & mask, theirs & mask
-        if (ours[carried] != theirs[carried]).any():
-            found.append(column)
-    return found
-
-
-@pytest.mark.parametrize("text", LOGS, ids=str)
-def test_batches_and_states_of_a_text_are_those_of_the_file(text):
+def check_states(text: Recorded) -> None:
     names = Names()
-    batches, states = of_bytes(text, names)
+    theirs, ours = states_of_bytes(text.file, names), states_of_text(text.text_file, names)
+    assert len(ours) == len(theirs) or breaks_off(text)
+    assert not [damage for damage in ours.damage if text.case != "made"]
+    assert differing(ours, theirs[: len(ours)]) == {}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_records_are_those_of_the_files(case):
+    for text in of_case(DEEP, case):
+        check_records(text)
+
+
+def check_records(text: Recorded) -> None:
     with OpenFile(str(text.text_file)) as file:
-        chunks = list(batch_chunks(file, part_of(text, file.size)))
-        rows = np.concatenate([chunk.rows for chunk in chunks])
-        known = np.concatenate([chunk.known for chunk in chunks])
-        if breaks_off(text):
-            batches = batches[: len(rows)]
-        else:
-            assert len(rows) == len(batches)
-            assert not [damage for chunk in chunks for damage in chunk.damage]
-        assert differences(rows, batches, known, chunks[0].columns) == []
-        if text.topic == "__transaction_state" and not text.is_shallow:
-            pairs = [found for _, found in state_chunks(file, part_of(text, file.size), names)]
-            rows = np.concatenate([found.rows for found in pairs])
-            known = np.concatenate([found.known for found in pairs])
-            assert len(rows) == len(states) or breaks_off(text)
-            assert differences(rows, states[: len(rows)], known, pairs[0].columns) == []
+        ours = list(record_rows(file, whole(file, text.topic)))
+    theirs = list(records_of_bytes(text.file))
+    assert len(ours) == len(theirs) or breaks_off(text)
+    for mine, (batch, record) in zip(ours, theirs, strict=False):
+        assert (mine.offset, mine.timestamp) == (record.offset, record.timestamp)
+        assert mine.sequence in (None, record.sequence)
+        assert mine.producer_id in (None, batch.producer_id)
+        assert mine.producer_epoch in (None, batch.producer_epoch)
+        assert mine.batch_position == batch.position
+        assert mine.is_transactional in (None, batch.is_transactional)
+        assert mine.is_control in (None, batch.is_control)
+        if mine.key is not None:
+            assert mine.key.decode() == java_text(record.key)
+        if mine.value is not None:
+            assert mine.value.decode() == java_text(record.value)
+        if not breaks_off(text):
+            assert mine.header_keys == ",".join(java_text(key) for key, _ in record.headers)
+
+
+@pytest.mark.parametrize("text", [text for text in DEEP if text.topic == "__consumer_offsets"], ids=str)
+def test_offset_commits_are_those_of_the_file(text):
+    decode = coordinator_decoder("group_coordinator")
+    with OpenFile(str(text.text_file)) as file:
+        rows = list(offset_rows(file, whole(file, text.topic)))
+    ours = [
+        (row.offset, row.group, row.topic, row.partition, row.committed_offset, row.producer_id, row.is_transactional)
+        for row in rows
+        if isinstance(row, OffsetCommit)
+    ]
+    theirs = []
+    for batch, record in records_of_bytes(text.file):
+        key, value = decode(record.key, record.value, record.offset)
+        if not batch.is_control and isinstance(key, dict) and key["type"] in ("0", "1"):
+            data = key["data"]
+            offset = value["data"]["offset"] if isinstance(value, dict) else None
+            names = data["group"], data["topic"], data["partition"]
+            theirs.append((record.offset, *names, offset, batch.producer_id, batch.is_transactional))
+    assert ours == theirs
+    assert all(row.is_tombstone == (row.committed_offset is None) for row in rows if isinstance(row, OffsetCommit))
+
+
+def entries_of_bytes(text: Recorded, dtype):
+    path = str(text.file)
+    if text.file.suffix == ".txnindex":
+        return aborted_transactions(path, text.file.read_bytes())[0]
+    if text.file.suffix == ".snapshot":
+        return producer_states(path, text.file.read_bytes())[0]
+    segment = parse_segment_file(text.file.name)
+    index = IndexDump(path, segment.base_offset, of_times=text.file.suffix == ".timeindex")
+    entries = [fields for _, fields in index.entries()]
+    rows = np.zeros(len(entries), dtype)
+    for name in dtype.names:
+        rows[name] = [entry.get(name, entry.get(f"{name}_ms")) for entry in entries]
+    return rows
+
+
+READERS = {
+    ".txnindex": aborted_entries,
+    ".snapshot": producer_entries,
+    ".index": index_entries,
+    ".timeindex": timeindex_entries,
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_entries_of_indexes_and_snapshots_are_those_of_the_files(case):
+    for text in of_case(ENTRIES, case):
+        check_entries(text)
+
+
+def check_entries(text: Recorded) -> None:
+    with OpenFile(str(text.text_file)) as file:
+        ours = READERS[text.file.suffix](file, whole(file))
+    theirs = entries_of_bytes(text, ours.rows.dtype)
+    assert len(ours) == len(theirs)
+    assert not ours.damage
+    assert differing(ours, theirs) == {}
+
+
+def test_all_kinds_of_texts_are_there():
+    assert {text.file.suffix for text in ENTRIES} == set(READERS)
+    assert {text.version[:2] for text in LOGS} >= {(0, 11), (1, 1), (2, 0), (2, 4), (2, 5), (2, 8), (3, 3), (3, 9)}
+    assert any(breaks_off(text) for text in LOGS)
