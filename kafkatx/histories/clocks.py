@@ -3,8 +3,9 @@
 Grain: one source of lines. Shared events are: a producer id and epoch that a client was given, or a broker granted
 ("Initialized transactionalId"), and the coordinator's Empty row; a broker's line of a rollback and the PrepareAbort row
 of that id; and, between logs, the client's and the broker's line of one grant.
-A zone is a multiple of 15 minutes that shared events agree on. Times are moved by the zone alone: what remains is skew,
-which is told and never applied. A clock that is an odd amount of time away is wrong, not zoned.
+A log whose own lines show a time in UTC tells its zone by itself. Else a zone is a multiple of 15 minutes that shared
+events agree on. Times are moved by the zone alone: what remains is skew, which is told and never applied. A clock that
+is an odd amount of time away is wrong, not zoned.
 """
 
 from __future__ import annotations
@@ -125,13 +126,19 @@ class _Estimates:
     def _estimate(self, number: int, grants: Pairs, rollbacks: Pairs) -> None:
         """A grant is one event; a rollback may be another one of the id, so a single one tells no zone."""
         source = self.facts.sources[number]
-        given = 0 if source.is_zoned else self.log_zone_ms
+        given, name = (0, "printed") if source.is_zoned else (self.log_zone_ms, "--log-zone")
+        if given is None:
+            given, name = zone_of(self._told_by_itself(number)), "by its own lines"
         zone = given if given is not None else zone_of([*grants, *rollbacks] if grants or len(rollbacks) > 1 else [])
         if zone is None and not rollbacks:
             return
-        zone = zone or 0
-        name = "printed" if source.is_zoned else "--log-zone" if given is not None else "estimated"
-        self.found[number] = _clock(zone, grants, rollbacks, "assumed UTC" if given is None and zone == 0 else name)
+        name = name if given is not None else "estimated" if zone else "assumed UTC"
+        self.found[number] = _clock(zone or 0, grants, rollbacks, name)
+
+    def _told_by_itself(self, number: int) -> Pairs:
+        """Lines that show the UTC time of their own writing (`Kafka startTimeMs`), against the time printed."""
+        events = self._events(number, EventKind.time_told)
+        return [[int(event["at"]) - int(event["number"])] for event in events if event["number"] >= 0]
 
     def _inherit(self, numbers: list[int]) -> None:
         """Sources without shared events take the zone of their neighbours, where those agree."""

@@ -104,6 +104,8 @@ class EventKind(IntEnum):
     """A request in flight was given up with its connection. [node, api, correlation_id, number: ms since creation]"""
     bootstrap_disconnected = 44
     """A bootstrap server was lost. [detail: host:port]"""
+    time_told = 46
+    """A line shows the time of its own writing in UTC, whatever zone its log prints. [number: ms]"""
     config_values = 45
     """`... values:` block begins. [detail: ProducerConfig, ConsumerConfig, KafkaConfig, ...]"""
     # brokers

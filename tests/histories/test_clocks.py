@@ -152,3 +152,16 @@ def test_many_shared_events_cost_no_more_than_enough_of_them(count):
     (clock,) = clocks(lines, rows(*at))
     assert clock.zone_ms == HOUR
     assert clock.pairs <= 1_000
+
+
+def test_a_log_that_shows_a_time_in_utc_tells_its_zone_by_itself():
+    lines = [
+        line("app.log", NOON + 8 * HOUR + 3, EventKind.time_told, number=NOON),
+        *given_at("app.log", NOON + 9 * HOUR + 5),
+    ]
+    (clock,) = clocks(facts(lines), rows(NOON))
+    assert (clock.zone_ms, clock.skew_ms, clock.zone_from) == (8 * HOUR, HOUR + 5, "by its own lines")
+    (clock,) = clocks(facts(lines[:1]), References())
+    assert (clock.zone_ms, clock.skew_ms) == (8 * HOUR, None)
+    (clock,) = clocks(facts(lines), rows(NOON), log_zone_ms=9 * HOUR)
+    assert clock.zone_from == "--log-zone"

@@ -5,7 +5,8 @@ Method      A framer is made for one file from a sample of its lines: the layout
             of one (its front was cut off), the message of the line before it (which then ends behind the logger's
             name), or a continuation.
 Times       Where the wrapper's time is UTC and the line's own has no zone, the two tell the zone (a multiple of 15
-            minutes). A time without a date takes it from the lines before; where none has one it stays a time of day.
+            minutes). A time without a date takes it from the lines before, from `Kafka startTimeMs: ...` (clients since
+            2.3) or from the file's name; where nothing tells it stays a time of day.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from kafkatx.text.logs.wrappers import WRAPPERS, Wrapped, Wrapper, unwrap, wrapp
 
 SAMPLE_LINES = 200
 """Lines of a sample that are looked at."""
+FURTHEST_WEST_MS = -(10 * 4 + 1) * ZONE_STEP_MS
+"""Zones of places where people live begin at -10:00; a time of day alone can't tell -11:00 from +13:00."""
 STRUCTURED = "structured"
 REMNANT = "remnant"
 MESSAGE_ONLY = "message"
@@ -74,6 +77,8 @@ _LOGGER_LEFT = re.compile(
     re.DOTALL,
 )
 _NO_LEVEL = re.compile(r"(?P<front>[^\[\]\n]{0,40}\])? {0,4}(?=\[)")
+_TIME_TOLD = re.compile(r"Kafka startTimeMs: (1\d{12})(?!\d)")
+_TIME_OF_DAY = re.compile(r"(?<![\d:])\d\d:\d\d:\d\d[.,]\d{3}(?!\d)")
 _BROKER_LOGGER = re.compile(r"\((?:[\w$-]{1,99}\.){1,20}[\w$-]{1,99}(?::\d{1,6})?\)")
 
 
@@ -90,9 +95,13 @@ class Framer:
         self._order: tuple[Layout, ...] = LAYOUTS
         self._wrappers: tuple[Wrapper, ...] = WRAPPERS
         self._indent = 0
-        self._midnight = midnight
+        self._midnight = self._first_midnight = midnight
         self._last_of_day = -1
         self._choose(sample)
+
+    def restart(self) -> None:
+        """Forget the times met so far: the file is framed from its beginning."""
+        self._midnight, self._last_of_day = self._first_midnight, -1
 
     def frame(self, line: str, before: str = "") -> Framed:
         """Frame a line; `before` is the line above it, of use where that one ends behind the logger's name."""
@@ -129,6 +138,8 @@ class Framer:
         indents: dict[int, int] = {}
         wrappers: dict[str, Wrapper] = {}
         for _, line in zip(range(SAMPLE_LINES), sample, strict=False):
+            if told := _TIME_TOLD.search(line):
+                self._learn_day(line, int(told[1]))
             wrappers |= {wrapper.name: wrapper for wrapper in wrappers_of(line)}
             text = unwrap(line).text
             inner = text.lstrip(" ")
@@ -141,6 +152,14 @@ class Framer:
         seen = [layout for at, layout in enumerate(LAYOUTS) if counts[at]]
         self._order = (*seen, *(layout for layout in LAYOUTS if layout not in seen))
         self._indent = max(indents, key=lambda width: indents[width]) if indents else 0
+
+    def _learn_day(self, line: str, told: int) -> None:
+        """Take the day of times without a date from a line that shows the UTC time of its own writing."""
+        time = _TIME_OF_DAY.search(line)
+        if self._first_midnight is None and time and (of_day := read_stamp(time[0]).of_day) >= 0:
+            ahead = (of_day - told - FURTHEST_WEST_MS) % DAY_MS + FURTHEST_WEST_MS
+            local = told + round(ahead / ZONE_STEP_MS) * ZONE_STEP_MS
+            self._midnight = self._first_midnight = local - local % DAY_MS
 
     def _structured(self, wrapped: Wrapped) -> Framed | None:
         text = wrapped.text

@@ -25,6 +25,7 @@ from kafkatx.text.logs.filling import COLUMNS
 from kafkatx.text.logs.framing import Framed, Framer
 from kafkatx.text.logs.matching import prefilter
 from kafkatx.text.logs.meaning import OWN_NODE, event_of, side_of
+from kafkatx.text.logs.stamps import day_of_name
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.thinning import Thinning
 from kafkatx.text.logs.windows import window_of
@@ -35,7 +36,7 @@ DIGEST_BYTES = 4096
 """Bytes of a source's beginning that its digest is made of."""
 LAST_BYTES = 1 << 13
 """Bytes of a source's end that tell when it ends."""
-SAMPLE_LINES = 100
+SAMPLE_LINES = 200
 """Lines of a source's beginning that tell its layout, and when it begins."""
 MOST_STRINGS = 100_000
 """Strings of a source above which those go that no kept event points to."""
@@ -94,9 +95,10 @@ class _Reading:
     def run(self, strings: Strings) -> Iterator[Any]:
         """Read everything; yield what is kept, its strings moved to the common table."""
         sample = [line.text for line in islice(lines(self.file, self.part.position, self.part.end), SAMPLE_LINES)]
-        self.framer = Framer(sample)
+        self.framer = Framer(sample, day_of_name(self.file.path))
         framed = [self.framer.frame(text) for text in sample]
         self._look_at(framed)
+        self.framer.restart()
         shape = shape_of(sample, framed)
         for cut, found in cuts(self.window, self.framer, shape, prefilter()):
             self._take_cut(cut, found)

@@ -48,6 +48,9 @@ _PARTS = re.compile(
 )
 
 
+_DAY_IN_NAME = re.compile(r"(?<!\d)(20\d\d)([-._]?)(\d\d)\2(\d\d)(?!\d)")
+
+
 @dataclass(frozen=True, slots=True)
 class Stamp:
     """A printed time. `at`: milliseconds since the epoch, as if UTC where no zone is printed, -1 where no date is.
@@ -109,6 +112,12 @@ def midnight_of(year: int, month: int, day: int) -> int | None:
         return (date(year, month, day).toordinal() - date(1970, 1, 1).toordinal()) * DAY_MS
     except ValueError:
         return None
+
+
+def day_of_name(path: str) -> int | None:
+    """Return the first millisecond (as if UTC) of the day that a file's name tells (`app-2023-02-08.log`)."""
+    found = _DAY_IN_NAME.search(path.rpartition("/")[2])
+    return midnight_of(int(found[1]), int(found[3]), int(found[4])) if found else None
 
 
 def zone_ms(zone: str | None) -> int | None:

@@ -10,7 +10,7 @@ from kafkatx.terms.events import Level
 from kafkatx.text.logs.contexts import Context, split_context
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, STRUCTURED, Framer, continues
 from kafkatx.text.logs.layouts import LAYOUTS
-from kafkatx.text.logs.stamps import NO_STAMP, midnight_of, read_stamp
+from kafkatx.text.logs.stamps import NO_STAMP, day_of_name, midnight_of, read_stamp
 from kafkatx.text.logs.wrappers import WRAPPERS, unwrap
 from tests.evidence import cases
 
@@ -192,6 +192,26 @@ def test_times_without_a_date_take_it_from_lines_before_and_pass_midnight():
     assert framer.frame(clock.format("23:59:59.000")).at == ms(2023, 2, 8, 23, 59, 59)
     assert framer.frame(clock.format("00:00:01.000")).at == ms(2023, 2, 9, 0, 0, 1)
     assert framer.frame("Feb  9 15:42:18 INFO hello").at == ms(2023, 2, 9, 15, 42, 18)
+
+
+@pytest.mark.parametrize("zone", [-10, -5, 0, 5, 8, 13])
+def test_a_client_that_prints_its_start_in_milliseconds_tells_the_day(zone):
+    for hour in (0, 3, 11, 23):
+        start = ms(2023, 2, 8, hour, 30, 0, 100)
+        local = start + zone * 3_600_000 + 7
+        clock = datetime.fromtimestamp(local / 1000, UTC).strftime("%H:%M:%S.") + f"{local % 1000:03d}"
+        line = f"{clock} [main] INFO o.a.k.c.u.AppInfoParser - Kafka startTimeMs: {start}"
+        assert Framer([line]).frame(line).at == local, (hour, zone)
+
+
+def test_the_name_of_a_file_may_tell_the_day_and_reading_again_starts_with_it():
+    assert day_of_name("logs/app-2023-02-08.log") == day_of_name("logs/app.20230208.log") == ms(2023, 2, 8)
+    assert day_of_name("logs/2023-02-08/app-20230299-123456789.log") is None
+    framer = Framer(midnight=ms(2023, 2, 8))
+    for _ in range(2):
+        framer.restart()
+        assert framer.frame("01:00:00.000 [main] INFO a.b.C - hello").at == ms(2023, 2, 8, 1)
+        assert framer.frame("20:00:00.000 [main] INFO a.b.C - hello").at == ms(2023, 2, 8, 20)
 
 
 def test_a_wrapper_in_utc_tells_the_zone_of_the_time_inside():
