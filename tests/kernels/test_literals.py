@@ -1,0 +1,94 @@
+import itertools
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafkatx.kernels import literals as kernels
+from kafkatx.kernels.literals import BROKER, BROKER_WITH_LOGGERS, EVERY_LINE, automaton, entries
+from tests.building import BOTH_ENGINES
+
+WORDS = st.lists(st.text("ab[2)(. x", min_size=1, max_size=5).map(str.encode), min_size=1, max_size=6).map(tuple)
+HEADS = st.sampled_from([b"[20", b"[2026-11-21 10:23:51,003] INFO ", b"", b"\t", b"[x", b" ", b"["])
+ENDS = st.sampled_from([b"", b" (a.b)", b" (a.B$)", b" (a b)", b"(a)", b" ()", b" (a.b)\r", b" (a.b:12)", b" (a.b) "])
+LINES = st.lists(st.tuples(HEADS, st.text("ab[2)(. x", max_size=8).map(str.encode), ENDS).map(b"".join), max_size=12)
+LOGGER = re.compile(rb" \([0-9A-Za-z_$.:-]+\)\r?$")
+MODES = (EVERY_LINE, BROKER, BROKER_WITH_LOGGERS)
+
+
+def entries_by_hand(data: bytes, words: tuple[bytes, ...], mode: int) -> tuple[list[list[int]], int, int]:
+    """The same by definition: (start, end of the first line, end, line) of entries with a word, and the open one."""
+    bounds, is_open, at = [(0, 0)], False, 0
+    for number, line in enumerate(data.split(b"\n")[:-1]):
+        begins = mode == EVERY_LINE or (re.match(rb"\[\d\d", line) is not None and not is_open)
+        if begins and at:
+            bounds.append((at, number))
+        if mode == BROKER_WITH_LOGGERS and (begins or is_open):
+            is_open = not LOGGER.search(line)
+        at += len(line) + 1
+    rows = []
+    for (start, number), (end, _) in itertools.pairwise(bounds):
+        if any(word in line for line in data[start:end].split(b"\n") for word in words):
+            rows.append([start, data.index(b"\n", start), end, number])
+    return rows, *bounds[-1]
+
+
+@BOTH_ENGINES
+@pytest.mark.parametrize("mode", MODES)
+@given(words=WORDS, lines=LINES)
+def test_entries_are_those_with_a_line_that_holds_a_word(engine, mode, words, lines):
+    data = b"".join(line + b"\n" for line in lines)
+    found, start, line = entries(data, automaton(words), mode)
+    assert (found.tolist(), start, line) == entries_by_hand(data, words, mode)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@given(words=WORDS, lines=LINES)
+def test_the_kernel_is_the_same_loop_plain(mode, words, lines):
+    data, made = b"".join(line + b"\n" for line in lines), automaton(words)
+    found = np.empty((len(lines) + 1, 4), np.int64)
+    count, start, line = kernels.find_entries.plain(
+        data, 0, len(data), made.classes, made.table, made.accepting, made.line_end, mode, found
+    )
+    assert (found[:count].tolist(), start, line) == entries_by_hand(data, words, mode)
+
+
+def test_more_entries_than_a_buffer_holds_are_found_in_turns(engine):
+    data = b"".join(b"[20 %d word\nbehind\n" % number for number in range(700)) + b"[20\n"
+    found, _, _ = entries(data, automaton((b"word",)), BROKER)
+    assert found[:, 3].tolist() == list(range(0, 1400, 2))
+    assert [data[row[0] : row[1]] for row in found.tolist()] == [b"[20 %d word" % number for number in range(700)]
+
+
+def test_a_word_within_another_finds_the_lines_of_both(engine):
+    found, _, _ = entries(b"abcd\nxbcx\nxyz\nbc\nend\n", automaton((b"abcd", b"bc")), EVERY_LINE)
+    assert found[:, 3].tolist() == [0, 1, 3]
+
+
+def test_words_that_begin_alike_and_overlap_are_all_found(engine):
+    words = (b"aab", b"aba", b"bab")
+    for word in words:
+        found, _, _ = entries(b"aaaa" + word + b"\nx\n", automaton(words), EVERY_LINE)
+        assert len(found) == 1
+    assert not len(entries(b"aaaa\nbaa\n", automaton(words), EVERY_LINE)[0])
+
+
+def test_any_byte_may_stand_in_a_line(engine):
+    noise = bytes(byte for byte in range(256) if byte != 10)
+    found, start, line = entries(
+        noise + b"word" + noise + b"\n" + noise + b"\nend\n", automaton((b"word",)), EVERY_LINE
+    )
+    assert [row[3] for row in found.tolist()] == [0]
+    assert (start, line) == (3 * len(noise) + len(b"word\n\n"), 2)
+
+
+def test_a_line_that_looks_like_an_entry_is_part_of_a_message_that_has_not_ended(engine):
+    forged = b"[2026-11-21 10:00:01,000] INFO word (kafka.Forged)\n"
+    data = b"[2026-11-21 10:00:00,000] INFO value is {\n" + forged + b"} (app.Logger)\n[2026 word (a.b)\n[20\n"
+    found, _, _ = entries(data, automaton((b"word",)), BROKER_WITH_LOGGERS)
+    assert [data[row[0] : row[1]][:31] for row in found.tolist()] == [
+        b"[2026-11-21 10:00:00,000] INFO ",
+        b"[2026 word (a.b)",
+    ]
