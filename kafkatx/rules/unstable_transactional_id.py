@@ -26,21 +26,17 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Actor, Considered, Finding, Place, Remedy, Step, Subject
 from kafkatx.rules.wording import begin_row, completion_row, plural
+from kafkatx.terms.frameworks import UUID, recognise_id
 from kafkatx.terms.times import clock
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
 
 RULE = "unstable_transactional_id"
 FEWEST, MANY = 3, 5
-_UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 _RANDOM = re.compile(
-    rf"(?P<uuid>{_UUID})|(?P<pod>-[a-z0-9]{{8,10}}-[bcdfghjklmnpqrstvwxz2456789]{{5}}(?![a-z0-9]))"
+    rf"(?P<uuid>{UUID})|(?P<pod>-[a-z0-9]{{8,10}}-[bcdfghjklmnpqrstvwxz2456789]{{5}}(?![a-z0-9]))"
     r"|(?P<hex>(?<![0-9a-zA-Z])(?=[0-9a-fA-F]*[0-9])(?=[0-9a-fA-F]*[a-fA-F])[0-9a-fA-F]{8,}(?![0-9a-zA-Z]))|(?P<number>[0-9]{6,})"
 )
-_STREAMS = re.compile(rf".+-{_UUID}-[0-9]+")
-"""`application.id`-UUID-thread (exactly_once_v2): the UUID is kept in the state directory, lost with it
-(StreamsProducer, 2.6 and later).
-"""
 
 
 @dataclass(slots=True)
@@ -73,10 +69,11 @@ def check(story: Story) -> Iterator[Finding]:
 
 def skeleton_of(name: str) -> str | None:
     """The id with its random parts replaced by what they are; None where it has none, or a framework makes such ids."""
-    if _STREAMS.fullmatch(name):
-        return None
     skeleton = _RANDOM.sub(lambda found: f"<{found.lastgroup}>", name)
-    return skeleton if skeleton != name else None
+    if skeleton == name:
+        return None
+    framework = recognise_id(name)
+    return None if framework is not None and framework.certainty >= Verdict.likely else skeleton
 
 
 def _lives(story: Story) -> list[_Life]:
