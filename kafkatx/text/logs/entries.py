@@ -195,7 +195,7 @@ class Cut:
         for number in range(line, max(-1, line - MOST_LINES_BACK), -1):
             framed = self.framer.frame(self._line(at))
             if framed.layout in (MESSAGE_ONLY, REMNANT) and at > 0:
-                framed = self.framer.frame(self._line(at), self._line(self._before(at)))
+                framed = self.framer.frame(self._line(at), self._above(at))
             if self._begins(framed):
                 return at, number, framed
             if at <= lowest:
@@ -230,8 +230,12 @@ class Cut:
     def _line(self, start: int) -> str:
         return _text(self.data[start : _line_end(self.data, start)])
 
+    def _above(self, start: int) -> str:
+        """The two lines above a line."""
+        return _text(self.data[self._before(self._before(start)) : start - 1]).replace("\r\n", "\n")
+
     def _before(self, start: int) -> int:
-        return self.data.rfind(b"\n", 0, start - 1) + 1
+        return self.data.rfind(b"\n", 0, max(0, start - 1)) + 1
 
 
 def _never_throws(framed: Framed) -> bool:

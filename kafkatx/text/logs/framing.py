@@ -104,7 +104,10 @@ class Framer:
         self._midnight, self._last_of_day = self._first_midnight, -1
 
     def frame(self, line: str, before: str = "") -> Framed:
-        """Frame a line; `before` is the line above it, of use where that one ends behind the logger's name."""
+        """Frame a line; `before` is what stands above it (two lines will do).
+
+        It is of use where the line above ends behind the logger's name, or holds nothing but the client's bracket.
+        """
         wrapped = self._unwrapped(line, self._wrappers)
         if framed := self._structured(wrapped) or self._shaped(wrapped):
             return framed
@@ -219,17 +222,25 @@ class Framer:
             )
         if head := self._headless(before):
             context, rest = split_context(text)
+            context = head.context if context is NOTHING else with_thread(context, head.thread)
             return replace(
-                head, context=with_thread(context, head.thread), message=rest.rstrip(),
+                head, context=context, message=rest.rstrip(),
                 message_start=len(text) - len(rest) + wrapped.start if wrapped.start >= 0 else -1,
             )  # fmt: skip
         return self._remnant(wrapped)
 
     def _headless(self, before: str) -> Framed | None:
-        """Return the line before, if it is a line whose message was moved to the next one."""
+        """Return the line before, if it is a line whose message was moved to the next one.
+
+        The bracket of the client may have a line of its own between the two.
+        """
         if not before:
             return None
-        wrapped = unwrap(before)
+        above, _, last = before.rpartition("\n")
+        wrapped = unwrap(last)
+        context, rest = split_context(wrapped.text.strip())
+        if above and not rest and (context.client_id or context.transactional_id) and (head := self._headless(above)):
+            return replace(head, context=with_thread(context, head.thread))
         framed = self._shaped(wrapped)
         if framed is None or not (framed.level >= 0 or framed.logger):
             return None

@@ -321,6 +321,15 @@ def test_an_abort_behind_a_damaged_bracket_is_still_an_abort(events_of):
     assert (failure.kind, failure["api"]) == (EventKind.failure, "abortTransaction")
 
 
+@pytest.mark.parametrize("gap", ["{0}\n{1}{2}", "{0}\n{1}\n{2}", "{0} {1}\n{2}", "{0}\r\n{1}\r\n{2}"])
+def test_a_line_wrapped_behind_its_logger_or_its_bracket_is_one_event(events_of, gap):
+    head = "2024-04-03T18:21:00.063+08:00  INFO 1 --- [worker] o.a.k.clients.producer.KafkaProducer  :"
+    ids = "[Producer clientId=producer-1, transactionalId=TEST-TID-1] "
+    [event] = events_of(gap.format(head, ids, "Aborting incomplete transaction"))
+    assert (event.kind, event["transactional_id"]) == (EventKind.abort_called, "TEST-TID-1")
+    assert event.at == datetime(2024, 4, 3, 10, 21, 0, 63_000, UTC).timestamp() * 1000
+
+
 def test_a_forged_line_is_no_event(events_of):
     forged = java("ProducerId set to 66 with epoch 6")
     for lines in (

@@ -178,6 +178,9 @@ def test_a_message_may_stand_on_the_line_after_the_loggers_name():
     assert (framed.thread, framed.message, framed.level) == ("worker-1", ABORT, Level.info)
     assert framed.context.transactional_id == "TEST-TID-1"
     assert framer.frame(IDS + ABORT, LINE).at == -1
+    for before in (f"{head}\n{IDS}", f"hello\n{head} {IDS}"):
+        again = framer.frame(ABORT, before)
+        assert (again.at, again.message, again.context.transactional_id) == (framed.at, ABORT, "TEST-TID-1"), before
 
 
 def test_times_without_a_date_take_it_from_lines_before_and_pass_midnight():
