@@ -129,6 +129,7 @@ WORDS: dict[EventKind, tuple[str, str]] = {
     EventKind.too_few_brokers: ("__transaction_state could not be created", ""),
     EventKind.log_not_truncated: ("a follower had nothing to truncate", "place offset"),
     EventKind.group_rebalanced: ("the group was rebalanced", "group detail"),
+    EventKind.session_expired: ("a session with ZooKeeper expired", "detail"),
     EventKind.broker_release: ("a broker says its release", "detail"),
     EventKind.truncation_asked: ("a follower was asked to truncate", "place offset"),
     EventKind.controller_changed: ("the controller changed", "node"),

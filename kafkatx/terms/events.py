@@ -244,5 +244,7 @@ class EventKind(IntEnum):
     """A controller took over. [node, other_epoch: controller epoch]"""
     broker_failed = 122
     """The controller (with ZooKeeper) saw brokers go. [detail: the brokers]"""
+    session_expired = 123
+    """A session with ZooKeeper expired: the broker's own, or one that ZooKeeper gave up. [detail, number: ms]"""
     other = 127
     """A line of the catalogue that no rule asks for yet. [detail: the template]"""

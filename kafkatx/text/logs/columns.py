@@ -17,7 +17,7 @@ from kafkatx.kernels import templates as kernels
 from kafkatx.kernels.rows import EVENT
 from kafkatx.segments.interning import Interner
 from kafkatx.terms.catalogue import EventTemplate
-from kafkatx.terms.events import Side
+from kafkatx.terms.events import EventKind, Side
 from kafkatx.text.logs.contexts import NOTHING, Context, split_context
 from kafkatx.text.logs.filling import COLUMNS, NUMBERS, empty_row, fill_field
 from kafkatx.text.logs.matching import patterns
@@ -79,7 +79,8 @@ def _events(data: bytes, out: Any, strings: Strings) -> Any:
     events = np.full(len(out), -1, np.int64).astype(EVENT)
     events["repeats"] = 0
     head, thrown, shown = out[:, kernels.PATTERN], out[:, kernels.THROWN], out[:, kernels.THROWN_CLASS + 1] > 0
-    counts = (thrown >= 0) & ((head < 0) | vague()[head])
+    is_storage = kinds()[thrown] == EventKind.storage_failed
+    counts = (thrown >= 0) & ((head < 0) | vague()[head] | is_storage)
     events["level"] = out[:, kernels.LEVEL]
     events["kind"] = np.where(counts, kinds()[thrown], kinds()[head])
     events["side"] = np.where(head >= 0, sides()[head], Side.unknown)

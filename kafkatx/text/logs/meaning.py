@@ -56,7 +56,7 @@ def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
         fill(row, found, strings)
         row[COLUMNS["side"]] = found.pattern.entry.side
     kind = found.kind if found else None
-    if thrown and (kind is None or kind in VAGUE):
+    if thrown and (kind is None or kind in VAGUE or thrown.kind is EventKind.storage_failed):
         kind = thrown.kind
         fill(row, thrown, strings)
         row[COLUMNS["side"]] = found.pattern.entry.side if found else Side.unknown
