@@ -16,6 +16,7 @@ from kafkatx.kernels import engine
 from kafkatx.kernels.batches import CHECK_NONE
 from kafkatx.segments.batches import SegmentWalk
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.topics import TRANSACTION_STATE
 
 SAMPLED_BATCHES = 256
 """Batches at the start of each segment by which directories without a cluster.id are recognised as replicas of each
@@ -48,7 +49,7 @@ class Capture:
             for item in directory.items:
                 if item.kind in LOGS and item.folder and not item.left_out:
                     found.setdefault((item.folder.topic, item.folder.partition), []).append((directory, item))
-        return found
+        return _without_retellings(found)
 
     def texts(self, *kinds: Kind) -> list[Item]:
         """Logs of brokers and clients, settings and the like, wherever they lie; those that are used."""
@@ -63,6 +64,20 @@ class Capture:
                 if item.kind is kind and item.folder and not item.left_out:
                     found.setdefault((item.folder.topic, item.folder.partition), []).append(item)
         return found
+
+
+Files = dict[Partition, list[tuple[DataDirectory, Item]]]
+
+
+def _without_retellings(found: Files) -> Files:
+    """Leave out states that a tool told, which have no offsets of their own, where the coordinator's log is at hand."""
+    has_log = any(
+        item.kind is Kind.LOG for key, files in found.items() if key[0] == TRANSACTION_STATE for _, item in files
+    )
+    if not has_log:
+        return found
+    kept = {key: [file for file in files if file[1].kind is Kind.LOG] for key, files in found.items()}
+    return {key: files for key, files in kept.items() if files}
 
 
 def common_depth(one: DataDirectory, other: DataDirectory) -> int:

@@ -22,7 +22,9 @@ from kafkatx.formats.file_names import (
 )
 from kafkatx.kernels.batches import CHECK_NONE, HEADER_SIZE, LOG_OVERHEAD, is_plausible, is_plausible_legacy
 from kafkatx.segments.batches import SegmentWalk
+from kafkatx.sources.archives import SEPARATOR, STANDARD_INPUT, mount, packing, real_path
 from kafkatx.sources.files import OpenFile
+from kafkatx.sources.packing import Packing
 from kafkatx.terms.errors import UsageError
 from kafkatx.text.parts import is_text
 
@@ -44,6 +46,7 @@ OF_DIRECTORY = {
     *checkpoints.OFFSET_CHECKPOINTS,
 }
 """Files of a data directory itself, which may be called like a partition folder (`broker-1`)."""
+FOREIGN = "an archive of a kind that is not read; unpack it first"
 DUMPING = b"Dumping "
 """First word of kafka-dump-log's output, in all releases."""
 SWAP = f".{FileSuffix.SWAP}"
@@ -64,13 +67,37 @@ def inventory(paths: Iterable[str | Path], cut_texts: bool = True) -> list[Item]
     """
     items: dict[str, Item] = {}
     for root in map(str, paths):
-        if not os.path.lexists(root):
+        if root != STANDARD_INPUT and not os.path.lexists(root):
             raise UsageError(f"{root}: no such file or directory")
         for item in _items(root):
-            items.setdefault(os.path.realpath(item.path), item)
+            for file in _opened_up(item):
+                items.setdefault(os.path.realpath(file.path), file)
     parts_of = _parts if cut_texts else _whole
     found = [part for item in _without_swapped(items.values()) for part in parts_of(item)]
     return sorted(found, key=lambda item: (item.path, item.part.position if item.part else -1))
+
+
+def _opened_up(item: Item) -> Iterator[Item]:
+    """A file as it is; an archive as what lies in it, and what could not be had of it."""
+    if item.kind is not Kind.ARCHIVE or item.left_out:
+        yield item
+        return
+    try:
+        mounted = mount(item.path)
+    except OSError as error:
+        yield replace(item, left_out=error.strerror)
+        return
+    for problem in mounted.problems:
+        yield replace(item, path=f"{item.path}{SEPARATOR}", left_out=problem)
+    if mounted.is_file:
+        yield _by_content(replace(item, kind=Kind.OTHER))
+        return
+    for folder, folders, names in os.walk(mounted.root):
+        folders.sort()
+        is_data_directory = not OF_DIRECTORY.isdisjoint(names)
+        for name in sorted(names):
+            shown = mounted.display(os.path.join(folder, name))  # noqa: PTH118
+            yield from _opened_up(_item(shown, item.root, is_data_directory))
 
 
 def _whole(item: Item) -> Iterator[Item]:
@@ -92,6 +119,9 @@ def _items(root: str) -> Iterator[Item]:
 
     Each folder is entered once, so a loop of links can't trap the walk.
     """
+    if root == STANDARD_INPUT:
+        yield Item(root, root, "", Kind.ARCHIVE, 0)
+        return
     if not Path(root).is_dir():
         yield _item(root, root, _is_data_directory(Path(root).absolute().parent))
         return
@@ -122,10 +152,11 @@ def _is_data_directory(folder: Path) -> bool:
 def _item(path: str, root: str, in_data_directory: bool) -> Item:
     place = Path(path)
     try:
-        size = place.stat().st_size
+        real = Path(real_path(path))
+        size = real.stat().st_size
     except OSError as error:
         return Item(path, root, str(place.parent), Kind.UNREADABLE, 0, left_out=error.strerror)
-    if not place.is_file():
+    if not real.is_file():
         return Item(path, root, str(place.parent), Kind.OTHER, 0, left_out="not a regular file")
     folder = None if in_data_directory else parse_partition_folder(place.absolute().parent.name)
     directory = str(place.parent.parent) if folder else str(place.parent)
@@ -136,7 +167,7 @@ def _item(path: str, root: str, in_data_directory: bool) -> Item:
 
 
 def _by_name(item: Item, name: str) -> Item:
-    segment = parse_segment_file(name)
+    segment = parse_segment_file(name) or parse_segment_file(_without_packing(name))
     if segment is not None and not _is_dump_saved_as(item):
         why = IGNORED_SUFFIXES.get(segment.suffix)
         folder = item.folder or PartitionFolder(Path(item.path).absolute().parent.name, -1)
@@ -155,8 +186,11 @@ def _by_name(item: Item, name: str) -> Item:
 def _by_content(item: Item) -> Item:
     """A file whose name says nothing: record batches betray themselves."""
     try:
+        packed = packing(item.path)
+        if packed not in (None, Packing.COMPRESSED):
+            return replace(item, kind=Kind.ARCHIVE, left_out=FOREIGN if packed is Packing.FOREIGN else None)
         with OpenFile(item.path) as file:
-            head = file.read(0, 4096)
+            head, item = file.read(0, 4096), replace(item, size=file.size)
     except OSError as error:
         return replace(item, kind=Kind.UNREADABLE, left_out=error.strerror)
     if _begins_with_batch(head, item.size):
@@ -165,6 +199,12 @@ def _by_content(item: Item) -> Item:
     if is_text(head):
         return replace(item, kind=Kind.TEXT)
     return replace(item, left_out="not recognised") if head else replace(item, left_out="empty")
+
+
+def _without_packing(name: str) -> str:
+    """Name of a file before it was compressed."""
+    stem, _, ending = name.rpartition(".")
+    return stem if ending in ("gz", "zst", "bz2", "xz") else name
 
 
 def _is_dump_saved_as(item: Item) -> bool:

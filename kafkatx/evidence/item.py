@@ -26,7 +26,7 @@ class Kind(StrEnum):
     STATES = "states"
     OFFSETS = "offsets"
     RECORDS = "records"
-    ADMIN = "kafka-transactions"
+    ARCHIVE = "archive"
     TEXT_LOG = "text-log"
     SETTINGS = "settings"
     OTHER = "other"
@@ -40,7 +40,7 @@ class Kind(StrEnum):
 
 
 OF_NO_BROKER = frozenset(
-    {Kind.RECORDS, Kind.ADMIN, Kind.TEXT_LOG, Kind.SETTINGS, Kind.OTHER, Kind.TEXT, Kind.UNREADABLE}
+    {Kind.RECORDS, Kind.ARCHIVE, Kind.TEXT_LOG, Kind.SETTINGS, Kind.OTHER, Kind.TEXT, Kind.UNREADABLE}
 )
 
 

@@ -29,6 +29,7 @@ from kafkatx.segments.names import Names
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.topics import INTERNAL
+from kafkatx.text.dump.reading import producer_entries
 
 MAGIC = 2
 
@@ -174,7 +175,8 @@ def snapshot_entries(item: Item) -> tuple[Rows, list[Damage]]:
     try:
         with OpenFile(item.path) as file:
             if item.part is not None:
-                return producer_states(item.path, b"")[0], []
+                printed = producer_entries(file, item.part)
+                return printed.rows, printed.damage
             return producer_states(item.path, file.read(0, file.size))
     except OSError as error:
         unreadable = Damage("unreadable", item.path, 0, item.size, "a readable file", str(error.strerror))

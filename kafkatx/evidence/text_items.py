@@ -23,7 +23,7 @@ KINDS = {
     PartKind.CONSOLE_STATES: Kind.STATES,
     PartKind.CONSOLE_OFFSETS: Kind.OFFSETS,
     PartKind.CONSOLE_RECORDS: Kind.RECORDS,
-    PartKind.ADMIN_TRANSACTIONS: Kind.ADMIN,
+    PartKind.ADMIN_TRANSACTIONS: Kind.STATES,
     PartKind.LOG: Kind.TEXT_LOG,
     PartKind.SETTINGS: Kind.SETTINGS,
     PartKind.PROSE: Kind.TEXT,
@@ -68,7 +68,7 @@ def _item(file: Item, part: Part) -> Item:
 
 def _folder(file: Item, part: Part) -> PartitionFolder | None:
     """The partition that was dumped: as the text says, else as the folder of the text is called."""
-    if part.kind is PartKind.CONSOLE_STATES:
+    if KINDS[part.kind] is Kind.STATES:
         return PartitionFolder(TRANSACTION_STATE, max(0, part.partition or 0))
     if part.topic is not None:
         return PartitionFolder(part.topic, part.partition if part.partition is not None else -1)

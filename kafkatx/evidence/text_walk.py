@@ -11,15 +11,18 @@ from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.dump.reading import batch_chunks, state_chunks
 from kafkatx.text.dump.rows import TextRows
-from kafkatx.text.pages import Part
+from kafkatx.text.pages import Part, PartKind
+from kafkatx.text.told_states import told_states
 
 ELIDED = "printed with lines or fields left out: what is not there may have been"
+TELLING = "states as a tool printed them: without offsets and times of their own, and nothing says what is missing"
+TOLD = (PartKind.CONSOLE_STATES, PartKind.ADMIN_TRANSACTIONS)
 CUT = "a piece of what the tool printed: what lies before and behind it is unknown"
 
 
 @dataclass(slots=True)
 class TextWalk:
-    """Rows of what a tool printed of a log; `is_open_ended` says that the log may go on behind them."""
+    """Rows of what a tool printed of a log, and what is to be said of them."""
 
     file: OpenFile
     part: Part
@@ -37,15 +40,24 @@ class TextWalk:
 
     def states(self, names: Names) -> Iterator[tuple[Rows, Rows]]:
         """Batches and coordinator rows (kernels.rows.STATE) in the order printed."""
-        for batches, states in state_chunks(self.file, self.part, names):
+        chunks = told_states if self.part.kind in TOLD else state_chunks
+        for batches, states in chunks(self.file, self.part, names):
             self._note(batches)
             self._note(states)
             if len(batches.rows):
                 yield batches.rows, states.rows
 
+    def printed(self) -> Iterator[TextRows]:
+        """Batches with the line of each."""
+        if self.part.kind in TOLD:
+            return (batches for batches, _ in told_states(self.file, self.part, Names()))
+        return batch_chunks(self.file, self.part)
+
     @property
     def note(self) -> str | None:
         """What a reader must know of the part, None where it is whole."""
+        if self.part.kind in TOLD:
+            return TELLING
         if self.is_elided or self.part.is_elided:
             return ELIDED
         return None if self.part.is_whole else CUT

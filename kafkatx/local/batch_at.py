@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.evidence.item import Item
+from kafkatx.evidence.text_walk import TextWalk
 from kafkatx.formats.control_record import ControlType
 from kafkatx.formats.record_batch import (
     codec_of,
@@ -26,7 +27,6 @@ from kafkatx.segments.entries import aborted_transactions
 from kafkatx.segments.records import RecordChunk, RecordWalk
 from kafkatx.segments.resync import crc_matches
 from kafkatx.sources.files import OpenFile, read_small
-from kafkatx.text.dump.reading import batch_chunks
 from kafkatx.text.pages import Part
 
 MAGIC = 2
@@ -90,7 +90,7 @@ def _may_hold(item: Item, behind: Item | None, offset: int) -> bool:
 
 def _printed(file: OpenFile, part: Part, offset: int) -> Any | None:
     """The batch that a tool printed for an offset; its position is that of the line."""
-    for chunk in batch_chunks(file, part):
+    for chunk in TextWalk(file, part).printed():
         at = np.flatnonzero((chunk.rows["base_offset"] <= offset) & (chunk.rows["last_offset"] >= offset))
         if len(at):
             row = chunk.rows[at[0]].copy()

@@ -12,6 +12,7 @@ import numpy as np
 from kafkatx.evidence.directories import Partition
 from kafkatx.evidence.item import Item
 from kafkatx.evidence.reading import offset_limits, snapshot_entries
+from kafkatx.evidence.text_walk import TextWalk
 from kafkatx.kernels.batches import CHECK_NONE, HEADER_SIZE
 from kafkatx.rules.diagnosis import OpenedPlace
 from kafkatx.rules.finding import Place
@@ -19,7 +20,6 @@ from kafkatx.segments.batches import SegmentWalk
 from kafkatx.segments.entries import SNAPSHOT_HEADER_SIZE
 from kafkatx.segments.resync import crc_matches
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.dump.reading import batch_chunks
 from kafkatx.text.pages import Part
 
 
@@ -101,7 +101,7 @@ class Opener:
 
     def _search_text(self, key: Partition, file: OpenFile, part: Part, offsets: list[int]) -> None:
         """Lines that print the batches wanted."""
-        for chunk in batch_chunks(file, part):
+        for chunk in TextWalk(file, part).printed():
             starts, ends = chunk.rows["base_offset"], chunk.rows["last_offset"]
             for offset in offsets:
                 for number in np.flatnonzero((starts <= offset) & (ends >= offset))[:1].tolist():
