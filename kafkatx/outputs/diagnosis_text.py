@@ -143,14 +143,17 @@ def _rest(diagnosis: Diagnosis) -> Iterable[RenderableType]:
 
 def _coverage(diagnosis: Diagnosis) -> RenderableType:
     """What was read, in a line or two; --json names every file."""
-    read = [entry for entry in diagnosis.coverage if entry.batches]
-    size = sum(entry.bytes for entry in read)
-    batches, checked = sum(entry.batches for entry in read), sum(entry.checked_batches for entry in read)
+    segments = [entry for entry in diagnosis.coverage if entry.batches]
+    texts = [entry for entry in diagnosis.coverage if entry.status == "read" and not entry.batches]
+    size = sum(entry.bytes for entry in segments)
+    batches, checked = sum(entry.batches for entry in segments), sum(entry.checked_batches for entry in segments)
     names = Counter(entry.capture for entry in diagnosis.coverage)
-    lines = [
-        f"Read {len(read):,} log segments ({size:,} bytes, {batches:,} batches, CRC checked of {checked:,}) of "
-        f"{len(diagnosis.coverage):,} files in {len(names)} capture{'s' if len(names) != 1 else ''}."
-    ]
+    what = f"{len(segments):,} log segments ({size:,} bytes, {batches:,} batches, CRC checked of {checked:,})"
+    if texts:
+        told = f"{len(texts):,} logs and files of settings ({sum(entry.bytes for entry in texts):,} bytes)"
+        what = f"{what} and {told}" if segments else told
+    files = f"{len(diagnosis.coverage):,} file{'s' if len(diagnosis.coverage) != 1 else ''}"
+    lines = [f"Read {what} of {files} in {len(names)} capture{'s' if len(names) != 1 else ''}."]
     left_out = Counter(entry.note for entry in diagnosis.coverage if entry.status in ("left out", "unreadable"))
     lines += [
         f"Left out: {count:,} file{'s' if count != 1 else ''}, {note}." for note, count in left_out.most_common(5)
