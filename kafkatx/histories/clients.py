@@ -20,6 +20,7 @@ from kafkatx.histories.attributions import NETWORK_THREAD, OPENING, Attributions
 from kafkatx.histories.failures import failures
 from kafkatx.histories.logs import ClientInstance, Initialised, LogStory
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.setting_names import kafka_name
 from kafkatx.text.events import Setting
 
 GIVEN_EPOCH = re.compile(r"producerId=(\d+), epoch=(\d+)")
@@ -277,24 +278,24 @@ def _blocks(story: LogStory) -> dict[int, tuple[Setting, ...]]:
     """Settings printed in logs, by the row of the line that begins their block."""
     begins = story.of_kind(EventKind.config_values)
     found: dict[int, list[Setting]] = defaultdict(list)
-    rows: dict[int, int] = {}
+    rows: dict[tuple[int, int], int] = {}
     for setting in story.facts.settings:
-        if setting.block not in rows:
-            rows[setting.block] = block_row(story.events, begins, setting.source, setting.line)
-        if rows[setting.block] >= 0:
-            found[rows[setting.block]].append(setting)
+        group = setting.source, setting.block
+        if setting.is_printed and group not in rows:
+            rows[group] = block_row(story.events, begins, setting.source, setting.line)
+        if rows.get(group, -1) >= 0:
+            found[rows[group]].append(setting)
     return {row: tuple(settings) for row, settings in found.items()}
 
 
 def _files(story: LogStory) -> list[tuple[str, dict[str, str | None], tuple[Setting, ...]]]:
-    """Settings of sources without events: path, their names of a client, all of them."""
-    with_events = set(np.unique(story.events["source"]).tolist())
+    """Settings of files: path, values by Kafka's names, all of them."""
     found: dict[tuple[int, int], list[Setting]] = defaultdict(list)
     for setting in story.facts.settings:
-        if setting.source not in with_events:
+        if not setting.is_printed:
             found[setting.source, setting.block].append(setting)
     return [
-        (story.facts.sources[source].path, {one.name: one.value for one in settings}, tuple(settings))
+        (story.facts.sources[source].path, {kafka_name(one.name): one.value for one in settings}, tuple(settings))
         for (source, _), settings in found.items()
     ]
 
