@@ -112,7 +112,7 @@ class Reach(Enum):
 
     SHORT = "more must follow"
     EXACT = "all is there"
-    POSSIBLE = "all may be there: some bytes were no UTF-8"
+    POSSIBLE = "all may be there: some bytes were no UTF-8, or are written as `^A`"
     BEYOND = "there is more than declared"
 
 
@@ -130,7 +130,7 @@ class Growth:
     returns: int = 0
     _starts: list[int] = field(default_factory=list)
     _length: int = 0
-    _replaced: int = 0
+    _surplus: int = 0
     _returns: int = 0
     _last_returns: int = 0
     _is_pasted: bool = False
@@ -169,7 +169,7 @@ class Growth:
                 return Reach.EXACT
         if not lengths or max(lengths) < wanted:
             return Reach.SHORT
-        if any(length - 2 * self._replaced <= wanted <= length for length in lengths):
+        if any(length - self._surplus <= wanted <= length for length in lengths):
             return Reach.POSSIBLE
         return Reach.BEYOND
 
@@ -182,8 +182,9 @@ class Growth:
         """Take in a line: bytes of the file that are no UTF-8 count as they stand, U+FFFD that were printed may not."""
         differs = line.size - len(raw) if line.size >= 0 else 0
         self._length += differs
-        self._replaced += 0 if differs else raw.count(REPLACED)
-        self._is_pasted |= _PASTED_CONTROL.search(raw) is not None or b"..." in raw or "\u2026".encode() in raw
+        carets = len(_PASTED_CONTROL.findall(raw))
+        self._surplus += carets + (0 if differs else 2 * raw.count(REPLACED))
+        self._is_pasted |= carets > 0 or b"..." in raw or "\u2026".encode() in raw
         self._last_returns = returns_of(line)
 
 

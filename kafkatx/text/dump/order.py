@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 from kafkatx.text.dump.eras import LineKind
@@ -72,3 +72,32 @@ class Order:
         self.record_offset = offset
         if header is None:
             self.header, self.offset, self.position = None, offset, parsed.number("position")
+
+
+@dataclass(slots=True)
+class Generation:
+    """Which lines can stand in one text: one run of the tool prints the shapes of one release.
+
+    Up to 2.1 lines of records say all, and there are none of batches; later a record stands below its batch. For
+    batches and for records of magic 2 a release knows one shape each.
+    """
+
+    is_flat: bool | None = None
+    shapes: dict[LineKind, dict[str, int]] = field(default_factory=dict)
+
+    def admits(self, parsed: LogLine) -> bool:
+        """Whether a line can stand beside those before it."""
+        if self.is_flat is not None and self.is_flat != (parsed.kind is LineKind.FLAT_RECORD):
+            return False
+        return not _has_one_shape(parsed) or self.shapes.get(parsed.kind, parsed.at) is parsed.at
+
+    def note(self, parsed: LogLine) -> None:
+        """Take in a line."""
+        if self.is_flat is None:
+            self.is_flat = parsed.kind is LineKind.FLAT_RECORD
+        if _has_one_shape(parsed):
+            self.shapes.setdefault(parsed.kind, parsed.at)
+
+
+def _has_one_shape(parsed: LogLine) -> bool:
+    return not parsed.is_loose and (parsed.kind is LineKind.BATCH or "sequence" in parsed.at)

@@ -22,7 +22,7 @@ from kafkatx.segments.damage import Damage
 from kafkatx.text.dump.contents import Contents, Growth, Reach, content_size, decoded_size, joined, looks_decoded
 from kafkatx.text.dump.events import HEADERS, Header, Record, control_of, extent_of, sizes_of
 from kafkatx.text.dump.lines import LogLine, Syntax, is_left_out, loose_line
-from kafkatx.text.dump.order import Fit, Order
+from kafkatx.text.dump.order import Fit, Generation, Order
 from kafkatx.text.lines import Line
 from kafkatx.text.pasted import as_printed
 from kafkatx.text.shapes import Shape
@@ -56,6 +56,7 @@ class LogText:
     _order: Order = field(default_factory=Order)
     _waiting: deque[Line] = field(default_factory=deque)
     _syntax: Syntax = field(default_factory=Syntax)
+    _generation: Generation = field(default_factory=Generation)
     _is_pasted: bool = False
     _budget: int = 0
     _losses: int = 0
@@ -75,6 +76,7 @@ class LogText:
             if parsed is None or not self._is_credible(parsed):
                 continue
             self._in_doubt = False
+            self._generation.note(parsed)
             self.is_elided |= parsed.is_loose
             event = self._headed(line, parsed) if parsed.kind in HEADERS else self._record(line, parsed)
             if event is not None:
@@ -114,6 +116,9 @@ class LogText:
 
     def _is_credible(self, parsed: LogLine) -> bool:
         """Whether a line is one of the log where it could as well be content."""
+        if not self._generation.admits(parsed):
+            self.is_elided |= not self._in_doubt
+            return False
         if not self._has_metadata:
             return self._order.fit(parsed) is Fit.STRICTLY
         return not self._in_doubt or self._order.fit(parsed) is not Fit.NOT
@@ -242,9 +247,9 @@ class LogText:
         """How a line continues the log behind the last record; the end of the text does so, too."""
         if line is None:
             return Fit.STRICTLY
-        parsed = self._syntax.read(line.text)
+        parsed = self._syntax.exact(line.text) or (loose_line(line.text) if self.is_elided else None)
         if parsed is not None:
-            return self._order.fit(parsed)
+            return self._order.fit(parsed) if self._generation.admits(parsed) else Fit.NOT
         return Fit.LOOSELY if _INVALID_BYTES.match(line.text) or _DIED.match(line.text) else Fit.NOT
 
     def _foreign(self, line: Line) -> None:
