@@ -99,7 +99,8 @@ CLAIMS = {
     "many beginnings": "| offset: %d CreateTime: 1 keysize: 1 valuesize: 9000 sequence: 0 headerKeys: ["
     + "] key: a" * 40,
     "flat": "offset: %d position: 7 CreateTime: 1 isvalid: true keysize: 99999999 valuesize: -1 magic: 2 "
-    "compresscodec: NONE producerId: 1 producerEpoch: 0 sequence: 0 isTransactional: true headerKeys: [] key: \ufffd\ufffd",
+    "compresscodec: NONE producerId: 1 producerEpoch: 0 sequence: 0 isTransactional: true headerKeys: [] "
+    "key: \ufffd\ufffd",
 }
 
 
