@@ -6,12 +6,14 @@ of the id's partition of `__transaction_state`. Absent is None.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.initialisations import Why
+from kafkatx.histories.logs import Failure, LogStory
 from kafkatx.histories.participations import Status
+from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.terms.verdicts import Verdict
 
 
@@ -141,6 +143,27 @@ class Leftover:
 
 
 @dataclass(frozen=True, slots=True)
+class LogLine:
+    """A line of a log: `row` among the events of `logs`; `lines` counts those that tell of the same failure.
+
+    `at` is its time by the brokers' zone, `path` and `line` where it stands, `client_id` who wrote it where it says so;
+    `failure` is what it shows of one.
+    """
+
+    at: int | None
+    path: str
+    line: int
+    kind: EventKind
+    level: Level
+    side: Side
+    client_id: str | None
+    lines: int
+    failure: Failure | None
+    row: int
+    logs: LogStory = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ProtocolChange:
     """From here on the producer runs transactions another way (classic, v2)."""
 
@@ -167,7 +190,10 @@ class RowsMissing:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Things alike in a row, told as one: counts by outcome and ender, durations, epochs spanned."""
+    """Things alike in a row, told as one: counts by outcome and ender, durations, epochs spanned.
+
+    `log_kind` is what all its lines of logs are, None where they differ.
+    """
 
     at: int
     until: int
@@ -180,13 +206,15 @@ class Folded:
     slowest_marker_ms: int | None
     first_epoch: int | None
     last_epoch: int | None
+    log_lines: int = 0
+    log_kind: EventKind | None = None
 
     @property
     def count(self) -> int:
         """How many things are folded."""
-        return sum(count for _, _, count in self.transactions) + self.initialisations + self.leftovers
+        return sum(count for _, _, count in self.transactions) + self.initialisations + self.leftovers + self.log_lines
 
 
-Event = Initialisation | Expiry | Transaction | Leftover | ProtocolChange | Idle | RowsMissing
+Event = Initialisation | Expiry | Transaction | Leftover | LogLine | ProtocolChange | Idle | RowsMissing
 TimelineEntry = Event | Folded
 """What a timeline shows: events, and in a short one stretches of them folded."""

@@ -17,15 +17,21 @@ from kafkatx.histories.endings import EndedBy, Protocol
 from kafkatx.histories.events import Folded, Outcome, TimelineEntry
 from kafkatx.histories.growing import Array
 from kafkatx.histories.initialisations import Why
-from kafkatx.histories.items import INITIALISATION, LEFTOVER, TRANSACTION
+from kafkatx.histories.items import INITIALISATION, LEFTOVER, LINE, TRANSACTION
 from kafkatx.histories.telling import rows_missing
 from kafkatx.histories.timeline import Timeline
 from kafkatx.kernels.transactions import PREPARE_COMMIT
+from kafkatx.terms.events import EventKind
 
 SHORTEST_FOLD = 4
 """Fewer things than this are told one by one."""
 MOST_ENTRIES = 60
 """A timeline longer than this is folded harder."""
+REPEATING = (
+    EventKind.produce_retry, EventKind.node_disconnected, EventKind.connection_failed, EventKind.request_timed_out,
+    EventKind.request_cancelled, EventKind.batch_expired, EventKind.concurrent_transactions, EventKind.marker_retry,
+    EventKind.stale_epoch, EventKind.sequence_refused,
+)  # fmt: skip
 APART = -1
 """Class of what is told in full; anything else may be folded with its neighbours of the same class."""
 LEVELS = 3
@@ -69,6 +75,17 @@ def _classes(timeline: Timeline, level: int) -> Array:
     spans = story.spans[items["row"][at]]
     of_kind = 20 + spans["marker_kind"].astype(np.int64) + 10 * (spans["first_offset"] < 0)
     found[at] = np.where(spans["marker_offset"] >= 0, (of_kind, 20, 1)[level], APART)
+    at = np.flatnonzero(items["kind"] == LINE)
+    found[at] = _of_lines(story.logs.events["kind"][items["row"][at]].astype(np.int64), level)
+    return found
+
+
+def _of_lines(kinds: Array, level: int) -> Array:
+    """Lines that repeat themselves while something lasts are alike first, then all of a kind, then whatever is told."""
+    if level == 2:
+        return np.ones(len(kinds), np.int64)
+    repeating = np.isin(kinds, REPEATING) | (level == 1)
+    found: Array = np.where(repeating, 100 + kinds, APART)
     return found
 
 
@@ -116,7 +133,13 @@ def _fold(timeline: Timeline, first: int, end: int) -> Folded:
         slowest_marker_ms=int(waited.max()) if len(waited) else None,
         first_epoch=int(epochs[0]) if len(epochs) and epochs[0] >= 0 else None,
         last_epoch=int(epochs[-1]) if len(epochs) and epochs[-1] >= 0 else None,
+        log_lines=int(items["lines"].sum()),
+        log_kind=_only_kind(story.logs.events["kind"][items["row"][items["kind"] == LINE]]),
     )
+
+
+def _only_kind(kinds: Array) -> EventKind | None:
+    return EventKind(int(kinds[0])) if len(np.unique(kinds)) == 1 else None
 
 
 def _counts(timeline: Timeline, rows: Array) -> tuple[tuple[Outcome, EndedBy, int], ...]:

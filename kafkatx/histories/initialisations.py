@@ -84,7 +84,16 @@ def initialisations(story: Story) -> Initialisations:
     verdict = np.where(
         why == Why.takeover, story.endings.verdict[preceding] if len(story.transactions) else verdict, verdict
     )
-    return Initialisations(why, verdict, preceding)
+    return Initialisations(why, np.where(_is_witnessed(story, why, preceding), Verdict.proved, verdict), preceding)
+
+
+def _is_witnessed(story: Story, why: Any, preceding: Any) -> Any:
+    """Whether logs show what the rows leave open: the coordinator's rollback before, the client's own request."""
+    if not len(story.transactions) or not len(story.witnesses.rollback):
+        return np.zeros(len(why), bool)
+    rolled_back = (why == Why.after_timeout) & (story.witnesses.rollback[preceding] >= 0)
+    own = (why == Why.own_bump) & (story.witnesses.own_bump[preceding] >= 0)
+    return (preceding >= 0) & (rolled_back | own)
 
 
 def _begins_at_zero(story: Story) -> Any:

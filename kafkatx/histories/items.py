@@ -12,11 +12,13 @@ import numpy as np
 
 from kafkatx.histories.growing import Array
 from kafkatx.histories.initialisations import Why
+from kafkatx.histories.logged import logged
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import NOTHING
 
-INITIALISATION, TRANSACTION, LEFTOVER = 0, 1, 2
-"""Kinds of items: rows of story.initialisations, story.transactions, and spans that no transaction owns."""
+INITIALISATION, TRANSACTION, LEFTOVER, LINE = 0, 1, 2, 3
+"""Kinds of items: rows of story.initialisations, story.transactions, spans that no transaction owns, and lines of logs.
+"""
 
 ITEM = np.dtype(
     [
@@ -26,14 +28,16 @@ ITEM = np.dtype(
         ("at", "i8"),
         ("until", "i8"),
         ("instance", "i4"),
+        ("lines", "i4"),
         ("kind", "i1"),
         ("is_headless", "i1"),
     ],
     align=True,
 )
-"""`place` is the offset in the coordinator's log (for a leftover: in its partition); `at` and `until` span the time, -1
-where unknown; `instance` counts the producers that had the id, from 1; `is_headless`: the id's first item, and no start
-of a producer stands there."""
+"""`place` is the offset in the coordinator's log (for a leftover: in its partition, for a line: its row); `at` and
+`until` span the time, -1 where unknown; `instance` counts the producers that had the id, from 1; `is_headless`: the
+id's first row, and no start of a producer stands there; `lines` counts the lines of a log that one of them stands for.
+"""
 
 FOREVER = int(np.iinfo(np.int64).max)
 """`until` of what has not ended."""
@@ -53,11 +57,20 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """Items in order of group and time. Group n is the transactional.id with code n, or strangers[n - ids]."""
+    """Items in order of group and time.
+
+    Group n is the transactional.id with code n, then strangers[n - ids], then ids that only logs name (`in_logs`).
+    """
 
     rows: Array
     strangers: Array
     ids: int
+    in_logs: list[str]
+
+    def name(self, group: int) -> str | None:
+        """The id of a group that logs alone name, None for all others."""
+        first = self.ids + len(self.strangers)
+        return self.in_logs[group - first] if group >= first else None
 
 
 def items_of(story: Story, why: Array, wanted: Wanted) -> Items:
@@ -69,11 +82,42 @@ def items_of(story: Story, why: Array, wanted: Wanted) -> Items:
     owners = _Owners(story)
     items = _ordered(np.concatenate([_initialisations(story), _transactions(story), _leftovers(story, owners)]))
     _number_instances(items, why)
+    items, in_logs = _with_lines(story, items, owners)
     items = items[_in_time(items, wanted)]
     items = items[_in_partitions(story, items, wanted)]
     if wanted.transactional_id is not None or wanted.producer_id is not None:
-        items = items[np.isin(items["group"], _wanted_groups(story, owners, wanted))]
-    return Items(items, owners.strangers, owners.ids)
+        items = items[np.isin(items["group"], _wanted_groups(story, owners, wanted, in_logs))]
+    return Items(items, owners.strangers, owners.ids, in_logs)
+
+
+def _with_lines(story: Story, items: Array, owners: _Owners) -> tuple[Array, list[str]]:
+    """Lay lines of logs between what rows and data tell, by time; also return the ids that they alone name."""
+    if not len(story.logs.events):
+        return items, []
+    told = logged(story)
+    lines = _items(len(told.rows), LINE)
+    lines["group"] = np.where(told.codes < owners.ids, told.codes, told.codes + len(owners.strangers))
+    lines["row"] = lines["place"] = told.rows
+    lines["at"] = lines["until"] = told.at
+    lines["lines"] = told.lines
+    every = np.concatenate([items, lines])
+    reached = np.concatenate([_reached(items), lines["at"]])
+    order = np.lexsort((every["kind"] == LINE, reached, every["group"]))
+    every = every[order]
+    last = np.maximum.accumulate(np.where(every["kind"] != LINE, np.arange(len(every)), -1))
+    same = (last >= 0) & (every["group"][last] == every["group"])
+    every["instance"] = np.where(every["kind"] != LINE, every["instance"], np.where(same, every["instance"][last], 0))
+    return every, told.strangers
+
+
+def _reached(items: Array) -> Array:
+    """Times of items that never go back within their group, whose order stands."""
+    times = items["at"]
+    rank = np.unique(times, return_inverse=True)[1].astype(np.int64) + items["group"] * (len(items) + 1)
+    best = np.maximum.accumulate(rank)
+    first = np.unique(rank, return_index=True)
+    found: Array = times[first[1]][np.searchsorted(first[0], best)]
+    return found
 
 
 class _Owners:
@@ -176,7 +220,20 @@ def _in_partitions(story: Story, items: Array, wanted: Wanted) -> Any:
     kept = (items["kind"] == TRANSACTION) & np.isin(items["row"], touching)
     left = np.flatnonzero(items["kind"] == LEFTOVER)
     kept[left] = np.isin(story.spans["partition_code"][items["row"][left]], chosen)
-    return kept | ((items["kind"] == INITIALISATION) & np.isin(items["group"], np.unique(items["group"][kept])))
+    beside = (items["kind"] == INITIALISATION) | ((items["kind"] == LINE) & _lines_in(story, items, wanted))
+    return kept | (beside & np.isin(items["group"], np.unique(items["group"][kept])))
+
+
+def _lines_in(story: Story, items: Array, wanted: Wanted) -> Any:
+    """Lines of logs that name a partition asked for, or none at all."""
+    names = story.logs.facts.strings
+    found = np.zeros(len(items), bool)
+    at = np.flatnonzero(items["kind"] == LINE)
+    events = story.logs.events[items["row"][at]]
+    topics = np.array([wanted.topic in (None, name) for name in names] + [True], bool)
+    partitions = (events["partition"] == wanted.partition) | (events["topic_code"] < 0) | (wanted.partition is None)
+    found[at] = topics[events["topic_code"]] & partitions
+    return found
 
 
 def _in_time(items: Array, wanted: Wanted) -> Any:
@@ -189,11 +246,15 @@ def _in_time(items: Array, wanted: Wanted) -> Any:
     return kept
 
 
-def _wanted_groups(story: Story, owners: _Owners, wanted: Wanted) -> list[int]:
+def _wanted_groups(story: Story, owners: _Owners, wanted: Wanted, in_logs: list[str]) -> list[int]:
     groups = [code for code, name in enumerate(story.labels.transactional_ids) if name == wanted.transactional_id]
+    first = owners.ids + len(owners.strangers)
+    groups += [first + number for number, name in enumerate(in_logs) if name == wanted.transactional_id]
     if wanted.producer_id is None:
         return groups
     of_producer = owners.group_of(wanted.producer_id)
+    of_clients = {client.transactional_id for client in story.logs.clients if wanted.producer_id in client.producer_ids}
+    of_producer += [first + number for number, name in enumerate(in_logs) if name in of_clients]
     return of_producer if wanted.transactional_id is None else [group for group in groups if group in of_producer]
 
 

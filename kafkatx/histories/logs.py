@@ -175,6 +175,18 @@ class LogStory:
         """Path of the source an event stands in."""
         return self.facts.sources[int(self.events["source"][row])].path
 
+    @cached_property
+    def short_paths(self) -> list[str]:
+        """Name of each source: that of its file, with as many folders as it takes to tell it from the others."""
+        parts = [source.path.replace("\\", "/").split("/") for source in self.facts.sources]
+        found = []
+        for mine in parts:
+            depth = 1
+            while depth < len(mine) and sum(other[-depth:] == mine[-depth:] for other in parts) > 1:
+                depth += 1
+            found.append("/".join(mine[-depth:]))
+        return found
+
     def clients_of(self, transactional_id: str) -> Iterator[ClientInstance]:
         """Client instances with a transactional.id, by time."""
         return (client for client in self.clients if client.transactional_id == transactional_id)

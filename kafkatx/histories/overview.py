@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkatx.histories.endings import EndedBy, Protocol
-from kafkatx.histories.items import FOREVER, INITIALISATION, LEFTOVER
+from kafkatx.histories.items import FOREVER, INITIALISATION, LEFTOVER, LINE, TRANSACTION
 from kafkatx.histories.timeline import Timeline
 from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT, TOMBSTONE
@@ -57,8 +57,9 @@ def overview(timeline: Timeline) -> Overview:
     first_epoch, last_epoch = _epochs(timeline)
     first_at, last_at = _times(timeline)
     named = timeline.transactional_id is not None
+    told = items["instance"][items["kind"] != LINE]
     return Overview(
-        instances=int(items["instance"].max() - items["instance"].min()) + 1 if named else 0,
+        instances=int(told.max() - told.min()) + 1 if named and len(told) else 0,
         transactions=len(rows),
         committed=int(np.count_nonzero(complete & (t["decision"] == PREPARE_COMMIT))),
         aborted=int(np.count_nonzero(complete & (t["decision"] == PREPARE_ABORT))),
@@ -88,7 +89,7 @@ def _epochs(timeline: Timeline) -> tuple[int | None, int | None]:
     of_init, of_span = items["kind"] == INITIALISATION, items["kind"] == LEFTOVER
     epochs[of_init] = story.initialisations["producer_epoch"][items["row"][of_init]]
     epochs[of_span] = story.spans["producer_epoch"][items["row"][of_span]]
-    epochs[~of_init & ~of_span] = story.endings.data_epoch[timeline.transactions]
+    epochs[items["kind"] == TRANSACTION] = story.endings.data_epoch[timeline.transactions]
     known = epochs[epochs >= 0]
     first = int(known[0]) if len(known) else None
     if latest is not None and latest["state"] != TOMBSTONE:

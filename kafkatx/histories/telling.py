@@ -6,25 +6,28 @@ Grain: one row of a capture's transactions, initialisations or spans.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
-from kafkatx.histories.events import Expiry, Initialisation, Leftover, Marker, Outcome, Part, Transaction
+from kafkatx.histories.events import Expiry, Initialisation, Leftover, LogLine, Marker, Outcome, Part, Transaction
 from kafkatx.histories.growing import Array
 from kafkatx.histories.initialisations import Initialisations, Why
+from kafkatx.histories.logs import Failure
 from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Story
 from kafkatx.histories.sums import Sums
 from kafkatx.kernels.spans import BEFORE_LOG
 from kafkatx.kernels.transactions import AFTER_HOLE, NOTHING, PREPARE_ABORT, PREPARE_COMMIT
+from kafkatx.terms.events import Level, Side
 from kafkatx.terms.verdicts import Verdict
 
 MARKER_KINDS = ("ABORT", "COMMIT", None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Teller:
     """Makes events of one capture's rows."""
 
@@ -111,6 +114,21 @@ class Teller:
         at = known(span["marker_timestamp"]) if marker is not None else known(span["first_timestamp"])
         part = _part_of(topic, partition, status, data, marker)
         return Leftover(at, int(span["producer_id"]), known(epoch), bool(self.story.parts.owner[number] == -2), part)
+
+    def line(self, row: int, lines: int) -> LogLine:
+        """Return the event of a line of a log."""
+        logs = self.story.logs
+        event = logs.events[row]
+        side, level = Side(int(event["side"])), Level(int(event["level"]))
+        return LogLine(
+            logs.at(row), logs.path(row), int(event["line"]), logs.kind(row), level, side,
+            logs.string(row, "client_id"), lines, self._failures.get(row), row, logs,
+        )  # fmt: skip
+
+    @cached_property
+    def _failures(self) -> dict[int, Failure]:
+        """Failures by the first of their lines."""
+        return {failure.row: failure for client in self.story.logs.clients for failure in client.failures}
 
 
 def _part_of(topic: str, partition: int, status: Status, data: Array | None, marker: Array | None) -> Part:

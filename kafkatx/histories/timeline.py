@@ -16,7 +16,8 @@ from kafkatx.histories.endings import Protocol
 from kafkatx.histories.events import Event, Idle, ProtocolChange, RowsMissing
 from kafkatx.histories.growing import Array
 from kafkatx.histories.initialisations import Initialisations, initialisations
-from kafkatx.histories.items import FOREVER, INITIALISATION, LEFTOVER, TRANSACTION, Items, Wanted, items_of
+from kafkatx.histories.items import FOREVER, INITIALISATION, LEFTOVER, LINE, TRANSACTION, Items, Wanted, items_of
+from kafkatx.histories.logs import Clock
 from kafkatx.histories.story import Story
 from kafkatx.histories.sums import Sums, sums
 from kafkatx.histories.telling import Teller, known
@@ -47,7 +48,7 @@ class Book:
             yield Timeline(self, int(groups[at]), names[at], self.items.rows[bounds[at] : bounds[at + 1]])
 
     def _name(self, group: int) -> str | None:
-        return self.story.transactional_id(group) if group < self.items.ids else None
+        return self.story.transactional_id(group) if group < self.items.ids else self.items.name(group)
 
     def __len__(self) -> int:
         return len(np.unique(self.items.rows["group"]))
@@ -88,6 +89,9 @@ class Timeline:
         """Producer ids it had, in order."""
         if self.transactional_id is None:
             return [int(self.book.items.strangers[self._group - self.book.items.ids])]
+        if self.book.items.name(self._group) is not None:
+            clients = self.story.logs.clients_of(self.transactional_id)
+            return sorted(set().union(*(client.producer_ids for client in clients)))
         rows = self.items["row"][self.items["kind"] == INITIALISATION]
         t, inits, latest = self.story.transactions[self.transactions], self.story.initialisations[rows], self.latest
         last = [] if latest is None else [int(latest["producer_id"])]
@@ -98,6 +102,13 @@ class Timeline:
             *last,
         ]
         return sorted({producer for producer in found if producer >= 0})
+
+    @cached_property
+    def clocks(self) -> list[tuple[int, Clock]]:
+        """Sources of its lines, by number, with how their clocks lie to the brokers'."""
+        logs = self.story.logs
+        rows = self.items["row"][self.items["kind"] == LINE]
+        return [(source, logs.clocks[source]) for source in np.unique(logs.events["source"][rows]).tolist()]
 
     @property
     def state_partition(self) -> int | None:
@@ -126,6 +137,8 @@ class Timeline:
         row, instance = int(self.items["row"][at]), int(self.items["instance"][at])
         if self.items["kind"][at] == TRANSACTION:
             return self.book.teller.transaction(row, instance)
+        if self.items["kind"][at] == LINE:
+            return self.book.teller.line(row, int(self.items["lines"][at]))
         return (
             self.book.teller.leftover(row)
             if self.items["kind"][at] == LEFTOVER

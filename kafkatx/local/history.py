@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
+import numpy as np
+
 from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.histories.items import Wanted
 from kafkatx.histories.result import CaptureHistory, Histories
@@ -80,7 +82,7 @@ def _nothing_read(coverage: list[Coverage]) -> str:
 
 
 def _unknown(stories: list[Story], wanted: Wanted) -> str:
-    names = sorted({name for story in stories for name in story.labels.transactional_ids})
+    names = sorted({name for story in stories for name in (*story.labels.transactional_ids, *_in_logs(story))})
     if wanted.transactional_id is not None:
         if wanted.transactional_id in names:
             return f"nothing of {wanted.transactional_id} lies within the other limits given"
@@ -89,6 +91,12 @@ def _unknown(stories: list[Story], wanted: Wanted) -> str:
     known = any((story.spans["producer_id"] == wanted.producer_id).any() for story in stories)
     text = f"nothing of producer id {wanted.producer_id} lies within the other limits given"
     return text if known else f"no transaction of producer id {wanted.producer_id} is in the evidence"
+
+
+def _in_logs(story: Story) -> set[str]:
+    """Ids that logs name."""
+    codes = np.unique(story.logs.events["transactional_id_code"])
+    return {story.logs.facts.strings[code] for code in codes.tolist() if code >= 0}
 
 
 def _nearest(name: str, names: list[str]) -> str:

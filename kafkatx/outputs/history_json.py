@@ -10,7 +10,7 @@ import json
 from enum import Enum, IntEnum
 from typing import Any, TextIO
 
-from kafkatx.histories.events import Event, Part, Transaction
+from kafkatx.histories.events import Event, LogLine, Part, Transaction
 from kafkatx.histories.overview import overview
 from kafkatx.histories.result import CaptureHistory, Histories
 from kafkatx.histories.timeline import Timeline
@@ -25,6 +25,7 @@ NAMES = {
     "Expiry": "expired",
     "Transaction": "transaction",
     "Leftover": "leftover",
+    "LogLine": "log_line",
     "ProtocolChange": "protocol_change",
     "Idle": "idle",
     "RowsMissing": "rows_missing",
@@ -73,16 +74,41 @@ def heading(capture: CaptureHistory, timeline: Timeline) -> dict[str, Any]:
         "state_partition": timeline.state_partition,
         **fields(overview(timeline)),
         "latest": _latest(timeline),
+        **({"clocks": _clocks(timeline)} if timeline.clocks else {}),
     }
 
 
 def event(entry: Event) -> dict[str, Any]:
     """Return one event as plain data, with the sentence that text output prints."""
+    if isinstance(entry, LogLine):
+        return _log_line(entry)
     row = {"event": NAMES[type(entry).__name__], "text": sentence(entry), **fields(entry)}
     if isinstance(entry, Transaction):
         row.pop("row")
         row["decision_to_last_marker_ms"] = entry.decision_to_last_marker_ms
     return row
+
+
+def _log_line(entry: LogLine) -> dict[str, Any]:
+    return {
+        "event": NAMES[type(entry).__name__],
+        "text": sentence(entry),
+        "at": iso(entry.at),
+        "source": entry.path,
+        "line": entry.line,
+        "lines": entry.lines,
+        "kind": entry.kind.name,
+        "level": entry.level.name,
+        "side": entry.side.name,
+        "client_id": entry.client_id,
+        "exception": entry.failure.exception if entry.failure is not None else None,
+        "call": entry.failure.call if entry.failure is not None else None,
+    }
+
+
+def _clocks(timeline: Timeline) -> list[dict[str, Any]]:
+    paths = [source.path for source in timeline.story.logs.facts.sources]
+    return [{"source": paths[number], **dataclasses.asdict(clock)} for number, clock in timeline.clocks]
 
 
 def fields(value: Any) -> dict[str, Any]:

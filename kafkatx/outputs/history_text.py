@@ -10,13 +10,15 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from kafkatx.histories.events import Folded, Leftover, Outcome, TimelineEntry, Transaction
+from kafkatx.histories.events import Folded, Leftover, LogLine, Outcome, TimelineEntry, Transaction
 from kafkatx.histories.folding import folded
 from kafkatx.histories.overview import Overview, overview
 from kafkatx.histories.result import CaptureHistory, Histories
 from kafkatx.histories.timeline import Timeline
-from kafkatx.outputs.history_words import PROTOCOLS, details, plural, sentence, span
+from kafkatx.outputs.history_words import PROTOCOLS, clock_line, details, plural, sentence, span
 from kafkatx.outputs.text_lines import coverage_lines, marked, print_trimmed, shown
+from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, CLIENT_TOLERANCE_MS
+from kafkatx.terms.events import Level, Side
 from kafkatx.terms.times import clock, duration, iso
 from kafkatx.terms.transaction_states import state_name
 
@@ -113,6 +115,19 @@ def _head(capture: CaptureHistory, timeline: Timeline, found: Overview) -> Itera
     where = "" if timeline.state_partition is None else f"rows in __transaction_state-{timeline.state_partition}"
     yield _aside("; ".join(filter(None, (who, protocols, where))))
     yield _aside(_amount(found))
+    for line in clock_lines(timeline):
+        yield _aside(line)
+
+
+def clock_lines(timeline: Timeline) -> Iterator[str]:
+    """Say of the logs that a timeline quotes how their clocks lie to the brokers'."""
+    logs = timeline.story.logs
+    for source, clock_of in timeline.clocks:
+        is_broker = logs.facts.sources[source].side == Side.broker
+        tolerance = BROKERS_TOLERANCE_MS if is_broker else CLIENT_TOLERANCE_MS
+        line = clock_line(logs.short_paths[source], clock_of, tolerance)
+        if line is not None:
+            yield line
 
 
 def _listed(numbers: list[int]) -> str:
@@ -153,6 +168,8 @@ def _style(entry: TimelineEntry) -> str:
         return {Outcome.committed: "green", Outcome.aborted: "yellow"}.get(entry.outcome, "red")
     if isinstance(entry, Leftover):
         return "yellow" if entry.part.marker else "red"
+    if isinstance(entry, LogLine):
+        return "yellow" if entry.level >= Level.error else "dim" if entry.level <= Level.info else ""
     return "green" if isinstance(entry, Folded) else ""
 
 

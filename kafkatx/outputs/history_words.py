@@ -11,6 +11,7 @@ from kafkatx.histories.events import (
     Idle,
     Initialisation,
     Leftover,
+    LogLine,
     Outcome,
     Part,
     ProtocolChange,
@@ -19,8 +20,12 @@ from kafkatx.histories.events import (
     Transaction,
 )
 from kafkatx.histories.initialisations import EXHAUSTED_EPOCH, Why
+from kafkatx.histories.logs import Clock
 from kafkatx.histories.participations import Status
+from kafkatx.rules.log_wording import MOST_QUOTED, WORDS, event_text, failure_phrase
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
+from kafkatx.terms.verdicts import Verdict
 
 ENDERS = {
     EndedBy.client: "by the client",
@@ -74,6 +79,8 @@ def sentence(entry: TimelineEntry) -> str:
             return _leftover(entry)
         case Expiry():
             return _expiry(entry)
+        case LogLine():
+            return _log_line(entry)
         case ProtocolChange():
             return f"From here on {PROTOCOLS[entry.after]} instead of {PROTOCOLS[entry.before]}."
         case Idle():
@@ -97,7 +104,8 @@ def details(entry: TimelineEntry) -> Iterator[str]:
 def _initialisation(entry: Initialisation) -> str:
     who = f"producer id {entry.producer_id}, epoch {entry.producer_epoch}"
     if entry.why is Why.own_bump:
-        doubt = f"{entry.verdict.name}; a restart that quick looks the same"
+        doubt = "likely; a restart that quick looks the same"
+        doubt = "proved: its log shows it" if entry.verdict is Verdict.proved else doubt
         text = f"The client raised its own epoch after its abort: {who} ({doubt})."
     else:
         text = f"Instance {entry.instance} starts: {who}. {_why(entry)}"
@@ -232,10 +240,47 @@ def _leftover(entry: Leftover) -> str:
     return f"{what} of producer id {entry.producer_id}{epoch}, {why}: {part_line(entry.part, None)}."
 
 
+def _log_line(entry: LogLine) -> str:
+    source = entry.logs.short_paths[int(entry.logs.events["source"][entry.row])]
+    more = f" ({entry.lines:,} lines)" if entry.lines > 1 else ""
+    return f"{source}:{entry.line}{more}: {_of_line(entry)}"
+
+
+def _of_line(entry: LogLine) -> str:
+    if entry.failure is None or entry.kind is not EventKind.failure:
+        return event_text(entry.logs, entry.row)
+    message = entry.failure.message
+    said = message if len(message) <= MOST_QUOTED else message[: MOST_QUOTED - 3] + "..."
+    return f"{failure_phrase(entry.failure)}{': ' if said else ''}{said}"
+
+
+def clock_line(name: str, clock: Clock, tolerance_ms: int) -> str | None:
+    """How a source's clock lies to the brokers', None where nothing is known of it.
+
+    `client-a.log: clock 3 ms ahead of the brokers (4 pairs)`.
+    """
+    said = []
+    if clock.zone_ms:
+        pairs = f" from {plural(clock.pairs, 'event')}" if clock.zone_from == "estimated" else ""
+        said.append(f"zone {_zone(clock.zone_ms)} {clock.zone_from}{pairs}")
+    if clock.skew_ms is not None:
+        where = "ahead of" if clock.skew_ms >= 0 else "behind"
+        said.append(f"clock {duration(abs(clock.skew_ms))} {where} the brokers ({plural(clock.pairs, 'pair')})")
+        if abs(clock.skew_ms) > tolerance_ms:
+            said.append("too far to compare its times with theirs")
+    return f"{name}: {', '.join(said)}" if said else None
+
+
+def _zone(zone_ms: int) -> str:
+    minutes = abs(zone_ms) // 60_000
+    return f"{'-' if zone_ms < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}"
+
+
 def _folded(entry: Folded) -> str:
     parts = [_counted(outcome, by, count) for outcome, by, count in entry.transactions]
     parts += [plural(entry.initialisations, "start")] if entry.initialisations else []
     parts += [plural(entry.leftovers, "marker") + " without a transaction at hand"] if entry.leftovers else []
+    parts += [_lines(entry)] if entry.log_lines else []
     text = ", ".join(parts)
     if entry.shortest_ms is not None and entry.longest_ms is not None:
         text += f", {span(entry.shortest_ms, entry.longest_ms)} each"
@@ -243,6 +288,11 @@ def _folded(entry: Folded) -> str:
     if entry.first_epoch is not None and entry.last_epoch is not None and entry.first_epoch != entry.last_epoch:
         text += f", epochs {entry.first_epoch} to {entry.last_epoch}"
     return f"{text}, until {clock(entry.until)}."
+
+
+def _lines(entry: Folded) -> str:
+    said = f" ({WORDS[entry.log_kind][0]})" if entry.log_kind in WORDS else ""
+    return plural(entry.log_lines, "line") + " of logs" + said
 
 
 def _counted(outcome: Outcome, by: EndedBy, count: int) -> str:

@@ -1,6 +1,7 @@
 """`kafkatx history`: the timelines as they print, limits, ids that do not occur, names that would act on a terminal."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.evidence import ROOT, fixtures
 from tests.rules.cluster import Cluster
 
 CASES = ["k39-fenced", "k39-timeout", "k4-tv2-fenced", "k39-open", "k4-overflow"]
+WITH_LOGS = ["k39-timeout", "k4-tv2-fenced", "k39-unresolved", "k4-librdkafka"]
 HOSTILE = "pay\x1b[2J\u202ements\n"
 
 
@@ -35,7 +37,7 @@ def told(text: str) -> str:
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_timelines_of_a_case_read_like_this(run, golden, case):
-    done = run(f"fixtures/{case}")
+    done = run(f"fixtures/{case}/broker-1")
     assert done.exit_code == 0, done.output
     golden(f"history-{case}.txt", told(done.stdout))
     assert not [line for line in done.stdout.splitlines() if len(line) > 80 or line.endswith(" ")]
@@ -43,9 +45,43 @@ def test_the_timelines_of_a_case_read_like_this(run, golden, case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_document_of_a_case_holds_everything(run, golden, case):
-    found = json.loads(run(f"fixtures/{case}", "--json").stdout)
+    found = json.loads(run(f"fixtures/{case}/broker-1", "--json").stdout)
     assert list(found) == ["kafkatx", "schema", "histories", "coverage", "damage"]
     golden(f"history-{case}.json", json.dumps(found["histories"], indent=1) + "\n")
+
+
+@pytest.mark.parametrize("case", WITH_LOGS)
+def test_the_timelines_with_logs_read_like_this(run, golden, case):
+    done = run(f"fixtures/{case}")
+    assert done.exit_code == 0, done.output
+    golden(f"history-{case}-logs.txt", told(done.stdout))
+    assert not [line for line in done.stdout.splitlines() if len(line) > 80 or line.endswith(" ")]
+
+
+def test_lines_of_logs_stand_in_the_document_with_place_and_clock(run):
+    document = json.loads(run("fixtures/k39-timeout", "--id", "payments-eu-1", "--json").stdout)
+    (found,) = document["histories"]
+    lines = [event for event in found["events"] if event["event"] == "log_line"]
+    rollback = next(event for event in lines if event["kind"] == "timeout_rollback")
+    assert rollback["source"].endswith("broker-1/server.log")
+    with Path(rollback["source"]).open() as file:
+        quoted = file.read().splitlines()[rollback["line"] - 1]
+    assert "Completed rollback of ongoing transaction for transactionalId payments-eu-1" in quoted
+    assert rollback["at"] == "2026-11-21T" + quoted[12:24].replace(",", ".") + "Z"
+    assert [event["call"] for event in lines if event["exception"]][:2] == ["commitTransaction", "abortTransaction"]
+    assert {clock["zone_ms"] for clock in found["clocks"]} == {0}
+    assert all(abs(clock["skew_ms"]) < 100 for clock in found["clocks"])
+
+
+def test_a_zone_that_logs_are_in_is_told_with_the_timeline(run, tmp_path):
+    """The client's log prints +08:00; the time in UTC that it shows at its start tells it."""
+    case = ROOT / "fixtures" / "k39-timeout"
+    moved = tmp_path / "client-payments-a.log"
+    text = (case / "logs" / moved.name).read_text()
+    moved.write_text(re.sub(r"(?m)^(2026-11-21) 10:", r"\1 18:", text))
+    out = run(case / "broker-1", moved, "--id", "payments-eu-1").stdout
+    assert "client-payments-a.log: zone +08:00 by its own lines, clock 1 ms ahead" in " ".join(out.split())
+    assert "10:29:55.071  client-payments-a.log:110: abortTransaction was called" in out
 
 
 def test_one_id_is_told_without_the_table(run):

@@ -1,6 +1,7 @@
 """Timelines of clusters written down step by step, and of recorded ones: who raised an epoch, what is missing."""
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +15,11 @@ from kafkatx.histories.events import (
     Idle,
     Initialisation,
     Leftover,
+    LogLine,
     Outcome,
     ProtocolChange,
     RowsMissing,
+    TimelineEntry,
     Transaction,
 )
 from kafkatx.histories.folding import folded
@@ -27,7 +30,7 @@ from kafkatx.histories.timeline import Timeline, book_of
 from kafkatx.local.history import history
 from kafkatx.local.stories import build_stories, open_captures
 from kafkatx.terms.verdicts import Verdict
-from tests.evidence import fixture_cases, fixtures
+from tests.evidence import broker_folders, fixture_cases, fixtures
 from tests.rules.cluster import DAY, LAST_EPOCH, MINUTE, SECOND, Cluster, Empty, replace_epoch
 
 ID = "orders-1"
@@ -360,14 +363,14 @@ def test_the_exchange_of_the_producer_id_within_an_end_is_in_the_transaction():
 
 
 def test_a_compacted_log_says_that_rows_are_gone():
-    first = recorded("k4-overflow", "orders-sink-0")[0]
+    first = next(event for event in recorded("k4-overflow", "orders-sink-0") if not isinstance(event, LogLine))
     assert isinstance(first, RowsMissing)
     assert first.by_compaction
 
 
 @pytest.mark.parametrize("case", fixture_cases(), ids=lambda path: path.name)
 def test_every_transaction_row_and_unowned_span_stands_in_exactly_one_timeline(case):
-    for told in build_stories(open_captures([case])):
+    for told in build_stories(open_captures(broker_folders(case))):
         book = book_of(told.story)
         found = list(itertools.chain.from_iterable(line.events() for line in book.timelines()))
         assert sorted(event.row for event in transactions(found)) == list(range(len(told.story.transactions)))
@@ -377,10 +380,20 @@ def test_every_transaction_row_and_unowned_span_stands_in_exactly_one_timeline(c
 
 @pytest.mark.parametrize("case", fixture_cases(), ids=lambda path: path.name)
 def test_a_folded_timeline_counts_what_the_whole_one_has(case):
-    for line in history([case]):
-        whole = [
-            event for event in line.events() if isinstance(event, Transaction | Initialisation | Leftover | Expiry)
-        ]
-        told = list(folded(line, most=3))
-        single = [entry for entry in told if isinstance(entry, Transaction | Initialisation | Leftover | Expiry)]
-        assert sum(entry.count for entry in told if isinstance(entry, Folded)) + len(single) == len(whole)
+    for line in history(broker_folders(case)):
+        assert counted(folded(line, most=3)) == counted(line.events())
+
+
+@pytest.mark.parametrize("case", ["k39-unresolved", "k4-librdkafka", "f-flink-sink"])
+def test_a_folded_timeline_with_logs_counts_what_the_whole_one_has(case):
+    for line in history([fixtures() / case]):
+        assert counted(folded(line, most=3)) == counted(line.events())
+
+
+def counted(entries: Iterable[TimelineEntry]) -> int:
+    """How many things are told; of lines of logs all that one stands for."""
+    found = 0
+    for entry in entries:
+        found += entry.count if isinstance(entry, Folded) else entry.lines if isinstance(entry, LogLine) else 0
+        found += isinstance(entry, Transaction | Initialisation | Leftover | Expiry)
+    return found
