@@ -140,29 +140,6 @@ def blocks_of(settings: Iterable[Setting]) -> list[Block]:
     return sorted(found, key=lambda block: (block.source, block.line, block.scope))
 
 
-def settings_for(
-    client_id: str | None, transactional_id: str | None, source: int, line: int, settings: Iterable[Setting]
-) -> tuple[Setting, ...]:
-    """Settings of the client whose first line stands at `line` of `source`: its block and the files that name it.
-
-    The block is the nearest one above of those that bear its names; of files that name it and contradict each other
-    a setting is left out.
-    """
-    return client_settings(client_id, transactional_id, source, line, blocks_of(settings))
-
-
-def client_settings(
-    client_id: str | None, transactional_id: str | None, source: int, line: int, blocks: Sequence[Block]
-) -> tuple[Setting, ...]:
-    """The same with the groups made already (`blocks_of`), for callers that ask for many clients."""
-    above = [block for block in blocks if block.is_printed and block.source == source and block.line <= line]
-    own = [block for block in above if block.names(client_id, transactional_id)]
-    printed = list(own[-1].values.values()) if own else []
-    files = [block for block in blocks if not block.is_printed and block.names(client_id, transactional_id)]
-    named = [block for block in files if client_id is not None and block.text("client.id") == client_id] or files
-    return (*printed, *_agreed(named))
-
-
 def _agreed(blocks: Sequence[Block]) -> Iterator[Setting]:
     """Settings that blocks do not contradict each other about: what one has, all have or leave at its default."""
     for name in dict.fromkeys(name for block in blocks for name in block.values):
@@ -218,14 +195,26 @@ class Settings:
             self._cache[transactional_id] = (*_agreed(printed), *_agreed(files))
         return self._cache[transactional_id]
 
+    def in_force(self) -> Iterator[tuple[Block, Effective]]:
+        """Every setting that stands somewhere, with its group; of a name that stands twice the last one."""
+        for block in self.blocks:
+            release = self.release if block.scope == "broker" else ()
+            for name, setting in block.values.items():
+                defaults = defaults_of(block.scope, name, release)
+                yield (
+                    block,
+                    Effective(block.scope, name, plain_value(name, setting.value), _origin(setting), setting, defaults),
+                )
+
     def broker_ids(self) -> list[int]:
         """Brokers of which settings are at hand."""
-        return sorted({number for block in self.blocks if (number := self._broker_of(block)) is not None})
+        return sorted({number for block in self.blocks if (number := self.broker_of(block)) is not None})
 
     def _is_of(self, block: Block, owner: int | None) -> bool:
-        return owner is None or self._broker_of(block) == owner
+        return owner is None or self.broker_of(block) == owner
 
-    def _broker_of(self, block: Block) -> int | None:
+    def broker_of(self, block: Block) -> int | None:
+        """Broker that a group of settings is of, None where nothing tells it."""
         if block.scope != "broker":
             return None
         own = block.text("node.id") or block.text("broker.id")

@@ -18,6 +18,7 @@ from kafkatx.local.diagnosis import NothingToDiagnoseError, diagnose
 from kafkatx.local.history import history
 from kafkatx.local.location import locate
 from kafkatx.local.stories import build_stories, open_evidence
+from kafkatx.local.table_settings import settings_table
 from kafkatx.rules.diagnosis import Diagnosis
 from kafkatx.segments.names import Names
 from kafkatx.tables import logs
@@ -84,6 +85,7 @@ class Evidence:
             "aborted_transactions": lambda: beside.aborted_table(files.sources(found)),
             "producer_states": lambda: beside.producer_table(files.sources(found)),
             "log_events": lambda: log_tables.event_table(files.sources(found)),
+            "settings": lambda: settings_table(found.captures),
             "damage": lambda: beside.damage_table(files.sources(found), verify),
             "findings": lambda: stories.finding_table(self._diagnosis),
             "evidence": lambda: stories.evidence_table(self._diagnosis),

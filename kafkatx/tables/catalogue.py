@@ -8,6 +8,7 @@ from kafkatx.tables.files import DAMAGE, FILES
 from kafkatx.tables.findings import EVIDENCE, FINDINGS
 from kafkatx.tables.log_events import LOG_EVENTS
 from kafkatx.tables.logs import BATCHES, MARKERS, RECORDS
+from kafkatx.tables.settings import SETTINGS
 from kafkatx.tables.transactions import TRANSACTION_STATES, TRANSACTIONS
 
 TABLES: dict[str, Table] = {
@@ -22,6 +23,7 @@ TABLES: dict[str, Table] = {
         ABORTED_TRANSACTIONS,
         PRODUCER_STATES,
         LOG_EVENTS,
+        SETTINGS,
         FINDINGS,
         EVIDENCE,
         DAMAGE,

@@ -26,6 +26,9 @@ CONTRACT = {
     "aborted_transactions": "topic partition producer_id first_offset last_offset last_stable_offset version",
     "producer_states": """topic partition snapshot_offset producer_id producer_epoch last_sequence last_offset timestamp
         coordinator_epoch open_since_offset""",
+    "log_events": """at clock side client_id transactional_id thread logger kind exception error_code api correlation_id
+        node topic partition text""",
+    "settings": "scope name value default origin",
     "findings": """id rule verdict severity transactional_id producer_id producer_epoch topic partition first_offset
         last_offset from to count summary caused_by""",
     "evidence": "position topic partition offset at text",
