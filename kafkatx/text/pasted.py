@@ -12,7 +12,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kafkatx.text.dump.eras import SHAPES, LineKind
-from kafkatx.text.shapes import ANCHOR, BEGINNINGS, FRAME, STATED, Shape, head_of, is_note, shape_of, shape_of_head
+from kafkatx.text.shapes import (
+    ANCHOR,
+    BEGINNINGS,
+    FRAME,
+    STATE_TEXT,
+    STATED,
+    Shape,
+    head_of,
+    is_note,
+    shape_of,
+    shape_of_head,
+)
 
 LONGEST_PREFIX = 400
 """Characters that may stand before a tool's line."""
@@ -21,21 +32,21 @@ DECORATIONS = (
     ("colours of a terminal", r"\x1b\[[0-9;?]*[A-Za-z]"),
     (
         "quote marks, comment signs, list marks",
-        r"(?:>+|\*+|/{2,}|/\*+|#+|--|[-+%;•·‣▪\u2013\u2014→]|<!--)(?=[\s|>]|\w)",
+        r"(?:>+|\*+|/{2,}|/\*+|#+|;+|--|[-+%•·‣▪\u2013\u2014→]|<!--)(?=[\s|>{\[]|\w)",
     ),
     ("escaped quote marks", r"(?:&gt;)+"),
     ("code fences, quotation marks", r"[`\"'“”„«\u2039]+"),
     ("HTML", r"</?(?:pre|code|p|br|li|ul|ol|b|i|em|strong|span|div|td|tr|blockquote|font)\b[^<>]{0,200}>"),
-    ("bar of a table", r"\|(?! ?(?:offset|key|payload):)"),
+    ("bar of a table", r"\|(?! ?(?:offset: (?!\d+ position: )|key: |payload: ))"),
     ("escaped bar", r"\\(?=\|)"),
     ("prompt", r"(?:\([^()\s]{1,60}\) )?\[?[\w.-]{1,60}@[\w.-]{1,100}[^$#>]{0,200}[$#>] ?"),
     ("prompt of a shell", r"(?:[$%] |(?:ba|z)?sh-[\d.]+[$#] )"),
     ("prompt of Windows", r"(?:PS )?[A-Za-z]:\\[^<>|]{0,200}> ?"),
-    ("grep, file and line", r"(?:[A-Za-z]:)?[^\s:|<>]{1,300}[:-]\d{1,9}[:-](?=\s|\w|\|)"),
-    ("grep, file", r"(?:[A-Za-z]:)?[^\s:|<>]{0,300}\.\w{1,12}(?:\.\w{1,4})?[:-](?=\s?\w|\s?\|)"),
+    ("grep, file and line", r"(?:[A-Za-z]:)?[^\s:|<>]{1,300}[:-]\d{1,9}[:-](?=[\s\w|{\[])"),
+    ("grep, file", r"(?:[A-Za-z]:)?[^\s:|<>]{0,300}\.\w{1,12}(?:\.\w{1,4})?[:-](?=\s?[\w|{\[])"),
     ("line number", r"\d{1,9}(?:[:|.)\]-]|(?=\s))(?!\d)"),
     ("number in brackets", r"(?:\(\d{1,6}\)|\[\d{1,6}\]|\(?[a-z]\))(?=\s)"),
-    ("container", r"[\w.-]{1,60}\s+\|\s(?!(?:offset|key|payload):)"),
+    ("container", r"[\w.-]{1,60}\s+\|\s(?!offset: (?!\d+ position: )|key: |payload: )"),
     ("container, record", r"[\w.-]{1,60}\s+\|\s(?=\| )"),
 )
 """What pasting puts before a line, with names for it."""
@@ -49,13 +60,13 @@ _TAIL = re.compile(r"\s(?:key|payload):(?:\s|$)")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~&$\"':=,])")
 _SHOWS_MARKDOWN = re.compile(r"\\[|\[\]_]")
 _ENTITY = re.compile(r"&(?:gt|lt|quot|amp|apos|nbsp|#x?[0-9a-fA-F]{1,6});")
-_DECODED = re.compile(r"\s(?:key|payload):\s*(?:\{[“”]|\{&quot;|&lt;DELETE|\w{1,20}\\_\w{1,20}::)")
+_DECODED = re.compile(r"\s(?:key|payload):\s*(?:\{[“”]|\\[\[{]|\{&quot;|&lt;DELETE|\w{1,20}\\_\w{1,20}::)")
 """A decoder's text that can't have been printed like this."""
 _EMPHASIS = re.compile(r"\*\*|</?(?:b|i|em|strong|code|mark|u|span)\b[^<>]{0,200}>|\x1b\[[0-9;?]*[A-Za-z]")
 _CLOSERS = " \t`*\"'\u201d\u2019|\\"
 _CLOSING = re.compile(r"(?:</\w{1,12}>|<br ?/?>|\x1b\[[0-9;?]{0,12}[A-Za-z])$")
 LONGEST_TAG = 20
-_OPENING = re.compile(r"[`*\"'“”|]|<\w")
+_OPENING = re.compile(r"[`\"'“”|]|\*\*|<\w")
 _LETTERS = str.maketrans(
     {
         **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u202f\u3000", " "),
@@ -86,7 +97,7 @@ def as_printed(text: str) -> Printed | None:
         return _note(text)
     found = _printed(text)
     if found is None or _was_escaped(text, found):
-        found = _printed(_unescaped(text)) or found
+        found = _printed(_unescaped(text if found is None else found.text)) or found
     return found or _note(text)
 
 
@@ -122,8 +133,10 @@ _RELEASES = {
 def bare(text: str) -> str | None:
     """Return a line without the decoration before a tool's line; None where more than decoration stands there."""
     at, limit = 0, min(len(text), LONGEST_PREFIX)
+    state = STATE_TEXT.search(text)
+    begin = state.start() - len(state[1]) if state and text.endswith(state[1], 0, state.start()) else -1
     while at < limit:
-        if ANCHOR.match(text, at) or FRAME.match(text, at):
+        if at == begin or ANCHOR.match(text, at) or (begin < 0 and FRAME.match(text, at)):
             return _closed(text[:at], text[at:])
         decoration = _DECORATION.match(text, at)
         if decoration is None:
@@ -144,7 +157,7 @@ def _printed(text: str) -> Printed | None:
     line = bare(text)
     if line is None:
         return None
-    if FRAME.match(line) or line.startswith(STATED):
+    if line.startswith(STATED) or FRAME.match(line) or STATE_TEXT.search(line):
         shape = shape_of(line)
         return Printed(shape, line) if shape else None
     head = head_of(line, 2 if line.startswith("| ") else 0)
@@ -185,8 +198,8 @@ def _unescaped(text: str) -> str:
     """Undo escapes and letters of word processors before a record's content; in it only where it shows them itself."""
     tail = _TAIL.search(text)
     head, content = (text[: tail.start()], text[tail.start() :]) if tail else (text, "")
-    shows = _DECODED.match(content)
-    if _SHOWS_MARKDOWN.search(head) or (shows and "\\_" in shows[0]):
+    shows = _DECODED.search(content)
+    if _SHOWS_MARKDOWN.search(head) or (shows and "\\" in shows[0]):
         content = _ESCAPE.sub(r"\1", content)
     if _ENTITY.search(head) or (shows and "&" in shows[0]):
         content = html.unescape(content)

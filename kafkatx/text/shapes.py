@@ -57,7 +57,7 @@ CONTENT = re.compile(
 )
 """Where the content of a record begins: what follows is anything that its writer liked."""
 ANCHOR = re.compile(
-    rf"(?:\| ?(?=offset: |{_ELISION} ))?(?:{_ELISION}\s+)?(?:{_KEYS}): |\| (?:key|payload): "
+    rf"(?:\| ?(?=offset: (?!\d+ position: )|{_ELISION} ))?(?:{_ELISION}\s+)?(?:{_KEYS}): |\| (?:key|payload): "
     r"|Dumping \S|(?:Log s|S)tarting offset: \d|Snapshot end offset: \d|KRaft bootstrap snapshot$"
 )
 """How a line of the dump tool begins."""
@@ -69,8 +69,10 @@ _NOTE = re.compile(
     r"|Unknown record type -?\d+ at offset \d+, skipping|Error at offset \d+, skipping\."
 )
 _STATE = re.compile(
-    r'[^\s:].{0,300}?::TransactionMetadata\(|\{"key":\{"(?:version|type)":"?\d+"?,"data":\{"transactionalId":'
+    r'[^\s:]\S{0,300}?::TransactionMetadata\(|\{"key":\{"(?:version|type)":"?\d+"?,"data":\{"transactionalId":'
 )
+STATE_TEXT = re.compile(r"::TransactionMetadata\(transactionalId=(.{1,1000}?), producerId=")
+"""What stands behind the id in a record of `__transaction_state`: the id again."""
 _OFFSET = re.compile(
     r"\[[^\[\]]{3,800}\]::(?:\[OffsetMetadata\[|OffsetAndMetadata\(|NULL$)"
     r'|\{"key":\{"(?:version|type)":"?[01]"?,"data":\{"group":"'
@@ -132,6 +134,8 @@ def shape_of(text: str) -> Shape | None:
         return shape_of_head(text, head_of(text, 2 if text.startswith("| ") else 0))
     if is_note(text):
         return Shape.NOTE
+    if STATE_TEXT.search(text):
+        return Shape.STATE
     return next((shape for pattern, shape in _FRAMES if pattern.match(text)), None)
 
 
@@ -174,7 +178,9 @@ def _shape_of_offset(keys: set[str], is_elided: bool) -> Shape:
 def _may_follow(text: str, head: Head) -> bool:
     """Whether what stands behind the fields may: a record's content, a remark set off; anything after many fields."""
     rest = text[head.end : head.end + 200]
-    return not rest or bool(CONTENT.match(rest) or _REMARK.match(rest)) or len(head.fields) >= ENOUGH_FIELDS
+    if not rest or len(head.fields) >= ENOUGH_FIELDS or CONTENT.match(rest) or _REMARK.match(rest):
+        return True
+    return any(f"{key}:".startswith(rest.rstrip()) for key in FIELDS)
 
 
 ENOUGH_FIELDS = 4

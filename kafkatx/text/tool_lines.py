@@ -20,7 +20,7 @@ from itertools import pairwise
 from kafkatx.text.dump.contents import Growth, Reach, looks_decoded
 from kafkatx.text.dump.eras import SHAPES, TIMESTAMP
 from kafkatx.text.lines import Line
-from kafkatx.text.pasted import Printed, as_printed
+from kafkatx.text.pasted import Printed, as_printed, undecorated
 from kafkatx.text.shapes import BEGINNINGS, CONTENT, TIMESTAMPS, Shape, head_of
 
 LONGEST_CONTENT = 4 << 20
@@ -92,13 +92,16 @@ class _Reader:
     def read(self) -> Iterator[ToolLine]:
         while (line := self._next()) is not None:
             printed = as_printed(line.text)
+            if printed is None and line.text.rstrip().endswith("Dumping"):
+                printed = self._header(line)
             if printed is None:
                 yield ToolLine(line, None)
                 continue
             found = self._joined(line, printed)
             yield found
             if printed.shape is Shape.RECORD:
-                yield from self._contents(found, prefix_of(line.text, printed.text))
+                bare = replace(found.line, size=-1) if found.is_joined else line
+                yield from self._contents(_as_if_bare(bare, found.line.text), prefix_of(line.text, printed.text))
 
     def _next(self) -> Line | None:
         if self.waiting:
@@ -117,12 +120,20 @@ class _Reader:
             self.waiting.append(line)
         return self.waiting[number]
 
+    def _header(self, line: Line) -> Printed | None:
+        """A header that was broken before its path."""
+        following = self._peek(0)
+        path = without_prefix(following.text, line.text.partition("Dumping")[0]).strip() if following else ""
+        is_header = undecorated(line.text).strip() == "Dumping" and _FILE_END.search(path) and " " not in path
+        return Printed(Shape.DUMPING, "Dumping") if is_header else None
+
     def _joined(self, line: Line, printed: Printed) -> ToolLine:
         """Join a line with those that it was broken into."""
-        prefix = prefix_of(line.text, printed.text)
+        prefix = prefix_of(line.text.rstrip(), printed.text)
         width, last = len(line.text), line
         for _ in range(MOST_WRAPS):
-            following = None if is_whole(printed) or len(line.text) < NARROWEST else self._peek(0)
+            is_narrow = len(line.text) < NARROWEST and printed.text != "Dumping"
+            following = None if is_whole(printed) or is_narrow else self._peek(0)
             if following is None or not following.text.strip() or following.text.startswith((*BEGINNINGS, "Dumping ")):
                 break
             more = self._extended(printed, without_prefix(following.text, prefix), width)
@@ -136,7 +147,8 @@ class _Reader:
 
     def _extended(self, printed: Printed, rest: str, width: int) -> Printed | None:
         """What a line and the next one are together, None where they are two."""
-        if (_TITLE.match(rest) and " payload: " not in printed.text) or _OPEN_TITLE.search(printed.text):
+        is_open = _OPEN_TITLE.search(printed.text) is not None and (width == self.width or printed.text[-1] == ":")
+        if (is_open and as_printed(rest) is None) or (_TITLE.match(rest) and " payload: " not in printed.text):
             return replace(printed, text=f"{printed.text.rstrip()} {rest.lstrip()}")
         if width == self.width and (_BROKEN_TITLE.search(printed.text) or _has_open_brace(printed.text)):
             return replace(printed, text=printed.text + rest)
@@ -162,9 +174,9 @@ class _Reader:
         is_open = width == self.width and _growth_of(Line(0, 0, printed.text), printed.text) is not None
         return replace(printed, text=printed.text + rest) if is_open else None
 
-    def _contents(self, tool_line: ToolLine, prefix: str) -> Iterator[ToolLine]:
+    def _contents(self, record: Line, prefix: str) -> Iterator[ToolLine]:
         """The lines behind a record's own that are its content, by the sizes that it declares."""
-        growth = _growth_of(tool_line.line, tool_line.line.text)
+        growth = _growth_of(record, record.text)
         taken: list[Line] = []
         size = 0
         while growth is not None and growth.reach() in (Reach.SHORT, Reach.POSSIBLE):
@@ -172,8 +184,9 @@ class _Reader:
             if following is None:
                 return
             text = without_prefix(following.text, prefix)
-            taken.append(replace(following, text=text))
-            cost = growth.add(taken[-1])
+            bare = _as_if_bare(following, text)
+            taken.append(replace(bare, end=following.end))
+            cost = growth.add(bare) + 1
             self.budget, size = self.budget - cost, size + cost
         if growth is not None and growth.reach() is Reach.EXACT:
             for line in taken:
@@ -251,6 +264,15 @@ def content_of(text: str) -> str | None:
     return tail if "] key: " in tail or "] payload: " in tail else None
 
 
+def _as_if_bare(line: Line, text: str) -> Line:
+    """A line as if nothing had stood before it: the bytes that it takes beside its text are those of its end."""
+    shown = len(text.encode())
+    if line.size < 0:
+        return replace(line, text=text, end=line.position + shown + 1, size=shown)
+    size = line.size - len(line.text.encode()) + shown
+    return replace(line, text=text, end=line.end - line.size + size, size=size)
+
+
 def _growth_of(line: Line, text: str) -> Growth | None:
     """A record's content, to be followed to its end; None where the line itself holds all of it, or none."""
     tail, sizes = content_of(text), _SIZES.search(text)
@@ -267,7 +289,7 @@ def _extended_text(printed: Printed, rest: str) -> Printed | None:
     """A path or a value of the console consumer that went on in the next line."""
     rest = rest.strip()
     if printed.shape is Shape.DUMPING:
-        text = printed.text + rest
+        text = f"Dumping {rest}" if printed.text == "Dumping" else printed.text + rest
         return replace(printed, text=text) if _FILE_END.search(text) and " " not in rest else None
     if "::" in rest or as_printed(rest) is not None:
         return None
