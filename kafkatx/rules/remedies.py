@@ -1,7 +1,7 @@
 """What to set, from what was measured: the same facts give the same numbers, rounded up, never above a cap unsaid.
 
 Rounding   client timeouts to half a minute (max.poll.interval.ms to ten seconds), transaction.max.timeout.ms to a
-           minute, producer.id.expiration.ms to an hour, transactional.id.expiration.ms to a day.
+           minute, producer.id.expiration.ms to an hour, transactional.id.expiration.ms to a week.
 Order      linger + request <= delivery < transaction timeout <= transaction.max.timeout; request <= max.block;
            delivery <= producer.id.expiration <= transactional.id.expiration; each proposal says whether it holds.
 Limits     a current value that only a default tells is marked `default?`; what was cut off (by the timeout itself) ran
@@ -19,13 +19,21 @@ from kafkatx.terms.catalogue.releases import Release, Span
 from kafkatx.terms.frameworks import FLINK, STREAMS
 from kafkatx.terms.times import duration
 
-SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
+SECOND, MINUTE, HOUR, WEEK = 1_000, 60_000, 3_600_000, 604_800_000
 HALF_A_MINUTE = 30_000
 LARGEST_INT = 2_147_483_647
 """transactional.id.expiration.ms and others are ints: 24.8 days."""
 BOUNDED_SINCE = "2.3"
 """commitTransaction and abortTransaction wait for max.block.ms at most (KAFKA-7763)."""
 COST_OF_TIMEOUT = "read_committed readers of its partitions may wait that long for a producer that died"
+KEEP_IDS = (
+    "let the expiration be longer than the longest idle time of an id that is used again, or make the producer anew "
+    "before that time"
+)
+HEARTBEAT = (
+    "make the producer anew before its id expires, or let it run a transaction now and then: no expiration can be set "
+    "that covers such an idle time"
+)
 SHORTER = "or commit more often"
 
 
@@ -175,23 +183,29 @@ def max_block(advised: Advised, waited_ms: int, measured: str) -> tuple[Remedy, 
     )
 
 
-def id_expiration(advised: Advised, gap_ms: int, measured: str) -> tuple[Remedy, ...]:
-    """A transactional.id.expiration.ms above the longest time that an id which came back was idle."""
+def id_expiration(advised: Advised, gap_ms: int, measured: str, is_default: bool = True) -> tuple[Remedy, ...]:
+    """A transactional.id.expiration.ms above the longest time that an id which came back was idle, in whole weeks.
+
+    `is_default`: where nobody says what is set, the default may be taken for it; not where an id expired sooner.
+    """
     name = "transactional.id.expiration.ms"
     now = advised.broker(name)
-    proposed = min(up(2 * gap_ms, DAY), LARGEST_INT)
-    if proposed <= (now.number or 0):
+    assumed = is_default or now.is_known
+    proposed = min((gap_ms // WEEK + 1) * WEEK, LARGEST_INT)
+    if assumed and gap_ms < proposed <= advised.number(name, now):
         return ()
-    beyond = f"; as an int it can't be above {LARGEST_INT} (24.8 d)" if 2 * gap_ms > LARGEST_INT else ""
+    fits = proposed > gap_ms
     return (
         Remedy(
-            text="keep ids longer than their longest idle time, or let idle producers be made anew before that",
+            text=KEEP_IDS if fits else HEARTBEAT,
             where="broker",
             config=name,
-            current=str(now),
-            proposed=str(proposed),
-            derived_from=f"{measured}; twice that, up to the next day{beyond}",
-            cost="coordinators keep more ids in memory; where ids are many (a new one each time) lower it instead",
+            current=advised.now(name, now) if assumed else None,
+            proposed=str(proposed) if fits else None,
+            derived_from=f"{measured}; whole weeks above that, at most {LARGEST_INT} ({duration(LARGEST_INT)}); the "
+            "default is 7 days",
+            cost="the coordinator keeps more ids in memory; where one-shot ids are many, make a heartbeat transaction "
+            "instead",
             restart_needed=True,
         ),
     )

@@ -15,14 +15,17 @@ Source       KIP-98, KIP-360, KIP-854; TransactionStateManager.removeExpiredTran
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kafkatx.histories.growing import Array
 from kafkatx.histories.logs import ClientInstance, Failure
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, TOMBSTONE
+from kafkatx.rules.advised import advised
 from kafkatx.rules.expired_in_logs import expired_in_logs, met_by_client
 from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step
 from kafkatx.rules.log_wording import client_phrase, failure_phrase, failure_places
+from kafkatx.rules.remedies import id_expiration
 from kafkatx.rules.wording import state_row
 from kafkatx.terms.clocks import EXPIRATION_MS
 from kafkatx.terms.times import duration
@@ -33,16 +36,6 @@ RULE, SETTING = "transactional_id_expired", "transactional.id.expiration.ms"
 ONE_HOUR_MS, SLACK_MS = 3_600_000, 300_000
 EXHAUSTED = 32_766
 MAY_EXPIRE = (EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT)
-WEEK_MS, LONGEST_MS = 604_800_000, 2_147_483_647
-"""The setting is an int of milliseconds: 24.8 days at most."""
-RAISE = (
-    "let the expiration be longer than the longest idle time of an id that is used again, or make the producer anew "
-    "before that time"
-)
-HEARTBEAT = (
-    "make the producer anew before its id expires, or let it run a transaction now and then: no expiration can be set "
-    "that covers such an idle time"
-)
 
 
 def check(story: Story) -> Iterator[Finding]:
@@ -181,7 +174,9 @@ def _finding(
         until=int(back["timestamp"]),
         steps=(*steps, *_met(story, met)),
         considered=(refuted, *considered),
-        remedies=(_remedy(int(back["timestamp"] - before["previous_updated_at"]), verdict is Verdict.proved),),
+        remedies=_remedies(
+            story, name, int(back["timestamp"] - before["previous_updated_at"]), verdict is Verdict.proved
+        ),
     )
 
 
@@ -194,18 +189,9 @@ def _met(story: Story, met: tuple[ClientInstance, Failure] | None) -> tuple[Step
     return (Step(text, "its producer id was no longer that of the id", failure_places(story, failure)),)
 
 
-def _remedy(idle: int, is_default: bool) -> Remedy:
-    """Propose whole weeks above the idle time; the current setting is only known where the default shows itself."""
-    proposed = min((idle // WEEK_MS + 1) * WEEK_MS, LONGEST_MS)
-    return Remedy(
-        text=RAISE if proposed > idle else HEARTBEAT,
-        where="broker",
-        config="transactional.id.expiration.ms",
-        current=str(EXPIRATION_MS) if is_default else None,
-        proposed=str(proposed) if proposed > idle else None,
-        derived_from=f"the id was idle for {duration(idle)} until it was used again; whole weeks above that, at most "
-        f"{LONGEST_MS} ({duration(LONGEST_MS)}); the default is 7 days",
-        cost="the coordinator keeps more ids in memory; where one-shot ids are many, make a heartbeat transaction "
-        "instead",
-        restart_needed=True,
-    )
+def _remedies(story: Story, transactional_id: str, idle: int, is_default: bool) -> tuple[Remedy, ...]:
+    """The current setting is known where somebody says it, or where the default shows itself."""
+    whom = advised(story, transactional_id)
+    shown = {"transactional.id.expiration.ms": EXPIRATION_MS} if is_default else {}
+    measured = f"the id was idle for {duration(idle)} until it was used again"
+    return id_expiration(replace(whom, current=whom.current | shown), idle, measured, is_default)

@@ -309,7 +309,7 @@ def test_an_id_idle_longer_than_ids_are_kept_is_told_with_the_time_measured(clas
     finding = only(check, story)
     assert finding.severity is Severity.warning
     assert "15" in finding.steps[1].text
-    assert finding.remedies[0].proposed == "86400000"
+    assert finding.remedies[0].proposed == "604800000"
 
 
 def test_an_idle_time_below_the_expiration_is_fine(classic):

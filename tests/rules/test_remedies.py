@@ -130,14 +130,25 @@ def test_max_block_waits_for_a_failover_and_old_clients_wait_for_ever_anyway():
 
 @pytest.mark.parametrize(
     ("gap", "proposed"),
-    [(int(7.717 * DAY), 16 * DAY), (4 * DAY, 8 * DAY), (4 * DAY + 1, 9 * DAY), (20 * DAY, 2_147_483_647)],
+    [(int(7.717 * DAY), 1_209_600_000), (7 * DAY, 14 * DAY), (15 * DAY, 21 * DAY), (23 * DAY, 2_147_483_647)],
 )
-def test_ids_are_kept_twice_their_longest_idle_time_up_to_what_an_int_holds(gap, proposed):
+def test_ids_are_kept_whole_weeks_above_their_longest_idle_time_up_to_what_an_int_holds(gap, proposed):
     assert proposals(remedies.id_expiration(whom(), gap, "m")) == [("transactional.id.expiration.ms", str(proposed))]
 
 
 def test_ids_that_are_kept_long_enough_are_left():
     assert not remedies.id_expiration(whom(), 3 * DAY, "m")
+
+
+def test_a_time_that_no_expiration_covers_asks_for_heartbeats():
+    (remedy,) = remedies.id_expiration(whom(), 40 * DAY, "m")
+    assert remedy.proposed is None
+    assert "now and then" in remedy.text
+
+
+def test_an_id_that_expired_before_the_default_shows_that_the_default_is_not_set():
+    (remedy,) = remedies.id_expiration(whom(), DAY, "m", is_default=False)
+    assert (remedy.current, remedy.proposed) == (None, str(7 * DAY))
 
 
 def test_producers_are_remembered_longer_or_ids_are_where_that_is_one_setting():
@@ -148,9 +159,8 @@ def test_producers_are_remembered_longer_or_ids_are_where_that_is_one_setting():
         False,
     )
     old = Advised(Settings((), (), (2, 8)), ID)
-    assert proposals(remedies.producer_expiration(old, 5 * DAY, "m")) == [
-        ("transactional.id.expiration.ms", str(10 * DAY))
-    ]
+    found = remedies.producer_expiration(old, 9 * DAY, "m")
+    assert proposals(found) == [("transactional.id.expiration.ms", str(14 * DAY))]
 
 
 @pytest.mark.parametrize(
