@@ -16,15 +16,18 @@ indirect a leader's answer REQUEST_TIMED_OUT or NOT_ENOUGH_REPLICAS: it is there
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from kafkatx.histories.growing import Array
 from kafkatx.histories.logs import ClientInstance, LogStory
+from kafkatx.terms.clocks import REQUEST_TIMEOUT_MS
 from kafkatx.terms.events import EventKind, Side
 
 QUIET_MS = 15_000
@@ -89,7 +92,8 @@ class Down:
 
     `node` is None where the lines name none (bootstrap addresses, retries that name only a partition); `since` is when
     the first unanswered request was sent, `until` the last failure (or the answer that came in the end); `rows` are the
-    lines.
+    lines; `perhaps_since` is where it began if the first request waited for the default of request.timeout.ms, where
+    nothing tells how long it did.
     """
 
     observer: Observer
@@ -99,10 +103,16 @@ class Down:
     rows: tuple[int, ...]
     weight: Weight
     topic_partition: str | None = None
+    perhaps_since: int | None = None
 
     def overlaps(self, since: int, until: int, tolerance: int = 0) -> bool:
         """Whether it shares time with another stretch."""
-        return self.since <= until + tolerance and since <= self.until + tolerance
+        return self.earliest <= until + tolerance and since <= self.until + tolerance
+
+    @property
+    def earliest(self) -> int:
+        """When it can have begun."""
+        return self.since if self.perhaps_since is None else self.perhaps_since
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +123,16 @@ class Downs:
     pauses: list[Down]
 
 
-def observer_of(logs: LogStory, source: int) -> Observer:
-    """The broker that wrote a log, else the log itself without what rotation added to its name."""
+def observer_of(logs: LogStory, source: int, side: int = Side.unknown) -> Observer:
+    """The broker that wrote a line, else the log itself without what rotation added to its name.
+
+    In a page that quotes logs of both sides `side` is that of the line.
+    """
     entry = logs.facts.sources[source]
-    if entry.side == Side.broker and entry.broker_id is not None:
+    wrote = side if side != Side.unknown else entry.side
+    if wrote == Side.broker and entry.broker_id is not None:
         return Observer("broker", f"broker {entry.broker_id}")
-    kind = "broker" if entry.side == Side.broker else "client"
-    return Observer(kind, _ROTATED.sub("", entry.path))
+    return Observer("broker" if wrote == Side.broker else "client", _ROTATED.sub("", entry.path))
 
 
 def downs(logs: LogStory) -> Downs:
@@ -140,9 +153,10 @@ def _bursts(logs: LogStory) -> Iterator[Down]:
     rows = rows[logs.times[rows] >= 0]
     rows = rows[_is_about_a_connection(logs, logs.events[rows]) & ~_is_at_start(logs, rows)]
     events = logs.events[rows]
-    names = {source: observer_of(logs, source) for source in np.unique(events["source"]).tolist()}
+    writers = list(zip(events["source"].tolist(), events["side"].tolist(), strict=True))
+    names = {writer: observer_of(logs, *writer) for writer in dict.fromkeys(writers)}
     codes = {name: code for code, name in enumerate(dict.fromkeys(names.values()))}
-    observers = np.array([codes[names[source]] for source in events["source"].tolist()], np.int64)
+    observers = np.array([codes[names[writer]] for writer in writers], np.int64)
     nodes = np.where(events["node"] > COORDINATOR_NODES, (1 << 31) - 1 - events["node"], events["node"])
     at = logs.times[rows]
     order = np.lexsort((at, nodes, observers))
@@ -196,32 +210,51 @@ def _is_at_start(logs: LogStory, rows: Array) -> Array:
 
 def _pauses(logs: LogStory, bursts: list[Down]) -> set[Down]:
     """What an observer claims who stood still himself: the other side went on, or others missed him too."""
-    paused = [burst for burst in bursts if _is_of_a_pause(logs, burst)]
-    refuted = {burst for burst in paused if burst.node is not None and _was_active(logs, burst.node, burst)}
-    claims = [burst for burst in bursts if burst not in refuted and burst.weight is Weight.hard]
+    heard = _Heard(logs)
+    paused = [burst for burst in bursts if _is_of_a_pause(heard, burst)]
+    refuted = {
+        burst
+        for burst in paused
+        if burst.node is not None and not heard.is_silent(heard.of_broker(burst.node), burst.since, burst.until)
+    }
+    claims: dict[str, list[Down]] = {}
+    for burst in bursts if paused else ():
+        if burst not in refuted and burst.weight is Weight.hard:
+            claims.setdefault(f"broker {burst.node}", []).append(burst)
     missed = {
         burst
         for burst in paused
-        for other in claims
-        if burst.observer.name == f"broker {other.node}" and other.overlaps(burst.since, burst.until)
+        if any(other.overlaps(burst.since, burst.until) for other in claims.get(burst.observer.name, ()))
     }
     return refuted | missed
 
 
-def _is_of_a_pause(logs: LogStory, burst: Down) -> bool:
+class _Heard:
+    """When sources and brokers told anything, each laid out once."""
+
+    def __init__(self, logs: LogStory) -> None:
+        self.logs = logs
+        self.known: dict[tuple[int, ...], Array] = {}
+
+    def is_silent(self, sources: tuple[int, ...], since: int, until: int) -> bool:
+        """Whether these sources tell of nothing strictly inside a stretch."""
+        if sources not in self.known:
+            mine = np.isin(self.logs.events["source"], sources)
+            self.known[sources] = np.sort(self.logs.times[mine])
+        times = self.known[sources]
+        inside = np.searchsorted(times, [since + LONG_MS, until - LONG_MS], "right")
+        return bool(inside[0] >= inside[1])
+
+    def of_broker(self, node: int) -> tuple[int, ...]:
+        """The sources that a broker wrote."""
+        return tuple(number for number, entry in enumerate(self.logs.facts.sources) if entry.broker_id == node)
+
+
+def _is_of_a_pause(heard: _Heard, burst: Down) -> bool:
     """Whether requests had waited for long when they were given up, and the observer told nothing meanwhile."""
-    at = logs.times[list(burst.rows)]
-    if int(at.min()) - burst.since < PAUSE_MS:
-        return False
-    own = logs.times[logs.events["source"] == logs.events["source"][burst.rows[0]]]
-    return not ((own > burst.since + LONG_MS) & (own < int(at.min()) - LONG_MS)).any()
-
-
-def _was_active(logs: LogStory, node: int, burst: Down) -> bool:
-    """Whether a broker's own log tells of something while it is said to be away."""
-    sources = [number for number, entry in enumerate(logs.facts.sources) if entry.broker_id == node]
-    times = logs.times[np.isin(logs.events["source"], sources)]
-    return bool(((times > burst.since + LONG_MS) & (times < burst.until - LONG_MS)).any())
+    first = int(heard.logs.times[list(burst.rows)].min())
+    source = int(heard.logs.events["source"][burst.rows[0]])
+    return first - burst.since >= PAUSE_MS and heard.is_silent((source,), burst.since, first)
 
 
 def _is_about_a_connection(logs: LogStory, events: Array) -> Array:
@@ -282,7 +315,11 @@ def _who_waited(logs: LogStory, row: int, cancelled: set[tuple[int, int, int]]) 
     error = (logs.string(row, "error") or "").rpartition(".")[2]
     if error in LEADER_WAITS:
         return Observer("leader", _topic_partition(logs, row))
-    return observer_of(logs, source) if error in ("NETWORK_EXCEPTION", "NetworkException") else None
+    return (
+        observer_of(logs, source, int(logs.events["side"][row]))
+        if error in ("NETWORK_EXCEPTION", "NetworkException")
+        else None
+    )
 
 
 def _cancelled(logs: LogStory) -> set[tuple[int, int, int]]:
@@ -317,7 +354,8 @@ def _retried(
     if waited is None and len(chain) > 1:
         waited = int(logs.times[chain[1]]) - first
     weight = Weight.indirect if observer.kind == "leader" else Weight.soft
-    found = Down(observer, None, first - (waited or 0), last, tuple(chain), weight, topic_partition)
+    perhaps = first - REQUEST_TIMEOUT_MS if waited is None else None
+    found = Down(observer, None, first - (waited or 0), last, tuple(chain), weight, topic_partition, perhaps)
     answer = _answered(logs, client, chain[-1], last) if client is not None else None
     return found if answer is None else replace(found, until=answer)
 
@@ -329,7 +367,7 @@ def _request_timeout(client: ClientInstance | None) -> int | None:
 
 def _answered(logs: LogStory, client: ClientInstance, row: int, at: int) -> int | None:
     """Time of the client's next line that is no further failure: until then it had no answer."""
-    for other in client.rows[client.rows.index(row) + 1 :]:
+    for other in islice(client.rows, bisect_right(client.rows, row), None):
         time = int(logs.times[other])
         if time > at and logs.kind(other) not in (EventKind.produce_retry, *_BY_NODE[:-1]):
             return time if time - at <= (_request_timeout(client) or ANSWER_MS) + 1_000 else None

@@ -189,7 +189,20 @@ class LogStory:
 
     def clients_of(self, transactional_id: str) -> Iterator[ClientInstance]:
         """Client instances with a transactional.id, by time."""
-        return (client for client in self.clients if client.transactional_id == transactional_id)
+        return iter(self._by_id.get(transactional_id, ()))
+
+    @cached_property
+    def _by_id(self) -> dict[str, list[ClientInstance]]:
+        found: dict[str, list[ClientInstance]] = {}
+        for client in self.clients:
+            if client.transactional_id is not None:
+                found.setdefault(client.transactional_id, []).append(client)
+        return found
+
+    @cached_property
+    def memo(self) -> dict[str, object]:
+        """What histories work out of these logs once and several rules ask for, by name; empty in a replaced story."""
+        return {}
 
     def has_side(self, side: Side) -> bool:
         """Whether a log of this side was given."""

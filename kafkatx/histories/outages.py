@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkatx.histories.downs import Down, Observer, Weight, downs
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs import LogStory
+from kafkatx.histories.own_logs import OwnLog, OwnLogs
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
-from kafkatx.terms.events import EventKind
 
 SHORTEST_MS = 1_000
 """Shorter absences are reconnects."""
@@ -26,10 +25,7 @@ class Outage:
     """A broker that could not be reached from `since` to `until` (at least: the last failure seen), in milliseconds.
 
     `node` is None where no line names it; `downs` what each observer saw; `is_back` whether its end was seen (its own
-    log or a controller tells), `own_log` how the broker's own log lies to it: "" (none at hand), "stops" (no event of
-    it in between), "ends" (no line of it from then on, while others go on), "goes on", "stood still" (it tells
-    of nothing, then finds its own requests overdue), "hard stop" (it recovered logs
-    afterwards) or "orderly" (it was shut down).
+    log or a controller tells); `own_log` what its own log says.
     """
 
     node: int | None
@@ -37,7 +33,7 @@ class Outage:
     until: int
     downs: tuple[Down, ...]
     is_back: bool
-    own_log: str
+    own_log: OwnLog
 
     @property
     def observers(self) -> tuple[Observer, ...]:
@@ -54,11 +50,6 @@ class Outage:
         """The best evidence for it."""
         return max(down.weight for down in self.downs)
 
-    @property
-    def rows(self) -> tuple[int, ...]:
-        """Its lines, by time of the stretches."""
-        return tuple(row for down in self.downs for row in down.rows)
-
     def overlaps(self, since: int, until: int, tolerance: int = CLIENT_TOLERANCE_MS) -> bool:
         """Whether it shares time with a stretch, by clocks that may differ."""
         return self.since <= until + tolerance and since <= self.until + tolerance
@@ -66,57 +57,99 @@ class Outage:
 
 def outages(logs: LogStory) -> list[Outage]:
     """Every outage that logs tell of, by time; those shorter than a second are left out."""
-    told = downs(logs)
-    seen = told.seen
+    known = logs.memo.get("outages")
+    if not isinstance(known, list):
+        known = logs.memo["outages"] = _outages(logs)
+    return list(known)
+
+
+def _outages(logs: LogStory) -> list[Outage]:
+    told, own = downs(logs), OwnLogs(logs)
+    seen = _that_matter(told.seen)
     named, unnamed = [down for down in seen if down.node is not None], [down for down in seen if down.node is None]
     named, explained = _explained(named)
     unnamed += explained
+    blamed = _blamed(unnamed, named)
     found: list[Outage] = []
-    used: set[Down] = set()
     for node in sorted({down.node for down in named if down.node is not None}):
-        own = [down for down in named if down.node == node]
-        near = [down for down in unnamed if any(_is_near(down, other) for other in own)]
-        groups = [group for group in _joined([*own, *near]) if any(down.node == node for down in group)]
-        found += _of_node(logs, node, groups, told.pauses)
-        used.update(down for group in groups for down in group)
-    found += [_outage(logs, None, group) for group in _joined([down for down in unnamed if down not in used])]
+        of_node = [down for down in named if down.node == node]
+        of_node += [down for down, other in zip(unnamed, blamed, strict=True) if other == node]
+        found += _of_node(own, node, _joined(of_node), told.pauses)
+    nobodys = [down for down, other in zip(unnamed, blamed, strict=True) if other is None]
+    found += [_outage(own, None, group, []) for group in _joined(nobodys)]
     return sorted((o for o in found if _counts(o)), key=lambda outage: (outage.since, outage.node or 0))
 
 
-def _of_node(logs: LogStory, node: int, groups: list[list[Down]], pauses: list[Down]) -> list[Outage]:
-    """Outages of one broker; what falls into the time until it was back (or its log ends) belongs to the one before."""
-    found: list[Outage] = []
-    for group in groups:
-        outage = _outage(logs, node, group, pauses)
-        if found and outage.since <= found[-1].until:
-            outage = _outage(logs, node, [*found.pop().downs, *group], pauses)
-        found.append(outage)
-    return found
+class _Stretches:
+    """Stretches to be asked which others share time with them."""
+
+    def __init__(self, stretches: Iterable[Down]) -> None:
+        self.stretches = sorted(stretches, key=lambda down: down.earliest)
+        self.begins = np.array([down.earliest for down in self.stretches], np.int64)
+        self.ends = np.array([down.until for down in self.stretches], np.int64)
+        self.furthest = np.maximum.accumulate(self.ends) if len(self.ends) else self.ends
+
+    def touch(self, down: Down) -> bool:
+        """Whether any of them shares time with a stretch."""
+        behind = int(np.searchsorted(self.begins, down.until + CLIENT_TOLERANCE_MS, "right"))
+        return behind > 0 and int(self.furthest[behind - 1]) + CLIENT_TOLERANCE_MS >= down.earliest
+
+    def near(self, down: Down) -> list[Down]:
+        """Those that share time with a stretch."""
+        behind = int(np.searchsorted(self.begins, down.until + CLIENT_TOLERANCE_MS, "right"))
+        late = np.flatnonzero(self.ends[:behind] + CLIENT_TOLERANCE_MS >= down.earliest)
+        return [self.stretches[at] for at in late.tolist()]
 
 
-def _is_near(down: Down, other: Down) -> bool:
-    return down.overlaps(other.since, other.until, CLIENT_TOLERANCE_MS)
+def _that_matter(seen: list[Down]) -> list[Down]:
+    """Leave out connections that were closed while nothing else failed: idle ones, orderly ones."""
+    failed = _Stretches(down for down in seen if down.weight is not Weight.lost)
+    return [down for down in seen if down.weight is not Weight.lost or (down.node is not None and failed.touch(down))]
 
 
 def _explained(named: list[Down]) -> tuple[list[Down], list[Down]]:
     """Part soft stretches that fall into a hard one of another broker from the rest: that broker kept them waiting."""
     hard = [down for down in named if down.weight is Weight.hard]
-    rest: list[Down] = []
-    explained: list[Down] = []
-    for down in named:
-        others = (other for other in hard if other.node != down.node)
-        is_alone = not any(other.node == down.node and _is_near(down, other) for other in hard)
-        waits = down.weight is Weight.soft and is_alone and any(_is_near(down, other) for other in others)
-        (explained if waits else rest).append(down)
-    return rest, explained
+    anybody = _Stretches(hard)
+    own = {node: _Stretches(down for down in hard if down.node == node) for node in {down.node for down in named}}
+    waits = [down.weight is Weight.soft and anybody.touch(down) and not own[down.node].touch(down) for down in named]
+    rest = [down for down, is_explained in zip(named, waits, strict=True) if not is_explained]
+    return rest, [down for down, is_explained in zip(named, waits, strict=True) if is_explained]
+
+
+def _blamed(unnamed: list[Down], named: list[Down]) -> list[int | None]:
+    """For each stretch that names no broker the one that explains it: of those away then the one missed longest."""
+    away = _Stretches(named)
+    found: list[int | None] = []
+    for down in unnamed:
+        lengths: dict[int, tuple[int, int, int]] = {}
+        for other in away.near(down):
+            node, key = other.node or 0, (other.since - other.until, other.since, other.node or 0)
+            lengths[node] = min(lengths.get(node, key), key)
+        found.append(min(lengths, key=lambda node: lengths[node], default=None))
+    return found
+
+
+def _of_node(own: OwnLogs, node: int, groups: list[list[Down]], pauses: list[Down]) -> list[Outage]:
+    """Outages of one broker; what falls into the time until it was back (or its log ends) belongs to the one before."""
+    still = [pause for pause in pauses if pause.observer.name == f"broker {node}"]
+    found: list[Outage] = []
+    for group in groups:
+        if all(down.node != node for down in group):
+            continue
+        outage = _outage(own, node, group, still)
+        if found and outage.since <= found[-1].until:
+            outage = _outage(own, node, [*found.pop().downs, *group], still)
+        found.append(outage)
+    return found
 
 
 def _joined(group: Iterable[Down]) -> list[list[Down]]:
     """Stretches that follow each other without a pause beyond what clocks may differ."""
     joined: list[list[Down]] = []
     until = -1
-    for down in sorted(group, key=lambda down: (down.since, down.until)):
-        if joined and down.since <= until + CLIENT_TOLERANCE_MS:
+    for down in sorted(group, key=lambda down: (down.earliest, down.until)):
+        if joined and down.earliest <= until + CLIENT_TOLERANCE_MS:
             joined[-1].append(down)
         else:
             joined.append([down])
@@ -130,62 +163,18 @@ def _counts(outage: Outage) -> bool:
     return outage.duration_ms >= SHORTEST_MS and outage.weight is not Weight.lost
 
 
-def _outage(logs: LogStory, node: int | None, group: list[Down], pauses: Iterable[Down] = ()) -> Outage:
+def _outage(own: OwnLogs, node: int | None, group: list[Down], pauses: list[Down]) -> Outage:
+    """Lay a group of stretches together; `pauses` are those in which the broker itself stood still."""
     since, until = min(down.since for down in group), max(down.until for down in group)
     if node is None:
-        return Outage(None, since, until, tuple(group), False, "")
-    back = _first_after(logs, node, until, EventKind.broker_started, EventKind.broker_unfenced)
-    own = _own_log(logs, node, since, until, back)
-    still = [p for p in pauses if p.observer.name == f"broker {node}" and p.overlaps(since, until, CLIENT_TOLERANCE_MS)]
-    if still and own in ("stops", ""):
-        since, until, own = min(since, still[0].since), max(until, *(pause.until for pause in still)), "stood still"
-    if own == "ends":
-        until = max([until, *_ends_of(logs, (down.rows[0] for down in group if down.observer.kind == "broker"))])
-    is_back = back is not None and own in ("stops", "hard stop", "orderly")
-    end = back if is_back and back is not None else until
-    return Outage(node, since, end, tuple(group), is_back or own == "stood still", own)
-
-
-def _ends_of(logs: LogStory, rows: Iterable[int]) -> list[int]:
-    """When the logs end in which these lines stand."""
-    return [_last_at(logs, int(logs.events["source"][row])) for row in rows]
-
-
-def _last_at(logs: LogStory, source: int) -> int:
-    entry = logs.facts.sources[source]
-    return entry.last_at - logs.clocks[source].zone_ms if entry.last_at >= 0 else -1
-
-
-def _own_log(logs: LogStory, node: int, since: int, until: int, back: int | None) -> str:
-    times, kinds = _of_broker(logs, node)
-    if not len(times):
-        return ""
-    tolerance = CLIENT_TOLERANCE_MS
-    stopping = (kinds == EventKind.broker_stopping) | (kinds == EventKind.broker_stopped)
-    if (stopping & (times >= since - tolerance) & (times <= since + tolerance)).any():
-        return "orderly"
-    end = back if back is not None else until
-    if ((kinds == EventKind.unclean_start) & (times > since) & (times <= end + tolerance)).any():
-        return "hard stop"
-    last = max((_last_at(logs, n) for n, entry in enumerate(logs.facts.sources) if entry.broker_id == node), default=-1)
-    if 0 <= last <= since + tolerance:
-        return "ends"
-    between = (times > since + SHORTEST_MS) & (times < until - SHORTEST_MS)
-    return "goes on" if between.any() else "stops"
-
-
-def _of_broker(logs: LogStory, node: int) -> tuple[Array, Array]:
-    """Times and kinds of everything that a broker's own logs tell."""
-    sources = [number for number, entry in enumerate(logs.facts.sources) if entry.broker_id == node]
-    chosen = np.isin(logs.events["source"], sources) & (logs.times >= 0)
-    return logs.times[chosen], logs.events["kind"][chosen]
-
-
-def _first_after(logs: LogStory, node: int, time: int, *kinds: EventKind) -> int | None:
-    """When a broker was there again, as its own log or the controller's tells."""
-    rows = logs.of_kind(*kinds)
-    brokers = np.array([-1 if entry.broker_id is None else entry.broker_id for entry in logs.facts.sources] or [-1])
-    events = logs.events[rows]
-    who = np.where(events["node"] >= 0, events["node"], brokers[events["source"]])
-    times = logs.times[rows][(who == node) & (logs.times[rows] >= time)]
-    return int(times.min()) if len(times) else None
+        return Outage(None, since, until, tuple(group), False, OwnLog.NONE)
+    state, back = own.state(node, since, until), own.back(node, until)
+    still = [pause for pause in pauses if pause.overlaps(since, until, CLIENT_TOLERANCE_MS)]
+    if still and state in (OwnLog.STOPS, OwnLog.NONE):
+        begin, end = min(since, still[0].since), max(until, *(pause.until for pause in still))
+        return Outage(node, begin, end, tuple(group), True, OwnLog.STOOD_STILL)
+    if state is OwnLog.ENDS:
+        sources = [own.source(down.rows[0]) for down in group if down.observer.kind == "broker"]
+        return Outage(node, since, max(until, own.ends(sources)), tuple(group), False, state)
+    is_back = back is not None and state in (OwnLog.STOPS, OwnLog.HARD_STOP, OwnLog.ORDERLY)
+    return Outage(node, since, back if is_back and back is not None else until, tuple(group), is_back, state)

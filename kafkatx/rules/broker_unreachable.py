@@ -23,6 +23,7 @@ from pathlib import PurePosixPath
 
 from kafkatx.histories.downs import Down, Observer, Weight
 from kafkatx.histories.outages import Outage, outages
+from kafkatx.histories.own_logs import OwnLog
 from kafkatx.histories.story import Story
 from kafkatx.rules.effects import Effect, effects
 from kafkatx.rules.finding import Actor, Considered, Finding, Remedy, Step
@@ -36,7 +37,7 @@ RULE = "broker_unreachable"
 SHORT_MS = 5_000
 TOGETHER_MS = 10_000
 """Brokers that go within this time of each other are one incident."""
-SHOWN = ("hard stop", "stood still", "stops", "ends")
+SHOWN = (OwnLog.HARD_STOP, OwnLog.STOOD_STILL, OwnLog.STOPS, OwnLog.ENDS)
 """What a broker's own log says where it was away itself."""
 OFTEN = 3
 """More outages of the same brokers than this are one finding."""
@@ -44,7 +45,7 @@ OFTEN = 3
 
 def check(story: Story) -> Iterator[Finding]:
     """One finding for each time that brokers were away, one for brokers that were away more often than three times."""
-    found = [outage for outage in outages(story.logs) if outage.own_log != "orderly"]
+    found = [outage for outage in outages(story.logs) if outage.own_log is not OwnLog.ORDERLY]
     incidents = list(_incidents(found))
     for nodes in dict.fromkeys(_nodes(incident) for incident in incidents):
         alike = [incident for incident in incidents if _nodes(incident) == nodes]
@@ -116,7 +117,7 @@ def _verdict(story: Story, incident: tuple[Outage, ...]) -> Verdict:
     seen_inside = any(observer.kind == "broker" for observer in observers) or any(
         outage.own_log in SHOWN for outage in incident
     )
-    if all(outage.own_log == "hard stop" for outage in incident) and _by_hard_evidence(incident):
+    if all(outage.own_log is OwnLog.HARD_STOP for outage in incident) and _by_hard_evidence(incident):
         return Verdict.proved
     if len(observers) > 1:
         return Verdict.likely if seen_inside or not _lost_everything(story, incident) else Verdict.possible
@@ -194,7 +195,7 @@ def _is_partition(incident: tuple[Outage, ...]) -> bool:
         for b in _nodes(incident)
         if a != b
     )
-    return mutual and bool(names) and all(outage.own_log in ("", "goes on") for outage in incident)
+    return mutual and bool(names) and all(outage.own_log in (OwnLog.NONE, OwnLog.GOES_ON) for outage in incident)
 
 
 def _shown(observer: Observer) -> str:
@@ -231,11 +232,11 @@ def _waited(observer: Observer) -> str:
 
 
 _OWN_LOG = {
-    "hard stop": "recovers its logs after a hard stop",
-    "stops": "tells of nothing in between",
-    "ends": "ends there, while others go on",
-    "stood still": "tells of nothing in between, then of requests that are long overdue: it stood still",
-    "goes on": "goes on meanwhile: it was there, the way to it was not",
+    OwnLog.HARD_STOP: "recovers its logs after a hard stop",
+    OwnLog.STOPS: "tells of nothing in between",
+    OwnLog.ENDS: "ends there, while others go on",
+    OwnLog.STOOD_STILL: "tells of nothing in between, then of requests that are long overdue: it stood still",
+    OwnLog.GOES_ON: "goes on meanwhile: it was there, the way to it was not",
 }
 
 
