@@ -51,6 +51,7 @@ WORDS: dict[EventKind, tuple[str, str]] = {
     EventKind.request_timed_out: ("a request was not answered in time", "node api number_ms correlation_id"),
     EventKind.request_cancelled: ("a request was given up with its connection", "node api number_ms correlation_id"),
     EventKind.bootstrap_disconnected: ("a bootstrap server was lost", "detail"),
+    EventKind.time_told: ("a line that tells the time", ""),
     EventKind.config_values: ("a configuration was printed", "detail"),
     EventKind.initialized: ("InitProducerId was granted", "transactional_id producer_id producer_epoch"),
     EventKind.init_refused: ("InitProducerId was refused", "transactional_id error"),
