@@ -7,6 +7,7 @@ Evidence     classic: PrepareAbort and ABORT markers at the data's own epoch; tr
              timeout that no InitProducerId followed at once, above all if the producer went on under the raised epoch.
              An operator: an ABORT at the data's own epoch, later than every row of its id. Without rows: the epochs of
              the markers, where a COMMIT shows the protocol.
+             By logs alone: "Aborting incomplete transaction" that no refusal follows.
 Against      a raised epoch (classic); a duration beyond the timeout; an Empty row at once (transactions v2).
 Look-alikes  fenced_by_new_instance, transaction_timed_out; on 0.11.0.0 and 0.11.0.1 a timeout keeps the epoch too.
 Remedy       none for single ones: it is what abort is for. At high rates find the exception before the abort (a poison

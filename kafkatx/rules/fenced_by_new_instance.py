@@ -5,13 +5,16 @@ Mechanism    initTransactions of a second producer finds a transaction of the sa
              epoch after that on its retry. What the old instance sends from then on is refused
              (ProducerFencedException, InvalidProducerEpochException).
 Evidence     Ongoing e, PrepareAbort e+1 before the transaction's own timeout had passed, CompleteAbort e+1, Empty e+2
-             moments later.
+             moments later. By logs alone: two instances that were given the same producer id, the later one inside the
+             earlier one's transaction timeout, and the earlier one refused after that; epochs that rise by two from one
+             "Initialized transactionalId" to the next (classic), without a rollback line in between.
 Against      an abort at the data's own epoch (classic: the client itself); a duration beyond the timeout; no Empty row.
 Look-alikes  transaction_timed_out followed by a prompt restart (told apart by the duration); aborted_by_client
              (classic: epoch unchanged; transactions v2: no Empty row at once); a client's own bump of its epoch
              (KIP-360: epoch unchanged by the abort); on disk a crashed and restarted application looks like two living
              instances; fenceProducers and forceTerminateTransaction of an operator run InitProducerId too (the row's
-             timeout then differs from the id's usual one).
+             timeout then differs from the id's usual one). A client's own words (ProducerFencedException, librdkafka's
+             "fenced by newer producer instance") are the same after a timeout.
 Remedy       one living producer for each transactional.id: derive the id from something stable and unique (input
              partition, ordinal of the pod), stop the old instance before the new one starts. Never a random id: it
              takes the fencing away.

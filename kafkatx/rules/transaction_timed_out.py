@@ -5,7 +5,8 @@ Mechanism    Every transaction.abort.timed.out.transaction.cleanup.interval.ms t
              clock starts with the first partition and no progress stops it. The client's next call is refused, in words
              that also mean a second instance.
 Evidence     PrepareAbort longer after the start than the row's own timeout, by the same coordinator's clock; classic:
-             under epoch e+1.
+             under epoch e+1. By logs alone: the coordinator's line "Completed rollback of ongoing transaction ... due
+             to timeout"; a client refused as too old when its transaction had been open longer than its timeout.
 Against      Empty within a second of CompleteAbort: then InitProducerId may have come between timeout and look;
              classic: an abort at the data's own epoch (a client that aborted late); transactions v2: the producer goes
              on under the raised epoch without a new Empty row, which only the client that ended the transaction itself

@@ -4,6 +4,7 @@ Mechanism    Once an hour the coordinator removes ids in Empty, CompleteCommit o
              older than transactional.id.expiration.ms: a tombstone, and not a word in the log. A producer that still
              lives gets InvalidPidMappingException; a new initTransactions gets a new producer id, which fences nobody.
 Evidence     a tombstone in `__transaction_state`, idle time before it, then the id with another producer id at epoch 0.
+             By logs alone: InvalidPidMappingException after a pause longer than the expiration in force.
 Against      the same producer id writes after the gap: then nothing expired.
 Look-alikes  producer_epoch_exhausted (the producer id changes too, after epoch 32766); a topic or id deleted by hand;
              one-shot ids that nobody uses again (not reported).
@@ -60,15 +61,20 @@ def _in_rows(story: Story) -> Iterator[Finding]:
         & (rows["previous_state"] >= 0)
         & (rows["previous_producer_id"] != rows["producer_id"])
     )
-    idle = rows["updated_at"] - rows["previous_updated_at"] >= EXPIRATION_MS
+    idle = rows["updated_at"] - rows["previous_updated_at"] >= _expiration(story)
     for row in rows[changed & idle & (rows["producer_epoch"] == 0) & (rows["previous_epoch"] < EXHAUSTED)]:
         yield _after_gap(story, row)
 
 
+def _expiration(story: Story) -> int:
+    """transactional.id.expiration.ms as brokers say it, else the default."""
+    limit = story.logs.settings.value("broker", SETTING)
+    return limit.number if limit.is_known and limit.number is not None else EXPIRATION_MS
+
+
 def _after_tombstone(story: Story, tombstone: Array, back: Array) -> Finding:
     idle = int(tombstone["timestamp"] - tombstone["previous_updated_at"])
-    limit = story.logs.settings.value("broker", SETTING)
-    expiration = limit.number if limit.is_known and limit.number is not None else EXPIRATION_MS
+    limit, expiration = story.logs.settings.value("broker", SETTING), _expiration(story)
     fits = expiration <= idle <= expiration + ONE_HOUR_MS + SLACK_MS
     removed = Place(
         TRANSACTION_STATE,

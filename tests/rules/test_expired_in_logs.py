@@ -39,7 +39,7 @@ def test_it_is_an_error_where_the_client_dies_of_it(release, severity):
 
 def test_the_expiration_proposed_is_above_the_pause():
     (remedy,) = only(check, by_logs(met(8 * ONE_DAY).said)).remedies
-    assert (remedy.config, remedy.proposed) == ("transactional.id.expiration.ms", str(16 * ONE_DAY))
+    assert (remedy.config, remedy.proposed) == ("transactional.id.expiration.ms", str(14 * ONE_DAY))
 
 
 def test_a_new_producer_id_afterwards_is_a_step():
