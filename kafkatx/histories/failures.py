@@ -2,7 +2,8 @@
 
 Grain: the lines of one client instance. One exception is logged up to three times: by the client's own state machine
 ("Transiting to fatal error state due to ..."), by the application, by whoever the application handed it to. Lines with
-the same root class within a second are one failure, unless they name different calls.
+the same root class, or the same words (a wrapper of the client shows `KafkaError`, the library `_FENCED`), within a
+second are one failure, unless they name different calls.
 The root cause gives the failure its name (diagnosis: "read the cause, not the wrapper"); what the client says of itself
 (abortable, fatal) outweighs the catalogue, and the catalogue speaks for a release only, or where all releases agree.
 """
@@ -49,7 +50,8 @@ JAVA = ("java", "kafka-streams", "kafka-connect", "spring-kafka", "flink-connect
 class _Group:
     """Lines of one exception."""
 
-    name: str
+    names: set[str]
+    message: str
     first_at: int
     rows: list[int] = field(default_factory=list)
     call: str | None = None
@@ -64,21 +66,23 @@ def failures(story: LogStory, rows: Iterable[int], implementation: str, release:
 def _groups(story: LogStory, rows: Iterable[int]) -> list[_Group]:
     found: list[_Group] = []
     for row in rows:
-        if story.kind(row) not in FAILURES or not (name := simple_name(_root(story, row)[0])):
+        exception, message = _root(story, row) if story.kind(row) in FAILURES else ("", "")
+        if not (name := simple_name(exception)):
             continue
         call, at = call_of(story, row), int(story.times[row])
-        near = (group for group in reversed(found[-8:]) if _is_same(group, name, at, call))
-        group = next(near, None)
+        group = next((one for one in reversed(found[-8:]) if _is_same(one, name, message, at, call)), None)
         if group is None:
-            found.append(group := _Group(name, at))
+            found.append(group := _Group({name}, message, at))
         group.rows.append(row)
-        group.call = group.call or call
+        group.names.add(name)
+        group.call, group.message = group.call or call, group.message or message
     return found
 
 
-def _is_same(group: _Group, name: str, at: int, call: str | None) -> bool:
+def _is_same(group: _Group, name: str, message: str, at: int, call: str | None) -> bool:
     soon = group.first_at < 0 or at < 0 or abs(at - group.first_at) <= SAME_EXCEPTION_MS
-    return group.name == name and soon and (group.call is None or call is None or group.call == call)
+    alike = name in group.names or (bool(message) and message == group.message)
+    return alike and soon and (group.call is None or call is None or group.call == call)
 
 
 def call_of(story: LogStory, row: int) -> str | None:
@@ -111,19 +115,27 @@ def _exceptions_of_codes() -> dict[str, str]:
 def _failure(story: LogStory, group: _Group, implementation: str, release: tuple[int, ...]) -> Failure:
     first, roots = group.rows[0], [_root(story, row) for row in group.rows]
     message = next((text for _, text in roots if text), "")
+    meaning = [category_of(implementation, release, name, message) for name, _ in roots]
+    best = next((at for at, category in enumerate(meaning) if category != "unknown"), 0)
     traces = [trace for row in group.rows if (trace := story.trace(row)) is not None]
     outer = next((trace.chain[0].exception for trace in traces if len(trace.chain) > 1), roots[0][0])
     return Failure(
         row=first,
         at=story.at(first),
         level=max(int(story.events["level"][row]) for row in group.rows),
-        exception=next((name for name, _ in roots if "." in name), roots[0][0]),
+        exception=_in_full(roots, simple_name(roots[best][0])),
         message=message,
         outer=outer,
         call=group.call,
-        category=_own_words(story, group.rows) or category_of(implementation, release, roots[0][0], message),
+        category=_own_words(story, group.rows) or meaning[best],
         rows=tuple(group.rows),
     )
+
+
+def _in_full(roots: list[tuple[str, str]], name: str) -> str:
+    """A class as the line with its package prints it."""
+    mine = [known for known, _ in roots if simple_name(known) == name]
+    return next((known for known in mine if "." in known), mine[0])
 
 
 def _own_words(story: LogStory, rows: list[int]) -> str | None:

@@ -215,6 +215,22 @@ def test_the_abort_that_a_fatal_error_refuses_is_another_failure_than_the_commit
     assert [failure.call for failure in client.failures] == ["commitTransaction", "abortTransaction"]
 
 
+def test_one_exception_under_two_names_is_one_failure_by_the_name_that_means_something():
+    """confluent-kafka shows KafkaError, librdkafka beneath it _FENCED, in the same words."""
+    words = "Failed to end transaction: Local: This instance has been fenced by a newer instance"
+    names = {"client_id": "rdkafka#producer-1", "transactional_id": "orders"}
+    (client,) = clients_of(
+        line(APP, "10:00:00", EventKind.client_started, **names),
+        line(
+            APP, "10:00:05", EventKind.failure, thrown=[("KafkaError", words)], calls=("commit_transaction",), **names
+        ),
+        line(APP, "10:00:05", EventKind.failure, error="_FENCED", detail=words, api="commit_transaction", **names),
+    )
+    (failure,) = client.failures
+    assert (failure.exception, failure.category, failure.call) == ("_FENCED", "fatal", "commitTransaction")
+    assert len(failure.rows) == 2
+
+
 def test_the_same_exception_minutes_later_is_another_failure():
     (client,) = clients_of(
         start("10:00:00", "orders"),
