@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs import ClientInstance
 from kafkatx.histories.settings import Configured, Effective, Origin, Settings, default_of
 from kafkatx.histories.story import Story
-from kafkatx.terms.frameworks import LIBRARIES, Framework, own_defaults, setting_of
+from kafkatx.terms.frameworks import LIBRARIES, Framework, FrameworkName, own_defaults, setting_of
+
+LIBRDKAFKA_NAMES = {"delivery.timeout.ms": "message.timeout.ms", "request.timeout.ms": "socket.timeout.ms"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +28,32 @@ class Advised:
     release: tuple[int, ...] = ()
 
     def client(self, name: str) -> Effective:
-        """A producer's setting in force; frameworks have defaults of their own."""
+        """A producer's setting in force; frameworks have defaults (and librdkafka names) of their own."""
+        if self.ends_with_transaction and name in LIBRDKAFKA_NAMES:
+            return self._of_librdkafka(name)
         own = self.settings.value("producer", name, self.owner) if self.owner else default_of("producer", name)
         scope = own_defaults(self.framework)
         if own.is_known or scope is None:
             return own
         framed = default_of(scope, name, self.release)
         return own if framed.origin is Origin.UNKNOWN else framed
+
+    @property
+    def ends_with_transaction(self) -> bool:
+        """Whether its sends may take as long as the transaction, not less: librdkafka makes them equal by itself."""
+        return self.framework is not None and self.framework.name is FrameworkName.LIBRDKAFKA
+
+    def _of_librdkafka(self, name: str) -> Effective:
+        """By either name; what nobody set is the library's default, and a message's is lowered to the transaction's."""
+        for spelled in (name, LIBRDKAFKA_NAMES[name]):
+            found = self.settings.value("producer", spelled, self.owner)
+            if found.is_known:
+                return found
+        default = default_of("librdkafka", LIBRDKAFKA_NAMES[name])
+        limit = self.client("transaction.timeout.ms").number
+        if name == "delivery.timeout.ms" and limit is not None and limit < (default.number or 0):
+            return replace(default, value=str(limit))
+        return default
 
     def consumer(self, name: str) -> Effective:
         """A consumer's setting in force."""
@@ -92,10 +113,11 @@ def _timeout_of(story: Story, transactional_id: str) -> dict[str, int]:
 def ordering(advised: Advised, proposed: dict[str, int]) -> str:
     """The order that settings must have, with the values that a proposal leaves, and whether it holds."""
     broken = [f"{one} {a} is not {sign} {other} {b}" for one, a, sign, other, b in _pairs(advised, proposed)]
+    below = "<=" if advised.ends_with_transaction else "<"
     chain = " <= ".join(
         [
             f"linger.ms + request.timeout.ms {_sum(advised, proposed)}",
-            f"delivery.timeout.ms {_shown(advised, 'delivery.timeout.ms', proposed)} < transaction.timeout.ms "
+            f"delivery.timeout.ms {_shown(advised, 'delivery.timeout.ms', proposed)} {below} transaction.timeout.ms "
             f"{_shown(advised, 'transaction.timeout.ms', proposed)}",
             f"transaction.max.timeout.ms {_shown(advised, 'transaction.max.timeout.ms', proposed)}",
         ]
@@ -121,7 +143,8 @@ def _pairs(advised: Advised, proposed: dict[str, int]) -> list[tuple[str, int, s
     value = {name: _value(advised, name, proposed) for name in (*_CLIENT_NAMES, *_BROKER_NAMES)}
     sending = ("linger.ms + request.timeout.ms", value["linger.ms"] + value["request.timeout.ms"])
     rules = [(*sending, "<=", "delivery.timeout.ms", value["delivery.timeout.ms"])]
-    rules += [(one, value[one], sign, other, value[other]) for one, sign, other in _ORDER]
+    below = "<=" if advised.ends_with_transaction else "<"
+    rules += [(one, value[one], below if sign == "<" else sign, other, value[other]) for one, sign, other in _ORDER]
     return [rule for rule in rules if rule[1] and rule[4] and not _holds(rule[1], rule[2], rule[4])]
 
 

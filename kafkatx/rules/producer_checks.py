@@ -20,7 +20,7 @@ DELIVERY, REQUEST, LINGER, BLOCK = "delivery.timeout.ms", "request.timeout.ms", 
 INTERVAL = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 PRODUCER_EXPIRATION = "producer.id.expiration.ms"
 TWO_PHASE = "transaction.two.phase.commit.enable"
-COMMIT_INTERVAL = "commit.interval.ms"
+COMMIT_INTERVAL, MESSAGE = "commit.interval.ms", "message.timeout.ms"
 FOREVER = 2_147_483_647
 SLOW_ABORT = 1.5
 
@@ -103,6 +103,13 @@ _IDEMPOTENCE: dict[str, Callable[[Effective], bool]] = {
     "retries": lambda effective: effective.number == 0,
     "max.in.flight.requests.per.connection": lambda effective: (effective.number or 0) > 5,
 }
+
+
+def _outlives(case: Case) -> bool:
+    """Whether sends may go on when the transaction's time is over."""
+    if case.advised.ends_with_transaction:
+        return above(DELIVERY, TIMEOUT)(case)
+    return not above(TIMEOUT, DELIVERY)(case) and bool(case.number(DELIVERY))
 
 
 def _retried_until_abort(case: Case) -> tuple[str, tuple[Place, ...]] | None:
@@ -204,7 +211,7 @@ PRODUCER_CHECKS = (
     Check(
         "retries outlive the transaction",
         (DELIVERY, TIMEOUT),
-        lambda case: not above(TIMEOUT, DELIVERY)(case) and bool(case.number(DELIVERY)),
+        _outlives,
         "{0} is not below {1}",
         "the coordinator gives the transaction up while the client still repeats its sends",
         Severity.warning,
@@ -227,15 +234,13 @@ PRODUCER_CHECKS = (
     ),
     Check(
         "messages outlive the transaction",
-        ("message.timeout.ms", TIMEOUT),
-        above("message.timeout.ms", TIMEOUT),
+        (MESSAGE, TIMEOUT),
+        lambda case: case.get(MESSAGE).is_chosen and above(MESSAGE, TIMEOUT)(case),
         "{0} is above {1}",
-        "librdkafka refuses that where it was set",
+        "librdkafka refuses that (it lowers only its own default)",
         Severity.error,
         effect=_config_exception,
-        remedies=proposal(
-            "message.timeout.ms", lambda case: case.number(TIMEOUT) or 0, "let messages end with the transaction", ""
-        ),
+        remedies=proposal(MESSAGE, lambda case: case.number(TIMEOUT) or 0, "let messages end with the transaction", ""),
     ),
     Check(
         "timeout below the coordinator's interval",

@@ -205,6 +205,21 @@ def test_a_commit_interval_above_the_timeout_of_kafka_streams_is_an_error():
     assert {remedy.config for remedy in finding.remedies} == {"commit.interval.ms", "producer.transaction.timeout.ms"}
 
 
+def librdkafka(**values: int) -> list[Given]:
+    named = {key.replace("_", "."): str(value) for key, value in values.items()}
+    return [
+        settings("client.properties", "producer", {"transactional.id": NAME, "message.send.max.retries": "9", **named})
+    ]
+
+
+def test_messages_that_outlive_the_transaction_are_refused_where_they_were_set():
+    client = Client(release="2.3.0", logger="rdkafka")
+    assert the(*librdkafka(message_timeout_ms=90_000, transaction_timeout_ms=60_000), client=client).severity is (
+        Severity.error
+    )
+    assert not told(*librdkafka(transaction_timeout_ms=10_000), client=client)
+
+
 # Retries that outlive the transaction: the default order, so only with its effect.
 
 
