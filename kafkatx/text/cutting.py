@@ -26,13 +26,15 @@ from kafkatx.text.naming import (
 from kafkatx.text.pages import Part, PartKind
 from kafkatx.text.pasted import Printed, undecorated
 from kafkatx.text.runs import Runs
-from kafkatx.text.shapes import Shape
+from kafkatx.text.shapes import BEGINNINGS, Shape
 from kafkatx.text.stretches import DUMPS, LOGS, TOOLS, Stretch
 from kafkatx.text.tool_lines import ToolLine
 
 MOST_PARTS = 10_000
 HEADING_LINES = 5
 """Filled lines between a heading and what it names, at most."""
+COMMAND_LINES = 40
+"""Lines that a command may go on over."""
 _DEATH = re.compile(
     r"Exception in thread \"|\s+at [\w.$]+\(|(?:java|scala|kafka|org\.apache)\.[\w.$]+(?:Exception|Error)\b"
 )
@@ -72,6 +74,7 @@ class _Cutter:
     hint: Origin = UNKNOWN
     hint_age: int = HEADING_LINES
     command: str = ""
+    command_lines: int = 0
     section: int = 0
     first_section: int = 0
     is_blank: bool = False
@@ -143,6 +146,7 @@ class _Cutter:
     def _start(self, stretch: Stretch, line: ToolLine) -> None:
         """`Log starting offset: N` tells the base offset where no name does."""
         stretch.extend(line.line.end)
+        stretch.has_start = True
         if stretch.origin.base_offset < 0:
             digits = "".join(filter(str.isdigit, line.line.text.partition("offset: ")[2].partition(",")[0]))
             offset = int(digits) if 0 < len(digits) < 20 else -1
@@ -169,14 +173,16 @@ class _Cutter:
             self._prose(line, text)
 
     def _belongs(self, current: Stretch, text: str) -> bool:
-        """Whether a line right behind a tool's is the tool's: a further row of a table, the trace of its own end."""
+        """Whether a line right behind a tool's is its own: a row of a table, a line cut off, the trace of its death."""
         if self.is_blank:
             return False
         if current.kind is PartKind.ADMIN_TRANSACTIONS:
             return len(_COLUMNS.split(undecorated(text).strip())) >= 3
-        is_death = current.kind in DUMPS and _DEATH.match(text[:LONGEST_COMMAND]) is not None
-        current.is_foreign |= is_death
-        return is_death
+        bare = undecorated(text)
+        is_rest = any(begin.startswith(bare) or bare.startswith(begin) for begin in BEGINNINGS) and bool(bare)
+        is_end = current.kind in DUMPS and (is_rest or _DEATH.match(text[:LONGEST_COMMAND]) is not None)
+        current.is_foreign |= is_end
+        return is_end
 
     def _goes_on(self, text: str) -> bool:
         """Whether a line belongs to the log above it."""
@@ -194,8 +200,9 @@ class _Cutter:
 
     def _command(self, line: ToolLine, text: str) -> None:
         goes_on = self.command.endswith("\\")
+        self.command_lines = self.command_lines + 1 if goes_on else 1
         self.command = f"{self.command[:-1]} {text.strip()}" if goes_on else text.strip()
-        self.command = self.command[: LONGEST_COMMAND - 1]
+        self.command = self.command[: LONGEST_COMMAND - 1] if self.command_lines < COMMAND_LINES else ""
         self._close()
         self.origin, self.hint_age = origin_of_command(self.command), HEADING_LINES
         self._grow(PartKind.PROSE, line)

@@ -35,7 +35,8 @@ TOOLS = (
 class Stretch:
     """Lines of one kind, from byte `position` (line `line`) up to byte `end`.
 
-    `section` counts the headings of the page above it. `is_foreign`: something else stands between its lines. `filled`:
+    `section` counts the headings of the page above it. `has_header`, `has_start`: `Dumping FILE`, and the line behind
+    it that tells the file's first offset, stand above. `is_foreign`: something else stands between its lines. `filled`:
     how many of its lines are not blank.
     """
 
@@ -46,6 +47,7 @@ class Stretch:
     origin: Origin = UNKNOWN
     section: int = 0
     has_header: bool = False
+    has_start: bool = False
     is_foreign: bool = False
     is_elided: bool = False
     filled: int = 0
@@ -107,6 +109,7 @@ class Stretch:
             is_whole = is_whole and is_complete(self._last.printed)
         if is_log:
             is_whole = is_whole and not self.completeness.misses_records and self.completeness.first_position <= 0
+            is_whole = is_whole and (self.has_start or self.completeness.lines > 0)
             is_elided = is_elided or (self.completeness.has_holes and not is_whole)
         origin = self.origin
         return Part(
