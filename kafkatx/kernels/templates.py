@@ -105,6 +105,9 @@ def is_plain(data: Any, at: int, end: int) -> bool:
 @kernel
 def contexts_end(data: Any, at: int, end: int) -> int:
     """Where the message begins behind its leading brackets; -1 where the slow path must decide."""
+    for place in range(at, end):
+        if data[place] == 27:
+            return -1
     for _ in range(6):
         if at >= end or data[at] != 91:
             break
@@ -294,6 +297,8 @@ def recognise_entries(data: Any, entries: Any, table: Any, is_slow: Any, times: 
         row[2], at = level_at(data, at, head_end)
         while at < head_end and data[at] == 32:
             at += 1
+        if at < head_end and (data[at] == 41 or data[at] == 62 or data[at] == 93):
+            row[2] = -1
         while head_end > at and data[head_end - 1] == 32:
             head_end -= 1
         logger = logger_start(data, at, head_end)
@@ -338,6 +343,8 @@ def name_end(data: Any, at: int, end: int) -> int:
     for place in range(at, end):
         if data[place] == 46:
             dots += 1
+            if place == at or place + 1 == end or data[place + 1] == 46 or data[place + 1] == 58:
+                return -1
         if data[place] == 58:
             is_line = dots > 0 and 1 < end - place < 8 and digits(data, place + 1, end - place - 1) >= 0
             return place if is_line else -1

@@ -19,17 +19,17 @@ STARTED_AT = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 IDS = 40
 STATE_PARTITIONS = 50
 MATTERS_EVERY = 100
-LINES_AT_ONCE = 20_000
+LINES_AT_ONCE = 2_000
 
 OF_TRANSACTIONS = (
-    "INFO [TransactionCoordinator id=1] Initialized transactionalId {id} with producerId {pid} and producer epoch {epoch}"
-    " on partition __transaction_state-{state} (kafka.coordinator.transaction.TransactionCoordinator)",
-    "INFO [TransactionCoordinator id=1] Completed rollback of ongoing transaction for transactionalId {id} due to timeout"
-    " (kafka.coordinator.transaction.TransactionCoordinator)",
+    "INFO [TransactionCoordinator id=1] Initialized transactionalId {id} with producerId {pid} and producer epoch"
+    " {epoch} on partition __transaction_state-{state} (kafka.coordinator.transaction.TransactionCoordinator)",
+    "INFO [TransactionCoordinator id=1] Completed rollback of ongoing transaction for transactionalId {id} due to"
+    " timeout (kafka.coordinator.transaction.TransactionCoordinator)",
     "INFO [TransactionCoordinator id=1] Elected as the txn coordinator for partition {state} at epoch {epoch}"
     " (kafka.coordinator.transaction.TransactionCoordinator)",
-    "INFO [Transaction State Manager 1]: Finished loading {number} transaction metadata from __transaction_state-{state}"
-    " in {epoch} milliseconds, of which 2 milliseconds was spent in the scheduler."
+    "INFO [Transaction State Manager 1]: Finished loading {number} transaction metadata from"
+    " __transaction_state-{state} in {epoch} milliseconds, of which 2 milliseconds was spent in the scheduler."
     " (kafka.coordinator.transaction.TransactionStateManager)",
     "INFO [Transaction Marker Request Completion Handler 1]: Sending {id}'s transaction marker for partition"
     " orders-{partition} has failed with error NOT_LEADER_OR_FOLLOWER, retrying with current coordinator epoch {epoch}"
@@ -57,7 +57,8 @@ OF_EVERY_DAY = (
     "INFO [Admin Manager on Broker 1]: Updating topic orders-{partition} with configuration max.message.bytes={offset}"
     " (kafka.server.ZkAdminManager)",
     "INFO Deleted log /var/lib/kafka/data/orders-{partition}/{offset:020d}.log.deleted. (kafka.log.LogSegment)",
-    "INFO Deleted offset index /var/lib/kafka/data/orders-{partition}/{offset:020d}.index.deleted. (kafka.log.LogSegment)",
+    "INFO Deleted offset index /var/lib/kafka/data/orders-{partition}/{offset:020d}.index.deleted."
+    " (kafka.log.LogSegment)",
     "INFO [SocketServer listenerType=ZK_BROKER, nodeId=1] Failed to authenticate with /10.0.{node}.{partition}"
     " (channelId=10.0.0.1:9092-10.0.{node}.{partition}:{offset}-{number}) (org.apache.kafka.common.network.Selector)",
 )

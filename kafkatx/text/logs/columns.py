@@ -17,7 +17,7 @@ from kafkatx.kernels import templates as kernels
 from kafkatx.kernels.rows import EVENT
 from kafkatx.segments.interning import Interner
 from kafkatx.terms.catalogue import EventTemplate
-from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.logs.contexts import NOTHING, Context, split_context
 from kafkatx.text.logs.filling import COLUMNS, NUMBERS, empty_row, fill_field
 from kafkatx.text.logs.matching import patterns
@@ -47,12 +47,14 @@ class Speaker:
 class Columns:
     """Events of a window, the entries that the slow path must read, and who spoke.
 
-    `position` of an event is the place of its entry in the window, `line` its line there, from 0.
+    `position` of an event is the place of its entry in the window, `line` its line there, from 0;
+    `lowest_level` is the least severe level of the entries that were read.
     """
 
     events: Any
     slow: Any
     speakers: tuple[Speaker, ...]
+    lowest_level: int
 
 
 def is_fast() -> bool:
@@ -71,7 +73,9 @@ def read_columns(data: bytes, entries: Any, strings: Strings) -> Columns:
     events = _events(data, out[done], strings)
     events["position"], events["line"], events["at"] = entries[done, 0], entries[done, 3], times[done]
     speakers = tuple(contexts.write(events, out[done, kernels.CONTEXT], strings))
-    return Columns(events, np.flatnonzero(out[:, kernels.STATUS] == kernels.SLOW), speakers)
+    is_slow = out[:, kernels.STATUS] == kernels.SLOW
+    lowest = int(out[~is_slow, kernels.LEVEL].min(initial=Level.error))
+    return Columns(events, np.flatnonzero(is_slow), speakers, lowest if not is_slow.all() else Level.unknown)
 
 
 def _events(data: bytes, out: Any, strings: Strings) -> Any:
@@ -145,6 +149,8 @@ class _Contexts:
 
     def write(self, events: Any, numbers: Any, strings: Strings) -> Iterator[Speaker]:
         """Write the names that contexts give, and the sides that nothing else tells; yield who spoke."""
+        if not len(events):
+            return
         loggers = events["logger_code"].astype(np.int64)
         pairs, places = np.unique((numbers.astype(np.int64) << 32) + loggers, return_inverse=True)
         counts = np.bincount(places, minlength=len(pairs))

@@ -109,8 +109,8 @@ class Cut:
 
     @property
     def is_of_brokers(self) -> bool:
-        """Whether the entries are in the brokers' own layout."""
-        return self.shape.mode != EVERY_LINE
+        """Whether the entries are in the brokers' own layout, and the bytes those of the file."""
+        return self.shape.mode != EVERY_LINE and self.window.is_plain
 
     def entries(self, found: Any) -> Iterator[Entry]:
         """Yield the entries that rows of the kernel stand for."""

@@ -15,7 +15,7 @@ NUMBERS = frozenset(
     {"producer_id", "offset", "number", "producer_epoch", "other_epoch", "correlation_id", "node", "partition"}
 )
 LARGEST = {name: (1 << (8 * EVENT[name].itemsize - 1)) - 1 for name in NUMBERS}
-_NUMBER = re.compile(r"(?:Some|Optional\w*)?[\[(]?(-?\d{1,19})[\])]?")
+_NUMBER = re.compile(r"(?:Some|Optional\w*)?[\[(]?(\d{1,18})[\])]?")
 _PARTITION = re.compile(r"(?P<topic>.*)-(?P<partition>\d{1,10})", re.DOTALL)
 _OLD_PARTITION = re.compile(r"\[(?P<topic>[^,\]]*),(?P<partition>\d{1,10})\]")
 _THROWN = re.compile(r"((?:[\w$]+\.)*[\w$]+)(?:: (.*))?", re.DOTALL)

@@ -135,6 +135,7 @@ class _Reading:
 
     def _take_cut(self, cut: Cut, found: Any) -> None:
         """Read the entries of a window: the fast way what is of the brokers' layout, if a compiler is at work."""
+        self._look_for_levels(cut)
         parts = []
         if cut.is_of_brokers and is_fast():
             columns = read_columns(cut.data, found, self.strings)
@@ -193,8 +194,7 @@ class _Reading:
         """Learn from lines that were read the fast way who writes, and how much of it."""
         for speaker in columns.speakers:
             self._count(speaker.side, speaker.context.broker_id, speaker.lines)
-        if len(columns.events):
-            self._meet_level(int(columns.events["level"].min()))
+        self._meet_level(columns.lowest_level)
 
     def _meet(self, framed: Framed) -> None:
         """Learn from a line who writes, and how much of it."""
@@ -210,6 +210,13 @@ class _Reading:
     def _meet_level(self, level: int) -> None:
         if level >= 0:
             self.lowest = level if self.lowest < 0 else min(self.lowest, level)
+
+    def _look_for_levels(self, cut: Cut) -> None:
+        """Learn the least severe level from lines that nobody reads, where the layout says where it stands."""
+        if cut.is_of_brokers:
+            for name, level in ((b"] DEBUG ", Level.debug), (b"] TRACE ", Level.trace)):
+                if self.lowest > level and name in cut.data:
+                    self._meet_level(level)
 
     def _look_at(self, first: list[Framed]) -> None:
         """Learn from the first and the last lines when the log begins and ends, and who writes."""

@@ -18,6 +18,9 @@ LINES_AT_ONCE = 4096
 class Window:
     """Bytes [position, position + len(data)) of a file; line `line` (from 1) begins at the window's first byte."""
 
+    is_plain = True
+    """Whether the window shows the bytes of the file as they are."""
+
     def __init__(self, file: OpenFile, part: Part) -> None:
         self.file = file
         self.position = part.position
@@ -73,6 +76,8 @@ class Window:
 
 class TurnedWindow(Window):
     """The same of a file in UTF-16, or with other ends of lines: its lines as UTF-8, with the place of each."""
+
+    is_plain = False
 
     def __init__(self, file: OpenFile, part: Part) -> None:
         super().__init__(file, part)

@@ -1,0 +1,38 @@
+"""What the tests of readers share: a log read to plain values."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kafkatx.sources.files import OpenFile
+from kafkatx.text.events import LogSource, Setting
+from kafkatx.text.logs.reading import LogReader
+from kafkatx.text.pages import Part, PartKind
+
+Event = Mapping[str, Any]
+
+
+def read(path: Path, position: int = 0, line: int = 1) -> tuple[list[Event], LogSource, list[Setting]]:
+    """Events with strings and traces in place of codes, the source, and the settings."""
+    reader = LogReader()
+    with OpenFile(str(path)) as file:
+        arrays = list(reader.read(file, Part(PartKind.LOG, position, file.size, line), 0))
+    strings, traces = reader.strings, reader.traces
+    found = []
+    for events in arrays:
+        for event in events:
+            values = {name: event[name].item() for name in events.dtype.names}
+            for name, code in values.items():
+                if name == "trace_code":
+                    values[name] = traces[code] if code >= 0 else None
+                elif name.endswith("_code"):
+                    values[name] = strings[code] if code >= 0 else None
+            found.append({name.removesuffix("_code"): value for name, value in values.items()})
+    return found, reader.source(), reader.settings
+
+
+def read_text(folder: Path, text: str | bytes, name: str = "server.log") -> list[Event]:
+    """Events of a text."""
+    path = folder / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return read(path)[0]
