@@ -150,7 +150,8 @@ class _Table:
             self._put("max_timestamp", [draft.max_timestamp for draft in drafts])
         is_run = self.kind is LineKind.FLAT_RECORD and "position" in self.at
         is_marker = np.array([draft.control is not None for draft in drafts], bool)
-        whole = known_as("base_offset", "last_offset", "record_count", "max_timestamp")
+        whole = known_as("base_offset", "last_offset", "record_count")
+        whole |= known_as("max_timestamp") if "timestamp" in self.at else 0
         if is_flat:
             self.known |= np.where(is_marker | is_run, whole, 0)
 

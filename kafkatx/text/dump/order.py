@@ -20,33 +20,38 @@ class Fit(IntEnum):
 
 @dataclass(slots=True)
 class Order:
-    """The last offset told (-1: none yet), the batch whose records come, the last record of it, the last position."""
+    """The last offset told (-1: none yet), the batch whose records come, the last record of it, the last position.
+
+    `left` is the number of its records that have not come yet, -1 where the batch does not tell it.
+    """
 
     offset: int = -1
     header: Header | None = None
     record_offset: int = -1
     position: int = -1
+    left: int = -1
 
     @property
-    def place(self) -> tuple[int, Header | None, int, int]:
+    def place(self) -> tuple[int, Header | None, int, int, int]:
         """All of it, to come back to."""
-        return self.offset, self.header, self.record_offset, self.position
+        return self.offset, self.header, self.record_offset, self.position, self.left
 
     @place.setter
-    def place(self, place: tuple[int, Header | None, int, int]) -> None:
-        self.offset, self.header, self.record_offset, self.position = place
+    def place(self, place: tuple[int, Header | None, int, int, int]) -> None:
+        self.offset, self.header, self.record_offset, self.position, self.left = place
 
     def fit(self, parsed: LogLine) -> Fit:
         """How a line continues the log: as the very next thing, as a later one, not at all.
 
-        A batch is the very next one if it begins at the position at which the last one ends.
+        A batch is the very next one if it begins at the position at which the last one ends, and no record of that is
+        missing.
         """
         offset, position, header = extent_of(parsed)[0], parsed.number("position"), self.header
         if parsed.kind in HEADERS and header is not None and header.end >= 0 and position >= 0:
             follows = offset > self.offset and position >= header.end
-            return Fit.NOT if not follows else Fit.STRICTLY if position == header.end else Fit.LOOSELY
+            return Fit.NOT if not follows else Fit.STRICTLY if position == header.end and self.left < 1 else Fit.LOOSELY
         if parsed.kind is LineKind.RECORD and header is not None:
-            follows = self.record_offset < offset <= header.last_offset
+            follows = self.batch_of(offset) is not None
             return Fit.NOT if not follows else Fit.STRICTLY if offset == self.record_offset + 1 else Fit.LOOSELY
         if offset <= self.offset or -1 < position < self.position:
             return Fit.NOT
@@ -60,18 +65,21 @@ class Order:
         is_message = header.parsed.kind is LineKind.MESSAGE  # a wrapper has the offset of its last message
         self.record_offset = self.offset if is_message else header.base_offset - 1
         self.header, self.offset, self.position = header, header.last_offset, position
+        self.left = header.parsed.number("count")
         return gap
 
     def batch_of(self, offset: int) -> Header | None:
         """Return the batch that a record with this offset can belong to."""
         header = self.header
-        return header if header is not None and self.record_offset < offset <= header.last_offset else None
+        if header is None or self.left == 0 or not self.record_offset < offset <= header.last_offset:
+            return None
+        return header
 
     def step(self, offset: int, parsed: LogLine, header: Header | None) -> None:
         """Go on with a record; without a header above it, it is a batch's first as far as one can tell."""
-        self.record_offset = offset
+        self.record_offset, self.left = offset, max(self.left - 1, -1 if self.left < 0 else 0)
         if header is None:
-            self.header, self.offset, self.position = None, offset, parsed.number("position")
+            self.header, self.offset, self.position, self.left = None, offset, parsed.number("position"), -1
 
 
 @dataclass(slots=True)

@@ -130,6 +130,8 @@ class LogText:
             return None
         header, self._lacking = Header(line, parsed, base, last), None
         gap = self._order.begin(header)
+        if not self._has_metadata:  # the records of the batch do not count
+            self._order.left = -1
         if gap is not None:
             self.left_out.append(gap)
             self.is_elided = True
@@ -218,8 +220,9 @@ class LogText:
                 return taken, True
             beyond = reach is Reach.BEYOND
             following = None if beyond else self._peek(taken)
-            if not beyond and (reach is Reach.POSSIBLE or taken == 0 or growth.may_have_lost or self._losses):
-                best = max(best, (self._fit(following), reach is Reach.POSSIBLE, taken))
+            is_possible = reach is Reach.POSSIBLE
+            if is_possible or (following and (taken == 0 or growth.may_have_lost or self._losses)):
+                best = max(best, (self._fit(following), is_possible, taken))
             if following is None:
                 break
             self._budget -= growth.add(following)
@@ -261,7 +264,7 @@ class LogText:
         elif is_left_out(line.text):
             self.is_elided = True
         elif self._order.header is not None and line.text.startswith(_WITHOUT_METADATA):
-            self._has_metadata = False
+            self._has_metadata, self._order.left = False, -1
 
     def _break_off(self, line: Line, why: str) -> None:
         self.is_torn = True
