@@ -179,6 +179,8 @@ class _Cutter:
         if current.kind is PartKind.ADMIN_TRANSACTIONS:
             return len(_COLUMNS.split(undecorated(text).strip())) >= 3
         bare = undecorated(text)
+        if current.kind is PartKind.CONSOLE_STATES:
+            return bare.rstrip().endswith("::NULL")
         is_rest = any(begin.startswith(bare) or bare.startswith(begin) for begin in BEGINNINGS) and bool(bare)
         is_end = current.kind in DUMPS and (is_rest or _DEATH.match(text[:LONGEST_COMMAND]) is not None)
         current.is_foreign |= is_end

@@ -42,7 +42,10 @@ _FENCE = re.compile(
     r"|\s*</?(?:pre|code)[^<>]{0,100}>\s*"
 )
 _HEADING = re.compile(
-    r"\s*(?:#{1,6}\s+\S|h[1-6]\. |(?:\*\*)?(?:incident|case|problem|scenario)\s*#?\d{1,4}\b)", re.IGNORECASE
+    r"\s*(?:#{1,6}\s+\S|h[1-6]\. |\W{0,3}(?:incident|case|problem|scenario|example)\s*#?\d{1,4}\b"
+    r"|\W{0,3}(?:the )?(?:first|second|third|fourth|fifth|\d(?:st|nd|rd|th)|erste\w?|zweite\w?|dritte\w?)\s+"
+    r"(?:incident|case|problem|scenario|example|attempt|fall|vorfall)\W{0,5}$)",
+    re.IGNORECASE,
 )
 _RULE = re.compile(r"\s*(?:={4,}|-{4,}|\*{4,}|_{4,})\s*")
 _SETTING = re.compile(r"\s*(?:[-*>]\s+)?\"?([A-Za-z][\w-]*(?:\.[\w-]+)*)\"?\s*[=:](?:\s*\S.{0,4000})?$")

@@ -181,7 +181,13 @@ def test_a_log_between_the_lines_is_a_part_and_the_dump_goes_on_behind_it(tmp_pa
 
 
 def test_a_new_section_or_talk_of_another_forgets_the_name(tmp_path: Path) -> None:
-    for between in ("# After the restart", "And the other partition:", "----------"):
+    for between in (
+        "# After the restart",
+        "And the other partition:",
+        "----------",
+        "**Second case**",
+        "Incident 2: slow",
+    ):
         found = cut_text(tmp_path, dump(batch(0)) + f"\n{between}\n\n{batch(50)}\n")
         assert told(found) == [(KINDS.DUMP_LOG, "orders", 0), (KINDS.DUMP_LOG, None, None)]
 
@@ -299,6 +305,7 @@ def test_consoles_and_tables_are_parts(tmp_path: Path) -> None:
 $ kafka-console-consumer.sh --topic __transaction_state --formatter "...TransactionLogMessageFormatter"
 t1::TransactionMetadata(transactionalId=t1, producerId=1, producerEpoch=0, state=Ongoing)
 t1::TransactionMetadata(transactionalId=t1, producerId=1, producerEpoch=0, state=PrepareAbort)
+t1::NULL
 
 {"key":{"version":0,"data":{"transactionalId":"t"}},"value":null}{"key":{"version":0,"data":{"transactionalId":"u"}}}
 
@@ -322,6 +329,7 @@ orders\t0\t7\t1\t0\t12\t1795257792540\t90
         KINDS.ADMIN_TRANSACTIONS,
     ]
     data = page.encode()
+    assert b"t1::NULL\n" in data[found[0].position : found[0].end]
     assert data[found[3].position : found[3].end].count(b"\n") == 3
     assert data[found[4].position : found[4].end].endswith(b"90\n")
 
