@@ -40,7 +40,8 @@ TROUBLE = (
 """Literals of lines that matter whatever text they hold: exceptions, and blocks of settings."""
 REQUESTS = (
     b"INIT_PRODUCER_ID", b"END_TXN", b"ADD_PARTITIONS_TO_TXN", b"ADD_OFFSETS_TO_TXN", b"TXN_OFFSET_COMMIT",
-    b"api_key=22,", b"api_key=24,", b"api_key=25,", b"api_key=26,", b"api_key=28,", b"=PRODUCE,", b'"PRODUCE"',
+    b"WRITE_TXN_MARKERS", b"api_key=22,", b"api_key=24,", b"api_key=25,", b"api_key=26,", b"api_key=27,",
+    b"api_key=28,", b"api_key=0,", b"=PRODUCE,", b'"PRODUCE"',
 )  # fmt: skip
 """Literals of the request logger's lines that matter."""
 

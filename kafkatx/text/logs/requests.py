@@ -42,7 +42,7 @@ _CONNECTION = re.compile(r" from connection (\S{1,200}?);")
 _ADDRESS = re.compile(r"-(\[?[0-9a-fA-F.:%\w]+\]?):\d{1,5}-\d+(?:-\d+)?$")
 _ERROR = re.compile(r"[\"_]?error_?[cC]ode\"?[=:] ?(-?\d{1,5})")
 _PRODUCE = re.compile(r'"PRODUCE"|apiKey=PRODUCE\b|\bapi_key=0,')
-_REFUSED = re.compile(r"error_?[cC]ode\"?[=:] ?-?[1-9]")
+_REFUSED = re.compile(r"[eE]rror_?[cC]ode\"?[=:] ?-?[1-9]")
 """An answer that holds an error. The cheap test before a Produce request is read."""
 
 
@@ -79,8 +79,8 @@ def _of_json(body: str) -> Fields | None:
         return None
     fields = [("api", api), ("client_id", str(header.get("clientId") or ""))]
     fields.append(("correlation_id", str(header.get("correlationId", ""))))
-    fields += _names(_firsts(_flat(asked)), _firsts(_flat(answer)))
-    codes = [int(value) for name, value in _flat(answer) if name == "errorCode" and str(value).lstrip("-").isdigit()]
+    fields += _names(api, _firsts(_flat(asked)), _firsts(_flat(answer)))
+    codes = [code for name, code in _flat(answer) if name.lower().endswith("errorcode") and isinstance(code, int)]
     fields += _error(codes)
     return [*fields, *_address(str(seen.get("connection", "")))]
 
@@ -97,7 +97,7 @@ def _of_text(body: str) -> Fields | None:
     asked, mark, answered = found["rest"].partition("response:")
     fields = [("api", api), ("client_id", header.get("clientId") or header.get("client_id") or "")]
     fields.append(("correlation_id", header.get("correlationId") or header.get("correlation_id") or ""))
-    fields += _names(_pairs(asked), _pairs(answered))
+    fields += _names(api, _pairs(asked), _pairs(answered))
     fields += _error([int(code) for code in _ERROR.findall(answered if mark else "")])
     connection = _CONNECTION.search(found["rest"])
     return [*fields, *_address(connection[1] if connection else "")]
@@ -120,15 +120,16 @@ def _firsts(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return first
 
 
-def _names(asked: dict[str, Any], answer: dict[str, Any]) -> Fields:
-    """Ids of producer and group: what was given counts before what was asked with."""
+def _names(api: str, asked: dict[str, Any], answer: dict[str, Any]) -> Fields:
+    """Ids of producer and group; of InitProducerId what was given counts before what was asked with."""
+    places = (answer, asked) if api == "InitProducerId" else (asked, answer)
     fields = [("transactional_id", asked.get("transactionalId") or asked.get("v3AndBelowTransactionalId"))]
     fields.append(("group", asked.get("groupId")))
     for column, *known in (
         ("producer_id", "producerId", "v3AndBelowProducerId"),
         ("producer_epoch", "producerEpoch", "v3AndBelowProducerEpoch"),
     ):
-        values = [str(place[name]) for place in (answer, asked) for name in known if name in place]
+        values = [str(place[name]) for place in places for name in known if name in place]
         fields.append((column, next((value for value in values if not value.startswith("-")), "")))
     if "committed" in asked or "transactionResult" in asked:
         committed = str(asked.get("committed", asked.get("transactionResult"))).lower()
