@@ -21,7 +21,7 @@ from kafkatx.histories.failures import failures
 from kafkatx.histories.logs import ClientInstance, Initialised, LogStory
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.setting_names import kafka_name
-from kafkatx.text.events import Setting
+from kafkatx.text.events import Setting, Trace
 
 GIVEN_EPOCH = re.compile(r"producerId=(\d+), epoch=(\d+)")
 KAFKA_CLIENTS = re.compile(r"kafka-clients-(\d+(?:\.\d+)*)")
@@ -175,7 +175,7 @@ class _Maker:
             since=int(known.min()) if len(known) else None,
             until=int(known.max()) if len(known) else None,
             has_start=bool(life.met & {EventKind.client_started, EventKind.config_values}),
-            closed_at=next((story.at(row) for row in rows if story.kind(row) in CLOSES), None),
+            closed_at=next((story.at(row) for row in _of_kinds(story, rows, *CLOSES)), None),
             initialisations=initialisations,
             failures=tuple(failures(story, rows, implementation, release)),
             settings=self._settings(life),
@@ -191,7 +191,8 @@ class _Maker:
 
         Of several files it is the one called as the log.
         """
-        printed = next((self.blocks[row] for row in life.rows if row in self.blocks), self.last.get(life.client))
+        begun = _of_kinds(self.story, life.rows, EventKind.config_values)
+        printed = next((self.blocks[row] for row in begun if row in self.blocks), self.last.get(life.client))
         if printed is not None:
             self.last[life.client] = printed
             return printed
@@ -210,12 +211,11 @@ class _Maker:
 def _initialisations(story: LogStory, rows: list[int]) -> Iterator[Initialised]:
     """What a client was given, each (producer id, epoch) once in a row; -1 is what it has before it asks."""
     last = (-1, -1)
-    for row in rows:
-        if story.kind(row) is EventKind.producer_id_set:
-            given = int(story.events["producer_id"][row]), int(story.events["producer_epoch"][row])
-            if given[0] >= 0 and given != last:
-                yield Initialised(row, story.at(row), *given)
-            last = given
+    for row in _of_kinds(story, rows, EventKind.producer_id_set):
+        given = int(story.events["producer_id"][row]), int(story.events["producer_epoch"][row])
+        if given[0] >= 0 and given != last:
+            yield Initialised(row, story.at(row), *given)
+        last = given
 
 
 def _lies(story: LogStory, rows: list[int], name: str | None, initialisations: tuple[Initialised, ...]) -> bool:
@@ -225,17 +225,14 @@ def _lies(story: LogStory, rows: list[int], name: str | None, initialisations: t
     """
     if len({given.producer_id for given in initialisations}) < 2 or name is None:
         return False
-    texts = {story.string(row, column) or "" for row in rows for column in ("logger", "thread", "client_id")}
+    texts = _strings(story, rows, "logger", "thread", "client_id")
     return bool(COUNTED.fullmatch(name)) or any(FLINK in text.lower() for text in texts)
 
 
 def _implementation(story: LogStory, client_id: str | None, rows: list[int]) -> str:
     """Whose library wrote the lines, by the names of its classes and loggers."""
-    e = story.events
-    names = {story.facts.strings[code] for code in np.unique(e["logger_code"][rows]).tolist() if code >= 0}
-    traces = [trace for row in rows if (trace := story.trace(row)) is not None]
+    names, traces = _strings(story, rows, "logger", "error"), _traces(story, rows)
     names |= {link.exception for trace in traces for link in trace.chain}
-    names |= {text for row in rows if (text := story.string(row, "error")) is not None}
     if "rdkafka" in (client_id or "") or any("rdkafka" in name.lower() for name in names):
         return "librdkafka"
     if any(name.startswith("aiokafka") for name in names):
@@ -245,20 +242,36 @@ def _implementation(story: LogStory, client_id: str | None, rows: list[int]) -> 
     if any(name.startswith(("kgo", "kerr.", "franz")) for name in names):
         return "franz-go"
     is_java = any(name.startswith(("org.apache.kafka", "o.a.k", "java.")) for name in names)
-    is_java = is_java or any(NETWORK_THREAD.fullmatch(story.string(row, "thread") or "") for row in rows)
+    is_java = is_java or any(NETWORK_THREAD.fullmatch(name) for name in _strings(story, rows, "thread"))
     return "java" if is_java or any(trace.releases for trace in traces) else "unknown"
 
 
 def _release(story: LogStory, rows: list[int]) -> tuple[int, ...]:
     """Release that a line of the client names, or the jar in a stack frame."""
-    for row in rows:
-        if story.kind(row) is EventKind.client_release and (match := RELEASE.search(story.string(row, "detail") or "")):
-            return _numbers(match[1])
-        trace = story.trace(row)
-        for jar in trace.releases if trace is not None else ():
-            if match := KAFKA_CLIENTS.search(jar):
-                return _numbers(match[1])
-    return ()
+    said = [story.string(row, "detail") or "" for row in _of_kinds(story, rows, EventKind.client_release)]
+    found = [match for text in said if (match := RELEASE.search(text))]
+    jars = [jar for trace in _traces(story, rows) for jar in trace.releases]
+    found += [match for jar in jars if (match := KAFKA_CLIENTS.search(jar))]
+    return _numbers(found[0][1]) if found else ()
+
+
+def _of_kinds(story: LogStory, rows: list[int], *kinds: EventKind) -> list[int]:
+    """Rows of these kinds."""
+    numbers = np.array(rows, np.int64)
+    found: list[int] = numbers[np.isin(story.events["kind"][numbers], kinds)].tolist()
+    return found
+
+
+def _strings(story: LogStory, rows: list[int], *columns: str) -> set[str]:
+    """Strings that rows have in these columns."""
+    codes = [np.unique(story.events[f"{column}_code"][rows]) for column in columns]
+    return {story.facts.strings[code] for code in np.concatenate(codes).tolist() if code >= 0}
+
+
+def _traces(story: LogStory, rows: list[int]) -> list[Trace]:
+    """Stack traces of rows, each once."""
+    codes = np.unique(story.events["trace_code"][rows]).tolist()
+    return [story.facts.traces[code] for code in codes if code >= 0]
 
 
 def _releases_of_sources(story: LogStory) -> dict[int, tuple[int, ...]]:

@@ -10,9 +10,11 @@ The root cause gives the failure its name (diagnosis: "read the cause, not the w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
+
+import numpy as np
 
 from kafkatx.histories.attributions import SAME_EXCEPTION_MS
 from kafkatx.histories.logs import Failure, LogStory
@@ -57,16 +59,17 @@ class _Group:
     call: str | None = None
 
 
-def failures(story: LogStory, rows: Iterable[int], implementation: str, release: tuple[int, ...]) -> Iterator[Failure]:
+def failures(story: LogStory, rows: Sequence[int], implementation: str, release: tuple[int, ...]) -> Iterator[Failure]:
     """Yield the failures that lines of one client instance show, in the order of their first lines."""
     for group in _groups(story, rows):
         yield _failure(story, group, implementation, release)
 
 
-def _groups(story: LogStory, rows: Iterable[int]) -> list[_Group]:
+def _groups(story: LogStory, rows: Sequence[int]) -> list[_Group]:
     found: list[_Group] = []
-    for row in rows:
-        exception, message = _root(story, row) if story.kind(row) in FAILURES else ("", "")
+    numbers = np.asarray(rows, np.int64)
+    for row in numbers[np.isin(story.events["kind"][numbers], FAILURES)].tolist():
+        exception, message = _root(story, row)
         if not (name := simple_name(exception)):
             continue
         call, at = call_of(story, row), int(story.times[row])
@@ -144,6 +147,7 @@ def _own_words(story: LogStory, rows: list[int]) -> str | None:
     return "fatal" if EventKind.to_fatal in kinds else "abortable" if EventKind.to_abortable in kinds else None
 
 
+@lru_cache(maxsize=4096)
 def category_of(implementation: str, release: tuple[int, ...], exception: str, message: str) -> str:
     """What an exception means for a client of a release: fatal, abortable, retriable, refresh, config or unknown.
 

@@ -16,6 +16,9 @@ from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.text.events import LogFacts
 
+MOST_GRANTS = 8
+"""Grants of one client that are looked at; more tell nothing new."""
+
 _Grants = tuple[tuple[Grants, Sequence[str]], ...]
 """Grants as rows and as brokers' logs show them, each with the names behind its numbers."""
 
@@ -48,7 +51,7 @@ def _named(client: ClientInstance, grants: _Grants) -> ClientInstance:
 
 def _names(client: ClientInstance, grants: _Grants) -> Iterator[str]:
     """Ids that its producer ids were given to at that time; skew is not taken off, the same grants may have told it."""
-    for given in client.initialisations:
+    for given in client.initialisations[:MOST_GRANTS]:
         if given.at is None:
             continue
         for known, names in grants:

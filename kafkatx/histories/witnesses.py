@@ -321,8 +321,9 @@ class _Work:
                 continue
             ends = ends[np.argsort(self.ends.started_at[ends], kind="stable")]
             self._go_on(client, ends)
+            started = self.ends.started_at[ends]
             for failure in client.failures:
-                self._refusal(client, failure, ends)
+                self._refusal(client, failure, ends, started)
         self._refused_by_brokers()
 
     def _go_on(self, client: ClientInstance, ends: Array) -> None:
@@ -330,13 +331,13 @@ class _Work:
             until = client.until - int(self.skew[client.source])
             self.found.goes_on[ends] = until > self.reached[ends] + self.client_tolerance[client.source]
 
-    def _refusal(self, client: ClientInstance, failure: Failure, ends: Array) -> None:
+    def _refusal(self, client: ClientInstance, failure: Failure, ends: Array, started: Array) -> None:
         name = failure.exception.rpartition(".")[2]
         column = self.found.refusal if name in FENCED else self.found.state_refused if name in STATE_REFUSED else None
         if column is None or failure.at is None:
             return
         at, slack = failure.at - int(self.skew[client.source]), int(self.client_tolerance[client.source])
-        last = int(np.searchsorted(self.ends.started_at[ends], at + slack, "right")) - 1
+        last = int(np.searchsorted(started, at + slack, "right")) - 1
         if last >= 0 and at >= self.ends.decided_at[ends[last]] - slack:
             self._note(column, ends[last : last + 1], np.array([failure.row]))
 
