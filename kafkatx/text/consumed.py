@@ -12,12 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.dump.pasting import cleaned
 from kafkatx.text.lines import Line, lines
 from kafkatx.text.pages import Part
+from kafkatx.text.pasted import as_printed
+from kafkatx.text.shapes import Shape
+from kafkatx.text.tool_lines import unpasted
 
 _PROPERTY = re.compile(
     r"(?:(CreateTime|LogAppendTime):(-?\d{1,19})|NO_TIMESTAMP|Partition:(\d{1,10})|Offset:(\d{1,19})"
@@ -47,7 +49,7 @@ class Consumed:
 def consumed_records(file: OpenFile, part: Part) -> Iterator[Consumed]:
     """Yield the records of a plain listing in the order printed."""
     current: _Printed | None = None
-    for line in cleaned(lines(file, part.position, part.end, part.line), lambda text: True):
+    for line in _listing(lines(file, part.position, part.end, part.line)):
         found = _read(line)
         if found is not None:
             if current is not None:
@@ -57,6 +59,16 @@ def consumed_records(file: OpenFile, part: Part) -> Iterator[Consumed]:
             current.add(line.text)
     if current is not None:
         yield current.record(part)
+
+
+def _listing(source: Iterator[Line]) -> Iterator[Line]:
+    """Lines from the first record on; if that one was pasted, as they were printed. What is a value is left alone."""
+    for line in source:
+        if _PROPERTY.match(line.text):
+            return chain([line], source)
+        if (printed := as_printed(line.text)) and printed.shape is Shape.CONSUMED:
+            return unpasted(chain([line], source))
+    return iter(())
 
 
 @dataclass(slots=True)

@@ -124,10 +124,13 @@ def _old_state(behind: str, id_size: int) -> State:
 
 def partitions_of(text: str) -> tuple[tuple[str, int], ...]:
     """Return the topic-partitions of a printed set: `Set(a-0, b-1)`, `HashSet(..)`, `[a-0,b-1]`; raises Unreadable."""
-    inner = text[text.index("(" if text.endswith(")") else "[") + 1 : -1]
-    found = [(match[1], int(match[2])) for match in _PARTITION.finditer(inner)]
-    if sum(len(topic) + 1 for topic, _ in found) > len(inner) or bool(inner) != bool(found):
-        raise Unreadable(text[:60])
+    inner, at, found = text[text.index("(" if text.endswith(")") else "[") + 1 : -1], 0, []
+    while at < len(inner):
+        match = _PARTITION.match(inner, at)
+        if match is None:
+            raise Unreadable(text[:60])
+        found.append((match[1], int(match[2])))
+        at = match.end()
     return tuple(found)
 
 
