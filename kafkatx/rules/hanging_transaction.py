@@ -117,7 +117,7 @@ def _what_is_missing(story: Story, span: Array, latest: Array | None) -> str | N
     horizon = story.state_horizons[int(latest["state_partition"])]
     of_producer = story.spans[story.spans["producer_id"] == span["producer_id"]]
     newest = int(of_producer["coordinator_epoch"].max())
-    if newest > horizon.leader_epoch:
+    if newest > horizon.leader_epoch >= 0:
         return f"the rows of coordinator epoch {newest}, which wrote markers of this producer id"
     marked = int(of_producer["marker_epoch"].max())
     if latest["producer_id"] == span["producer_id"] and marked > latest["producer_epoch"]:
