@@ -143,8 +143,8 @@ class PartitionReading:
                 walk = TextWalk(file, given.item.part)
                 yield from (rows for rows in rows_of(walk) if len(rows))
                 self.damage.extend(given.end(walk))
-                if walk.note is not None:
-                    given.entry.note = walk.note
+                given.entry.note = walk.note or given.entry.note
+                if walk.ends_open:
                     given.reach.break_off(None)
 
     def open_before(self, offset: int, snapshots: list[Item]) -> list[tuple[int, int, int, int]]:

@@ -60,7 +60,7 @@ def _item(file: Item, part: Part) -> Item:
         size=part.end - part.position,
         folder=folder if kind.is_of_broker else None,
         data_directory=_directory(file, part, folder) if kind.is_of_broker else file.data_directory,
-        base_offset=part.base_offset,
+        base_offset=part.base_offset if part.named is not None or part.is_whole else -1,
         left_out=left_out,
         part=part,
     )

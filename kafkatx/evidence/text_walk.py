@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
@@ -15,6 +17,8 @@ from kafkatx.text.pages import Part, PartKind
 from kafkatx.text.told_states import told_states
 
 ELIDED = "printed with lines or fields left out: what is not there may have been"
+LAST_BYTES = 256
+MAGIC = 2
 TELLING = "states as a tool printed them: without offsets and times of their own, and nothing says what is missing"
 TOLD = (PartKind.CONSOLE_STATES, PartKind.ADMIN_TRANSACTIONS)
 CUT = "a piece of what the tool printed: what lies before and behind it is unknown"
@@ -36,6 +40,7 @@ class TextWalk:
         for chunk in batch_chunks(self.file, self.part):
             self._note(chunk)
             if len(chunk.rows):
+                _tell_magic(chunk.rows)
                 yield chunk.rows
 
     def states(self, names: Names) -> Iterator[tuple[Rows, Rows]]:
@@ -62,6 +67,26 @@ class TextWalk:
             return ELIDED
         return None if self.part.is_whole else CUT
 
+    @property
+    def ends_open(self) -> bool:
+        """Whether the log may have gone on behind the last row, by what the text itself shows.
+
+        A page that begins with the tool's own heading is taken to show what the tool printed up to its last line,
+        unless it stops in the middle of one or says by `...` that it goes on. Lines that it lacks in between show as
+        offsets that are missing.
+        """
+        if self.part.is_whole:
+            return False
+        begin = max(self.part.position, self.part.end - LAST_BYTES)
+        tail = self.file.read(begin, self.part.end - begin).decode("utf-8", "replace").rstrip("`~> \t\r\n*/#")
+        return self.part.kind in TOLD or self.part.named is None or tail.endswith(("...", "\u2026"))
+
     def _note(self, chunk: TextRows) -> None:
         self.damage.extend(chunk.damage)
         self.is_elided = self.is_elided or chunk.is_elided
+
+
+def _tell_magic(rows: Rows) -> None:
+    """Where the magic was left out: only format 2 has producers, sequences and control records."""
+    is_modern = (rows["producer_id"] >= 0) | (rows["base_sequence"] >= 0) | (rows["control_type"] >= 0)
+    rows["magic"] = np.where((rows["magic"] < 0) & is_modern, MAGIC, rows["magic"])

@@ -177,12 +177,14 @@ def _of_the_unnamed(story: Story, chosen: Array, timeout: Any) -> tuple[Any, Any
     times_known = (chosen["first_timestamp"] >= 0) & (chosen["marker_timestamp"] >= chosen["first_timestamp"])
     duration = np.where(times_known, chosen["marker_timestamp"] - chosen["first_timestamp"], -1)
     step = chosen["marker_epoch"].astype(np.int64) - chosen["producer_epoch"]
-    own, raised = classic & (step == 0), classic & (step == 1)
+    own = (step == 0) & ~np.isin(chosen["producer_id"], _v2_producers(story.spans)) & (chosen["marker_epoch"] >= 0)
+    raised = classic & (step == 1)
     short = times_known & (duration < timeout - CLIENT_TOLERANCE_MS)
     over = times_known & (duration >= timeout)
     in_time = duration <= timeout + OLD_CLEANUP_INTERVAL_MS + TIMEOUT_SLACK_MS + CLIENT_TOLERANCE_MS
     answers = [
         (own & (story.facts.release_known_to_raise_epoch | short), EndedBy.client, Verdict.likely),
+        (raised & ~times_known & _somebody_came(story.spans, chosen), EndedBy.new_instance, Verdict.likely),
         (raised & short & _somebody_came(story.spans, chosen), EndedBy.new_instance, Verdict.likely),
         (raised & short, EndedBy.new_instance, Verdict.possible),
         (raised & over & in_time, EndedBy.timeout, Verdict.likely),
@@ -198,6 +200,12 @@ def _classic_producers(spans: Array) -> Array:
     """Producer ids of which a COMMIT has the data's own epoch: no v2 transaction ends so."""
     committed = spans[(spans["first_offset"] >= 0) & (spans["marker_kind"] == COMMIT)]
     return np.unique(committed["producer_id"][committed["marker_epoch"] == committed["producer_epoch"]])
+
+
+def _v2_producers(spans: Array) -> Array:
+    """Producer ids of which a COMMIT has the next epoch: there an ABORT at the data's own is an operator's."""
+    committed = spans[(spans["first_offset"] >= 0) & (spans["marker_kind"] == COMMIT)]
+    return np.unique(committed["producer_id"][committed["marker_epoch"] == committed["producer_epoch"] + 1])
 
 
 def _somebody_came(spans: Array, chosen: Array) -> Any:

@@ -30,11 +30,9 @@ class Horizon:
     """How far a data partition's evidence reaches. Offsets are -1 where nothing is known; times are milliseconds.
 
     `log_start` is the lowest offset that counts, `log_end` the offset behind the last batch, `first_dirty` where the
-    cleaner stopped,
-    `is_compacted` that offsets may be missing for that reason; `has_gaps` that offsets are missing and compaction
-    can't explain it;
-    `is_torn` that the end (or a stretch inside) could not be read; `first_timestamp` and `newest` span the time of
-    its batches.
+    cleaner stopped, `is_compacted` that offsets may be missing for that reason; `has_gaps` that offsets are missing and
+    compaction can't explain it; `is_torn` that the end (or a stretch inside) could not be read; `is_printed` that a
+    tool's text is all there is; `first_timestamp` and `newest` span the time of its batches.
     """
 
     partition_code: int
@@ -55,6 +53,7 @@ class Horizon:
     highest_epoch: int
     highest_epoch_producer: int
     highest_epoch_offset: int
+    is_printed: bool = False
 
     @property
     def is_whole(self) -> bool:

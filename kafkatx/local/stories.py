@@ -194,6 +194,7 @@ class _Builder:
             highest_epoch=int(horizon["highest_epoch"]),
             highest_epoch_producer=int(horizon["highest_epoch_producer"]),
             highest_epoch_offset=int(horizon["highest_epoch_offset"]),
+            is_printed=all(item.part is not None for _, item in reading.segments),
         )
 
     def _log_start(self, reading: PartitionReading) -> int:

@@ -25,7 +25,7 @@ import numpy as np
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Horizon, Story
 from kafkatx.kernels.spans import OPEN, OVER_GAP
-from kafkatx.kernels.transactions import COMPLETE_COMMIT, ONGOING, PREPARE_ABORT
+from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, ONGOING, PREPARE_ABORT
 from kafkatx.rules.finding import Considered, Finding, NotCheckable, Place, Remedy, Step
 from kafkatx.rules.wording import data_place, latest_row, offsets, parts_of, plural
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, LATE_TRANSACTION_BUFFER_MS, MAX_TRANSACTION_TIMEOUT_MS
@@ -59,6 +59,9 @@ def judged(story: Story, number: int) -> Iterator[Finding | NotCheckable]:
         yield NotCheckable(RULE, where, "__transaction_state: whether the coordinator knows the transaction")
     elif owner == -2:
         yield NotCheckable(RULE, where, "an evidence that tells which of two transactions the data belong to")
+    elif _is_late_write_in_page(story, span, horizon):
+        latest = story.latest_of(story.owner_of_producer(int(span["producer_id"])))
+        yield _finding(story, span, horizon, latest, Verdict.possible)
     elif (span["flags"] & OVER_GAP and horizon.has_gaps) or horizon.is_torn:
         yield NotCheckable(
             RULE, where, "the whole log of the partition: offsets are missing, and a marker may be among them"
@@ -67,6 +70,20 @@ def judged(story: Story, number: int) -> Iterator[Finding | NotCheckable]:
         yield NotCheckable(RULE, where, "a log that goes on after the abort was complete: its marker may be behind")
     else:
         yield from _hanging(story, span, horizon, where)
+
+
+def _is_late_write_in_page(story: Story, span: Array, horizon: Horizon) -> bool:
+    """Whether a page shows data behind their producer's marker that are older than it, and no transaction is open.
+
+    The page may end before the marker, so this is possible at most; the whole log is judged by its own rules.
+    """
+    code = story.owner_of_producer(int(span["producer_id"]))
+    latest = story.latest_of(code) if code >= 0 else None
+    if latest is None or not horizon.is_printed or not horizon.is_torn or horizon.has_gaps:
+        return False
+    is_over = (latest["state"] == EMPTY or latest["state"] >= COMPLETE_COMMIT) and latest["state"] <= COMPLETE_ABORT
+    is_late = 0 <= span["first_timestamp"] < span["previous_marker_timestamp"]
+    return bool(is_over and is_late and latest["producer_id"] == span["producer_id"])
 
 
 def _was_aborted(story: Story, transaction: int) -> bool:
@@ -198,7 +215,7 @@ def _finding(story: Story, span: Array, horizon: Horizon, latest: Array | None, 
         Step(
             f"{plural(int(span['records']), 'record')} of the same producer stand "
             f"{'behind it' if behind else 'here'}, without a marker up to the log end",
-            "the log was read to its end",
+            "the page ends here" if horizon.is_torn else "the log was read to its end",
             (place,),
         ),
         Step(known, "so nobody will write a marker for them", (latest_row(latest),) if latest is not None else ()),
@@ -206,7 +223,7 @@ def _finding(story: Story, span: Array, horizon: Horizon, latest: Array | None, 
     return Finding(
         rule=RULE,
         verdict=verdict,
-        severity=Severity.error,
+        severity=Severity.warning if verdict is Verdict.possible else Severity.error,
         summary=f"{plural(int(span['records']), 'record')} in {horizon.topic}-{horizon.partition} @ "
         f"{offsets(span)} belong to no transaction that the coordinator will end: readers of read_committed stop there",
         transactional_id=name,

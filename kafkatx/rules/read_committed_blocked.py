@@ -21,7 +21,7 @@ from kafkatx.histories.story import Horizon, Story
 from kafkatx.kernels.spans import OPEN, OVER_GAP
 from kafkatx.rules import hanging_transaction
 from kafkatx.rules.finding import Considered, Finding, Remedy, Step
-from kafkatx.rules.wording import begin_row, data_place, latest_row, marker_place, offsets, plural
+from kafkatx.rules.wording import begin_row, data_place, latest_row, marker_place, offsets, plural, time_or_none
 from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.topics import INTERNAL
@@ -64,13 +64,14 @@ def _finding(story: Story, horizon: Horizon, holder: int, blocked: _Blocked) -> 
     name = story.transactional_id(code) if code >= 0 else None
     since = _since(story, span, owner)
     age = story.age_ms(since) if since is not None else 0
+    long = f", for {duration(age)}" if since is not None else ""
     verdict, severity = _verdict(story, span, owner, horizon), _severity(story, holder, owner, code, age)
     return Finding(
         rule=RULE,
         verdict=verdict,
         severity=min(severity, Severity.warning) if verdict is Verdict.possible else severity,
         summary=f"read_committed readers of {horizon.topic}-{horizon.partition} get nothing from offset "
-        f"{blocked.last_stable_offset} on, for {duration(age)}: {plural(blocked.records, 'committed record')} hidden "
+        f"{blocked.last_stable_offset} on{long}: {plural(blocked.records, 'committed record')} hidden "
         f"behind a transaction of {name or 'producer id ' + str(int(span['producer_id']))}",
         transactional_id=name,
         producer_id=int(span["producer_id"]),
@@ -80,7 +81,7 @@ def _finding(story: Story, horizon: Horizon, holder: int, blocked: _Blocked) -> 
         first_offset=int(span["first_offset"]),
         last_offset=horizon.log_end - 1,
         since=since,
-        until=story.facts.evidence_end,
+        until=time_or_none(story.facts.evidence_end),
         steps=_steps(story, horizon, span, owner, code, blocked),
         considered=_considered(horizon),
         remedies=(

@@ -25,6 +25,7 @@ import numpy as np
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Actor, Considered, Finding, Place, Remedy, Step, Subject
+from kafkatx.rules.unstable_in_pages import found_in_pages
 from kafkatx.rules.wording import begin_row, completion_row, plural
 from kafkatx.terms.frameworks import UUID, recognise_id
 from kafkatx.terms.times import clock
@@ -65,6 +66,7 @@ def check(story: Story) -> Iterator[Finding]:
         members, succession = _unstable(story, family)
         if members:
             yield _finding(story, skeleton, members, succession)
+    yield from found_in_pages(story, RULE)
 
 
 def skeleton_of(name: str) -> str | None:

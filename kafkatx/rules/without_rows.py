@@ -132,7 +132,8 @@ def _summary(story: Story, spans: Array, ended_by: EndedBy, name: str | None, to
         return f"{were} by its own client"
     if ended_by is EndedBy.timeout:
         return f"{were} by the coordinator {duration(took)} after the first record: a timeout"
-    return f"{were} {duration(took)} after the first record: a new instance took its transactional.id over"
+    when = f"{duration(took)} after the first record" if took >= 0 else "by the coordinator"
+    return f"{were} {when}: a new instance took its transactional.id over"
 
 
 def _steps(story: Story, span: Array, ended_by: EndedBy, by_operator: bool, took: int) -> tuple[Step, ...]:
@@ -150,7 +151,19 @@ def _steps(story: Story, span: Array, ended_by: EndedBy, by_operator: bool, took
         "the epoch was raised: the coordinator did it, since the protocol is classic (COMMIT "
         "markers have the data's epoch)"
     )
-    return (wrote, Step(f"{duration(took)} later an ABORT under the next epoch ended them", why, marker))
+    when = f"{duration(took)} later an" if took >= 0 else "an"
+    return (wrote, Step(f"{when} ABORT under the next epoch ended them", why, marker), *_came(story, span, took))
+
+
+def _came(story: Story, span: Array, took: int) -> tuple[Step, ...]:
+    """Without times, what shows that somebody initialised: data two epochs on."""
+    mine = story.spans[(story.spans["producer_id"] == span["producer_id"]) & (story.spans["records"] > 0)]
+    later = mine[mine["producer_epoch"] >= span["producer_epoch"] + 2]
+    if took >= 0 or not len(later):
+        return ()
+    text = f"later data have epoch {int(later['producer_epoch'][0])}: epoch {int(span['producer_epoch'])} is fenced"
+    why = "two epochs on means that somebody initialised the id; whether a timeout came first is not in the text"
+    return (Step(text, why, (data_place(story, later[0]),)),)
 
 
 def _considered(ended_by: EndedBy, by_operator: bool, seen: dict[str, int]) -> tuple[Considered, ...]:

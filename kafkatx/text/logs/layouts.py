@@ -135,6 +135,21 @@ LAYOUTS = (
         ("2023-02-08T15:42:22.815Z [WARN ] [main] com.example.Orders: ", "slow"),
     ),
     _of(
+        "time level thread logger :",
+        "{time} {level} [{thread}] {dotted} : {message}",
+        ("2024-04-03 18:21:00.063 INFO  [writer-1] o.a.k.clients.producer.KafkaProducer : " + _IDS, _ABORT),
+    ),
+    _of(
+        "time thread level logger :",
+        "{time} [{thread}] {level} {dotted} : {message}",
+        ("2024-04-03 18:21:00.063 [writer-1] INFO  o.a.k.clients.producer.KafkaProducer : " + _IDS, _ABORT),
+    ),
+    _of(
+        "time level logger :",
+        "{time} {level} {dotted} : {message}",
+        ("2024-04-03 18:21:00.063 INFO  o.a.k.clients.producer.KafkaProducer : " + _IDS, _ABORT),
+    ),
+    _of(
         "time level logger (thread)",
         "{time} {level} [{dotted}] ({thread}) {message}",
         ("2024-04-03 18:21:00,063 INFO  [o.a.k.clients.producer.KafkaProducer] (executor-thread-1) " + _IDS, _ABORT),

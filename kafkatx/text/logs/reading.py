@@ -105,7 +105,8 @@ class _Reading:
         self.blocks.close()
         self.lines = self.window.line - self.part.line
         events = self._with_traces(self.thinning.thin())
-        events["side"] = np.where(events["side"] < 0, self.side, events["side"])
+        is_call = (events["kind"] == EventKind.failure) & (events["api_code"] >= 0) & (events["side"] < 0)
+        events["side"] = np.where(is_call, Side.client, np.where(events["side"] < 0, self.side, events["side"]))
         self._name_broker(events)
         self.strings.move(events, strings)
         yield events
