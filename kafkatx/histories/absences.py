@@ -159,25 +159,39 @@ def _not_writing(story: Story, homes: dict[str, int]) -> Iterator[Absence]:
         is_about = logs.kind(row) is not EventKind.append_refused or logs.string(row, "topic") == TRANSACTION_STATE
         if is_about and logs.times[row] >= 0 and _code(logs.string(row, "error")) in NOT_WRITTEN:
             groups.setdefault(partition, []).append(row)
+    written = _written(story) if groups else {}
     for partition, rows in groups.items():
         for chain in _chains(logs.times, rows):
-            yield _until_written(story, _absence(story, partition, chain, "writing"))
+            yield _until_written(_absence(story, partition, chain, "writing"), written)
 
 
-def _until_written(story: Story, absence: Absence) -> Absence:
+def _until_written(absence: Absence, written: dict[str, Array]) -> Absence:
     """Extend an absence to the first sign that a row of its ids was written."""
-    logs, ends = story.logs, list[int]()
-    for row in logs.of_kind(*_WRITTEN).tolist():
-        if logs.string(row, "transactional_id") in absence.names and logs.times[row] >= absence.until:
-            ends.append(int(logs.times[row]))
-    t = story.transactions
-    ids = [code for code, name in enumerate(story.labels.transactional_ids) if name in absence.names]
-    of_ids = np.isin(t["id_code"], ids)
-    for name in ("decision_timestamp", "completion_timestamp"):
-        times = t[name][of_ids]
-        ends += times[times >= absence.until].tolist()[:1]
+    ends = []
+    for name in absence.names:
+        times = written.get(name)
+        at = int(np.searchsorted(times, absence.until)) if times is not None else 0
+        if times is not None and at < len(times):
+            ends.append(int(times[at]))
     near = [end for end in ends if end <= absence.until + AGAIN_MS]
     return replace(absence, until=min(near), is_over=True) if near else absence
+
+
+def _written(story: Story) -> dict[str, Array]:
+    """When rows of each id were written, sorted: as the coordinator's lines tell it, and the rows themselves."""
+    logs, strings, t = story.logs, story.logs.facts.strings, story.transactions
+    rows = logs.of_kind(*_WRITTEN)
+    codes, times = [logs.events["transactional_id_code"][rows]], [logs.times[rows]]
+    known = {name: code for code, name in enumerate(strings)}
+    of_ids = np.array([known.get(name, -1) for name in story.labels.transactional_ids] or [-1], np.int64)
+    for column in ("decision_timestamp", "completion_timestamp"):
+        codes.append(of_ids[t["id_code"]] if len(t) else t["id_code"])
+        times.append(t[column])
+    code, time = np.concatenate(codes).astype(np.int64), np.concatenate(times).astype(np.int64)
+    order = np.lexsort((time, code))
+    order = order[(code[order] >= 0) & (time[order] >= 0)]
+    found, starts = np.unique(code[order], return_index=True)
+    return dict(zip((strings[one] for one in found.tolist()), np.split(time[order], starts[1:]), strict=False))
 
 
 def _answers(story: Story, homes: dict[str, int]) -> Iterator[Absence]:

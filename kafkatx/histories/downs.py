@@ -137,10 +137,16 @@ def observer_of(logs: LogStory, source: int, side: int = Side.unknown) -> Observ
 
 def downs(logs: LogStory) -> Downs:
     """Every stretch that logs tell of; brokers' lines about themselves and of their own start are left out."""
-    bursts = list(_bursts(logs))
-    pauses = _pauses(logs, bursts)
-    found = [*_joined([burst for burst in bursts if burst not in pauses]), *_by_partition(logs)]
-    return Downs(sorted(found, key=_order), sorted(pauses, key=_order))
+    known = logs.memo.get("downs")
+    if not isinstance(known, Downs):
+        bursts = list(_bursts(logs))
+        pauses = _pauses(logs, bursts)
+        found = [
+            *_joined([burst for burst in bursts if burst not in pauses] if pauses else bursts),
+            *_by_partition(logs),
+        ]
+        known = logs.memo["downs"] = Downs(sorted(found, key=_order), sorted(pauses, key=_order))
+    return known
 
 
 def _order(down: Down) -> tuple[int, int, Observer, int]:
@@ -163,19 +169,17 @@ def _bursts(logs: LogStory) -> Iterator[Down]:
     rows, events, at, nodes, observers = rows[order], events[order], at[order], nodes[order], observers[order]
     began = at - _waited(events)
     behind = (np.diff(observers) != 0) | (np.diff(nodes) != 0) | (np.diff(at) > BURST_MS)
-    by_code = list(codes)
-    for group in np.split(np.arange(len(rows)), np.flatnonzero(behind) + 1):
-        if len(group):
-            observer, node = by_code[observers[group[0]]], int(nodes[group[0]])
-            if observer != ("broker", f"broker {node}"):
-                yield Down(
-                    observer,
-                    node if node >= 0 else None,
-                    int(began[group].min()),
-                    int(at[group].max()),
-                    tuple(rows[group].tolist()),
-                    _weight(logs, events[group]),
-                )
+    starts = np.concatenate([[0], np.flatnonzero(behind) + 1]) if len(rows) else np.zeros(0, np.int64)
+    if not len(starts):
+        return
+    ends, by_code = np.append(starts[1:], len(rows)), list(codes)
+    since, until = np.minimum.reduceat(began, starts), np.maximum.reduceat(at, starts)
+    weights = np.maximum.reduceat(_weights(logs, events), starts)
+    columns = (starts, ends, observers[starts], nodes[starts], since, until, weights)
+    for start, end, code, node, first, last, weight in zip(*(column.tolist() for column in columns), strict=True):
+        if by_code[code] != ("broker", f"broker {node}"):
+            lines = tuple(rows[start:end].tolist())
+            yield Down(by_code[code], node if node >= 0 else None, first, last, lines, Weight(weight))
 
 
 def _joined(bursts: list[Down]) -> Iterator[Down]:
@@ -276,16 +280,16 @@ def _waited(events: Array) -> Array:
     return np.where(np.isin(events["kind"], kinds), events["number"], 0).clip(min=0)
 
 
-def _weight(logs: LogStory, events: Array) -> Weight:
+def _weights(logs: LogStory, events: Array) -> Array:
+    """How much each line says about its target."""
     kinds = events["kind"]
-    if np.isin(kinds, _HARD).any():
-        return Weight.hard
+    apis = np.unique(events["api_code"])
+    free = [code for code in apis.tolist() if code >= 0 and _bare(logs.facts.strings[code]) not in WAITING_REQUESTS]
     unanswered = (kinds == EventKind.request_timed_out) | (kinds == EventKind.request_cancelled)
-    waited = events[unanswered & ((events["number"] >= LONG_MS) | (kinds == EventKind.request_timed_out))]
-    apis = {logs.facts.strings[code] for code in np.unique(waited["api_code"]).tolist() if code >= 0}
-    if any(_bare(api) not in WAITING_REQUESTS for api in apis):
-        return Weight.hard
-    return Weight.soft if len(waited) else Weight.lost
+    waited = unanswered & ((events["number"] >= LONG_MS) | (kinds == EventKind.request_timed_out))
+    hard = np.isin(kinds, _HARD) | (waited & np.isin(events["api_code"], free))
+    weights: Array = np.where(hard, int(Weight.hard), np.where(waited, int(Weight.soft), int(Weight.lost)))
+    return weights
 
 
 def _bare(api: str) -> str:

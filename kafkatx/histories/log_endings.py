@@ -53,6 +53,13 @@ class LogEnding:
 
 def log_endings(story: Story) -> list[LogEnding]:
     """Every end that logs show and no row knows, by id and time."""
+    known = story.logs.memo.get("endings")
+    if not isinstance(known, list):
+        known = story.logs.memo["endings"] = _log_endings(story)
+    return list(known)
+
+
+def _log_endings(story: Story) -> list[LogEnding]:
     found: list[LogEnding] = []
     stretches = downs(story.logs).seen
     for name in names_of(story.logs):

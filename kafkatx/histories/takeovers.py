@@ -26,6 +26,7 @@ from kafkatx.terms.verdicts import Verdict
 
 RETRY_MS, CLOCKS_MS = 1_000, 500
 """How long before its grant a newcomer's first request can have come; what clocks of two hosts may differ."""
+NO_ROWS = np.zeros(0, np.int64)
 AT_ONCE_MS = 10_000
 """A refusal this soon after the next grant is likelier its consequence than that of a timeout before."""
 FIRST_RELEASES = (0, 11, 0, 1)
@@ -107,12 +108,17 @@ def grants(logs: LogStory, name: str) -> list[Grant]:
     return sorted(found, key=lambda grant: (grant.producer_id, grant.producer_epoch, grant.at))
 
 
-def rows_about(logs: LogStory, name: str, *kinds: EventKind) -> Array:
-    """Events of these kinds that name a transactional.id."""
-    rows = logs.of_kind(*kinds)
-    if name not in logs.facts.strings:
-        return rows[:0]
-    mine: Array = rows[logs.events["transactional_id_code"][rows] == logs.facts.strings.index(name)]
+def rows_about(logs: LogStory, name: str, kind: EventKind) -> Array:
+    """Events of a kind that name a transactional.id, in order."""
+    index = logs.memo.get(f"by id: {kind}")
+    if not isinstance(index, dict):
+        rows = logs.of_kind(kind)
+        codes = logs.events["transactional_id_code"][rows]
+        order = np.argsort(codes, kind="stable")
+        found, starts = np.unique(codes[order], return_index=True)
+        names = (logs.facts.strings[code] if code >= 0 else "" for code in found.tolist())
+        index = logs.memo[f"by id: {kind}"] = dict(zip(names, np.split(rows[order], starts[1:]), strict=False))
+    mine: Array = index.get(name, NO_ROWS)
     return mine
 
 

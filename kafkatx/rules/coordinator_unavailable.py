@@ -38,28 +38,40 @@ from kafkatx.terms.verdicts import Severity, Verdict
 RULE = "coordinator_unavailable"
 SHORT_MS = 10_000
 """A failover below this is no harm (info)."""
+OFTEN = 3
+"""More absences of a partition than this are one finding."""
 BY_BROKER = frozenset({"loading", "writing"})
 
 
 def check(story: Story) -> Iterator[Finding]:
-    """One finding for each time that a coordinator was away, whatever partitions of its log that met."""
-    for absence in absences(story, outages(story.logs)):
-        yield _finding(story, absence)
+    """One finding for each time that a coordinator was away, one for partitions of which that happened often."""
+    found = absences(story, outages(story.logs))
+    groups: dict[tuple[int | None, Verdict], list[Absence]] = {}
+    for absence in found:
+        groups.setdefault((absence.partition, _verdict(absence)), []).append(absence)
+    for alike in groups.values():
+        if len(alike) > OFTEN:
+            yield _finding(story, max(alike, key=lambda absence: absence.duration_ms), alike)
+        else:
+            yield from (_finding(story, absence, [absence]) for absence in alike)
 
 
-def _finding(story: Story, absence: Absence) -> Finding:
-    named = absence.partition is not None
+def _finding(story: Story, absence: Absence, alike: list[Absence]) -> Finding:
+    """Tell of an absence, the longest of those that are alike."""
+    names = list(dict.fromkeys(name for one in alike for name in one.names))
+    times = f", {len(alike):,} times in all" if len(alike) > 1 else ""
     return Finding(
         rule=RULE,
         verdict=_verdict(absence),
         severity=_severity(story, absence),
-        summary=_summary(absence),
-        topic=TRANSACTION_STATE if named else None,
+        summary=_summary(absence) + times,
+        topic=TRANSACTION_STATE if absence.partition is not None else None,
         partition=absence.partition,
-        since=absence.since,
-        until=absence.until,
-        subjects=tuple(Subject(name) for name in absence.names[:3]) if len(absence.names) > 1 else (),
-        actors=tuple(Actor(name, "waited for its coordinator") for name in absence.names[:6]),
+        since=min(one.since for one in alike),
+        until=max(one.until for one in alike),
+        count=len(alike),
+        subjects=tuple(Subject(name) for name in names[:3]) if len(names) > 1 else (),
+        actors=tuple(Actor(name, "waited for its coordinator") for name in names[:6]),
         steps=tuple(_steps(story, absence)),
         considered=tuple(_considered(absence)),
         remedies=_remedies(story, absence),
