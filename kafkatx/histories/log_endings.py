@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kafkatx.histories.data_endings import data_endings
-from kafkatx.histories.downs import Down, downs
+from kafkatx.histories.downs import downs
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs import ClientInstance, Failure, LogStory
+from kafkatx.histories.observers import Down
 from kafkatx.histories.story import Story
 from kafkatx.histories.takeovers import Takeover, grants, is_refusal, rows_about, takeovers, timeout_of
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.downs import Down, Observer, Weight, downs
+from kafkatx.histories.downs import downs
 from kafkatx.histories.logs import LogStory
+from kafkatx.histories.observers import Down, Observer, Weight
 from kafkatx.histories.own_logs import OwnLog, OwnLogs
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from kafkatx.histories.downs import Down, Observer, Weight
+from kafkatx.histories.observers import Down, Observer, Weight
 from kafkatx.histories.outages import Outage, outages
 from kafkatx.histories.own_logs import OwnLog
 from kafkatx.histories.story import Story

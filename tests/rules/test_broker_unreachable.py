@@ -221,6 +221,16 @@ def test_lines_without_times_prove_no_outage():
     assert not findings(check, story)
 
 
+def test_a_controller_that_saw_brokers_go_is_a_witness():
+    lines = [*minute("app.log", 3), line("broker-1/controller.log", "10:00:03", Kind.broker_failed, detail="3")]
+    assert only(check, told([*lines, *minute("b.log", 3)], [source("broker-1/controller.log", broker_id=1)])).nodes == (
+        3,
+    )
+    lines = [line("broker-1/controller.log", "10:00:03", Kind.broker_failed, detail="3,4"), *minute("app.log", 4)]
+    found = only(check, told(lines, [source("broker-1/controller.log", broker_id=1)]))
+    assert (found.nodes, found.verdict) == ((4,), Verdict.likely)
+
+
 def test_a_cut_log_shortens_the_outage_and_never_proves_more():
     lines = [*minute("broker-1/server.log", 3), *minute("broker-2/server.log", 3)]
     whole = only(check, told(lines, brokers(1, 2)))
