@@ -150,9 +150,10 @@ def _taken_over(logs: LogStory, name: str) -> Iterator[LogEnding]:
         producer_id = taken.old.producer_id if taken.old.producer_id >= 0 else None
         epoch = taken.old.producer_epoch if taken.old.producer_epoch >= 0 else None
         rows = tuple(dict.fromkeys((taken.old.row, taken.new.row, *taken.refusals)))
+        failures = taken.old_client.failures if taken.old_client is not None else ()
         yield LogEnding(
             name, EndedBy.new_instance, taken.verdict, taken.new.at, rows, None, producer_id, epoch, taken.old_client,
-            takeover=taken,
+            tuple(failure for failure in failures if failure.row in taken.refusals), taken,
         )  # fmt: skip
 
 

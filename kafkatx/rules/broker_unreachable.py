@@ -224,7 +224,7 @@ def _steps(story: Story, incident: tuple[Outage, ...]) -> Iterator[Step]:
         )
     for outage in incident:
         if outage.node is not None and outage.own_log in _OWN_LOG:
-            yield Step(f"the log of broker {outage.node} itself {_OWN_LOG[outage.own_log]}", "it was given too")
+            yield Step(f"the log of broker {outage.node} itself {_OWN_LOG[outage.own_log]}", "it is at hand as well")
 
 
 def _waited(observer: Observer) -> str:

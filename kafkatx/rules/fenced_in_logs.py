@@ -99,7 +99,7 @@ def _steps(story: Story, ending: LogEnding) -> Iterator[Step]:
         f"T2 was given it at {clock(taken.new.at)}{_epoch(taken.new)}", why, event_places(story, [taken.new.row])
     )
     if taken.was_alive:
-        because = "so T1 was alive, and its epoch was over"
+        because = "its epoch was over; that it tried shows that it was alive"
         yield Step("what T1 sent after that was refused", because, event_places(story, taken.refusals, 4))
 
 
