@@ -126,8 +126,15 @@ def same_id(story: Story, cause: Finding, effect: Finding) -> bool:
 
 
 def same_id_and_time(story: Story, cause: Finding, effect: Finding) -> bool:
-    """The same id, and stretches that touch: an earlier incident of an id does not explain a later one."""
-    return same_id(story, cause, effect) and _touch(cause, effect.since, effect.until)
+    """The same id, and stretches that touch: an earlier incident of an id does not explain a later one.
+
+    One epoch of one producer id ends once: where both are about the same, a frozen client may learn of it much later.
+    """
+    if not same_id(story, cause, effect):
+        return False
+    is_known = cause.producer_id is not None and cause.producer_epoch is not None
+    one, other = (cause.producer_id, cause.producer_epoch), (effect.producer_id, effect.producer_epoch)
+    return (is_known and one == other) or _touch(cause, effect.since, effect.until)
 
 
 def same_time(story: Story, cause: Finding, effect: Finding) -> bool:

@@ -112,6 +112,14 @@ def test_an_incident_of_yesterday_did_not_cause_the_error_of_today():
     assert of(yesterday, found("abort_after_fatal_error", 0, 1, "orders")) == (None, [])
 
 
+def test_a_client_that_stood_still_learns_late_of_the_end_of_its_epoch():
+    whose = {"producer_id": 7, "producer_epoch": 3}
+    timed_out = found("transaction_timed_out", 0, 60, "orders", **whose)
+    late = found("abort_after_fatal_error", 7_200, 7_201, "orders", **whose)
+    assert of(timed_out, late)[0] == "transaction_timed_out"
+    assert of(found("transaction_timed_out", 0, 60, "orders", producer_id=7, producer_epoch=1), late) == (None, [])
+
+
 def test_what_is_proved_comes_before_a_guess():
     guess = found("fenced_by_new_instance", 0, 60, "orders", Verdict.possible)
     sure = found("unresolved_sequence", 0, 60, "orders")
