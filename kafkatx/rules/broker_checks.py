@@ -25,9 +25,11 @@ def _state_log_is_weak(case: Case) -> bool:
 
 
 def _returned_late(case: Case) -> tuple[str, tuple[Place, ...]] | None:
+    """An idle time above what is set; with rows at hand an expiry is found by a rule of its own, whatever is set."""
     gap, name = longest_gap(case.story)
     limit = case.number(EXPIRATION)
-    if name is None or limit is None or gap <= limit:
+    told_by_rows = len(case.story.transactions) > 0 and not case.get(EXPIRATION).is_known
+    if name is None or limit is None or gap <= limit or told_by_rows:
         return None
     return f"{name} came back after {duration(gap)}", ()
 

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from kafkatx.histories.story import Story
 from kafkatx.rules.broker_checks import BROKER_CHECKS
 from kafkatx.rules.consumer_checks import CONSUMER_CHECKS
-from kafkatx.rules.finding import Actor, Finding, NotCheckable, Step, Subject
+from kafkatx.rules.finding import Actor, Finding, NotCheckable, Place, Step, Subject
 from kafkatx.rules.misuse import calls_without_id, old_formats
 from kafkatx.rules.producer_checks import PRODUCER_CHECKS
 from kafkatx.rules.setting_cases import Case, brokers, consumers, producers
@@ -40,9 +40,8 @@ def check(story: Story) -> Iterator[Finding | NotCheckable]:
     yield from calls_without_id(story)
     if not story.logs.facts.settings:
         yield NotCheckable(RULE, EVERYWHERE, "configuration files, or logs with the values that programs print")
-    cluster = brokers(story)
     wrong = [*_failed(CONSUMER_CHECKS, consumers(story)), *_failed(PRODUCER_CHECKS, producers(story))]
-    wrong += _failed(BROKER_CHECKS, [cluster] if cluster is not None else [])
+    wrong += _failed(BROKER_CHECKS, [brokers(story)])
     groups: dict[tuple[str, str, int], list[Wrong]] = {}
     for one in wrong:
         groups.setdefault((one.check.name, one.text, one.severity), []).append(one)
@@ -59,7 +58,7 @@ def _finding(group: list[Wrong]) -> Finding:
     names = [one.case.name for one in group]
     ids = [one.case.transactional_id for one in group if one.case.transactional_id is not None]
     said = Step(first.text, first.because, tuple(dict.fromkeys(place for one in group for place in one.places))[:8])
-    followed = [Step(one.effect[0], "seen in the evidence", one.effect[1]) for one in group if one.effect][:1]
+    followed = [Step(one.effect[0], _because(one.effect[1]), one.effect[1]) for one in group if one.effect][:1]
     return Finding(
         rule=RULE,
         verdict=min(one.verdict for one in group),
@@ -68,10 +67,23 @@ def _finding(group: list[Wrong]) -> Finding:
         transactional_id=ids[0] if len(ids) == 1 == len(group) else None,
         count=len(group),
         subjects=tuple(Subject(name) for name in _chosen(ids)) if len(ids) > 1 else (),
-        actors=tuple(Actor(name, "as its settings say") for name in names[:MOST_NAMED]),
+        actors=tuple(_actor(one) for one in group[:MOST_NAMED]),
         steps=(said, *followed),
         remedies=first.check.remedies(first.case),
     )
+
+
+def _actor(wrong: Wrong) -> Actor:
+    """Who has the settings, and where they stand."""
+    case = wrong.case
+    kind = "producer" if case.transactional_id else "consumer" if case.consumer else "their settings"
+    sources = sorted({place.source for place in wrong.places if place.source})
+    framework = f", {case.advised.framework}" if case.advised.framework else ""
+    return Actor(case.name, f"{kind}{framework}, by {' and '.join(sources) if sources else 'the defaults'}")
+
+
+def _because(places: tuple[Place, ...]) -> str:
+    return "what such settings lead to, by these lines and rows" if places else "by the times in the evidence"
 
 
 def _listed(names: list[str]) -> str:

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.growing import Array
 from kafkatx.histories.logs import ClientInstance
 from kafkatx.histories.settings import Block, Effective, Origin, defaults_of
 from kafkatx.histories.story import Story
@@ -133,11 +134,9 @@ def consumers(story: Story) -> Iterator[Case]:
         yield Case(story, Advised(settings=story.logs.settings), name, consumer=block)
 
 
-def brokers(story: Story) -> Case | None:
-    """The brokers, None where no setting of theirs is at hand."""
-    if not any(block.scope == "broker" for block in story.logs.settings.blocks):
-        return None
-    return Case(story, Advised(settings=story.logs.settings), "brokers")
+def brokers(story: Story) -> Case:
+    """The brokers, also where no setting of theirs is at hand: what happened may tell something of their defaults."""
+    return Case(story, Advised(settings=story.logs.settings), "the brokers")
 
 
 def count_brokers(story: Story) -> int:
@@ -181,17 +180,31 @@ def _rollbacks(case: Case) -> list[int]:
 
 
 def longest_gap(story: Story) -> tuple[int, str | None]:
-    """The longest time between the end of one transaction of an id and the beginning of its next: (ms, the id)."""
+    """The longest time between one transaction of an id and its next: (ms, whose).
+
+    Without rows of the coordinator it is that of a producer id in the data, which may have been busy elsewhere.
+    """
     t = story.transactions
-    if len(t) < 2:
-        return 0, None
-    order = np.lexsort((t["begin_timestamp"], t["id_code"]))
-    rows = t[order]
-    ended = np.maximum(rows["completion_timestamp"], rows["decided_at"])[:-1]
-    known = (rows["id_code"][1:] == rows["id_code"][:-1]) & (ended >= 0) & (rows["begin_timestamp"][1:] >= 0)
-    gaps = np.where(known, rows["begin_timestamp"][1:] - ended, 0)
+    if len(t):
+        gap, code = _longest(t["id_code"], t["begin_timestamp"], np.maximum(t["completion_timestamp"], t["decided_at"]))
+        return gap, story.transactional_id(code) if gap else None
+    spans = story.spans[story.spans["records"] > 0]
+    begun = np.where(spans["first_timestamp"] >= 0, spans["first_timestamp"], spans["last_timestamp"])
+    ended = np.maximum(spans["last_timestamp"], spans["marker_timestamp"])
+    gap, producer = _longest(spans["producer_id"], begun, ended)
+    return gap, f"producer id {producer}" if gap else None
+
+
+def _longest(owners: Array, begins: Array, ends: Array) -> tuple[int, int]:
+    """Longest time from the end of one to the beginning of the next of one owner, 0 where none is known."""
+    if len(owners) < 2:
+        return 0, -1
+    order = np.lexsort((begins, owners))
+    owners, begins, ends = owners[order], begins[order], ends[order]
+    known = (owners[1:] == owners[:-1]) & (ends[:-1] >= 0) & (begins[1:] >= 0)
+    gaps = np.where(known, begins[1:] - ends[:-1], 0)
     at = int(np.argmax(gaps))
-    return int(gaps[at]), story.transactional_id(int(rows["id_code"][at])) if gaps[at] > 0 else None
+    return max(0, int(gaps[at])), int(owners[at])
 
 
 def sends_offsets(story: Story, transactional_id: str | None) -> bool:

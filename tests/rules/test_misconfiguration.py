@@ -336,6 +336,17 @@ def test_an_idle_time_below_the_expiration_is_fine(classic):
     assert not findings(check, story)
 
 
+def test_a_week_of_silence_in_the_data_is_worth_a_word_even_where_no_setting_is_at_hand(classic):
+    classic.init(NAME)
+    classic.run(NAME, "orders-0")
+    classic.wait(185 * HOUR)
+    classic.run(NAME, "orders-0")
+    classic.logs = {name: log for name, log in classic.logs.items() if not name.startswith("__")}
+    finding = only(check, classic.story())
+    assert (finding.verdict, finding.severity) == (Verdict.possible, Severity.info)
+    assert finding.remedies[0].proposed == "1209600000"
+
+
 def test_an_old_record_format_of_the_brokers_is_worth_a_word():
     assert the(broker(node_id=1, log_message_format_version="0.10.2-IV0")).severity is Severity.info
     assert not told(broker(node_id=1, log_message_format_version="3.0-IV1"))
