@@ -19,6 +19,7 @@ from itertools import pairwise
 
 from kafkatx.text.dump.contents import Growth, Reach, looks_decoded
 from kafkatx.text.dump.eras import SHAPES, TIMESTAMP
+from kafkatx.text.likeness import is_elision
 from kafkatx.text.lines import Line
 from kafkatx.text.pasted import Printed, as_printed, undecorated
 from kafkatx.text.shapes import BEGINNINGS, CONTENT, TIMESTAMPS, Shape, head_of
@@ -134,7 +135,7 @@ class _Reader:
         for _ in range(MOST_WRAPS):
             is_narrow = len(line.text) < NARROWEST and printed.text != "Dumping"
             following = None if is_whole(printed) or is_narrow else self._peek(0)
-            if following is None or not following.text.strip() or following.text.startswith((*BEGINNINGS, "Dumping ")):
+            if following is None or _begins_anew(printed, following.text):
                 break
             more = self._extended(printed, without_prefix(following.text, prefix), width)
             if more is None:
@@ -203,6 +204,13 @@ _BROKEN_TITLE = re.compile(r"headerKeys: \[[^\[\]]*\] (?:k|p|e|L|c)[A-Za-z]{0,12
 _DECODED_END = re.compile(
     r"payload: .*(?:txnTimeoutMs=\d+|\}|<DELETE>|offset=\d+(?:,metadata=\S*)?|payload: \d+\S*)$|skipping"
 )
+
+
+def _begins_anew(printed: Printed, text: str) -> bool:
+    """Whether a line can't be the rest of the one above: none, the next one, a sign that lines were left out."""
+    if not text.strip() or text.startswith((*BEGINNINGS, "Dumping ")):
+        return True
+    return is_elision(text) and content_of(printed.text) is None
 
 
 def is_whole(printed: Printed) -> bool:
