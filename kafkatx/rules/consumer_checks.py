@@ -14,12 +14,25 @@ def _aborted_data(case: Case) -> tuple[str, tuple[Place, ...]] | None:
     return (f"{count} transactions were aborted meanwhile", ()) if count else None
 
 
-def _sends_transactional_offsets(case: Case) -> tuple[str, tuple[Place, ...]] | None:
-    """A transactional producer of the same source (or of none other) commits offsets in its transactions."""
+def _is_overtaken(case: Case) -> bool:
+    """Whether the consumer loses its partitions before a transaction of a producer beside it would time out."""
+    interval = case.number("max.poll.interval.ms")
+    timeouts = [
+        case.advised.settings.value("producer", "transaction.timeout.ms", name).number for name in _beside(case)
+    ]
+    return interval is not None and any(timeout is not None and interval < timeout for timeout in timeouts)
+
+
+def _beside(case: Case) -> list[str]:
+    """Transactional producers whose settings stand in the same source."""
     source = case.consumer.source if case.consumer else -1
     blocks = case.story.logs.settings.blocks
-    names = [block.text("transactional.id") for block in blocks if block.source == source]
-    senders = [name for name in names if name and sends_offsets(case.story, name)]
+    return [name for block in blocks if block.source == source and (name := block.text("transactional.id"))]
+
+
+def _sends_transactional_offsets(case: Case) -> tuple[str, tuple[Place, ...]] | None:
+    """A transactional producer of the same source commits offsets in its transactions."""
+    senders = [name for name in _beside(case) if sends_offsets(case.story, name)]
     if not senders:
         return None
     return f"{senders[0]} sends offsets with its transactions", ()
@@ -54,5 +67,16 @@ CONSUMER_CHECKS = (
         remedies=proposal("enable.auto.commit", lambda _: "false", "commit offsets with the transaction only", ""),
         needs_effect=True,
         untouched=Severity.warning,
+    ),
+    Check(
+        "loses its partitions before the transaction ends",
+        ("max.poll.interval.ms",),
+        _is_overtaken,
+        "{0} is below transaction.timeout.ms of the producer beside it",
+        "the group gives its partitions away while the transaction may go on; its offsets are refused then",
+        Severity.info,
+        Severity.info,
+        effect=_sends_transactional_offsets,
+        needs_effect=True,
     ),
 )

@@ -24,7 +24,7 @@ from kafkatx.histories.story import Story
 from kafkatx.rules.broker_checks import BROKER_CHECKS
 from kafkatx.rules.consumer_checks import CONSUMER_CHECKS
 from kafkatx.rules.finding import Actor, Finding, NotCheckable, Place, Step, Subject
-from kafkatx.rules.misuse import calls_without_id, old_formats
+from kafkatx.rules.misuse import calls_without_id, old_formats, set_twice
 from kafkatx.rules.producer_checks import PRODUCER_CHECKS
 from kafkatx.rules.setting_cases import Case, brokers, consumers, producers
 from kafkatx.rules.setting_checks import Check, Wrong, judge
@@ -38,6 +38,7 @@ def check(story: Story) -> Iterator[Finding | NotCheckable]:
     """One finding for each check and the values that fail it, whatever number of clients has them."""
     yield from old_formats(story)
     yield from calls_without_id(story)
+    yield from set_twice(story)
     if not story.logs.facts.settings:
         yield NotCheckable(RULE, EVERYWHERE, "configuration files, or logs with the values that programs print")
     wrong = [*_failed(CONSUMER_CHECKS, consumers(story)), *_failed(PRODUCER_CHECKS, producers(story))]

@@ -1,4 +1,4 @@
-"""Transactions where none are possible: a topic's old message format, a producer without a transactional.id."""
+"""What no comparison of settings shows: old message formats, producers without an id, names that are set twice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from kafkatx.rules.finding import Finding, Place, Remedy, Step, Subject
 from kafkatx.rules.log_wording import event_places
 from kafkatx.rules.wording import begin_row, plural
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.setting_names import is_known, kafka_name
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.events import Setting
 
 RULE = "misconfiguration"
 OLD_FORMAT = "Transactional records are not supported for magic"
@@ -39,6 +41,35 @@ def calls_without_id(story: Story) -> Iterator[Finding]:
         sources.setdefault(int(story.logs.events["source"][row]), []).append(row)
     for source in sorted(sources):
         yield _without_id(story, sources[source])
+
+
+def set_twice(story: Story) -> Iterator[Finding]:
+    """Files that give one name two values: the last one counts."""
+    said: dict[tuple[int, int, str], list[Setting]] = {}
+    for setting in story.logs.facts.settings:
+        if not setting.is_printed and is_known(setting.name):
+            said.setdefault((setting.source, setting.block, kafka_name(setting.name)), []).append(setting)
+    files: dict[int, list[list[Setting]]] = {}
+    for (source, _, _), found in said.items():
+        if len({setting.value for setting in found}) > 1:
+            files.setdefault(source, []).append(found)
+    for source in sorted(files):
+        yield _set_twice(story, source, files[source])
+
+
+def _set_twice(story: Story, source: int, groups: list[list[Setting]]) -> Finding:
+    path = story.logs.facts.sources[source].path
+    names = ", ".join(group[-1].name for group in groups[:MOST_IDS])
+    lines = [setting for group in groups[:MOST_IDS] for setting in group]
+    places = [Place(None, None, None, None, f"{one.name}={one.value}", path, one.line) for one in lines]
+    return Finding(
+        rule=RULE,
+        verdict=Verdict.proved,
+        severity=Severity.info,
+        summary=f"{names} set twice in one file: the last value counts",
+        count=len(groups),
+        steps=(Step(f"{names} has two values", "Java's Properties keep the last one", tuple(places)),),
+    )
 
 
 def _old_format(story: Story, topic: str | None, rows: list[int]) -> Finding:

@@ -6,6 +6,7 @@ from kafkatx.rules.finding import Finding, NotCheckable
 from kafkatx.rules.misconfiguration import check
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.events import Setting
 from tests.histories.log_facts import DAY as THAT_DAY
 from tests.histories.log_facts import ERRORS, Given, facts, line, settings
 from tests.rules.cluster import HOUR, MINUTE, SECOND, START, Cluster
@@ -397,6 +398,34 @@ def test_automatic_commits_of_a_program_that_sends_no_offsets_are_its_own_affair
     reader = settings("app.log", "consumer", {"group.id": "g", "enable.auto.commit": "true"}, 1)
     writer = settings("app.log", "producer", {"transactional.id": NAME}, 2)
     assert not findings(check, beside(classic, facts([], blocks=[reader, writer])))
+
+
+@pytest.mark.parametrize(("interval", "fires"), [(30_000, True), (300_000, False)])
+def test_a_poll_interval_below_the_transactions_timeout_is_worth_a_word(classic, interval, fires):
+    classic.init(NAME)
+    classic.run(NAME, "orders-0", "__consumer_offsets-3")
+    values = {"group.id": "g", "max.poll.interval.ms": str(interval), "isolation.level": "read_committed"}
+    reader = settings("app.log", "consumer", {**values, "enable.auto.commit": "false"}, 1)
+    writer = settings("app.log", "producer", {"transactional.id": NAME, "transaction.timeout.ms": "60000"}, 2)
+    found = findings(check, beside(classic, facts([], blocks=[reader, writer])))
+    assert [finding.severity for finding in found] == ([Severity.info] if fires else [])
+
+
+# Files.
+
+
+def test_a_name_with_two_values_in_one_file_is_told_with_both_lines():
+    given = facts([], blocks=[settings("client.properties", "producer", {"transactional.id": NAME})])
+    given.settings += [Setting("producer", "linger.ms", value, 0, line, 0) for line, value in ((7, "1"), (9, "2"))]
+    finding = only(check, by_logs(given))
+    assert finding.severity is Severity.info
+    assert [place.line for place in finding.places()] == [7, 9]
+
+
+def test_a_name_with_one_value_twice_is_nothing():
+    given = facts([], blocks=[settings("client.properties", "producer", {"transactional.id": NAME})])
+    given.settings += [Setting("producer", "linger.ms", "1", 0, line, 0) for line in (7, 9)]
+    assert not findings(check, by_logs(given))
 
 
 # What cannot work at all.
