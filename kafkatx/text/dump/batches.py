@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kafkatx.segments.batches import ROWS_PER_CHUNK
 from kafkatx.segments.damage import Damage
 from kafkatx.text.dump.columns import Draft, rows_of
 from kafkatx.text.dump.eras import LineKind
@@ -19,6 +18,8 @@ from kafkatx.text.dump.events import Header, Record
 from kafkatx.text.dump.records import LogText
 from kafkatx.text.dump.rows import BATCH_COLUMNS, TextRows
 
+ROWS_PER_CHUNK = 4_096
+"""Batches that are held as objects before they become rows."""
 SAME_BATCH = ("position", "baseOffset", "producerId", "producerEpoch", "isTransactional", "magic", "compresscodec")
 """What the records of one batch say alike."""
 

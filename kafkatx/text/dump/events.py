@@ -32,18 +32,17 @@ class Control(NamedTuple):
 
 
 class Header(NamedTuple):
-    """A line that heads a batch, or tells a message of magic 0 or 1."""
+    """A line that heads a batch, or tells a message of magic 0 or 1; `end` is the position behind it.
+
+    Position and end are -1 where they are not told.
+    """
 
     line: Line
     parsed: LogLine
     base_offset: int
     last_offset: int
-
-    @property
-    def end(self) -> int:
-        """Position behind the batch, -1 where it is not told."""
-        position, size = self.parsed.number("position"), self.parsed.number("size")
-        return -1 if position < 0 or size < 0 else position + size
+    position: int
+    end: int
 
 
 class Record(NamedTuple):
@@ -76,6 +75,13 @@ def control_of(parsed: LogLine, header: Header | None) -> Control | None:
     if found := _CONTROL_NUMBER.match(parsed.tail):
         return Control(int(found[1]), -1)
     return next((Control(kind, -1) for title, kind in _CONTROL_NAMES.items() if parsed.tail.startswith(title)), None)
+
+
+def header_of(line: Line, parsed: LogLine) -> Header:
+    """Return a line as the head of a batch."""
+    base, last = extent_of(parsed)
+    position, size = parsed.number("position"), parsed.number("size")
+    return Header(line, parsed, base, last, position, -1 if position < 0 or size < 0 else position + size)
 
 
 def extent_of(parsed: LogLine) -> tuple[int, int]:

@@ -59,12 +59,12 @@ class Order:
 
     def begin(self, header: Header) -> tuple[int, int] | None:
         """Go on with a batch; returns the offsets (first, behind) between the last one and it if lines are missing."""
-        before, position = self.header, header.parsed.number("position")
-        missing = before is not None and position > before.end >= 0
+        before = self.header
+        missing = before is not None and header.position > before.end >= 0
         gap = (self.offset + 1, header.base_offset) if missing else None
         is_message = header.parsed.kind is LineKind.MESSAGE  # a wrapper has the offset of its last message
         self.record_offset = self.offset if is_message else header.base_offset - 1
-        self.header, self.offset, self.position = header, header.last_offset, position
+        self.header, self.offset, self.position = header, header.last_offset, header.position
         self.left = header.parsed.number("count")
         return gap
 
@@ -87,11 +87,12 @@ class Generation:
     """Which lines can stand in one text: one run of the tool prints the shapes of one release.
 
     Up to 2.1 lines of records say all, and there are none of batches; later a record stands below its batch. For
-    batches and for records of magic 2 a release knows one shape each.
+    batches and for records of magic 2 a release knows one shape each; `usual` are those met, by identity.
     """
 
     is_flat: bool | None = None
     shapes: dict[LineKind, dict[str, int]] = field(default_factory=dict)
+    usual: set[int] = field(default_factory=set)
 
     def admits(self, parsed: LogLine) -> bool:
         """Whether a line can stand beside those before it."""
@@ -105,6 +106,7 @@ class Generation:
             self.is_flat = parsed.kind is LineKind.FLAT_RECORD
         if _has_one_shape(parsed):
             self.shapes.setdefault(parsed.kind, parsed.at)
+            self.usual.add(id(parsed.at))
 
 
 def _has_one_shape(parsed: LogLine) -> bool:

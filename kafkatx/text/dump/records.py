@@ -20,7 +20,7 @@ from itertools import chain
 
 from kafkatx.segments.damage import Damage
 from kafkatx.text.dump.contents import Contents, Growth, Reach, content_size, decoded_size, joined, looks_decoded
-from kafkatx.text.dump.events import HEADERS, Header, Record, control_of, extent_of, sizes_of
+from kafkatx.text.dump.events import HEADERS, Header, Record, control_of, header_of, sizes_of
 from kafkatx.text.dump.lines import LogLine, Syntax, is_left_out, loose_line
 from kafkatx.text.dump.order import Fit, Generation, Order
 from kafkatx.text.lines import Line
@@ -75,9 +75,6 @@ class LogText:
             parsed = self._parsed(line)
             if parsed is None or not self._is_credible(parsed):
                 continue
-            self._in_doubt = False
-            self._generation.note(parsed)
-            self.is_elided |= parsed.is_loose
             event = self._headed(line, parsed) if parsed.kind in HEADERS else self._record(line, parsed)
             if event is not None:
                 yield event
@@ -115,20 +112,26 @@ class LogText:
         self.source, self._waiting = unpasted(chain([line], self._waiting, self.source)), deque()
 
     def _is_credible(self, parsed: LogLine) -> bool:
-        """Whether a line is one of the log where it could as well be content."""
+        """Whether a line is one of the log where it could as well be content; takes it in if it is."""
+        if id(parsed.at) in self._generation.usual and self._has_metadata and not self._in_doubt:
+            return True
         if not self._generation.admits(parsed):
             self.is_elided |= not self._in_doubt
             return False
-        if not self._has_metadata:
-            return self._order.fit(parsed) is Fit.STRICTLY
-        return not self._in_doubt or self._order.fit(parsed) is not Fit.NOT
+        least = Fit.STRICTLY if not self._has_metadata else Fit.LOOSELY if self._in_doubt else Fit.NOT
+        if self._order.fit(parsed) < least:
+            return False
+        self._in_doubt = False
+        self._generation.note(parsed)
+        self.is_elided |= parsed.is_loose
+        return True
 
     def _headed(self, line: Line, parsed: LogLine) -> Header | None:
-        base, last = extent_of(parsed)
-        if base <= self._order.offset or last < base:
-            self._note(line, "entry", "a batch behind the last one", f"offsets {base} to {last}")
+        header, self._lacking = header_of(line, parsed), None
+        if header.base_offset <= self._order.offset or header.last_offset < header.base_offset:
+            found = f"offsets {header.base_offset} to {header.last_offset}"
+            self._note(line, "entry", "a batch behind the last one", found)
             return None
-        header, self._lacking = Header(line, parsed, base, last), None
         gap = self._order.begin(header)
         if not self._has_metadata:  # the records of the batch do not count
             self._order.left = -1

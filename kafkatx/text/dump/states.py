@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 
 from kafkatx.kernels.rows import NOT_PRINTED, STATE
-from kafkatx.segments.batches import ROWS_PER_CHUNK
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
 from kafkatx.terms.transaction_states import TransactionState
-from kafkatx.text.dump.batches import Drafting, chunk_of
+from kafkatx.text.dump.batches import ROWS_PER_CHUNK, Drafting, chunk_of
 from kafkatx.text.dump.columns import Draft
 from kafkatx.text.dump.events import Header, Record
 from kafkatx.text.dump.records import LogText
