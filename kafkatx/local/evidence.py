@@ -14,6 +14,7 @@ from kafkatx.local import table_damage as beside
 from kafkatx.local import table_files as files
 from kafkatx.local import table_logs as log_tables
 from kafkatx.local import table_stories as stories
+from kafkatx.local import table_texts as texts
 from kafkatx.local.diagnosis import NothingToDiagnoseError, diagnose
 from kafkatx.local.history import history
 from kafkatx.local.location import locate
@@ -79,7 +80,7 @@ class Evidence:
             "files": lambda: beside.file_table(files.sources(found)),
             "batches": lambda: files.batch_table(files.sources(found), verify, logs.batches),
             "markers": lambda: files.batch_table(files.sources(found), verify, logs.markers),
-            "records": lambda: files.record_table(files.sources(found), verify),
+            "records": lambda: files.record_table(files.sources(found), verify, texts.printed_records),
             "transaction_states": lambda: files.state_table(files.sources(found), self._names_of),
             "transactions": lambda: stories.transaction_table(build_stories(found.captures, verify_all=verify)),
             "aborted_transactions": lambda: beside.aborted_table(files.sources(found)),

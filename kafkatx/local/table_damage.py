@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from kafkatx.evidence.coverage import Coverage, coverage_of
+from kafkatx.evidence.directories import LOGS
 from kafkatx.evidence.item import Kind
 from kafkatx.local.table_files import Batches, Source, batch_walk, opened, state_walk
+from kafkatx.local.table_texts import printed_damage, printed_entries
 from kafkatx.segments import entries
 from kafkatx.segments.batches import SegmentWalk
 from kafkatx.segments.damage import Damage
@@ -28,6 +30,9 @@ ROWS_OF_DAMAGE = 1_000
 def aborted_table(found: Iterable[Source]) -> Batches:
     """Stream `aborted_transactions`."""
     for source, data in _small(found, Kind.TXNINDEX):
+        if not isinstance(data, bytes):
+            yield data
+            continue
         rows, _ = entries.aborted_transactions(source.item.path, data)
         whole = np.frombuffer(data, entries.ABORTED, len(data) // entries.ABORTED.itemsize)
         positions = np.flatnonzero(whole["version"] == 0) * entries.ABORTED.itemsize
@@ -38,6 +43,9 @@ def aborted_table(found: Iterable[Source]) -> Batches:
 def producer_table(found: Iterable[Source]) -> Batches:
     """Stream `producer_states`."""
     for source, data in _small(found, Kind.SNAPSHOT):
+        if not isinstance(data, bytes):
+            yield data
+            continue
         rows, _ = entries.producer_states(source.item.path, data)
         positions = entries.SNAPSHOT_HEADER_SIZE + np.arange(len(rows)) * entries.PRODUCER.itemsize
         if len(rows):
@@ -45,11 +53,14 @@ def producer_table(found: Iterable[Source]) -> Batches:
             yield entry_tables.producer_states(rows, positions, {**source.common(), "snapshot_offset": offset})
 
 
-def _small(found: Iterable[Source], kind: Kind) -> Iterator[tuple[Source, bytes]]:
+def _small(found: Iterable[Source], kind: Kind) -> Iterator[tuple[Source, Any]]:
+    """Content of the files of a kind; of what a tool printed of one the rows as a RecordBatch."""
     for source in found:
         if source.item.kind is kind and not source.item.left_out:
             with opened(source) as file:
-                if file:
+                if file and source.item.part is not None:
+                    yield source, printed_entries(source, file, source.item.part)
+                elif file:
                     yield source, file.read(0, file.size)
 
 
@@ -57,7 +68,11 @@ def damage_table(found: Iterable[Source], verify_all: bool) -> Batches:
     """Stream `damage`: of segments, rows of the coordinator, indexes of aborted transactions and snapshots."""
     for source in found:
         damage: list[Damage] = []
-        if source.is_log:
+        if source.item.part is not None and not source.item.left_out:
+            if source.item.kind in (*LOGS, Kind.TXNINDEX, Kind.SNAPSHOT):
+                with opened(source, damage) as file:
+                    damage += printed_damage(source, file, source.item.part) if file else []
+        elif source.is_log:
             damage, _ = _walked(source, verify_all, None)
         elif source.item.kind in (Kind.TXNINDEX, Kind.SNAPSHOT) and not source.item.left_out:
             read = entries.aborted_transactions if source.item.kind is Kind.TXNINDEX else entries.producer_states
@@ -128,7 +143,7 @@ def file_table(found: Iterable[Source]) -> Batches:
     for source in found:
         entry = coverage_of(source.capture, source.item, source.directory.broker_id if source.directory else None)
         accounted = None
-        if source.is_log:
+        if source.is_log and source.item.part is None:
             damage, accounted = _walked(source, False, entry)
             accounted += sum(one.bytes for one in damage if one.kind != "entry")
         yield FILES.rows([_file_row(source, entry, accounted)])

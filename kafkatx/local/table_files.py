@@ -27,6 +27,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.tables import logs, transactions
 from kafkatx.tables.columns import BINARY, INT32, STRING, named, numbers, structs
 from kafkatx.terms.topics import INTERNAL, TRANSACTION_STATE
+from kafkatx.text.pages import Part
 
 Batches = Iterator[Any]
 """Streams of pyarrow.RecordBatch."""
@@ -132,11 +133,16 @@ def _batch_rows(source: Source, file: OpenFile, verify_all: bool) -> Iterator[An
     return (chunk.rows for chunk in batch_walk(source, file, verify_all).chunks())
 
 
-def record_table(found: Iterable[Source], verify_all: bool) -> Batches:
-    """Stream `records`, whatever their codec."""
+def record_table(
+    found: Iterable[Source], verify_all: bool, printed: Callable[[Source, OpenFile, Part], Iterator[Any]]
+) -> Batches:
+    """Stream `records`, whatever their codec; `printed` yields those of a log that a tool printed."""
     for source in found:
         if source.is_log:
             with opened(source) as file:
+                if file and source.item.part is not None:
+                    yield from printed(source, file, source.item.part)
+                    continue
                 for chunk in _record_chunks(source, file, verify_all) if file else ():
                     if len(chunk.records):
                         yield logs.records(chunk.records, chunk.batches, _payload(chunk), source.common())

@@ -1,0 +1,67 @@
+"""Rows of tables out of what tools printed: entries of small files, records, damage. `position` is that of the line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from kafkatx.evidence.item import Kind
+from kafkatx.evidence.text_walk import TextWalk
+from kafkatx.local.table_files import Source
+from kafkatx.segments.damage import Damage
+from kafkatx.segments.names import Names
+from kafkatx.sources.files import OpenFile
+from kafkatx.tables import entries as entry_tables
+from kafkatx.tables.columns import microseconds
+from kafkatx.tables.logs import RECORDS
+from kafkatx.terms.topics import TRANSACTION_STATE
+from kafkatx.text.dump.reading import aborted_entries, producer_entries, record_rows
+from kafkatx.text.dump.table import TextRecord
+from kafkatx.text.pages import Part
+
+RECORDS_AT_ONCE = 4096
+
+
+def printed_entries(source: Source, file: OpenFile, part: Part) -> Any:
+    """A RecordBatch of what a dump of a .txnindex or a .snapshot shows."""
+    if source.item.kind is Kind.TXNINDEX:
+        read = aborted_entries(file, part)
+        return entry_tables.aborted_transactions(read.rows, read.positions, source.common())
+    read = producer_entries(file, part)
+    offset = source.item.base_offset if source.item.base_offset >= 0 else None
+    return entry_tables.producer_states(read.rows, read.positions, {**source.common(), "snapshot_offset": offset})
+
+
+def printed_records(source: Source, file: OpenFile, part: Part) -> Iterator[Any]:
+    """RecordBatches of what a dump shows of records; contents that a decoder printed are not the record's bytes."""
+    common, records = source.common(), record_rows(file, part)
+    while some := list(islice(records, RECORDS_AT_ONCE)):
+        yield RECORDS.rows([{**common, **_fields(record)} for record in some])
+
+
+def _fields(record: TextRecord) -> dict[str, Any]:
+    return {
+        "position": record.position,
+        "offset": record.offset,
+        "timestamp": microseconds(record.timestamp) if record.timestamp >= 0 else None,
+        "key": record.key,
+        "value": record.value,
+        "producer_id": record.producer_id,
+        "producer_epoch": record.producer_epoch,
+        "sequence": record.sequence if record.sequence is not None and record.sequence >= 0 else None,
+        "is_transactional": record.is_transactional,
+        "is_control": record.is_control,
+    }
+
+
+def printed_damage(source: Source, file: OpenFile, part: Part) -> list[Damage]:
+    """What of a print could not be read."""
+    if source.item.kind is Kind.TXNINDEX:
+        return aborted_entries(file, part).damage
+    if source.item.kind is Kind.SNAPSHOT:
+        return producer_entries(file, part).damage
+    walk = TextWalk(file, part)
+    for _ in walk.states(Names()) if source.item.topic == TRANSACTION_STATE else walk.batches():
+        pass
+    return walk.damage

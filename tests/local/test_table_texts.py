@@ -1,0 +1,50 @@
+"""Tables of what tools printed equal the tables of the bytes, on the columns that the text carries."""
+
+from pathlib import Path
+
+import pytest
+
+import kafkatx
+from tests.evidence import broker_folders, fixtures
+
+CASES = ["k39-fenced", "k39-timeout", "k39-open", "k4-tv2-fenced", "k33-mixed"]
+COLUMNS = {
+    "batches": ("topic", "partition", "base_offset", "last_offset", "record_count", "producer_id", "producer_epoch",
+                "base_sequence", "is_transactional", "is_control", "max_timestamp", "crc", "size", "leader_epoch"),
+    "markers": ("topic", "partition", "offset", "timestamp", "producer_id", "producer_epoch", "kind",
+                "coordinator_epoch"),
+    "records": ("topic", "partition", "offset", "timestamp", "sequence"),
+    "transaction_states": ("partition", "offset", "timestamp", "transactional_id", "is_tombstone", "producer_id",
+                           "producer_epoch", "state", "timeout_ms", "updated_at", "topic_partitions"),
+    "aborted_transactions": ("topic", "partition", "producer_id", "first_offset", "last_offset", "last_stable_offset"),
+    "producer_states": ("topic", "partition", "snapshot_offset", "producer_id", "producer_epoch", "coordinator_epoch",
+                        "open_since_offset"),
+}  # fmt: skip
+METADATA = "__cluster_metadata"
+
+
+def rows_of(paths: list[Path], table: str) -> list[tuple[object, ...]]:
+    found = []
+    for batch in kafkatx.open(paths).table(table):
+        for row in batch.to_pylist():
+            if row.get("topic") != METADATA:
+                found.append(tuple(str(row[column]) for column in COLUMNS[table]))
+    return sorted(found)
+
+
+@pytest.mark.parametrize("table", COLUMNS)
+@pytest.mark.parametrize("case", CASES)
+def test_printed_table_is_the_table_of_the_bytes(case: str, table: str) -> None:
+    folder = fixtures() / case
+    assert rows_of([folder / "kafka-dump-log"], table) == rows_of(broker_folders(folder), table)
+
+
+def test_cases_hold_rows_of_every_table() -> None:
+    for table in COLUMNS:
+        assert any(rows_of([fixtures() / case / "kafka-dump-log"], table) for case in CASES), table
+
+
+def test_a_print_is_no_damage() -> None:
+    for case in CASES:
+        damage = list(kafkatx.open([fixtures() / case / "kafka-dump-log"]).table("damage"))
+        assert sum(batch.num_rows for batch in damage) == 0, case
