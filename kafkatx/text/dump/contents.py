@@ -180,7 +180,8 @@ class Growth:
 
     def _note(self, line: Line, raw: bytes) -> None:
         """Take in a line: bytes of the file that are no UTF-8 count as they stand, U+FFFD that were printed may not."""
-        differs = line.size - len(raw) if line.size >= 0 else 0
+        size = line.end - line.position - line.is_ended if line.is_cut else line.size
+        differs = size - len(raw) if line.size >= 0 else 0
         self._length += differs
         carets = len(_PASTED_CONTROL.findall(raw))
         self._surplus += carets + (0 if differs else 2 * raw.count(REPLACED))

@@ -30,6 +30,8 @@ from kafkatx.text.tool_lines import unpasted
 
 BUDGET = 4 << 20
 """Bytes of lookahead that are always granted."""
+LARGEST_CONTENT = 16 << 20
+"""Bytes of one record's further lines that are held; behind one with more only the very next line counts."""
 MOST_DAMAGE = 10_000
 
 _INVALID_BYTES = re.compile(r"Found (\d{1,15}) invalid bytes at the end of ")
@@ -60,7 +62,7 @@ class LogText:
     _is_pasted: bool = False
     _budget: int = 0
     _losses: int = 0
-    _in_doubt: bool = False
+    _doubt: Fit = Fit.NOT
     _has_metadata: bool = True
     _prints_contents: bool | None = None
     _lacking: Line | None = None
@@ -113,15 +115,15 @@ class LogText:
 
     def _is_credible(self, parsed: LogLine) -> bool:
         """Whether a line is one of the log where it could as well be content; takes it in if it is."""
-        if id(parsed.at) in self._generation.usual and self._has_metadata and not self._in_doubt:
+        if id(parsed.at) in self._generation.usual and self._has_metadata and self._doubt is Fit.NOT:
             return True
         if not self._generation.admits(parsed):
-            self.is_elided |= not self._in_doubt
+            self.is_elided |= self._doubt is Fit.NOT
             return False
-        least = Fit.STRICTLY if not self._has_metadata else Fit.LOOSELY if self._in_doubt else Fit.NOT
+        least = self._doubt if self._has_metadata else Fit.STRICTLY
         if self._order.fit(parsed) < least:
             return False
-        self._in_doubt = False
+        self._doubt = Fit.NOT
         self._generation.note(parsed)
         self.is_elided |= parsed.is_loose
         return True
@@ -182,7 +184,8 @@ class LogText:
         self._prints_contents = True if growth.has_begun else self._prints_contents
         taken = [line, *(self._waiting.popleft() for _ in range(found[0]))]
         text = joined(tail, taken, growth.returns if found[1] else 0)
-        return Contents(text, key_size, value_size, found[1], is_decoded=False)
+        is_whole = found[1] and not any(one.is_cut for one in taken)
+        return Contents(text, key_size, value_size, is_whole, is_decoded=False)
 
     def _ends_with_keys(self, tail: str, size: int) -> bool:
         """Whether a line ends with the keys of headers, since contents are null or not printed at all."""
@@ -216,8 +219,8 @@ class LogText:
 
     def _look_ahead(self, line: Line, growth: Growth) -> tuple[int, bool] | None:
         """Lines that belong to a record beside its own, and whether its contents are whole; None to read it again."""
-        best, taken, beyond = (Fit.NOT, False, 0), 0, False
-        while self._budget > 0:
+        best, taken, beyond, held = (Fit.NOT, False, 0), 0, False, 0
+        while self._budget > 0 and held < LARGEST_CONTENT:
             reach = growth.reach()
             if reach is Reach.EXACT:
                 return taken, True
@@ -228,8 +231,8 @@ class LogText:
                 best = max(best, (self._fit(following), is_possible, taken))
             if following is None:
                 break
-            self._budget -= growth.add(following)
-            taken += 1
+            size = growth.add(following)
+            self._budget, held, taken = self._budget - size, held + size, taken + 1
         if not self._is_pasted:
             self._unpaste(line)
             return None
@@ -243,10 +246,10 @@ class LogText:
         self._losses += beyond
         if fit and (beyond or is_possible or growth.may_have_lost or self._losses):
             return lines, False
-        if not beyond and self._budget > 0:
+        if not beyond and self._peek(taken) is None:
             self._break_off(line, "the end of the text in the middle of a record")
             return taken, False
-        self._in_doubt = True
+        self._doubt = Fit.STRICTLY if taken and not beyond else Fit.LOOSELY
         return 0, False
 
     def _fit(self, line: Line | None) -> Fit:

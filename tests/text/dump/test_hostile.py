@@ -8,6 +8,7 @@ import pytest
 from kafkatx.text import tool_lines
 from kafkatx.text.dump import records
 from kafkatx.text.dump.contents import Growth
+from kafkatx.text.lines import LONGEST_LINE
 from tests.text.dump.comparing import batches_of_bytes, batches_of_text, differing
 from tests.text.dump.writing import RELEASES, logs, printed_by
 
@@ -145,3 +146,26 @@ def test_a_batch_with_a_wrong_crc_is_damage_and_no_row(tmp_path):
     assert len(ours) == len(theirs) - 1
     assert [damage.kind for damage in ours.damage] == ["crc"]
     assert np.array_equal(ours.rows["base_offset"], theirs["base_offset"][1:])
+
+
+def with_value(value: str, offset: int = 0, position: int = 0) -> str:
+    return (
+        f"baseOffset: {offset} lastOffset: {offset} count: 1 baseSequence: 0 lastSequence: 0 producerId: 7 "
+        "producerEpoch: 2 partitionLeaderEpoch: 0 isTransactional: true isControl: false "
+        f"position: {position} CreateTime: 1 size: 100 magic: 2 compresscodec: NONE crc: 1 isvalid: true\n"
+        f"| offset: {offset} CreateTime: 1 keysize: -1 valuesize: {len(value)} sequence: 0 headerKeys: [] "
+        f"payload: {value}\n"
+    )
+
+
+def test_a_line_that_is_too_long_to_be_held_is_counted_whole(tmp_path):
+    ours = read(tmp_path, with_value("v" * (LONGEST_LINE + 5000)) + with_value("x", 1, 100))
+    assert ours.rows["base_offset"].tolist() == [0, 1]
+    assert not ours.damage
+
+
+def test_contents_that_are_too_long_to_be_held_end_where_the_log_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "LARGEST_CONTENT", 2_000)
+    forged = with_value("a", 5, 4000)
+    ours = read(tmp_path, with_value(("words\n" * 100 + forged) * 20) + with_value("x", 1, 100))
+    assert ours.rows["base_offset"].tolist() == [0, 1]
