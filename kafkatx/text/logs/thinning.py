@@ -1,9 +1,9 @@
 """Events that repeat themselves without end are counted instead of kept, so that a log of any length fits in memory.
 
 Of the events of a source with one kind and the same names (transactional.id, producer id, node, topic, partition,
-client, error) the first and the last `KEPT_AT_EACH_END` stay; the last of the first ones tells in `repeats` how many
-were dropped behind it. Where there are so many names that even this grows, fewer are kept of each, and in the end of
-each kind, whatever its names.
+client, error, call; of those of no other kind the text) the first and the last `KEPT_AT_EACH_END` stay; the last of the
+first ones tells in `repeats` how many were dropped behind it. Where there are so many names that even this grows, fewer
+are kept of each, and in the end of each kind, whatever its names.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from kafkatx.kernels.rows import EVENT
+from kafkatx.terms.events import EventKind
 
 KEPT_AT_EACH_END = 500
 MOST_KEPT = 100_000
 """Events of a source above which fewer are kept of each kind and name."""
 NAMES = (
     "kind", "transactional_id_code", "producer_id", "node", "topic_code", "partition", "client_id_code", "error_code",
+    "api_code",
 )  # fmt: skip
 """Columns that make events the same."""
 _FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
@@ -85,5 +87,7 @@ def _groups(events: Any, names: tuple[str, ...]) -> Any:
     for name in names:
         hashes = (hashes ^ events[name].astype(np.uint64)) * _FACTOR
         hashes ^= hashes >> _SHIFT
+    is_other = events["kind"] == EventKind.other
+    hashes ^= np.where(is_other, events["detail_code"], 0).astype(np.uint64) * _FACTOR
     _, groups = np.unique(hashes, return_inverse=True)
     return groups
