@@ -4,6 +4,7 @@
     KAFKATX_BENCH_LARGE_MIB     ordinary, large (1024)
     KAFKATX_BENCH_SMALL_MIB     ordinary, small (256)
     KAFKATX_BENCH_TINY          transactions of tiny (2000000)
+    KAFKATX_BENCH_LOG_MIB       a broker's log, large (1024); the small one has a quarter of it
     KAFKATX_BENCH_RUNS          runs of each command, the one of least CPU counts (3)
 
 A quick check of everything:
@@ -16,7 +17,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.benchmarks import generate
+from tests.benchmarks import broker_log, generate
+from tests.benchmarks.read_log import literals
 
 GENERATION = 1
 """Raise this when a generator's bytes change, so that older data is not taken for the new."""
@@ -53,6 +55,24 @@ def tiny() -> Path:
 def incident() -> Path:
     """A directory as small as what people attach to a question."""
     return _made(f"tiny-{INCIDENT_TRANSACTIONS}", lambda place: generate.tiny(place, INCIDENT_TRANSACTIONS))
+
+
+def broker_log_of(kind: str, share: int = 1) -> Path:
+    """A broker's log, sparse or dense (tests/benchmarks/broker_log.py), of one `share`th of the size."""
+    mib = setting("LOG_MIB", 1024) // share
+    name = f"{kind}-log-{mib}MiB"
+
+    def make(place: Path) -> object:
+        place.mkdir(parents=True)
+        return broker_log.write(place / "server.log", mib << 20, kind == "dense")
+
+    return _made(name, make) / "server.log"
+
+
+def prefilter_literals() -> Path:
+    """The literals of the prefilter, a line each; written anew, as they change with the catalogue."""
+    place = broker_log_of("sparse").with_name("literals.txt")
+    return literals(place)
 
 
 def logs(directory: Path) -> list[Path]:

@@ -16,6 +16,8 @@ TINY_TIMES_CHEAPER = 1.0
 PEAK_GROWTH = 0.10
 BLOCK_GROWTH = 0.01
 INCIDENT_WALL_S = 2.0
+SPARSE_TIMES_GREP = 5.0
+DENSE_TIMES_SPARSE = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,29 @@ def blocks() -> Iterator[Figure]:
         )
 
 
-ALL: tuple[Callable[[], Iterator[Figure]], ...] = (ordinary, tiny, memory, first_run, blocks)
+def broker_logs() -> Iterator[Figure]:
+    """CPU of reading a broker's log against grep with the prefilter's literals, and where every line matters."""
+    sparse, dense = cases.broker_log_of("sparse"), cases.broker_log_of("dense")
+    small = cases.broker_log_of("sparse", 4), cases.broker_log_of("dense", 4)
+    commands = [measure.grep(cases.prefilter_literals(), sparse), *map(measure.read_log, (sparse, dense, *small))]
+    grep, few, all_of_it, few_small, all_small = measure.alternately(commands, cases.runs())
+    size = f"{sparse.stat().st_size / 2**20:.0f} MiB"
+    times = few.cpu_s / grep.cpu_s
+    wanted = f"<= {SPARSE_TIMES_GREP:.0f}"
+    what = f"CPU, broker's log of {size}, one line in 100 matters, against grep -cFf"
+    yield Figure(what, _cost(few), _cost(grep), f"{times:.2f} times", wanted, times <= SPARSE_TIMES_GREP)
+    times = all_of_it.cpu_s / few.cpu_s
+    wanted = f"<= {DENSE_TIMES_SPARSE:.0f}"
+    what = f"CPU, broker's log of {size}, every line matters, against one in 100"
+    yield Figure(what, _cost(all_of_it), _cost(few), f"{times:.2f} times", wanted, times <= DENSE_TIMES_SPARSE)
+    for name, large, less in (("one line in 100", few, few_small), ("every line", all_of_it, all_small)):
+        growth = large.peak_bytes / less.peak_bytes - 1
+        ours, other = f"{large.peak_bytes / 2**20:.1f} MiB", f"{less.peak_bytes / 2**20:.1f} MiB"
+        what = f"peak RssAnon, broker's log of {size} against a quarter, {name}"
+        yield Figure(what, ours, other, f"{growth:+.1%}", f"within {PEAK_GROWTH:.0%}", abs(growth) <= PEAK_GROWTH)
+
+
+ALL: tuple[Callable[[], Iterator[Figure]], ...] = (ordinary, tiny, memory, first_run, blocks, broker_logs)
 
 
 def peer_figures() -> Iterator[Figure]:

@@ -79,6 +79,16 @@ def diagnose(directory: Path) -> list[str]:
     return kafkatx("diagnose", str(directory), "--format", "json", "--quiet")
 
 
+def read_log(log: Path) -> list[str]:
+    """The command that reads a log to events."""
+    return [sys.executable, "-m", "tests.benchmarks.read_log", str(log)]
+
+
+def grep(literals: Path, log: Path) -> list[str]:
+    """The command that counts the lines with one of some literals (with /dev/null for output it would stop at one)."""
+    return ["sh", "-c", 'grep -cFf "$0" "$1" | cat', str(literals), str(log)]
+
+
 def _wait(pid: int) -> tuple[int, int, struct_rusage]:
     peak = 0
     while True:
