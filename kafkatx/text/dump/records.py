@@ -32,6 +32,8 @@ BUDGET = 4 << 20
 """Bytes of lookahead that are always granted."""
 LARGEST_CONTENT = 16 << 20
 """Bytes of one record's further lines that are held; behind one with more only the very next line counts."""
+LARGEST_KEY = 1 << 17
+"""No key of a coordinator is larger: two names of at most 32 KiB."""
 MOST_DAMAGE = 10_000
 
 _INVALID_BYTES = re.compile(r"Found (\d{1,15}) invalid bytes at the end of ")
@@ -195,11 +197,11 @@ class LogText:
 
     def _decoded(self, line: Line, tail: str, key_size: int, value_size: int) -> Contents:
         """Contents that a decoder printed: one line, but for ids and groups that hold the end of a line."""
-        wanted, text = decoded_size(tail, key_size), tail
-        while len(text.encode()) < wanted and self._budget > 0 and (following := self._peek(0)) is not None:
-            self._budget -= len(following.text)
-            text += "\n" + self._waiting.popleft().text
-        return Contents(text, key_size, value_size, is_whole=True, is_decoded=True)
+        missing, texts = decoded_size(tail, key_size) - len(tail.encode()), [tail]
+        while 0 < missing < LARGEST_KEY and (following := self._peek(0)) is not None:
+            missing -= 1 + len(following.text.encode())
+            texts.append(self._waiting.popleft().text)
+        return Contents("\n".join(texts), key_size, value_size, is_whole=True, is_decoded=True)
 
     @property
     def _may_be_decoded(self) -> bool:
