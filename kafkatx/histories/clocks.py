@@ -2,7 +2,8 @@
 
 Grain: one source of lines. Shared events are: a producer id and epoch that a client was given, or a broker granted
 ("Initialized transactionalId"), and the coordinator's Empty row; a broker's line of a rollback and the PrepareAbort row
-of that id; and, between logs, the client's and the broker's line of one grant.
+of that id; and, between logs, the client's and the broker's line of one grant. Where there is none of these: a client's
+first refusal as too old, which comes within a minute behind the only rollback of its id.
 A log whose own lines show a time in UTC tells its zone by itself. Else a zone is a multiple of 15 minutes that shared
 events agree on. Times are moved by the zone alone: what remains is skew, which is told and never applied. A clock that
 is an odd amount of time away is wrong, not zoned.
@@ -22,6 +23,7 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.logs import Clock
 from kafkatx.kernels.rows import INITIALISATION, TRANSACTION
 from kafkatx.kernels.transactions import PREPARE_ABORT
+from kafkatx.terms.catalogue import simple_name
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.text.events import LogFacts
@@ -31,6 +33,10 @@ FURTHEST_ZONE_MS = 14 * 3_600_000
 """Zones lie between -12:00 and +14:00."""
 ZONE_SLACK_MS = 120_000
 """What may remain beside a zone: a clock further away from every zone is a wrong clock."""
+HALF_HOUR_MS = 1_800_000
+REFUSED_WITHIN_MS = 60_000
+"""How soon behind a rollback its client is refused, to be a witness of the zone; other zones than those of half hours
+are too rare to be told by so little."""
 MOST_EVENTS = 1_000
 """Shared events looked at in one source; more tell nothing new."""
 
@@ -117,9 +123,11 @@ class _Estimates:
         for number in brokers:
             self._estimate(number, self._grants_of_broker(number), self._rollbacks_of(number))
         self._inherit(brokers)
-        told = self._told_by_brokers(brokers)
+        told, rollbacks = self._told_by_brokers(brokers), self._told_rollbacks(brokers)
         for number in clients:
             self._estimate(number, self._grants_of_client(number, told), [])
+            if number not in self.found:
+                self._estimate_by_refusals(number, rollbacks)
         self._inherit(clients)
         return tuple(self.found[number] for number in range(len(sides)))
 
@@ -134,6 +142,41 @@ class _Estimates:
             return
         name = name if given is not None else "estimated" if zone else "assumed UTC"
         self.found[number] = _clock(zone or 0, grants, rollbacks, name)
+
+    def _estimate_by_refusals(self, number: int, rollbacks: dict[int, list[int]]) -> None:
+        """Tell the zone by refusals behind rollbacks; unlike grants they tell nothing about the skew."""
+        first: dict[int, int] = {}
+        for code, at in self._refusals_of(number):
+            first.setdefault(code, at)
+        pairs = [(at, rollbacks[code][0]) for code, at in first.items() if len(rollbacks.get(code, ())) == 1]
+        zones = {zone for at, rolled_back in pairs if (zone := _zone_behind(at - rolled_back)) is not None}
+        if len(zones) == 1 and zones != {0}:
+            self.found[number] = Clock(zones.pop(), zone_from="estimated")
+
+    def _refusals_of(self, number: int) -> Iterator[tuple[int, int]]:
+        """Id (its code) and time of the lines that show a client refused as too old; a single id needs no naming."""
+        e = self.facts.events
+        mine = e[e["source"] == number]
+        names = np.unique(mine["transactional_id_code"][mine["transactional_id_code"] >= 0])
+        only = int(names[0]) if len(names) == 1 else -1
+        for event in mine[np.isin(mine["kind"], _REFUSALS) & (mine["at"] >= 0)][:MOST_EVENTS]:
+            code = int(event["transactional_id_code"])
+            if simple_name(self._root(event)) in _TOO_OLD and max(code, only) >= 0:
+                yield code if code >= 0 else only, int(event["at"])
+
+    def _root(self, event: Any) -> str:
+        """Class of the exception that a line shows at its root."""
+        trace = int(event["trace_code"])
+        return self.facts.traces[trace].root.exception if trace >= 0 else self._text(event, "error") or ""
+
+    def _told_rollbacks(self, brokers: list[int]) -> dict[int, list[int]]:
+        """Times of the rollbacks of each id (its code), as the brokers' logs tell them, in UTC."""
+        found: dict[int, list[int]] = {}
+        for number in brokers:
+            for event in self._events(number, EventKind.timeout_rollback):
+                at = int(event["at"]) - self.found[number].zone_ms
+                found.setdefault(int(event["transactional_id_code"]), []).append(at)
+        return found
 
     def _told_by_itself(self, number: int) -> Pairs:
         """Lines that show the UTC time of their own writing (`Kafka startTimeMs`), against the time printed."""
@@ -245,6 +288,17 @@ def _zones_near(difference: int) -> Iterator[int]:
     zone = round(difference / QUARTER_MS) * QUARTER_MS
     if abs(difference - zone) <= ZONE_SLACK_MS and abs(zone) <= FURTHEST_ZONE_MS:
         yield zone
+
+
+def _zone_behind(difference: int) -> int | None:
+    """The zone in which an event came within a minute behind another one; None where there is none."""
+    zone, behind = divmod(difference, HALF_HOUR_MS)
+    zone *= HALF_HOUR_MS
+    return zone if behind <= REFUSED_WITHIN_MS and abs(zone) <= FURTHEST_ZONE_MS else None
+
+
+_REFUSALS = (EventKind.failure, EventKind.to_fatal, EventKind.to_abortable, EventKind.fenced)
+_TOO_OLD = frozenset({"ProducerFencedException", "InvalidProducerEpochException", "_FENCED"})
 
 
 def _keys(producer_ids: Array, epochs: Array) -> Any:

@@ -26,6 +26,7 @@ class Status(IntEnum):
     UNDECIDED = 2
     ELSEWHERE = 3
     ONGOING = 4
+    LOST = 5
 
 
 @dataclass(frozen=True, slots=True)

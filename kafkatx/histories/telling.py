@@ -19,7 +19,7 @@ from kafkatx.histories.logs import Failure
 from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Story
 from kafkatx.histories.sums import Sums
-from kafkatx.kernels.spans import BEFORE_LOG
+from kafkatx.kernels.spans import BEFORE_LOG, LOST_END
 from kafkatx.kernels.transactions import AFTER_HOLE, NOTHING, PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.terms.events import Level, Side
 from kafkatx.terms.verdicts import Verdict
@@ -109,7 +109,8 @@ class Teller:
         span = self.story.spans[number]
         topic, partition = self.story.topic_partition(int(span["partition_code"]))
         data, marker = span if span["first_offset"] >= 0 else None, span if span["marker_offset"] >= 0 else None
-        status = Status.MARKED if marker is not None else Status.UNMARKED
+        lost = Status.LOST if span["flags"] & LOST_END else Status.UNMARKED
+        status = Status.MARKED if marker is not None else lost
         epoch = span["producer_epoch"] if data is not None else span["marker_epoch"]
         at = known(span["marker_timestamp"]) if marker is not None else known(span["first_timestamp"])
         part = _part_of(topic, partition, status, data, marker)

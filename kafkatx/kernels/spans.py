@@ -15,9 +15,10 @@ from kafkatx.kernels.batches import walk_batches
 from kafkatx.kernels.engine import kernel, kernel_after
 
 DONE, SPANS_FULL, PRODUCERS_FULL = 0, 1, 2
-NO_DATA, BEFORE_LOG, MIXED_EPOCHS, OVER_GAP, OPEN = 1, 2, 4, 8, 16
+NO_DATA, BEFORE_LOG, MIXED_EPOCHS, OVER_GAP, OPEN, LOST_END = 1, 2, 4, 8, 16, 32
 """Flags of a span: a marker alone; begun before the first batch at hand; data of more than one epoch; offsets missing
-inside; no marker.
+inside; no marker up to the end; its marker stood where offsets are missing, since its producer goes on under a higher
+epoch behind them.
 """
 UNKNOWN_KIND = 2
 """Kind of a marker that the cleaner emptied."""
@@ -116,6 +117,17 @@ def emit_span(producers: Any, row: int, partition_code: int, last_gap: int, span
     if begun and last_gap > producers["first_offset"][row]:
         flags |= OVER_GAP
     spans["flags"][at] = flags
+
+
+@kernel
+def ended_in_gap(producers: Any, row: int, epoch: int, last_gap: int) -> bool:
+    """Whether a producer's open span ended where offsets are missing, since a higher epoch of it writes behind them."""
+    return bool(
+        producers["first_offset"][row] >= 0
+        and producers["batches"][row] > 0
+        and producers["producer_epoch"][row] < epoch
+        and last_gap > producers["last_offset"][row]
+    )
 
 
 @kernel
@@ -228,5 +240,10 @@ def fold_spans(
             add_marker(producers, row, batches, number, spans, at)
             at += 1
         elif batches["record_count"][number] > 0:
+            if ended_in_gap(producers, row, batches["producer_epoch"][number], horizon["last_gap"][0]):
+                emit_span(producers, row, partition_code, horizon["last_gap"][0], spans, at)
+                spans["flags"][at] |= LOST_END
+                producers["first_offset"][row] = -1
+                at += 1
             add_data(producers, row, batches, number, horizon["plain_records"][0])
     return DONE, len(batches), at

@@ -97,8 +97,9 @@ def _remedy(remedy: Remedy) -> Iterator[RenderableType]:
     yield _line("do: ", f"{remedy.text} ({remedy.where})")
     if remedy.config:
         current = "" if remedy.current is None else f" from {remedy.current}"
+        proposed = "" if remedy.proposed is None else f" to {remedy.proposed}"
         yield Padding(
-            _text(f"{remedy.config}{current} to {remedy.proposed}; {remedy.derived_from or ''}".rstrip("; ")),
+            _text(f"{remedy.config}{current}{proposed}; {remedy.derived_from or ''}".rstrip("; ")),
             (0, 0, 0, 6),
         )
     if remedy.command:

@@ -57,6 +57,7 @@ REASONS = {
     Reason.abort_line: "the client's log shows its own abort, and no refusal of it",
     Reason.no_rollback_line: "the coordinator's log covers it and has no rollback",
     Reason.end_request: "the broker's request log shows the client's own EndTxn",
+    Reason.init_request: "the broker's request log shows InitProducerId there, and no EndTxn of the client",
     Reason.own_bump_line: "the client itself asked for the next epoch, and was given it",
     Reason.state_refused: "the timeout was over, and the client's own commit was refused afterwards",
 }
@@ -230,6 +231,7 @@ def _marker(part: Part, decided_at: int | None) -> str:
         Status.UNDECIDED: "the evidence fits two readings of which marker is its own",
         Status.ELSEWHERE: "its log is not at hand",
         Status.ONGOING: "no marker yet",
+        Status.LOST: "its marker was where offsets are missing",
     }.get(part.status, "NO MARKER")
 
 
@@ -261,7 +263,7 @@ def clock_line(name: str, clock: Clock, tolerance_ms: int) -> str | None:
     """
     said = []
     if clock.zone_ms:
-        pairs = f" from {plural(clock.pairs, 'event')}" if clock.zone_from == "estimated" else ""
+        pairs = f" from {plural(clock.pairs, 'event')}" if clock.zone_from == "estimated" and clock.pairs else ""
         said.append(f"zone {_zone(clock.zone_ms)} {clock.zone_from}{pairs}")
     if clock.skew_ms is not None:
         where = "ahead of" if clock.skew_ms >= 0 else "behind"

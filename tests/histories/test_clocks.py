@@ -11,7 +11,7 @@ from kafkatx.histories.clocks import QUARTER_MS, References, clocks
 from kafkatx.histories.logs import Clock
 from kafkatx.kernels.rows import INITIALISATION, TRANSACTION
 from kafkatx.terms.events import EventKind
-from tests.histories.log_facts import DAY, facts, line, source
+from tests.histories.log_facts import DAY, FENCED, TIMED_OUT, facts, line, source
 
 HOUR = 3_600_000
 NOON = DAY + 12 * HOUR
@@ -165,3 +165,56 @@ def test_a_log_that_shows_a_time_in_utc_tells_its_zone_by_itself():
     assert (clock.zone_ms, clock.skew_ms) == (8 * HOUR, None)
     (clock,) = clocks(facts(lines), rows(NOON), log_zone_ms=9 * HOUR)
     assert clock.zone_from == "--log-zone"
+
+
+def rolled_back_at(*times: int) -> list:
+    return [line(SERVER, at, EventKind.timeout_rollback, transactional_id="orders") for at in times]
+
+
+def refused_at(*times: int, thrown: str = FENCED, **columns: object) -> list:
+    return [line("client.log", at, EventKind.failure, thrown=thrown, **columns) for at in times]
+
+
+def retried_at(at: int, name: str) -> list:
+    return [line("client.log", at, EventKind.produce_retry, transactional_id=name)]
+
+
+def clock_of_client(*rows: object) -> Clock:
+    found = facts([*rows])
+    paths = [one.path for one in found.sources]
+    return clocks(found, References())[paths.index("client.log")]
+
+
+def test_a_refusal_right_behind_the_only_rollback_of_its_id_tells_the_zone():
+    clock = clock_of_client(*rolled_back_at(NOON), *refused_at(NOON + 8 * HOUR + 21_000, transactional_id="orders"))
+    assert (clock.zone_ms, clock.zone_from, clock.skew_ms) == (8 * HOUR, "estimated", None)
+
+
+def test_a_refusal_without_an_id_is_that_of_the_only_id_in_its_log():
+    refused = refused_at(NOON - 5 * HOUR + 21_000)
+    assert clock_of_client(*rolled_back_at(NOON), *retried_at(NOON - 5 * HOUR, "orders"), *refused).zone_ms == -5 * HOUR
+    both = [*retried_at(NOON - 5 * HOUR, "orders"), *retried_at(NOON - 5 * HOUR, "bills"), *refused]
+    assert clock_of_client(*rolled_back_at(NOON), *both).zone_ms == 0
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [*rolled_back_at(NOON), *refused_at(NOON + 21_000, transactional_id="orders")],
+        [*rolled_back_at(NOON), *refused_at(NOON + 8 * HOUR + 61_000, transactional_id="orders")],
+        [*rolled_back_at(NOON), *refused_at(NOON + 8 * HOUR - 1_000, transactional_id="orders")],
+        [*rolled_back_at(NOON), *refused_at(NOON + 15 * HOUR, transactional_id="orders")],
+        [*rolled_back_at(NOON, NOON + HOUR), *refused_at(NOON + 8 * HOUR, transactional_id="orders")],
+        [*rolled_back_at(NOON), *refused_at(NOON + 8 * HOUR, transactional_id="bills")],
+        [*rolled_back_at(NOON), *refused_at(NOON + 8 * HOUR, transactional_id="orders", thrown=TIMED_OUT)],
+    ],
+    ids=["in utc", "too late", "too early", "no zone", "two rollbacks", "another id", "no refusal"],
+)
+def test_other_refusals_tell_no_zone(rows):
+    assert clock_of_client(*rows).zone_ms == 0
+
+
+def test_a_shared_grant_outweighs_a_refusal():
+    grants = [*granted_at(SERVER, NOON - HOUR), *given_at("client.log", NOON + HOUR, transactional_id="orders")]
+    refused = refused_at(NOON + 8 * HOUR + 21_000, transactional_id="orders")
+    assert clock_of_client(*grants, *rolled_back_at(NOON), *refused).zone_ms == 2 * HOUR

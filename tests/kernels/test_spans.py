@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from kafkatx.kernels.rows import BATCH, PRODUCER, SPAN
 from kafkatx.kernels.spans import (
     DONE,
+    LOST_END,
     MIXED_EPOCHS,
     NO_DATA,
     OVER_GAP,
@@ -104,6 +105,23 @@ def test_data_of_two_epochs_in_one_span_are_marked(engine):
     assert (span["flags"], span["producer_epoch"]) == (MIXED_EPOCHS, 0)
 
 
+def test_data_of_another_epoch_behind_a_hole_are_a_span_of_their_own(engine):
+    before, behind = spans(data(1, 7, records=2), data(9, 7, epoch=3), marker(10, 7, ABORT, epoch=3))
+    assert (before["flags"], before["marker_offset"], before["last_offset"]) == (OVER_GAP | LOST_END, -1, 2)
+    assert (behind["flags"], behind["producer_epoch"], behind["first_offset"], behind["marker_offset"]) == (0, 3, 9, 10)
+
+
+def test_an_epoch_is_one_span_over_a_hole_as_nothing_shows_an_end_there(engine):
+    (span,) = spans(data(1, 7), data(9, 7), marker(10, 7))
+    assert (span["flags"], span["first_offset"], span["last_offset"]) == (OVER_GAP, 1, 9)
+
+
+def test_spans_that_end_in_a_hole_take_room_like_any_other(engine):
+    folded, rows = Fold(spans=1), [data(1, 7), data(9, 7, epoch=1), marker(10, 7, epoch=1)]
+    assert folded.feed(rows) == (SPANS_FULL, 2)
+    assert folded.filled == 1
+
+
 def test_a_hole_inside_a_span_is_marked_and_one_before_it_is_not(engine):
     before, inside = spans(row(1), data(5, 7), marker(6, 7), data(7, 7), data(9, 7), marker(10, 7))
     assert (before["flags"], inside["flags"]) == (0, OVER_GAP)
@@ -193,12 +211,16 @@ def rows_of(steps):
 
 def simple_spans(rows):
     """The same fold, told in a few lines: (producer, first and last offset, records, marker offset)."""
-    open_spans, ended = {}, []
-    for batch in rows:
+    open_spans, epochs, ended, hole, behind = {}, {}, [], -1, 0
+    for number, batch in enumerate(rows):
         producer, base, last = int(batch["producer_id"]), int(batch["base_offset"]), int(batch["last_offset"])
+        hole, behind = base if number and base > behind else hole, last + 1
         if batch["attributes"] == MARKER:
             ended.append((producer, *open_spans.pop(producer, (-1, -1, 0)), base))
         elif batch["attributes"] == DATA and batch["record_count"]:
+            if producer in open_spans and hole > open_spans[producer][1] and batch["producer_epoch"] > epochs[producer]:
+                ended.append((producer, *open_spans.pop(producer), -1))
+            epochs[producer] = epochs[producer] if producer in open_spans else batch["producer_epoch"]
             first, _, records = open_spans.get(producer, (base, last, 0))
             open_spans[producer] = (first, last, records + int(batch["record_count"]))
     return ended
