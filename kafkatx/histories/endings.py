@@ -80,6 +80,7 @@ class Reason(IntEnum):
     end_request = 23
     own_bump_line = 24
     state_refused = 25
+    init_request = 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +212,8 @@ def testified(ended: Endings, seen: Witnesses, is_abort: Any) -> Endings:
         (raised & (seen.renewed >= 0) & (seen.own_bump >= 0), EndedBy.client, Verdict.likely, Reason.own_bump_line),
         (raised & came & both, EndedBy.new_instance, Verdict.proved, Reason.two_instances),
         (raised & came, EndedBy.new_instance, Verdict.proved, Reason.init_line),
+        ((raised | (why == Reason.v2_then_init)) & seen.is_init_alone,
+         EndedBy.new_instance, Verdict.proved, Reason.init_request),
         ((why == Reason.v2_then_init) & came & both, EndedBy.new_instance, Verdict.proved, Reason.two_instances),
         (own_abort & (why == Reason.v2_then_init), EndedBy.client, Verdict.likely, Reason.abort_line),
         (own_abort & (why == Reason.v2_client_went_on), EndedBy.client, Verdict.proved, Reason.abort_line),

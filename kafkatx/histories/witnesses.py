@@ -30,6 +30,8 @@ FENCED = (
 STATE_REFUSED = ("InvalidTxnStateException", "InvalidTxnState", "INVALID_TXN_STATE")
 ROLLBACK_SLACK_MS = 1_000
 """How long before the row its own line can be dated: both are the coordinator's clock."""
+COMMITS = 1
+"""`number` of an EndTxn request that commits."""
 KNOWN_CLOCK_MS = 500
 """What a client's clock of known skew may still be off."""
 
@@ -87,7 +89,8 @@ class Witnesses:
     `client_abort`: its own abort just before the end, with no refusal after it; `own_bump`: it asked for a new epoch of
     its own producer id (KIP-360); `end_request`, `init_request`: the request log's EndTxn and InitProducerId at that
     time. `instance` ran the transaction, `new_instance` took the id over. `is_silent`: the coordinator's log covers the
-    end and has no rollback line, `goes_on`: the log of its instance goes on beyond the end.
+    end and has no rollback line, `goes_on`: the log of its instance goes on beyond the end, `is_init_alone`: the
+    request log, which shows other EndTxn of the id, shows none there beside InitProducerId.
     """
 
     rollback: Any
@@ -104,6 +107,7 @@ class Witnesses:
     new_instance: Any
     is_silent: Any
     goes_on: Any
+    is_init_alone: Any
 
     @property
     def is_taken_over(self) -> Any:
@@ -125,7 +129,8 @@ class Witnesses:
 def nobody(count: int) -> Witnesses:
     """Return the witnesses of `count` ends where no log is at hand."""
     rows = {field.name: np.full(count, -1, np.int64) for field in fields(Witnesses)}
-    return Witnesses(**(rows | {"is_silent": np.zeros(count, bool), "goes_on": np.zeros(count, bool)}))
+    flags = {name: np.zeros(count, bool) for name in ("is_silent", "goes_on", "is_init_alone")}
+    return Witnesses(**(rows | flags))
 
 
 def name_codes(logs: LogStory, names: list[str]) -> Array:
@@ -375,15 +380,28 @@ class _Work:
     def requests(self) -> None:
         """The request log prints a request when it was answered: just after the row it made."""
         rows, times = self._rows(EventKind.request_seen)
-        names = self.logs.events["transactional_id_code"][rows]
-        apis = [self.logs.string(row, "api") or "" for row in rows.tolist()]
-        answers = [self.logs.string(row, "error") in (None, "NONE") for row in rows.tolist()]
-        near = _nearest(self.names, names, self.ends.decided_at, times)
-        fits = (near >= 0) & (np.abs(times - self.ends.decided_at[near]) <= BROKERS_TOLERANCE_MS)
-        ended = fits & np.array([api.startswith("EndTxn") for api in apis], bool) & np.array(answers, bool)
-        begun = fits & np.array([api.startswith("InitProducerId") for api in apis], bool)
+        if not len(rows):
+            return
+        e = self.logs.events[rows]
+        names = e["transactional_id_code"]
+        apis = np.array([self.logs.string(row, "api") or "" for row in rows.tolist()])
+        granted = np.array([self.logs.string(row, "error") in (None, "NONE") for row in rows.tolist()])
+        ends, begins = apis == "EndTxn", apis == "InitProducerId"
+        near, of_abort = (
+            _nearest(keys, names, self.ends.decided_at, times)
+            for keys in (self.names, np.where(self.ends.is_abort, self.names, -1))
+        )
+        ended = self._is_abort_at(near, times) & ends & granted & (e["number"] != COMMITS)
+        begun = self._is_abort_at(of_abort, times) & begins
         self._note(self.found.end_request, near[ended], rows[ended])
-        self._note(self.found.init_request, near[begun], rows[begun])
+        self._note(self.found.init_request, of_abort[begun], rows[begun])
+        alone = (self.found.init_request >= 0) & (self.found.end_request < 0)
+        self.found.is_init_alone[alone & np.isin(self.ends.name, names[ends & (names >= 0)])] = True
+
+    def _is_abort_at(self, ends: Array, times: Array) -> Any:
+        """Whether an end is there, an abort, and of that time."""
+        near = np.abs(times - self.ends.decided_at[ends]) <= BROKERS_TOLERANCE_MS
+        return (ends >= 0) & self.ends.is_abort[ends] & near
 
     def _owners(self) -> Array:
         """Number of the instance that each event belongs to, -1 for none."""

@@ -285,6 +285,28 @@ def test_the_request_log_names_the_clients_own_end(v2):
     assert ending(v2.told()) == (CLIENT, Verdict.proved, Reason.end_request)
 
 
+def test_the_request_log_names_who_asked_for_the_id(v2):
+    """Under transactions v2 rows can't tell a fence from an abort and a quick restart: requests do."""
+    v2.begun()
+    asked = {"transactional_id": ID, "client_id": "b", "api": "InitProducerId"}
+    v2.cluster.wait(2 * SECOND)
+    v2.cluster.init(ID, timeout_ms=10 * SECOND)
+    v2.broker(EventKind.request_seen, error="CONCURRENT_TRANSACTIONS", **asked)
+    v2.cluster.begin(ID, "orders-0")
+    v2.cluster.commit(ID)
+    assert ending(v2.told())[:2] == (NEW, Verdict.likely), "a log of InitProducerId alone may leave EndTxn out"
+    v2.broker(EventKind.request_seen, api="EndTxn", number=1, client_id="b", transactional_id=ID, error="NONE")
+    assert ending(v2.told()) == (NEW, Verdict.proved, Reason.init_request)
+
+
+def test_a_commit_in_the_request_log_is_nobodys_abort(v2):
+    """The commit of the transaction before came a moment earlier."""
+    v2.begun()
+    v2.broker(EventKind.request_seen, api="EndTxn", number=1, client_id="a", transactional_id=ID, error="NONE")
+    v2.cluster.init(ID, timeout_ms=10 * SECOND)
+    assert "end_request" not in kinds(v2.told())
+
+
 def test_a_commit_that_was_refused_tells_who_did_not_abort(tmp_path):
     """On 0.11.0.1 the coordinator keeps the epoch: the client's own log shows that it did not abort."""
     run = Run(Cluster(tmp_path, raises_epoch=False, identified=False))
