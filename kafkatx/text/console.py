@@ -103,7 +103,9 @@ def _old_states(file: OpenFile, part: Part) -> Iterator[_Found]:
 
 
 def _is_old_state(text: str) -> bool:
-    return _METADATA in text or text.endswith("::NULL") or not text.strip()
+    if _METADATA in text:
+        return _split_id(text)[0] is not None and text.endswith(")")
+    return text.endswith("::NULL") or not text.strip()
 
 
 def old_state_of(text: str) -> State | None:
