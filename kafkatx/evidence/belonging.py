@@ -23,7 +23,6 @@ from kafkatx.segments.names import Names
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.topics import TRANSACTION_STATE
-from kafkatx.text.logs.reading import LogReader
 from kafkatx.text.pages import Part
 
 SAMPLED_ROWS = 4_096
@@ -148,12 +147,16 @@ def ids_in_states(directories: Iterable[DataDirectory]) -> set[str]:
 
 def ids_in_logs(items: Iterable[Item]) -> set[str]:
     """Transactional.ids that logs and settings name."""
+    texts = [(item.path, item.part) for item in items if item.part and item.kind in (Kind.TEXT_LOG, Kind.SETTINGS)]
+    if not texts:
+        return set()
+    from kafkatx.text.logs.reading import LogReader
+
     reader, found = LogReader(), set[int]()
-    for item in items:
-        if item.part is not None and item.kind in (Kind.TEXT_LOG, Kind.SETTINGS):
-            with contextlib.suppress(OSError), OpenFile(item.path) as file:
-                for events in reader.read(file, item.part, 0):
-                    found.update(set(events["transactional_id_code"].tolist()) - {-1})
+    for path, part in texts:
+        with contextlib.suppress(OSError), OpenFile(path) as file:
+            for events in reader.read(file, part, 0):
+                found.update(set(events["transactional_id_code"].tolist()) - {-1})
     named = {setting.value for setting in reader.settings if setting.name == "transactional.id" and setting.value}
     return {reader.strings[code] for code in found} | named
 

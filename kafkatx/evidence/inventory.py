@@ -26,7 +26,7 @@ from kafkatx.sources.archives import SEPARATOR, STANDARD_INPUT, mount, packing, 
 from kafkatx.sources.files import OpenFile
 from kafkatx.sources.packing import Packing
 from kafkatx.terms.errors import UsageError
-from kafkatx.text.parts import is_text
+from kafkatx.text.textual import is_text
 
 __all__ = ["inventory"]
 
@@ -178,6 +178,8 @@ def _by_name(item: Item, name: str) -> Item:
         return replace(item, kind=NAMED[name])
     if parse_metadata_snapshot_file(name):
         return replace(item, kind=Kind.METADATA_SNAPSHOT)
+    if name == identity.QUORUM_STATE:
+        return replace(item, left_out="the votes of the controllers")
     if parse_remote_index_file(name):
         return replace(item, left_out="an index of tiered storage")
     return _by_content(item)

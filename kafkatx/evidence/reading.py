@@ -29,7 +29,6 @@ from kafkatx.segments.names import Names
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.topics import INTERNAL
-from kafkatx.text.dump.reading import producer_entries
 
 MAGIC = 2
 
@@ -175,6 +174,8 @@ def snapshot_entries(item: Item) -> tuple[Rows, list[Damage]]:
     try:
         with OpenFile(item.path) as file:
             if item.part is not None:
+                from kafkatx.text.dump.reading import producer_entries
+
                 printed = producer_entries(file, item.part)
                 return printed.rows, printed.damage
             return producer_states(item.path, file.read(0, file.size))

@@ -11,7 +11,6 @@ from kafkatx.formats.file_names import PartitionFolder, parse_partition_folder
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.text.pages import Part, PartKind
-from kafkatx.text.parts import parts
 
 KINDS = {
     PartKind.DUMP_LOG: Kind.LOG,
@@ -34,6 +33,8 @@ UNNAMED = "(topic not named)"
 
 def text_items(item: Item) -> Iterator[Item]:
     """The parts of a text file as items; what no tool wrote is one item for the whole file."""
+    from kafkatx.text.parts import parts  # no text, no readers of texts: they cost as much as a small diagnosis
+
     try:
         with OpenFile(item.path) as file:
             found = parts(file)

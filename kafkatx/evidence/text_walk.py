@@ -1,9 +1,13 @@
-"""A part of a text walked like a segment: rows chunk by chunk, and what ended or damaged it."""
+"""A part of a text walked like a segment: rows chunk by chunk, and what ended or damaged it.
+
+The readers of texts are imported when there is a text: they cost as much as the diagnosis of a small directory.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,10 +15,10 @@ from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.dump.reading import batch_chunks, state_chunks
-from kafkatx.text.dump.rows import TextRows
 from kafkatx.text.pages import Part, PartKind
-from kafkatx.text.told_states import told_states
+
+if TYPE_CHECKING:
+    from kafkatx.text.dump.rows import TextRows
 
 ELIDED = "printed with lines or fields left out: what is not there may have been"
 LAST_BYTES = 256
@@ -37,6 +41,8 @@ class TextWalk:
 
     def batches(self) -> Iterator[Rows]:
         """Batches (kernels.rows.BATCH) in the order printed."""
+        from kafkatx.text.dump.reading import batch_chunks
+
         for chunk in batch_chunks(self.file, self.part):
             self._note(chunk)
             if len(chunk.rows):
@@ -45,6 +51,9 @@ class TextWalk:
 
     def states(self, names: Names) -> Iterator[tuple[Rows, Rows]]:
         """Batches and coordinator rows (kernels.rows.STATE) in the order printed."""
+        from kafkatx.text.dump.reading import state_chunks
+        from kafkatx.text.told_states import told_states
+
         chunks = told_states if self.part.kind in TOLD else state_chunks
         for batches, states in chunks(self.file, self.part, names):
             self._note(batches)
@@ -54,6 +63,9 @@ class TextWalk:
 
     def printed(self) -> Iterator[TextRows]:
         """Batches with the line of each."""
+        from kafkatx.text.dump.reading import batch_chunks
+        from kafkatx.text.told_states import told_states
+
         if self.part.kind in TOLD:
             return (batches for batches, _ in told_states(self.file, self.part, Names()))
         return batch_chunks(self.file, self.part)

@@ -1,4 +1,7 @@
-"""Logs and settings of a capture, read on this machine: events as rows in bounded memory, each file covered."""
+"""Logs and settings of a capture, read on this machine: events as rows in bounded memory, each file covered.
+
+The readers of texts are imported when there is a text: they cost as much as the diagnosis of a small directory.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +18,18 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Side
 from kafkatx.text.events import LogFacts, LogSource
 from kafkatx.text.lines import lines
-from kafkatx.text.logs.reading import LogReader
 from kafkatx.text.pages import Part
-from kafkatx.text.settings import settings_of_file
 
 Progress = Callable[[str, int], None]
 
 
 def read_logs(capture: Capture, progress: Progress) -> tuple[LogFacts, list[Coverage]]:
     """Read every log and every file of settings of a capture; returns what they say, and their coverage."""
+    items = sorted(capture.texts(Kind.TEXT_LOG, Kind.SETTINGS), key=lambda item: item.key)
+    if not items:
+        return LogFacts(), []
     reading = _Reading(capture, progress)
-    for item in sorted(capture.texts(Kind.TEXT_LOG, Kind.SETTINGS), key=lambda item: item.key):
+    for item in items:
         reading.read(item)
     return reading.facts(), reading.coverage
 
@@ -34,6 +38,8 @@ class _Reading:
     """The texts of one capture in work."""
 
     def __init__(self, capture: Capture, progress: Progress) -> None:
+        from kafkatx.text.logs.reading import LogReader
+
         self.capture = capture
         self.progress = progress
         self.reader = LogReader()
@@ -56,6 +62,8 @@ class _Reading:
     def _read(self, file: OpenFile, item: Item, part: Part, entry: Coverage) -> None:
         number, count = len(self.sources), 0
         if item.kind is Kind.SETTINGS:
+            from kafkatx.text.settings import settings_of_file
+
             found = settings_of_file(lines(file, part.position, part.end, part.line), number)
             self.reader.settings.extend(found)
             self.sources.append(_silent_source(item))

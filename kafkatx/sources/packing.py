@@ -17,8 +17,6 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import Any, BinaryIO
 
-import zstandard
-
 STEP = 1 << 20
 """Bytes that one step unpacks at most."""
 INPUT = 1 << 16
@@ -101,7 +99,7 @@ def unpacked(file: BinaryIO, name: str) -> Iterator[bytes]:
     while source.begins_with() == name:
         try:
             yield from _stream(_DECOMPRESSORS[name](), source, name)
-        except (zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError, MemoryError, ValueError) as error:
+        except (zlib.error, lzma.LZMAError, OSError, EOFError, MemoryError, ValueError) as error:
             raise Damaged(f"the {name} stream is broken ({error})") from error
     if source.pending:
         raise Damaged(f"what stands behind the {name} stream is none")
@@ -134,11 +132,17 @@ class _Zstd:
     needs_input = True
 
     def __init__(self) -> None:
+        import zstandard  # few files are packed like this
+
         self._stream = zstandard.ZstdDecompressor(max_window_size=MEMORY).decompressobj()
+        self._broken = zstandard.ZstdError
 
     def decompress(self, data: bytes, _: int) -> bytes:
         """Unpack what goes in."""
-        return self._stream.decompress(data) if data else b""
+        try:
+            return self._stream.decompress(data) if data else b""
+        except self._broken as error:
+            raise ValueError(error) from error
 
     @property
     def eof(self) -> bool:

@@ -1,4 +1,4 @@
-"""The parts of a text file, whatever its size, and whether a file is a text at all.
+"""The parts of a text file, whatever its size.
 
 Small texts are cut line by line. Of a large one the beginning and places all over it are looked at: where they show
 nothing but lines of logs, it is a log, and only the literals that dumps begin with are searched in it; what surrounds
@@ -35,32 +35,7 @@ MOST_SETTING_LINES = 5_000
 SAMPLE_LINES = 100
 OVERLAP = 1 << 14
 """Bytes of a line that are looked at around a literal."""
-CONTROLS = bytes(set(range(32)) - {8, 9, 10, 12, 13, 27})
-"""Control characters that no text has but where it shows binary payloads."""
 _LOGGED = re.compile(rb"[\[(<\"]?(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|INFO|DEBUG|WARN|ERROR|TRACE|FATAL)")
-_DUMPED = re.compile(rb"(?m)^(?:Dumping \S|(?:\| )?offset: \d+ |baseOffset: \d+ |(?:Log s|S)tarting offset: \d)")
-
-
-def is_text(head: bytes) -> bool:
-    """Whether the beginning of a file (some KiB) is that of a text; for files that are no segments.
-
-    A dump may hold binary payloads (control characters, NUL, bytes that are no UTF-8) and still is text: it has lines
-    that a tool printed. Of any other text most lines are without control characters, and nearly all bytes are UTF-8 or
-    letters of a single-byte encoding.
-    """
-    if not head or encoding_of(head).unit > 1:
-        return bool(head)
-    odd = len(head) - len(head.translate(None, CONTROLS))
-    if odd == 0:
-        return 10 * _foreign_bytes(head) <= len(head)
-    rows = head.split(b"\n")
-    clean = sum(1 for row in rows if row and row.translate(None, CONTROLS) == row)
-    return _DUMPED.search(head) is not None or (len(rows) > 2 and 4 * clean >= 3 * len(rows) and 50 * odd <= len(head))
-
-
-def _foreign_bytes(head: bytes) -> int:
-    """Bytes that are no UTF-8, but for a character that the end cuts off."""
-    return max(0, head.decode("utf-8", "replace").count("\ufffd") - 3)
 
 
 def parts(file: OpenFile) -> list[Part]:

@@ -10,7 +10,8 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.text import parts as module
 from kafkatx.text.cutting import MOST_PARTS
 from kafkatx.text.pages import PartKind
-from kafkatx.text.parts import is_text, parts
+from kafkatx.text.parts import parts
+from kafkatx.text.textual import is_text
 from tests.evidence import cases
 from tests.text import pasting
 from tests.text.pasting import cut_text
