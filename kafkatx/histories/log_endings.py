@@ -17,7 +17,7 @@ from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs import ClientInstance, Failure, LogStory
 from kafkatx.histories.observers import Down
 from kafkatx.histories.story import Story
-from kafkatx.histories.takeovers import Takeover, grants, is_refusal, rows_about, takeovers, timeout_of
+from kafkatx.histories.takeovers import Excluded, Takeover, grants, is_refusal, rows_about, takeovers, timeout_of
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
@@ -36,7 +36,8 @@ class LogEnding:
     """An end that logs tell of; times in milliseconds.
 
     `began` is when the transaction had begun at the latest (None: unknown), `at` its end or what shows it; `rows` are
-    the lines that decide, `failures` what its client was answered; `takeover` where a new instance ended it.
+    the lines that decide, `failures` what its client was answered; `takeover` where a new instance ended it; `excluded`
+    what excludes a timeout where no takeover is at hand.
     """
 
     name: str
@@ -50,6 +51,7 @@ class LogEnding:
     client: ClientInstance | None = None
     failures: tuple[Failure, ...] = ()
     takeover: Takeover | None = None
+    excluded: Excluded = Excluded.NOTHING
 
 
 def log_endings(story: Story) -> list[LogEnding]:
@@ -214,8 +216,19 @@ def _refused(logs: LogStory, name: str, stretches: list[Down]) -> Iterator[LogEn
         )  # fmt: skip
         if began is not None and at - began >= timeout:
             yield replace(ending, verdict=Verdict.likely)
+        elif _is_too_soon(logs, name, client, at):
+            fenced, excluded = EndedBy.new_instance, Excluded.BY_TIME
+            yield replace(ending, ended_by=fenced, verdict=Verdict.likely, excluded=excluded)
         else:
             yield from (ending, replace(ending, ended_by=EndedBy.new_instance))
+
+
+def _is_too_soon(logs: LogStory, name: str, client: ClientInstance, at: int) -> bool:
+    """Whether no transaction could have timed out: the client was given its epoch less than the timeout before."""
+    timeout, is_known = timeout_of(logs, name, client)
+    given = [one.at for one in client.initialisations if one.at is not None and one.at <= at]
+    bumped = any(logs.kind(row) is EventKind.init_bump for row in client.rows)
+    return bool(given) and is_known and not bumped and at - given[-1] < timeout
 
 
 def _began(logs: LogStory, client: ClientInstance, at: int, stretches: list[Down]) -> int | None:

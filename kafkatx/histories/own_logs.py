@@ -14,6 +14,7 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.logs import LogStory
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
+from kafkatx.terms.topics import CLUSTER_METADATA
 
 MOMENT_MS = 1_000
 """Lines this close to either end of a stretch don't show that its broker went on."""
@@ -91,11 +92,18 @@ class OwnLogs:
             self.known[node] = _Told(
                 np.sort(self.logs.times[rows]),
                 self._times(rows, EventKind.broker_stopping, EventKind.broker_stopped),
-                self._times(rows, EventKind.unclean_start),
+                self._times(rows[~self._of_metadata(rows)], EventKind.unclean_start),
                 self._returns(node),
                 self.ends(mine),
             )
         return self.known[node]
+
+    def _of_metadata(self, rows: Array) -> Array:
+        """Which lines are about the metadata log: KRaft recovers it at every start, after an orderly stop too."""
+        strings = self.logs.facts.strings
+        known = np.array([code for code, string in enumerate(strings) if string == CLUSTER_METADATA], np.int64)
+        mine: Array = np.isin(self.logs.events["topic_code"][rows], known)
+        return mine
 
     def _times(self, rows: Array, *kinds: EventKind) -> Array:
         return np.sort(self.logs.times[rows[np.isin(self.logs.events["kind"][rows], kinds)]])

@@ -128,9 +128,14 @@ def _takeover(logs: LogStory, name: str, old: Grant, new: Grant) -> Takeover | N
     if _bumped_itself(logs, old) or _rolled_back(logs, name, old.at, new.at):
         return None
     earliest = _earliest(old, new)
-    if any(old.at <= _at(failure) < earliest for failure in _failures(old.client) if is_refusal(failure)):
+    owner = old.client if old.client is not None else _silent_owner(logs, name, old, earliest)
+    if any(old.at <= _at(failure) < earliest for failure in _failures(owner) if is_refusal(failure)):
         return None
-    refusals = (*_refusals(old.client, earliest), *_refused_by_brokers(logs, old, new.at))
+    refusals = (
+        *_refusals(owner, earliest),
+        *_refused_by_brokers(logs, old, new.at),
+        *_of_namesake(logs, name, old, new),
+    )
     step = new.producer_epoch - old.producer_epoch
     is_classic = _is_classic(logs, new)
     excluded = _excluded(logs, name, old, new, step)
@@ -143,7 +148,7 @@ def _takeover(logs: LogStory, name: str, old: Grant, new: Grant) -> Takeover | N
     return Takeover(
         old,
         new,
-        old.client,
+        owner,
         refusals,
         _verdict(logs, old, new, refusals, excluded),
         excluded,
@@ -225,6 +230,38 @@ def _earliest(old: Grant, new: Grant) -> int:
 def _refusals(client: ClientInstance | None, since: int) -> Iterator[int]:
     """Refusals of an old epoch in a client's log, from when somebody else had the id on."""
     yield from (failure.row for failure in _failures(client) if is_refusal(failure) and _at(failure) >= since)
+
+
+def _silent_owner(logs: LogStory, name: str, old: Grant, earliest: int) -> ClientInstance | None:
+    """The client behind a grant that only a broker tells: it prints no epochs, began then and was refused later."""
+    for client in logs.clients_of(name):
+        is_silent = not client.is_consumer and not client.initialisations and client.since is not None
+        if is_silent and abs((client.since or 0) - old.at) <= CLIENT_TOLERANCE_MS and any(_refusals(client, earliest)):
+            return client
+    return None
+
+
+def _of_namesake(logs: LogStory, name: str, old: Grant, new: Grant) -> Iterator[int]:
+    """Refusals behind a newcomer's grant in a log that two instances of one client.id share.
+
+    Their lines can't be told apart. Who was given the newest epoch a moment ago is not refused as too old, though: such
+    a refusal is the former owner's.
+    """
+    if old.client is None or new.client is None or old.client.closed_at is not None:
+        return
+    if (old.source, old.client.client_id) != (new.source, new.client.client_id):
+        return
+    until = new.at + min(AT_ONCE_MS, timeout_of(logs, name, new.client)[0])
+    later = [row for row in rows_about(logs, name, EventKind.initialized).tolist() if _is_newer(logs, row, new)]
+    until = min([until, *(int(logs.times[row]) - RETRY_MS for row in later)])
+    yield from (
+        failure.row for failure in new.client.failures if is_refusal(failure) and new.at <= _at(failure) < until
+    )
+
+
+def _is_newer(logs: LogStory, row: int, grant: Grant) -> bool:
+    e = logs.events[row]
+    return bool(logs.times[row] >= 0 and e["producer_epoch"] > grant.producer_epoch)
 
 
 def _failures(client: ClientInstance | None) -> tuple[Failure, ...]:

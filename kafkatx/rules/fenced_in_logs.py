@@ -38,18 +38,18 @@ def _finding(story: Story, name: str, endings: list[LogEnding], remedy: Remedy) 
         count=len(endings),
         actors=tuple(_actors(story, first)),
         steps=tuple(_steps(story, first)),
-        considered=(Considered("transaction_timed_out", _not_timed_out(first.takeover)), *_by_operator(first.takeover)),
+        considered=(Considered("transaction_timed_out", _not_timed_out(first)), *_by_operator(first.takeover)),
         remedies=(remedy,) if first.verdict is not Verdict.possible else (),
     )
 
 
 def _was_alive(ending: LogEnding) -> bool:
-    return ending.takeover is not None and ending.takeover.was_alive
+    return ending.takeover.was_alive if ending.takeover is not None else bool(ending.failures)
 
 
 def _severity(story: Story, name: str, endings: list[LogEnding]) -> Severity:
     """An error where a living instance was thrown out; frameworks hand their ids on like that."""
-    if all(ending.takeover is None for ending in endings):
+    if all(ending.verdict is Verdict.possible and ending.takeover is None for ending in endings):
         return Severity.warning
     if not any(_was_alive(ending) for ending in endings) or hands_ids_on(story, name):
         return Severity.info
@@ -58,6 +58,8 @@ def _severity(story: Story, name: str, endings: list[LogEnding]) -> Severity:
 
 def _summary(name: str, endings: list[LogEnding], first: LogEnding) -> str:
     taken = first.takeover
+    if taken is None and first.verdict is not Verdict.possible:
+        return f"{name} was refused as too old before its transaction could time out: somebody else had taken it over"
     if taken is None:
         return f"{name} was refused as too old: a new instance may have taken it over, or its transaction timed out"
     times = f", {plural(len(endings), 'time')} in all" if len(endings) > 1 else ""
@@ -111,10 +113,11 @@ def _told(grant: Grant) -> str:
     return "its own log says so" if grant.client is not None else "the coordinator's log says so"
 
 
-def _not_timed_out(taken: Takeover | None) -> str:
-    if taken is None or taken.excluded is Excluded.NOTHING:
+def _not_timed_out(ending: LogEnding) -> str:
+    excluded = ending.takeover.excluded if ending.takeover is not None else ending.excluded
+    if excluded is Excluded.NOTHING:
         return "not refuted: clients are answered the same words after a timeout"
-    return str(taken.excluded)
+    return str(excluded)
 
 
 def _by_operator(taken: Takeover | None) -> tuple[Considered, ...]:

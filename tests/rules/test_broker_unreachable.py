@@ -46,19 +46,30 @@ def test_two_brokers_that_miss_a_third_make_it_likely():
     assert "the observers' own network" in {other.rule for other in found.considered}
 
 
-def test_a_hard_stop_in_its_own_log_proves_it_and_its_start_ends_it():
+def recovered(topic):
     own = broker(
         3,
         ("09:59:00", Kind.isr_changed, {"detail": "1,2,3"}),
         ("10:01:10", Kind.broker_starting, {"node": 3}),
-        ("10:01:12", Kind.unclean_start, {}),
+        ("10:01:12", Kind.unclean_start, {"topic": topic, "partition": 0} if topic else {}),
         ("10:01:20", Kind.broker_started, {"node": 3}),
     )
     lines = [*minute("broker-1/server.log", 3), *minute("broker-2/server.log", 3), *own]
-    found = only(check, told(lines, brokers(1, 2, 3)))
+    return only(check, told(lines, brokers(1, 2, 3)))
+
+
+@pytest.mark.parametrize("topic", [None, "payments"])
+def test_a_hard_stop_in_its_own_log_proves_it_and_its_start_ends_it(topic):
+    found = recovered(topic)
     assert found.verdict is Verdict.proved
     assert found.until == milliseconds("10:01:20")
     assert any("hard stop" in step.text for step in found.steps)
+
+
+def test_the_metadata_log_is_recovered_at_every_start_and_shows_no_hard_stop():
+    found = recovered("__cluster_metadata")
+    assert found.verdict is Verdict.likely
+    assert not any("hard stop" in step.text for step in found.steps)
 
 
 def test_an_orderly_shutdown_is_no_incident():

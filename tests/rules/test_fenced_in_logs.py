@@ -64,12 +64,14 @@ def test_a_newcomer_long_after_the_timeout_is_a_guess():
 
 
 def test_an_instance_that_failed_before_the_newcomer_began_was_not_its_victim():
-    assert not [f for f in findings(check, story(old("10:00:04"), new("10:00:05"), blocks=[CONFIG])) if f.verdict > 0]
+    found = only(check, story(old("10:00:04"), new("10:00:05"), blocks=[CONFIG]))
+    assert [actor.name for actor in found.actors] == ["T1"]
+    assert not findings(check, story(old("10:00:04"), new("10:00:05")))[0].verdict
 
 
 def test_a_restart_in_one_process_is_no_fence():
     again = new("10:00:10.050", path="a.log")
-    assert not [f for f in findings(check, story(old("10:00:10"), again, blocks=[CONFIG])) if f.verdict > 0]
+    assert [actor.name for actor in only(check, story(old("10:00:10"), again, blocks=[CONFIG])).actors] == ["T1"]
 
 
 def test_an_orderly_restart_is_no_fence():
@@ -88,6 +90,34 @@ def test_the_words_of_a_client_alone_are_a_guess():
     found = only(check, story(old(exception="_FENCED")))
     assert (found.verdict, found.severity) == (Verdict.possible, Severity.warning)
     assert not found.remedies
+
+
+def test_who_is_refused_before_a_transaction_could_time_out_was_fenced():
+    """Whoever fenced it left no log: nobody but its own client tells of it."""
+    found = only(check, story(old("10:00:50"), blocks=[CONFIG]))
+    assert (found.verdict, found.severity) == (Verdict.likely, Severity.error)
+    assert "before its transaction could time out" in found.summary
+    assert only(check, story(old("10:01:10"), blocks=[CONFIG])).verdict is Verdict.possible
+
+
+def test_a_client_that_prints_no_epoch_is_told_apart_by_the_coordinators_lines():
+    silent = Client(path="a.log").say("10:00:00", Kind.client_started)
+    silent.threw("10:00:10", "commitTransaction", "ProducerFenced")
+    found = only(check, story(silent, granted("10:00:00", 0), granted("10:00:09", 2), blocks=[CONFIG]))
+    assert (found.verdict, found.severity) == (Verdict.likely, Severity.error)
+    assert "a.log" in found.actors[0].what
+    earlier = [granted("09:00:00", 0), granted("10:00:09", 2)]
+    assert only(check, story(silent, *earlier, blocks=[CONFIG])).verdict is Verdict.possible
+
+
+def test_two_instances_of_one_client_id_in_one_log_are_told_apart_by_the_newest_grant():
+    """Their lines look alike; who was given the newest epoch a moment ago is not the one refused as too old."""
+    newcomer = new(path="a.log").threw("10:00:05.100", "commitTransaction", FENCED)
+    found = only(check, story(old(None), newcomer, blocks=[CONFIG]))
+    assert (found.verdict, found.severity) == (Verdict.likely, Severity.error)
+    assert [actor.name for actor in found.actors] == ["T1", "T2"]
+    third = granted("10:00:05.050", 4)
+    assert [only(check, story(old(None), newcomer, *more, blocks=[CONFIG])).count for more in ([], [third])] == [1, 2]
 
 
 def test_clients_that_print_no_epoch_are_told_apart_by_their_time():
@@ -167,4 +197,5 @@ def test_every_cut_of_the_logs_proves_less_or_the_same():
             told = findings(check, by_logs(facts(lines[begin:end], [source("a.log"), source("b.log")], [CONFIG])))
             both = {entry.path for entry in lines[begin:end]} == {"a.log", "b.log"}
             for found in told:
-                assert found.verdict is Verdict.possible or both
+                assert found.verdict is not Verdict.proved or both
+                assert found.verdict is Verdict.possible or len(found.actors) == 1 + both
