@@ -12,16 +12,17 @@ from typing import Any
 from kafkatx.kernels.engine import kernel
 from kafkatx.kernels.literals import find_entries, logger_start
 
-NOTHING, DONE, SLOW = 0, 1, 2
-"""Status of an entry: no event; its columns are known; the slow path must read it."""
+NOTHING, DONE, SLOW, OPEN = 0, 1, 2, 3
+"""Status of an entry: no event; its columns are known; the slow path must read it; taken apart, not recognised yet."""
 MOST_FIELDS = 14
 """Placeholders of a text that are kept."""
 STATUS, PATTERN, LEVEL, CONTEXT, LOGGER, MESSAGE = 0, 1, 2, 3, 5, 7
-THROWN, THROWN_CLASS, THROWN_TEXT = 9, 10, 12
-SPANS = 14
+THROWN, THROWN_CLASS, THROWN_TEXT, SHOWN, DOUBT = 9, 10, 12, 14, 15
+SPANS = 16
 THROWN_SPANS = SPANS + 2 * MOST_FIELDS
 WIDTH = THROWN_SPANS + 2 * MOST_FIELDS
-"""Columns of a recognised entry; those of texts take two, the first byte and the length."""
+"""Columns of an entry; those of texts take two, the first byte and the length. SHOWN: whether an exception stands under
+the line (-1: something else does), DOUBT: whether the message may hold one."""
 
 
 @kernel
@@ -134,9 +135,9 @@ def contexts_end(data: Any, at: int, end: int) -> int:
 
 
 @kernel
-def equals(data: Any, at: int, pieces: Any, start: int, end: int) -> bool:
-    """Whether pieces[start:end) stands at `at`."""
-    for place in range(end - start):  # noqa: SIM110 (numba knows no generators)
+def equals(data: Any, at: int, pieces: Any, start: int, size: int) -> bool:
+    """Whether the `size` bytes of `pieces` from `start` stand at `at`."""
+    for place in range(size):  # noqa: SIM110 (numba knows no generators)
         if data[at + place] != pieces[start + place]:
             return False
     return True
@@ -147,34 +148,23 @@ def match_pieces(
     data: Any, at: int, end: int, pieces: Any, bounds: Any, first: int, last: int, spans: Any, column: int
 ) -> bool:
     """Whether the message data[at:end) is the text of pieces `first` to `last` (excluded); its values into `spans`."""
-    size = bounds[first + 1] - bounds[first]
-    if end - at < size or not equals(data, at, pieces, bounds[first], bounds[first + 1]):
-        return False
-    at += size
-    if last - first == 1:
-        return at == end
-    for piece in range(first + 1, last - 1):
-        start, stop = bounds[piece], bounds[piece + 1]
-        size = stop - start
-        place = at
-        while place + size <= end and not (data[place] == pieces[start] and equals(data, place, pieces, start, stop)):
+    begin = at
+    for piece in range(first, last):
+        start, size = bounds[piece], bounds[piece + 1] - bounds[piece]
+        place = end - size if piece == last - 1 and piece > first else at
+        highest = end - size if piece > first else at
+        if place < at or place + size > end:
+            return False
+        while place <= highest and not equals(data, place, pieces, start, size):
             place += 1
-        if place + size > end:
+        if place > highest:
             return False
         number = piece - first - 1
-        if number < 14:
+        if 0 <= number < 14:
             spans[column + 2 * number] = at
             spans[column + 2 * number + 1] = place - at
         at = place + size
-    start, stop = bounds[last - 1], bounds[last]
-    place = end - (stop - start)
-    if place < at or not equals(data, place, pieces, start, stop):
-        return False
-    number = last - first - 2
-    if number < 14:
-        spans[column + 2 * number] = at
-        spans[column + 2 * number + 1] = place - at
-    return True
+    return at == end and begin <= at
 
 
 @kernel
@@ -188,7 +178,7 @@ def is_one_of(data: Any, at: int, end: int, names: Any, bounds: Any, first: int,
             start = place + 1
     for name in range(first, last):
         low, high = bounds[name], bounds[name + 1]
-        if high - low == end - start and equals(data, start, names, low, high):
+        if high - low == end - start and equals(data, start, names, low, high - low):
             return True
     return False
 
@@ -269,28 +259,27 @@ def thrown_at(data: Any, at: int, end: int, out: Any) -> int:
         if stop > line and not (stop - line > 4 and data[line] == 9 and (data[line + 1] == 97 or data[line + 1] == 46)):
             return -1
         line = stop + 1
+    if not is_plain(data, text, line_end):
+        return -1
     out[10], out[11] = at, size
     out[12], out[13] = text, line_end - text
     return 1
 
 
 @kernel
-def recognise_entries(data: Any, entries: Any, table: Any, is_slow: Any, times: Any, out: Any) -> int:
-    """Fill `times` and `out` (columns above) for entries of the brokers' layout; return how many are for the slow path.
-
-    `is_slow` marks the texts whose columns only the slow path fills; `table` are the texts (text/logs/columns.py).
-    """
-    slow = 0
+def take_apart(data: Any, entries: Any, times: Any, out: Any) -> int:
+    """Fill `times` and `out` (columns above) for entries of the brokers' layout; return how many were taken apart."""
+    count = 0
     for number in range(len(entries)):
         row = out[number]
         row[0], row[1], row[9], row[11], row[13] = 2, -1, -1, 0, 0
         start, head_end, end = entries[number, 0], entries[number, 1], entries[number, 2]
+        tail = min(head_end + 1, end)
         if head_end > start and data[head_end - 1] == 13:
             head_end -= 1
         times[number] = printed_time(data, start, head_end) if head_end - start < 4000 else -1
         at = start + 25
         if times[number] < 0 or at >= head_end or data[at] != 32:
-            slow += 1
             continue
         while at < head_end and data[at] == 32:
             at += 1
@@ -298,42 +287,41 @@ def recognise_entries(data: Any, entries: Any, table: Any, is_slow: Any, times: 
         while at < head_end and data[at] == 32:
             at += 1
         if at < head_end and (data[at] == 41 or data[at] == 62 or data[at] == 93):
-            row[2] = -1
+            continue
         while head_end > at and data[head_end - 1] == 32:
             head_end -= 1
         logger = logger_start(data, at, head_end)
-        message_end = head_end if logger < 0 else logger
-        message = contexts_end(data, at, message_end)
-        logger_end = name_end(data, logger + 2, head_end - 1) if logger >= 0 else -1
-        if logger_end < 0 or row[2] < 0 or message < 0 or not is_plain(data, message, message_end):
-            slow += 1
+        if logger < 0 or row[2] < 0:
             continue
-        if message == at and has_lost_front(data, at, message_end):
-            slow += 1
+        message, logger_end = contexts_end(data, at, logger), name_end(data, logger + 2, head_end - 1)
+        if logger_end < 0 or message < 0 or not is_plain(data, message, logger):
+            continue
+        if message == at and has_lost_front(data, at, logger):
             continue
         row[3], row[4] = at, message - at
         row[5], row[6] = logger + 2, logger_end - logger - 2
-        row[7], row[8] = message, message_end - message
-        shown = thrown_at(data, min(entries[number, 1] + 1, end), end, row)
-        pattern = recognise(data, message, message_end, logger + 2, logger_end, table, 0, row, 14)
-        if pattern >= 0 and is_slow[pattern]:
-            slow += 1
-            continue
-        if shown < 0 and pattern >= 0:
-            slow += 1
-            continue
-        row[1] = pattern
-        if shown == 1:
-            if not is_plain(data, row[12], row[12] + row[13]):
-                slow += 1
-                continue
-            row[9] = recognise(data, row[12], row[12] + row[13], 0, 0, table, 1, row, 42)
-        is_unknown = pattern < 0 and row[9] < 0
-        if shown < 0 or (is_unknown and (shown == 1 or row[2] > 2 or may_show_error(data, message, message_end))):
-            slow += 1
-            continue
-        row[0] = 1 if pattern >= 0 or row[9] >= 0 else 0
-    return slow
+        row[7], row[8] = message, logger - message
+        row[14] = thrown_at(data, tail, end, row)
+        row[15] = 1 if may_show_error(data, message, logger) else 0
+        row[0] = 3
+        count += 1
+    return count
+
+
+@kernel
+def recognise_texts(data: Any, table: Any, place: int, out: Any, text: int, spans: int, result: int) -> int:
+    """Write the numbers of the texts in column `text` of open entries into `result`; return how many are known.
+
+    `table` are the texts (text/logs/tables.py); `place` 0: messages of lines, 1: of exceptions.
+    """
+    count = 0
+    for number in range(len(out)):
+        row = out[number]
+        if row[0] == 3 and (place == 0 or row[14] == 1):
+            at = row[text]
+            row[result] = recognise(data, at, at + row[text + 1], row[5], row[5] + row[6], table, place, row, spans)
+            count += 1 if row[result] >= 0 else 0
+    return count
 
 
 @kernel
@@ -417,5 +405,5 @@ def split_partitions(data: Any, starts: Any, lengths: Any, partitions: Any) -> N
             lengths[number] = at - 1 - start
 
 
-for _kernel in (recognise_entries, numbers_of, split_partitions):
+for _kernel in (take_apart, recognise_texts, numbers_of, split_partitions):
     _kernel.follows = find_entries

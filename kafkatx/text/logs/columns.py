@@ -59,14 +59,13 @@ class Columns:
 
 def is_fast() -> bool:
     """Whether the kernels run compiled: only then the columns are faster than the slow path."""
-    return kernels.recognise_entries.is_compiled
+    return kernels.take_apart.is_compiled
 
 
 def read_columns(data: bytes, entries: Any, strings: Strings) -> Columns:
     """Read entries (kernels/literals.py) of a window."""
     times, out = np.empty(len(entries), np.int64), np.empty((len(entries), kernels.WIDTH), np.int32)
-    kernel = kernels.recognise_entries
-    kernel(kernel.view(data), entries, texts(), slow_texts(), times, out)
+    _recognise(data, entries, times, out)
     contexts = _Contexts(data, out)
     _leave_old_partitions(data, out)
     done = np.flatnonzero(out[:, kernels.STATUS] == kernels.DONE)
@@ -76,6 +75,22 @@ def read_columns(data: bytes, entries: Any, strings: Strings) -> Columns:
     is_slow = out[:, kernels.STATUS] == kernels.SLOW
     lowest = int(out[~is_slow, kernels.LEVEL].min(initial=Level.error))
     return Columns(events, np.flatnonzero(is_slow), speakers, lowest if not is_slow.all() else Level.unknown)
+
+
+def _recognise(data: bytes, entries: Any, times: Any, out: Any) -> None:
+    """Take entries apart, recognise their texts, and decide which of them the slow path must read."""
+    view = kernels.take_apart.view(data)
+    kernels.take_apart(view, entries, times, out)
+    recognise = kernels.recognise_texts
+    recognise(view, texts(), 0, out, kernels.MESSAGE, kernels.SPANS, kernels.PATTERN)
+    recognise(view, texts(), 1, out, kernels.THROWN_TEXT, kernels.THROWN_SPANS, kernels.THROWN)
+    is_open, shown = out[:, kernels.STATUS] == kernels.OPEN, out[:, kernels.SHOWN]
+    head, thrown = out[:, kernels.PATTERN], out[:, kernels.THROWN]
+    is_known = (head >= 0) | (thrown >= 0)
+    is_doubtful = (shown == 1) | (out[:, kernels.LEVEL] > Level.info) | (out[:, kernels.DOUBT] == 1)
+    is_slow = (shown < 0) | slow_texts()[head] | (~is_known & is_doubtful)
+    done = np.where(is_known, kernels.DONE, kernels.NOTHING)
+    out[:, kernels.STATUS] = np.where(is_open, np.where(is_slow, kernels.SLOW, done), kernels.SLOW)
 
 
 def _events(data: bytes, out: Any, strings: Strings) -> Any:

@@ -38,8 +38,8 @@ def texts() -> tuple[Any, ...]:
 
 @cache
 def slow_texts() -> Any:
-    """Whether the columns of a text are for the slow path."""
-    return np.array([_is_slow(pattern) for pattern in patterns()], np.bool_)
+    """Whether the columns of a text are for the slow path; the last row stands for none."""
+    return np.array([*(_is_slow(pattern) for pattern in patterns()), False], np.bool_)
 
 
 @cache
