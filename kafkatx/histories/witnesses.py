@@ -189,12 +189,16 @@ class _Work:
         return rows, self.logs.times[rows] - self.skew[self.logs.events["source"][rows]]
 
     def rollbacks(self) -> None:
-        """A line belongs to the last end of its id that was decided before it and is not long over."""
+        """A line belongs to the last abort of its id that was decided before it and is not long over.
+
+        Whoever takes the id over at once may have committed again within the slack.
+        """
         rows, times = self._rows(EventKind.timeout_rollback)
         names = self.logs.events["transactional_id_code"][rows]
         tolerance = self.broker_tolerance[self.logs.events["source"][rows]]
-        last, _ = _looked_up(self.names, names, self.ends.decided_at, times + ROLLBACK_SLACK_MS)
-        fits = (last >= 0) & self.ends.is_abort[last] & (times <= self.reached[last] + tolerance)
+        aborts = np.where(self.ends.is_abort, self.names, -1)
+        last, _ = _looked_up(aborts, names, self.ends.decided_at, times + ROLLBACK_SLACK_MS)
+        fits = (last >= 0) & (times <= self.reached[last] + tolerance)
         self._note(self.found.rollback, last[fits], rows[fits])
         self._silence()
 

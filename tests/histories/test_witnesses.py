@@ -113,6 +113,17 @@ def test_the_coordinators_line_proves_a_timeout_that_a_prompt_start_left_open(v2
     assert ending(v2.told()) == (TIMEOUT, Verdict.proved, Reason.rollback_line)
 
 
+def test_the_coordinators_line_stays_with_its_abort_though_a_restart_commits_at_once(classic):
+    classic.begun()
+    roll_back(classic)
+    classic.cluster.wait(20)
+    classic.cluster.empty(ID)
+    classic.granted()
+    classic.given("b")
+    classic.cluster.run(ID, "orders-0")
+    assert ending(classic.told()) == (TIMEOUT, Verdict.proved, Reason.rollback_line)
+
+
 def test_the_coordinators_line_proves_a_timeout_on_a_broker_that_keeps_the_epoch(tmp_path):
     """0.11.0.0 and 0.11.0.1: rows alone fit a client that aborted late."""
     run = Run(Cluster(tmp_path, raises_epoch=False, identified=False))
