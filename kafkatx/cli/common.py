@@ -42,6 +42,15 @@ Paths = Annotated[
         show_default=False,
     ),
 ]
+BrokerPaths = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PATH...",
+        help="Data directories of brokers, folders of several, partition folders, single files, archives of these; "
+        "- for standard input.",
+        show_default=False,
+    ),
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Short for --format json.")]
 OutOption = Annotated[

@@ -83,7 +83,12 @@ def diagnose(
 ) -> None:
     """Say what went wrong with transactions, prove it, and say what to do.
 
-    Reads brokers' data directories (or parts of them), rebuilds what every transactional.id did, and judges it.
+    Takes whatever there is, alone or together: data directories of brokers or parts of them, output of kafka-dump-log,
+    of the console consumer and of kafka-transactions, logs of brokers and clients, settings, pages that quote any of
+    these, archives of all this (tar, zip, gz, zst, bz2, xz), and - for standard input. Files are told by their content.
+    Rebuilds what every transactional.id did, and judges it.
+
+    The more there is, the surer the findings: the disk tells what happened, logs tell who did it and why.
     """
     from kafkatx.local.diagnosis import NothingToDiagnoseError
     from kafkatx.local.diagnosis import diagnose as run

@@ -58,6 +58,8 @@ def history(
 ) -> None:
     """Tell what a transactional.id did: instances, epochs and who raised them, transactions, markers, gaps.
 
+    Takes what diagnose takes; lines of logs stand between what the data tell, at the brokers' time.
+
     Without --id a table of all ids comes first; of few ids the timelines follow. Long stretches of the same are told as
     one.
     """

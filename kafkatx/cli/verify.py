@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from kafkatx.cli.common import (
+    BrokerPaths,
     CaptureOption,
     Colour,
     ColourOption,
@@ -14,7 +15,6 @@ from kafkatx.cli.common import (
     FormatOption,
     JsonOption,
     OutOption,
-    Paths,
     QuietOption,
     capture_option,
     console_for,
@@ -30,7 +30,7 @@ DAMAGE_FOUND = 1
 
 
 def verify(
-    paths: Paths,
+    paths: BrokerPaths,
     records: Annotated[
         bool, typer.Option("--records", help="Read every record too, also those in compressed batches.")
     ] = False,

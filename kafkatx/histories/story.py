@@ -98,8 +98,8 @@ class Labels:
 class CaptureFacts:
     """What is known of the cluster as a whole.
 
-    `evidence_end` is "now" for ages; `brokers` how many wrote; `describes_producers` that they are of 2.8 or later,
-    which tools can ask for a partition's producers (KIP-664).
+    `evidence_end` is "now" for ages; `brokers` how many may have written, `known_brokers` how many have said their id;
+    `describes_producers` that they are of 2.8 or later, which tools can ask for a partition's producers (KIP-664).
     """
 
     name: str
@@ -109,6 +109,7 @@ class CaptureFacts:
     evidence_end: int
     release_known_to_raise_epoch: bool
     describes_producers: bool = False
+    known_brokers: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import Coverage, coverage_of
-from kafkatx.evidence.directories import Partition, data_directories
+from kafkatx.evidence.directories import DataDirectory, Partition, data_directories
 from kafkatx.evidence.inventory import inventory
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.joining import Evidence, evidence
@@ -234,19 +234,25 @@ class _Builder:
 
     def _facts(self, end: int) -> CaptureFacts:
         directories = [directory for directory in self.capture.directories if directory.partitions]
-        brokers = {
-            directory.broker_id if directory.broker_id is not None else directory.path for directory in directories
-        }
+        ids = {directory.broker_id for directory in directories if directory.broker_id is not None}
         modern = any(directory.cluster_id or directory.has_partition_metadata for directory in directories)
         return CaptureFacts(
             self.capture.name,
             self.capture.cluster_id,
             self.capture.fingerprint,
-            len(brokers),
+            len(ids) + _unnamed(directories),
             end,
             modern or self.release >= FIRST_TO_RAISE_EPOCH,
             self.release >= FIRST_TO_DESCRIBE_PRODUCERS or any(d.has_partition_metadata for d in directories),
+            len(ids),
         )
+
+
+def _unnamed(directories: list[DataDirectory]) -> int:
+    """Directories that may each be of one more broker; what a tool printed of files that are there is of none."""
+    held = {key for directory in directories if not directory.is_printed for key in directory.partitions}
+    unnamed = [directory for directory in directories if directory.broker_id is None]
+    return sum(1 for directory in unnamed if not (directory.is_printed and directory.partitions <= held))
 
 
 def _first_offset(reading: PartitionReading, item: Item) -> int:

@@ -140,12 +140,12 @@ def brokers(story: Story) -> Case:
 
 
 def count_brokers(story: Story) -> int:
-    """How many brokers there are, at least."""
+    """How many brokers there are, at least: those that data, settings or logs name."""
     logs = {
         source.path for source in story.logs.facts.sources if source.side == Side.broker and source.broker_id is None
     }
     ids = {source.broker_id for source in story.logs.facts.sources if source.broker_id is not None}
-    return max(story.facts.brokers, len(story.logs.settings.broker_ids()), len(ids), min(len(logs), 1))
+    return max(story.facts.known_brokers, len(story.logs.settings.broker_ids()), len(ids), min(len(logs), 1))
 
 
 def setting_place(story: Story, effective: Effective) -> Place | None:

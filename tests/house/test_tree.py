@@ -12,7 +12,7 @@ from tests.evidence import ROOT
 FILE_BYTES = 1_000_000
 TREE_BYTES = 20_000_000
 LEFT_OUT = {".git", ".venv", "__pycache__", "build", "dist", ".hypothesis"}
-"""Folders that a checkout may hold and a commit doesn't (.gitignore), beside the `*_cache` folders."""
+"""What a checkout may hold and a commit doesn't (.gitignore), beside the `*_cache` folders; .git may be a file."""
 
 MACHINE_PATH = re.compile(rb"(?<![\w.*~$}/-])/(?:home|Users|root|work(?:space)?|builds|private|mnt)/[\w.-]+")
 REGISTRY_HOST = re.compile(
@@ -27,7 +27,9 @@ def tree() -> Iterator[Path]:
     """Yield every file that could be committed."""
     for folder, folders, files in os.walk(ROOT):
         folders[:] = [name for name in folders if name not in LEFT_OUT and not name.endswith("_cache")]
-        yield from (Path(folder, name) for name in files if not name.endswith((".nbi", ".nbc")))
+        yield from (
+            Path(folder, name) for name in files if name not in LEFT_OUT and not name.endswith((".nbi", ".nbc"))
+        )
 
 
 def findings(pattern: re.Pattern[bytes]) -> list[str]:
