@@ -246,9 +246,9 @@ class _File:
 
 
 def _noted_batches(given: _File, walk: TextWalk) -> Iterator[Rows]:
-    for rows in walk.batches():
+    for rows, telling in walk.told():
         given.note(rows, walk)
-        yield rows
+        yield telling
 
 
 def _noted_states(given: _File, names: Names, walk: TextWalk) -> Iterator[Rows]:

@@ -41,13 +41,17 @@ class TextWalk:
 
     def batches(self) -> Iterator[Rows]:
         """Batches (kernels.rows.BATCH) in the order printed."""
+        return (rows for rows, _ in self.told())
+
+    def told(self) -> Iterator[tuple[Rows, Rows]]:
+        """Batches in the order printed, and those of them that say whose they are and what; the others only fill."""
         from kafkatx.text.dump.reading import batch_chunks
 
         for chunk in batch_chunks(self.file, self.part):
             self._note(chunk)
             if len(chunk.rows):
                 _tell_magic(chunk.rows)
-                yield chunk.rows
+                yield chunk.rows, chunk.rows[chunk.is_telling]
 
     def states(self, names: Names) -> Iterator[tuple[Rows, Rows]]:
         """Batches and coordinator rows (kernels.rows.STATE) in the order printed."""

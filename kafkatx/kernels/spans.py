@@ -138,7 +138,9 @@ def add_data(producers: Any, row: int, batches: Any, number: int, plain_records:
     if producers["first_offset"][row] < 0:
         producers["first_offset"][row] = batches["base_offset"][number]
         producers["first_timestamp"][row] = (
-            time if batches["attributes"][number] & 0x48 else batches["base_timestamp"][number]
+            time
+            if batches["attributes"][number] & 0x48 or batches["base_timestamp"][number] < 0
+            else batches["base_timestamp"][number]
         )
         producers["last_timestamp"][row] = time
         producers["records"][row] = 0
@@ -154,7 +156,7 @@ def add_data(producers: Any, row: int, batches: Any, number: int, plain_records:
     producers["last_offset"][row] = batches["last_offset"][number]
     producers["last_timestamp"][row] = max(producers["last_timestamp"][row], time)
     producers["records"][row] += batches["record_count"][number]
-    producers["bytes"][row] += batches["size"][number]
+    producers["bytes"][row] += max(0, batches["size"][number])
     producers["batches"][row] += 1
 
 
@@ -185,7 +187,7 @@ def note_batch(batches: Any, number: int, horizon: Any) -> None:
         horizon["gaps"][0] += 1
     horizon["next_offset"][0] = batches["last_offset"][number] + 1
     horizon["batches"][0] += 1
-    horizon["bytes"][0] += batches["size"][number]
+    horizon["bytes"][0] += max(0, batches["size"][number])
     if batches["leader_epoch"][number] > horizon["leader_epoch"][0]:
         horizon["leader_epoch"][0] = batches["leader_epoch"][number]
     if batches["record_count"][number] == 0 or batches["attributes"][number] & 0x40:
