@@ -30,6 +30,9 @@ from kafkatx.text.logs.windows import Window
 MOST_TAIL_LINES = 500
 MOST_TAIL_BYTES = 1 << 17
 """What is looked at of the lines behind the first one of an entry."""
+LONGEST_END = 300
+"""Characters at the end of a line that its logger stands in."""
+_LOGGER = re.compile(r"(?:^| )\([\w$-]{1,99}(?:\.[\w$-]{1,99}){1,20}(?::\d{1,6})?\)$")
 SHORT_ENTRY = 4096
 """Bytes that most entries fit in."""
 MOST_LINES_BACK = 300
@@ -53,21 +56,24 @@ class Entry:
 class Shape:
     """How a log begins its entries, as its first lines show it (`mode`: kernels/literals.py).
 
-    `is_bare`: most lines have nothing before the message, so that a line without anything may be an event.
+    `is_bare`: most lines have nothing before the message, so that a line without anything may be an event;
+    `has_loggers`: messages end with ` (logger)`.
     """
 
     mode: int
     is_bare: bool
+    has_loggers: bool
 
 
 def shape_of(texts: list[str], lines: list[Framed]) -> Shape:
     """Tell the shape by a sample of a log's lines and what they are."""
     framed = [(text, line) for text, line in zip(texts, lines, strict=True) if line.layout]
     broker = [text for text, _ in framed if text[:1] == "[" and text[1:3].isdecimal() and text[1:3].isascii()]
+    ended = [text for text, line in framed if line.logger and f" ({line.logger}" in text[-LONGEST_END:]]
+    has_loggers = bool(framed) and len(ended) >= 0.8 * len(framed)
     if not framed or len(broker) < 0.9 * len(framed):
-        return Shape(EVERY_LINE, is_bare=all(line.layout == MESSAGE_ONLY for _, line in framed))
-    ended = [text for text, line in framed if line.logger and text.rstrip().endswith(")")]
-    return Shape(BROKER_WITH_LOGGERS if len(ended) >= 0.8 * len(broker) else BROKER, is_bare=False)
+        return Shape(EVERY_LINE, all(line.layout == MESSAGE_ONLY for _, line in framed), has_loggers)
+    return Shape(BROKER_WITH_LOGGERS if has_loggers else BROKER, is_bare=False, has_loggers=has_loggers)
 
 
 def cuts(window: Window, framer: Framer, shape: Shape, automaton: Automaton) -> Iterator[tuple[Cut, Any]]:
@@ -136,8 +142,21 @@ class Cut:
                 self._unfinished = (head, number)
                 return
             done = end
-            if self._begins(framed):
+            if self._begins(framed) and not (self.shape.has_loggers and self._is_within_message(head)):
                 yield from self._parted(head, number, framed, end)
+
+    def _is_within_message(self, head: int) -> bool:
+        """Whether the message above the line at `head` has not ended yet: no ` (logger)` since it began."""
+        for _ in range(MOST_LINES_BACK):
+            if head <= 0:
+                break
+            head = self._before(head)
+            framed = self.framer.frame(self._line(head))
+            if framed.logger or _LOGGER.search(framed.message):
+                return False
+            if framed.layout and framed.layout not in (MESSAGE_ONLY, REMNANT):
+                return True
+        return False
 
     def _parted(self, head: int, number: int, framed: Framed, end: int) -> Iterator[Entry]:
         """Yield the entry at `head`, without lines that are another thread's; a trace that is not its own by itself.

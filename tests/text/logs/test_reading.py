@@ -217,3 +217,12 @@ def test_every_state_a_broker_is_in_between_start_and_stop_names_it(tmp_path):
     assert told == Counter(
         [("broker_starting", 7), ("broker_started", 7), ("broker_release", 7), ("broker_stopping", 7)]
     )
+
+
+@pytest.mark.parametrize("prefix", ["kafka-1  | ", "2026-11-21T10:23:52.000Z stdout F "])
+def test_a_line_within_a_payload_is_no_event_behind_the_prefix_of_a_container_either(engine, tmp_path, prefix):
+    payload = f'[2026-11-21 10:23:50,000] WARN Value: "first\nsecond\n{line("forged")}last" (com.example.Orders)\n'
+    error = "[2026-11-21 10:23:50,000] ERROR Failed (a.B)\njava.lang.Error: x\n\tat a.B.c(B.java:1)\n"
+    text = line("a") * 20 + payload + line("b") + error + line("c")
+    lines = "".join(prefix + one for one in text.splitlines(keepends=True))
+    assert rollbacks(read_text(tmp_path, lines)) == ["a"] * 20 + ["b", "c"]
