@@ -23,7 +23,7 @@ from kafkatx.segments.names import Names
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.topics import TRANSACTION_STATE
-from kafkatx.text.pages import Part
+from kafkatx.text.pages.part import Part
 
 SAMPLED_ROWS = 4_096
 """Rows of a printed log that are compared."""

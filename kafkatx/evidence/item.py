@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kafkatx.formats.file_names import PartitionFolder
-from kafkatx.text.pages import Part
+from kafkatx.text.pages.part import Part
 
 
 class Kind(StrEnum):

@@ -10,7 +10,7 @@ from kafkatx.evidence.item import Item, Kind
 from kafkatx.formats.file_names import PartitionFolder, parse_partition_folder
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.topics import TRANSACTION_STATE
-from kafkatx.text.pages import Part, PartKind
+from kafkatx.text.pages.part import Part, PartKind
 
 KINDS = {
     PartKind.DUMP_LOG: Kind.LOG,
@@ -33,7 +33,7 @@ UNNAMED = "(topic not named)"
 
 def text_items(item: Item) -> Iterator[Item]:
     """The parts of a text file as items; what no tool wrote is one item for the whole file."""
-    from kafkatx.text.parts import parts  # no text, no readers of texts: they cost as much as a small diagnosis
+    from kafkatx.text.pages.parts import parts  # no text, no readers of texts: they cost as much as a small diagnosis
 
     try:
         with OpenFile(item.path) as file:

@@ -15,7 +15,7 @@ from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.pages import Part, PartKind
+from kafkatx.text.pages.part import Part, PartKind
 
 if TYPE_CHECKING:
     from kafkatx.text.dump.rows import TextRows
@@ -56,7 +56,7 @@ class TextWalk:
     def states(self, names: Names) -> Iterator[tuple[Rows, Rows]]:
         """Batches and coordinator rows (kernels.rows.STATE) in the order printed."""
         from kafkatx.text.dump.reading import state_chunks
-        from kafkatx.text.told_states import told_states
+        from kafkatx.text.tools.states import told_states
 
         chunks = told_states if self.part.kind in TOLD else state_chunks
         for batches, states in chunks(self.file, self.part, names):
@@ -68,7 +68,7 @@ class TextWalk:
     def printed(self) -> Iterator[TextRows]:
         """Batches with the line of each."""
         from kafkatx.text.dump.reading import batch_chunks
-        from kafkatx.text.told_states import told_states
+        from kafkatx.text.tools.states import told_states
 
         if self.part.kind in TOLD:
             return (batches for batches, _ in told_states(self.file, self.part, Names()))

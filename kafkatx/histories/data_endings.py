@@ -18,9 +18,9 @@ import numpy as np
 
 from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.growing import Array
-from kafkatx.histories.logs import ClientInstance
+from kafkatx.histories.logs.story import ClientInstance
+from kafkatx.histories.logs.witnesses import Ends, Witnesses, name_codes, witnesses
 from kafkatx.histories.story import Story
-from kafkatx.histories.witnesses import Ends, Witnesses, name_codes, witnesses
 from kafkatx.kernels.spans import OVER_GAP
 from kafkatx.kernels.transactions import COMPLETE_COMMIT, EMPTY
 from kafkatx.terms.clocks import (

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.initialisations import Why
-from kafkatx.histories.logs import Failure, LogStory
+from kafkatx.histories.logs.story import Failure, LogStory
 from kafkatx.histories.participations import Status
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.terms.verdicts import Verdict

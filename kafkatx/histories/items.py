@@ -12,7 +12,7 @@ import numpy as np
 
 from kafkatx.histories.growing import Array
 from kafkatx.histories.initialisations import Why
-from kafkatx.histories.logged import logged
+from kafkatx.histories.logs.logged import logged
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import NOTHING
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kafkatx.histories.clocks import References
 from kafkatx.histories.coordinator import CoordinatorHistory
 from kafkatx.histories.endings import Endings, endings, testified
 from kafkatx.histories.growing import Array
-from kafkatx.histories.log_story import tell_logs
-from kafkatx.histories.logs import LogStory
+from kafkatx.histories.logs.clocks import References
+from kafkatx.histories.logs.story import LogStory
+from kafkatx.histories.logs.telling import tell_logs
+from kafkatx.histories.logs.witnesses import Witnesses, ends_of, name_codes, nobody, witnesses
 from kafkatx.histories.participations import Participations, Status, participations
 from kafkatx.histories.spans import PartitionSpans
-from kafkatx.histories.witnesses import Witnesses, ends_of, name_codes, nobody, witnesses
 from kafkatx.kernels.rows import INITIALISATION, LATEST, ODDITY, SPAN, TRANSACTION
 from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, OLD_CLEANUP_INTERVAL_MS

@@ -15,7 +15,7 @@ from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.events import Expiry, Initialisation, Leftover, LogLine, Marker, Outcome, Part, Transaction
 from kafkatx.histories.growing import Array
 from kafkatx.histories.initialisations import Initialisations, Why
-from kafkatx.histories.logs import Failure
+from kafkatx.histories.logs.story import Failure
 from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Story
 from kafkatx.histories.sums import Sums

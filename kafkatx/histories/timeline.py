@@ -17,7 +17,7 @@ from kafkatx.histories.events import Event, Idle, ProtocolChange, RowsMissing
 from kafkatx.histories.growing import Array
 from kafkatx.histories.initialisations import Initialisations, initialisations
 from kafkatx.histories.items import FOREVER, INITIALISATION, LEFTOVER, LINE, TRANSACTION, Items, Wanted, items_of
-from kafkatx.histories.logs import Clock
+from kafkatx.histories.logs.story import Clock
 from kafkatx.histories.story import Story
 from kafkatx.histories.sums import Sums, sums
 from kafkatx.histories.telling import Teller, known

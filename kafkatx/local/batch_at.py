@@ -27,7 +27,7 @@ from kafkatx.segments.entries import aborted_transactions
 from kafkatx.segments.records import RecordChunk, RecordWalk
 from kafkatx.segments.resync import crc_matches
 from kafkatx.sources.files import OpenFile, read_small
-from kafkatx.text.pages import Part
+from kafkatx.text.pages.part import Part
 
 MAGIC = 2
 

@@ -18,7 +18,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Side
 from kafkatx.text.events import LogFacts, LogSource
 from kafkatx.text.lines import lines
-from kafkatx.text.pages import Part
+from kafkatx.text.pages.part import Part
 
 Progress = Callable[[str, int], None]
 
@@ -62,7 +62,7 @@ class _Reading:
     def _read(self, file: OpenFile, item: Item, part: Part, entry: Coverage) -> None:
         number, count = len(self.sources), 0
         if item.kind is Kind.SETTINGS:
-            from kafkatx.text.settings import settings_of_file
+            from kafkatx.text.settings.files import settings_of_file
 
             found = settings_of_file(lines(file, part.position, part.end, part.line), number)
             self.reader.settings.extend(found)

@@ -20,7 +20,7 @@ from kafkatx.segments.batches import SegmentWalk
 from kafkatx.segments.entries import SNAPSHOT_HEADER_SIZE
 from kafkatx.segments.resync import crc_matches
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.pages import Part
+from kafkatx.text.pages.part import Part
 
 
 class Opener:

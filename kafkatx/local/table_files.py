@@ -27,7 +27,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.tables import logs, transactions
 from kafkatx.tables.columns import BINARY, INT32, STRING, named, numbers, structs
 from kafkatx.terms.topics import INTERNAL, TRANSACTION_STATE
-from kafkatx.text.pages import Part
+from kafkatx.text.pages.part import Part
 
 Batches = Iterator[Any]
 """Streams of pyarrow.RecordBatch."""

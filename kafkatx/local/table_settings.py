@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from kafkatx.evidence.captures import Capture
-from kafkatx.histories.logs import LogStory
-from kafkatx.histories.settings import Block, Effective, Settings
+from kafkatx.histories.logs.settings import Block, Effective, Settings
+from kafkatx.histories.logs.story import LogStory
 from kafkatx.local.logs import read_logs
 from kafkatx.local.table_files import Batches
 from kafkatx.tables.settings import SETTINGS

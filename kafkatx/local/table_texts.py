@@ -18,7 +18,7 @@ from kafkatx.tables.logs import RECORDS
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.text.dump.reading import aborted_entries, producer_entries, record_rows
 from kafkatx.text.dump.table import TextRecord
-from kafkatx.text.pages import Part
+from kafkatx.text.pages.part import Part
 
 RECORDS_AT_ONCE = 4096
 

@@ -20,7 +20,7 @@ from kafkatx.histories.events import (
     Transaction,
 )
 from kafkatx.histories.initialisations import EXHAUSTED_EPOCH, Why
-from kafkatx.histories.logs import Clock
+from kafkatx.histories.logs.story import Clock
 from kafkatx.histories.participations import Status
 from kafkatx.rules.log_wording import MOST_QUOTED, WORDS, event_text, failure_phrase
 from kafkatx.terms.events import EventKind

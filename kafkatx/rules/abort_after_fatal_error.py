@@ -23,11 +23,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from kafkatx.histories.attributions import SAME_EXCEPTION_MS
-from kafkatx.histories.logs import ClientInstance, Failure, LogStory
+from kafkatx.histories.logs.attributions import SAME_EXCEPTION_MS
+from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.client_logs import Who, only, producer_at, rows_of, runs_by_itself, subjects, times_of, who
 from kafkatx.rules.finding import Considered, Finding, Remedy, Step, Subject
+from kafkatx.rules.in_logs.clients import Who, only, producer_at, rows_of, runs_by_itself, subjects, times_of, who
 from kafkatx.rules.log_wording import bare, client_actor, event_places, failure_phrase, quoted
 from kafkatx.rules.wording import plural
 from kafkatx.terms.events import EventKind

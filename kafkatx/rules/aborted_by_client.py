@@ -24,12 +24,12 @@ import numpy as np
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
-from kafkatx.rules.aborted_in_logs import aborted_in_logs
-from kafkatx.rules.expired_in_logs import not_expired
 from kafkatx.rules.finding import Considered, Finding, NotCheckable, Remedy, Step
 from kafkatx.rules.grouping import MOST_NAMED, by_transactional_id, spread, subjects_of
+from kafkatx.rules.in_logs.aborted import aborted_in_logs
+from kafkatx.rules.in_logs.expired import not_expired
+from kafkatx.rules.in_logs.witnessed import witnessed
 from kafkatx.rules.without_rows import authors_not_checkable, findings_without_rows
-from kafkatx.rules.witnessed import witnessed
 from kafkatx.rules.wording import (
     after_start,
     begin_row,

@@ -21,13 +21,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from kafkatx.histories.observers import Down, Observer, Weight
-from kafkatx.histories.outages import Outage, outages
-from kafkatx.histories.own_logs import OwnLog
+from kafkatx.histories.logs.observers import Down, Observer, Weight
+from kafkatx.histories.logs.outages import Outage, outages
+from kafkatx.histories.logs.own_logs import OwnLog
 from kafkatx.histories.story import Story
-from kafkatx.rules.effects import Effect, effects
 from kafkatx.rules.finding import Actor, Considered, Finding, Remedy, Step
 from kafkatx.rules.log_wording import event_places
+from kafkatx.rules.settings.effects import Effect, effects
 from kafkatx.rules.wording import plural
 from kafkatx.terms.clocks import REQUEST_TIMEOUT_MS
 from kafkatx.terms.times import clock, duration

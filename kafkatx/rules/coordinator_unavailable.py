@@ -21,8 +21,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafkatx.histories.absences import Absence, absences
-from kafkatx.histories.outages import outages
+from kafkatx.histories.logs.absences import Absence, absences
+from kafkatx.histories.logs.outages import outages
 from kafkatx.histories.story import Story
 from kafkatx.rules.advised import advised
 from kafkatx.rules.finding import Actor, Considered, Finding, Remedy, Step, Subject

@@ -26,12 +26,14 @@ import numpy as np
 
 from kafkatx.histories.endings import EndedBy, Protocol
 from kafkatx.histories.growing import Array
-from kafkatx.histories.logs import ClientInstance, LogStory
+from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.rules.advised import advised
-from kafkatx.rules.client_logs import (
+from kafkatx.rules.finding import Considered, Finding, Remedy, Step, Subject
+from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of
+from kafkatx.rules.in_logs.clients import (
     Who,
     by_client,
     by_transaction,
@@ -45,8 +47,6 @@ from kafkatx.rules.client_logs import (
     who,
     words,
 )
-from kafkatx.rules.finding import Considered, Finding, Remedy, Step, Subject
-from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of
 from kafkatx.rules.log_wording import client_actor, event_places
 from kafkatx.rules.remedies import max_poll
 from kafkatx.rules.wording import begin_row, decision_row, marker_place, parts_of, plural

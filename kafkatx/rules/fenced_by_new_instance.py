@@ -32,12 +32,12 @@ from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import EMPTY
-from kafkatx.rules.ended_in_logs import hands_ids_on
-from kafkatx.rules.fenced_in_logs import fenced_in_logs
 from kafkatx.rules.finding import Actor, Considered, Finding, Remedy, Step
 from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of, weakest
+from kafkatx.rules.in_logs.ended import hands_ids_on
+from kafkatx.rules.in_logs.fenced import fenced_in_logs
+from kafkatx.rules.in_logs.witnessed import was_alive, witnessed
 from kafkatx.rules.without_rows import findings_without_rows
-from kafkatx.rules.witnessed import was_alive, witnessed
 from kafkatx.rules.wording import (
     after_start,
     begin_row,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafkatx.histories.logs import ClientInstance, Failure, LogStory
+from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
 from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Actor, Place
 from kafkatx.terms.events import EventKind

@@ -15,7 +15,7 @@ import numpy as np
 
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.growing import Array
-from kafkatx.histories.logs import LogStory
+from kafkatx.histories.logs.story import LogStory
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.rules.finding import Place

@@ -24,9 +24,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.logs import ClientInstance, LogStory
+from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.client_logs import (
+from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step, Subject
+from kafkatx.rules.in_logs.clients import (
     Who,
     by_client,
     by_transaction,
@@ -41,9 +42,8 @@ from kafkatx.rules.client_logs import (
     who,
     words,
 )
-from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step, Subject
 from kafkatx.rules.log_wording import client_actor, event_places
-from kafkatx.rules.shared_object import NETWORK_THREAD
+from kafkatx.rules.sharing.one_object import NETWORK_THREAD
 from kafkatx.rules.wording import marker_place
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Side

@@ -23,12 +23,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kafkatx.histories.logs import ClientInstance, Failure, LogStory
+from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.client_logs import only, producer_at, times_of
 from kafkatx.rules.finding import Actor, Considered, Finding, Step
+from kafkatx.rules.in_logs.clients import only, producer_at, times_of
 from kafkatx.rules.log_wording import client_actor, event_place, event_places
-from kafkatx.rules.shared_id import (
+from kafkatx.rules.sharing.one_id import (
     REFUSED,
     TURNS,
     WINDOW_MS,
@@ -39,7 +39,7 @@ from kafkatx.rules.shared_id import (
     is_frameworks,
     remedies_of,
 )
-from kafkatx.rules.shared_object import objects_of_threads, shared_object
+from kafkatx.rules.sharing.one_object import objects_of_threads, shared_object
 from kafkatx.rules.wording import plural
 from kafkatx.terms.times import clock
 from kafkatx.terms.verdicts import Severity, Verdict

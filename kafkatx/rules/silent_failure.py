@@ -24,12 +24,12 @@ import numpy as np
 from kafkatx.histories.data_endings import data_endings
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.growing import Array
-from kafkatx.histories.logs import ClientInstance, Initialised, LogStory
+from kafkatx.histories.logs.story import ClientInstance, Initialised, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.client_logs import only, times_of, who
 from kafkatx.rules.finding import Considered, Finding, NotCheckable, Remedy, Step, Subject
+from kafkatx.rules.in_logs.clients import only, times_of, who
 from kafkatx.rules.log_wording import client_actor, event_places
-from kafkatx.rules.shared_id import is_frameworks
+from kafkatx.rules.sharing.one_id import is_frameworks
 from kafkatx.rules.wording import data_of, data_phrase, data_place, marker_place, parts_of, plural
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Level, Side

@@ -25,15 +25,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkatx.histories.endings import EndedBy, Reason
-from kafkatx.histories.outages import outages
+from kafkatx.histories.logs.outages import outages
 from kafkatx.histories.story import Story
 from kafkatx.rules.advised import advised
 from kafkatx.rules.finding import Actor, Considered, Finding, Remedy, Step
 from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of, weakest
+from kafkatx.rules.in_logs.timed_out import timed_out_in_logs
+from kafkatx.rules.in_logs.witnessed import witnessed
 from kafkatx.rules.remedies import transaction_timeout
-from kafkatx.rules.timed_out_in_logs import timed_out_in_logs
 from kafkatx.rules.without_rows import findings_without_rows
-from kafkatx.rules.witnessed import witnessed
 from kafkatx.rules.wording import (
     after_start,
     begin_row,

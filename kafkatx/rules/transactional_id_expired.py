@@ -19,12 +19,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kafkatx.histories.growing import Array
-from kafkatx.histories.logs import ClientInstance, Failure
+from kafkatx.histories.logs.story import ClientInstance, Failure
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, TOMBSTONE
 from kafkatx.rules.advised import advised
-from kafkatx.rules.expired_in_logs import expired_in_logs, met_by_client
 from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step
+from kafkatx.rules.in_logs.expired import expired_in_logs, met_by_client
 from kafkatx.rules.log_wording import client_phrase, failure_phrase, failure_places
 from kafkatx.rules.remedies import id_expiration
 from kafkatx.rules.wording import state_row

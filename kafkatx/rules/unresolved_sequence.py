@@ -24,10 +24,11 @@ from enum import StrEnum
 
 import numpy as np
 
-from kafkatx.histories.logs import ClientInstance, LogStory
+from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
 from kafkatx.rules.advised import advised
-from kafkatx.rules.client_logs import (
+from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step, Subject
+from kafkatx.rules.in_logs.clients import (
     Who,
     by_client,
     only,
@@ -41,7 +42,6 @@ from kafkatx.rules.client_logs import (
     who,
     words,
 )
-from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step, Subject
 from kafkatx.rules.log_wording import client_actor, event_places
 from kafkatx.rules.outcomes import Call, Outcome, Resolved, outcome_of
 from kafkatx.rules.remedies import delivery_timeout

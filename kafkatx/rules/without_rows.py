@@ -10,11 +10,11 @@ from kafkatx.histories.data_endings import DataEndings, data_endings
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
-from kafkatx.rules.ended_in_logs import hands_ids_on
-from kafkatx.rules.expired_in_logs import not_expired
 from kafkatx.rules.finding import Considered, Finding, NotCheckable, Step, Subject
 from kafkatx.rules.grouping import MOST_NAMED
-from kafkatx.rules.witnessed import name_by, steps_of
+from kafkatx.rules.in_logs.ended import hands_ids_on
+from kafkatx.rules.in_logs.expired import not_expired
+from kafkatx.rules.in_logs.witnessed import name_by, steps_of
 from kafkatx.rules.wording import (
     data_phrase,
     data_place,

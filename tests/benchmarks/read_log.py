@@ -10,7 +10,7 @@ from pathlib import Path
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.logs.matching import prefilter
 from kafkatx.text.logs.reading import LogReader
-from kafkatx.text.pages import Part, PartKind
+from kafkatx.text.pages.part import Part, PartKind
 
 
 def literals(path: Path) -> Path:

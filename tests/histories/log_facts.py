@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.log_story import tell_logs
-from kafkatx.histories.logs import LogStory
+from kafkatx.histories.logs.story import LogStory
+from kafkatx.histories.logs.telling import tell_logs
 from kafkatx.histories.story import Story, heard
 from kafkatx.kernels.rows import EVENT
 from kafkatx.terms.events import EventKind, Level, Side

@@ -229,7 +229,9 @@ class LegalRuns(RuleBasedStateMachine):
         assert ("transactional_id_expired" in told.rules) is bool(self.returns)
         assert {finding.transactional_id for finding in told.of("open_transaction")} == set(self.open_ids())
         expected = {*RULE_OF.values(), "aborted_by_client", "transactional_id_expired", "open_transaction"}
-        guesses = {rule_id for rule_id in told.rules if all(one.verdict is Verdict.possible for one in told.of(rule_id))}
+        guesses = {
+            rule_id for rule_id in told.rules if all(one.verdict is Verdict.possible for one in told.of(rule_id))
+        }
         assert told.rules - guesses <= {*expected, "read_committed_blocked", "shared_producer"}
         assert guesses <= {*expected, "read_committed_blocked", "shared_producer", "fenced_by_group_generation"}
         assert not told.diagnosis.damage

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from kafkatx.histories.outages import outages
+from kafkatx.histories.logs.outages import outages
 from kafkatx.rules.broker_unreachable import check
 from kafkatx.terms.events import EventKind as Kind
 from kafkatx.terms.verdicts import Severity, Verdict

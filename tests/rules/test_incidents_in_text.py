@@ -19,7 +19,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.events import LogFacts
 from kafkatx.text.logs.reading import LogReader
-from kafkatx.text.pages import Part, PartKind
+from kafkatx.text.pages.part import Part, PartKind
 from tests.rules.log_told import by_logs, findings
 
 RULES = (

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkatx.histories.settings import Settings
+from kafkatx.histories.logs.settings import Settings
 from kafkatx.rules import remedies
 from kafkatx.rules.advised import Advised, advised, ordering
 from kafkatx.rules.finding import Remedy

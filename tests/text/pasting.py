@@ -7,8 +7,8 @@ from pathlib import Path
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.lines import Line
-from kafkatx.text.pages import Part
-from kafkatx.text.parts import parts
+from kafkatx.text.pages.part import Part
+from kafkatx.text.pages.parts import parts
 from tests.evidence import cases
 
 Pasting = Callable[[list[str]], list[str]]

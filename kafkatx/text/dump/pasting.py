@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 
 from kafkatx.text.lines import Line
-from kafkatx.text.pasted import as_printed
-from kafkatx.text.tool_lines import unpasted
+from kafkatx.text.pages.pasted import as_printed
+from kafkatx.text.pages.tool_lines import unpasted
 
 
 def cleaned(source: Iterator[Line], is_printed: Callable[[str], object]) -> Iterator[Line]:

@@ -14,7 +14,7 @@ from kafkatx.text.dump.rows import TextRows
 from kafkatx.text.dump.states import state_rows
 from kafkatx.text.dump.table import TextRecord, text_records
 from kafkatx.text.lines import Line, lines
-from kafkatx.text.pages import Part
+from kafkatx.text.pages.part import Part
 
 
 def batch_chunks(file: OpenFile, part: Part) -> Iterator[TextRows]:

@@ -24,9 +24,9 @@ from kafkatx.text.dump.events import HEADERS, Header, Record, control_of, header
 from kafkatx.text.dump.lines import LogLine, Syntax, is_left_out, loose_line
 from kafkatx.text.dump.order import Fit, Generation, Order
 from kafkatx.text.lines import Line
-from kafkatx.text.pasted import as_printed
-from kafkatx.text.shapes import Shape
-from kafkatx.text.tool_lines import unpasted
+from kafkatx.text.pages.pasted import as_printed
+from kafkatx.text.pages.shapes import Shape
+from kafkatx.text.pages.tool_lines import unpasted
 
 BUDGET = 4 << 20
 """Bytes of lookahead that are always granted."""

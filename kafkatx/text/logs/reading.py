@@ -29,8 +29,8 @@ from kafkatx.text.logs.stamps import day_of_name
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.thinning import Thinning
 from kafkatx.text.logs.windows import window_of
-from kafkatx.text.pages import Part
-from kafkatx.text.printed_settings import ValuesBlocks
+from kafkatx.text.pages.part import Part
+from kafkatx.text.settings.printed import ValuesBlocks
 
 DIGEST_BYTES = 4096
 """Bytes of a source's beginning that its digest is made of."""

@@ -6,7 +6,7 @@ from itertools import islice
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.lines import HEAD, LONGEST_LINE, encoding_of, lines
-from kafkatx.text.pages import Part
+from kafkatx.text.pages.part import Part
 
 BLOCK = 1 << 20
 """Bytes read at once."""

@@ -15,7 +15,7 @@ from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.dump.reading import batch_chunks, state_chunks
 from kafkatx.text.dump.rows import TextRows
-from kafkatx.text.pages import Part, PartKind
+from kafkatx.text.pages.part import Part, PartKind
 
 ATTRIBUTES = {
     "codec": 0x07,

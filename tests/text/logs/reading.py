@@ -7,7 +7,7 @@ from typing import Any
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.events import LogSource, Setting
 from kafkatx.text.logs.reading import LogReader
-from kafkatx.text.pages import Part, PartKind
+from kafkatx.text.pages.part import Part, PartKind
 
 Event = Mapping[str, Any]
 

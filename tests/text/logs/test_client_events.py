@@ -18,7 +18,7 @@ from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import Trace
 from kafkatx.text.logs.filling import names
 from kafkatx.text.logs.reading import LogReader
-from kafkatx.text.pages import Part, PartKind
+from kafkatx.text.pages.part import Part, PartKind
 from tests.evidence import cases
 
 FENCED = "org.apache.kafka.common.errors.ProducerFencedException"

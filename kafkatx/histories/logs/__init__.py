@@ -1,0 +1,1 @@
+"""Logs interpreted: clients, clocks, outages, settings, and what they witness of transactions."""

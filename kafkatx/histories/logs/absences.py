@@ -1,0 +1,300 @@
+"""When a transaction coordinator could not do its work: it was loading, could not write, or was not to be found.
+
+Grain: one partition of `__transaction_state` (None where lines name only ids or clients). What brokers tell:
+
+loading      the new leader replays the partition: its election to "Finished loading"; where the old leader was lost
+             before, from that moment on.
+not writing  a row could not be appended (too few in-sync replicas): first failure to the line or the row that shows
+             one written.
+answers      requests refused with COORDINATOR_NOT_AVAILABLE or COORDINATOR_LOAD_IN_PROGRESS.
+
+What clients tell: FindCoordinator answered over and over, the same errors by name, InitProducerId that ran into
+max.block.ms. The last alone proves nothing: an id in Prepare* keeps its owner waiting while the coordinator answers
+every time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kafkatx.histories.growing import Array
+from kafkatx.histories.logs.outages import Outage
+from kafkatx.histories.story import Story
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.events import EventKind
+from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
+from kafkatx.terms.transaction_states import PREPARED
+
+SHORTEST_MS = 1_000
+"""Loads below this happen at every start."""
+AGAIN_MS = 60_000
+"""Failures further apart than this are two absences."""
+MANY_LOOKUPS, LOOKUPS_MS = 20, 60_000
+"""FindCoordinator answered that often within that time is a coordinator that is named and does not serve."""
+AWAY = ("COORDINATOR_NOT_AVAILABLE", "COORDINATOR_LOAD_IN_PROGRESS")
+NOT_WRITTEN = (
+    *AWAY,
+    "NOT_ENOUGH_REPLICAS",
+    "NOT_ENOUGH_REPLICAS_AFTER_APPEND",
+    "REQUEST_TIMED_OUT",
+    "UNKNOWN_TOPIC_OR_PARTITION",
+)
+_WRITING = (EventKind.state_append_failed, EventKind.timeout_rollback_failed, EventKind.append_refused)
+_ANSWERS = (EventKind.init_refused, EventKind.add_refused, EventKind.end_refused, EventKind.failure)
+_WRITTEN = (EventKind.initialized, EventKind.timeout_rollback)
+
+
+_Chains = Iterator[list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """A stretch in which a coordinator did not serve, in milliseconds; `rows` are its lines.
+
+    `told_by` is loading, writing, answers, lookups or waiting (InitProducerId that gave up, nothing else); `names` the
+    transactional.ids that met it; `is_over` whether its end was seen.
+    """
+
+    partition: int | None
+    since: int
+    until: int
+    told_by: frozenset[str]
+    rows: tuple[int, ...]
+    names: tuple[str, ...] = ()
+    is_over: bool = False
+
+    @property
+    def duration_ms(self) -> int:
+        """How long it lasted at least."""
+        return self.until - self.since
+
+
+def absences(story: Story, outages: Iterable[Outage]) -> list[Absence]:
+    """Every absence that logs tell of, by time; those that overlap are one, whatever partitions it met."""
+    homes, outages = _homes(story), list(outages)
+    loads = [load for load in _loading(story, outages) if load.duration_ms >= SHORTEST_MS]
+    found = _merged([*loads, *_not_writing(story, homes), *_answers(story, homes), *_lookups(story)])
+    for wait in _waiting(story):
+        known = [absence for absence in found if _explains(absence, wait)]
+        if known:
+            found[found.index(known[0])] = _together(known[0], wait)
+        else:
+            found.append(wait)
+    return sorted(found, key=lambda absence: (absence.since, absence.until))
+
+
+def _merged(found: list[Absence]) -> list[Absence]:
+    merged: list[Absence] = []
+    for absence in sorted(found, key=lambda absence: (absence.since, absence.until)):
+        if merged and absence.since <= merged[-1].until + CLIENT_TOLERANCE_MS:
+            merged[-1] = _together(merged[-1], absence)
+        else:
+            merged.append(absence)
+    return merged
+
+
+def _explains(absence: Absence, wait: Absence) -> bool:
+    """Whether somebody who waited did so for the most part in a known absence."""
+    shared = min(absence.until, wait.until) - max(absence.since, wait.since)
+    return 2 * shared >= wait.duration_ms > 0
+
+
+def _together(one: Absence, other: Absence) -> Absence:
+    return Absence(
+        one.partition if one.partition == other.partition or other.partition is None else other.partition
+        if one.partition is None else None,
+        min(one.since, other.since), max(one.until, other.until), one.told_by | other.told_by,
+        tuple(dict.fromkeys((*one.rows, *other.rows))), tuple(dict.fromkeys((*one.names, *other.names))),
+        one.is_over if one.until >= other.until else other.is_over,
+    )  # fmt: skip
+
+
+def _loading(story: Story, outages: list[Outage]) -> Iterator[Absence]:
+    """Elections and loads: from the loss of the old leader, else from the election, to the end of the load."""
+    logs = story.logs
+    rows = logs.of_kind(EventKind.coordinator_elected, EventKind.coordinator_loading, EventKind.coordinator_loaded)
+    begun: dict[tuple[int, int], int] = {}
+    leader: dict[int, int | None] = {}
+    for row in rows[np.argsort(logs.times[rows], kind="stable")].tolist():
+        partition, at, source = (
+            int(logs.events["partition"][row]),
+            int(logs.times[row]),
+            int(logs.events["source"][row]),
+        )
+        if partition < 0 or at < 0:
+            continue
+        if logs.kind(row) is not EventKind.coordinator_loaded:
+            known = begun.get((source, partition))
+            if known is None or logs.kind(row) is not EventKind.coordinator_loading or _is_load(story, known):
+                begun[source, partition] = row
+            continue
+        first = begun.pop((source, partition), row)
+        took = int(logs.times[first]) if first != row else at - max(0, int(logs.events["number"][row]))
+        old, new = leader.get(partition), logs.facts.sources[source].broker_id
+        leader[partition] = new
+        lost = [outage.since for outage in outages if outage.node == old and outage.overlaps(outage.since, took)]
+        near = [since for since in lost if since <= took <= since + AGAIN_MS] if old is not None and old != new else []
+        yield Absence(partition, min([*near, took]), at, frozenset({"loading"}), (first, row), is_over=True)
+    for (source, partition), row in begun.items():
+        entry = logs.facts.sources[source]
+        end = entry.last_at - logs.clocks[source].zone_ms
+        says_its_end = logs.events["other_epoch"][row] >= 0
+        if _is_load(story, row) and says_its_end and end > logs.times[row]:
+            yield Absence(partition, int(logs.times[row]), end, frozenset({"loading"}), (row,))
+
+
+def _is_load(story: Story, row: int) -> bool:
+    return story.logs.kind(row) is EventKind.coordinator_loading
+
+
+def _not_writing(story: Story, homes: dict[str, int]) -> Iterator[Absence]:
+    """Appends to `__transaction_state` that failed, until one is seen to succeed."""
+    logs = story.logs
+    groups: dict[int | None, list[int]] = {}
+    for row in logs.of_kind(*_WRITING).tolist():
+        partition = _state_partition(story, homes, row)
+        is_about = logs.kind(row) is not EventKind.append_refused or logs.string(row, "topic") == TRANSACTION_STATE
+        if is_about and logs.times[row] >= 0 and _code(logs.string(row, "error")) in NOT_WRITTEN:
+            groups.setdefault(partition, []).append(row)
+    written = _written(story) if groups else {}
+    for partition, rows in groups.items():
+        for chain in _chains(logs.times, rows):
+            yield _until_written(_absence(story, partition, chain, "writing"), written)
+
+
+def _until_written(absence: Absence, written: dict[str, Array]) -> Absence:
+    """Extend an absence to the first sign that a row of its ids was written."""
+    ends = []
+    for name in absence.names:
+        times = written.get(name)
+        at = int(np.searchsorted(times, absence.until)) if times is not None else 0
+        if times is not None and at < len(times):
+            ends.append(int(times[at]))
+    near = [end for end in ends if end <= absence.until + AGAIN_MS]
+    return replace(absence, until=min(near), is_over=True) if near else absence
+
+
+def _written(story: Story) -> dict[str, Array]:
+    """When rows of each id were written, sorted: as the coordinator's lines tell it, and the rows themselves."""
+    logs, strings, t = story.logs, story.logs.facts.strings, story.transactions
+    rows = logs.of_kind(*_WRITTEN)
+    codes, times = [logs.events["transactional_id_code"][rows]], [logs.times[rows]]
+    known = {name: code for code, name in enumerate(strings)}
+    of_ids = np.array([known.get(name, -1) for name in story.labels.transactional_ids] or [-1], np.int64)
+    for column in ("decision_timestamp", "completion_timestamp"):
+        codes.append(of_ids[t["id_code"]] if len(t) else t["id_code"])
+        times.append(t[column])
+    code, time = np.concatenate(codes).astype(np.int64), np.concatenate(times).astype(np.int64)
+    order = np.lexsort((time, code))
+    order = order[(code[order] >= 0) & (time[order] >= 0)]
+    found, starts = np.unique(code[order], return_index=True)
+    return dict(zip((strings[one] for one in found.tolist()), np.split(time[order], starts[1:]), strict=False))
+
+
+def _answers(story: Story, homes: dict[str, int]) -> Iterator[Absence]:
+    logs = story.logs
+    rows = [
+        row for row in logs.of_kind(*_ANSWERS).tolist()
+        if logs.times[row] >= 0 and _code(logs.string(row, "error")) in AWAY
+    ]  # fmt: skip
+    groups: dict[int | None, list[int]] = {}
+    for row in rows:
+        groups.setdefault(_state_partition(story, homes, row), []).append(row)
+    for partition, found in groups.items():
+        for chain in _chains(logs.times, found):
+            yield _absence(story, partition, chain, "answers")
+
+
+def _lookups(story: Story) -> Iterator[Absence]:
+    """A client that finds its coordinator again and again within a minute."""
+    logs = story.logs
+    groups: dict[tuple[int, str | None], list[int]] = {}
+    for row in logs.of_kind(EventKind.coordinator_found).tolist():
+        if logs.times[row] >= 0 and (logs.string(row, "api") or "transaction").casefold() == "transaction":
+            who = logs.string(row, "transactional_id") or logs.string(row, "client_id")
+            groups.setdefault((int(logs.events["source"][row]), who), []).append(row)
+    for found in groups.values():
+        bridges = frozenset(row for row in found if logs.events["repeats"][row] > 0)
+        for chain in _chains(logs.times, found, CLIENT_TOLERANCE_MS, bridges):
+            often = sum(1 + max(0, int(logs.events["repeats"][row])) for row in chain)
+            took = max(1, int(logs.times[chain[-1]] - logs.times[chain[0]]))
+            if often >= MANY_LOOKUPS and often * LOOKUPS_MS >= MANY_LOOKUPS * took:
+                yield _absence(story, None, chain, "lookups")
+
+
+def _waiting(story: Story) -> Iterator[Absence]:
+    """InitProducerId that nobody answered in time, unless the id is known to wait for its own markers."""
+    logs = story.logs
+    owners = {row: client.transactional_id for client in logs.clients for row in client.rows}
+    for row in logs.of_kind(EventKind.await_timeout).tolist():
+        name = logs.string(row, "transactional_id") or owners.get(row)
+        waited = max(0, int(logs.events["number"][row]))
+        is_init = (logs.string(row, "api") or "").startswith("InitProducerId")
+        if is_init and logs.times[row] >= 0 and not _is_prepared(story, name):
+            at = int(logs.times[row])
+            yield Absence(None, at - waited, at, frozenset({"waiting"}), (row,), (name,) if name else ())
+
+
+def _is_prepared(story: Story, name: str | None) -> bool:
+    ids = story.labels.transactional_ids
+    latest = story.latest_of(ids.index(name)) if name in ids else None
+    return latest is not None and int(latest["state"]) in PREPARED
+
+
+def _absence(story: Story, partition: int | None, chain: list[int], told_by: str) -> Absence:
+    logs = story.logs
+    names = dict.fromkeys(name for row in chain if (name := logs.string(row, "transactional_id")))
+    return Absence(
+        partition,
+        int(logs.times[chain[0]]),
+        int(logs.times[chain[-1]]),
+        frozenset({told_by}),
+        tuple(chain),
+        tuple(names),
+    )
+
+
+def _chains(times: Array, rows: list[int], pause_ms: int = AGAIN_MS, bridges: frozenset[int] = frozenset()) -> _Chains:
+    """Cut where the pause is longer, unless lines were left out behind a line (`bridges`)."""
+    chain: list[int] = []
+    for row in sorted(rows, key=lambda row: (times[row], row)):
+        if chain and times[row] - times[chain[-1]] > pause_ms and chain[-1] not in bridges:
+            yield chain
+            chain = []
+        chain.append(row)
+    if chain:
+        yield chain
+
+
+def _homes(story: Story) -> dict[str, int]:
+    """Partition of `__transaction_state` of each id that logs name, as the coordinator's own lines tell it."""
+    logs = story.logs
+    granted = logs.of_kind(EventKind.initialized)
+    codes, first = np.unique(logs.events["transactional_id_code"][granted], return_index=True)
+    return {
+        logs.facts.strings[code]: int(logs.events["partition"][granted[at]])
+        for code, at in zip(codes.tolist(), first.tolist(), strict=True)
+        if code >= 0
+    }
+
+
+def _state_partition(story: Story, homes: dict[str, int], row: int) -> int | None:
+    """Partition of `__transaction_state` that a line is about: named, or that of its transactional.id."""
+    if story.logs.kind(row) is EventKind.append_refused:
+        return story.logs.number(row, "partition")
+    name = story.logs.string(row, "transactional_id")
+    if name is None or name in homes:
+        return homes.get(name or "")
+    count = story.state_partition_count
+    return None if count is None else partition_for(name, count)
+
+
+def _code(error: str | None) -> str:
+    """Name of an error as the protocol spells it: CoordinatorNotAvailableException is COORDINATOR_NOT_AVAILABLE."""
+    bare = (error or "").rpartition(".")[2].removesuffix("Exception")
+    if not bare or bare.isupper():
+        return bare
+    return "".join(f"_{letter}" if letter.isupper() else letter for letter in bare).lstrip("_").upper()

@@ -1,0 +1,334 @@
+"""Which client wrote each line: by the client.id and transactional.id that it names, else by what stands around it.
+
+Grain: the lines of clients, one source at a time. Most lines carry both names in a bracket (since 1.0); 0.11 names the
+transactional.id alone, and an application's own lines name nothing. Those are given to a client in this order: an id in
+the text of the exception, the producer's network thread, a thread that only one client uses, the only producer of the
+source, the one client that tells of the same exception within a second, the only producer that writes to the topic.
+What fits several is left out; where no client is known at all, the source's lines are one nameless client's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kafkatx.histories.growing import Array
+from kafkatx.histories.logs.story import LogStory
+from kafkatx.terms.events import EventKind, Side
+
+SAME_EXCEPTION_MS = 1_000
+"""Lines of one exception follow each other within this time."""
+OPENING = (EventKind.config_values, EventKind.client_started, EventKind.client_release)
+CONSUMERS = (EventKind.unstable_offsets, EventKind.poll_timeout, EventKind.group_lost, EventKind.rebalance)
+CONSUMERS_CALLS = ("poll", "commitSync", "commitAsync")
+TRANSACTIONAL_CALLS = (
+    "initTransactions", "beginTransaction", "commitTransaction", "abortTransaction", "sendOffsetsToTransaction",
+)  # fmt: skip
+ABOUT_CLIENTS = EventKind.config_values
+"""Kinds up to this one are told by clients, of themselves."""
+
+NETWORK_THREAD = re.compile(r"kafka-producer-network-thread \| (.+)")
+STREAM_THREAD = re.compile(r".+-StreamThread-[0-9]+")
+NAMED_ID = re.compile(r"transactionalId '([^']+)'|^TransactionalId (\S+): |transactional_id: ([^\s,;]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client object by name, as far as it has one; codes are the story's strings', -1 where there is none."""
+
+    source: int
+    client_id: int
+    transactional_id: int
+    is_consumer: bool = False
+
+    @property
+    def is_named(self) -> bool:
+        """Whether any line says who it is."""
+        return self.client_id >= 0 or self.transactional_id >= 0
+
+
+@dataclass(frozen=True, slots=True)
+class Attributions:
+    """Clients and, parallel to the events, the number of the one that each line belongs to (-1: none or not known).
+
+    `names` are the strings of the facts, and those that threads' names add.
+    """
+
+    clients: list[Client]
+    owners: Array
+    names: list[str]
+
+
+def attributions(story: LogStory) -> Attributions:
+    """Give every line of a client to the client that wrote it."""
+    work = _Work(story)
+    work.by_context()
+    work.openings()
+    work.by_surroundings()
+    return Attributions(work.clients, work.owners, work.names)
+
+
+class _Work:
+    def __init__(self, story: LogStory) -> None:
+        self.story, self.names, self.clients = story, list(story.facts.strings), list[Client]()
+        self.codes = {name: code for code, name in enumerate(self.names)}
+        self.numbers: dict[Client, int] = {}
+        e = story.events
+        self.owners = np.full(len(e), -1, np.int64)
+        unsure = (e["side"] == Side.unknown) & (e["kind"] <= ABOUT_CLIENTS)
+        self.mine = np.flatnonzero((e["side"] == Side.client) | unsure)
+        self.of_thread = self._clients_of_threads()
+
+    def _clients_of_threads(self) -> Array:
+        """Code of the client.id that the name of each thread holds, -1 for none; by the thread's code, one behind."""
+        codes = np.full(len(self.names) + 1, -1, np.int64)
+        for code in np.unique(self.story.events["thread_code"][self.mine]).tolist():
+            if code < 0:
+                continue
+            name = self.names[code]
+            if match := NETWORK_THREAD.fullmatch(name):
+                codes[code] = self._code(match[1])
+            elif STREAM_THREAD.fullmatch(name) and f"{name}-producer" in self.codes:
+                codes[code] = self.codes[f"{name}-producer"]
+        return codes
+
+    def _code(self, name: str) -> int:
+        if name not in self.codes:
+            self.codes[name] = len(self.names)
+            self.names.append(name)
+        return self.codes[name]
+
+    def _number(self, client: Client) -> int:
+        if client not in self.numbers:
+            self.numbers[client] = len(self.clients)
+            self.clients.append(client)
+        return self.numbers[client]
+
+    def by_context(self) -> None:
+        """Give lines that name a client.id or a transactional.id."""
+        e = self.story.events[self.mine]
+        client = np.where(e["client_id_code"] >= 0, e["client_id_code"], self.of_thread[e["thread_code"]])
+        is_consumer = (e["transactional_id_code"] < 0) & self._consumerish(e)
+        client = np.where(is_consumer, e["client_id_code"], client)
+        combos, place = np.unique(
+            np.stack([e["source"], client, e["transactional_id_code"], is_consumer], axis=1),
+            axis=0,
+            return_inverse=True,
+        )
+        whole, ambiguous = self._resolved(combos.tolist())
+        self.owners[self.mine] = np.array(whole, np.int64)[place.reshape(-1)] if len(whole) else -1
+        self._latest(place.reshape(-1), combos.tolist(), ambiguous)
+
+    def _consumerish(self, events: Array) -> Array:
+        loggers = np.array([".consumer." in name for name in self.names] + [False])
+        is_consumer: Array = (
+            (events["group_code"] >= 0) | np.isin(events["kind"], CONSUMERS) | loggers[events["logger_code"]]
+        )
+        return is_consumer
+
+    def _resolved(self, combos: list[list[int]]) -> tuple[list[int], dict[int, list[int]]]:
+        """Number of the client of each combination of names, and the candidates of those that several clients fit."""
+        ids, clients = defaultdict(set), defaultdict(set)
+        for source, client, name, is_consumer in combos:
+            if client >= 0 and name >= 0 and not is_consumer:
+                ids[source, client].add(name)
+                clients[source, name].add(client)
+        whole, ambiguous = [], {}
+        for at, (source, client, name, is_consumer) in enumerate(combos):
+            found = [Client(source, client, name, bool(is_consumer))] if client >= 0 or name >= 0 else []
+            if not is_consumer and client >= 0 > name and ids[source, client]:
+                found = [Client(source, client, other) for other in sorted(ids[source, client])]
+            elif name >= 0 > client and clients[source, name]:
+                found = [Client(source, other, name) for other in sorted(clients[source, name])]
+            numbers = [self._number(one) for one in found]
+            whole.append(numbers[0] if len(numbers) == 1 else -1)
+            if len(numbers) > 1:
+                ambiguous[at] = numbers
+        return whole, ambiguous
+
+    def _latest(self, place: Array, combos: list[list[int]], ambiguous: dict[int, list[int]]) -> None:
+        """Give a line that fits several clients to the one of them that wrote last before it."""
+        for at, numbers in ambiguous.items():
+            lines = self.mine[place == at]
+            theirs = self.mine[np.isin(self.owners[self.mine], numbers)]
+            before = np.searchsorted(theirs, lines) - 1
+            known = before >= 0
+            self.owners[lines[known]] = self.owners[theirs[before[known]]]
+
+    def openings(self) -> None:
+        """Give nameless lines of a client's making to the client that is made there.
+
+        Configuration, "Instantiated" and release are printed in this order by the thread that makes a client; a
+        configuration block names it in its values.
+        """
+        e, blocks = self.story.events, self._names_in_blocks()
+        waiting: dict[tuple[int, int], list[int]] = defaultdict(list)
+        making: dict[tuple[int, int], int] = {}
+        for row in self.mine[np.isin(e["kind"][self.mine], OPENING)].tolist():
+            kind, where = EventKind(int(e["kind"][row])), (int(e["source"][row]), int(e["thread_code"][row]))
+            if kind is EventKind.config_values and self.owners[row] < 0:
+                self.owners[row] = self._named_by(blocks.get(row, {}), where[0], self.story.string(row, "detail"))
+            if self.owners[row] >= 0:
+                making[where] = int(self.owners[row])
+                for earlier in waiting.pop(where, []):
+                    self.owners[earlier] = self.owners[row]
+            elif kind is EventKind.config_values:
+                making.pop(where, None)
+                waiting[where] = [row]
+            elif where in making:
+                self.owners[row] = making[where]
+            elif kind is EventKind.client_started:
+                waiting[where].append(row)
+            if kind is EventKind.client_release:
+                making.pop(where, None)
+
+    def _names_in_blocks(self) -> dict[int, dict[str, str]]:
+        """client.id and transactional.id of the settings that follow each line that begins a block."""
+        e, found = self.story.events, dict[int, dict[str, str]]()
+        rows = self.mine[e["kind"][self.mine] == EventKind.config_values]
+        for setting in self.story.facts.settings:
+            if setting.name in ("client.id", "transactional.id") and setting.value not in (None, "", "null"):
+                row = block_row(e, rows, setting.source, setting.line)
+                if row >= 0:
+                    found.setdefault(row, {}).setdefault(setting.name, setting.value or "")
+        return found
+
+    def _named_by(self, names: dict[str, str], source: int, detail: str | None) -> int:
+        """The client that the names of a configuration lead to, -1 where they don't."""
+        client, name = (
+            self.codes.get(names.get("client.id", ""), -1),
+            self.codes.get(names.get("transactional.id", ""), -1),
+        )
+        is_consumer = "Consumer" in (detail or "")
+        fits = [
+            number
+            for one, number in self.numbers.items()
+            if one.source == source
+            and one.is_consumer == is_consumer
+            and (one.client_id == client or client < 0 or one.client_id < 0)
+            and (one.transactional_id == name or (name < 0 and "transactional.id" not in names))
+            and ((client >= 0 and one.client_id == client) or (name >= 0 and one.transactional_id == name))
+        ]
+        return fits[0] if len(fits) == 1 else -1
+
+    def by_surroundings(self) -> None:
+        """Give nameless lines by thread, by exception, by topic, or since only one client is there."""
+        for row in self.mine[self.owners[self.mine] < 0].tolist():
+            kind = self.story.kind(row)
+            if kind not in OPENING:
+                self.owners[row] = self._surrounded(row, int(self.story.events["source"][row]))
+
+    def _surrounded(self, row: int, source: int) -> int:
+        is_consumers = self._is_consumers(row)
+        here = self._of_source.get(source, [])
+        fitting = [number for number in here if self.clients[number].is_consumer == is_consumers]
+        named = self._named_in_text(row, fitting)
+        if named is not None:
+            return named
+        if not fitting:
+            return self._number(Client(source, -1, -1, is_consumers))
+        thread = self._of_thread.get((source, int(self.story.events["thread_code"][row])), set())
+        transactional = [number for number in fitting if self.clients[number].transactional_id >= 0]
+        chosen: Iterable[Iterable[int]] = (
+            thread & set(fitting),
+            fitting,
+            transactional if self._is_transactional(row) else (),
+            self._telling_the_same(row) & set(fitting),
+            self._writing_to(row, source),
+        )
+        return next((only[0] for candidates in chosen if len(only := list(candidates)) == 1), -1)
+
+    def _named_in_text(self, row: int, fitting: list[int]) -> int | None:
+        trace = self.story.trace(row)
+        for link in trace.chain if trace is not None else ():
+            if match := NAMED_ID.search(link.message):
+                name = match[1] or match[2] or match[3]
+                code = self.codes.get(name, -1)
+                found = [number for number in fitting if code >= 0 and self.clients[number].transactional_id == code]
+                if len(found) == 1:
+                    return found[0]
+                if code < 0 and not found:
+                    return self._number(Client(int(self.story.events["source"][row]), -1, self._code(name)))
+        return None
+
+    def _is_consumers(self, row: int) -> bool:
+        trace, event = self.story.trace(row), self.story.events[row]
+        calls = trace.calls if trace is not None else ()
+        api = self.story.string(row, "api")
+        if set(calls) & set(TRANSACTIONAL_CALLS) or api in TRANSACTIONAL_CALLS:
+            return False
+        return bool(event["kind"] in CONSUMERS) or any(call in CONSUMERS_CALLS for call in (*calls, api))
+
+    def _is_transactional(self, row: int) -> bool:
+        trace = self.story.trace(row)
+        calls = trace.calls if trace is not None else ()
+        return any(call in TRANSACTIONAL_CALLS for call in (*calls, self.story.string(row, "api")))
+
+    @cached_property
+    def _of_source(self) -> dict[int, list[int]]:
+        """Producers and consumers of each source (tools that ask brokers for other things are neither)."""
+        found = defaultdict(list)
+        for client, number in self.numbers.items():
+            if client.client_id < 0 or not self.names[client.client_id].startswith("adminclient"):
+                found[client.source].append(number)
+        return found
+
+    @cached_property
+    def _of_thread(self) -> dict[tuple[int, int], set[int]]:
+        """Clients that lines of each thread name; a line without a thread tells nothing."""
+        e, found = self.story.events, defaultdict(set)
+        rows = self.mine[(self.owners[self.mine] >= 0) & (e["thread_code"][self.mine] >= 0)]
+        combos = np.unique(np.stack([e["source"][rows], e["thread_code"][rows], self.owners[rows]], axis=1), axis=0)
+        for source, thread, owner in combos.tolist():
+            found[source, thread].add(owner)
+        return found
+
+    def _telling_the_same(self, row: int) -> set[int]:
+        """Clients with a line of the same exception within a second."""
+        name, at, source = self._exception(row), int(self.story.times[row]), int(self.story.events["source"][row])
+        near = [
+            (other, time)
+            for other, time in self._exceptions.get((source, name), [])
+            if at >= 0 and abs(time - at) <= SAME_EXCEPTION_MS
+        ]
+        return {int(self.owners[other]) for other, _ in near}
+
+    @cached_property
+    def _exceptions(self) -> dict[tuple[int, str], list[tuple[int, int]]]:
+        """Rows and times of exceptions that are somebody's, by source and class."""
+        e, found = self.story.events, defaultdict(list)
+        rows = self.mine[(self.owners[self.mine] >= 0) & ((e["trace_code"] >= 0) | (e["error_code"] >= 0))[self.mine]]
+        for row in rows.tolist():
+            if (name := self._exception(row)) and self.story.times[row] >= 0:
+                found[int(e["source"][row]), name].append((row, int(self.story.times[row])))
+        return found
+
+    def _exception(self, row: int) -> str:
+        trace = self.story.trace(row)
+        return trace.root.name if trace is not None else (self.story.string(row, "error") or "").rpartition(".")[2]
+
+    def _writing_to(self, row: int, source: int) -> set[int]:
+        topic = int(self.story.events["topic_code"][row])
+        return self._writers.get((source, topic), set()) if topic >= 0 else set()
+
+    @cached_property
+    def _writers(self) -> dict[tuple[int, int], set[int]]:
+        e, found = self.story.events, defaultdict(set)
+        rows = self.mine[(self.owners[self.mine] >= 0) & (e["topic_code"][self.mine] >= 0)]
+        combos = np.unique(np.stack([e["source"][rows], e["topic_code"][rows], self.owners[rows]], axis=1), axis=0)
+        for source, topic, owner in combos.tolist():
+            if not self.clients[owner].is_consumer:
+                found[source, topic].add(owner)
+        return found
+
+
+def block_row(events: Array, rows: Array, source: int, line: int) -> int:
+    """Row of the line that a block of settings begins with, among `rows` (in order), for a setting of the block."""
+    mine = rows[events["source"][rows] == source]
+    at = int(np.searchsorted(events["line"][mine], line, "right")) - 1
+    return int(mine[at]) if at >= 0 else -1

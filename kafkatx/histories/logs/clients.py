@@ -1,0 +1,322 @@
+"""Clients rebuilt from their lines: one instance a life of a client object in one source.
+
+Grain: the lines of one client (histories/logs/attributions.py). A new life begins where a client is made (its
+configuration, "Instantiated", its release), or where it asks for its first producer id though it had one, or anew after close(). A
+client that goes on in a rotated file is an instance of its own there. Where two objects of one name live at a time (two
+producers with one client.id), a line that names an epoch, or the application's thread, belongs to the life that had it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+import numpy as np
+
+from kafkatx.histories.logs.attributions import NETWORK_THREAD, OPENING, Attributions, Client, attributions, block_row
+from kafkatx.histories.logs.failures import failures
+from kafkatx.histories.logs.story import ClientInstance, Initialised, LogStory
+from kafkatx.terms.events import EventKind
+from kafkatx.terms.setting_names import kafka_name
+from kafkatx.text.events import Setting, Trace
+
+GIVEN_EPOCH = re.compile(r"producerId=(\d+), epoch=(\d+)")
+KAFKA_CLIENTS = re.compile(r"kafka-clients-(\d+(?:\.\d+)*)")
+RELEASE = re.compile(r"(\d+(?:\.\d+)+)")
+FLINK = "flink"
+COUNTED = re.compile(r".+-\d+-\d+")
+"""Shape of the ids of Flink's sink: prefix, subtask, counter."""
+CLOSES = (EventKind.client_closing, EventKind.force_closed)
+BOUNDARIES = (*OPENING, EventKind.init_called, EventKind.producer_id_set, *CLOSES)
+
+
+def clients(story: LogStory) -> LogStory:
+    """Return the story with its client instances, in the order of their first lines."""
+    if not len(story.events):
+        return story
+    given = attributions(story)
+    order = np.argsort(given.owners, kind="stable")
+    owners, starts = np.unique(given.owners[order], return_index=True)
+    found: list[_Life] = []
+    for owner, rows in zip(owners.tolist(), np.split(order, starts[1:]), strict=True):
+        if owner >= 0:
+            found.extend(_lives(story, given.clients[owner], rows.tolist()))
+    found.sort(key=lambda life: life.rows[0])
+    maker = _Maker(story, given)
+    return replace(story, clients=tuple(maker.instance(number, life) for number, life in enumerate(found)))
+
+
+@dataclass(slots=True)
+class _Life:
+    """Lines of one life, and what of its beginning and end was met."""
+
+    client: Client
+    rows: list[int] = field(default_factory=list)
+    given: list[tuple[int, int]] = field(default_factory=list)
+    met: set[EventKind] = field(default_factory=set)
+    openings: int = 0
+
+    @property
+    def is_used(self) -> bool:
+        """Whether it did more than begin."""
+        return len(self.rows) > self.openings
+
+    def ends_before(self, kind: EventKind, producer_id: int) -> bool:
+        """Whether a line of this kind can't belong to it any more."""
+        if kind is EventKind.client_started:
+            return self.is_used or kind in self.met
+        if kind is EventKind.config_values:
+            return self.is_used or EventKind.client_started in self.met
+        if kind is EventKind.client_release:
+            return bool(self.met & set(CLOSES)) or (self.is_used and kind in self.met)
+        is_first = kind is EventKind.init_called or (kind is EventKind.producer_id_set and producer_id < 0)
+        if is_first and self.client.transactional_id >= 0:
+            return bool(self.given)
+        return kind is EventKind.producer_id_set and bool(self.met & set(CLOSES))
+
+    def had(self, producer_id: int, epoch: int) -> int:
+        """Highest epoch not above `epoch` that it was given of a producer id, -1 for none."""
+        return max((known for given, known in self.given if given == producer_id and known <= epoch), default=-1)
+
+
+def _lives(story: LogStory, client: Client, rows: list[int]) -> list[_Life]:
+    e = story.events
+    boundaries = np.isin(e["kind"][rows], BOUNDARIES)
+    found = [_Life(client)]
+    for row, is_boundary in zip(rows, boundaries.tolist(), strict=True):
+        if is_boundary:
+            kind, producer_id = EventKind(int(e["kind"][row])), int(e["producer_id"][row])
+            if found[-1].rows and found[-1].ends_before(kind, producer_id):
+                found.append(_Life(client))
+            found[-1].met.add(kind)
+            found[-1].openings += kind in OPENING
+            if kind is EventKind.producer_id_set and producer_id >= 0:
+                found[-1].given.append((producer_id, int(e["producer_epoch"][row])))
+        found[-1].rows.append(row)
+    return _given_back(story, found) if len(found) > 1 else found
+
+
+def _given_back(story: LogStory, lives: list[_Life]) -> list[_Life]:
+    """Move lines that an earlier life wrote after a later one had begun."""
+    threads = [_threads(story, life) for life in lives]
+    for number, life in enumerate(lives):
+        mine, life.rows = life.rows, []
+        for row in mine:
+            lives[_writer(story, lives, threads, number, row)].rows.append(row)
+    for life in lives:
+        life.rows.sort()
+    return [life for life in lives if life.rows]
+
+
+def _threads(story: LogStory, life: _Life) -> set[int]:
+    """Threads of the application that made a client, initialised or closed it."""
+    codes = {int(story.events["thread_code"][row]) for row in life.rows if story.kind(row) in BOUNDARIES}
+    return {code for code in codes if code >= 0 and not NETWORK_THREAD.fullmatch(story.facts.strings[code])}
+
+
+def _writer(story: LogStory, lives: list[_Life], threads: list[set[int]], number: int, row: int) -> int:
+    """Number of the life that wrote a line that stands in life `number`."""
+    if not number or story.kind(row) in BOUNDARIES:
+        return number
+    named = _named_epoch(story, row)
+    if named is not None:
+        had, at = max((life.had(*named), at) for at, life in enumerate(lives[: number + 1]))
+        return at if had >= 0 else number
+    thread = int(story.events["thread_code"][row])
+    users = [at for at in range(number) if thread in threads[at] and not lives[at].met & set(CLOSES)]
+    return users[-1] if users and threads[number] and thread not in threads[number] else number
+
+
+def _named_epoch(story: LogStory, row: int) -> tuple[int, int] | None:
+    """Producer id and epoch that a line names as the client's own."""
+    if story.kind(row) is EventKind.init_bump:
+        return int(story.events["producer_id"][row]), int(story.events["producer_epoch"][row])
+    trace = story.trace(row)
+    texts = [link.message for link in trace.chain] if trace is not None else [story.string(row, "detail") or ""]
+    match = next((match for text in texts if (match := GIVEN_EPOCH.search(text))), None)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+@dataclass(slots=True)
+class _Maker:
+    """Makes instances of lives: who they were, what they were given, what failed, how they were configured."""
+
+    story: LogStory
+    given: Attributions
+    releases: dict[int, tuple[int, ...]] = field(init=False)
+    blocks: dict[int, tuple[Setting, ...]] = field(init=False)
+    files: list[tuple[str, dict[str, str | None], tuple[Setting, ...]]] = field(init=False)
+    last: dict[Client, tuple[Setting, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.releases = _releases_of_sources(self.story)
+        self.blocks, self.files = _blocks(self.story), _files(self.story)
+
+    def instance(self, number: int, life: _Life) -> ClientInstance:
+        """Return the instance of a life."""
+        story, rows = self.story, life.rows
+        implementation = _implementation(story, self._name(life.client.client_id), rows)
+        release = _release(story, rows) or self.releases.get(life.client.source, ())
+        initialisations = tuple(_initialisations(story, rows))
+        times = story.times[rows]
+        known = times[times >= 0]
+        name = self._name(life.client.transactional_id)
+        return ClientInstance(
+            number=number,
+            source=life.client.source,
+            client_id=self._name(life.client.client_id),
+            transactional_id=name,
+            implementation=implementation,
+            release=release,
+            rows=tuple(rows),
+            since=int(known.min()) if len(known) else None,
+            until=int(known.max()) if len(known) else None,
+            has_start=bool(life.met & {EventKind.client_started, EventKind.config_values}),
+            closed_at=next((story.at(row) for row in _of_kinds(story, rows, *CLOSES)), None),
+            initialisations=initialisations,
+            failures=tuple(failures(story, rows, implementation, release)),
+            settings=self._settings(life),
+            is_consumer=life.client.is_consumer,
+            owns_producer_ids=not _lies(story, rows, name, initialisations),
+        )
+
+    def _name(self, code: int) -> str | None:
+        return self.given.names[code] if code >= 0 else None
+
+    def _settings(self, life: _Life) -> tuple[Setting, ...]:
+        """Its configuration block, or that of the life before; else the file of settings that names it.
+
+        Of several files it is the one called as the log.
+        """
+        begun = _of_kinds(self.story, life.rows, EventKind.config_values)
+        printed = next((self.blocks[row] for row in begun if row in self.blocks), self.last.get(life.client))
+        if printed is not None:
+            self.last[life.client] = printed
+            return printed
+        names = {
+            "client.id": self._name(life.client.client_id),
+            "transactional.id": self._name(life.client.transactional_id),
+        }
+        scope = "consumer" if life.client.is_consumer else "producer"
+        stem = PurePosixPath(self.story.facts.sources[life.client.source].path).stem
+        fits = [(path, block) for path, said, block in self.files if _speaks_of(said, block, names, scope)]
+        called = [block for path, block in fits if PurePosixPath(path).stem == stem]
+        chosen = called or [block for _, block in fits]
+        return chosen[0] if len(chosen) == 1 else ()
+
+
+def _initialisations(story: LogStory, rows: list[int]) -> Iterator[Initialised]:
+    """What a client was given, each (producer id, epoch) once in a row; -1 is what it has before it asks."""
+    last = (-1, -1)
+    for row in _of_kinds(story, rows, EventKind.producer_id_set):
+        given = int(story.events["producer_id"][row]), int(story.events["producer_epoch"][row])
+        if given[0] >= 0 and given != last:
+            yield Initialised(row, story.at(row), *given)
+        last = given
+
+
+def _lies(story: LogStory, rows: list[int], name: str | None, initialisations: tuple[Initialised, ...]) -> bool:
+    """Whether the context's transactional.id is that of another: Flink's sink gives one producer id after id.
+
+    Its producers keep the name of their first id in the log's context.
+    """
+    if len({given.producer_id for given in initialisations}) < 2 or name is None:
+        return False
+    texts = _strings(story, rows, "logger", "thread", "client_id")
+    return bool(COUNTED.fullmatch(name)) or any(FLINK in text.lower() for text in texts)
+
+
+def _implementation(story: LogStory, client_id: str | None, rows: list[int]) -> str:
+    """Whose library wrote the lines, by the names of its classes and loggers."""
+    names, traces = _strings(story, rows, "logger", "error"), _traces(story, rows)
+    names |= {link.exception for trace in traces for link in trace.chain}
+    if "rdkafka" in (client_id or "") or any("rdkafka" in name.lower() for name in names):
+        return "librdkafka"
+    if any(name.startswith("aiokafka") for name in names):
+        return "aiokafka"
+    if any(name.startswith(("kafka.", "kafka-python")) for name in names):
+        return "kafka-python"
+    if any(name.startswith(("kgo", "kerr.", "franz")) for name in names):
+        return "franz-go"
+    is_java = any(name.startswith(("org.apache.kafka", "o.a.k", "java.")) for name in names)
+    is_java = is_java or any(NETWORK_THREAD.fullmatch(name) for name in _strings(story, rows, "thread"))
+    return "java" if is_java or any(trace.releases for trace in traces) else "unknown"
+
+
+def _release(story: LogStory, rows: list[int]) -> tuple[int, ...]:
+    """Release that a line of the client names, or the jar in a stack frame."""
+    said = [story.string(row, "detail") or "" for row in _of_kinds(story, rows, EventKind.client_release)]
+    found = [match for text in said if (match := RELEASE.search(text))]
+    jars = [jar for trace in _traces(story, rows) for jar in trace.releases]
+    found += [match for jar in jars if (match := KAFKA_CLIENTS.search(jar))]
+    return _numbers(found[0][1]) if found else ()
+
+
+def _of_kinds(story: LogStory, rows: list[int], *kinds: EventKind) -> list[int]:
+    """Rows of these kinds."""
+    numbers = np.array(rows, np.int64)
+    found: list[int] = numbers[np.isin(story.events["kind"][numbers], kinds)].tolist()
+    return found
+
+
+def _strings(story: LogStory, rows: list[int], *columns: str) -> set[str]:
+    """Strings that rows have in these columns."""
+    codes = [np.unique(story.events[f"{column}_code"][rows]) for column in columns]
+    return {story.facts.strings[code] for code in np.concatenate(codes).tolist() if code >= 0}
+
+
+def _traces(story: LogStory, rows: list[int]) -> list[Trace]:
+    """Stack traces of rows, each once."""
+    codes = np.unique(story.events["trace_code"][rows]).tolist()
+    return [story.facts.traces[code] for code in codes if code >= 0]
+
+
+def _releases_of_sources(story: LogStory) -> dict[int, tuple[int, ...]]:
+    """The release that all lines of a source name, where they agree."""
+    found = defaultdict(set)
+    for row in story.of_kind(EventKind.client_release).tolist():
+        if match := RELEASE.search(story.string(row, "detail") or ""):
+            found[int(story.events["source"][row])].add(_numbers(match[1]))
+    return {source: releases.pop() for source, releases in found.items() if len(releases) == 1}
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:4])
+
+
+def _blocks(story: LogStory) -> dict[int, tuple[Setting, ...]]:
+    """Settings printed in logs, by the row of the line that begins their block."""
+    begins = story.of_kind(EventKind.config_values)
+    found: dict[int, list[Setting]] = defaultdict(list)
+    rows: dict[tuple[int, int], int] = {}
+    for setting in story.facts.settings:
+        group = setting.source, setting.block
+        if setting.is_printed and group not in rows:
+            rows[group] = block_row(story.events, begins, setting.source, setting.line)
+        if rows.get(group, -1) >= 0:
+            found[rows[group]].append(setting)
+    return {row: tuple(settings) for row, settings in found.items()}
+
+
+def _files(story: LogStory) -> list[tuple[str, dict[str, str | None], tuple[Setting, ...]]]:
+    """Settings of files: path, values by Kafka's names, all of them."""
+    found: dict[tuple[int, int], list[Setting]] = defaultdict(list)
+    for setting in story.facts.settings:
+        if not setting.is_printed:
+            found[setting.source, setting.block].append(setting)
+    return [
+        (story.facts.sources[source].path, {kafka_name(one.name): one.value for one in settings}, tuple(settings))
+        for (source, _), settings in found.items()
+    ]
+
+
+def _speaks_of(
+    said: dict[str, str | None], block: tuple[Setting, ...], names: dict[str, str | None], scope: str
+) -> bool:
+    """Whether a file of settings names a client, and nothing in it speaks against."""
+    pairs = [(said[key], name) for key, name in names.items() if said.get(key) and name is not None]
+    fits = block[0].scope in (scope, "unknown", "librdkafka")
+    return fits and bool(pairs) and all(one == other for one, other in pairs)

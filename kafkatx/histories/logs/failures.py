@@ -1,0 +1,188 @@
+"""What went wrong at a client: lines that show one exception, told as one failure, and what it means for its release.
+
+Grain: the lines of one client instance. One exception is logged up to three times: by the client's own state machine
+("Transiting to fatal error state due to ..."), by the application, by whoever the application handed it to. Lines with
+the same root class, or the same words (a wrapper of the client shows `KafkaError`, the library `_FENCED`), within a
+second are one failure, unless they name different calls.
+The root cause gives the failure its name (diagnosis: "read the cause, not the wrapper"); what the client says of itself
+(abortable, fatal) outweighs the catalogue, and the catalogue speaks for a release only, or where all releases agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+
+import numpy as np
+
+from kafkatx.histories.logs.attributions import SAME_EXCEPTION_MS
+from kafkatx.histories.logs.story import Failure, LogStory
+from kafkatx.terms.catalogue import ClientException, Release, client_exceptions, error_codes, simple_name
+from kafkatx.terms.catalogue.templates import parse_template
+from kafkatx.terms.events import EventKind
+
+FAILURES = (
+    EventKind.to_abortable, EventKind.to_fatal, EventKind.failure, EventKind.fenced, EventKind.produce_failed,
+    EventKind.batch_expired, EventKind.batches_failed, EventKind.await_timeout, EventKind.group_lost,
+)  # fmt: skip
+"""Kinds that show a failure; those without an exception of their own have it from the table below."""
+IMPLIED = {
+    EventKind.batch_expired: "org.apache.kafka.common.errors.TimeoutException",
+    EventKind.await_timeout: "org.apache.kafka.common.errors.TimeoutException",
+}
+CALLS = {
+    "initTransactions": "initTransactions", "initializeTransactions": "initTransactions",
+    "init_transactions": "initTransactions", "InitProducerId": "initTransactions",
+    "beginTransaction": "beginTransaction", "begin_transaction": "beginTransaction",
+    "commitTransaction": "commitTransaction", "beginCommit": "commitTransaction",
+    "commit_transaction": "commitTransaction", "EndTxn(true)": "commitTransaction",
+    "abortTransaction": "abortTransaction", "beginAbort": "abortTransaction",
+    "abort_transaction": "abortTransaction", "EndTxn(false)": "abortTransaction",
+    "sendOffsetsToTransaction": "sendOffsetsToTransaction", "send_offsets_to_transaction": "sendOffsetsToTransaction",
+    "doSend": "send", "send": "send", "produce": "send", "flush": "flush",
+    "poll": "poll", "commitSync": "commitSync",
+}  # fmt: skip
+"""The client method behind a name in a trace, a message or a request."""
+CATEGORIES = ("fatal", "abortable", "retriable", "refresh", "config")
+JAVA = ("java", "kafka-streams", "kafka-connect", "spring-kafka", "flink-connector-kafka")
+
+
+@dataclass(slots=True)
+class _Group:
+    """Lines of one exception."""
+
+    names: set[str]
+    message: str
+    first_at: int
+    rows: list[int] = field(default_factory=list)
+    call: str | None = None
+
+
+def failures(story: LogStory, rows: Sequence[int], implementation: str, release: tuple[int, ...]) -> Iterator[Failure]:
+    """Yield the failures that lines of one client instance show, in the order of their first lines."""
+    for group in _groups(story, rows):
+        yield _failure(story, group, implementation, release)
+
+
+def _groups(story: LogStory, rows: Sequence[int]) -> list[_Group]:
+    found: list[_Group] = []
+    numbers = np.asarray(rows, np.int64)
+    for row in numbers[np.isin(story.events["kind"][numbers], FAILURES)].tolist():
+        exception, message = _root(story, row)
+        if not (name := simple_name(exception)):
+            continue
+        call, at = call_of(story, row), int(story.times[row])
+        group = next((one for one in reversed(found[-8:]) if _is_same(one, name, message, at, call)), None)
+        if group is None:
+            found.append(group := _Group({name}, message, at))
+        group.rows.append(row)
+        group.names.add(name)
+        group.call, group.message = group.call or call, group.message or message
+    return found
+
+
+def _is_same(group: _Group, name: str, message: str, at: int, call: str | None) -> bool:
+    soon = group.first_at < 0 or at < 0 or abs(at - group.first_at) <= SAME_EXCEPTION_MS
+    alike = name in group.names or (bool(message) and message == group.message)
+    return alike and soon and (group.call is None or call is None or group.call == call)
+
+
+def call_of(story: LogStory, row: int) -> str | None:
+    """The client method that threw: from the trace's frames (the outermost one that is a method), else the line."""
+    trace = story.trace(row)
+    names = [*reversed(trace.calls if trace is not None else ()), story.string(row, "api") or ""]
+    known = (CALLS.get(name.rpartition(".")[2]) for name in names)
+    return next((call for call in known if call is not None), None)
+
+
+def _root(story: LogStory, row: int) -> tuple[str, str]:
+    """Class and message of the root cause that a line shows; of an error code the exception that stands for it."""
+    trace = story.trace(row)
+    if trace is not None:
+        return trace.root.exception, trace.root.message
+    error = story.string(row, "error") or IMPLIED.get(story.kind(row), "")
+    return _exceptions_of_codes().get(error, error), story.string(row, "detail") or ""
+
+
+@cache
+def _exceptions_of_codes() -> dict[str, str]:
+    """Newest exception class of each error code's name, in full."""
+    return {
+        error.name: f"org.apache.kafka.common.errors.{error.exceptions[-1].text.rpartition('.')[2]}"
+        for error in error_codes()
+        if error.exceptions
+    }
+
+
+def _failure(story: LogStory, group: _Group, implementation: str, release: tuple[int, ...]) -> Failure:
+    first, roots = group.rows[0], [_root(story, row) for row in group.rows]
+    message = next((text for _, text in roots if text), "")
+    meaning = [category_of(implementation, release, name, message) for name, _ in roots]
+    best = next((at for at, category in enumerate(meaning) if category != "unknown"), 0)
+    traces = [trace for row in group.rows if (trace := story.trace(row)) is not None]
+    outer = next((trace.chain[0].exception for trace in traces if len(trace.chain) > 1), roots[0][0])
+    return Failure(
+        row=first,
+        at=story.at(first),
+        level=max(int(story.events["level"][row]) for row in group.rows),
+        exception=_in_full(roots, simple_name(roots[best][0])),
+        message=message,
+        outer=outer,
+        call=group.call,
+        category=_own_words(story, group.rows) or meaning[best],
+        rows=tuple(group.rows),
+    )
+
+
+def _in_full(roots: list[tuple[str, str]], name: str) -> str:
+    """A class as the line with its package prints it."""
+    mine = [known for known, _ in roots if simple_name(known) == name]
+    return next((known for known in mine if "." in known), mine[0])
+
+
+def _own_words(story: LogStory, rows: list[int]) -> str | None:
+    """What the client says of itself."""
+    kinds = {story.kind(row) for row in rows}
+    return "fatal" if EventKind.to_fatal in kinds else "abortable" if EventKind.to_abortable in kinds else None
+
+
+@lru_cache(maxsize=4096)
+def category_of(implementation: str, release: tuple[int, ...], exception: str, message: str) -> str:
+    """What an exception means for a client of a release: fatal, abortable, retriable, refresh, config or unknown.
+
+    Rows of the catalogue whose text is the message's outweigh those of the class alone. Without a release all releases
+    must agree.
+    """
+    entries = [entry for entry in _of_class(implementation, simple_name(exception)) if not entry.condition]
+    entries = [entry for entry in entries if _is_text_of(entry, message)] or entries
+    version = Release(release) if release else None
+    found = {_plain(entry.category) for entry in entries if entry.span.holds(version)}
+    return found.pop() if len(found) == 1 else "unknown"
+
+
+@cache
+def _of_class(implementation: str, name: str) -> tuple[ClientException, ...]:
+    clients = JAVA if implementation in ("java", "unknown") else (implementation,)
+    return tuple(
+        entry
+        for entry in client_exceptions()
+        if entry.client in clients and name in {_short(known) for known in entry.exceptions}
+    )
+
+
+def _short(name: str) -> str:
+    """Error constants of librdkafka are printed without their prefix."""
+    return simple_name(name).removeprefix("RD_KAFKA_RESP_ERR_")
+
+
+def _is_text_of(entry: ClientException, message: str) -> bool:
+    return bool(message) and any(
+        parse_template(text).values(message.rstrip(".")) is not None for text in entry.messages
+    )
+
+
+def _plain(category: str) -> str:
+    """The word of the catalogue where it is one, unknown where it hedges ("retriable then abortable")."""
+    words = [word for word in CATEGORIES if word in category]
+    return words[0] if len(words) == 1 else "unknown"

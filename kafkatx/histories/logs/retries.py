@@ -1,0 +1,109 @@
+"""Retries of produce requests, which name the partition and not the node: stretches without an answer.
+
+A leader's own answer (REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS) makes it the observer: its followers were away. A
+client's NETWORK_EXCEPTION is its own. What a line with the node tells too is left to that line.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+
+from kafkatx.histories.logs.observers import Down, Observer, Weight, observer_of
+from kafkatx.histories.logs.story import ClientInstance, LogStory
+from kafkatx.terms.clocks import REQUEST_TIMEOUT_MS
+from kafkatx.terms.events import EventKind
+
+QUIET_MS = 15_000
+"""Two failures further apart than this are two stretches, unless they are retries of one batch."""
+SAME_BATCH_MS = 600_000
+"""Retries of one batch belong together however far apart they are, up to this."""
+ANSWER_MS = 31_000
+"""How long after a retry its answer can come: request.timeout.ms (30 s unless set) and a little."""
+LEADER_WAITS = {"REQUEST_TIMED_OUT", "NOT_ENOUGH_REPLICAS", "NOT_ENOUGH_REPLICAS_AFTER_APPEND"}
+NO_ANSWER = ("NETWORK_EXCEPTION", "NetworkException")
+FAILURES = (
+    EventKind.produce_retry, EventKind.node_disconnected, EventKind.connection_failed, EventKind.request_timed_out,
+    EventKind.request_cancelled, EventKind.bootstrap_disconnected, EventKind.fetch_failed,
+)  # fmt: skip
+"""Lines that are no answer."""
+
+
+def retries(logs: LogStory) -> Iterator[Down]:
+    """Retries of produce requests, which name the partition and not the node."""
+    clients = {row: client for client in logs.clients for row in client.rows}
+    cancelled = _cancelled(logs)
+    groups: dict[tuple[Observer, str], list[int]] = {}
+    for row in logs.of_kind(EventKind.produce_retry).tolist():
+        observer = _who_waited(logs, row, cancelled)
+        if observer is not None and logs.times[row] >= 0:
+            groups.setdefault((observer, _topic_partition(logs, row)), []).append(row)
+    for (observer, topic_partition), rows in groups.items():
+        for chain in _chains(logs, rows):
+            yield _retried(logs, observer, topic_partition, chain, clients.get(chain[-1]))
+
+
+def _who_waited(logs: LogStory, row: int, cancelled: set[tuple[int, int, int]]) -> Observer | None:
+    """The leader where its answer is the evidence, else the client's log; None where a line with the node says it."""
+    source, second = int(logs.events["source"][row]), int(logs.times[row]) // 1000
+    request = int(logs.events["correlation_id"][row])
+    if any((source, request, second + shift) in cancelled for shift in (-1, 0, 1)):
+        return None
+    error = (logs.string(row, "error") or "").rpartition(".")[2]
+    if error in LEADER_WAITS:
+        return Observer("leader", _topic_partition(logs, row))
+    return observer_of(logs, source, int(logs.events["side"][row])) if error in NO_ANSWER else None
+
+
+def _cancelled(logs: LogStory) -> set[tuple[int, int, int]]:
+    rows = logs.of_kind(EventKind.request_cancelled)
+    events, seconds = logs.events[rows], logs.times[rows] // 1000
+    return set(zip(events["source"].tolist(), events["correlation_id"].tolist(), seconds.tolist(), strict=True))
+
+
+def _topic_partition(logs: LogStory, row: int) -> str:
+    return f"{logs.string(row, 'topic')}-{logs.number(row, 'partition')}"
+
+
+def _chains(logs: LogStory, rows: list[int]) -> Iterator[list[int]]:
+    """Cut at long pauses, unless the attempts left show that one batch is retried."""
+    chain: list[int] = []
+    for row in sorted(rows, key=lambda row: (logs.times[row], row)):
+        if chain:
+            pause = int(logs.times[row] - logs.times[chain[-1]])
+            is_same = logs.events["number"][row] <= logs.events["number"][chain[-1]] and pause <= SAME_BATCH_MS
+            if pause > QUIET_MS and not is_same:
+                yield chain
+                chain = []
+        chain.append(row)
+    yield chain
+
+
+def _retried(
+    logs: LogStory, observer: Observer, topic_partition: str, chain: list[int], client: ClientInstance | None
+) -> Down:
+    first, last = int(logs.times[chain[0]]), int(logs.times[chain[-1]])
+    waited = _request_timeout(client)
+    if waited is None and len(chain) > 1:
+        waited = int(logs.times[chain[1]]) - first
+    weight = Weight.indirect if observer.kind == "leader" else Weight.soft
+    perhaps = first - REQUEST_TIMEOUT_MS if waited is None else None
+    found = Down(observer, None, first - (waited or 0), last, tuple(chain), weight, topic_partition, perhaps)
+    answer = _answered(logs, client, chain[-1], last) if client is not None else None
+    return found if answer is None else replace(found, until=answer)
+
+
+def _request_timeout(client: ClientInstance | None) -> int | None:
+    values = [entry.value for entry in client.settings if entry.name == "request.timeout.ms"] if client else []
+    return int(values[-1]) if values and values[-1] and values[-1].isdecimal() else None
+
+
+def _answered(logs: LogStory, client: ClientInstance, row: int, at: int) -> int | None:
+    """Time of the client's next line that is no further failure: until then it had no answer."""
+    for other in islice(client.rows, bisect_right(client.rows, row), None):
+        time = int(logs.times[other])
+        if time > at and logs.kind(other) not in FAILURES:
+            return time if time - at <= (_request_timeout(client) or ANSWER_MS) + 1_000 else None
+    return None

@@ -1,0 +1,1 @@
+"""Checks of settings: against each other, the brokers and what happened."""

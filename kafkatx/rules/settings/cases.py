@@ -1,0 +1,240 @@
+"""Programs as checks of settings see them: who it is, what it runs with, and what went wrong there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.growing import Array
+from kafkatx.histories.logs.settings import Block, Effective, Origin, defaults_of
+from kafkatx.histories.logs.story import ClientInstance
+from kafkatx.histories.story import Story
+from kafkatx.rules.advised import Advised, advised
+from kafkatx.rules.finding import Place
+from kafkatx.rules.log_wording import event_places
+from kafkatx.terms.catalogue.loading import configs
+from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.frameworks import own_defaults
+from kafkatx.terms.topics import CONSUMER_OFFSETS
+
+RETRYING = (
+    EventKind.produce_retry,
+    EventKind.produce_failed,
+    EventKind.batch_expired,
+    EventKind.request_timed_out,
+    EventKind.request_cancelled,
+)
+CONFIG_EXCEPTION = "ConfigException"
+TIMEOUT_REFUSED = ("InvalidTxnTimeoutException", "INVALID_TRANSACTION_TIMEOUT")
+MOST_CITED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One producer (by its transactional.id), one consumer, or the brokers, with the settings in force there."""
+
+    story: Story
+    advised: Advised
+    name: str
+    transactional_id: str | None = None
+    clients: tuple[ClientInstance, ...] = ()
+    consumer: Block | None = None
+
+    def get(self, setting: str) -> Effective:
+        """A setting in force: of the brokers, of this consumer, of Kafka Streams, else of this producer."""
+        if setting in streams_settings():
+            return self.advised.settings.value("streams", setting)
+        if self.consumer is not None and setting in consumer_settings():
+            return self.advised.settings.of_block(self.consumer, setting)
+        return self.advised.broker(setting) if setting in broker_settings() else self.advised.client(setting)
+
+    def number(self, setting: str) -> int | None:
+        """A setting as a number, None where nothing tells it."""
+        return self.get(setting).number
+
+    def is_chosen(self, *settings: str) -> bool:
+        """Whether somebody decided on one of these: defaults, a framework's own too, never alarm on their own."""
+        return any(self._is_chosen(setting) for setting in settings)
+
+    def _is_chosen(self, setting: str) -> bool:
+        effective, scope = self.get(setting), own_defaults(self.advised.framework)
+        framed = defaults_of(scope, setting, self.advised.release) if scope is not None else ()
+        return effective.is_chosen and not (effective.origin is Origin.PRINTED and effective.value in framed)
+
+    def place(self, setting: str) -> Place | None:
+        """Where a setting stands; None for a default."""
+        return setting_place(self.story, self.get(setting))
+
+    @property
+    def rows(self) -> list[int]:
+        """Rows of the id's transactions in the table of transactions."""
+        names = self.story.labels.transactional_ids
+        if self.transactional_id not in names:
+            return []
+        found: list[int] = self.story.transactions_of(names.index(self.transactional_id)).tolist()
+        return found
+
+    @property
+    def has_run(self) -> bool:
+        """Whether it got a producer id: then its settings (or whatever it ran with) were accepted."""
+        given = any(one.producer_id >= 0 for client in self.clients for one in client.initialisations)
+        return given or self.transactional_id in self.story.labels.transactional_ids
+
+    @property
+    def timed_out(self) -> list[int]:
+        """Rows of its transactions that timed out."""
+        return [row for row in self.rows if self.story.endings.ended_by[row] == EndedBy.timeout]
+
+    def events(self, *kinds: EventKind) -> list[int]:
+        """Its lines of these kinds."""
+        wanted = {int(kind) for kind in kinds}
+        kinds_of = self.story.logs.events["kind"]
+        return [row for client in self.clients for row in client.rows if int(kinds_of[row]) in wanted]
+
+    def failures(self, *names: str) -> list[int]:
+        """Lines that show one of these exceptions as the cause of a failure."""
+        found = [failure for client in self.clients for failure in client.failures]
+        return [failure.row for failure in found if failure.exception.rpartition(".")[2] in names]
+
+    def cited(self, rows: list[int]) -> tuple[Place, ...]:
+        """Lines as places."""
+        return event_places(self.story, rows, MOST_CITED)
+
+
+def producers(story: Story) -> Iterator[Case]:
+    """Producers of which settings are at hand, by their transactional.id."""
+    clients: dict[str, list[ClientInstance]] = {}
+    for client in story.logs.clients:
+        if client.transactional_id is not None:
+            clients.setdefault(client.transactional_id, []).append(client)
+    named = {block.text("transactional.id") for block in story.logs.settings.blocks if block.scope != "broker"}
+    named |= {name for name, found in clients.items() if any(client.settings or client.failures for client in found)}
+    refused = story.logs.of_kind(EventKind.init_refused).tolist()
+    named |= {story.logs.string(row, "transactional_id") for row in refused}
+    for name in sorted(name for name in named if name is not None):
+        yield Case(story, advised(story, name), name, name, tuple(clients.get(name, ())))
+
+
+def consumers(story: Story) -> Iterator[Case]:
+    """Consumers of which settings are at hand, one for each group and client.id."""
+    seen: set[tuple[str | None, str | None, tuple[tuple[str, str | None], ...]]] = set()
+    for block in story.logs.settings.blocks:
+        if block.scope != "consumer":
+            continue
+        group, client = block.text("group.id"), block.text("client.id")
+        said = tuple(sorted((name, one.value) for name, one in block.values.items() if name in consumer_settings()))
+        if (group, client, said) in seen:
+            continue
+        seen.add((group, client, said))
+        name = f"group {group}" if group else f"client {client}" if client else "a consumer without a group"
+        yield Case(story, Advised(settings=story.logs.settings), name, consumer=block)
+
+
+def brokers(story: Story) -> Case:
+    """The brokers, also where no setting of theirs is at hand: what happened may tell something of their defaults."""
+    return Case(story, Advised(settings=story.logs.settings), "the brokers")
+
+
+def count_brokers(story: Story) -> int:
+    """How many brokers there are, at least: those that data, settings or logs name."""
+    logs = {
+        source.path for source in story.logs.facts.sources if source.side == Side.broker and source.broker_id is None
+    }
+    ids = {source.broker_id for source in story.logs.facts.sources if source.broker_id is not None}
+    return max(story.facts.known_brokers, len(story.logs.settings.broker_ids()), len(ids), min(len(logs), 1))
+
+
+def setting_place(story: Story, effective: Effective) -> Place | None:
+    """Where a setting stands; None for a default."""
+    setting = effective.setting
+    if setting is None:
+        return None
+    text = f"{setting.name}={setting.value if setting.value is not None else ''}"
+    return Place(None, None, None, None, text, story.logs.facts.sources[setting.source].path, setting.line)
+
+
+def retries_at_abort(case: Case) -> list[int]:
+    """Lines of sends that were being repeated while a transaction of the id ran out of its time."""
+    t = case.story.transactions
+    spans = [(int(t["started_at"][row]), int(t["decided_at"][row])) for row in case.timed_out]
+    spans += [(at - _timeout(case), at) for at in _rollbacks(case)]
+    rows = case.events(*RETRYING)
+    logs = case.story.logs
+    return [row for row in rows if (at := logs.at(row)) is not None and any(a <= at <= b for a, b in spans)]
+
+
+def _timeout(case: Case) -> int:
+    return case.advised.number("transaction.timeout.ms", case.get("transaction.timeout.ms"))
+
+
+def _rollbacks(case: Case) -> list[int]:
+    """Times at which a coordinator says that it aborted the id's transaction."""
+    logs = case.story.logs
+    rows = logs.of_kind(EventKind.timeout_rollback).tolist()
+    times = [logs.at(row) for row in rows if logs.string(row, "transactional_id") == case.transactional_id]
+    return [at for at in times if at is not None]
+
+
+def longest_gap(story: Story) -> tuple[int, str | None]:
+    """The longest time between one transaction of an id and its next: (ms, whose).
+
+    Without rows of the coordinator it is that of a producer id in the data, which may have been busy elsewhere.
+    """
+    t = story.transactions
+    if len(t):
+        gap, code = _longest(t["id_code"], t["begin_timestamp"], np.maximum(t["completion_timestamp"], t["decided_at"]))
+        return gap, story.transactional_id(code) if gap else None
+    spans = story.spans[story.spans["records"] > 0]
+    begun = np.where(spans["first_timestamp"] >= 0, spans["first_timestamp"], spans["last_timestamp"])
+    ended = np.maximum(spans["last_timestamp"], spans["marker_timestamp"])
+    gap, producer = _longest(spans["producer_id"], begun, ended)
+    return gap, f"producer id {producer}" if gap else None
+
+
+def _longest(owners: Array, begins: Array, ends: Array) -> tuple[int, int]:
+    """Longest time from the end of one to the beginning of the next of one owner, 0 where none is known."""
+    if len(owners) < 2:
+        return 0, -1
+    order = np.lexsort((begins, owners))
+    owners, begins, ends = owners[order], begins[order], ends[order]
+    known = (owners[1:] == owners[:-1]) & (ends[:-1] >= 0) & (begins[1:] >= 0)
+    gaps = np.where(known, begins[1:] - ends[:-1], 0)
+    at = int(np.argmax(gaps))
+    return max(0, int(gaps[at])), int(owners[at])
+
+
+def sends_offsets(story: Story, transactional_id: str | None) -> bool:
+    """Whether transactions of an id list partitions of `__consumer_offsets`."""
+    names = story.labels.transactional_ids
+    if transactional_id not in names:
+        return False
+    rows = story.transactions[story.transactions_of(names.index(transactional_id))]
+    lists = {int(code) for code in np.unique(rows["partitions_code"]) if code >= 0}
+    members = {member for code in lists for member in story.labels.partition_lists[code]}
+    return any(story.topic_partition(member)[0] == CONSUMER_OFFSETS for member in members)
+
+
+@cache
+def broker_settings() -> frozenset[str]:
+    """Names that only brokers have."""
+    return _names("broker") - _names("producer") - _names("consumer")
+
+
+@cache
+def consumer_settings() -> frozenset[str]:
+    """Names that consumers have."""
+    return _names("consumer")
+
+
+@cache
+def streams_settings() -> frozenset[str]:
+    """Names that Kafka Streams has for itself."""
+    return _names("streams") - _names("producer")
+
+
+def _names(scope: str) -> frozenset[str]:
+    return frozenset(config.name for config in configs() if config.scope == scope)

@@ -1,0 +1,1 @@
+"""One transactional.id with several owners, one producer object with several threads."""

@@ -1,0 +1,1 @@
+"""Pages cut into the parts that tools wrote, whatever pasting did to them."""

@@ -1,0 +1,295 @@
+"""Cuts a text into parts: the stretches that one tool, one log or one file of settings wrote, and what stands between.
+
+A dump goes on over prose, blanks and remarks as long as its lines go on: offsets ascend, and nothing in between names
+another file. A log goes on over its stack traces. What a page says about the file that lines are of (header, command,
+prompt, heading) counts until it says something else, or until a section ends.
+Limits    at most `MOST_PARTS` parts; behind them the rest is one part of a log. Memory is bounded, time linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from kafkatx.terms.setting_names import is_known
+from kafkatx.text.pages import likeness
+from kafkatx.text.pages.naming import (
+    LONGEST_COMMAND,
+    UNKNOWN,
+    Origin,
+    is_command,
+    origin_of_command,
+    origin_of_header,
+    origin_of_heading,
+)
+from kafkatx.text.pages.part import Part, PartKind
+from kafkatx.text.pages.pasted import Printed, undecorated
+from kafkatx.text.pages.runs import Runs
+from kafkatx.text.pages.shapes import BEGINNINGS, Shape
+from kafkatx.text.pages.stretches import DUMPS, LOGS, TOOLS, Stretch
+from kafkatx.text.pages.tool_lines import ToolLine
+
+MOST_PARTS = 10_000
+HEADING_LINES = 5
+"""Filled lines between a heading and what it names, at most."""
+COMMAND_LINES = 40
+"""Lines that a command may go on over."""
+_DEATH = re.compile(
+    r"Exception in thread \"|\s+at [\w.$]+\(|(?:java|scala|kafka|org\.apache)\.[\w.$]+(?:Exception|Error)\b"
+)
+_COLUMNS = re.compile(r"\t| {2,}")
+KINDS = {
+    Shape.BATCH: PartKind.DUMP_LOG,
+    Shape.RECORD: PartKind.DUMP_LOG,
+    Shape.START: PartKind.DUMP_LOG,
+    Shape.INDEX: PartKind.DUMP_INDEX,
+    Shape.TIMEINDEX: PartKind.DUMP_TIMEINDEX,
+    Shape.TXNINDEX: PartKind.DUMP_TXNINDEX,
+    Shape.SNAPSHOT: PartKind.DUMP_SNAPSHOT,
+    Shape.STATE: PartKind.CONSOLE_STATES,
+    Shape.OFFSET: PartKind.CONSOLE_OFFSETS,
+    Shape.CONSUMED: PartKind.CONSOLE_RECORDS,
+    Shape.ADMIN: PartKind.ADMIN_TRANSACTIONS,
+}
+
+
+def cut(lines: Iterable[ToolLine]) -> list[Part]:
+    """Return the parts of a text, in the order in which they stand."""
+    cutter = _Cutter()
+    for line in lines:
+        cutter.read(line)
+    return cutter.parts()
+
+
+@dataclass(slots=True)
+class _Cutter:
+    """One pass over a page. `current` grows; `waiting` is a tool's stretch that prose has interrupted."""
+
+    runs: Runs = field(default_factory=Runs)
+    done: list[tuple[Stretch, int]] = field(default_factory=list)
+    current: Stretch | None = None
+    waiting: Stretch | None = None
+    origin: Origin = UNKNOWN
+    hint: Origin = UNKNOWN
+    hint_age: int = HEADING_LINES
+    command: str = ""
+    command_lines: int = 0
+    section: int = 0
+    first_section: int = 0
+    is_blank: bool = False
+    left_out: bool = False
+
+    def read(self, line: ToolLine) -> None:
+        """Take in the next line."""
+        if len(self.done) >= MOST_PARTS:
+            self._overflow(line)
+        elif line.printed is not None:
+            self._tool(line, line.printed)
+        elif line.is_content and self.current is not None:
+            self.current.extend(line.line.end)
+        else:
+            self._plain(line, line.line.text)
+        self.is_blank = not line.line.text.strip() or (line.printed is None and likeness.is_fence(line.line.text))
+
+    def parts(self) -> list[Part]:
+        """Return what was cut."""
+        self._close()
+        found = [stretch.part(run) for stretch, run in self.done]
+        return sorted(found, key=lambda part: part.position)
+
+    def _tool(self, line: ToolLine, printed: Printed) -> None:
+        if printed.shape is Shape.DUMPING:
+            self._header(line, printed.text.removeprefix("Dumping "))
+        elif printed.shape is Shape.NOTE:
+            if self.current is not None and self.current.kind in DUMPS:
+                self.current.extend(line.line.end)
+            else:
+                self._plain(line, line.line.text)
+        else:
+            self._entry(line, printed, printed.fields)
+
+    def _header(self, line: ToolLine, path: str) -> None:
+        self._close()
+        self.origin = origin_of_header(path, self._context())
+        self._open(self.origin.kind or PartKind.DUMP_LOG, line).has_header = True
+        self.hint_age = HEADING_LINES
+
+    def _entry(self, line: ToolLine, printed: Printed, fields: Mapping[str, str]) -> None:
+        """A line of a batch, a record, an entry: goes on with a stretch, or begins one."""
+        kind = KINDS[printed.shape]
+        stretch = self._stretch_that_takes(kind, printed.shape, fields)
+        if stretch is None:
+            self._close()
+            origin = self._context()
+            stretch = self._open(kind, line, replace(origin, base_offset=-1) if kind not in LOGS else origin)
+        elif stretch.is_empty_dump and stretch.origin.kind is None:
+            stretch.kind = kind
+        if printed.shape is Shape.START:
+            self._start(stretch, line)
+        else:
+            stretch.add(line, fields)
+        self.hint_age = HEADING_LINES
+
+    def _stretch_that_takes(self, kind: PartKind, shape: Shape, fields: Mapping[str, str]) -> Stretch | None:
+        current, waiting = self.current, self.waiting
+        if shape is Shape.START:
+            return current if current is not None and current.is_empty_dump else None
+        if current is not None and current.kind in TOOLS:
+            return current if current.takes(kind, shape, fields) else None
+        if waiting is None or self.hint_age < HEADING_LINES or not waiting.takes(kind, shape, fields):
+            return None
+        waiting.is_foreign |= current is not None and current.filled > 0
+        self.current, self.waiting = waiting, None
+        return waiting
+
+    def _start(self, stretch: Stretch, line: ToolLine) -> None:
+        """`Log starting offset: N` tells the base offset where no name does."""
+        stretch.extend(line.line.end)
+        stretch.has_start = True
+        if stretch.origin.base_offset < 0:
+            digits = "".join(filter(str.isdigit, line.line.text.partition("offset: ")[2].partition(",")[0]))
+            offset = int(digits) if 0 < len(digits) < 20 else -1
+            stretch.origin = self.origin = replace(stretch.origin, base_offset=offset)
+
+    def _plain(self, line: ToolLine, text: str) -> None:
+        """A line of no tool."""
+        current = self.current
+        if not text.strip() or likeness.is_fence(text):
+            return
+        if likeness.is_elision(text):
+            self._elide(line)
+        elif current is not None and current.kind in TOOLS and self._belongs(current, text):
+            current.extend(line.line.end)
+        elif self.command.endswith("\\") or is_command(text):
+            self._command(line, text)
+        elif likeness.is_log_line(text) or self._goes_on(text):
+            self._grow(PartKind.LOG, line)
+        elif likeness.is_heading(text) or likeness.is_rule(text):
+            self._break(line, text)
+        elif name := likeness.setting_name(text):
+            self._grow(PartKind.SETTINGS, line).known_settings += is_known(name)
+        else:
+            self._prose(line, text)
+
+    def _belongs(self, current: Stretch, text: str) -> bool:
+        """Whether a line right behind a tool's is its own: a row of a table, a line cut off, the trace of its death."""
+        if self.is_blank:
+            return False
+        if current.kind is PartKind.ADMIN_TRANSACTIONS:
+            return len(_COLUMNS.split(undecorated(text).strip())) >= 3
+        bare = undecorated(text)
+        if current.kind is PartKind.CONSOLE_STATES:
+            return bare.rstrip().endswith("::NULL")
+        is_rest = any(begin.startswith(bare) or bare.startswith(begin) for begin in BEGINNINGS) and bool(bare)
+        is_end = current.kind in DUMPS and (is_rest or _DEATH.match(text[:LONGEST_COMMAND]) is not None)
+        current.is_foreign |= is_end
+        return is_end
+
+    def _goes_on(self, text: str) -> bool:
+        """Whether a line belongs to the log above it."""
+        if self.current is None or self.current.kind is not PartKind.LOG:
+            return False
+        return likeness.goes_on(text) or (not self.is_blank and not likeness.is_heading(text))
+
+    def _elide(self, line: ToolLine) -> None:
+        stretch = self.waiting if self.current is None or self.current.kind not in TOOLS else self.current
+        if self.current is not None and self.current.kind is PartKind.LOG:
+            self.current.extend(line.line.end)
+        elif stretch is not None:
+            stretch.is_elided = True
+        self.left_out = True
+
+    def _command(self, line: ToolLine, text: str) -> None:
+        goes_on = self.command.endswith("\\")
+        self.command_lines = self.command_lines + 1 if goes_on else 1
+        self.command = f"{self.command[:-1]} {text.strip()}" if goes_on else text.strip()
+        self.command = self.command[: LONGEST_COMMAND - 1] if self.command_lines < COMMAND_LINES else ""
+        self._close()
+        self.origin, self.hint_age = origin_of_command(self.command), HEADING_LINES
+        self._grow(PartKind.PROSE, line)
+
+    def _break(self, line: ToolLine, text: str) -> None:
+        self._close()
+        self.section += 1
+        self.origin = UNKNOWN
+        self._prose(line, text)
+
+    def _prose(self, line: ToolLine, text: str) -> None:
+        self._grow(PartKind.PROSE, line)
+        self.hint_age += 1
+        self.left_out = False
+        named = origin_of_heading(text)
+        if named is not None and (named.topic, named.partition) != (self.origin.topic, self.origin.partition):
+            self.hint, self.hint_age = replace(named, command=self.origin.command), 0
+        elif named is None and likeness.speaks_of_another(text):
+            self._settle(self.waiting)
+            self.waiting, self.origin = None, replace(UNKNOWN, command=self.origin.command)
+
+    def _context(self) -> Origin:
+        """What the page says about the lines that come now."""
+        if self.hint_age < HEADING_LINES:
+            self.origin = self.hint
+        return self.origin
+
+    def _grow(self, kind: PartKind, line: ToolLine) -> Stretch:
+        """Take a line into a stretch of no tool; prose interrupts a tool's stretch, a log or settings end it."""
+        if self.current is None or self.current.kind is not kind:
+            interrupted = self.current if kind is PartKind.PROSE else None
+            if interrupted is not None and interrupted.kind in TOOLS:
+                self.waiting, self.current = interrupted, None
+            else:
+                self._close()
+            self._open(kind, line)
+        assert self.current is not None
+        self.current.extend(line.line.end)
+        return self.current
+
+    def _open(self, kind: PartKind, line: ToolLine, origin: Origin | None = None) -> Stretch:
+        if origin is None:
+            origin = self.origin if kind in TOOLS else UNKNOWN
+        place = line.line
+        self.current = Stretch(kind, place.position, place.number, place.end, origin, self.section)
+        if kind in TOOLS:
+            self.current.is_elided, self.left_out = self.left_out, False
+        return self.current
+
+    def _close(self) -> None:
+        """End what grows and what waits."""
+        for stretch in (self.waiting, self.current):
+            self._settle(stretch)
+        self.waiting = self.current = None
+
+    def _settle(self, stretch: Stretch | None) -> None:
+        """Give a stretch that has ended its incident."""
+        if stretch is None:
+            return
+        if stretch.kind is PartKind.SETTINGS and (stretch.filled < 2 or not stretch.known_settings):
+            stretch.kind = PartKind.PROSE
+        run = self.runs.latest
+        if stretch.facts:
+            run = self.runs.place(stretch.place, stretch.facts)
+            if stretch.origin.topic is not None:
+                self._begin(run, stretch)
+            self.runs.take(run, stretch.place, stretch.facts)
+            stretch.facts = {}
+        self.done.append((stretch, run))
+
+    def _begin(self, run: int, stretch: Stretch) -> None:
+        """Go on with an incident; a new one began with the section, if what it contradicts stands in an older one."""
+        if run >= len(self.runs.runs) and stretch.section > self.first_section:
+            self.done = [
+                (other, run if other.section == stretch.section and number == self.runs.latest else number)
+                for other, number in self.done
+            ]
+        if run != self.runs.latest:
+            self.runs.latest, self.first_section = run, stretch.section
+
+    def _overflow(self, line: ToolLine) -> None:
+        """Behind too many parts all is one."""
+        if self.current is None or self.current.kind is not PartKind.LOG:
+            self.current, self.waiting = (
+                Stretch(PartKind.LOG, line.line.position, line.line.number, line.line.end),
+                None,
+            )
+        self.current.extend(line.line.end)

@@ -1,0 +1,149 @@
+"""The parts of a text file, whatever its size.
+
+Small texts are cut line by line. Of a large one the beginning and places all over it are looked at: where they show
+nothing but lines of logs, it is a log, and only the literals that dumps begin with are searched in it; what surrounds
+them is cut line by line. Any other large text is cut as a small one is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from kafkatx.sources.files import OpenFile
+from kafkatx.text.lines import HEAD, Line, encoding_of, lines
+from kafkatx.text.pages.cutting import cut
+from kafkatx.text.pages.likeness import goes_on, is_log_line
+from kafkatx.text.pages.part import Part, PartKind
+from kafkatx.text.pages.pasted import LONGEST_PREFIX, as_printed
+from kafkatx.text.pages.stretches import TOOLS
+from kafkatx.text.pages.tool_lines import tool_lines
+from kafkatx.text.settings.files import is_settings
+
+LARGE = 4 << 20
+"""Bytes above which a text is not read line by line when it is a log."""
+SAMPLES, SAMPLE = 16, 1 << 15
+LITERALS = (b"Dumping ", b"ffset: ")
+"""What dumps that people paste into logs hold. (Entries of txnindexes, consoles: in texts that are no logs.)"""
+BLOCK = 1 << 22
+BEFORE, BEHIND = 1 << 14, 1 << 16
+"""Bytes around a literal that are cut line by line."""
+MOST_SETTINGS = 1 << 20
+"""Bytes of a file of settings."""
+MOST_SETTING_LINES = 5_000
+SAMPLE_LINES = 100
+OVERLAP = 1 << 14
+"""Bytes of a line that are looked at around a literal."""
+_LOGGED = re.compile(rb"[\[(<\"]?(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|INFO|DEBUG|WARN|ERROR|TRACE|FATAL)")
+
+
+def parts(file: OpenFile) -> list[Part]:
+    """Return what stands where in a text file; its parts do not overlap. Raises nothing for what the text holds."""
+    if file.size == 0:
+        return []
+    if file.size <= MOST_SETTINGS and _is_settings(file):
+        return [Part(PartKind.SETTINGS, 0, file.size, 1)]
+    if file.size > LARGE and _is_log(file):
+        return _cut_log(file)
+    return cut(tool_lines(lines(file)))
+
+
+def _is_settings(file: OpenFile) -> bool:
+    """Whether a whole file is one of settings."""
+    texts = [line.text for line in islice(lines(file), MOST_SETTING_LINES)]
+    return is_settings(texts) and not any(as_printed(text) for text in texts[:SAMPLE_LINES])
+
+
+def _is_log(file: OpenFile) -> bool:
+    """Whether a large text shows nothing but lines of logs wherever it is looked at."""
+    if encoding_of(file.read(0, HEAD)).unit > 1:
+        return False
+    filled = fitting = 0
+    for number in range(SAMPLES):
+        at = number * (file.size - SAMPLE) // (SAMPLES - 1)
+        texts = [line.text for line in lines(file, at, at + SAMPLE)][int(at > 0) :]
+        for text in filter(str.strip, texts[:SAMPLE_LINES]):
+            if as_printed(text) is not None:
+                return False
+            filled += 1
+            fitting += is_log_line(text) or goes_on(text)
+    return 10 * fitting >= 7 * filled > 0
+
+
+def _cut_log(file: OpenFile) -> list[Part]:
+    """Cut a log in which dumps may stand: they are parts, all the rest of it is log."""
+    found: list[Part] = []
+    at, number = 0, 1
+    for part in cut(tool_lines(_surroundings(file))):
+        if part.kind in TOOLS:
+            if part.position > at:
+                found.append(Part(PartKind.LOG, at, part.position, number))
+            found.append(part)
+            at, number = part.end, part.line + _ends_of_lines(file, part.position, part.end)
+    if at < file.size:
+        found.append(Part(PartKind.LOG, at, file.size, number))
+    return found
+
+
+def _surroundings(file: OpenFile) -> Iterator[Line]:
+    """The lines around everything that looks like the beginning of a dump."""
+    at, number = 0, 1
+    for begin, end in _regions(file):
+        number += _ends_of_lines(file, at, begin)
+        yield from lines(file, begin, end, number)
+        number += _ends_of_lines(file, begin, end)
+        at = end
+
+
+def _regions(file: OpenFile) -> Iterator[tuple[int, int]]:
+    """Stretches of whole lines around literals, in order and apart from each other."""
+    region: tuple[int, int] | None = None
+    for hit in _hits(file):
+        begin, end = _line_start(file, max(0, hit - BEFORE)), min(file.size, hit + BEHIND)
+        if region is not None and begin > region[1]:
+            yield region[0], _line_start(file, region[1])
+            region = None
+        region = (begin if region is None else region[0], end)
+    if region is not None:
+        yield region[0], _line_start(file, region[1])
+
+
+def _hits(file: OpenFile) -> Iterator[int]:
+    """Positions of literals in lines that a tool printed; close to one another only one of them."""
+    buffer, passed = bytearray(BLOCK + OVERLAP), 0
+    for at in range(0, file.size, BLOCK):
+        begin = max(0, at - OVERLAP)
+        size = file.read_into(memoryview(buffer)[: min(file.size, at + BLOCK) - begin], begin)
+        for place in sorted({hit for literal in LITERALS for hit in _finds(buffer, size, literal)}):
+            if begin + place >= passed and _is_printed(buffer, size, place):
+                yield begin + place
+                passed = begin + place + BEHIND // 4
+
+
+def _finds(buffer: bytearray, size: int, literal: bytes) -> Iterator[int]:
+    at = buffer.find(literal, 0, size)
+    while at >= 0:
+        yield at
+        at = buffer.find(literal, at + 1, size)
+
+
+def _is_printed(buffer: bytearray, size: int, place: int) -> bool:
+    """Whether the line around a literal is one that a tool printed."""
+    start = buffer.rfind(b"\n", max(0, place - LONGEST_PREFIX), place) + 1
+    if (start == 0 and place > LONGEST_PREFIX) or _LOGGED.match(buffer, start):
+        return False
+    end = buffer.find(b"\n", place, min(size, place + OVERLAP))
+    line = buffer[start : end if end >= 0 else min(size, place + OVERLAP)]
+    return as_printed(line.decode("utf-8", "replace")) is not None
+
+
+def _line_start(file: OpenFile, position: int) -> int:
+    """Beginning of the line that byte `position` stands in, looked for within a block; the position itself else."""
+    begin = max(0, position - OVERLAP)
+    found = file.read(begin, position - begin).rfind(b"\n")
+    return begin + found + 1 if found >= 0 or begin == 0 else position
+
+
+def _ends_of_lines(file: OpenFile, begin: int, end: int) -> int:
+    return sum(file.read(at, min(BLOCK, end - at)).count(b"\n") for at in range(begin, end, BLOCK))

@@ -1,0 +1,118 @@
+"""A stretch of a page while it grows: where it stands, what it is of, what its lines say of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kafkatx.text.pages.completeness import Completeness
+from kafkatx.text.pages.naming import UNKNOWN, Origin
+from kafkatx.text.pages.part import Part, PartKind
+from kafkatx.text.pages.runs import Fact, fact_of, first_offset
+from kafkatx.text.pages.shapes import Shape
+from kafkatx.text.pages.tool_lines import ToolLine, is_complete
+
+MOST_FACTS_OF_ONE = 4_096
+"""Facts of one stretch that are compared with others."""
+LOGS = (PartKind.DUMP_LOG, PartKind.DUMP_METADATA_SNAPSHOT)
+DUMPS = (
+    *LOGS,
+    PartKind.DUMP_INDEX,
+    PartKind.DUMP_TIMEINDEX,
+    PartKind.DUMP_TXNINDEX,
+    PartKind.DUMP_SNAPSHOT,
+)
+TOOLS = (
+    *DUMPS,
+    PartKind.CONSOLE_STATES,
+    PartKind.CONSOLE_OFFSETS,
+    PartKind.CONSOLE_RECORDS,
+    PartKind.ADMIN_TRANSACTIONS,
+)
+
+
+@dataclass(slots=True)
+class Stretch:
+    """Lines of one kind, from byte `position` (line `line`) up to byte `end`.
+
+    `section` counts the headings of the page above it. `has_header`, `has_start`: `Dumping FILE`, and the line behind
+    it that tells the file's first offset, stand above. `is_foreign`: something else stands between its lines. `filled`:
+    how many of its lines are not blank.
+    """
+
+    kind: PartKind
+    position: int
+    line: int
+    end: int
+    origin: Origin = UNKNOWN
+    section: int = 0
+    has_header: bool = False
+    has_start: bool = False
+    is_foreign: bool = False
+    is_elided: bool = False
+    filled: int = 0
+    known_settings: int = 0
+    facts: dict[tuple[Shape, int], Fact] = field(default_factory=dict)
+    completeness: Completeness = field(default_factory=Completeness)
+    _last: ToolLine | None = None
+    _record_offset: int = -1
+
+    @property
+    def place(self) -> tuple[str | None, int | None]:
+        """Topic and partition."""
+        return self.origin.topic, self.origin.partition
+
+    @property
+    def is_empty_dump(self) -> bool:
+        """Whether there is a header and nothing behind it yet."""
+        return self.has_header and self._last is None
+
+    def takes(self, kind: PartKind, shape: Shape, fields: Mapping[str, str]) -> bool:
+        """Whether a line of a tool goes on with this stretch."""
+        if self.is_empty_dump:
+            return self.kind is kind or self.origin.kind is None or (self.kind in LOGS and kind in LOGS)
+        if kind is not self.kind and not (self.kind in LOGS and kind in LOGS):
+            return False
+        if kind not in LOGS or self.completeness.lines == 0:
+            return shape is not Shape.ADMIN
+        first = first_offset(shape, fields)
+        if shape is Shape.RECORD and ("position" not in fields or "batchSize" in fields):
+            return first < 0 or first > self._record_offset
+        return first < 0 or first > self.completeness.last_offset
+
+    def add(self, line: ToolLine, fields: Mapping[str, str]) -> None:
+        """Take in a line of a tool."""
+        assert line.printed is not None
+        self.extend(line.line.end)
+        self.is_elided |= line.printed.is_elided
+        shape = line.printed.shape
+        if shape in (Shape.BATCH, Shape.RECORD):
+            self.completeness.add(shape, fields)
+            first = first_offset(shape, fields)
+            if first >= 0:
+                self._record_offset = first - (shape is Shape.BATCH)
+                if len(self.facts) < MOST_FACTS_OF_ONE:
+                    self.facts.setdefault((shape, first), fact_of(shape, fields))
+        self._last = line
+
+    def extend(self, end: int) -> None:
+        """Take in a line that says nothing of its own."""
+        self.end = end
+        self.filled += 1
+
+    def part(self, run: int) -> Part:
+        """Return the stretch as a part of its page."""
+        is_log = self.kind in LOGS
+        is_elided = self.is_elided or (is_log and self.completeness.is_elided)
+        is_whole = not (is_elided or self.is_foreign) and (self.has_header or self.kind not in DUMPS)
+        if self._last is not None and self._last.printed is not None and self.kind in DUMPS:
+            is_whole = is_whole and is_complete(self._last.printed)
+        if is_log:
+            is_whole = is_whole and not self.completeness.misses_records and self.completeness.first_position <= 0
+            is_whole = is_whole and (self.has_start or self.completeness.lines > 0)
+            is_elided = is_elided or (self.completeness.has_holes and not is_whole)
+        origin = self.origin
+        return Part(
+            self.kind, self.position, self.end, self.line, origin.topic, origin.partition, origin.base_offset,
+            is_elided, is_whole, origin.named, run, origin.command,
+        )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Settings as they stand in files and in blocks that programs print."""

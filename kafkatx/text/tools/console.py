@@ -1,0 +1,284 @@
+"""Output of kafka-console-consumer through Kafka's own formatters: transaction states and offset commits.
+
+Shapes  `ID::TransactionMetadata(...)` and `ID::NULL` (0.11 to 3.9); JSON objects back to back, without an end of line
+        between (3.9+); `[group,topic,partition]::OffsetAndMetadata(...)`, `::[OffsetMetadata[N,META],CommitTime T,...]`
+        (to 2.0).
+Limits  formatters print no offset and no time of a record: what they print is in order for each id, and no more.
+Source  TransactionLog.scala, GroupMetadataManager.scala, TransactionLogMessageFormatter, OffsetsMessageFormatter
+        (Kafka 0.11 to 4.3).
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from kafkatx.kernels.rows import STATE
+from kafkatx.segments.names import Names
+from kafkatx.sources.files import OpenFile
+from kafkatx.terms.transaction_states import TransactionState
+from kafkatx.text.dump.offsets import OffsetCommit
+from kafkatx.text.dump.pasting import cleaned
+from kafkatx.text.dump.rows import STATE_COLUMNS, TextRows, mask_of
+from kafkatx.text.dump.states import State, Unreadable, partitions_of, put_state, state_of_message
+from kafkatx.text.lines import Line, lines
+from kafkatx.text.pages.part import Part
+
+ROWS_PER_CHUNK = 16_384
+BLOCK = 1 << 18
+LONGEST_OBJECT = 4 << 20
+"""Bytes of one JSON object that are held; what is longer is none."""
+_METADATA = "::TransactionMetadata(transactionalId="
+_FIELDS = {
+    "producer_id": re.compile(r", producerId=(-?\d{1,19})"),
+    "producer_epoch": re.compile(r", producerEpoch=(-?\d{1,5})"),
+    "timeout_ms": re.compile(r", txnTimeoutMs=(-?\d{1,10})"),
+    "started_at": re.compile(r", txnStartTimestamp=(-?\d{1,19})"),
+    "updated_at": re.compile(r", txnLastUpdateTimestamp=(-?\d{1,19})"),
+}
+_STATE = re.compile(r", state=(\w+)")
+_PARTITIONS = re.compile(r", topicPartitions=((?:\w*Set)?[(\[].*?[)\]])(?=, txn|\)$)", re.DOTALL)
+_BEGIN = re.compile(r'\{\s{0,9}"key"\s{0,9}:\s{0,9}\{')
+_JSON = json.JSONDecoder()
+_KNOWN = frozenset({"id_code", "is_tombstone", "state", "partitions_code", *_FIELDS})
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A state and where it stands."""
+
+    state: State
+    line: int
+    position: int
+
+
+def state_rows(file: OpenFile, part: Part, names: Names) -> Iterator[TextRows]:
+    """Yield rows of states (kernels.rows.STATE), in the order printed; offset, time and batch are not known."""
+    found: list[_Found] = []
+    for one in _states(file, part):
+        found.append(one)
+        if len(found) == ROWS_PER_CHUNK:
+            yield _rows(found, names)
+            found = []
+    yield _rows(found, names)
+
+
+def _rows(found: list[_Found], names: Names) -> TextRows:
+    rows, known = np.zeros(len(found), STATE), np.zeros(len(found), np.int64)
+    kept = np.ones(len(found), bool)
+    for number, one in enumerate(found):
+        row = rows[number : number + 1]
+        row["position"] = row["offset"] = row["timestamp"] = row["leader_epoch"] = -1
+        kept[number] = put_state(row, one.state, names)
+        known[number] = mask_of(STATE_COLUMNS, one.state.known - _OF_RECORDS)
+    lines = np.array([one.line for one in found], np.int64)
+    positions = np.array([one.position for one in found], np.int64)
+    return TextRows(STATE_COLUMNS, rows[kept], lines[kept], positions[kept], known[kept])
+
+
+_OF_RECORDS = frozenset({"position", "offset", "timestamp", "leader_epoch", "crc"})
+
+
+def _states(file: OpenFile, part: Part) -> Iterator[_Found]:
+    """States of both formatters in the order in which they stand."""
+    yield from _old_states(file, part)
+    for data, line, position in json_objects(file, part):
+        state = _json_state(data)
+        if state is not None:
+            yield _Found(state, line, position)
+
+
+def _old_states(file: OpenFile, part: Part) -> Iterator[_Found]:
+    for line in cleaned(_lines(file, part), _is_old_state):
+        state = old_state_of(line.text)
+        if state is not None:
+            yield _Found(state, line.number, line.position)
+
+
+def _is_old_state(text: str) -> bool:
+    if _METADATA in text:
+        return _split_id(text)[0] is not None and text.endswith(")")
+    return text.endswith("::NULL") or not text.strip()
+
+
+def old_state_of(text: str) -> State | None:
+    """Return what a line of the old formatter says; None for any other line."""
+    if text.endswith("::NULL") and not text.startswith("["):
+        return State(text.removesuffix("::NULL"), _KNOWN | _OF_RECORDS, is_tombstone=True)
+    transactional_id, rest = _split_id(text)
+    name, listed = _STATE.search(rest), _PARTITIONS.search(rest)
+    numbers = {column: found for column, pattern in _FIELDS.items() if (found := pattern.search(rest))}
+    if transactional_id is None or name is None or name[1] not in TransactionState.__members__:
+        return None
+    state = TransactionState[name[1]]
+    try:
+        partitions = partitions_of(listed[1]) if listed else None
+    except Unreadable:
+        return None
+    known = (_KNOWN - _FIELDS.keys()) | numbers.keys() | ({"partitions_code"} if listed else set())
+    is_null = state is TransactionState.Empty or listed is None
+    values = {column: int(found[1]) for column, found in numbers.items()}
+    return State(
+        transactional_id,
+        known,
+        state=int(state),
+        partitions=None if is_null else partitions,
+        producer_id=values.get("producer_id", -1),
+        producer_epoch=values.get("producer_epoch", -1),
+        timeout_ms=values.get("timeout_ms", -1),
+        started_at=values.get("started_at", -1),
+        updated_at=values.get("updated_at", -1),
+    )
+
+
+def _split_id(text: str) -> tuple[str | None, str]:
+    """The id and what follows it: it stands twice, before and behind the title, whatever characters it has."""
+    at = text.find(_METADATA)
+    while at >= 0:
+        transactional_id, behind = text[:at], text[at + len(_METADATA) :]
+        if behind.startswith(f"{transactional_id}, "):
+            return transactional_id, behind[len(transactional_id) :]
+        at = text.find(_METADATA, at + 1)
+    return None, ""
+
+
+def _json_state(data: dict[str, Any]) -> State | None:
+    """Return the state that an object of the newer formatter holds, None for an object of another kind."""
+    try:
+        key, value = data["key"], data["value"]
+        transactional_id = key["data"]["transactionalId"]
+        if not isinstance(transactional_id, str):
+            return None
+        if value is None or value["data"] is None:
+            return State(transactional_id, frozenset(STATE_COLUMNS), is_tombstone=True)
+        return state_of_message(transactional_id, value)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def json_objects(file: OpenFile, part: Part) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """Yield objects that begin with a key, with line and position; ends of lines in them come from wrapping."""
+    held = _Held(part.line, part.position)
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    for at in range(part.position, part.end, BLOCK):
+        is_last = at + BLOCK >= part.end
+        held.text += decoder.decode(file.read(at, min(BLOCK, part.end - at)), is_last)
+        begins = [found.start() for found in _BEGIN.finditer(held.text)]
+        for begin, end in pairwise([*begins, len(held.text)]):
+            if end == len(held.text) and not is_last and end - begin < LONGEST_OBJECT:
+                break
+            held.pass_over(begin)
+            data = _object(held.text[begin:end])
+            if data is not None:
+                yield data, held.line, held.position
+            held.pass_over(end)
+        if not begins:
+            held.pass_over(len(held.text) - LONGEST_TITLE)
+        held.drop()
+
+
+LONGEST_TITLE = 64
+"""Characters that the beginning of an object may have, blanks included."""
+
+
+@dataclass(slots=True)
+class _Held:
+    """Text that was read and not dropped yet; `line` and `position` are those of its character `at`."""
+
+    line: int
+    position: int
+    text: str = ""
+    at: int = 0
+
+    def pass_over(self, end: int) -> None:
+        """Go on to a character."""
+        if end > self.at:
+            self.line += self.text.count("\n", self.at, end)
+            self.position += len(self.text[self.at : end].encode("utf-8", "surrogateescape"))
+            self.at = end
+
+    def drop(self) -> None:
+        """Forget what was passed over."""
+        self.text, self.at = self.text[self.at :], 0
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        whole = text.replace("\n", "").replace("\r", "").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        data, _ = _JSON.raw_decode(whole)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def _lines(file: OpenFile, part: Part) -> Iterator[Line]:
+    return lines(file, part.position, part.end, part.line)
+
+
+_OFFSETS = re.compile(
+    r"\[(.*),([^,\]]{1,249}),(\d{1,10})\]::(?:NULL|OffsetAndMetadata\((.*)\)|\[OffsetMetadata\[(-?\d{1,19}),(.*?)\],"
+    r"CommitTime (-?\d{1,19}),ExpirationTime (-?\d{1,19})\])\s*$",
+    re.DOTALL,
+)
+_OFFSET = re.compile(r"offset=(-?\d{1,19})")
+_LEADER_EPOCH = re.compile(r"leaderEpoch=Optional\[(-?\d{1,10})\]")
+_OFFSET_METADATA = re.compile(r", metadata=(.*?)(?=, commitTimestamp=)", re.DOTALL)
+_COMMITTED_AT = re.compile(r", commitTimestamp=(-?\d{1,19})")
+NO_METADATA = "NO_METADATA"
+
+
+def offset_commits(file: OpenFile, part: Part) -> Iterator[OffsetCommit]:
+    """Yield the commits that a formatter of `__consumer_offsets` printed; offset and time of the record are -1."""
+    for line in cleaned(_lines(file, part), _OFFSETS.match):
+        found = _OFFSETS.match(line.text)
+        if found is not None:
+            yield _commit(found, line)
+    for data, line_number, position in json_objects(file, part):
+        commit = _json_commit(data, line_number, position)
+        if commit is not None:
+            yield commit
+
+
+def _commit(found: re.Match[str], line: Line) -> OffsetCommit:
+    names = found[1], found[2], int(found[3]), -1, -1, line.number, line.position
+    if found[5] is not None:
+        metadata = "" if found[6] == NO_METADATA else found[6]
+        return OffsetCommit(*names, committed_offset=int(found[5]), metadata=metadata, committed_at=int(found[7]))
+    offset = _OFFSET.match(found[4] or "")
+    if offset is None:
+        return OffsetCommit(*names, is_tombstone=True)
+    epoch, metadata_said = _LEADER_EPOCH.search(found[4]), _OFFSET_METADATA.search(found[4])
+    committed_at = _COMMITTED_AT.search(found[4])
+    return OffsetCommit(
+        *names,
+        committed_offset=int(offset[1]),
+        metadata=metadata_said[1] if metadata_said else None,
+        leader_epoch=int(epoch[1]) if epoch else None,
+        committed_at=int(committed_at[1]) if committed_at else None,
+    )
+
+
+def _json_commit(data: dict[str, Any], line: int, position: int) -> OffsetCommit | None:
+    try:
+        key, value = data["key"]["data"], data["value"]
+        names = str(key["group"]), str(key["topic"]), int(key["partition"]), -1, -1, line, position
+        if value is None or value["data"] is None:
+            return OffsetCommit(*names, is_tombstone=True)
+        said = value["data"]
+        epoch = said.get("leaderEpoch")
+        return OffsetCommit(
+            *names,
+            committed_offset=int(said["offset"]),
+            metadata=str(said.get("metadata", "")),
+            leader_epoch=None if epoch is None else int(epoch),
+            committed_at=int(said["commitTimestamp"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
