@@ -2,8 +2,9 @@
 
 Grain: one end of one transactional.id. In this order: the coordinator's rollback line (it names the timeout, and is
 proof); a takeover (histories/logs/takeovers.py); an abort that a client's log shows and nothing refused; a client
-that was refused and nobody tells why: then the time that its transaction had been open at least is held against its timeout, and
-where even that is not known both readings are possible. Ids that the coordinator's rows know are left to the rows.
+that was refused and nobody tells why: then the time that its transaction had been open at least is held against its
+timeout, and where even that is not known both readings are possible. Ids that the coordinator's rows know are left to
+the rows.
 """
 
 from __future__ import annotations
