@@ -146,6 +146,8 @@ def _amount(found: Overview) -> str:
         f"{found.open + found.unended:,} not ended" if found.open + found.unended else "",
         plural(found.records, "record"),
     ]
+    if not (found.instances or found.transactions or found.leftovers):
+        return "neither rows nor data of it are at hand: logs alone tell"
     text = "; ".join(filter(None, parts))
     if found.shortest_ms is not None and found.longest_ms is not None:
         text += f"; {span(found.shortest_ms, found.longest_ms)} each"

@@ -73,6 +73,15 @@ def test_lines_of_logs_stand_in_the_document_with_place_and_clock(run):
     assert all(abs(clock["skew_ms"]) < 100 for clock in found["clocks"])
 
 
+def test_logs_alone_make_timelines_of_the_ids_they_name(run):
+    out = run("fixtures/k39-timeout/logs", "--id", "payments-eu-1").stdout
+    text = " ".join(out.split())
+    assert text.startswith("payments-eu-1 producer id 1 neither rows nor data of it are at hand: logs alone tell")
+    assert "server.log:529: the coordinator aborted a transaction that passed its timeout: payments-eu-1" in text
+    unknown = run("fixtures/k39-timeout/logs", "--id", "payments-eu-2")
+    assert "near to it: payments-eu-1" in str(unknown.exception)
+
+
 def test_a_zone_that_logs_are_in_is_told_with_the_timeline(run, tmp_path):
     """The client's log prints +08:00; the time in UTC that it shows at its start tells it."""
     case = ROOT / "fixtures" / "k39-timeout"
