@@ -41,6 +41,10 @@ _FIELDS = {
     "app": r"[^\[\]\n]{0,120}",
     "logger": r"(?P<logger>[A-Za-z_$][\w$./#:\[\]-]{0,249}?)",
     "dotted": r"(?P<logger>(?:[A-Za-z_$][\w$-]{0,99}\.){1,20}[\w$-]{1,99}|aiokafka|kafka|rdkafka|librdkafka|kgo)",
+    "plain": r"(?P<thread>[^\[\]\n=]{1,250})",
+    "class": r"(?P<logger>(?!TransactionalId:|\w{0,79}(?:Exception|Error|Fenced|Operation)\b)[A-Z][A-Za-z0-9_$]{2,79})",
+    "kafka class": r"(?P<logger>Kafka(?:Producer|Consumer|AdminClient)|Sender|TransactionManager|NetworkClient|Metadata"
+    r"|RecordAccumulator|ProducerBatch|ProducerConfig|ConsumerConfig|AppInfoParser|[A-Z][a-z]{1,20}Coordinator)",
     "facility": r"(?P<logger>[A-Z][A-Z0-9_]{1,31})",
     "name": r"(?P<thread>[^|\n]{1,250})",
     "number": r"\d{1,10}",
@@ -60,7 +64,7 @@ class Layout:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """The shape as a regular expression; every repetition in it is bounded or followed by what it can't hold."""
-        head = re.split(r"(\{\w+\}| )", self.shape.removesuffix("{message}").rstrip())
+        head = re.split(r"(\{[\w ]+\}| )", self.shape.removesuffix("{message}").rstrip())
         return re.compile("".join(map(_piece, head)) + r"[ \t]{0,8}" + _FIELDS["message"], re.DOTALL)
 
 
@@ -135,6 +139,17 @@ LAYOUTS = (
         ("2023-02-08T15:42:22.815Z [WARN ] [main] com.example.Orders: ", "slow"),
     ),
     _of(
+        "time level thread class:",
+        "{time} {level} [{plain}] {class}: {message}",
+        ("21 Nov 2026 23:12:54,713 INFO  [main] KafkaProducer: " + _IDS, _ABORT),
+        ("2023-02-08 15:42:22,815 ERROR [main] Orders: ", "Error while committing transaction"),
+    ),
+    _of(
+        "time thread level class:",
+        "{time} [{plain}] {level} {class}: {message}",
+        ("2023-02-08 15:42:22,815 [kafka-producer-network-thread | p-3] WARN Sender: " + _IDS, _SEND),
+    ),
+    _of(
         "time level thread logger :",
         "{time} {level} [{thread}] {dotted} : {message}",
         ("2024-04-03 18:21:00.063 INFO  [writer-1] o.a.k.clients.producer.KafkaProducer : " + _IDS, _ABORT),
@@ -196,6 +211,11 @@ LAYOUTS = (
         "time level logger:",
         "{time} {level} {dotted}: {message}",
         ("2024-04-03 18:21:00,063 INFO kafka.producer.kafka: ", "up"),
+    ),
+    _of(
+        "time level class:",
+        "{time} {level} {kafka class}: {message}",
+        ("2023-02-08 15:42:22,815 WARN  Sender: " + _IDS, _SEND),
     ),
     _of(
         "time level logger",
