@@ -2,7 +2,8 @@
 
 Grain: one producer id in one partition; vectorised over all spans at once. Where a row names the producer id, only one
 thing is said: an ABORT that the coordinator can't have written (WriteTxnMarkers of an operator, KIP-664). Where none
-does, the protocol must show itself in a COMMIT of the same producer id: under the classic protocol it has the data's
+does, the protocol must show itself in a COMMIT of the same producer id (or be older than 4.0): under the classic one it
+has the data's
 epoch, under transactions v2 the next one, and there nothing tells who aborted. The start of a transaction is then the
 time of its first batch, by the client's clock, and its timeout is not known: the client's default is taken, unless its
 settings say otherwise. Nothing is proved that way: an operator's abort has the data's epoch too. Logs may prove more:
@@ -28,6 +29,7 @@ from kafkatx.terms.clocks import (
     OLD_CLEANUP_INTERVAL_MS,
     TIMEOUT_SLACK_MS,
     TRANSACTION_TIMEOUT_MS,
+    TRANSACTIONS_V2_SINCE_MS,
 )
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
@@ -178,7 +180,8 @@ def _of_the_unnamed(story: Story, chosen: Array, timeout: Any) -> tuple[Any, Any
     times_known = (chosen["first_timestamp"] >= 0) & (chosen["marker_timestamp"] >= chosen["first_timestamp"])
     duration = np.where(times_known, chosen["marker_timestamp"] - chosen["first_timestamp"], -1)
     step = chosen["marker_epoch"].astype(np.int64) - chosen["producer_epoch"]
-    own = (step == 0) & ~np.isin(chosen["producer_id"], _v2_producers(story.spans)) & (chosen["marker_epoch"] >= 0)
+    early = (chosen["marker_timestamp"] >= 0) & (chosen["marker_timestamp"] < TRANSACTIONS_V2_SINCE_MS)
+    own = (classic | early) & (step == 0) & (chosen["marker_epoch"] >= 0)
     raised = classic & (step == 1)
     is_soon = ~times_known & (chosen["batches"] == 1) & (chosen["last_timestamp"] >= 0) & _is_soon(chosen, timeout)
     short = times_known & (duration < timeout - CLIENT_TOLERANCE_MS)
@@ -212,12 +215,6 @@ def _classic_producers(spans: Array) -> Array:
     """Producer ids of which a COMMIT has the data's own epoch: no v2 transaction ends so."""
     committed = spans[(spans["first_offset"] >= 0) & (spans["marker_kind"] == COMMIT)]
     return np.unique(committed["producer_id"][committed["marker_epoch"] == committed["producer_epoch"]])
-
-
-def _v2_producers(spans: Array) -> Array:
-    """Producer ids of which a COMMIT has the next epoch: there an ABORT at the data's own is an operator's."""
-    committed = spans[(spans["first_offset"] >= 0) & (spans["marker_kind"] == COMMIT)]
-    return np.unique(committed["producer_id"][committed["marker_epoch"] == committed["producer_epoch"] + 1])
 
 
 def _somebody_came(spans: Array, chosen: Array) -> Any:

@@ -28,3 +28,5 @@ REQUEST_TIMEOUT_MS = 30_000
 """Default request.timeout.ms of clients and brokers."""
 MAX_BLOCK_MS = 60_000
 """Default max.block.ms of producers."""
+TRANSACTIONS_V2_SINCE_MS = 1_742_256_000_000
+"""2025-03-18, when 4.0.0 was released: what a broker wrote before is of the classic protocol (KIP-890)."""

@@ -4,7 +4,8 @@ Grain: the lines of one client (histories/logs/attributions.py). A new life begi
 configuration, "Instantiated", its release), or where it asks for its first producer id though it had one, or anew
 after close(). A client that goes on in a rotated file is an instance of its own there. Where two objects of one name
 live at a time (two producers with one client.id), a line that names an epoch, or the application's thread, belongs to
-the life that had it. """
+the life that had it.
+"""
 
 from __future__ import annotations
 
