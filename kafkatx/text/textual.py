@@ -11,6 +11,8 @@ from kafkatx.text.lines import encoding_of
 
 CONTROLS = bytes(set(range(32)) - {8, 9, 10, 12, 13, 27})
 """Control characters that no text has but where it shows binary payloads."""
+_RUN = re.compile(rb"\0{2,}")
+"""What a file system leaves in a log where a machine lost its power: one thing, however long."""
 _DUMPED = re.compile(rb"(?m)^(?:Dumping \S|(?:\| )?offset: \d+ |baseOffset: \d+ |(?:Log s|S)tarting offset: \d)")
 
 
@@ -23,6 +25,7 @@ def is_text(head: bytes) -> bool:
     """
     if not head or encoding_of(head).unit > 1:
         return bool(head)
+    head = _RUN.sub(b"\0", head)
     odd = len(head) - len(head.translate(None, CONTROLS))
     if odd == 0:
         return 10 * _foreign_bytes(head) <= len(head)

@@ -25,6 +25,7 @@ MOST_EMBEDDED = 4
 CLASS = r"(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[A-Z][\w$]{0,99}?(?:Exception|Error|Throwable|Fenced|Warning)(?![\w$.])"
 """Full name of a class of exceptions, as Java and Python print it."""
 
+_QUOTED_LINE = re.compile("[\"'`\u201c\u00ab]" + r"\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 _ANY = re.compile(r"Exception|Error|Fenced|Throwable|\(_?[A-Z_]{5,40}\)|[A-Z]_[A-Z_]{2,40}: ")
 _FULL = re.compile(rf"(?<![\w$.@/])({CLASS})(?:: ?(.*))?", re.DOTALL)
 _SIMPLE = re.compile(r"(?<![\w$.@/])([A-Z][a-z]\w{1,79}(?:Exception|Error|Fenced))(?![\w$.(])(?:: (.*))?", re.DOTALL)
@@ -39,6 +40,12 @@ _KERR = re.compile(r"(?:^|[ =:])([A-Z][A-Z_]{5,60}): ([A-Z].{0,2000})", re.DOTAL
 def may_throw(message: str) -> bool:
     """Tell, cheaply, whether a message may name an exception."""
     return _ANY.search(message) is not None
+
+
+def own_words(message: str) -> str:
+    """Return a message up to where it quotes a line of a log: that line happened elsewhere, if at all."""
+    quotation = _QUOTED_LINE.search(message)
+    return message if quotation is None else message[: quotation.start()]
 
 
 def thrown_in(message: str) -> tuple[Thrown, ...]:

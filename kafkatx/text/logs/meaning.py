@@ -15,7 +15,7 @@ from kafkatx.text.events import Trace
 from kafkatx.text.logs.calls import METHODS, call_in
 from kafkatx.text.logs.contexts import Context
 from kafkatx.text.logs.entries import Entry
-from kafkatx.text.logs.exceptions import known_classes, may_throw
+from kafkatx.text.logs.exceptions import known_classes, may_throw, own_words
 from kafkatx.text.logs.filling import COLUMNS, Row, empty_row, fill, fill_field
 from kafkatx.text.logs.framing import Framed
 from kafkatx.text.logs.matching import Found, match_exception, match_message
@@ -70,11 +70,12 @@ def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
 def _trace(entry: Entry, found: Found | None) -> Trace | None:
     """The trace under a line, else the exception in its message if that is a client's or no known text."""
     framed = entry.framed
+    message = own_words(framed.message)
     if not entry.tail and not framed.trace:
         is_told = found is not None and found.pattern.entry.side is not Side.client
-        if is_told or not may_throw(framed.message):
+        if is_told or not may_throw(message):
             return None
-    return read_trace((framed.message, *framed.trace.split("\n"), *entry.tail))
+    return read_trace((message, *framed.trace.split("\n"), *entry.tail))
 
 
 def _known(trace: Trace) -> Found | None:

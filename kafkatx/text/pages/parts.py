@@ -23,6 +23,8 @@ from kafkatx.text.settings.files import is_settings
 
 LARGE = 4 << 20
 """Bytes above which a text is not read line by line when it is a log."""
+ONE_LOG, MOST_FOREIGN = 50, 4
+"""Lines from which on a text is one log; lines of it for each that is none."""
 SAMPLES, SAMPLE = 16, 1 << 15
 LITERALS = (b"Dumping ", b"ffset: ")
 """What dumps that people paste into logs hold. (Entries of txnindexes, consoles: in texts that are no logs.)"""
@@ -46,7 +48,23 @@ def parts(file: OpenFile) -> list[Part]:
         return [Part(PartKind.SETTINGS, 0, file.size, 1)]
     if file.size > LARGE and _is_log(file):
         return _cut_log(file)
-    return cut(tool_lines(lines(file)))
+    found = cut(tool_lines(lines(file)))
+    return [Part(PartKind.LOG, 0, file.size, 1)] if _is_one_log(found) else found
+
+
+def _is_one_log(found: list[Part]) -> bool:
+    """Whether a text is one log with a few lines in it that are none: what is damaged does not make two of it."""
+    if (
+        not found
+        or found[0].kind is not PartKind.LOG
+        or {part.kind for part in found} != {PartKind.LOG, PartKind.PROSE}
+    ):
+        return False
+    ends = [*(part.line for part in found[1:]), found[-1].line + 1]
+    length = {PartKind.LOG: 0, PartKind.PROSE: 0}
+    for part, end in zip(found, ends, strict=True):
+        length[part.kind] += end - part.line
+    return length[PartKind.LOG] >= ONE_LOG and MOST_FOREIGN * length[PartKind.PROSE] <= length[PartKind.LOG]
 
 
 def _is_settings(file: OpenFile) -> bool:

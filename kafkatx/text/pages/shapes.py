@@ -69,7 +69,7 @@ _NOTE = re.compile(
     r"|Unknown record type -?\d+ at offset \d+, skipping|Error at offset \d+, skipping\."
 )
 _STATE = re.compile(
-    r'[^\s:]\S{0,300}?::TransactionMetadata\(|\{"key":\{"(?:version|type)":"?\d+"?,"data":\{"transactionalId":'
+    r'[^\s:]\S{0,300}?::TransactionMetadata\((?!.{0,1000}::TransactionMetadata\()|\{"key":\{"(?:version|type)":"?\d+"?,"data":\{"transactionalId":'
 )
 STATE_TEXT = re.compile(r"::TransactionMetadata\(transactionalId=(.{1,1000}?), producerId=")
 """What stands behind the id in a record of `__transaction_state`: the id again."""
@@ -147,6 +147,8 @@ def is_note(text: str) -> bool:
 def shape_of_head(text: str, head: Head) -> Shape | None:
     """Tell the shape of a dump line whose fields were read; None where they are too few to be one."""
     keys = {key for key, _ in head.fields}
+    if len(keys) < len(head.fields) or (len(keys) == 1 and text.count("...", 0, head.end) > MOST_ELISIONS):
+        return None
     if text.startswith(("| key: ", "| payload: ")):
         return Shape.RECORD
     if len(keys) + head.is_elided < 2 or not _may_follow(text, head):
@@ -183,6 +185,8 @@ def _may_follow(text: str, head: Head) -> bool:
     return any(f"{key}:".startswith(rest.rstrip()) for key in FIELDS)
 
 
+MOST_ELISIONS = 4
+"""Signs of elision that one field may stand between."""
 ENOUGH_FIELDS = 4
 """Fields after which a line is one of a dump, whatever stands behind them."""
 _REMARK = re.compile(r"[^\w\s]")
