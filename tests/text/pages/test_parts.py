@@ -15,7 +15,7 @@ from kafkatx.text.textual import is_text
 from tests.evidence import cases
 from tests.text import pasting
 from tests.text.pasting import cut_text
-from tests.text.test_cutting import WARNING, batch, dump, marker
+from tests.text.pages.test_cutting import WARNING, batch, dump, marker
 
 KINDS = PartKind
 LOG_LINE = b"[2026-11-21 10:23:51,003] INFO [TransactionCoordinator id=1] Initialized transactionalId %d (kafka.Foo)\n"

@@ -11,7 +11,7 @@ from kafkatx.text.tools.console import json_objects, offset_commits, old_state_o
 from tests.evidence import FIXTURES
 from tests.text.dump.comparing import differing, states_of_bytes, united, whole
 
-PRINTED = Path(__file__).parent / "dump/printed"
+PRINTED = Path(__file__).parent.parent / "dump/printed"
 STATES = FIXTURES / "k39-expired/broker-1/__transaction_state-1/00000000000000000000.log"
 OLD = (
     "{0}::TransactionMetadata(transactionalId={0}, producerId=7, producerEpoch=2, txnTimeoutMs=60000, state=Ongoing, "

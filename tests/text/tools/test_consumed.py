@@ -8,7 +8,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.text.tools.consumed import Consumed, compared, consumed_records
 from tests.text.dump.comparing import whole
 
-PRINTED = Path(__file__).parent / "dump/printed"
+PRINTED = Path(__file__).parent.parent / "dump/printed"
 
 
 def read(path: Path, **about) -> list[Consumed]:
