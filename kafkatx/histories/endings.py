@@ -113,6 +113,7 @@ def endings(transactions: Array, data_epoch: Array, release_raises_epoch: bool, 
     protocol = np.where(~seen & (t["decision_version"] < 0) & (t["decision_offset"] >= 0), Protocol.classic, protocol)
     listless = ~seen & (t["decision_version"] == 2) & (t["begin_offset"] < 0)
     protocol = np.where(listless, Protocol.v2, protocol)
+    protocol = _by_commits(t, epoch, decision_epoch, protocol)
     duration = np.where((t["decided_at"] >= 0) & (t["started_at"] >= 0), t["decided_at"] - t["started_at"], -1)
     tolerance = np.where(_same_clock(t, one_clock), 0, BROKERS_TOLERANCE_MS)
     ended_by, verdict, reason = _of_aborts(
@@ -123,6 +124,28 @@ def endings(transactions: Array, data_epoch: Array, release_raises_epoch: bool, 
     verdict = np.where(aborted, verdict, Verdict.proved)
     reason = np.where(aborted, reason, np.where(committed, Reason.commit, Reason.none))
     return Endings(ended_by, verdict, reason, protocol, duration, epoch)
+
+
+def _by_commits(t: Array, epoch: Any, decision_epoch: Any, protocol: Any) -> Any:
+    """Tell the protocol of rows that print no version (the tool of 4.0): only transactions v2 commit one epoch up.
+
+    An abort one epoch up is read as its id's commit before it, else as the one after it; where its id has none and
+    others are of transactions v2, its protocol is not known.
+    """
+    unstated = (t["begin_version"] < 0) & (t["decision_version"] < 0) & (epoch >= 0) & (decision_epoch > epoch)
+    commits = t["decision"] == PREPARE_COMMIT
+    if not (unstated & commits).any():
+        return protocol
+    protocol = np.where(unstated & commits, Protocol.v2, protocol)
+    order = np.lexsort((t["decision_offset"], t["id_code"]))
+    places, code, is_commit = np.arange(len(t)), t["id_code"][order], commits[order]
+    before = np.maximum.accumulate(np.where(is_commit, places, -1))
+    after = np.minimum.accumulate(np.where(is_commit, places, len(t))[::-1])[::-1].clip(max=len(t) - 1)
+    near = np.where((before >= 0) & (code[before] == code), before, after)
+    known = is_commit[near] & (code[near] == code)
+    told = np.empty(len(t), np.int64)
+    told[order] = np.where(known, protocol[order][near], Protocol.unknown)
+    return np.where(unstated & ~commits, told, protocol)
 
 
 def _same_clock(t: Array, one_clock: bool) -> Any:
