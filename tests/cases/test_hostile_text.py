@@ -111,14 +111,13 @@ def steps(folder: Path) -> int:
     return count["call"] + count["c_call"]
 
 
-@pytest.mark.parametrize("line", ["x", "[2026-11-21 10:29:51,000] INFO x (y)", "offset: 1 "])
-def test_many_short_lines_cost_as_much_each_as_few(tmp_path, line):
-    for name, lines in (("few", 500), ("many", 2_000)):
+def test_many_short_lines_cost_as_much_each_as_few(tmp_path):
+    lines = f"x\noffset: 1 \n\tat x\n[{hostile.STAMP}] INFO x (y)\n"
+    for name, times in (("few", 200), ("many", 800)):
         (tmp_path / name).mkdir()
-        log = f"{hostile.FORGED_LOG[0]}\n" + f"{line}\n" * lines
-        (tmp_path / name / "server.log").write_text(log)
-    steps(tmp_path / "few")  # what is read once only: tables, compiled patterns
-    assert steps(tmp_path / "many") < 4.5 * steps(tmp_path / "few") + 20_000
+        (tmp_path / name / "server.log").write_text(f"{hostile.FORGED_LOG[0]}\n{lines * times}")
+    run("diagnose", str(tmp_path / "few"), "--json")  # what is read once only: tables, patterns
+    assert steps(tmp_path / "many") < 4.5 * steps(tmp_path / "few")
 
 
 @pytest.mark.benchmark

@@ -49,10 +49,10 @@ def parts(file: OpenFile) -> list[Part]:
     if file.size > LARGE and _is_log(file):
         return _cut_log(file)
     found = cut(tool_lines(lines(file)))
-    return [Part(PartKind.LOG, 0, file.size, 1)] if _is_one_log(found) else found
+    return [Part(PartKind.LOG, 0, file.size, 1)] if _is_one_log(file, found) else found
 
 
-def _is_one_log(found: list[Part]) -> bool:
+def _is_one_log(file: OpenFile, found: list[Part]) -> bool:
     """Whether a text is one log with a few lines in it that are none: what is damaged does not make two of it."""
     if (
         not found
@@ -60,10 +60,9 @@ def _is_one_log(found: list[Part]) -> bool:
         or {part.kind for part in found} != {PartKind.LOG, PartKind.PROSE}
     ):
         return False
-    ends = [*(part.line for part in found[1:]), found[-1].line + 1]
     length = {PartKind.LOG: 0, PartKind.PROSE: 0}
-    for part, end in zip(found, ends, strict=True):
-        length[part.kind] += end - part.line
+    for part in found:
+        length[part.kind] += _ends_of_lines(file, part.position, part.end)
     return length[PartKind.LOG] >= ONE_LOG and MOST_FOREIGN * length[PartKind.PROSE] <= length[PartKind.LOG]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from kafkatx.text.events import Trace
 from kafkatx.text.logs.calls import call_in, partition_in
-from kafkatx.text.logs.exceptions import LONGEST_MESSAGE, thrown_in
+from kafkatx.text.logs.exceptions import LONGEST_MESSAGE, own_words, thrown_in
 from kafkatx.text.logs.frame_lines import release_of_frames
 from kafkatx.text.logs.traces import MOST_CAUSES, is_trace_line, read_trace
 from tests.evidence import cases
@@ -274,3 +274,13 @@ def test_every_exception_of_recorded_client_logs_is_the_one_its_text_says():
             assert [link.exception for link in trace.chain][: len(heads)] == heads, path
             seen += 1
     assert seen or not any("k27" in case.name for case in cases())
+
+
+def test_a_line_of_a_log_that_a_message_quotes_is_not_its_own_words():
+    line = "2024-01-01 10:00:00,000 ERROR x - org.apache.kafka.common.errors.ProducerFencedException: gone"
+    assert own_words(f'user sent "{line}"') == "user sent "
+    assert own_words(f"user sent \u201c[{line}]\u201d") == "user sent "
+    assert (
+        own_words('import of "day one" failed: 2024-01-01 10:00:00')
+        == 'import of "day one" failed: 2024-01-01 10:00:00'
+    )

@@ -14,8 +14,8 @@ from kafkatx.text.pages.parts import parts
 from kafkatx.text.textual import is_text
 from tests.evidence import cases
 from tests.text import pasting
-from tests.text.pasting import cut_text
 from tests.text.pages.test_cutting import WARNING, batch, dump, marker
+from tests.text.pasting import cut_text
 
 KINDS = PartKind
 LOG_LINE = b"[2026-11-21 10:23:51,003] INFO [TransactionCoordinator id=1] Initialized transactionalId %d (kafka.Foo)\n"
@@ -144,3 +144,34 @@ def test_mutated_pages_never_raise(tmp_path: Path) -> None:
             data[chance.randrange(len(data))] = chance.choice(b"\n\r|>: 0\\.\x00\xff")
         found = cut_text(tmp_path, bytes(data) + WARNING.encode())
         assert all(one.end <= other.position for one, other in pairwise(found))
+
+
+def test_a_damaged_stretch_does_not_make_two_logs_of_one(tmp_path: Path) -> None:
+    log, damage = LOG_LINE.replace(b"%d", b"x") * 40, "\n\u2028\nno line of a log\n".encode() + b"\0" * 900 + b"\n"
+    path = tmp_path / "server.log"
+    path.write_bytes(log + damage + log)
+    with OpenFile(str(path)) as file:
+        assert [(part.kind, part.position, part.end) for part in parts(file)] == [(KINDS.LOG, 0, file.size)]
+
+
+def test_short_logs_with_prose_between_stay_two(tmp_path: Path) -> None:
+    log = LOG_LINE.replace(b"%d", b"x") * 4
+    path = tmp_path / "page.md"
+    path.write_bytes(log + b"\nAnd this is what the other broker wrote in the same minute:\n\n" + log)
+    with OpenFile(str(path)) as file:
+        assert [part.kind for part in parts(file)] == [KINDS.LOG, KINDS.PROSE, KINDS.LOG]
+
+
+def test_a_log_with_a_run_of_nul_is_a_text() -> None:
+    assert is_text(LOG_LINE * 3 + b"\0" * 30_000 + b"\n" + LOG_LINE * 3)
+    assert not is_text(b"\0" * 30_000)
+
+
+@pytest.mark.parametrize(
+    "line", ["offset: 1 producerId: 1 offset: 1 producerId: 1 offset: 1", "offset: 1 " + "... " * 9]
+)
+def test_what_repeats_itself_is_no_line_of_a_dump(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "page.md"
+    path.write_text(f"{line}\n")
+    with OpenFile(str(path)) as file:
+        assert {part.kind for part in parts(file)} <= {KINDS.PROSE}
