@@ -102,13 +102,17 @@ def test_nothing_that_acts_reaches_a_terminal(tmp_path, command):
 
 def steps(folder: Path) -> int:
     """Python's and C's functions that a diagnosis calls: its work, whatever the machine does meanwhile."""
-    count: Counter[str] = Counter()
-    sys.setprofile(lambda frame, event, argument: count.update((event,)))
+    events: Counter[str] = Counter()
+
+    def note(frame: object, event: str, argument: object) -> None:
+        events[event] += 1
+
+    sys.setprofile(note)
     try:
         run("diagnose", str(folder), "--json")
     finally:
         sys.setprofile(None)
-    return count["call"] + count["c_call"]
+    return events["call"] + events["c_call"]
 
 
 def test_many_short_lines_cost_as_much_each_as_few(tmp_path):
