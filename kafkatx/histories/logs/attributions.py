@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +32,8 @@ TRANSACTIONAL_CALLS = (
 ABOUT_CLIENTS = EventKind.config_values
 """Kinds up to this one are told by clients, of themselves."""
 
+DEFAULT = "producer-"
+"""What Kafka puts before the transactional.id of a producer that has no client.id."""
 NETWORK_THREAD = re.compile(r"kafka-producer-network-thread \| (.+)")
 STREAM_THREAD = re.compile(r".+-StreamThread-[0-9]+")
 NAMED_ID = re.compile(r"transactionalId '([^']+)'|^TransactionalId (\S+): |transactional_id: ([^\s,;]+)")
@@ -68,6 +70,7 @@ def attributions(story: LogStory) -> Attributions:
     """Give every line of a client to the client that wrote it."""
     work = _Work(story)
     work.by_context()
+    work.by_default_names()
     work.openings()
     work.by_surroundings()
     return Attributions(work.clients, work.owners, work.names)
@@ -160,6 +163,33 @@ class _Work:
             known = before >= 0
             self.owners[lines[known]] = self.owners[theirs[before[known]]]
 
+    def by_default_names(self) -> None:
+        """Take the id out of `producer-<transactional.id>`, which Kafka calls a producer without a client.id.
+
+        A log at WARN holds nothing else: in the names of its threads. The id has to be known from elsewhere.
+        """
+        codes = np.unique(self.story.events["transactional_id_code"]).tolist()
+        ids = {self.names[code] for code in codes if code >= 0}
+        ids |= {one.value for one in self.story.facts.settings if one.name == "transactional.id" and one.value}
+        for number, client in enumerate(self.clients):
+            if client.client_id >= 0:
+                name = self.names[client.client_id].removeprefix(DEFAULT)
+                if name in ids and not name.isdigit():
+                    self._is_called(number, name)
+
+    def _is_called(self, number: int, name: str) -> bool:
+        """Give a producer of Kafka's default name its id, if it has none; tells whether it did."""
+        client = self.clients[number]
+        nameless = client.client_id >= 0 > client.transactional_id and not client.is_consumer
+        if not nameless or self.names[client.client_id] != DEFAULT + name:
+            return False
+        known = replace(client, transactional_id=self._code(name))
+        if known in self.numbers:
+            return False
+        del self.numbers[client]
+        self.numbers[known], self.clients[number] = number, known
+        return True
+
     def openings(self) -> None:
         """Give nameless lines of a client's making to the client that is made there.
 
@@ -218,18 +248,25 @@ class _Work:
 
     def by_surroundings(self) -> None:
         """Give nameless lines by thread, by exception, by topic, or since only one client is there."""
-        for row in self.mine[self.owners[self.mine] < 0].tolist():
-            kind = self.story.kind(row)
-            if kind not in OPENING:
-                self.owners[row] = self._surrounded(row, int(self.story.events["source"][row]))
+        for row in self._nameless():
+            source = int(self.story.events["source"][row])
+            named = self._named_in_text(row, self._fitting(source, self._is_consumers(row)))
+            self.owners[row] = -1 if named is None else named
+        self.__dict__.pop("_of_source", None)
+        for row in self._nameless():
+            self.owners[row] = self._surrounded(row, int(self.story.events["source"][row]))
+
+    def _nameless(self) -> list[int]:
+        rows: list[int] = self.mine[self.owners[self.mine] < 0].tolist()
+        return [row for row in rows if self.story.kind(row) not in OPENING]
+
+    def _fitting(self, source: int, is_consumers: bool) -> list[int]:
+        here = self._of_source.get(source, [])
+        return [number for number in here if self.clients[number].is_consumer == is_consumers]
 
     def _surrounded(self, row: int, source: int) -> int:
         is_consumers = self._is_consumers(row)
-        here = self._of_source.get(source, [])
-        fitting = [number for number in here if self.clients[number].is_consumer == is_consumers]
-        named = self._named_in_text(row, fitting)
-        if named is not None:
-            return named
+        fitting = self._fitting(source, is_consumers)
         if not fitting:
             return self._number(Client(source, -1, -1, is_consumers))
         thread = self._of_thread.get((source, int(self.story.events["thread_code"][row])), set())
@@ -252,7 +289,9 @@ class _Work:
                 found = [number for number in fitting if code >= 0 and self.clients[number].transactional_id == code]
                 if len(found) == 1:
                     return found[0]
-                if code < 0 and not found:
+                if called := [number for number in fitting if self._is_called(number, name)]:
+                    return called[0]
+                if not found:
                     return self._number(Client(int(self.story.events["source"][row]), -1, self._code(name)))
         return None
 

@@ -376,3 +376,28 @@ def test_a_bracket_that_names_another_id_than_the_coordinator_is_not_believed():
     )
     assert not client.owns_producer_ids
     assert client.transactional_id == "copy-sink-0-1"
+
+
+def broker_knows(name):
+    return line("server.log", "09:59:00", EventKind.initialized, transactional_id=name, producer_id=7, producer_epoch=0)
+
+
+def test_kafkas_own_name_of_a_producer_tells_its_id_where_that_is_known():
+    """A log at WARN names nothing else: no context, only threads."""
+    refused = failed("10:00:00", FENCED, thread=f"{NETWORK}producer-orders-1")
+    assert [client.transactional_id for client in clients_of(refused)] == [None]
+    known = [client for client in clients_of(broker_knows("orders-1"), refused) if client.client_id]
+    assert [(client.client_id, client.transactional_id) for client in known] == [("producer-orders-1", "orders-1")]
+
+
+def test_producers_that_are_only_numbered_have_no_id():
+    refused = failed("10:00:00", FENCED, thread=f"{NETWORK}producer-1")
+    assert [client.transactional_id for client in clients_of(broker_knows("1"), refused)] == [None]
+
+
+def test_an_id_in_an_exception_names_the_failure_before_it_too():
+    """The commit's words name nobody, those of the abort do; brokers know the id as well."""
+    named = (FENCED, "Producer with transactionalId 'orders-1' and (producerId=7, epoch=0) has been fenced")
+    lines = [broker_knows("orders-1"), failed("10:00:00", FENCED), failed("10:00:01", [named])]
+    (client,) = (one for one in clients_of(*lines) if one.rows)
+    assert (client.transactional_id, len(client.rows)) == ("orders-1", 2)
