@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kafkatx.evidence.coverage import coverage_of
 from kafkatx.evidence.item import Kind
+from kafkatx.local.listings import hidden_records
 from kafkatx.local.opening import Opener
 from kafkatx.local.stories import CaptureStory, Progress, build_stories, open_evidence
 from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, Selection
@@ -92,7 +93,7 @@ def judged(told: CaptureStory, selection: Selection) -> tuple[list[Diagnosed], l
         found.append(
             Diagnosed(ids[number], capture.name, capture.cluster_id, finding, evidence, caused_by, contributing)
         )
-    return found, judgement.not_checkable
+    return found, [*judgement.not_checkable, *hidden_records(told.capture)]
 
 
 def _ids(told: CaptureStory, findings: list[Finding]) -> Iterator[str]:

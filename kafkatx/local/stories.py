@@ -226,6 +226,9 @@ class _Builder:
                     self.coverage.append(coverage_of(self.capture, item, directory.broker_id))
         others = (item for item in self.capture.others if item.key not in read)
         self.coverage.extend(coverage_of(self.capture, item, None) for item in others)
+        for entry in self.coverage:
+            if entry.kind == Kind.RECORDS.value and entry.status == "noted":
+                entry.status, entry.note = "read", "records as a console consumer listed them"
         self.coverage.sort(key=lambda entry: entry.path)
 
     def _labels(self) -> Labels:
