@@ -33,7 +33,8 @@ def hidden_records(capture: Capture) -> Iterator[NotCheckable]:
         partners = [other for other in committed if _topic(other) in (None, _topic(item)) or _topic(item) is None]
         for other in partners[:1]:
             with contextlib.suppress(OSError), OpenFile(item.path) as one, OpenFile(other.path) as two:
-                assert item.part is not None and other.part is not None
+                assert item.part is not None
+                assert other.part is not None
                 found = compared(consumed_records(one, item.part), consumed_records(two, other.part))
                 for entry in found:
                     where = f"{_topic(item) or 'the topic'}-{'?' if entry.partition is None else entry.partition}"
