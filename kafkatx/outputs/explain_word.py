@@ -14,6 +14,7 @@ from kafkatx.outputs.explanations import (
     exception_name,
     explain_config,
     explain_error,
+    explain_event,
     explain_exception,
     explain_log,
     explain_rule,
@@ -25,6 +26,7 @@ from kafkatx.terms.catalogue import (
     Config,
     Entry,
     ErrorCode,
+    EventTemplate,
     LogTemplate,
     Match,
     Named,
@@ -127,7 +129,7 @@ def _line_by_line(lines: Iterable[str], release: Release | None) -> Iterator[Exp
         found = match_line(line)
         if found is not None:
             yield from _matched(found, release)
-        if found is None or all(isinstance(source, LogTemplate) for source in found.sources):
+        if found is None or all(isinstance(source, LogTemplate | EventTemplate) for source in found.sources):
             yield from _entries(failures_in(line), release)
 
 
@@ -135,7 +137,11 @@ def _matched(found: Match, release: Release | None) -> Iterator[Explanation]:
     templates = [source for source in found.sources if isinstance(source, LogTemplate)]
     if templates:
         yield explain_log(templates, found.values, release)
-    yield from _entries((source for source in found.sources if not isinstance(source, LogTemplate)), release)
+    events = [source for source in found.sources if isinstance(source, EventTemplate)]
+    if events:
+        yield explain_event(events, found.values, release)
+    named = (source for source in found.sources if not isinstance(source, LogTemplate | EventTemplate))
+    yield from _entries(named, release)
 
 
 def _distinct(explanations: Iterable[Explanation]) -> list[Explanation]:

@@ -13,6 +13,7 @@ from kafkatx.terms.catalogue import (
     ClientException,
     Config,
     ErrorCode,
+    EventTemplate,
     LogTemplate,
     Release,
     Span,
@@ -25,6 +26,7 @@ from kafkatx.terms.catalogue import (
     is_kafka_release,
     simple_name,
 )
+from kafkatx.terms.events import Side
 
 LINKS_SHOWN = 12
 """Entries of one kind that the explanation of a rule lists."""
@@ -108,6 +110,29 @@ def explain_log(
             ("Written by", [f"{t.level} {t.logger} ({_releases(t.client, t.span)})" for t in kept]),
         ),
         rules=_rules(kept),
+    )
+
+
+def explain_event(
+    templates: Sequence[EventTemplate], values: Iterable[tuple[str, str]], release: Release | None
+) -> Explanation:
+    """Tell what a line of a log means that only the readers of logs know: as findings and timelines call it."""
+    from kafkatx.rules.log_wording import WORDS  # numpy comes with it
+
+    kept = _narrow(templates, _template_span, release)
+    side = f"{kept[0].side.name} " if kept[0].side is not Side.unknown else ""
+    told = (WORDS[template.kind][0] if template.kind in WORDS else template.kind.name for template in kept)
+    return Explanation(
+        kind=f"{side}log message",
+        name=kept[0].template,
+        summary="; ".join(dict.fromkeys(told)),
+        releases=", ".join(dict.fromkeys(_releases(template.client, template.span) for template in templates)),
+        in_release=any(_template_span(template).holds(release) for template in templates),
+        sections=_sections(
+            ("In this line", [f"{name} = {value}" for name, value in values]),
+            ("Written by", [f"{', '.join(t.loggers)} ({_releases(t.client, t.span)})" for t in kept if t.loggers]),
+        ),
+        rules=(),
     )
 
 
@@ -201,7 +226,7 @@ def _exception_span(row: ClientException) -> Span:
     return row.span if is_kafka_release(row) else Span()
 
 
-def _template_span(template: LogTemplate) -> Span:
+def _template_span(template: LogTemplate | EventTemplate) -> Span:
     return template.span if is_kafka_release(template) else Span()
 
 

@@ -136,6 +136,6 @@ def simple_name(name: str) -> str:
     return name.rpartition(".")[2].rstrip("$")
 
 
-def is_kafka_release(entry: ClientException | LogTemplate) -> bool:
+def is_kafka_release(entry: ClientException | LogTemplate | EventTemplate) -> bool:
     """Tell whether the entry's span counts releases of Kafka, not of another client."""
     return entry.client in JAVA_CLIENTS

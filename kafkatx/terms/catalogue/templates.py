@@ -13,14 +13,20 @@ Limits   runs of white space count as one blank, dots at the end of a text don't
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from kafkatx.terms.catalogue.entries import ClientException, ErrorCode, LogTemplate, simple_name
-from kafkatx.terms.catalogue.loading import broker_log_templates, client_exceptions, client_log_templates, error_codes
+from kafkatx.terms.catalogue.entries import ClientException, ErrorCode, EventTemplate, LogTemplate, simple_name
+from kafkatx.terms.catalogue.loading import (
+    broker_log_templates,
+    client_exceptions,
+    client_log_templates,
+    error_codes,
+    event_templates,
+)
 
-Source = LogTemplate | ErrorCode | ClientException
+Source = LogTemplate | ErrorCode | ClientException | EventTemplate
 
 _PLACEHOLDER = re.compile(r"<([\w.]+)>")
 _LEVELS = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL"})
@@ -68,6 +74,10 @@ class Template:
         return (*found, message[position:end])
 
 
+Shape = tuple[Template, str, tuple[Source, ...]]
+"""A template, its longest piece, and the entries that have this text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """A line recognised: the template, what its placeholders stand for, and every entry that has this text."""
@@ -91,12 +101,13 @@ def parse_template(text: str) -> Template:
 
 
 def match_line(line: str) -> Match | None:
-    """Return the text of the catalogue that `line` is, or None."""
-    for message, logger in _messages(line):
-        for template, keyword, sources in _by_weight():
-            if keyword in message and (values := template.values(message)) is not None:
-                named = tuple(zip(template.names, values, strict=True))
-                return Match(template, named, _of_logger(sources, logger))
+    """Return the text of the catalogue that `line` is, or None; texts that are explained in words go first."""
+    for shapes in (_explained(), _events()):
+        for message, logger in _messages(line):
+            for template, keyword, sources in shapes:
+                if keyword in message and (values := template.values(message)) is not None:
+                    named = tuple(zip(template.names, values, strict=True))
+                    return Match(template, named, _of_logger(sources, logger))
     return None
 
 
@@ -111,11 +122,20 @@ def one_blank(text: str) -> str:
 
 
 @cache
-def _by_weight() -> tuple[tuple[Template, str, tuple[Source, ...]], ...]:
-    """All shapes with longest piece and entries: most literal characters first, then fewest placeholders."""
+def _explained() -> tuple[Shape, ...]:
+    return _by_weight(_texts())
+
+
+@cache
+def _events() -> tuple[Shape, ...]:
+    return _by_weight((entry.template, entry) for entry in event_templates())
+
+
+def _by_weight(texts: Iterable[tuple[str, Source]]) -> tuple[Shape, ...]:
+    """Shapes with longest piece and entries: most literal characters first, then fewest placeholders."""
     sources: dict[tuple[str, ...], list[Source]] = defaultdict(list)
     templates: dict[tuple[str, ...], Template] = {}
-    for text, source in _texts():
+    for text, source in texts:
         template = parse_template(text)
         templates.setdefault(template.pieces, template)
         sources[template.pieces].append(source)
