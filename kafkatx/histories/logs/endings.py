@@ -186,8 +186,25 @@ def _is_refused(logs: LogStory, client: ClientInstance, row: int, at: int) -> bo
         fails = failure.call == "abortTransaction" or failure.category == "fatal" or is_refusal(failure)
         if was_fatal or (is_answer and fails):
             return True
+    if _fails_namelessly(logs, client.source, at):
+        return True
     waits = [other for other in client.rows if other < row and logs.kind(other) is EventKind.await_timeout]
     return any(logs.string(other, "api") in (_COMMIT, None) and logs.times[other] >= given for other in waits)
+
+
+def _fails_namelessly(logs: LogStory, source: int, at: int) -> bool:
+    """Whether an abort failed right after in a line that nobody can be given: of processes that share one file."""
+    known = logs.memo.get("nameless aborts")
+    if not isinstance(known, dict):
+        named = {row for client in logs.clients if client.transactional_id is not None for row in client.rows}
+        known = dict[int, list[int]]()
+        logs.memo["nameless aborts"] = known
+        for row in logs.of_kind(EventKind.failure).tolist():
+            trace = logs.trace(row)
+            calls = (*(trace.calls if trace is not None else ()), logs.string(row, "api"))
+            if row not in named and "abortTransaction" in calls:
+                known.setdefault(int(logs.events["source"][row]), []).append(int(logs.times[row]))
+    return any(at <= when <= at + REFUSED_WITHIN_MS for when in known.get(source, ()))
 
 
 def _is_over(client: ClientInstance, at: int, ended: list[LogEnding]) -> bool:

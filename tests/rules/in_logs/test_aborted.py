@@ -107,3 +107,15 @@ def test_a_cut_log_hides_the_refusal_and_then_only_likely_is_said():
         for found in findings(check, by_logs(facts(lines[:end]))):
             assert found.verdict is Verdict.likely
             assert found.severity is Severity.info
+
+
+@pytest.mark.parametrize(("after", "found"), [("10:00:05.010", 0), ("10:00:20", 1)])
+def test_an_abort_that_fails_in_a_line_of_nobody_is_not_claimed(after, found):
+    """Two processes write to one file, both by their thread `main`: whose abort it was that failed is open."""
+    other = Client("bills-1").start("10:00:01", 8, 0).aborts("09:59:00")
+    nobodys = line("client.log", after, Kind.failure, thread="main", error=ILLEGAL, thrown=ILLEGAL,
+                   calls=("abortTransaction",))  # fmt: skip
+    told = [
+        f for f in findings(check, by_logs([*aborted().said, *other.said, nobodys])) if f.transactional_id == "orders-1"
+    ]
+    assert len(told) == found
