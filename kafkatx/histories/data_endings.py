@@ -55,7 +55,15 @@ class DataEndings:
 
 
 def data_endings(story: Story) -> DataEndings:
-    """Decide the ending of every aborted span that no transaction at hand owns."""
+    """Return the ending of every aborted span that no transaction at hand owns, decided once a story."""
+    known = story.logs.memo.get("data_endings")
+    if not isinstance(known, DataEndings):
+        known = story.logs.memo["data_endings"] = _decided(story)
+    return known
+
+
+def _decided(story: Story) -> DataEndings:
+    """Decide every one of them."""
     spans, owner = story.spans, story.parts.owner
     numbers = np.flatnonzero((owner == -1) & (spans["first_offset"] >= 0) & (spans["marker_kind"] == ABORT))
     chosen = spans[numbers]
