@@ -11,12 +11,16 @@ from kafkatx.histories.visibility import Visibility
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A file that holds the batch; `crc_valid` is None where the format has none that was checked."""
+    """A file that holds the batch; `crc_valid` is None where the format has none that was checked.
+
+    `line` is that of a text that prints the batch, `position` then its first byte.
+    """
 
     path: str
     position: int
     crc_valid: bool | None
     leader_epoch: int | None
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

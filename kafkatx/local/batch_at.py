@@ -47,6 +47,11 @@ class Held:
         """The best copy's batch (dtype BATCH), None where no file holds one."""
         return self.rows[0] if self.rows else None
 
+    @property
+    def is_printed(self) -> bool:
+        """Whether only texts show the batch: they may leave its records out."""
+        return bool(self.copies) and self.copies[0].line is not None
+
 
 def batch_at(items: Iterable[Item], offset: int) -> Held:
     """Look for an offset in the segments that can hold it.
@@ -55,21 +60,37 @@ def batch_at(items: Iterable[Item], offset: int) -> Held:
     without a number in their names. Of several copies that of the highest leader epoch with a right CRC stands first.
     """
     held = Held()
-    found: list[tuple[tuple[bool, int, int, str], Any, bool | None]] = []
+    found: list[_Found] = []
     for item in _candidates(items, offset):
         try:
             with OpenFile(item.path) as file:
-                row = _printed(file, item.part, offset) if item.part else _search(file, item.base_offset, offset, held)
-                if row is not None:
-                    valid = None if item.part else _crc(file, row)
-                    rank = (valid is False, -int(row["leader_epoch"]), -int(row["record_count"]), item.path)
-                    found.append((rank, row, valid))
+                if item.part is not None:
+                    found += _printed(file, item.part, offset)
+                elif (row := _search(file, item.base_offset, offset, held)) is not None:
+                    found.append(_Found(row, _crc(file, row), file.path))
         except OSError as error:
             held.problems.append(f"{item.path}: {error.strerror}")
-    for rank, row, valid in sorted(found, key=lambda entry: entry[0]):
-        held.copies.append(Copy(rank[-1], int(row["position"]), valid, _known(row["leader_epoch"])))
-        held.rows.append(row)
+    for one in sorted(found, key=lambda one: one.rank):
+        epoch = _known(one.row["leader_epoch"])
+        held.copies.append(Copy(one.path, int(one.row["position"]), one.valid, epoch, one.line))
+        held.rows.append(one.row)
     return held
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A copy of the batch: in a segment, or printed in a line of a text."""
+
+    row: Any
+    valid: bool | None
+    path: str
+    line: int | None = None
+
+    @property
+    def rank(self) -> tuple[bool, bool, int, int, str]:
+        """The best first: right bytes, those of the newest leader; then text; then wrong bytes."""
+        epoch, records = int(self.row["leader_epoch"]), int(self.row["record_count"])
+        return self.valid is False, self.line is not None, -epoch, -records, self.path
 
 
 def _candidates(items: Iterable[Item], offset: int) -> list[Item]:
@@ -88,15 +109,15 @@ def _may_hold(item: Item, behind: Item | None, offset: int) -> bool:
     return item.base_offset <= offset and (behind is None or offset < behind.base_offset)
 
 
-def _printed(file: OpenFile, part: Part, offset: int) -> Any | None:
+def _printed(file: OpenFile, part: Part, offset: int) -> Iterator[_Found]:
     """The batch that a tool printed for an offset; its position is that of the line."""
     for chunk in TextWalk(file, part).printed():
         at = np.flatnonzero((chunk.rows["base_offset"] <= offset) & (chunk.rows["last_offset"] >= offset))
         if len(at):
             row = chunk.rows[at[0]].copy()
             row["position"] = chunk.positions[at[0]]
-            return row
-    return None
+            yield _Found(row, None, file.path, int(chunk.lines[at[0]]))
+            return
 
 
 def _search(file: OpenFile, first_offset: int, offset: int, held: Held) -> Any | None:
@@ -166,6 +187,8 @@ def batch_facts(row: Any) -> BatchFacts:
 
 def record_at(copy: Copy, offset: int, payloads: bool, problems: list[str]) -> RecordFacts | None:
     """Return the record at an offset of a batch, None where it has none there; damage goes to `problems`."""
+    if copy.line is not None:
+        return None
     try:
         with OpenFile(copy.path) as file:
             walk = RecordWalk(file, check=CHECK_NONE, start=copy.position)
@@ -191,7 +214,7 @@ def unlisted_in(indexes: Iterable[Item], offset: int, marker_offset: int) -> Ite
 
     The entry of an abort stands in the index of the segment that holds its marker.
     """
-    for item in _candidates(indexes, marker_offset):
+    for item in _candidates((item for item in indexes if item.part is None), marker_offset):
         try:
             entries, _ = aborted_transactions(item.path, read_small(item.path, item.size))
         except OSError:

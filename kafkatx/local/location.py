@@ -157,7 +157,7 @@ class _Place:
         held = batch_at(self.items, self.offset)
         record = self._record(held)
         row = held.row if held.row is not None and (record is not None or held.row["magic"] == MAGIC) else None
-        unreadable = row is not None and record is None and bool(held.problems)
+        unreadable = row is not None and record is None and (bool(held.problems) or held.is_printed)
         seen = visibility(self.story, self.horizon, self.offset, row, record is not None or unreadable)
         holder = None if seen.holder is None else self.book.teller.leftover(seen.holder)
         decoded = state_row(record) if record is not None and self.key[0] == TRANSACTION_STATE else None

@@ -113,6 +113,9 @@ def _or_none(number: int | None) -> str:
 
 def _copies(found: Location) -> Iterator[RenderableType]:
     for number, copy in enumerate(found.copies):
+        if copy.line is not None:
+            yield _line("" if number else "file", f"{copy.path} line {copy.line}, as a tool printed it", "")
+            continue
         crc = {True: "CRC right", False: "CRC WRONG", None: "CRC not checked (old format)"}[copy.crc_valid]
         yield _line(
             "" if number else "file", f"{copy.path}:{copy.position}, {crc}", "red" if copy.crc_valid is False else ""

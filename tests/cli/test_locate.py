@@ -54,7 +54,7 @@ def test_both_ways_to_name_an_offset_mean_the_same(run):
 
 def test_keys_and_values_are_shown_only_where_they_are_asked_for(run):
     assert "k-0" not in run("fixtures/k39-fenced", "payments-0:0").stdout
-    assert "k-0" not in run("fixtures/k39-fenced", "payments-0:0", "--json").stdout
+    assert '"k-0"' not in run("fixtures/k39-fenced", "payments-0:0", "--json").stdout
     text = run("fixtures/k39-fenced", "payments-0:0", "--show-payloads").stdout
     assert "key             k-0\n" in text
     found = json.loads(run("fixtures/k39-fenced", "payments-0:0", "--show-payloads", "--json").stdout)
@@ -95,3 +95,10 @@ def test_an_answer_may_be_that_nothing_is_there(run):
     done = run("fixtures/k39-fenced", "payments-0:99")
     assert done.exit_code == 0
     assert "no: the log at hand ends at 10" in done.stdout
+
+
+def test_a_batch_that_only_a_tool_printed_is_told_with_its_line(run):
+    text = run("fixtures/k39-fenced/kafka-dump-log", "payments-0:3").stdout
+    assert "read_committed  no: its transaction was aborted by the marker @ 6" in text
+    assert "line 8, as a tool printed it" in text
+    assert "does not list this abort" not in text

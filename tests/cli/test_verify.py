@@ -32,7 +32,7 @@ def damaged(folder):
 
 def test_a_whole_case_is_told_in_a_golden_text(golden, monkeypatch):
     monkeypatch.chdir(fixtures())
-    result = run("k39-client-aborts", "--records")
+    result = run("k39-client-aborts/broker-1", "--records")
     assert result.exit_code == 0
     golden("verify-k39-client-aborts.txt", result.stdout)
 

@@ -16,6 +16,7 @@ from tests.evidence import broker_folders, expectations, fixture_cases, fixtures
 from tests.rules.cluster import Cluster
 
 CASES = fixture_cases()
+DISK = broker_folders(fixtures() / "k39-fenced")
 
 
 def rows(path: Any, name: str, **options: Any) -> list[dict[str, Any]]:
@@ -41,7 +42,7 @@ def test_every_table_of_a_case_is_whole_and_of_its_schema(case):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
 def test_every_byte_of_every_segment_is_accounted_for(case):
-    found = [row for row in rows(case, "files") if row["kind"] == "log" and row["status"] != "left out"]
+    found = [row for row in rows(broker_folders(case), "files") if row["kind"] == "log" and row["status"] != "left out"]
     assert found
     assert all(row["accounted_bytes"] == row["bytes"] for row in found)
 
@@ -137,7 +138,7 @@ def test_rows_of_the_coordinator_are_typed_and_a_tombstone_has_no_producer(tmp_p
 
 
 def test_transactions_say_outcome_ender_and_partitions():
-    (aborted,) = [row for row in rows(fixtures() / "k39-fenced", "transactions") if row["outcome"] == "aborted"]
+    (aborted,) = [row for row in rows(DISK, "transactions") if row["outcome"] == "aborted"]
     assert (aborted["transactional_id"], aborted["ended_by"], aborted["verdict"]) == (
         "payments-eu-1",
         "new_instance",
@@ -165,10 +166,10 @@ def test_many_transactions_come_in_several_batches(tmp_path, monkeypatch):
 
 
 def test_entries_lead_back_to_their_bytes():
-    for row in rows(fixtures() / "k39-fenced", "aborted_transactions"):
+    for row in rows(DISK, "aborted_transactions"):
         data = Path(row["path"]).read_bytes()
         assert int.from_bytes(data[row["position"] + 2 : row["position"] + 10], "big") == row["producer_id"]
-    states = rows(fixtures() / "k39-codecs", "producer_states")
+    states = rows(broker_folders(fixtures() / "k39-codecs"), "producer_states")
     assert states
     for row in states:
         data = Path(row["path"]).read_bytes()
@@ -177,9 +178,8 @@ def test_entries_lead_back_to_their_bytes():
 
 
 def test_findings_and_their_evidence_are_the_diagnosis_flattened():
-    case = fixtures() / "k39-fenced"
-    diagnosis = kafkatx.diagnose([case])
-    found, places = rows(case, "findings"), rows(case, "evidence")
+    diagnosis = kafkatx.diagnose(DISK)
+    found, places = rows(DISK, "findings"), rows(DISK, "evidence")
     assert [row["id"] for row in found] == [entry.id for entry in diagnosis.findings]
     assert found[0]["steps"][0]["text"] == diagnosis.findings[0].finding.steps[0].text
     assert len(places) == sum(len(entry.evidence) for entry in diagnosis.findings)
@@ -253,5 +253,5 @@ def test_what_a_diagnosis_may_find_of_a_case_can_be_joined_from_tables():
 
 
 def test_tables_join_to_one_arrow_table():
-    parts = list(kafkatx.open(broker_folders(fixtures() / "k39-fenced")).table("batches"))
+    parts = list(kafkatx.open(DISK).table("batches"))
     assert pa.Table.from_batches(parts).num_rows == 50

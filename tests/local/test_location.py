@@ -61,7 +61,7 @@ def test_what_a_real_reader_was_given_is_what_is_said_to_be_visible(case, topic,
 
 
 def test_a_committed_record_is_told_with_batch_place_and_writer():
-    (found,) = locate([fixtures() / "k39-fenced"], "payments-0:8").found
+    (found,) = locate(broker_folders(fixtures() / "k39-fenced"), "payments-0:8").found
     assert found.visibility.sight is Sight.visible
     assert found.visibility.marker_offset == 9
     assert (found.transactional_id, found.batch.producer_epoch) == ("payments-eu-1", 2)
@@ -72,7 +72,7 @@ def test_a_committed_record_is_told_with_batch_place_and_writer():
 
 
 def test_an_aborted_record_names_the_marker_and_who_ended_it():
-    (found,) = locate([fixtures() / "k39-fenced"], "payments-1@0").found
+    (found,) = locate(broker_folders(fixtures() / "k39-fenced"), "payments-1@0").found
     assert (found.visibility.sight, found.visibility.marker_offset) == (Sight.aborted, 1)
     assert found.transaction.ended_by is EndedBy.new_instance
     assert [part.marker.offset for part in found.transaction.parts] == [6, 1]
@@ -80,11 +80,12 @@ def test_an_aborted_record_names_the_marker_and_who_ended_it():
 
 def test_a_payload_is_only_returned_where_it_was_asked_for():
     plain, shown = (
-        locate([fixtures() / "k39-fenced"], "payments-0:0", show_payloads=show).found[0] for show in (False, True)
+        locate(broker_folders(fixtures() / "k39-fenced"), "payments-0:0", show_payloads=show).found[0]
+        for show in (False, True)
     )
     assert (plain.record.key, plain.record.value, plain.record.key_size) == (None, None, 3)
     assert shown.record.key == b"k-0"
-    row = locate([fixtures() / "k39-fenced"], "__transaction_state-0:13").found[0]
+    row = locate(broker_folders(fixtures() / "k39-fenced"), "__transaction_state-0:13").found[0]
     assert (row.record.key, row.record.value) == (None, None)
 
 
@@ -205,7 +206,7 @@ def test_an_abort_that_the_index_of_aborted_transactions_lacks_is_said(classic):
 
 
 def test_a_row_of_the_coordinator_is_decoded_and_leads_to_its_transaction():
-    (found,) = locate([fixtures() / "k39-fenced"], "__transaction_state-0:13").found
+    (found,) = locate(broker_folders(fixtures() / "k39-fenced"), "__transaction_state-0:13").found
     assert found.state_row.transactional_id == "payments-eu-1"
     assert found.state_row.fields["state"] == "PrepareAbort"
     assert found.state_row.partitions == ("payments-0", "payments-1")
