@@ -12,6 +12,7 @@ import pkgutil
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib.abc import InspectLoader
 from inspect import cleandoc
 
@@ -63,7 +64,12 @@ def rule_texts(folders: Iterable[str] | None = None) -> tuple[RuleText, ...]:
     Args:
         folders: where rule modules lie; by default the package `kafkatx.rules`.
     """
-    found = (parse_docstring(name, docstring) for name, docstring in _docstrings(folders or kafkatx.rules.__path__))
+    return _texts_in(tuple(folders or kafkatx.rules.__path__))
+
+
+@cache
+def _texts_in(folders: tuple[str, ...]) -> tuple[RuleText, ...]:
+    found = (parse_docstring(name, docstring) for name, docstring in _docstrings(folders))
     return tuple(sorted((text for text in found if text is not None), key=lambda text: text.rule_id))
 
 

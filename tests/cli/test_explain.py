@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 
@@ -8,7 +9,17 @@ from typer.testing import CliRunner
 
 import kafkatx.rules
 from kafkatx.cli.explain import EXPLAIN_SETTINGS, explain
-from kafkatx.terms.catalogue import configs, error_codes, states
+from kafkatx.rules.docstring import rule_texts
+from kafkatx.terms.catalogue import (
+    by_name,
+    client_exceptions,
+    configs,
+    error_codes,
+    event_templates,
+    match_line,
+    simple_name,
+    states,
+)
 
 RULE = '''"""A transaction stayed open in one partition after its coordinator had ended it.
 
@@ -68,6 +79,42 @@ def test_every_name_of_the_catalogue_is_explained(run, word):
     assert result.exit_code == 0
     assert result.stderr == ""
     assert word.lower() in result.stdout.lower()
+
+
+@pytest.mark.parametrize("release", [None, "2.8"])
+def test_every_rule_is_explained(run, release):
+    options = ["--kafka-version", release] if release else []
+    rules = [found.rule_id for found in rule_texts()]
+    assert len(rules) == 23
+    for rule in rules:
+        result = run(rule, *options)
+        assert result.exit_code == 0
+        assert result.stdout.splitlines()[1] == rule
+
+
+def test_every_exception_is_explained_by_its_names():
+    names = {name for entry in client_exceptions() for full in entry.exceptions for name in (full, simple_name(full))}
+    for name in names:
+        assert by_name(name), name
+
+
+def test_every_line_that_readers_of_logs_know_is_explained():
+    """Held against the texts alone: a thousand calls of the command take minutes."""
+    unknown = []
+    for template in event_templates():
+        text = re.sub(r"<[\w.]+>", "7", template.template)
+        if match_line(f"[2026-11-21 10:23:51,003] INFO {text}") is None:
+            unknown.append(text)
+    assert not unknown
+
+
+def test_a_line_of_an_election_is_told_with_its_values(run):
+    known = [t for t in event_templates() if t.kind.name == "leader_changed"]
+    text = re.sub(r"<[\w.]+>", "7", known[0].template)
+    found = json.loads(run("--json", f"[2026-11-21 10:23:51,003] INFO [Broker id=1] {text}").stdout)["explanations"]
+    assert [one["kind"] for one in found] == ["broker log message"]
+    assert found[0]["summary"]
+    assert any(item.endswith(" = 7") for item in found[0]["sections"][0]["items"])
 
 
 def test_several_words_are_one_phrase(run):
