@@ -90,9 +90,9 @@ def diagnose(
 
     The more there is, the surer the findings: the disk tells what happened, logs tell who did it and why.
     """
-    from kafkatx.local.diagnosis import NothingToDiagnoseError
     from kafkatx.local.diagnosis import diagnose as run
     from kafkatx.rules.diagnosis import Selection
+    from kafkatx.stages.judging import NothingToDiagnoseError
 
     selection = Selection(
         _rules(rule), _severity(min_severity.value), transactional_id, producer_id, topic, partition,

@@ -10,18 +10,19 @@ from typing import Any
 from kafkatx.evidence.captures import Capture
 from kafkatx.histories.location import Locations
 from kafkatx.histories.result import Histories
-from kafkatx.local import table_damage as beside
-from kafkatx.local import table_files as files
-from kafkatx.local import table_logs as log_tables
-from kafkatx.local import table_stories as stories
-from kafkatx.local import table_texts as texts
-from kafkatx.local.diagnosis import NothingToDiagnoseError, diagnose
+from kafkatx.local.diagnosis import diagnose
 from kafkatx.local.history import history
 from kafkatx.local.location import locate
-from kafkatx.local.stories import build_stories, open_evidence
-from kafkatx.local.table_settings import settings_table
 from kafkatx.rules.diagnosis import Diagnosis
 from kafkatx.segments.names import Names
+from kafkatx.stages import table_damage as beside
+from kafkatx.stages import table_files as files
+from kafkatx.stages import table_logs as log_tables
+from kafkatx.stages import table_stories as stories
+from kafkatx.stages import table_texts as texts
+from kafkatx.stages.judging import NothingToDiagnoseError
+from kafkatx.stages.stories import build_stories, open_evidence
+from kafkatx.stages.table_settings import settings_table
 from kafkatx.tables import logs
 from kafkatx.tables.catalogue import TABLES
 from kafkatx.terms.errors import UsageError

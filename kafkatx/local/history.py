@@ -13,7 +13,7 @@ from kafkatx.histories.items import Wanted
 from kafkatx.histories.result import CaptureHistory, Histories
 from kafkatx.histories.story import Story
 from kafkatx.histories.timeline import book_of
-from kafkatx.local.stories import Progress, build_stories, open_evidence
+from kafkatx.stages.stories import Progress, build_stories, open_evidence
 from kafkatx.terms.errors import NothingReadableError
 
 MOST_COMPARED = 50_000

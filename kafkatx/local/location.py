@@ -22,7 +22,7 @@ from kafkatx.histories.timeline import book_of
 from kafkatx.histories.visibility import Sight, span_at, visibility
 from kafkatx.local.batch_at import MAGIC, Held, batch_at, batch_facts, record_at, unlisted_in
 from kafkatx.local.state_row import state_row
-from kafkatx.local.stories import CaptureStory, Progress, build_stories, open_evidence
+from kafkatx.stages.stories import CaptureStory, Progress, build_stories, open_evidence
 from kafkatx.terms.errors import NothingReadableError, UsageError
 from kafkatx.terms.topics import TRANSACTION_STATE
 

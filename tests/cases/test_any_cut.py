@@ -16,10 +16,11 @@ from kafkatx import __version__
 from kafkatx.formats import declared
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import ONGOING
-from kafkatx.local.diagnosis import diagnose, judged
-from kafkatx.local.stories import build_stories, open_captures
+from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.diagnosis_json import document
 from kafkatx.rules.diagnosis import Diagnosis, Selection
+from kafkatx.stages.judging import judged
+from kafkatx.stages.stories import build_stories, open_captures
 from kafkatx.terms.topics import TRANSACTION_STATE
 from tests.building import data_batch, segment
 from tests.cases.cutting import Image, Layout, Loss, Segment, as_recorded, image, with_losses

@@ -1,8 +1,8 @@
 import pytest
 
 from kafkatx.evidence.marks import explained_below, highest_mark, known_end, named_partitions
-from kafkatx.local.stories import open_captures
 from kafkatx.segments.batches import NO_LIMIT
+from kafkatx.stages.stories import open_captures
 from tests.building import data_batch, segment
 
 ORDERS, STATE = ("orders", 0), ("__transaction_state", 3)

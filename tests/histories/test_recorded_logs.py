@@ -10,7 +10,7 @@ import pytest
 
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.story import Story, heard
-from kafkatx.local.stories import build_stories, open_captures
+from kafkatx.stages.stories import build_stories, open_captures
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.text.events import LogFacts

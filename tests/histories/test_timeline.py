@@ -28,7 +28,7 @@ from kafkatx.histories.items import Wanted
 from kafkatx.histories.overview import overview
 from kafkatx.histories.timeline import Timeline, book_of
 from kafkatx.local.history import history
-from kafkatx.local.stories import build_stories, open_captures
+from kafkatx.stages.stories import build_stories, open_captures
 from kafkatx.terms.verdicts import Verdict
 from tests.evidence import broker_folders, fixture_cases, fixtures
 from tests.rules.cluster import DAY, LAST_EPOCH, MINUTE, SECOND, Cluster, Empty, replace_epoch

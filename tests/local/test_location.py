@@ -10,7 +10,7 @@ from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.visibility import Sight, visibility
 from kafkatx.local.batch_at import batch_at, record_at
 from kafkatx.local.location import NoSuchPartitionError, locate, parse_place
-from kafkatx.local.stories import build_stories, open_captures
+from kafkatx.stages.stories import build_stories, open_captures
 from kafkatx.terms.errors import UsageError
 from tests.building import batch, data_batch, marker, segment
 from tests.evidence import broker_folders, fixture_cases, fixtures

@@ -18,9 +18,9 @@ from kafkatx.formats.primitives import TaggedField
 from kafkatx.formats.transaction_log import TopicPartitions, TransactionLogValue, build_key, build_value
 from kafkatx.histories.story import Story
 from kafkatx.local.diagnosis import diagnose
-from kafkatx.local.stories import build_stories, open_captures
 from kafkatx.rules.diagnosis import Diagnosis
 from kafkatx.rules.finding import Finding, NotCheckable
+from kafkatx.stages.stories import build_stories, open_captures
 from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
 from kafkatx.terms.transaction_states import TransactionState
 from tests.rules.logs import Log, checkpoint

@@ -13,8 +13,8 @@ from kafkatx.histories.events import Outcome
 from kafkatx.histories.story import Story
 from kafkatx.histories.sums import Sums, sums
 from kafkatx.kernels.transactions import NOTHING, PREPARE_ABORT, PREPARE_COMMIT
-from kafkatx.local.stories import CaptureStory
 from kafkatx.rules.diagnosis import Diagnosed, Diagnosis
+from kafkatx.stages.stories import CaptureStory
 from kafkatx.tables.columns import INT16, INT32, INT64, microseconds, named, names, numbers, signed, structs
 from kafkatx.tables.findings import EVIDENCE, FINDINGS
 from kafkatx.tables.transactions import transactions

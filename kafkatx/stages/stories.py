@@ -19,10 +19,10 @@ from kafkatx.histories.coordinator import CoordinatorHistory, fold_state_partiti
 from kafkatx.histories.spans import OpenAtStart, PartitionSpans, fold_partition
 from kafkatx.histories.story import CaptureFacts, Horizon, Labels, StateHorizon, Story, tell
 from kafkatx.kernels.spans import OPEN
-from kafkatx.local.logs import newest_time, read_logs
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
+from kafkatx.stages.logs import newest_time, read_logs
 from kafkatx.terms.topics import COMPACTED, INTERNAL, TRANSACTION_STATE
 
 Progress = Callable[[str, int], None]

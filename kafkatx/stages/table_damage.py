@@ -11,14 +11,14 @@ import numpy as np
 from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.directories import LOGS
 from kafkatx.evidence.item import Kind
-from kafkatx.local.table_files import Batches, Source, batch_walk, opened, state_walk
-from kafkatx.local.table_texts import printed_damage, printed_entries
 from kafkatx.segments import entries
 from kafkatx.segments.batches import SegmentWalk
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
+from kafkatx.stages.table_files import Batches, Source, batch_walk, opened, state_walk
+from kafkatx.stages.table_texts import printed_damage, printed_entries
 from kafkatx.tables import entries as entry_tables
 from kafkatx.tables.columns import microseconds
 from kafkatx.tables.files import DAMAGE, FILES

@@ -8,8 +8,8 @@ from typing import Any
 from kafkatx.evidence.captures import Capture
 from kafkatx.histories.logs.settings import Block, Effective, Settings
 from kafkatx.histories.logs.story import LogStory
-from kafkatx.local.logs import read_logs
-from kafkatx.local.table_files import Batches
+from kafkatx.stages.logs import read_logs
+from kafkatx.stages.table_files import Batches
 from kafkatx.tables.settings import SETTINGS
 
 ROWS_AT_ONCE = 10_000

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from kafkatx.evidence.item import Kind
-from kafkatx.local.table_files import Batches, Source, opened
 from kafkatx.sources.files import OpenFile
+from kafkatx.stages.table_files import Batches, Source, opened
 from kafkatx.tables.columns import STRING
 from kafkatx.tables.log_events import log_events
 from kafkatx.terms.events import Side

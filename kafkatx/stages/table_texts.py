@@ -8,10 +8,10 @@ from typing import Any
 
 from kafkatx.evidence.item import Kind
 from kafkatx.evidence.text_walk import TextWalk
-from kafkatx.local.table_files import Source
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
+from kafkatx.stages.table_files import Source
 from kafkatx.tables import entries as entry_tables
 from kafkatx.tables.columns import microseconds
 from kafkatx.tables.logs import RECORDS

@@ -1,0 +1,117 @@
+"""A capture's story judged, and captures united: findings with ids, places opened and checked, what was not checkable.
+
+Grain: one capture; `united` is what is left to do once for all of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from kafkatx.evidence.coverage import Coverage
+from kafkatx.evidence.item import Kind
+from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, Selection
+from kafkatx.rules.finding import Finding, NotCheckable
+from kafkatx.rules.registry import judge
+from kafkatx.segments.damage import Damage
+from kafkatx.stages.listings import hidden_records
+from kafkatx.stages.opening import Opener
+from kafkatx.stages.stories import CaptureStory
+from kafkatx.terms.errors import NothingReadableError
+
+
+class NothingToDiagnoseError(NothingReadableError):
+    """Nothing that was given could be read; `diagnosis` says what was met instead."""
+
+    def __init__(self, diagnosis: Diagnosis) -> None:
+        super().__init__(_nothing(diagnosis))
+        self.diagnosis = diagnosis
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureDiagnosis:
+    """What a diagnosis says of one capture."""
+
+    capture: str
+    coverage: list[Coverage]
+    damage: list[Damage]
+    findings: list[Diagnosed] = field(default_factory=list)
+    not_checkable: list[NotCheckable] = field(default_factory=list)
+
+
+def diagnosed(told: CaptureStory, selection: Selection) -> CaptureDiagnosis:
+    """Judge one capture: the findings that are wanted, with their places opened, and what could not be checked."""
+    findings, missing = judged(told, selection)
+    return CaptureDiagnosis(told.capture.name, told.coverage, told.damage, findings, missing)
+
+
+def united(parts: Iterable[CaptureDiagnosis], others: Iterable[Coverage]) -> Diagnosis:
+    """Unite the captures, in the order given, with the files that belong to none.
+
+    Raises NothingToDiagnoseError where nothing in the captures is evidence.
+    """
+    result, readable = Diagnosis(), False
+    for part in parts:
+        readable = readable or any(entry.is_evidence for entry in part.coverage)
+        result.coverage.extend(part.coverage)
+        result.damage.extend(part.damage)
+        result.findings.extend(part.findings)
+        result.not_checkable.extend((part.capture, entry) for entry in part.not_checkable)
+    result.coverage.extend(others)
+    if not readable:
+        raise NothingToDiagnoseError(result)
+    result.findings.sort(key=_order)
+    return result
+
+
+def _nothing(result: Diagnosis) -> str:
+    if not result.coverage:
+        return "there is no file under the paths given"
+    first = result.coverage[0]
+    return (
+        f"none of {len(result.coverage)} files could be read as evidence (first: "
+        f"{first.path}: {first.note or first.kind})"
+    )
+
+
+def judged(told: CaptureStory, selection: Selection) -> tuple[list[Diagnosed], list[NotCheckable]]:
+    """Judge one capture: the findings that are wanted, with their places opened, and what could not be checked."""
+    judgement = judge(told.story, selection.rules)
+    set_aside = {(path, int(row["position"])) for _, path, _, row in told.diverged}
+    ids = list(_ids(told, judgement.findings))
+    wanted = [number for number, finding in enumerate(judgement.findings) if selection.wants(finding)]
+    places = (place for number in wanted for place in judgement.findings[number].places())
+    opener = Opener(told.segments, told.capture.entries(Kind.SNAPSHOT), set_aside, places)
+    found = []
+    for number in wanted:
+        finding, causes = judgement.findings[number], judgement.causes[number]
+        caused_by = ids[causes.primary] if causes.primary is not None else None
+        contributing = tuple(ids[other] for other in causes.contributing)
+        capture, evidence = told.capture, opener.open(finding.places())
+        found.append(
+            Diagnosed(ids[number], capture.name, capture.cluster_id, finding, evidence, caused_by, contributing)
+        )
+    return found, [*judgement.not_checkable, *hidden_records(told.capture)]
+
+
+def _ids(told: CaptureStory, findings: list[Finding]) -> Iterator[str]:
+    """Ids from what a finding is about, never from where its evidence lies.
+
+    A repeated subject gets a running number.
+    """
+    seen: dict[str, int] = {}
+    for finding in findings:
+        about = (
+            told.capture.fingerprint, finding.rule,
+            finding.transactional_id, finding.producer_id, finding.producer_epoch,
+            finding.topic, finding.partition, finding.first_offset, finding.since,
+        )  # fmt: skip
+        key = hashlib.sha256(repr(about).encode()).hexdigest()[:12]
+        seen[key] = seen.get(key, 0) + 1
+        yield key if seen[key] == 1 else f"{key}-{seen[key]}"
+
+
+def _order(found: Diagnosed) -> tuple[int, int, int, str]:
+    finding = found.finding
+    return -finding.severity, -finding.verdict, finding.since if finding.since is not None else 1 << 62, found.id
