@@ -1,0 +1,31 @@
+"""The pipeline on Spark: `register`, `read` and `diagnose` (docs/spark.md). The only room that imports PySpark.
+
+Names are loaded when they are first used; without the extra `spark` that is one clear line.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["diagnose", "read", "register"]
+
+_PLACES = {
+    "diagnose": "kafkatx.spark.diagnosis",
+    "read": "kafkatx.spark.source",
+    "register": "kafkatx.spark.source",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'kafkatx.spark' has no attribute {name!r}")
+    import importlib
+
+    from kafkatx.spark.installed import require_pyspark
+
+    require_pyspark()
+    return getattr(importlib.import_module(_PLACES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

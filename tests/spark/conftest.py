@@ -1,0 +1,29 @@
+"""One Spark for the whole run: a JVM takes some ten seconds to start, so every test shares it."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.spark.java import stand_in, users_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def java_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """See to it that this process and those it starts find a Java that Spark runs on: the user's, else the wheel's."""
+    with pytest.MonkeyPatch.context() as patch:
+        if users_java() is None:
+            patch.setenv("JAVA_HOME", str(stand_in(tmp_path_factory.mktemp("java-home"))))
+        yield
+
+
+@pytest.fixture(scope="session")
+def spark(java_home: None) -> Iterator["SparkSession"]:
+    """Start Spark on two cores of this machine, as the product does, with a heap of 1 GiB."""
+    from kafkatx.spark.session import session
+
+    with session("local[2]") as started:
+        yield started
