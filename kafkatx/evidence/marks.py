@@ -5,9 +5,11 @@ They need not be of the moment in which the log was copied: a mark says what was
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.directories import Partition
-from kafkatx.evidence.item import Kind
+from kafkatx.evidence.item import Item
 from kafkatx.segments.batches import NO_LIMIT
 from kafkatx.terms.topics import COMPACTED
 
@@ -20,14 +22,13 @@ def highest_mark(capture: Capture, key: Partition, name: str) -> int:
     return max((getattr(directory, name).get(key, -1) for directory in capture.directories), default=-1)
 
 
-def known_end(capture: Capture, key: Partition) -> int:
+def known_end(capture: Capture, key: Partition, named: Iterable[Item]) -> int:
     """Return how far the log of a partition reached at least, whatever is left of it; -1 where nothing says so.
 
-    High watermark and recovery point never pass the end of their own log; a segment or a producer snapshot is named
-    after an offset that the log had reached.
+    High watermark and recovery point never pass the end of their own log; a segment or a producer snapshot (`named`
+    are those of the partition) is named after an offset that the log had reached.
     """
     marks = [highest_mark(capture, key, name) for name in ("high_watermarks", "recovery_points")]
-    named = [*capture.entries(Kind.LOG).get(key, []), *capture.entries(Kind.SNAPSHOT).get(key, [])]
     return max([*marks, *(item.base_offset for item in named)])
 
 

@@ -6,7 +6,7 @@ repeated or an overlapping file can't change it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,18 +36,25 @@ class FileReach:
         """Offset behind the last batch read."""
         return self.read[-1][1] if self.read else max(self.begin, 0)
 
-    def note(self, first: int, end: int, stretches: int, *, has_bad_records: bool = False) -> None:
-        """Carry on over batches from `first` up to `end`; `stretches` of damage were met in the file so far."""
+    def note(self, first: int, end: int, stretches: int, unreadable: Sequence[Range] = ()) -> None:
+        """Carry on over batches from `first` up to `end`; `stretches` of damage were met in the file so far.
+
+        `unreadable` are the batches among them, in order, with records that can't be read.
+        """
         damaged, self._stretches = stretches > self._stretches, stretches
         begin = self.end if self.read or self.begin >= 0 else first
         if damaged and begin < first:
             self.lost.append((begin, first))
-        if has_bad_records:
-            self.lost.append((first, end))
-        elif self.read and not damaged:
-            self.read[-1] = (self.read[-1][0], end)
-        else:
-            self.read.append((first if damaged else begin, end))
+        at = first if damaged else begin
+        is_joined = bool(self.read) and not damaged
+        for lost_from, lost_to in (*unreadable, (end, end)):
+            if is_joined:
+                self.read[-1] = (self.read[-1][0], max(lost_from, self.read[-1][1]))
+            else:
+                self.read.append((at, lost_from))
+            if lost_from < lost_to:
+                self.lost.append((lost_from, lost_to))
+            at, is_joined = lost_to, False
 
     def break_off(self, limit: int | None) -> None:
         """Note that the file breaks off: what follows up to `limit`, at least one offset, was there."""

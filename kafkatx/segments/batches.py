@@ -22,7 +22,7 @@ from kafkatx.kernels.batches import (
     write_header,
 )
 from kafkatx.kernels.rows import BATCH, UNCHECKED, VALID
-from kafkatx.segments.damage import Damage
+from kafkatx.segments.damage import Damage, noted
 from kafkatx.segments.resync import Fit, Resync, crc_matches, is_zero, size_of
 from kafkatx.sources.files import OpenFile
 
@@ -30,8 +30,9 @@ ROWS_PER_CHUNK = 16_384
 BUFFER_SIZE = 2 << 20
 LARGEST_BUFFER = 64 << 20
 """A batch above this is not held in memory: its CRC is taken in pieces."""
-MOST_DAMAGE = 10_000
-"""Stretches of damage kept for a file; the last one is stretched over all that follow."""
+STRETCH_BYTES = 64 << 20
+"""The table of producers seen begins empty at each multiple of this: so a walk may begin there (evidence/stretches.py).
+"""
 NO_LIMIT = (1 << 63) - 1
 
 Rows = np.ndarray[Any, np.dtype[Any]]
@@ -66,14 +67,17 @@ class SegmentWalk:
         first_offset: int = 0,
         offset_limit: int = NO_LIMIT,
         start: int = 0,
+        stop: int = NO_LIMIT,
+        fit: Fit | None = None,
+        stretch_bytes: int | None = None,
         bodies: bool = False,
         most_rows: int = ROWS_PER_CHUNK,
     ) -> None:
-        """Prepare a walk of `file` from byte `start`.
+        """Prepare a walk of `file` from byte `start`; what begins at byte `stop` or behind it is not looked at.
 
         `first_offset` is the base offset in the file's name (0 where it has none), `offset_limit` that of the segment
-        behind it:
-        a batch outside can't be one of this segment.
+        behind it: a batch outside can't be one of this segment. `fit` is what the batch at `start` must satisfy, where
+        more is known of what lies before it. `stretch_bytes`: STRETCH_BYTES unless a test makes stretches small.
         """
         self._most_rows = most_rows
         self.file = file
@@ -83,7 +87,9 @@ class SegmentWalk:
         self.torn = False
         self.preallocated = 0
         self.end = start
-        self._fit = Fit(first_offset - 1, offset_limit, -1)
+        self._fit = fit or Fit(first_offset - 1, offset_limit, -1)
+        self._stop, self._stretch_bytes = stop, stretch_bytes or STRETCH_BYTES
+        self._boundary = start
         self._resync = Resync(file)
         self._size = file.size
         self._buffer = memoryview(bytearray(min(max(BUFFER_SIZE, HEADER_SIZE), max(file.size, 1))))
@@ -91,21 +97,46 @@ class SegmentWalk:
         self._filled = 0
         self._seen = seen_producers()
 
+    @property
+    def fit(self) -> Fit:
+        """What a batch at `end` must satisfy."""
+        return self._fit
+
     def chunks(self) -> Iterator[Chunk]:
         """Yield the batches, then return; never raises for what the file holds."""
         out = np.zeros(self._most_rows, BATCH)
         position: int | None = self.end
         stop = MORE_DATA
         while position is not None and stop != END:
+            if position >= self._boundary:
+                if position >= self._stop:
+                    return
+                self._begin_stretch(position)
             if stop == MORE_DATA:
                 self._fill(position)
-            count, position, stop = self._next(position, out)
+            before = self._fit
+            count, position, stop = self._up_to_boundary(out, before, *self._next(position, out))
             walk_batches.count(count, count * (self._size - position) // max(self._filled, 1))
             if count:
                 yield Chunk(out[:count].copy(), self._buffer[: self._filled], self._buffer_position)
             self.end = position
-            if stop in (DAMAGED, TORN, WRONG_CRC):
+            if position >= self._boundary and stop != END:
+                stop = MORE_DATA
+            elif stop in (DAMAGED, TORN, WRONG_CRC):
                 position = self._step_over(position, stop)
+
+    def _begin_stretch(self, position: int) -> None:
+        """Forget the producers seen, as a walk would know none that begins here."""
+        self._boundary = min((position // self._stretch_bytes + 1) * self._stretch_bytes, self._stop)
+        self._seen = seen_producers()
+
+    def _up_to_boundary(self, out: Rows, before: Fit, count: int, position: int, stop: int) -> tuple[int, int, int]:
+        """Give back the batches that begin behind the boundary; the walk goes on with the first of them."""
+        kept = int(np.searchsorted(out["position"][:count], self._boundary))
+        if kept == count:
+            return count, position, stop
+        self._fit = self._fit_after(out[:kept], before)
+        return kept, int(out["position"][kept]), MORE_DATA
 
     def _next(self, position: int, out: Rows) -> tuple[int, int, int]:
         """Fill `out` from the batch at `position` on; returns rows, position of the next batch, why it stopped."""
@@ -140,11 +171,14 @@ class SegmentWalk:
 
     def _without_last(self, out: Rows, count: int, before: Fit) -> tuple[int, int]:
         """Give back the last batch; returns the rows left and its position."""
-        kept = out[: count - 1]
+        self._fit = self._fit_after(out[: count - 1], before)
+        return count - 1, int(out["position"][count - 1])
+
+    def _fit_after(self, kept: Rows, before: Fit) -> Fit:
+        """What the batch behind these rows must satisfy."""
         last_offset = int(kept["last_offset"][-1]) if len(kept) else before.last_offset
         epochs = int(kept["leader_epoch"].max()) if len(kept) else -1
-        self._fit = Fit(last_offset, before.offset_limit, max(before.leader_epoch, epochs))
-        return count - 1, int(out["position"][count - 1])
+        return Fit(last_offset, before.offset_limit, max(before.leader_epoch, epochs))
 
     def _doubt_last(
         self, out: Rows, count: int, behind: int, stop: int, before: Fit, header: bytes
@@ -217,11 +251,7 @@ class SegmentWalk:
         return True
 
     def _note(self, damage: Damage) -> None:
-        if len(self.damage) < MOST_DAMAGE:
-            self.damage.append(damage)
-        else:
-            last = self.damage[-1]
-            self.damage[-1] = replace(last, bytes=damage.position + damage.bytes - last.position)
+        noted(self.damage, damage)
 
     def _describe(self, position: int, size: int, stop: int, torn: bool) -> Damage:
         if self.file.is_unreadable(position, size):

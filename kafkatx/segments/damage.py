@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +28,16 @@ class Damage:
             f"unreadable {self.bytes:,} bytes at position {self.position:,} of {self.path}: expected "
             f"{self.expected}, found {self.found}"
         )
+
+
+MOST_DAMAGE = 10_000
+"""Stretches of damage kept for a file; the last one is stretched over all that follow."""
+
+
+def noted(damage: list[Damage], more: Damage) -> None:
+    """Add a stretch behind those that are known."""
+    if len(damage) < MOST_DAMAGE:
+        damage.append(more)
+    else:
+        last = damage[-1]
+        damage[-1] = replace(last, bytes=more.position + more.bytes - last.position)

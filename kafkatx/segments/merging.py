@@ -10,7 +10,7 @@ of files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,21 +79,43 @@ STATE_SHAPE = Shape(
 )
 
 
+def in_order(streams: Iterable[Stream]) -> list[Stream]:
+    """Sort streams as a merge wants them."""
+    return sorted(streams, key=lambda stream: (stream.first_offset, stream.source))
+
+
+class _Ahead:
+    """The streams that are not reached yet, with a look at the next one."""
+
+    def __init__(self, streams: Iterable[Stream]) -> None:
+        self._streams = iter(streams)
+        self.next = next(self._streams, None)
+
+    def begin_next(self, active: list[Stream]) -> None:
+        """Move the next stream, if there is one, to those that are read."""
+        if self.next is not None:
+            active.append(self.next)
+            self.next = next(self._streams, None)
+
+
 @dataclass(slots=True)
 class Merge:
-    """One merge; `diverged` collects what was set aside, with the number of its source."""
+    """One merge of streams that come in order of the offsets they begin at; they are asked for when they are reached.
+
+    `diverged` collects what was set aside, with the number of its source.
+    """
 
     shape: Shape
-    streams: list[Stream]
+    streams: Iterable[Stream]
     diverged: list[tuple[int, Any]] = field(default_factory=list)
     _leader_epoch: int = -1
     _held: tuple[Rows, Any] | None = None
 
     def windows(self) -> Iterator[Rows]:
         """Yield rows in offset order, each fact once."""
-        waiting = sorted(self.streams, key=lambda stream: (stream.first_offset, stream.source), reverse=True)
+        waiting = _Ahead(self.streams)
         active: list[Stream] = []
-        while waiting or active:
+        while waiting.next is not None or active:
             frontier = self._frontier(waiting, active)
             if frontier is None:
                 continue
@@ -108,19 +130,17 @@ class Merge:
                     yield rows
         yield from self._last()
 
-    def _frontier(self, waiting: list[Stream], active: list[Stream]) -> int | None:
+    def _frontier(self, waiting: _Ahead, active: list[Stream]) -> int | None:
         """Offset up to which every file that can contribute is loaded; None when nothing is active yet or any more."""
         for stream in active:
             stream.load()
         active[:] = [stream for stream in active if not stream.ended]
-        if not active and waiting:
-            active.append(waiting.pop())
-            return None
         if not active:
+            waiting.begin_next(active)
             return None
         frontier = min(int(stream.rows[self.shape.offset][-1]) for stream in active if stream.rows is not None)
-        if waiting and waiting[-1].first_offset <= frontier:
-            active.append(waiting.pop())
+        if waiting.next is not None and waiting.next.first_offset <= frontier:
+            waiting.begin_next(active)
             return None
         return frontier
 

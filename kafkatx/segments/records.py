@@ -78,13 +78,11 @@ class RecordWalk(SegmentWalk):
         check: int = CHECK_CONTROL,
         first_offset: int = 0,
         offset_limit: int = NO_LIMIT,
-        start: int = 0,
         largest_payload: int = LARGEST_PAYLOAD,
+        **walk: Any,
     ) -> None:
         """Prepare a walk as SegmentWalk does; `largest_payload` bounds the bytes that one batch's records may have."""
-        super().__init__(
-            file, check=check, first_offset=first_offset, offset_limit=offset_limit, start=start, bodies=True
-        )
+        super().__init__(file, check=check, first_offset=first_offset, offset_limit=offset_limit, bodies=True, **walk)
         self.largest_payload = largest_payload
 
     def record_chunks(self) -> Iterator[RecordChunk]:

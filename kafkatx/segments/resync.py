@@ -82,6 +82,14 @@ class Resync:
                 return end
         return self._first_chain(position + 1, fit)
 
+    def first_batch(self, position: int, fit: Fit) -> int | None:
+        """Position of the first batch that begins at `position` or behind it, by its CRC and by what follows it.
+
+        Nothing is known of what lies before: the batch may be part of a payload, or one that damage hid from whoever
+        read up to here. So it counts only if that reader arrives at it.
+        """
+        return self._first_chain(position, fit)
+
     def _ends(self, position: int, fit: Fit) -> Iterator[int]:
         """Ends of the batch at `position` by its witnesses; none of them need be right."""
         header = self.file.read(position, HEADER_SIZE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from kafkatx.kernels.transaction_log import (
     UNKNOWN_VALUE,
     walk_states,
 )
-from kafkatx.segments.batches import NO_LIMIT, Chunk, Rows, SegmentWalk
+from kafkatx.segments.batches import Chunk, Rows, SegmentWalk
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
@@ -39,10 +40,12 @@ EXPECTED = {
 class StateWalk(SegmentWalk):
     """One pass over the coordinator rows of a file; every batch is CRC-checked. Damage and ends as in SegmentWalk."""
 
-    def __init__(self, file: OpenFile, names: Names, *, first_offset: int = 0, offset_limit: int = NO_LIMIT) -> None:
-        """Prepare a walk of `file`; `names` gets the ids and partition lists it meets."""
-        super().__init__(file, check=CHECK_ALL, first_offset=first_offset, offset_limit=offset_limit, bodies=True)
+    def __init__(self, file: OpenFile, names: Names, **walk: Any) -> None:
+        """Prepare a walk of `file`; `names` gets the ids and partition lists it meets, `walk` is as of SegmentWalk."""
+        super().__init__(file, check=CHECK_ALL, bodies=True, **walk)
         self.names = names
+        self.unreadable: list[tuple[int, int]] = []
+        """Offsets (half-open) of the batches with records that can't be read, as far as the walk has come."""
 
     def state_chunks(self) -> Iterator[tuple[Rows, Rows]]:
         """Yield (batch rows, state rows in offset order) a chunk."""
@@ -68,6 +71,7 @@ class StateWalk(SegmentWalk):
         body = bytes(data[start + position + HEADER_SIZE : start + position + size])
         payload = decompress(Codec(int(row["attributes"][0]) & CODEC_BITS), body)
         if payload.problem:
+            self._lose(row[0])
             self._note(
                 Damage("entry", self.file.path, position, size, "records that can be decompressed", payload.problem)
             )
@@ -99,9 +103,15 @@ class StateWalk(SegmentWalk):
         rows["unknown_tags_code"] = names.unknown_tags.codes(data, places["tags_start"], places["tags_length"])
         return rows
 
+    def _lose(self, batch: Any) -> None:
+        lost = int(batch["base_offset"]), int(batch["last_offset"]) + 1
+        if self.unreadable[-1:] != [lost]:
+            self.unreadable.append(lost)
+
     def _note_problems(self, batches: Rows, problems: Rows) -> None:
         for problem in problems:
             batch = batches[int(problem["batch_row"])]
+            self._lose(batch)
             expected = EXPECTED[int(problem["outcome"])]
             found = f"a record at offset {int(problem['offset'])} that is none"
             self._note(Damage("entry", self.file.path, int(batch["position"]), int(batch["size"]), expected, found))

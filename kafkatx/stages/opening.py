@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from kafkatx.evidence.directories import Partition
+from kafkatx.evidence.file_reading import offset_limits, snapshot_entries
 from kafkatx.evidence.item import Item
-from kafkatx.evidence.reading import offset_limits, snapshot_entries
 from kafkatx.evidence.text_walk import TextWalk
 from kafkatx.kernels.batches import CHECK_NONE, HEADER_SIZE
 from kafkatx.rules.diagnosis import OpenedPlace

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from kafkatx.evidence.captures import Capture
@@ -12,18 +12,16 @@ from kafkatx.evidence.directories import DataDirectory, Partition, data_director
 from kafkatx.evidence.inventory import inventory
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.joining import Evidence, evidence
-from kafkatx.evidence.marks import explained_below, highest_mark, known_end, named_partitions
-from kafkatx.evidence.reach import Range
-from kafkatx.evidence.reading import PartitionReading
-from kafkatx.histories.coordinator import CoordinatorHistory, fold_state_partition
-from kafkatx.histories.spans import OpenAtStart, PartitionSpans, fold_partition
-from kafkatx.histories.story import CaptureFacts, Horizon, Labels, StateHorizon, Story, tell
-from kafkatx.kernels.spans import OPEN
+from kafkatx.evidence.marks import named_partitions
+from kafkatx.evidence.plans import PartitionPlan, partition_plans
+from kafkatx.histories.story import CaptureFacts, StateHorizon, Story, tell
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
-from kafkatx.segments.names import Names
 from kafkatx.stages.logs import newest_time, read_logs
-from kafkatx.terms.topics import COMPACTED, INTERNAL, TRANSACTION_STATE
+from kafkatx.stages.naming import named_alike
+from kafkatx.stages.partitions import PartitionStory, fold
+from kafkatx.terms.topics import TRANSACTION_STATE
+from kafkatx.text.events import LogFacts
 
 Progress = Callable[[str, int], None]
 """Called with a path and its size in bytes before it is read."""
@@ -74,181 +72,107 @@ def build_stories(
     `release` is that of the brokers, where somebody knows it; `log_zone_ms` what is to be taken from the times of logs
     that name no zone, None to estimate it.
     """
+    tick, telling = progress or (lambda path, size: None), Telling(as_of, release, log_zone_ms)
     for capture in found:
-        yield _Builder(capture, verify_all, progress or (lambda path, size: None), release, log_zone_ms).build(as_of)
+        partitions = [fold(_announced(plan, tick)) for plan in partition_plans(capture, verify_all)]
+        yield told(capture, partitions, *read_logs(capture, tick), telling)
+
+
+def _announced(plan: PartitionPlan, tick: Progress) -> PartitionPlan:
+    for file in plan.files:
+        tick(file.item.path, file.item.size)
+    return plan
 
 
 @dataclass(slots=True)
-class _Builder:
-    """One capture in work."""
+class Telling:
+    """What an engine knows beside the evidence.
 
-    capture: Capture
-    verify_all: bool
-    progress: Progress
-    release: tuple[int, ...]
-    log_zone_ms: int | None
-    names: Names = field(default_factory=Names)
-    coverage: list[Coverage] = field(default_factory=list)
-    damage: list[Damage] = field(default_factory=list)
-    diverged: list[tuple[str, str, int, Rows]] = field(default_factory=list)
-    coordinators: list[CoordinatorHistory] = field(default_factory=list)
-    partitions: list[PartitionSpans] = field(default_factory=list)
-    horizons: dict[int, Horizon] = field(default_factory=dict)
-    state_horizons: dict[int, StateHorizon] = field(default_factory=dict)
-    newest: int = -1
-    newest_of_clients: int = -1
+    `as_of` is "now" for ages, None for the end of the evidence; `release` that of the brokers, where somebody knows it;
+    `log_zone_ms` what is to be taken from the times of logs that name no zone, None to estimate it.
+    """
 
-    def build(self, as_of: int | None) -> CaptureStory:
-        """Read everything once and tell the story."""
-        segments = self.capture.segments()
-        for key in sorted(segments):
-            reading = PartitionReading(
-                self.capture,
-                *key,
-                segments[key],
-                self.verify_all,
-                explained_below(self.capture, key),
-                known_end(self.capture, key),
-            )
-            for _, item in segments[key]:
-                self.progress(item.path, item.size)
-            if key[0] == TRANSACTION_STATE:
-                self._read_states(reading)
-            else:
-                self._read_partition(reading)
-            self._close(reading)
-        logs, covered = read_logs(self.capture, self.progress)
-        self.coverage.extend(covered)
-        self._cover_the_rest()
-        self._miss_state_partitions()
-        known = (time for time in (self.newest, self.newest_of_clients, newest_time(logs)) if time >= 0)
-        end = as_of if as_of is not None else next(known, -1)
-        story = tell(
-            self._facts(end), self._labels(), self.coordinators, self.partitions, self.horizons, self.state_horizons,
-            logs, self.log_zone_ms,
-        )  # fmt: skip
-        files = {key: [item for _, item in copies] for key, copies in segments.items()}
-        return CaptureStory(self.capture, story, self.coverage, self.damage, self.diverged, files)
+    as_of: int | None = None
+    release: tuple[int, ...] = ()
+    log_zone_ms: int | None = None
 
-    def _read_states(self, reading: PartitionReading) -> None:
-        empty = self.names.list_code(())
-        history = fold_state_partition(
-            reading.state_windows(self.names), reading.partition, empty, self.names.partition_lists
-        )
-        self.coordinators.append(history)
-        self.newest = max(self.newest, history.last_timestamp)
-        self.state_horizons[reading.partition] = StateHorizon(
-            partition=reading.partition,
-            first_offset=history.first_offset,
-            log_end=history.next_offset,
-            first_dirty=highest_mark(self.capture, reading.key, "first_dirty"),
-            is_torn=_is_torn(reading.missing, history.next_offset),
-            newest=history.last_timestamp,
-            leader_epoch=history.leader_epoch,
-            last_gap=history.last_gap,
-            last_loss=max((end for _, end in reading.missing), default=-1),
-        )
 
-    def _miss_state_partitions(self) -> None:
-        """Where some partitions of the coordinator's log are at hand, say of the others that they are not."""
-        for partition in named_partitions(self.capture, TRANSACTION_STATE) if self.state_horizons else ():
-            nothing = StateHorizon(partition, -1, -1, -1, is_torn=True, newest=-1, leader_epoch=-1)
-            self.state_horizons.setdefault(partition, nothing)
+def told(
+    capture: Capture, partitions: list[PartitionStory], logs: LogFacts, covered: list[Coverage], telling: Telling
+) -> CaptureStory:
+    """Tell the story of a capture from its partitions, which come in order of their keys, and its logs.
 
-    def _read_partition(self, reading: PartitionReading) -> None:
-        code = self.names.partition_code(*reading.key)
-        log_start = self._log_start(reading)
-        snapshots = self.capture.entries(Kind.SNAPSHOT).get(reading.key, [])
-        open_before = [OpenAtStart(*entry) for entry in reading.open_before(log_start, snapshots)]
-        folded = fold_partition(reading.batch_windows(), code, open_before)
-        self.partitions.append(folded)
-        self._note_times(reading, folded)
-        self.horizons[code] = self._horizon(code, reading, folded, self._log_start(reading))
+    `covered` is the coverage of the logs.
+    """
+    labels = named_alike(partitions)
+    coverage = [entry for part in partitions for entry in part.coverage] + covered
+    states = {part.key[1]: part.state_horizon for part in partitions if part.state_horizon is not None}
+    story = tell(
+        _facts(capture, _end(partitions, logs, telling.as_of), telling.release),
+        labels,
+        [part.history for part in partitions if part.history is not None],
+        [part.spans for part in partitions if part.spans is not None],
+        {part.horizon.partition_code: part.horizon for part in partitions if part.horizon is not None},
+        {**states, **_missing_states(capture, states)},
+        logs,
+        telling.log_zone_ms,
+    )
+    return CaptureStory(
+        capture,
+        story,
+        _whole_coverage(capture, coverage),
+        [entry for part in partitions for entry in part.damage],
+        [(part.key[0], path, part.key[1], row) for part in partitions for path, row in part.diverged],
+        {part.key: part.items for part in partitions},
+    )
 
-    def _note_times(self, reading: PartitionReading, folded: PartitionSpans) -> None:
-        broker, client = int(folded.horizon["broker_time"]), int(folded.horizon["create_time"])
-        self.newest = max(self.newest, broker, client if reading.topic in INTERNAL else -1)
-        self.newest_of_clients = max(self.newest_of_clients, client)
 
-    def _horizon(self, code: int, reading: PartitionReading, folded: PartitionSpans, log_start: int) -> Horizon:
-        horizon = folded.horizon
-        first_dirty = highest_mark(self.capture, reading.key, "first_dirty")
-        compacted = reading.topic in COMPACTED or first_dirty >= 0 or int(horizon["cleaned_batches"]) > 0
-        missing, log_end = reading.missing, int(horizon["next_offset"])
-        return Horizon(
-            partition_code=code,
-            topic=reading.topic,
-            partition=reading.partition,
-            log_start=log_start,
-            log_end=log_end,
-            high_watermark=highest_mark(self.capture, reading.key, "high_watermarks"),
-            first_dirty=first_dirty,
-            copies=len({directory.path for directory, _ in reading.segments}),
-            is_compacted=compacted,
-            has_gaps=any(end <= log_end for _, end in missing) or _lacks_markers(folded, first_dirty),
-            is_torn=_is_torn(missing, log_end),
-            first_timestamp=int(horizon["first_timestamp"]),
-            newest=max(int(horizon["broker_time"]), int(horizon["create_time"])),
-            broker_time=int(horizon["broker_time"]),
-            plain_records=int(horizon["plain_records"]),
-            highest_epoch=int(horizon["highest_epoch"]),
-            highest_epoch_producer=int(horizon["highest_epoch_producer"]),
-            highest_epoch_offset=int(horizon["highest_epoch_offset"]),
-            is_printed=all(item.part is not None for _, item in reading.segments),
-        )
+def _end(partitions: list[PartitionStory], logs: LogFacts, as_of: int | None) -> int:
+    """The end of the evidence: the newest time a broker wrote, else a client, else a log."""
+    if as_of is not None:
+        return as_of
+    newest = max((part.newest for part in partitions), default=-1)
+    of_clients = max((part.newest_of_clients for part in partitions), default=-1)
+    return next((time for time in (newest, of_clients, newest_time(logs)) if time >= 0), -1)
 
-    def _log_start(self, reading: PartitionReading) -> int:
-        """Lowest log start of the copies.
 
-        That of a copy is its checkpoint's or its first segment's base offset, whichever is higher.
-        """
-        starts: dict[str, int] = {}
-        for directory, item in reading.segments:
-            base = max(0, item.base_offset)
-            if item.part is not None and item.base_offset < 0:
-                base = _first_offset(reading, item)
-            starts[directory.path] = min(starts.get(directory.path, base), base)
-        marks = {directory.path: directory.log_starts.get(reading.key, 0) for directory, _ in reading.segments}
-        return min(max(start, marks[path]) for path, start in starts.items())
+def _missing_states(capture: Capture, at_hand: dict[int, StateHorizon]) -> dict[int, StateHorizon]:
+    """Where some partitions of the coordinator's log are at hand, say of the others that they are not."""
+    named = named_partitions(capture, TRANSACTION_STATE) if at_hand else set()
+    return {
+        partition: StateHorizon(partition, -1, -1, -1, is_torn=True, newest=-1, leader_epoch=-1)
+        for partition in sorted(named - at_hand.keys())
+    }
 
-    def _close(self, reading: PartitionReading) -> None:
-        self.coverage.extend(reading.coverage)
-        self.damage.extend(reading.damage)
-        self.diverged.extend((reading.topic, path, reading.partition, row) for path, row in reading.diverged)
 
-    def _cover_the_rest(self) -> None:
-        """Every file that is no log segment is named too."""
-        read = {item.key for copies in self.capture.segments().values() for _, item in copies}
-        read |= {item.key for item in self.capture.texts(Kind.TEXT_LOG, Kind.SETTINGS)}
-        for directory in self.capture.directories:
-            for item in directory.items:
-                if item.key not in read:
-                    self.coverage.append(coverage_of(self.capture, item, directory.broker_id))
-        others = (item for item in self.capture.others if item.key not in read)
-        self.coverage.extend(coverage_of(self.capture, item, None) for item in others)
-        for entry in self.coverage:
-            if entry.kind == Kind.RECORDS.value and entry.status == "noted":
-                entry.status, entry.note = "read", "records as a console consumer listed them"
-        self.coverage.sort(key=lambda entry: entry.path)
+def _whole_coverage(capture: Capture, coverage: list[Coverage]) -> list[Coverage]:
+    """Name every file that is no log segment too."""
+    found = [*coverage]
+    read = {item.key for copies in capture.segments().values() for _, item in copies}
+    read |= {item.key for item in capture.texts(Kind.TEXT_LOG, Kind.SETTINGS)}
+    for directory in capture.directories:
+        found += [coverage_of(capture, item, directory.broker_id) for item in directory.items if item.key not in read]
+    found += [coverage_of(capture, item, None) for item in capture.others if item.key not in read]
+    for entry in found:
+        if entry.kind == Kind.RECORDS.value and entry.status == "noted":
+            entry.status, entry.note = "read", "records as a console consumer listed them"
+    return sorted(found, key=lambda entry: entry.path)
 
-    def _labels(self) -> Labels:
-        ids = [value.decode("utf-8", "replace") for value in self.names.transactional_ids.values]
-        return Labels(ids, self.names.topic_partitions, self.names.partition_lists)
 
-    def _facts(self, end: int) -> CaptureFacts:
-        directories = [directory for directory in self.capture.directories if directory.partitions]
-        ids = {directory.broker_id for directory in directories if directory.broker_id is not None}
-        modern = any(directory.cluster_id or directory.has_partition_metadata for directory in directories)
-        return CaptureFacts(
-            self.capture.name,
-            self.capture.cluster_id,
-            self.capture.fingerprint,
-            len(ids) + _unnamed(directories),
-            end,
-            modern or self.release >= FIRST_TO_RAISE_EPOCH,
-            self.release >= FIRST_TO_DESCRIBE_PRODUCERS or any(d.has_partition_metadata for d in directories),
-            len(ids),
-        )
+def _facts(capture: Capture, end: int, release: tuple[int, ...]) -> CaptureFacts:
+    directories = [directory for directory in capture.directories if directory.partitions]
+    ids = {directory.broker_id for directory in directories if directory.broker_id is not None}
+    modern = any(directory.cluster_id or directory.has_partition_metadata for directory in directories)
+    return CaptureFacts(
+        capture.name,
+        capture.cluster_id,
+        capture.fingerprint,
+        len(ids) + _unnamed(directories),
+        end,
+        modern or release >= FIRST_TO_RAISE_EPOCH,
+        release >= FIRST_TO_DESCRIBE_PRODUCERS or any(d.has_partition_metadata for d in directories),
+        len(ids),
+    )
 
 
 def _unnamed(directories: list[DataDirectory]) -> int:
@@ -256,23 +180,3 @@ def _unnamed(directories: list[DataDirectory]) -> int:
     held = {key for directory in directories if not directory.is_printed for key in directory.partitions}
     unnamed = [directory for directory in directories if directory.broker_id is None]
     return sum(1 for directory in unnamed if not (directory.is_printed and directory.partitions <= held))
-
-
-def _first_offset(reading: PartitionReading, item: Item) -> int:
-    """First offset that a page without a file's name shows: what lay before it is unknown."""
-    return next((entry.first_offset for entry in reading.coverage if entry.path == item.path and entry.first_offset), 0)
-
-
-def _lacks_markers(folded: PartitionSpans, first_dirty: int) -> bool:
-    """Whether data without a marker lie below the first dirty offset.
-
-    The cleaner stops before the first transaction that is open, and leaves markers as long as their data
-    (LogCleanerManager.cleanableOffsets): there was a marker, and the files lack it.
-    """
-    spans = folded.spans
-    return bool((((spans["flags"] & OPEN) != 0) & (spans["first_offset"] < first_dirty)).any())
-
-
-def _is_torn(missing: list[Range], log_end: int) -> bool:
-    """Whether the log went on behind what could be read of it."""
-    return any(end > max(log_end, 0) for _, end in missing)

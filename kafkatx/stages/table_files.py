@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.directories import LOGS, DataDirectory
+from kafkatx.evidence.file_reading import offset_limits
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.joining import Evidence
-from kafkatx.evidence.reading import offset_limits
 from kafkatx.evidence.text_walk import TextWalk
 from kafkatx.kernels.batches import CHECK_ALL, CHECK_CONTROL
 from kafkatx.kernels.packing import pack_ranges

@@ -1,5 +1,6 @@
 import pytest
 
+from kafkatx.evidence.item import Kind
 from kafkatx.evidence.marks import explained_below, highest_mark, known_end, named_partitions
 from kafkatx.segments.batches import NO_LIMIT
 from kafkatx.stages.stories import open_captures
@@ -20,25 +21,31 @@ def capture(directory):
     return found
 
 
+def end_of(directory):
+    found = capture(directory)
+    named = [*found.entries(Kind.LOG).get(ORDERS, []), *found.entries(Kind.SNAPSHOT).get(ORDERS, [])]
+    return known_end(found, ORDERS, named)
+
+
 def mark(directory, name, *lines):
     (directory / name).write_text("\n".join(["0", str(len(lines)), *lines, ""]))
 
 
 def test_the_end_is_as_high_as_any_mark_of_it(directory):
-    assert known_end(capture(directory), ORDERS) == 0
+    assert end_of(directory) == 0
     mark(directory, "recovery-point-offset-checkpoint", "orders 0 5")
-    assert known_end(capture(directory), ORDERS) == 5
+    assert end_of(directory) == 5
     mark(directory, "replication-offset-checkpoint", "orders 0 9", "orders 1 99")
-    assert known_end(capture(directory), ORDERS) == 9
+    assert end_of(directory) == 9
     (directory / "orders-0" / "00000000000000000012.snapshot").write_bytes(b"")
-    assert known_end(capture(directory), ORDERS) == 12
+    assert end_of(directory) == 12
     segment(directory / "orders-0", [], name="00000000000000000030.log")
-    assert known_end(capture(directory), ORDERS) == 30
+    assert end_of(directory) == 30
 
 
 def test_a_file_that_waits_for_its_deletion_says_nothing_of_the_end(directory):
     (directory / "orders-0" / "00000000000000000012.snapshot.deleted").write_bytes(b"")
-    assert known_end(capture(directory), ORDERS) == 0
+    assert end_of(directory) == 0
 
 
 def test_without_the_cleaners_checkpoint_only_internal_topics_may_have_been_cleaned(directory):

@@ -69,9 +69,9 @@ def test_a_file_that_breaks_off_without_a_known_limit_lost_one_offset_at_least()
 def test_batches_whose_records_are_none_are_lost_though_their_headers_are_whole():
     reach = FileReach(0, 0)
     reach.note(0, 5, 0)
-    reach.note(5, 9, 0, has_bad_records=True)
+    reach.note(5, 9, 0, [(6, 8)])
     reach.note(9, 12, 0)
-    assert (5, 9) in reach.lost
+    assert (reach.read, reach.lost) == ([(0, 6), (8, 12)], [(6, 8)])
 
 
 def test_what_another_copy_has_read_is_not_lost():

@@ -6,6 +6,7 @@ import pytest
 
 from kafkatx.kernels.batches import CHECK_ALL, CHECK_CONTROL, CHECK_NONE
 from kafkatx.segments import batches as walks
+from kafkatx.segments import damage as damages
 from kafkatx.segments.batches import SegmentWalk
 from kafkatx.sources.files import OpenFile
 from tests.building import batch, data_batch, marker, message, segment, with_crc
@@ -297,7 +298,7 @@ def test_a_sector_that_the_disk_refuses_is_damage_and_the_rest_is_read(engine, t
 
 
 def test_a_file_of_nothing_but_damage_keeps_a_bounded_list(engine, tmp_path, monkeypatch):
-    monkeypatch.setattr(walks, "MOST_DAMAGE", 5)
+    monkeypatch.setattr(damages, "MOST_DAMAGE", 5)
     made = [flipped(data_batch(number, 7), 70) for number in range(50)]
     read = Read(segment(tmp_path, made))
     assert (read.offsets, len(read.damage)) == ([], 5)

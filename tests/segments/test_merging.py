@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkatx.kernels.rows import BATCH
-from kafkatx.segments.merging import BATCH_SHAPE, BEGIN, Merge, Stream
+from kafkatx.segments.merging import BATCH_SHAPE, BEGIN, Merge, Stream, in_order
 
 
 def row(base_offset, last_offset=None, *, records=None, epoch=0, crc=None, **fields):
@@ -29,7 +29,7 @@ def merge(*files, chunk=2):
         parts = [table(rows[at : at + chunk]) for at in range(0, len(rows), chunk)]
         first = int(rows[0]["base_offset"]) if rows else 0
         streams.append(Stream(first, number, lambda parts=parts: iter(parts)))
-    merged = Merge(BATCH_SHAPE, streams)
+    merged = Merge(BATCH_SHAPE, in_order(streams))
     windows = list(merged.windows())
     found = [row for window in windows for row in window]
     return found, merged.diverged
@@ -148,7 +148,12 @@ def test_a_file_whose_beginning_is_not_known_is_merged_too():
         Stream(BEGIN, 0, lambda: iter([table([row(5), row(6)])])),
         Stream(0, 1, lambda: iter([table([row(0), row(1)]), table([row(6)])])),
     ]
-    assert offsets([found for window in Merge(BATCH_SHAPE, streams).windows() for found in window]) == [0, 1, 5, 6]
+    assert offsets([found for window in Merge(BATCH_SHAPE, in_order(streams)).windows() for found in window]) == [
+        0,
+        1,
+        5,
+        6,
+    ]
 
 
 def test_files_are_opened_only_when_the_merge_reaches_them():

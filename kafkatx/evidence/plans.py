@@ -1,0 +1,96 @@
+"""What is known of each partition before its log is read: its files, and what other files say of it.
+
+Grain: one partition of a capture. A plan is plain data, so that it can be read anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from kafkatx.evidence.captures import Capture
+from kafkatx.evidence.coverage import Coverage, coverage_of
+from kafkatx.evidence.directories import Partition
+from kafkatx.evidence.file_reading import FileReading, offset_limits
+from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.marks import explained_below, highest_mark, known_end
+from kafkatx.evidence.reach import FileReach
+from kafkatx.terms.topics import TRANSACTION_STATE
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """A file of the log: the data directory it lies in and the broker's id, None where that does not say."""
+
+    item: Item
+    directory: str
+    broker_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionPlan:
+    """One partition's log in a capture. Offsets are -1 where nothing says them.
+
+    `capture` has no directories here; `log_starts` are those of the checkpoints, by data directory; below
+    `explained_below` the cleaner may have removed offsets; `known_end` is how far the log reached at least.
+    """
+
+    capture: Capture
+    topic: str
+    partition: int
+    files: tuple[LogFile, ...]
+    snapshots: tuple[Item, ...]
+    log_starts: dict[str, int]
+    explained_below: int
+    known_end: int
+    high_watermark: int
+    first_dirty: int
+    verify_all: bool = False
+
+    @property
+    def key(self) -> Partition:
+        """(topic, partition)."""
+        return self.topic, self.partition
+
+    @property
+    def is_state_log(self) -> bool:
+        """Whether it is a partition of `__transaction_state`."""
+        return self.topic == TRANSACTION_STATE
+
+    def readings(self) -> list[FileReading]:
+        """Return a fresh reading of each file, in the order of `files`."""
+        limits = offset_limits([file.item for file in self.files])
+        return [
+            FileReading(
+                file.item,
+                self.coverage_of(file),
+                FileReach(number, file.item.base_offset),
+                limits[file.item.key],
+                self.verify_all,
+            )
+            for number, file in enumerate(self.files)
+        ]
+
+    def coverage_of(self, file: LogFile) -> Coverage:
+        """Begin the coverage of a file."""
+        return coverage_of(self.capture, file.item, file.broker_id)
+
+
+def partition_plans(capture: Capture, verify_all: bool = False) -> Iterator[PartitionPlan]:
+    """Yield the plan of every partition of which the capture holds a log, in order of topic and partition."""
+    segments, logs, snapshots = capture.segments(), capture.entries(Kind.LOG), capture.entries(Kind.SNAPSHOT)
+    alone = replace(capture, directories=[], others=[])
+    for key in sorted(segments):
+        named = [*logs.get(key, []), *snapshots.get(key, [])]
+        yield PartitionPlan(
+            alone,
+            *key,
+            tuple(LogFile(item, directory.path, directory.broker_id) for directory, item in segments[key]),
+            tuple(snapshots.get(key, [])),
+            {directory.path: directory.log_starts.get(key, 0) for directory, _ in segments[key]},
+            explained_below(capture, key),
+            known_end(capture, key, named),
+            highest_mark(capture, key, "high_watermarks"),
+            highest_mark(capture, key, "first_dirty"),
+            verify_all,
+        )

@@ -1,0 +1,196 @@
+"""Files read in stretches, each anywhere, and put together to what one walk from the beginning would have read.
+
+Stretch   the batches that begin in [begin, stop), bytes of the file; `stop` is a multiple of the stretch's size.
+Start     nobody walks headers to plan: a stretch finds its first batch by CRC (segments/resync.py).
+Seam      a stretch counts where the one before it ended at its first batch, that batch fits what the walk knew there
+          (offset above, leader epoch not lower), and nothing in it is damaged: then the whole walk would have read the
+          same, since all that it carries over is what the first batch must satisfy (the table of producers seen begins
+          empty at each stretch). Else it is read again from where the one before it ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kafkatx.evidence.file_reading import Ending, FileReading, Glance, glance
+from kafkatx.evidence.reach import Range
+from kafkatx.kernels.batches import HEADER_SIZE, MAGIC_AT
+from kafkatx.segments.batches import STRETCH_BYTES, Rows, SegmentWalk
+from kafkatx.segments.damage import noted
+from kafkatx.segments.names import Names
+from kafkatx.segments.resync import Fit, Resync
+from kafkatx.segments.transaction_log import StateWalk
+from kafkatx.sources.files import OpenFile
+
+NO_END = (1 << 63) - 1
+MODERN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a stretch of a file told.
+
+    `begin` and `stop` are its limits, `start` where its first batch begins (-1: none does), with the first bytes of
+    that batch as `header`; `end` is where the walk stood behind its last batch and `fit` what must follow there;
+    `is_over`: it found that nothing does. `notes` sum batches up, with the stretches of damage met before them;
+    `problem` is why the file could not be opened.
+    """
+
+    begin: int
+    stop: int
+    start: int
+    header: bytes
+    end: int
+    fit: Fit
+    is_over: bool = False
+    notes: tuple[tuple[Glance, int], ...] = ()
+    ended: Ending = field(default_factory=Ending)
+    problem: str | None = None
+
+    def follows(self, before: Told) -> bool:
+        """Whether a walk that has come to the end of `before` would have read the same in this stretch."""
+        if self.ended.damage or self.ended.torn:
+            return False
+        if self.start < 0:
+            return before.end >= self.stop
+        is_as_new = before.fit.leader_epoch < 0 or _leader_epoch(self.header) >= 0
+        return self.start == before.end and before.fit.admits(self.header) and is_as_new
+
+
+def stretches(size: int, stretch_bytes: int | None = None) -> list[Range]:
+    """Cut a file of `size` bytes into stretches of `stretch_bytes` (STRETCH_BYTES); the last one has no end."""
+    begins = list(range(0, max(size, 1), stretch_bytes or STRETCH_BYTES))
+    return list(zip(begins, [*begins[1:], NO_END], strict=True))
+
+
+@dataclass(slots=True)
+class StretchReading:
+    """One stretch while it is read; `told` is there when the rows are exhausted.
+
+    `given` says which file; `after` is what was told of the stretch before, None where that is not known.
+    """
+
+    given: FileReading
+    begin: int
+    stop: int
+    stretch_bytes: int | None = None
+    after: Told | None = None
+    told: Told | None = None
+    _notes: list[tuple[Glance, int]] = field(default_factory=list)
+
+    def batch_rows(self) -> Iterator[Rows]:
+        """Batches (kernels.rows.BATCH) in offset order."""
+        return self._rows(self.given.batch_walk, self._batches)
+
+    def state_rows(self, names: Names) -> Iterator[Rows]:
+        """Coordinator rows (kernels.rows.STATE) in offset order, named by `names`."""
+
+        def walk_of(file: OpenFile, **part: Any) -> StateWalk:
+            return self.given.state_walk(file, names, **part)
+
+        return self._rows(walk_of, self._states)
+
+    def _rows(
+        self, walk_of: Callable[..., Any], rows_of: Callable[[Any], Iterator[tuple[Rows, int]]]
+    ) -> Iterator[Rows]:
+        try:
+            file = OpenFile(self.given.item.path)
+        except OSError as error:
+            self.told = replace(self._nothing(self.begin), is_over=True, problem=str(error.strerror))
+            return
+        with file:
+            begin = self._begin(file)
+            if begin is None or begin >= self.stop:
+                self.told = self._nothing(begin if begin is not None and self.after else self.begin)
+                return
+            part = {"start": begin, "stop": self.stop, "stretch_bytes": self.stretch_bytes}
+            walk = walk_of(file, **part, fit=self.after.fit if self.after else None)
+            start = -1
+            for rows, position in rows_of(walk):
+                start = position if start < 0 else start
+                yield rows
+            self._tell(file, walk, start)
+
+    def _begin(self, file: OpenFile) -> int | None:
+        """Where the walk begins: known for the first stretch and behind a known one, else found by CRC."""
+        if self.after is not None:
+            return self.after.end
+        if self.begin == 0:
+            return 0
+        first_offset = max(0, self.given.item.base_offset)
+        return Resync(file).first_batch(self.begin, Fit(first_offset - 1, self.given.limit, -1))
+
+    def _batches(self, walk: SegmentWalk) -> Iterator[tuple[Rows, int]]:
+        for chunk in walk.chunks():
+            self._note(glance(chunk.rows), len(walk.damage))
+            yield chunk.rows, int(chunk.rows["position"][0])
+
+    def _states(self, walk: StateWalk) -> Iterator[tuple[Rows, int]]:
+        known = 0
+        for batches, rows in walk.state_chunks():
+            met = sum(one.kind != "entry" for one in walk.damage)
+            self._note(glance(batches, walk.unreadable[known:]), met)
+            known = len(walk.unreadable)
+            yield rows, int(batches["position"][0])
+
+    def _note(self, seen: Glance, met: int) -> None:
+        if self._notes and self._notes[-1][1] == met:
+            self._notes[-1] = (self._notes[-1][0].followed_by(seen), met)
+        else:
+            self._notes.append((seen, met))
+
+    def _nothing(self, end: int) -> Told:
+        fit = self.after.fit if self.after else Fit(-1, NO_END, -1)
+        return Told(self.begin, self.stop, -1, b"", end, fit)
+
+    def _tell(self, file: OpenFile, walk: SegmentWalk, start: int) -> None:
+        ended = Ending(walk.damage, walk.torn, walk.preallocated)
+        header = file.read(start, HEADER_SIZE) if start >= 0 else b""
+        is_over = walk.torn or walk.preallocated > 0
+        self.told = Told(
+            self.begin, self.stop, start, header, walk.end, walk.fit, is_over, tuple(self._notes), ended
+        )  # fmt: skip
+
+
+Again = Callable[[int, int, Told], Told]
+"""Reads the stretch [begin, stop) again behind what was told of the one before it."""
+
+
+def put_together(given: FileReading, parts: list[Told], again: Again) -> set[int]:
+    """Tell a file from its stretches, which are all of it and in order.
+
+    Coverage, reach and damage of `given` become those of one walk. Returns the begins of the stretches that count as
+    they were read; the others were read again, or are behind the end.
+    """
+    counted: set[int] = set()
+    ended, before, met = Ending(), parts[0], 0
+    for part in parts:
+        if part.problem is not None:
+            given.refuse(part.problem)
+            return counted
+        if part.begin > 0 and before.is_over:
+            break
+        if part.begin == 0 or part.follows(before):
+            counted.add(part.begin)
+            found = part if part.start >= 0 or part.begin == 0 else replace(part, end=before.end, fit=before.fit)
+        else:
+            found = again(part.begin, part.stop, before)
+        for seen, stretches_met in found.notes:
+            given.note(seen, met + stretches_met)
+        met += sum(one.kind != "entry" for one in found.ended.damage)
+        ended, before = _and(ended, found.ended), found
+    given.end(ended)
+    return counted
+
+
+def _and(one: Ending, other: Ending) -> Ending:
+    damage = list(one.damage)
+    for entry in other.damage:
+        noted(damage, entry)
+    return Ending(damage, other.torn, other.preallocated)
+
+
+def _leader_epoch(header: bytes) -> int:
+    return int.from_bytes(header[12:16], "big", signed=True) if header[MAGIC_AT] == MODERN else -1

@@ -1,0 +1,155 @@
+"""A partition's log folded: what the coordinator recorded, or which producer's data lie where, and how far it reaches.
+
+Grain: one partition of a capture (evidence/plans.py), its rows in offset order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from kafkatx.evidence.coverage import Coverage
+from kafkatx.evidence.directories import Partition
+from kafkatx.evidence.item import Item
+from kafkatx.evidence.plans import PartitionPlan
+from kafkatx.evidence.reach import Range
+from kafkatx.evidence.reading import PartitionReading
+from kafkatx.histories.coordinator import CoordinatorHistory, fold_state_partition
+from kafkatx.histories.spans import OpenAtStart, PartitionSpans, fold_partition
+from kafkatx.histories.story import Horizon, StateHorizon
+from kafkatx.kernels.spans import OPEN
+from kafkatx.segments.batches import Rows
+from kafkatx.segments.damage import Damage
+from kafkatx.segments.merging import Stream
+from kafkatx.segments.names import Names
+from kafkatx.terms.topics import COMPACTED, INTERNAL
+
+
+@dataclass(slots=True)
+class PartitionStory:
+    """What a partition tells. Codes of names are its own: `names` resolves them (stages/naming.py makes them common).
+
+    Of the coordinator's log `history` and `state_horizon` are there, of other logs `spans` and `horizon`. `newest` is
+    the newest time that a broker wrote, `newest_of_clients` that a client did (milliseconds, -1: none); `diverged` are
+    rows that contradict the log, with the file of each.
+    """
+
+    key: Partition
+    coverage: list[Coverage]
+    damage: list[Damage]
+    diverged: list[tuple[str, Rows]]
+    names: Names
+    history: CoordinatorHistory | None = None
+    state_horizon: StateHorizon | None = None
+    spans: PartitionSpans | None = None
+    horizon: Horizon | None = None
+    newest: int = -1
+    newest_of_clients: int = -1
+    items: list[Item] = field(default_factory=list)
+
+
+Streams = Callable[[PartitionReading], Iterable[Stream]]
+"""Where the rows of a partition come from: its files, or blocks of rows that were read of them elsewhere."""
+
+
+def fold(plan: PartitionPlan, streams: Streams = PartitionReading.streams) -> PartitionStory:
+    """Read a partition and fold it."""
+    reading = PartitionReading(plan)
+    story = _fold_states(reading, streams) if plan.is_state_log else _fold_batches(reading, streams)
+    story.coverage.extend(file.entry for file in reading.files)
+    story.damage.extend(reading.damage)
+    story.diverged.extend(reading.diverged)
+    story.items.extend(file.item for file in plan.files)
+    return story
+
+
+def _fold_states(reading: PartitionReading, streams: Streams) -> PartitionStory:
+    plan, names = reading.plan, reading.names
+    empty = names.list_code(())
+    windows = reading.windows(streams(reading))
+    history = fold_state_partition(windows, plan.partition, empty, names.partition_lists)
+    missing = reading.missing
+    horizon = StateHorizon(
+        partition=plan.partition,
+        first_offset=history.first_offset,
+        log_end=history.next_offset,
+        first_dirty=plan.first_dirty,
+        is_torn=_is_torn(missing, history.next_offset),
+        newest=history.last_timestamp,
+        leader_epoch=history.leader_epoch,
+        last_gap=history.last_gap,
+        last_loss=max((end for _, end in missing), default=-1),
+    )
+    return PartitionStory(
+        plan.key, [], [], [], names, history=history, state_horizon=horizon, newest=history.last_timestamp
+    )
+
+
+def _fold_batches(reading: PartitionReading, streams: Streams) -> PartitionStory:
+    """Fold a partition of data; the code of the partition is 0 until names are common."""
+    plan, code = reading.plan, 0
+    open_before = [OpenAtStart(*entry) for entry in reading.open_before(_log_start(plan, {}))]
+    folded = fold_partition(reading.windows(streams(reading)), code, open_before)
+    broker, client = int(folded.horizon["broker_time"]), int(folded.horizon["create_time"])
+    return PartitionStory(
+        plan.key, [], [], [], reading.names, spans=folded, horizon=_horizon(code, reading, folded),
+        newest=max(broker, client if plan.topic in INTERNAL else -1), newest_of_clients=client,
+    )  # fmt: skip
+
+
+def _horizon(code: int, reading: PartitionReading, folded: PartitionSpans) -> Horizon:
+    plan, horizon = reading.plan, folded.horizon
+    compacted = plan.topic in COMPACTED or plan.first_dirty >= 0 or int(horizon["cleaned_batches"]) > 0
+    missing, log_end = reading.missing, int(horizon["next_offset"])
+    first_offsets = {file.item.key: file.entry.first_offset or 0 for file in reading.files}
+    return Horizon(
+        partition_code=code,
+        topic=plan.topic,
+        partition=plan.partition,
+        log_start=_log_start(plan, first_offsets),
+        log_end=log_end,
+        high_watermark=plan.high_watermark,
+        first_dirty=plan.first_dirty,
+        copies=len({file.directory for file in plan.files}),
+        is_compacted=compacted,
+        has_gaps=any(end <= log_end for _, end in missing) or _lacks_markers(folded, plan.first_dirty),
+        is_torn=_is_torn(missing, log_end),
+        first_timestamp=int(horizon["first_timestamp"]),
+        newest=max(int(horizon["broker_time"]), int(horizon["create_time"])),
+        broker_time=int(horizon["broker_time"]),
+        plain_records=int(horizon["plain_records"]),
+        highest_epoch=int(horizon["highest_epoch"]),
+        highest_epoch_producer=int(horizon["highest_epoch_producer"]),
+        highest_epoch_offset=int(horizon["highest_epoch_offset"]),
+        is_printed=all(file.item.part is not None for file in plan.files),
+    )
+
+
+def _log_start(plan: PartitionPlan, first_offsets: dict[str, int]) -> int:
+    """Lowest log start of the copies.
+
+    That of a copy is its checkpoint's or its first segment's base offset, whichever is higher. A page without a file's
+    name begins at the first offset that it shows (`first_offsets`, by the key of the item): what lay before is unknown.
+    """
+    starts: dict[str, int] = {}
+    for file in plan.files:
+        base = max(0, file.item.base_offset)
+        if file.item.part is not None and file.item.base_offset < 0:
+            base = first_offsets.get(file.item.key, 0)
+        starts[file.directory] = min(starts.get(file.directory, base), base)
+    return min(max(start, plan.log_starts[path]) for path, start in starts.items())
+
+
+def _lacks_markers(folded: PartitionSpans, first_dirty: int) -> bool:
+    """Whether data without a marker lie below the first dirty offset.
+
+    The cleaner stops before the first transaction that is open, and leaves markers as long as their data
+    (LogCleanerManager.cleanableOffsets): there was a marker, and the files lack it.
+    """
+    spans = folded.spans
+    return bool((((spans["flags"] & OPEN) != 0) & (spans["first_offset"] < first_dirty)).any())
+
+
+def _is_torn(missing: list[Range], log_end: int) -> bool:
+    """Whether the log went on behind what could be read of it."""
+    return any(end > max(log_end, 0) for _, end in missing)
