@@ -6,6 +6,7 @@ Types   only those that Arrow, Parquet, Spark, DuckDB and Polars agree on: signe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,8 @@ BOOL, STRING, BINARY = pa.bool_(), pa.string(), pa.binary()
 TIME = pa.timestamp("us", tz="UTC")
 FIRST_MS, LAST_MS = 0, 253_402_300_799_999
 """Times that a calendar has: 1970 to 9999. Others (-1 is none; damage, hostile clients) are null."""
+_UNDECODED = re.compile("[\ud800-\udfff]")
+"""What Python makes of bytes in names of files that are no UTF-8; no table can hold it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +35,35 @@ class Column:
     null: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Order:
+    """How the rows of a table are sorted where it is written as a whole: ascending by these columns, null last.
+
+    The first columns are those that the commonest filter names, so that a reader skips what it doesn't ask for;
+    `because` says so. The last ones tell equal rows apart, so that the order is the same each time.
+    """
+
+    columns: tuple[str, ...]
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question that the table answers, and the query that asks it, in SQL that DuckDB and Spark both take."""
+
+    question: str
+    sql: str
+
+
 @dataclass(frozen=True)
 class Table:
-    """One table: its name, what one row is, and its columns in order."""
+    """One table: its name, what one row is, its columns in order, how its rows are sorted, and an example."""
 
     name: str
     row: str
     columns: tuple[Column, ...]
+    order: Order
+    example: Example
 
     @cached_property
     def schema(self) -> Any:
@@ -59,9 +84,7 @@ class Table:
 
     def rows(self, rows: Sequence[Mapping[str, Any]]) -> Any:
         """Return a RecordBatch of a few rows given as mappings; for tables that have an object a row anyway."""
-        columns = {
-            name: pa.array([row.get(name) for row in rows], column.type) for name, column in self._by_name.items()
-        }
+        columns = {name: _array([row.get(name) for row in rows], column.type) for name, column in self._by_name.items()}
         return self.batch(len(rows), columns)
 
     @cached_property
@@ -75,7 +98,25 @@ def _column(column: Column, value: Any, length: int) -> Any:
         return array if array.type == column.type else array.cast(column.type)
     if value is None:
         return pa.nulls(length, column.type)
-    return pa.repeat(pa.scalar(value, column.type), length)
+    return pa.repeat(_array([value], column.type)[0], length)
+
+
+def _array(values: list[Any], type_: Any) -> Any:
+    """Values as an array; bytes of file names that are no UTF-8 become U+FFFD."""
+    try:
+        return pa.array(values, type_)
+    except UnicodeEncodeError:
+        return pa.array([_well_formed(value) for value in values], type_)
+
+
+def _well_formed(value: Any) -> Any:
+    if isinstance(value, str):
+        return _UNDECODED.sub("\ufffd", value)
+    if isinstance(value, Mapping):
+        return {name: _well_formed(field) for name, field in value.items()}
+    if isinstance(value, list | tuple):
+        return [_well_formed(member) for member in value]
+    return value
 
 
 def numbers(values: Any, type_: Any, absent: int = -1) -> Any:
@@ -112,13 +153,14 @@ def names(codes: Any, words: Sequence[str | None]) -> Any:
     codes = np.ascontiguousarray(codes).astype(np.int64)
     bad = (codes < 0) | (codes >= len(words))
     indices = pa.array(np.where(bad, 0, codes), pa.int64(), mask=bad)
-    return pa.array(list(words) or [None], STRING).take(indices)
+    return _array(list(words) or [None], STRING).take(indices)
 
 
 def named(codes: Any, word_of: Any) -> Any:
     """Words by codes, few of many: `word_of` is asked once for each distinct code; negative is null."""
     distinct, at = np.unique(np.ascontiguousarray(codes), return_inverse=True)
-    return pa.array([word_of(int(code)) if code >= 0 else None for code in distinct], STRING).take(pa.array(at))
+    words = [word_of(int(code)) if code >= 0 else None for code in distinct]
+    return _array(words, STRING).take(pa.array(at))
 
 
 def structs(counts: Any, fields: Mapping[str, Any]) -> Any:

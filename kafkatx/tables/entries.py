@@ -7,7 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.tables.columns import INT16, INT32, INT64, PARTITION, PLACED, TIME, Column, Table, numbers, signed, times
+from kafkatx.tables.columns import (
+    INT16,
+    INT32,
+    INT64,
+    PARTITION,
+    PLACED,
+    TIME,
+    Column,
+    Example,
+    Order,
+    Table,
+    numbers,
+    signed,
+    times,
+)
 
 ABORTED_TRANSACTIONS = Table(
     "aborted_transactions",
@@ -20,6 +34,18 @@ ABORTED_TRANSACTIONS = Table(
         Column("last_offset", INT64, "offset of the ABORT marker"),
         Column("last_stable_offset", INT64, "last stable offset when it was appended"),
         Column("version", INT16, "version of the entry: 0"),
+    ),
+    Order(
+        ("topic", "partition", "capture", "last_offset", "path", "position"),
+        "what a consumer skips from an offset of a partition on is asked for, as in the index itself",
+    ),
+    Example(
+        "What does a read_committed consumer skip that reads payments-0 from offset 2 on?",
+        """\
+SELECT DISTINCT a.producer_id, a.first_offset, a.last_offset
+FROM aborted_transactions a
+WHERE a.topic = 'payments' AND a.partition = 0 AND a.last_offset >= 2
+ORDER BY a.last_offset""",
     ),
 )
 
@@ -37,6 +63,18 @@ PRODUCER_STATES = Table(
         Column("timestamp", TIME, "when the producer last wrote"),
         Column("coordinator_epoch", INT32, "epoch in its last marker", null="no marker yet"),
         Column("open_since_offset", INT64, "first offset of its open transaction", null="none is open"),
+    ),
+    Order(
+        ("producer_id", "capture", "topic", "partition", "snapshot_offset", "path", "position"),
+        "where a producer id wrote is asked for; `batches` is sorted by partition",
+    ),
+    Example(
+        "Where did a producer id write, and is a transaction of it open there?",
+        """\
+SELECT p.topic, p.partition, p.snapshot_offset, p.producer_epoch, p.last_offset, p.open_since_offset
+FROM producer_states p
+WHERE p.producer_id = 1
+ORDER BY p.topic, p.partition, p.snapshot_offset""",
     ),
 )
 

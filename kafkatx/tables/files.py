@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafkatx.tables.columns import COMMON, INT32, INT64, PARTITION, PLACED, STRING, TIME, Column, Table
+from kafkatx.tables.columns import COMMON, INT32, INT64, PARTITION, PLACED, STRING, TIME, Column, Example, Order, Table
 
 FILES = Table(
     "files",
@@ -28,6 +28,18 @@ FILES = Table(
         Column("last_timestamp", TIME, "newest time in it", null="no batch, or no time"),
         Column("note", STRING, "why it was left out, or what is wrong with it", null="nothing to say"),
     ),
+    Order(
+        ("topic", "partition", "capture", "base_offset", "path"),
+        "what is there of a partition is the question",
+    ),
+    Example(
+        "Which files are there of a partition, and are they whole?",
+        """\
+SELECT f.path, f.status, f.first_offset, f.last_offset, f.note
+FROM files f
+WHERE f.topic = 'payments' AND f.partition = 0
+ORDER BY f.path""",
+    ),
 )
 
 DAMAGE = Table(
@@ -40,5 +52,17 @@ DAMAGE = Table(
         Column("bytes", INT64, "how many", "bytes"),
         Column("expected", STRING, "what was expected there"),
         Column("found", STRING, "what was found"),
+    ),
+    Order(
+        ("topic", "partition", "capture", "path", "position"),
+        "what was lost of a partition is the question",
+    ),
+    Example(
+        "What was lost of each partition?",
+        """\
+SELECT d.topic, d.partition, d.kind, count(*) AS places, sum(d.bytes) AS bytes
+FROM damage d
+GROUP BY d.topic, d.partition, d.kind
+ORDER BY d.topic, d.partition, d.kind""",
     ),
 )

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from kafkatx.tables.columns import BOOL, COMMON, INT16, INT32, INT64, PLACED, STRING, TIME, Column, Table, struct_list
+from kafkatx.tables.columns import (
+    BOOL,
+    COMMON,
+    INT16,
+    INT32,
+    INT64,
+    PLACED,
+    STRING,
+    TIME,
+    Column,
+    Example,
+    Order,
+    Table,
+    struct_list,
+)
 
 FINDINGS = Table(
     "findings",
@@ -30,6 +44,18 @@ FINDINGS = Table(
         Column("remedies", struct_list(text=STRING, where=STRING, command=STRING, cost=STRING), "what to do"),
         Column("caused_by", STRING, "id of the finding that caused it", null="none did"),
     ),
+    Order(
+        ("rule", "capture", "from", "id"),
+        "a kind of finding is asked for, over all captures",
+    ),
+    Example(
+        "Where was somebody fenced, and when?",
+        """\
+SELECT f.capture, f.from, f.verdict, f.transactional_id, f.summary
+FROM findings f
+WHERE f.rule = 'fenced_by_new_instance'
+ORDER BY f.from""",
+    ),
 )
 
 EVIDENCE = Table(
@@ -45,5 +71,17 @@ EVIDENCE = Table(
         Column("at", TIME, "its time", null="not known"),
         Column("text", STRING, "what stands there"),
         Column("crc_valid", BOOL, "whether the CRC of its batch is right", null="no file holds it, or an old format"),
+    ),
+    Order(
+        ("finding_id", "capture", "number"),
+        "the places of a finding are asked for",
+    ),
+    Example(
+        "What proves the findings of a rule?",
+        """\
+SELECT e.finding_id, e.number, e.path, e.position, e.text
+FROM evidence e JOIN findings f ON f.id = e.finding_id AND f.capture = e.capture
+WHERE f.rule = 'fenced_by_new_instance'
+ORDER BY e.finding_id, e.number""",
     ),
 )

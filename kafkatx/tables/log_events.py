@@ -14,6 +14,8 @@ from kafkatx.tables.columns import (
     STRING,
     TIME,
     Column,
+    Example,
+    Order,
     Table,
     named,
     names,
@@ -51,6 +53,18 @@ LOG_EVENTS = Table(
         Column("producer_epoch", INT32, "producer epoch"),
         Column("detail", STRING, "what else the line says"),
         Column("text", STRING, "the line, cut at 4 KiB"),
+    ),
+    Order(
+        ("at", "capture", "path", "position"),
+        "a time is asked for",
+    ),
+    Example(
+        "What did all logs say around a moment?",
+        """\
+SELECT l.at, l.side, l.kind, l.transactional_id, l.exception, l.path, l.line
+FROM log_events l
+WHERE l.at BETWEEN '2026-11-21T10:29:01Z' AND '2026-11-21T10:29:02Z'
+ORDER BY l.at""",
     ),
 )
 

@@ -19,6 +19,8 @@ from kafkatx.tables.columns import (
     STRING,
     TIME,
     Column,
+    Example,
+    Order,
     Table,
     flags,
     names,
@@ -62,6 +64,19 @@ BATCHES = Table(
         Column("crc_valid", BOOL, "whether the bytes have it", null="not checked"),
         Column("size", INT32, "the whole batch", "bytes"),
     ),
+    Order(
+        ("topic", "partition", "capture", "base_offset", "path", "position"),
+        "a partition, or a stretch of its offsets, is asked for",
+    ),
+    Example(
+        "How much did each producer write to a partition?",
+        """\
+SELECT b.producer_id, b.producer_epoch, count(*) AS batches, sum(b.record_count) AS records
+FROM batches b
+WHERE b.topic = 'payments' AND b.partition = 0 AND NOT b.is_control
+GROUP BY b.producer_id, b.producer_epoch
+ORDER BY b.producer_id, b.producer_epoch""",
+    ),
 )
 
 RECORDS = Table(
@@ -88,6 +103,18 @@ RECORDS = Table(
         Column("is_transactional", BOOL, "belongs to a transaction"),
         Column("is_control", BOOL, "a control record: no consumer is given it"),
     ),
+    Order(
+        ("topic", "partition", "capture", "offset", "path", "position"),
+        "a partition, or a stretch of its offsets, is asked for",
+    ),
+    Example(
+        "Who wrote what stands at some offsets?",
+        """\
+SELECT r.offset, r.timestamp, r.producer_id, r.producer_epoch, octet_length(r.value) AS value_bytes
+FROM records r
+WHERE r.topic = 'payments' AND r.partition = 0 AND r.offset BETWEEN 0 AND 9
+ORDER BY r.offset""",
+    ),
 )
 
 MARKERS = Table(
@@ -101,6 +128,19 @@ MARKERS = Table(
         *_PRODUCER,
         Column("kind", STRING, "COMMIT or ABORT"),
         Column("coordinator_epoch", INT32, "epoch of the coordinator that decided"),
+    ),
+    Order(
+        ("topic", "partition", "capture", "offset", "path", "position"),
+        "the marker that follows an offset of a partition is asked for",
+    ),
+    Example(
+        "Which marker ended the transaction that producer 1 wrote to payments-0 at offset 3?",
+        """\
+SELECT m.kind, m.offset, m.timestamp, m.producer_epoch
+FROM markers m
+WHERE m.topic = 'payments' AND m.partition = 0 AND m.offset > 3 AND m.producer_id = 1
+ORDER BY m.offset
+LIMIT 1""",
     ),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafkatx.tables.columns import COMMON, INT64, STRING, Column, Table
+from kafkatx.tables.columns import COMMON, INT64, STRING, Column, Example, Order, Table
 
 SETTINGS = Table(
     "settings",
@@ -17,5 +17,17 @@ SETTINGS = Table(
         Column("value", STRING, "the value; of secrets [hidden]", null="set to nothing"),
         Column("default", STRING, "default of the release", null="no default, or releases differ and none is known"),
         Column("origin", STRING, "explicit (a file), printed (by the program, defaults as well)"),
+    ),
+    Order(
+        ("name", "capture", "scope", "path", "line", "client_id"),
+        "a setting is asked for, over all programs",
+    ),
+    Example(
+        "Which values of a setting are in force?",
+        """\
+SELECT s.scope, s.transactional_id, s.value, s.default, s.origin, s.path
+FROM settings s
+WHERE s.name = 'transaction.timeout.ms'
+ORDER BY s.path""",
     ),
 )

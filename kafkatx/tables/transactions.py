@@ -18,6 +18,8 @@ from kafkatx.tables.columns import (
     STRING,
     TIME,
     Column,
+    Example,
+    Order,
     Table,
     flags,
     names,
@@ -69,6 +71,18 @@ TRANSACTION_STATES = Table(
             null="none is",
         ),
     ),
+    Order(
+        ("transactional_id", "capture", "partition", "offset", "path"),
+        "an id is asked for; which partition holds it follows from its hash and tells nothing",
+    ),
+    Example(
+        "What did the coordinator note of an id?",
+        """\
+SELECT s.offset, s.timestamp, s.state, s.producer_id, s.producer_epoch
+FROM transaction_states s
+WHERE s.transactional_id = 'payments-eu-1'
+ORDER BY s.offset""",
+    ),
 )
 
 TRANSACTIONS = Table(
@@ -104,6 +118,19 @@ TRANSACTIONS = Table(
         Column("begin_offset", INT64, "offset of its first row", null="not at hand"),
         Column("decision_offset", INT64, "offset of its Prepare row", null="not at hand"),
         Column("completion_offset", INT64, "offset of its Complete row", null="not at hand"),
+    ),
+    Order(
+        ("started_at", "capture", "transactional_id", "producer_id", "begin_offset"),
+        "a time is asked for, like the last month; for one id there is `transaction_states`, sorted by it",
+    ),
+    Example(
+        "Which transactions that began in an hour lasted longest?",
+        """\
+SELECT t.transactional_id, t.started_at, t.outcome, t.ended_by, t.completed_at - t.started_at AS lasted
+FROM transactions t
+WHERE t.started_at >= '2026-11-21T10:00:00Z' AND t.started_at < '2026-11-21T11:00:00Z'
+ORDER BY lasted DESC
+LIMIT 5""",
     ),
 )
 

@@ -6,6 +6,7 @@ import pytest
 
 from kafkatx.tables.catalogue import TABLES
 from kafkatx.tables.columns import COMMON, INT32, INT64, STRING, named, names, numbers, structs, times
+from kafkatx.tables.findings import FINDINGS
 from kafkatx.tables.logs import BATCHES, binaries
 from kafkatx.terms.transaction_states import TransactionState
 
@@ -62,6 +63,23 @@ def test_every_column_is_explained_once_and_has_a_type_that_every_engine_reads(t
     assert table.row
 
 
+@pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
+def test_a_table_is_sorted_by_columns_of_its_own_that_tell_captures_apart(table):
+    kinds = [table.schema.field(name).type for name in table.order.columns]
+    assert not [kind for kind in kinds if pa.types.is_nested(kind)]
+    assert len(set(table.order.columns)) == len(table.order.columns)
+    assert "capture" in table.order.columns
+    assert table.order.because
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
+def test_an_example_asks_its_table_by_the_first_column_that_it_is_sorted_by(table):
+    tables, _, condition = table.example.sql.partition("WHERE")
+    assert f"{table.name} " in f"{tables} "
+    assert table.example.question.endswith("?")
+    assert table.name in ("damage", "evidence") or f".{table.order.columns[0]} " in condition
+
+
 def test_all_tables_are_in_the_catalogue_by_their_names():
     assert {name: table.name for name, table in TABLES.items()} == {name: name for name in CONTRACT}
 
@@ -73,6 +91,14 @@ def test_what_is_absent_is_null_and_never_minus_one():
 def test_a_time_that_no_calendar_has_is_null():
     found = times(np.array([-1, 0, 1_795_256_939_889, 2**62], np.int64))
     assert found.cast(INT64).to_pylist() == [None, 0, 1_795_256_939_889_000, None]
+
+
+def test_bytes_of_a_file_name_that_are_no_text_are_marked_in_every_kind_of_column():
+    bad, good = "or\udcffders-0", "or\ufffdders-0"
+    assert BATCHES.batch(1, {"path": bad}).column("path").to_pylist() == [good]
+    assert names(np.array([0]), (bad,)).to_pylist() == named(np.array([0]), lambda code: bad).to_pylist() == [good]
+    found = FINDINGS.rows([{"summary": bad, "steps": [{"text": bad, "because": None}]}]).to_pylist()[0]
+    assert (found["summary"], found["steps"]) == (good, [{"text": good, "because": None}])
 
 
 def test_a_code_without_a_word_is_null():
