@@ -150,15 +150,16 @@ def ids_in_logs(items: Iterable[Item]) -> set[str]:
     texts = [(item.path, item.part) for item in items if item.part and item.kind in (Kind.TEXT_LOG, Kind.SETTINGS)]
     if not texts:
         return set()
-    from kafkatx.text.logs.reading import LogReader
+    from kafkatx.text.logs.reading import read_log
 
-    reader, found = LogReader(), set[int]()
+    named = set[str]()
     for path, part in texts:
         with contextlib.suppress(OSError), OpenFile(path) as file:
-            for events in reader.read(file, part, 0):
-                found.update(set(events["transactional_id_code"].tolist()) - {-1})
-    named = {setting.value for setting in reader.settings if setting.name == "transactional.id" and setting.value}
-    return {reader.strings[code] for code in found} | named
+            facts = read_log(file, part)
+            codes = np.unique(facts.events["transactional_id_code"])
+            named.update(facts.strings[code] for code in codes[codes >= 0].tolist())
+            named.update(one.value for one in facts.settings if one.name == "transactional.id" and one.value)
+    return named
 
 
 def digest(items: Iterable[Item]) -> str:

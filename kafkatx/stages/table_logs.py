@@ -13,7 +13,8 @@ from kafkatx.stages.table_files import Batches, Source, opened
 from kafkatx.tables.columns import STRING
 from kafkatx.tables.log_events import log_events
 from kafkatx.terms.events import Side
-from kafkatx.text.logs.reading import LogReader
+from kafkatx.text.events import LogFacts
+from kafkatx.text.logs.reading import read_log
 
 LONGEST_TEXT = 4096
 """Bytes of a line that the table shows."""
@@ -28,15 +29,14 @@ def event_table(found: Iterable[Source]) -> Batches:
 
 
 def _events(source: Source, file: OpenFile) -> Iterator[Any]:
-    reader, part = LogReader(), source.item.part
+    facts = read_log(file, source.item.part) if source.item.part else LogFacts()
     common = source.common()
     del common["topic"], common["partition"]
-    for rows in reader.read(file, part, 0) if part else ():
-        if len(rows):
-            side = Side(int(rows["side"][0])).name
-            roots = [trace.root.exception for trace in reader.traces]
-            clock = {**common, "clock": f"the {side}'s, in the zone of its log"}
-            yield log_events(rows, reader.strings, roots, _texts(file, rows), clock)
+    if len(facts.events):
+        side = Side(int(facts.events["side"][0])).name
+        roots = [trace.root.exception for trace in facts.traces]
+        clock = {**common, "clock": f"the {side}'s, in the zone of its log"}
+        yield log_events(facts.events, facts.strings, roots, _texts(file, facts.events), clock)
 
 
 def _texts(file: OpenFile, rows: Any) -> Any:

@@ -66,7 +66,7 @@ class LogSource:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting as it stands somewhere. `block` numbers the group of settings that were printed together.
+    """One setting as it stands somewhere. `block` numbers the groups of settings that stand together, in their source.
 
     `scope` is producer, consumer, admin, broker, topic, streams, connect, librdkafka, or unknown. `is_printed`: it
     stands in a `... values:` block of a log, where defaults are printed like what was set.

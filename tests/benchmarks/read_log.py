@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.logs.matching import prefilter
-from kafkatx.text.logs.reading import LogReader
+from kafkatx.text.logs.reading import read_log
 from kafkatx.text.pages.part import Part, PartKind
 
 
@@ -21,10 +21,9 @@ def literals(path: Path) -> Path:
 
 def count(path: str) -> int:
     """Events of a log, those that were counted instead of kept included."""
-    reader = LogReader()
     with OpenFile(path) as file:
-        part = Part(PartKind.LOG, 0, file.size, 1)
-        return sum(len(events) + int(events["repeats"].sum()) for events in reader.read(file, part, 0))
+        events = read_log(file, Part(PartKind.LOG, 0, file.size, 1)).events
+    return len(events) + int(events["repeats"].sum())
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from kafkatx.rules import (
@@ -17,8 +16,7 @@ from kafkatx.rules import (
 from kafkatx.rules.finding import Finding
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.events import LogFacts
-from kafkatx.text.logs.reading import LogReader
+from kafkatx.text.logs.reading import read_log
 from kafkatx.text.pages.part import Part, PartKind
 from tests.rules.log_told import by_logs, findings
 
@@ -70,11 +68,8 @@ def read(folder: Path, text: str) -> dict[str, Finding]:
     """Findings of the rules in a text, by rule; every rule speaks once at most."""
     path = folder / "application.log"
     path.write_text(text)
-    reader, facts = LogReader(), LogFacts()
-    facts.events = np.concatenate(
-        list(reader.read(OpenFile(str(path)), Part(PartKind.LOG, 0, path.stat().st_size, 1), 0))
-    )
-    facts.sources, facts.strings, facts.traces = [reader.source()], reader.strings, reader.traces
+    with OpenFile(str(path)) as file:
+        facts = read_log(file, Part(PartKind.LOG, 0, file.size, 1))
     found = [finding for rule in RULES for finding in findings(rule.check, by_logs(facts))]
     assert len({finding.rule for finding in found}) == len(found)
     return {finding.rule: finding for finding in found}

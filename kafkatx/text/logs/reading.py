@@ -8,7 +8,6 @@ no interest. What repeats itself without end is counted instead of kept (thinnin
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 from kafkatx.kernels.rows import EVENT
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import EventKind, Level, Side
-from kafkatx.text.events import LogSource, Setting, Trace
+from kafkatx.text.events import LogFacts, LogSource
 from kafkatx.text.lines import lines
 from kafkatx.text.logs.columns import PENDING, Columns, is_fast, read_columns
 from kafkatx.text.logs.entries import Cut, Entry, cuts, entry_at, shape_of
@@ -36,64 +35,42 @@ DIGEST_BYTES = 4096
 """Bytes of a source's beginning that its digest is made of."""
 LAST_BYTES = 1 << 13
 """Bytes of a source's end that tell when it ends."""
+SOURCE = 0
+"""Number of the source in what is read of it."""
 SAMPLE_LINES = 200
 """Lines of a source's beginning that tell its layout, and when it begins."""
 MOST_STRINGS = 100_000
 """Strings of a source above which those go that no kept event points to."""
 
 
-class LogReader:
-    """Reads logs, one part of a file at a time, into events that share one table of strings and one of traces."""
+def read_log(file: OpenFile, part: Part) -> LogFacts:
+    """Read a part of a file.
 
-    def __init__(self) -> None:
-        self._strings = Strings()
-        self._settings: list[Setting] = []
-        self._blocks = 0
-
-    @property
-    def strings(self) -> list[str]:
-        """The interned strings, by code."""
-        return self._strings.texts()
-
-    @property
-    def traces(self) -> list[Trace]:
-        """The traces, by code."""
-        return self._strings.traces
-
-    @property
-    def settings(self) -> list[Setting]:
-        """What `... values:` blocks say, of all that was read."""
-        return self._settings
-
-    def read(self, file: OpenFile, part: Part, source: int) -> Iterator[Any]:
-        """Yield the events of a part of a file (arrays of dtype EVENT, in order of lines)."""
-        reading = _Reading(file, part, source, self._blocks)
-        yield from reading.run(self._strings)
-        self._settings += reading.blocks.settings
-        self._blocks = reading.blocks.block
-        self._source = reading.summary()
-
-    def source(self) -> LogSource:
-        """What is known of the part that was read last."""
-        return self._source
+    Returns:
+        What it says: events in order of lines, itself as the only source (number 0), codes of its own.
+    """
+    reading = _Reading(file, part)
+    events = reading.run()
+    strings = reading.strings
+    return LogFacts([reading.summary()], events, strings.texts(), strings.traces, reading.blocks.settings)
 
 
 class _Reading:
     """One part of one file while it is read."""
 
-    def __init__(self, file: OpenFile, part: Part, source: int, block: int) -> None:
-        self.file, self.part, self.number = file, part, source
+    def __init__(self, file: OpenFile, part: Part) -> None:
+        self.file, self.part = file, part
         self.strings = Strings()
         self.thinning = Thinning()
-        self.blocks = ValuesBlocks(source, block)
+        self.blocks = ValuesBlocks(SOURCE)
         self.window = window_of(file, part)
         self.sides = {Side.broker: 0, Side.client: 0}
         self.brokers: dict[int, int] = {}
         self.is_zoned = False
         self.lowest = int(Level.unknown)
 
-    def run(self, strings: Strings) -> Iterator[Any]:
-        """Read everything; yield what is kept, its strings moved to the common table."""
+    def run(self) -> Any:
+        """Read everything; return the events that are kept, and keep no string but theirs."""
         sample = [line.text for line in islice(lines(self.file, self.part.position, self.part.end), SAMPLE_LINES)]
         self.framer = Framer(sample, day_of_name(self.file.path))
         framed = [self.framer.frame(text) for text in sample]
@@ -108,8 +85,8 @@ class _Reading:
         is_call = (events["kind"] == EventKind.failure) & (events["api_code"] >= 0) & (events["side"] < 0)
         events["side"] = np.where(is_call, Side.client, np.where(events["side"] < 0, self.side, events["side"]))
         self._name_broker(events)
-        self.strings.move(events, strings)
-        yield events
+        self._keep_strings_of(events)
+        return events
 
     @property
     def side(self) -> Side:
@@ -149,7 +126,7 @@ class _Reading:
         if rows:
             parts.append(np.array(rows, EVENT))
         for events in parts:
-            events["source"] = self.number
+            events["source"] = SOURCE
         if parts:
             events = np.concatenate(parts)
             self.thinning.add(events[np.argsort(events["position"], kind="stable")])
@@ -176,9 +153,12 @@ class _Reading:
 
     def _forget_strings(self) -> None:
         if self.strings.size > MOST_STRINGS:
-            events, fewer = self.thinning.thin(), Strings()
-            self.strings.move(events, fewer)
-            self.strings = fewer
+            self._keep_strings_of(self.thinning.thin())
+
+    def _keep_strings_of(self, events: Any) -> None:
+        fewer = Strings()
+        self.strings.move(events, fewer)
+        self.strings = fewer
 
     def _with_traces(self, events: Any) -> Any:
         """Read the text of kept events once more whose stack traces nobody has looked at yet."""

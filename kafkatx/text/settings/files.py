@@ -65,16 +65,15 @@ class Group:
     kind: str = UNKNOWN
 
 
-def settings_of_file(lines: Iterable[Line], source: int, first_block: int = 0) -> list[Setting]:
+def settings_of_file(lines: Iterable[Line], source: int) -> list[Setting]:
     """Return the settings of a file (or of a stretch of a page), in the order that they stand in.
 
     Args:
         lines: its lines; consumed once.
         source: number of the source that they stand in.
-        first_block: number of the first group; the others count on, so that groups of all sources can differ.
     """
     found: list[Setting] = []
-    for number, group in enumerate(_groups(lines), first_block):
+    for number, group in enumerate(_groups(lines)):
         found.extend(_settings(group, source, number))
     return found
 

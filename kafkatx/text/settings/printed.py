@@ -60,7 +60,6 @@ class ValuesBlocks:
     _lead: str | None = None
     _pairs: list[tuple[int, str, str]] = field(default_factory=list)
     _last: dict[str, str] = field(default_factory=dict)
-    _count: int = 0
 
     @property
     def is_open(self) -> bool:
@@ -93,7 +92,6 @@ class ValuesBlocks:
                 if is_known(name)
             )
             self.block += 1
-            self._count += 1
         self._title, self._pairs = None, []
 
     def _take(self, number: int, text: str, is_inside: bool = False) -> bool:
@@ -111,4 +109,4 @@ class ValuesBlocks:
     def _is_kept(self) -> bool:
         values = {name: value for _, name, value in self._pairs if name not in _IDENTITIES}
         is_new, self._last = values != self._last, values
-        return self._count < MOST_BLOCKS or is_new
+        return self.block < MOST_BLOCKS or is_new

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.events import LogSource, Setting
-from kafkatx.text.logs.reading import LogReader
+from kafkatx.text.events import LogFacts, LogSource, Setting
+from kafkatx.text.logs.reading import read_log
 from kafkatx.text.pages.part import Part, PartKind
 
 Event = Mapping[str, Any]
@@ -14,21 +14,23 @@ Event = Mapping[str, Any]
 
 def read(path: Path, position: int = 0, line: int = 1) -> tuple[list[Event], LogSource, list[Setting]]:
     """Events with strings and traces in place of codes, the source, and the settings."""
-    reader = LogReader()
     with OpenFile(str(path)) as file:
-        arrays = list(reader.read(file, Part(PartKind.LOG, position, file.size, line), 0))
-    strings, traces = reader.strings, reader.traces
+        facts = read_log(file, Part(PartKind.LOG, position, file.size, line))
+    return plain_events(facts), facts.sources[0], facts.settings
+
+
+def plain_events(facts: LogFacts) -> list[Event]:
+    """Events with strings and traces in place of codes."""
     found = []
-    for events in arrays:
-        for event in events:
-            values = {name: event[name].item() for name in events.dtype.names}
-            for name, code in values.items():
-                if name == "trace_code":
-                    values[name] = traces[code] if code >= 0 else None
-                elif name.endswith("_code"):
-                    values[name] = strings[code] if code >= 0 else None
-            found.append({name.removesuffix("_code"): value for name, value in values.items()})
-    return found, reader.source(), reader.settings
+    for event in facts.events:
+        values = {name: event[name].item() for name in facts.events.dtype.names}
+        for name, code in values.items():
+            if name == "trace_code":
+                values[name] = facts.traces[code] if code >= 0 else None
+            elif name.endswith("_code"):
+                values[name] = facts.strings[code] if code >= 0 else None
+        found.append({name.removesuffix("_code"): value for name, value in values.items()})
+    return found
 
 
 def read_text(folder: Path, text: str | bytes, name: str = "server.log") -> list[Event]:

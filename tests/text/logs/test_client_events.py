@@ -17,7 +17,7 @@ from kafkatx.terms.catalogue.templates import parse_template
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import Trace
 from kafkatx.text.logs.filling import names
-from kafkatx.text.logs.reading import LogReader
+from kafkatx.text.logs.reading import read_log
 from kafkatx.text.pages.part import Part, PartKind
 from tests.evidence import cases
 
@@ -43,10 +43,9 @@ class Event:
 
 
 def read(path: Path) -> list[Event]:
-    reader, file = LogReader(), OpenFile(str(path))
-    arrays = list(reader.read(file, Part(PartKind.LOG, 0, file.size, 1), 0))
-    strings, traces = reader.strings, reader.traces
-    return [event(row, strings, traces) for rows in arrays for row in rows]
+    with OpenFile(str(path)) as file:
+        facts = read_log(file, Part(PartKind.LOG, 0, file.size, 1))
+    return [event(row, facts.strings, facts.traces) for row in facts.events]
 
 
 def event(row: Any, strings: list[str], traces: list[Trace]) -> Event:

@@ -101,9 +101,8 @@ def test_two_kinds_of_client_in_one_file_are_two_groups():
     assert [(setting.scope, setting.block) for setting in found] == [("consumer", 0)] * 3 + [("producer", 1)] * 2
 
 
-def test_groups_count_on_from_where_the_caller_is():
-    lines = [Line(1, 0, "acks=all")]
-    assert [setting.block for setting in settings_of_file(lines, 3, first_block=7)] == [7]
+def test_settings_name_the_source_that_the_caller_gives():
+    assert [setting.source for setting in settings_of_file([Line(1, 0, "acks=all")], 3)] == [3]
 
 
 # Other forms.
