@@ -9,9 +9,10 @@ of the two.
 from __future__ import annotations
 
 import hashlib
+import pickle
 import types
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
@@ -71,7 +72,7 @@ class Kernel(Generic[P, R]):
     def compiled(self) -> Callable[P, R]:
         """The function compiled by numba, its callees too.
 
-        Cached on disk where the package's folder or the user's cache is writable.
+        Kept on disk where the package's folder or the user's cache is writable, else compiled anew in each process.
         """
         if self._compiled is None:
             self._compiled = _compile(self.function)
@@ -145,11 +146,42 @@ def _compile(function: Callable[P, R]) -> Callable[P, R]:
     import numba
 
     linked = _linked(function, lambda kernel: kernel.compiled)
-    linked.__module__, linked.__qualname__ = function.__module__, f"{function.__qualname__}_{_sources()}"
-    try:
-        return cast("Callable[P, R]", numba.njit(cache=True, nogil=True)(linked))
-    except RuntimeError:  # no folder that a cache could be written to: compile for this process only
-        return cast("Callable[P, R]", numba.njit(nogil=True)(linked))
+    linked.__module__, linked.__qualname__ = function.__module__, function.__qualname__
+    if Path(linked.__code__.co_filename).is_file():  # from a zip numba would fill the user's cache anew for each copy
+        linked.__qualname__ += f"_{_sources()}"
+        with suppress(RuntimeError, OSError):  # no folder that a cache could be written to
+            return cast("Callable[P, R]", _forgiving(numba.njit(cache=True, nogil=True)(linked)))
+    return cast("Callable[P, R]", numba.njit(nogil=True)(linked))
+
+
+def _forgiving(compiled: Any) -> Any:
+    """Let calls of a compiled function outlive a cache that fails later: a full disk, a file that is not ours to read.
+
+    Numba lets such errors out of the first call; what it has for this is for Windows only.
+    """
+    compiled._cache = _ForgivingCache(compiled._cache)
+    return compiled
+
+
+class _ForgivingCache:
+    """A cache of numba that rather holds nothing than fails."""
+
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
+
+    def load_overload(self, *key: Any) -> Any:
+        """Return what is kept, None where it can't be read."""
+        with suppress(OSError, EOFError, pickle.UnpicklingError):
+            return self._cache.load_overload(*key)
+        return None
+
+    def save_overload(self, *entry: Any) -> None:
+        """Keep it where that is possible."""
+        with suppress(OSError, EOFError, pickle.UnpicklingError):
+            self._cache.save_overload(*entry)
 
 
 @cache
