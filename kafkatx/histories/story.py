@@ -149,7 +149,8 @@ class Story:
     def transactions_of(self, id_code: int) -> Array:
         """Row numbers of an id's transactions, oldest first."""
         codes = self.index.id_codes
-        return self.index.by_id[np.searchsorted(codes, id_code) : np.searchsorted(codes, id_code, "right")]
+        wanted = codes.dtype.type(id_code)  # of another type it would have all codes converted at each call
+        return self.index.by_id[np.searchsorted(codes, wanted) : np.searchsorted(codes, wanted, "right")]
 
     def spans_of(self, partition_code: int) -> Array:
         """Row numbers of a partition's spans, in the order of their markers, open ones last."""

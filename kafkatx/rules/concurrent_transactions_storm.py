@@ -65,7 +65,8 @@ def check(story: Story) -> Iterator[Finding]:
             storms[storm.transactional_id] = storm
     for name in sorted(storms):
         yield _from_lines(story, storms[name])
-    for code in np.unique(story.transactions["id_code"]).tolist():
+    codes, counts = np.unique(story.transactions["id_code"], return_counts=True)
+    for code in codes[counts >= FEWEST].tolist():
         if story.transactional_id(code) not in storms:
             yield from _from_rows(story, code)
 
