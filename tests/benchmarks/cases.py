@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.benchmarks import broker_log, generate
+from tests.benchmarks import broker_log, generate, skewed, skewed_transactions
 from tests.benchmarks.read_log import literals
 
 GENERATION = 1
@@ -55,6 +55,18 @@ def tiny() -> Path:
 def incident() -> Path:
     """A directory as small as what people attach to a question."""
     return _made(f"tiny-{INCIDENT_TRANSACTIONS}", lambda place: generate.tiny(place, INCIDENT_TRANSACTIONS))
+
+
+def skewed_of(share: int = 1) -> Path:
+    """One producer id with five million batches beside 100,000 with few, a `share`th of both."""
+    shape = skewed_transactions.whole(share)
+    return _made(f"skewed-share-{share}", lambda place: skewed.write(place, shape))
+
+
+def giant_state_of(share: int = 1) -> Path:
+    """Six million rows in one partition of `__transaction_state`, a `share`th of them."""
+    shape = skewed_transactions.giant_state(share)
+    return _made(f"giant-state-share-{share}", lambda place: skewed.write(place, shape))
 
 
 def broker_log_of(kind: str, share: int = 1) -> Path:

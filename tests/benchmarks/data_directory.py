@@ -32,10 +32,27 @@ class Partition:
         while len(blocks):
             fitting = (self.segment_bytes - self._segment.size) // blocks.dtype.itemsize
             if fitting == 0 and self._segment.size:
-                self._roll()
+                self.roll()
                 continue
-            self._append(blocks[: max(fitting, 1)], aborted)
+            self._note(*self._segment.append(blocks[: max(fitting, 1)]), aborted)
             blocks = blocks[max(fitting, 1) :]
+
+    def append_batches(self, raw: Array, starts: Array, aborted: Array | None = None) -> None:
+        """Append bytes whose batches, of any sizes, begin at `starts`."""
+        while len(starts):
+            ends = np.append(starts[1:], len(raw))
+            fitting = int(np.searchsorted(ends, self.segment_bytes - self._segment.size, side="right"))
+            if fitting == 0 and self._segment.size:
+                self.roll()
+                continue
+            taken = max(fitting, 1)
+            self._note(*self._segment.append_batches(raw[: ends[taken - 1]], starts[:taken]), aborted)
+            raw, starts = raw[ends[taken - 1] :], starts[taken:] - ends[taken - 1]
+
+    def roll(self) -> None:
+        """Begin a new segment."""
+        self._segment.close()
+        self._segment = Segment(self.folder, self.end_offset)
 
     def close(self, topic_id: str, producers: Array = NO_PRODUCERS) -> None:
         """Write what a clean stop writes: the last time index entry, the snapshot, the leader epochs, the topic id."""
@@ -46,16 +63,11 @@ class Partition:
         (self.folder / "leader-epoch-checkpoint").write_text("0\n1\n0 0\n")
         (self.folder / "partition.metadata").write_text(f"version: 0\ntopic_id: {topic_id}")
 
-    def _append(self, blocks: Array, aborted: Array | None) -> None:
-        first, last = self._segment.append(blocks)
+    def _note(self, first: int, last: int, aborted: Array | None) -> None:
         self.end_offset = last + 1
         if aborted is not None:
             here = (first <= aborted["last_offset"]) & (aborted["last_offset"] <= last)
             self._segment.append_aborted(aborted[here])
-
-    def _roll(self) -> None:
-        self._segment.close()
-        self._segment = Segment(self.folder, self.end_offset)
 
 
 def finish(directory: Path, partitions: list[Partition], seed: int) -> None:

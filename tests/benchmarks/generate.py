@@ -2,10 +2,16 @@
 
     python -m tests.benchmarks.generate ordinary DIR --size-mib 1024 --transactions 256
     python -m tests.benchmarks.generate tiny DIR --transactions 2000000 [--no-state-log]
+    python -m tests.benchmarks.generate skewed DIR [--share 50]
+    python -m tests.benchmarks.generate giant-state DIR [--share 50]
 
 ordinary  batches of about 16 KiB in a fixed number of transactions: what grows with the size is data, not history.
 tiny      64 producers, each transaction one batch of two records and a marker, every 16th aborted: all history.
 Both hold one partition, orders-0, and a `__transaction_state-0` that agrees with it, times included.
+
+skewed       recorded batches, five million of one producer id beside 100,000 ids with two transactions each; planted
+             incidents (tests/benchmarks/skewed_transactions.py). `--share 50` makes a fiftieth of it.
+giant-state  two million transactions whose six million rows lie in one partition of fifty of `__transaction_state`.
 """
 
 import argparse
@@ -13,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.benchmarks import data_log, state_log
+from tests.benchmarks import data_log, skewed, skewed_transactions, state_log
 from tests.benchmarks.data_directory import Partition, finish, uuid_text
 from tests.benchmarks.layouts import MARKER, batch
 from tests.benchmarks.state_log import Rounds
@@ -108,14 +114,19 @@ def _tiny_rounds(first: int, count: int) -> Rounds:
 def main() -> None:
     """Generate one directory from the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.generate")
-    parser.add_argument("kind", choices=("ordinary", "tiny"))
+    parser.add_argument("kind", choices=("ordinary", "tiny", "skewed", "giant-state"))
     parser.add_argument("directory", type=Path)
     parser.add_argument("--size-mib", type=int, default=1024)
     parser.add_argument("--transactions", type=int)
     parser.add_argument("--no-state-log", action="store_true")
+    parser.add_argument("--share", type=int, default=1)
     given = parser.parse_args()
     if given.kind == "ordinary":
         ordinary(given.directory, given.size_mib << 20, given.transactions or 256)
+    elif given.kind == "skewed":
+        skewed.write(given.directory, skewed_transactions.whole(given.share))
+    elif given.kind == "giant-state":
+        skewed.write(given.directory, skewed_transactions.giant_state(given.share))
     else:
         tiny(given.directory, given.transactions or 2_000_000, not given.no_state_log)
 

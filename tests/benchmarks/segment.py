@@ -30,7 +30,13 @@ class Segment:
 
     def append(self, blocks: Array) -> tuple[int, int]:
         """Append blocks and index them; returns the first and the last offset in them."""
-        positions, headers = _batches(blocks)
+        return self._append(blocks, *_batches(blocks))
+
+    def append_batches(self, raw: Array, starts: Array) -> tuple[int, int]:
+        """Append bytes whose batches begin at `starts`; returns the first and the last offset in them."""
+        return self._append(raw, starts, _headers(raw, starts))
+
+    def _append(self, blocks: Array, positions: Array, headers: Array) -> tuple[int, int]:
         last_offsets = (headers["base_offset"] + headers["last_offset_delta"]).astype("i8")
         self._add("log", blocks)
         self._index(positions + self.size, last_offsets, headers["max_timestamp"].astype("i8"))
@@ -86,8 +92,12 @@ def _batches(blocks: Array) -> tuple[Array, Array]:
     inside = np.fromiter(_walk(raw[: blocks.dtype.itemsize]), dtype="i8")
     starts = np.arange(len(blocks), dtype="i8") * blocks.dtype.itemsize
     positions = (starts[:, None] + inside).reshape(-1)
-    header_bytes = raw[positions[:, None] + np.arange(HEADER.itemsize)]
-    return positions, header_bytes.view(HEADER).reshape(-1)
+    return positions, _headers(raw, positions)
+
+
+def _headers(raw: Array, positions: Array) -> Array:
+    headers: Array = raw[positions[:, None] + np.arange(HEADER.itemsize)].view(HEADER).reshape(-1)
+    return headers
 
 
 def _walk(block: Array) -> Iterator[int]:
