@@ -80,6 +80,8 @@ def _run() -> int:
     except ClosedPipeError as error:
         return error.exit_code
     except KafkatxError as error:
+        if "--debug" in sys.argv and error.exit_code == KafkatxError.exit_code:
+            raise
         _complain(str(error))
         return error.exit_code
     except KeyboardInterrupt:

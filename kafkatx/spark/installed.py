@@ -44,7 +44,9 @@ def require_java() -> None:
     """Raise UsageError unless the Java that Spark would start is there and of a release that it runs on."""
     java, wanted = java_program(), _wanted()
     if java is None:
-        raise UsageError(f"Spark needs Java {wanted}, and there is none: install one, or set JAVA_HOME to its folder")
+        home = os.environ.get("JAVA_HOME")
+        where = f"JAVA_HOME={home} has none" if home else "there is none"
+        raise UsageError(f"Spark needs Java {wanted}, and {where}: install one, or set JAVA_HOME to its folder")
     if not runs_spark(found := java_release(java)):
         what = f"is Java {found}" if found else "does not start"
         raise UsageError(f"Spark needs Java {wanted}, and {java} {what}: install one and set JAVA_HOME to its folder")

@@ -8,7 +8,6 @@ where Spark does not start.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import site
 import sys
@@ -18,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, mkstemp
 from typing import TYPE_CHECKING
 
+from kafkatx.spark.failures import SparkFailedError, is_sparks, last_words_of, told_by_spark
 from kafkatx.spark.installed import require_java, require_pyspark
 from kafkatx.spark.masters import Master, parse_master
 from kafkatx.terms.errors import UsageError
@@ -78,8 +78,10 @@ def session(master: str | None = None) -> Iterator[SparkSession]:
         try:
             yield started
         except Exception as error:
-            error.add_note(f"Spark's JVM printed at last: {_telling_line(log)}")
-            raise
+            if not is_sparks(error):
+                raise
+            told = told_by_spark(error, log)
+            raise SparkFailedError(f"Spark failed: {told} (--debug before the command shows all)") from error
         finally:
             with suppress(Exception):  # a JVM that is gone can't be stopped, and what ended it is on its way already
                 started.stop()
@@ -193,12 +195,5 @@ def _why_not(master: Master, error: Exception, log: Path) -> str:
     number, kept = mkstemp(prefix="kafkatx-spark-", suffix=".log")
     os.close(number)
     shutil.copyfile(log, kept)
-    told = _telling_line(log) or str(error).partition("\n")[0]
+    told = last_words_of(log) or str(error).partition("\n")[0]
     return f"Spark did not start with --master {master.url}: {told} (all that it printed is in {kept})"
-
-
-def _telling_line(log: Path) -> str:
-    """Return the last line that names an error, else the last one."""
-    lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
-    telling = [line for line in lines if re.match(r"Error|Caused by|Exception|[\w.]+(?:Exception|Error):", line)]
-    return (telling or lines or [""])[-1]
