@@ -165,24 +165,39 @@ def put_together(given: FileReading, parts: list[Told], again: Again) -> set[int
     they were read; the others were read again, or are behind the end.
     """
     counted: set[int] = set()
-    ended, before, met = Ending(), parts[0], 0
-    for part in parts:
-        if part.problem is not None:
-            given.refuse(part.problem)
+    ended, met = Ending(), 0
+    for found, counts in in_sequence(parts, again):
+        if found.problem is not None:
+            given.refuse(found.problem)
             return counted
-        if part.begin > 0 and before.is_over:
-            break
-        if part.begin == 0 or part.follows(before):
-            counted.add(part.begin)
-            found = part if part.start >= 0 or part.begin == 0 else replace(part, end=before.end, fit=before.fit)
-        else:
-            found = again(part.begin, part.stop, before)
+        if counts:
+            counted.add(found.begin)
         for seen, stretches_met in found.notes:
             given.note(seen, met + stretches_met)
         met += sum(one.kind != "entry" for one in found.ended.damage)
-        ended, before = _and(ended, found.ended), found
+        ended = _and(ended, found.ended)
     given.end(ended)
     return counted
+
+
+def in_sequence(parts: list[Told], again: Again) -> Iterator[tuple[Told, bool]]:
+    """Yield what one walk tells of each stretch, and whether that is what was told; ends where the log does.
+
+    `parts` are all stretches of the file in order. A file that could not be opened ends with the stretch that says so.
+    """
+    before: Told | None = None
+    for part in parts:
+        if before is not None and (before.is_over or before.problem is not None):
+            return
+        counts = part.problem is None and (before is None or part.follows(before))
+        if part.problem is not None or before is None:
+            found = part
+        elif counts:
+            found = part if part.start >= 0 else replace(part, end=before.end, fit=before.fit)
+        else:
+            found = again(part.begin, part.stop, before)
+        yield found, counts
+        before = found
 
 
 def _and(one: Ending, other: Ending) -> Ending:

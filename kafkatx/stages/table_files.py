@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,32 +18,79 @@ from kafkatx.evidence.joining import Evidence
 from kafkatx.evidence.text_walk import TextWalk
 from kafkatx.kernels.batches import CHECK_ALL, CHECK_CONTROL
 from kafkatx.kernels.packing import pack_ranges
-from kafkatx.segments.batches import NO_LIMIT, SegmentWalk
+from kafkatx.segments.batches import NO_LIMIT, Chunk, SegmentWalk
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
 from kafkatx.segments.records import RecordChunk, RecordWalk
+from kafkatx.segments.resync import Fit
 from kafkatx.segments.transaction_log import StateWalk
+from kafkatx.sources.archives import SEPARATOR, packing
 from kafkatx.sources.files import OpenFile
 from kafkatx.tables import logs, transactions
 from kafkatx.tables.columns import BINARY, INT32, STRING, named, numbers, structs
 from kafkatx.terms.topics import INTERNAL, TRANSACTION_STATE
 from kafkatx.text.pages.part import Part
 
+MODERN = 2
+"""Magic of batches that state how new their newest record is; of older ones a wrapper does."""
+
 Batches = Iterator[Any]
 """Streams of pyarrow.RecordBatch."""
 
 
 @dataclass(frozen=True, slots=True)
+class Extent:
+    """What of a file is read: of its first `size` bytes (None: of all) the batches that begin in [start, stop).
+
+    `fit` is what the batch at `start` must satisfy, None at the beginning of the file; `stretch_bytes` as of
+    SegmentWalk.
+    """
+
+    size: int | None = None
+    start: int = 0
+    stop: int = NO_LIMIT
+    fit: Fit | None = None
+    stretch_bytes: int | None = None
+
+    def walk(self) -> dict[str, Any]:
+        """Options of a walk over it."""
+        return {"start": self.start, "stop": self.stop, "fit": self.fit, "stretch_bytes": self.stretch_bytes}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What of a file's rows is wanted: columns (None: all; the others may be null), and since when (milliseconds)."""
+
+    columns: frozenset[str] | None = None
+    since: int | None = None
+
+    def column(self, name: str) -> bool:
+        """Whether a column is wanted."""
+        return self.columns is None or name in self.columns
+
+
+WHOLE, ALL = Extent(), Wanted()
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
-    """A file; `limit` is the offset that a segment can't reach, `capture` None where no capture claims the file."""
+    """A file; `limit` is the offset that a segment can't reach, `capture` None where no capture claims the file.
+
+    `extent` and `wanted` say what of it is read.
+    """
 
     capture: Capture | None
     directory: DataDirectory | None
     item: Item
     limit: int
+    extent: Extent = WHOLE
+    wanted: Wanted = ALL
 
     def common(self) -> dict[str, Any]:
-        """The columns that all rows of the file share."""
+        """The columns that all rows of the file share; None for those that are not wanted."""
+        return {name: value if self.wanted.column(name) else None for name, value in self._common().items()}
+
+    def _common(self) -> dict[str, Any]:
         item, capture = self.item, self.capture
         partition = item.folder.partition if item.folder and item.folder.partition >= 0 else None
         return {
@@ -91,7 +138,15 @@ def opened(source: Source, damage: list[Damage] | None = None) -> Iterator[OpenF
         yield None
         return
     with file:
+        _cut_off(file, source.extent.size)
         yield file
+
+
+def _cut_off(file: OpenFile, size: int | None) -> None:
+    """Forget what was appended to a file since it was `size` bytes long; one that is packed has another size."""
+    with suppress(OSError):  # gone meanwhile: what is open can still be read
+        if size is not None and file.size > size and SEPARATOR not in file.path and packing(file.path) is None:
+            file.size = size
 
 
 def check_of(source: Source, verify_all: bool) -> int:
@@ -107,13 +162,14 @@ def span_of(source: Source) -> tuple[int, int]:
 def batch_walk(source: Source, file: OpenFile, verify_all: bool) -> SegmentWalk:
     """Return a walk over the batches of a segment."""
     first, limit = span_of(source)
-    return SegmentWalk(file, check=check_of(source, verify_all), first_offset=first, offset_limit=limit)
+    check, extent = check_of(source, verify_all), source.extent.walk()
+    return SegmentWalk(file, check=check, first_offset=first, offset_limit=limit, **extent)
 
 
 def state_walk(source: Source, file: OpenFile, names: Names) -> StateWalk:
     """Return a walk over the coordinator's rows in a segment."""
     first, limit = span_of(source)
-    return StateWalk(file, names, first_offset=first, offset_limit=limit)
+    return StateWalk(file, names, first_offset=first, offset_limit=limit, **source.extent.walk())
 
 
 def batch_table(found: Iterable[Source], verify_all: bool, build: Callable[[Any, dict[str, Any]], Any]) -> Batches:
@@ -145,27 +201,44 @@ def record_table(
                     continue
                 for chunk in _record_chunks(source, file, verify_all) if file else ():
                     if len(chunk.records):
-                        yield logs.records(chunk.records, chunk.batches, _payload(chunk), source.common())
+                        payload = _payload(chunk, source.wanted)
+                        yield logs.records(chunk.records, chunk.batches, payload, source.common())
 
 
 def _record_chunks(source: Source, file: OpenFile, verify_all: bool) -> Iterator[RecordChunk]:
     first, limit = span_of(source)
-    walk = RecordWalk(file, check=check_of(source, verify_all), first_offset=first, offset_limit=limit)
-    yield from walk.record_chunks()
+    check, extent = check_of(source, verify_all), source.extent.walk()
+    walk = RecordWalk(file, check=check, first_offset=first, offset_limit=limit, **extent)
+    for chunk in walk.chunks():
+        yield from walk.chunks_of(_not_before(chunk, source.wanted.since))
 
 
-def _payload(chunk: RecordChunk) -> dict[str, Any]:
-    """Columns key, value and headers: copied out of the buffer, without an object a record."""
-    rows, headers = chunk.records, chunk.headers()
+def _not_before(chunk: Chunk, since: int | None) -> Chunk:
+    """Leave out batches whose records are all older, by what their headers say, as Kafka's own search by time does."""
+    if since is None:
+        return chunk
+    rows = chunk.rows
+    return replace(chunk, rows=rows[(rows["max_timestamp"] >= since) | (rows["magic"] < MODERN)])
+
+
+def _payload(chunk: RecordChunk, wanted: Wanted) -> dict[str, Any]:
+    """Columns key, value and headers where they are wanted: copied out of the buffer, without an object a record."""
+    columns = {}
+    for name in ("key", "value"):
+        if wanted.column(name):
+            columns[name] = _packed(chunk.data, chunk.records[f"{name}_start"], chunk.records[f"{name}_length"])
+    if wanted.column("headers"):
+        columns["headers"] = _headers(chunk)
+    return columns
+
+
+def _headers(chunk: RecordChunk) -> Any:
+    headers = chunk.headers()
     fields = {
         "key": _strings(_packed(chunk.data, headers["key_start"], headers["key_length"])),
         "value": _packed(chunk.data, headers["value_start"], headers["value_length"]),
     }
-    return {
-        "key": _packed(chunk.data, rows["key_start"], rows["key_length"]),
-        "value": _packed(chunk.data, rows["value_start"], rows["value_length"]),
-        "headers": structs(rows["header_count"].clip(0), fields),
-    }
+    return structs(chunk.records["header_count"].clip(0), fields)
 
 
 def _packed(data: memoryview, starts: Any, lengths: Any) -> Any:
@@ -205,15 +278,16 @@ def _state_rows(source: Source, file: OpenFile, names: Names) -> Iterator[tuple[
 
 
 def _named_columns(rows: Any, names: Names, source: Source) -> dict[str, Any]:
-    common = source.common()
-    del common["topic"]
-    tags = [names.unknown_tags.values[code] if code >= 0 else None for code in rows["unknown_tags_code"].tolist()]
-    return {
-        **common,
-        "transactional_id": named(rows["id_code"], names.transactional_id),
-        "topic_partitions": _partition_lists(rows["partitions_code"], names),
-        "unknown_tagged_fields": pa.array(tags, BINARY) if any(tags) else None,
-    }
+    columns, wanted = source.common(), source.wanted
+    del columns["topic"]
+    if wanted.column("transactional_id"):
+        columns["transactional_id"] = named(rows["id_code"], names.transactional_id)
+    if wanted.column("topic_partitions"):
+        columns["topic_partitions"] = _partition_lists(rows["partitions_code"], names)
+    if wanted.column("unknown_tagged_fields"):
+        tags = [names.unknown_tags.values[code] if code >= 0 else None for code in rows["unknown_tags_code"].tolist()]
+        columns["unknown_tagged_fields"] = pa.array(tags, BINARY) if any(tags) else None
+    return columns
 
 
 def _partition_lists(codes: Any, names: Names) -> Any:
