@@ -148,7 +148,7 @@ class StretchReading:
     def _tell(self, file: OpenFile, walk: SegmentWalk, start: int) -> None:
         ended = Ending(walk.damage, walk.torn, walk.preallocated)
         header = file.read(start, HEADER_SIZE) if start >= 0 else b""
-        is_over = walk.torn or walk.preallocated > 0
+        is_over = walk.torn or walk.preallocated > 0 or walk.end >= file.size
         self.told = Told(
             self.begin, self.stop, start, header, walk.end, walk.fit, is_over, tuple(self._notes), ended
         )  # fmt: skip
