@@ -28,7 +28,7 @@ def packed(value: Any) -> bytes:
 
 def unpacked(data: bytes) -> Any:
     """Return what was packed."""
-    return pickle.loads(zstandard.ZstdDecompressor().decompress(data))  # noqa: S301 (our own bytes, of this run)
+    return pickle.loads(zstandard.ZstdDecompressor().decompress(data))
 
 
 def packed_states(rows: Rows, names: Names) -> bytes:
@@ -48,12 +48,12 @@ def packed_states(rows: Rows, names: Names) -> bytes:
 def unpacked_states(data: bytes, names: Names) -> Rows:
     """Return coordinator rows whose codes are those of `names`, which gets the names that are new to it."""
     rows, (ids, lists, tags) = unpacked(data)
-    known = [
-        names.list_code(tuple(sorted(names.partition_code(*member) for member in members))) for members in lists
-    ]
+    known = [names.list_code(tuple(sorted(names.partition_code(*member) for member in members))) for members in lists]
     rows["id_code"] = _new_codes([names.transactional_ids.code(value) for value in ids])[rows["id_code"]]
     rows["partitions_code"] = _new_codes(known)[rows["partitions_code"]]
-    rows["unknown_tags_code"] = _new_codes([names.unknown_tags.code(value) for value in tags])[rows["unknown_tags_code"]]
+    rows["unknown_tags_code"] = _new_codes([names.unknown_tags.code(value) for value in tags])[
+        rows["unknown_tags_code"]
+    ]
     found: Rows = rows
     return found
 

@@ -1,0 +1,58 @@
+"""The diagnosis on Spark: the same stories, rules and document as on this machine, by the same functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafkatx.evidence.coverage import coverage_of
+from kafkatx.rules.diagnosis import Diagnosis, Selection
+from kafkatx.spark.facts import DDL, ORDER, facts_of
+from kafkatx.spark.judging import judged
+from kafkatx.spark.pipeline import captures_on
+from kafkatx.stages.blocks import unpacked
+from kafkatx.stages.judging import united
+from kafkatx.stages.stories import Telling, open_evidence
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def diagnose(
+    spark: SparkSession,
+    paths: str | Path | Iterable[str | Path],
+    *,
+    selection: Selection | None = None,
+    as_of: int | None = None,
+    verify_all: bool = False,
+    captures: dict[str, str] | None = None,
+    release: tuple[int, ...] = (),
+    log_zone_ms: int | None = None,
+    stretch_bytes: int | None = None,
+) -> Diagnosis:
+    """Say what went wrong in the evidence under `paths`, which every executor must reach by the same paths.
+
+    Args:
+        spark: the session; it is neither configured nor stopped.
+        paths: one path or several.
+        selection: what of the diagnosis is wanted.
+        as_of: "now" for ages, in milliseconds; default: the end of the evidence.
+        verify_all: check the CRC of every batch.
+        captures: path to name of the capture that it is forced into.
+        release: that of the brokers, e.g. (2, 5, 1), where the evidence does not tell.
+        log_zone_ms: what is to be taken from times of logs that name no zone; default: estimated.
+        stretch_bytes: bytes of a file that one task reads at most; default 64 MiB.
+
+    Raises:
+        UsageError: a path does not exist.
+        NothingToDiagnoseError: nothing in it is evidence.
+    """
+    given = [paths] if isinstance(paths, str | Path) else paths
+    evidence = open_evidence(given, captures)
+    chosen, telling = selection or Selection(), Telling(as_of, release, log_zone_ms)
+    judge = partial(judged, telling=telling, selection=chosen)
+    found = captures_on(spark, evidence.captures, judge, DDL, verify_all, stretch_bytes).orderBy(*ORDER).toArrow()
+    parts = [unpacked(fact.payload) for fact in facts_of(found.to_batches())]
+    return united(parts, (coverage_of(None, item, None) for item in evidence.others))

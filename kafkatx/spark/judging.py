@@ -1,0 +1,78 @@
+"""Stage three, on the executors: the stories of a capture's partitions and its logs, joined, told and judged.
+
+Grain: one capture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+from kafkatx.evidence.captures import Capture
+from kafkatx.evidence.coverage import Coverage
+from kafkatx.rules.diagnosis import Diagnosis, Selection
+from kafkatx.spark.facts import Fact, Rank, facts_of, record_batches
+from kafkatx.stages.blocks import packed, unpacked
+from kafkatx.stages.judging import diagnosed
+from kafkatx.stages.logs import FileFacts, united_logs
+from kafkatx.stages.partitions import PartitionStory
+from kafkatx.stages.stories import CaptureStory, Telling, told
+from kafkatx.stages.table_stories import evidence_table, finding_table, transaction_table
+
+
+def judged(batches: Iterable[Any], telling: Telling, selection: Selection) -> Iterator[Any]:
+    """Judge the captures whose facts come in RecordBatches of FACTS, in order of (capture, rank, number).
+
+    Yields RecordBatches of FACTS, a CaptureDiagnosis for each.
+    """
+    return record_batches(
+        Fact(number, 0, Rank.STORY, packed(diagnosed(story, selection))) for number, story in stories(batches, telling)
+    )
+
+
+def stories(batches: Iterable[Any], telling: Telling) -> Iterator[tuple[int, CaptureStory]]:
+    """Tell the story of each capture."""
+    for number, facts in groupby(facts_of(batches, ORDER_OF_CAPTURES), key=lambda fact: fact.capture):
+        yield number, _story(facts, telling)
+
+
+ORDER_OF_CAPTURES = ("capture", "rank", "number", "at", "file", "begin", "piece")
+
+
+def _story(facts: Iterator[Fact], telling: Telling) -> CaptureStory:
+    capture: Capture = unpacked(next(facts).payload)
+    partitions: list[PartitionStory] = []
+    covered: list[Coverage] = []
+
+    def logs() -> Iterator[FileFacts]:
+        for fact in facts:
+            content = unpacked(fact.payload)
+            if fact.rank is Rank.STORY:
+                partitions.append(content)
+            else:
+                covered.append(content.coverage)
+                yield content
+
+    said = united_logs(logs())
+    return told(capture, partitions, said, covered, telling)
+
+
+def _transactions(story: CaptureStory, selection: Selection) -> Iterator[Any]:
+    return transaction_table([story])
+
+
+def _findings(story: CaptureStory, selection: Selection) -> Iterator[Any]:
+    return finding_table(Diagnosis(diagnosed(story, selection).findings))
+
+
+def _evidence(story: CaptureStory, selection: Selection) -> Iterator[Any]:
+    return evidence_table(Diagnosis(diagnosed(story, selection).findings))
+
+
+TOLD: dict[str, Callable[[CaptureStory, Selection], Iterator[Any]]] = {
+    "transactions": _transactions,
+    "findings": _findings,
+    "evidence": _evidence,
+}
+"""Tables that need the whole story of a capture."""
