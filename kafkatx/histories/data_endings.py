@@ -19,8 +19,10 @@ import numpy as np
 
 from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.growing import Array
+from kafkatx.histories.logs.ends import Ends, name_codes
+from kafkatx.histories.logs.hearing import Witnesses
 from kafkatx.histories.logs.story import ClientInstance
-from kafkatx.histories.logs.witnesses import Ends, Witnesses, name_codes, witnesses
+from kafkatx.histories.logs.witnesses import witnesses
 from kafkatx.histories.story import Story
 from kafkatx.kernels.spans import OVER_GAP
 from kafkatx.kernels.transactions import COMPLETE_COMMIT, EMPTY

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.histories.growing import Array
-from kafkatx.histories.logs.witnesses import Witnesses
+from kafkatx.histories.logs.hearing import Witnesses
 from kafkatx.kernels.transactions import EMPTY, NOTHING, ONGOING, PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.terms.clocks import (
     BROKERS_TOLERANCE_MS,

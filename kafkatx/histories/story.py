@@ -10,9 +10,11 @@ from kafkatx.histories.coordinator import CoordinatorHistory
 from kafkatx.histories.endings import Endings, endings, testified
 from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.clocks import References
+from kafkatx.histories.logs.ends import ends_of, name_codes
+from kafkatx.histories.logs.hearing import Witnesses, nobody
 from kafkatx.histories.logs.story import LogStory
 from kafkatx.histories.logs.telling import tell_logs
-from kafkatx.histories.logs.witnesses import Witnesses, ends_of, name_codes, nobody, witnesses
+from kafkatx.histories.logs.witnesses import witnesses
 from kafkatx.histories.participations import Participations, Status, participations
 from kafkatx.histories.spans import PartitionSpans
 from kafkatx.kernels.rows import INITIALISATION, LATEST, ODDITY, SPAN, TRANSACTION

@@ -18,8 +18,8 @@ from itertools import pairwise
 import numpy as np
 
 from kafkatx.histories.growing import Array
+from kafkatx.histories.logs.client_witnesses import FENCED
 from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
-from kafkatx.histories.logs.witnesses import FENCED
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict

@@ -1,0 +1,83 @@
+"""What a client's own log says of ends: its aborts, its requests for a new epoch, and what it was answered.
+
+Source  KafkaProducer.abortTransaction ("Aborting incomplete transaction", 2.6+), TransactionManager (KIP-360).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kafkatx.histories.growing import Array
+from kafkatx.histories.logs.hearing import Hearing
+from kafkatx.histories.logs.neighbours import nearest, neighbours
+from kafkatx.histories.logs.story import ClientInstance, Failure
+from kafkatx.terms.events import EventKind
+
+FENCED = (
+    "ProducerFencedException", "InvalidProducerEpochException", "ProducerFencedError", "InvalidProducerEpochError",
+    "ProducerFenced", "InvalidProducerEpoch", "_FENCED", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH",
+)  # fmt: skip
+"""How clients name the refusal of an old epoch; none of them tells a newer instance from a timeout."""
+STATE_REFUSED = ("InvalidTxnStateException", "InvalidTxnState", "INVALID_TXN_STATE")
+
+
+def refusals(hearing: Hearing) -> None:
+    """What the instance of a transaction was answered afterwards belongs to its last one that began before."""
+    for client in hearing.logs.clients:
+        ends = np.flatnonzero(hearing.found.instance == client.number)
+        if not len(ends):
+            continue
+        ends = ends[np.argsort(hearing.ends.started_at[ends], kind="stable")]
+        _go_on(hearing, client, ends)
+        started = hearing.ends.started_at[ends]
+        for failure in client.failures:
+            _refusal(hearing, client, failure, ends, started)
+
+
+def _go_on(hearing: Hearing, client: ClientInstance, ends: Array) -> None:
+    if client.until is not None:
+        until = client.until - int(hearing.skew[client.source])
+        hearing.found.goes_on[ends] = until > hearing.reached[ends] + hearing.client_tolerance[client.source]
+
+
+def _refusal(hearing: Hearing, client: ClientInstance, failure: Failure, ends: Array, started: Array) -> None:
+    name = failure.exception.rpartition(".")[2]
+    column = hearing.found.refusal if name in FENCED else hearing.found.state_refused if name in STATE_REFUSED else None
+    if column is None or failure.at is None:
+        return
+    at, slack = failure.at - int(hearing.skew[client.source]), int(hearing.client_tolerance[client.source])
+    last = int(np.searchsorted(started, at + slack, "right")) - 1
+    if last >= 0 and at >= hearing.ends.decided_at[ends[last]] - slack:
+        hearing.note(column, ends[last : last + 1], np.array([failure.row]))
+
+
+def aborts(hearing: Hearing) -> None:
+    """A client's own abort is the next end of its transactions, unless it was refused."""
+    ends, found = hearing.ends, hearing.found
+    rows, times = hearing.rows(EventKind.abort_called, EventKind.abort_on_close)
+    owners = _owners(hearing)[rows]
+    slack = hearing.client_tolerance[hearing.logs.events["source"][rows]]
+    near = nearest(hearing.timed(found.instance), owners, ends.decided_at, times)
+    fits = (near >= 0) & ends.is_abort[near] & (np.abs(times - ends.decided_at[near]) <= slack)
+    refused = hearing.logs.times[found.refusal[near]]
+    fits &= (found.refusal[near] < 0) | (refused + slack < times)
+    fits &= (found.state_refused[near] < 0) & (found.rollback[near] < 0)
+    hearing.note(found.client_abort, near[fits], rows[fits])
+
+
+def own_bumps(hearing: Hearing) -> None:
+    """A client that asks for a new epoch names the old one."""
+    rows, times = hearing.rows(EventKind.init_bump)
+    e = hearing.logs.events
+    slack = hearing.client_tolerance[e["source"][rows]]
+    wanted = e["producer_id"][rows] * 65_536 + e["producer_epoch"][rows]
+    last, _ = neighbours(hearing.keys, wanted, hearing.ends.decided_at, times + slack)
+    hearing.note(hearing.found.own_bump, last[last >= 0], rows[last >= 0])
+
+
+def _owners(hearing: Hearing) -> Array:
+    """Number of the instance that each event belongs to, -1 for none."""
+    owners = np.full(len(hearing.logs.events), -1, np.int64)
+    for client in hearing.logs.clients:
+        owners[list(client.rows)] = client.number
+    return owners
