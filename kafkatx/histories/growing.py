@@ -23,8 +23,9 @@ class Growing:
             self.rows.resize(max(2 * len(self.rows), self.filled + rows), refcheck=False)
 
     def done(self) -> Array:
-        """Return the filled part."""
-        return self.rows[: self.filled]
+        """Return the filled part; the room behind it is given back."""
+        self.rows.resize(self.filled, refcheck=False)
+        return self.rows
 
 
 def with_length(array: Array, length: int, fill: Any = None) -> Array:

@@ -131,7 +131,7 @@ class SpanFold:
             return
         self.producers.make_room(len(self.producers.rows))
         self.slots = np.full(4 * len(self.producers.rows), -1, np.int32)
-        ids = self.producers.done()["producer_id"]
+        ids = self.producers.rows["producer_id"][: self.producers.filled]
         for row, producer_id in enumerate(ids.tolist()):
             self.slots[producer_slot.plain(producer_id, self.slots, self.producers.rows)] = row
 
