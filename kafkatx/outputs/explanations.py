@@ -23,6 +23,7 @@ from kafkatx.terms.catalogue import (
     client_exceptions,
     client_log_templates,
     error_codes,
+    event_words,
     is_kafka_release,
     simple_name,
 )
@@ -117,15 +118,13 @@ def explain_event(
     templates: Sequence[EventTemplate], values: Iterable[tuple[str, str]], release: Release | None
 ) -> Explanation:
     """Tell what a line of a log means that only the readers of logs know: as findings and timelines call it."""
-    from kafkatx.rules.log_wording import WORDS  # numpy comes with it
-
     kept = _narrow(templates, _template_span, release)
     side = f"{kept[0].side.name} " if kept[0].side is not Side.unknown else ""
-    told = (WORDS[template.kind][0] if template.kind in WORDS else template.kind.name for template in kept)
+    words = event_words()
     return Explanation(
         kind=f"{side}log message",
         name=kept[0].template,
-        summary="; ".join(dict.fromkeys(told)),
+        summary="; ".join(dict.fromkeys(words[template.kind].phrase for template in kept)),
         releases=", ".join(dict.fromkeys(_releases(template.client, template.span) for template in templates)),
         in_release=any(_template_span(template).holds(release) for template in templates),
         sections=_sections(

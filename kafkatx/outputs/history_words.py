@@ -22,7 +22,8 @@ from kafkatx.histories.events import (
 from kafkatx.histories.initialisations import EXHAUSTED_EPOCH, Why
 from kafkatx.histories.logs.story import Clock
 from kafkatx.histories.participations import Status
-from kafkatx.rules.log_wording import MOST_QUOTED, WORDS, event_text, failure_phrase
+from kafkatx.rules.log_wording import MOST_QUOTED, event_text, failure_phrase
+from kafkatx.terms.catalogue import event_words
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Verdict
@@ -293,7 +294,7 @@ def _folded(entry: Folded) -> str:
 
 
 def _lines(entry: Folded) -> str:
-    said = f" ({WORDS[entry.log_kind][0]})" if entry.log_kind in WORDS else ""
+    said = f" ({event_words()[entry.log_kind].phrase})" if entry.log_kind is not None else ""
     return plural(entry.log_lines, "line") + " of logs" + said
 
 

@@ -4,7 +4,6 @@ import pytest
 
 from kafkatx.rules.log_wording import (
     MOST_QUOTED,
-    WORDS,
     client_actor,
     client_phrase,
     event_place,
@@ -12,15 +11,12 @@ from kafkatx.rules.log_wording import (
     failure_phrase,
     quoted,
 )
+from kafkatx.terms.catalogue import event_words
 from kafkatx.terms.events import EventKind, Level
-from tests.histories.log_facts import DAY, FENCED, line
+from tests.histories.log_facts import DAY, FENCED, TEXTS, line
 from tests.rules.log_told import ERROR_STATE, Client, by_logs
 
 CLIENT = "logs/client.log"
-
-
-def test_every_kind_has_its_words():
-    assert not set(EventKind) - set(WORDS)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +42,7 @@ def test_every_kind_has_its_words():
 def test_a_place_says_what_the_line_is_and_quotes_its_parts(kind, columns, text):
     story = by_logs([line(CLIENT, "10:00:01", kind, **columns)])
     place = event_place(story, 0)
-    assert place.text == f"{WORDS[kind][0]}: {text}"
+    assert place.text == f"{event_words()[kind].phrase}: {text}"
     assert (place.source, place.line, place.at, place.offset) == (CLIENT, 10, DAY + 36_001_000, None)
 
 
@@ -56,9 +52,19 @@ def test_long_words_are_cut_and_absent_ones_left_out():
     )
     long, short = event_place(story, 0), event_place(story, 1)
     assert long.text.endswith("...")
-    assert len(long.text) <= len(WORDS[EventKind.to_fatal][0]) + 2 + MOST_QUOTED
-    assert (short.text, short.at) == (WORDS[EventKind.abort_called][0], None)
+    assert len(long.text) <= len(event_words()[EventKind.to_fatal].phrase) + 2 + MOST_QUOTED
+    assert (short.text, short.at) == (event_words()[EventKind.abort_called].phrase, None)
     assert quoted("y" * 500).count("y") == MOST_QUOTED - 3
+
+
+def test_every_column_that_a_reader_wants_to_see_is_shown():
+    columns = {name: 7 for name in ("number", "offset", "partition", "producer_id", "producer_epoch", "other_epoch")}
+    columns |= {"node": 7, "correlation_id": 7} | {name: f"a {name}" for name in TEXTS}
+    story = by_logs([line(CLIENT, "10:00:09", kind, **columns) for kind in EventKind])
+    for row, kind in enumerate(EventKind):
+        words = event_words()[kind]
+        assert event_place(story, row).text.startswith(words.phrase)
+        assert (":" in event_place(story, row).text) == bool(words.columns)
 
 
 def test_of_many_lines_the_first_and_the_last_are_places():

@@ -10,6 +10,7 @@ from kafkatx.terms.catalogue.entries import (
     Entry,
     ErrorCode,
     EventTemplate,
+    EventWords,
     LogTemplate,
     Named,
     State,
@@ -24,6 +25,7 @@ from kafkatx.terms.catalogue.loading import (
     configs,
     error_codes,
     event_templates,
+    event_words,
     states,
 )
 from kafkatx.terms.catalogue.lookup import by_name, close_texts, close_words, containing, failures_in
@@ -38,6 +40,7 @@ __all__ = [
     "Entry",
     "ErrorCode",
     "EventTemplate",
+    "EventWords",
     "LogTemplate",
     "Match",
     "Named",
@@ -55,6 +58,7 @@ __all__ = [
     "containing",
     "error_codes",
     "event_templates",
+    "event_words",
     "failures_in",
     "is_kafka_release",
     "match_line",

@@ -98,6 +98,19 @@ class EventTemplate:
 
 
 @dataclass(frozen=True, slots=True)
+class EventWords:
+    """What a kind of event is in our words, and which of its columns a reader wants to see.
+
+    `columns` are those of terms.events, or what several of them say together: `place` is topic and partition,
+    `state_partition` a partition of `__transaction_state`, `cause` error and detail of a failure; `number` goes by what
+    it counts (`number_ms`, `attempts`, `sequence`, `sequences`, `records`).
+    """
+
+    phrase: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """A setting with its defaults by release; `transactions` says what it does to them."""
 

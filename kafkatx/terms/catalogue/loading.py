@@ -16,6 +16,7 @@ from kafkatx.terms.catalogue.entries import (
     Config,
     ErrorCode,
     EventTemplate,
+    EventWords,
     LogTemplate,
     State,
     Stated,
@@ -60,6 +61,14 @@ def event_templates() -> tuple[EventTemplate, ...]:
     explained = {entry.template for entry in own}
     named = (*broker_log_templates(), *client_log_templates())
     return (*own, *(_unexplained(entry) for entry in named if entry.rules and entry.template not in explained))
+
+
+@cache
+def event_words() -> dict[EventKind, EventWords]:
+    """Return what each kind of event is in our words."""
+    return {
+        EventKind[row["kind"]]: EventWords(row["phrase"], _names(row["columns"])) for row in _rows("event_words.tsv")
+    }
 
 
 @cache
