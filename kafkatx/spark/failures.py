@@ -14,7 +14,7 @@ IN_PYTHON = re.compile(
     r"^Traceback .*?^((?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt)\b.*?)$", re.MULTILINE | re.DOTALL
 )
 IN_A_TASK = re.compile(r"Job aborted due to stage failure: .*?\(TID \d+\)[^:]*: (.+)")
-CAUSED = re.compile(r"^Caused by: (.+)", re.MULTILINE)
+CAUSED = re.compile(r"^(?:Caused by)?: (.+)", re.MULTILINE)
 TELLING = re.compile(r"Error|Caused by|Exception|(?:[\w$]+\.)*\w+(?:Exception|Error):")
 
 
@@ -40,14 +40,14 @@ def is_sparks(error: Exception) -> bool:
 
 
 def told_by_spark(error: Exception, log: Path) -> str:
-    """Return the line of an exception that names what happened; where the JVM ended, the last words in its log."""
+    """Return the line of an exception that names what happened; where the JVM is gone, its last words."""
     text = str(error)
     for pattern in (IN_PYTHON, IN_A_TASK, CAUSED):
         if found := pattern.search(text):
             return found[1].strip()
-    first = text.strip().partition("\n")[0] or type(error).__name__
-    last_words = last_words_of(log) if re.search("py4j|builtins", type(error).__module__) else ""
-    return f"{first}; the JVM: {last_words}" if last_words else first
+    if any(kind.__module__.startswith("pyspark") for kind in type(error).__mro__):
+        return text.strip().partition("\n")[0]
+    return f"its JVM ended; its last words: {last_words_of(log) or 'none (killed for want of memory?)'}"
 
 
 def last_words_of(log: Path) -> str:

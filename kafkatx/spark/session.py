@@ -11,6 +11,7 @@ import os
 import shutil
 import site
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -83,8 +84,7 @@ def session(master: str | None = None) -> Iterator[SparkSession]:
             told = told_by_spark(error, log)
             raise SparkFailedError(f"Spark failed: {told} (--debug before the command shows all)") from error
         finally:
-            with suppress(Exception):  # a JVM that is gone can't be stopped, and what ended it is on its way already
-                started.stop()
+            _stop(started)
 
 
 def settings(master: Master, folder: Path) -> dict[str, str]:
@@ -120,7 +120,7 @@ def _started(master: Master, log: Path) -> SparkSession:
     if master.url and not master.is_remote:
         require_java()
     try:
-        with _environment(_surroundings(master)), _printing_to(log):
+        with environment(_surroundings(master)), _printing_to(log):
             return _built(master, settings(master, log.parent))
     except Exception as error:
         raise UsageError(_why_not(master, error, log)) from error
@@ -135,6 +135,13 @@ def _built(master: Master, wanted: Mapping[str, str]) -> SparkSession:
     if master.is_remote:
         return builder.remote(master.url).getOrCreate()
     return (builder.master(master.url) if master.url else builder).getOrCreate()
+
+
+def _stop(started: SparkSession) -> None:
+    """Stop a session; one whose JVM is gone can't be stopped, and what ended it is on its way to the user already."""
+    with suppress(Exception), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        started.stop()
 
 
 def _surroundings(master: Master) -> dict[str, str]:
@@ -158,7 +165,8 @@ def _python_path() -> str:
 
 
 @contextmanager
-def _environment(wanted: Mapping[str, str]) -> Iterator[None]:
+def environment(wanted: Mapping[str, str]) -> Iterator[None]:
+    """Set variables for the length of a block."""
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
     try:
@@ -192,8 +200,10 @@ def _point(at: Sequence[int]) -> None:
 
 def _why_not(master: Master, error: Exception, log: Path) -> str:
     """Return one line on a Spark that did not start, and keep all that it printed for who wants more."""
+    failed = f"Spark did not start with --master {master.url}: {last_words_of(log) or told_by_spark(error, log)}"
+    if not log.stat().st_size:
+        return failed
     number, kept = mkstemp(prefix="kafkatx-spark-", suffix=".log")
     os.close(number)
     shutil.copyfile(log, kept)
-    told = last_words_of(log) or str(error).partition("\n")[0]
-    return f"Spark did not start with --master {master.url}: {told} (all that it printed is in {kept})"
+    return f"{failed} (all that it printed is in {kept})"

@@ -11,10 +11,23 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+OF_THE_USER = (
+    "PYSPARK_PYTHON",
+    "PYSPARK_SUBMIT_ARGS",
+    "SPARK_CONF_DIR",
+    "SPARK_HOME",
+    "SPARK_LOCAL_IP",
+    "SPARK_REMOTE",
+)
+"""Variables that would make another Spark of the tests' one."""
+
+
 @pytest.fixture(scope="session")
 def java_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """See to it that this process and those it starts find a Java that Spark runs on: the user's, else the wheel's."""
     with pytest.MonkeyPatch.context() as patch:
+        for name in OF_THE_USER:
+            patch.delenv(name, raising=False)
         if users_java() is None:
             patch.setenv("JAVA_HOME", str(stand_in(tmp_path_factory.mktemp("java-home"))))
         yield
