@@ -110,6 +110,7 @@ class SegmentWalk:
         while position is not None and stop != END:
             if position >= self._boundary:
                 if position >= self._stop:
+                    self.end = position
                     return
                 self._begin_stretch(position)
             if stop == MORE_DATA:

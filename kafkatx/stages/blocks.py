@@ -48,12 +48,11 @@ def packed_states(rows: Rows, names: Names) -> bytes:
 def unpacked_states(data: bytes, names: Names) -> Rows:
     """Return coordinator rows whose codes are those of `names`, which gets the names that are new to it."""
     rows, (ids, lists, tags) = unpacked(data)
-    known = [names.list_code(tuple(sorted(names.partition_code(*member) for member in members))) for members in lists]
-    rows["id_code"] = _new_codes([names.transactional_ids.code(value) for value in ids])[rows["id_code"]]
-    rows["partitions_code"] = _new_codes(known)[rows["partitions_code"]]
-    rows["unknown_tags_code"] = _new_codes([names.unknown_tags.code(value) for value in tags])[
-        rows["unknown_tags_code"]
-    ]
+    new_ids = [names.transactional_ids.code(value) for value in ids]
+    new_lists = [names.list_code(tuple(sorted(names.partition_code(*one) for one in members))) for members in lists]
+    new_tags = [names.unknown_tags.code(value) for value in tags]
+    for name, codes in (("id_code", new_ids), ("partitions_code", new_lists), ("unknown_tags_code", new_tags)):
+        rows[name] = np.array([*codes, -1], np.int32)[rows[name]]
     found: Rows = rows
     return found
 
@@ -63,10 +62,6 @@ def _used(codes: Any) -> tuple[list[int], Any]:
     distinct, at = np.unique(codes, return_inverse=True)
     absent = int(np.searchsorted(distinct, 0))
     return distinct[absent:].tolist(), np.maximum(at - absent, -1)
-
-
-def _new_codes(codes: list[int]) -> Any:
-    return np.array([*codes, -1], np.int32)
 
 
 class _Pickler(pickle.Pickler):
