@@ -1,16 +1,19 @@
-"""Line shapes of kafka-dump-log by release, as data: which fields stand in a line, in which order.
+"""Line shapes of kafka-dump-log by release: which fields stand in a line, in which order (eras.tsv).
 
 The release of the tool decides, not the one that wrote the log. A shape is recognised by its fields alone; a line whose
 fields are others (left out, in another order, of a release to come) is still read, field by field (lines.py).
 
-Source  DumpLogSegments.scala / .java (0.11 to 4.3), and what those releases printed of recorded logs.
+Options  deep: with --deep-iteration (or what implies it: --print-data-log, a decoder); shallow: without it; any.
+Source   DumpLogSegments.scala / .java (0.11 to 4.3), and what those releases printed of recorded logs.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib.resources import files
 
 
 class LineKind(StrEnum):
@@ -74,59 +77,11 @@ def _shape(kind: LineKind, since: str, until: str, options: str, fields: str) ->
     return Shape(kind, since, until, options, keys, tuple(names), at, pattern, "" if "headerKeys" in keys else "]")
 
 
-DEEP, SHALLOW, ANY = "deep", "shallow", "any"
-"""Options: with --deep-iteration (or what implies it: --print-data-log, a decoder), without it, whatever is given."""
+def _shapes() -> Iterator[Shape]:
+    lines = files(__package__).joinpath("eras.tsv").read_text("utf-8").splitlines()
+    for kind, since, until, options, fields in (line.split("\t") for line in lines[1:]):
+        yield _shape(LineKind(kind), since, until, options, fields)
 
-SHAPES = (
-    _shape(
-        LineKind.BATCH, "3.2", "", ANY,
-        "baseOffset lastOffset count baseSequence lastSequence producerId producerEpoch partitionLeaderEpoch "
-        "isTransactional isControl deleteHorizonMs position TIMESTAMP size magic compresscodec crc isvalid",
-    ),
-    _shape(
-        LineKind.BATCH, "2.2", "3.1", ANY,
-        "baseOffset lastOffset count baseSequence lastSequence producerId producerEpoch partitionLeaderEpoch "
-        "isTransactional isControl position TIMESTAMP size magic compresscodec crc isvalid",
-    ),
-    _shape(
-        LineKind.BATCH, "2.0", "2.1", SHALLOW,
-        "baseOffset lastOffset count baseSequence lastSequence producerId producerEpoch partitionLeaderEpoch "
-        "isTransactional isControl position TIMESTAMP isvalid size magic compresscodec crc",
-    ),
-    _shape(
-        LineKind.BATCH, "0.11", "1.1", SHALLOW,
-        "baseOffset lastOffset baseSequence lastSequence producerId producerEpoch partitionLeaderEpoch "
-        "isTransactional position TIMESTAMP isvalid size magic compresscodec crc",
-    ),
-    _shape(LineKind.MESSAGE, "2.2", "", ANY, "offset position TIMESTAMP size magic compresscodec crc isvalid"),
-    _shape(LineKind.MESSAGE, "0.11", "2.1", SHALLOW, "offset position TIMESTAMP isvalid size magic compresscodec crc"),
-    _shape(LineKind.RECORD, "3.0", "", DEEP, "offset TIMESTAMP keySize valueSize sequence headerKeys"),
-    _shape(LineKind.RECORD, "3.0", "", DEEP, "offset TIMESTAMP keySize valueSize isValid crc"),
-    _shape(
-        LineKind.RECORD, "2.8", "2.8", DEEP,
-        "offset isValid crc keySize valueSize TIMESTAMP baseOffset lastOffset baseSequence lastSequence producerEpoch "
-        "partitionLeaderEpoch batchSize magic compressType position sequence headerKeys",
-    ),
-    _shape(
-        LineKind.RECORD, "2.8", "2.8", DEEP,
-        "offset isValid crc keySize valueSize TIMESTAMP baseOffset lastOffset baseSequence lastSequence producerEpoch "
-        "partitionLeaderEpoch batchSize magic compressType position crc isvalid",
-    ),
-    _shape(LineKind.RECORD, "2.2", "2.7", DEEP, "offset TIMESTAMP keysize valuesize sequence headerKeys"),
-    _shape(LineKind.RECORD, "2.2", "2.7", DEEP, "offset TIMESTAMP keysize valuesize crc isvalid"),
-    _shape(
-        LineKind.FLAT_RECORD, "0.11.0.2", "2.1", DEEP,
-        "offset position TIMESTAMP isvalid keysize valuesize magic compresscodec producerId producerEpoch sequence "
-        "isTransactional headerKeys",
-    ),
-    _shape(
-        LineKind.FLAT_RECORD, "0.11.0.0", "0.11.0.1", DEEP,
-        "offset position TIMESTAMP isvalid keysize valuesize magic compresscodec producerId sequence isTransactional "
-        "headerKeys",
-    ),
-    _shape(
-        LineKind.FLAT_RECORD, "0.11", "2.1", DEEP,
-        "offset position TIMESTAMP isvalid keysize valuesize magic compresscodec crc",
-    ),
-)  # fmt: skip
+
+SHAPES = tuple(_shapes())
 """All shapes, newest first. Those with `crc` and without `sequence` are of messages of magic 0 and 1."""
