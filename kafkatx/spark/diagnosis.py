@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from kafkatx.evidence.coverage import coverage_of
 from kafkatx.rules.diagnosis import Diagnosis, Selection
-from kafkatx.spark.facts import DDL, ORDER, facts_of
 from kafkatx.spark.judging import judged
 from kafkatx.spark.pipeline import captures_on
 from kafkatx.stages.blocks import unpacked
+from kafkatx.stages.facts import DDL, ORDER, facts_of
 from kafkatx.stages.judging import united
 from kafkatx.stages.stories import Telling, open_evidence
 

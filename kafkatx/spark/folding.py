@@ -18,9 +18,9 @@ from kafkatx.evidence.reading import PartitionReading
 from kafkatx.evidence.stretches import StretchReading, Told, put_together
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.merging import Stream
-from kafkatx.spark.decoding import blocks
-from kafkatx.spark.facts import OF_CAPTURE, Fact, Rank, facts_of, record_batches
 from kafkatx.stages.blocks import packed, unpacked, unpacked_states
+from kafkatx.stages.decoding import blocks
+from kafkatx.stages.facts import OF_CAPTURE, Fact, Rank, facts_of, record_batches
 from kafkatx.stages.partitions import fold
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.rules.diagnosis import Diagnosis, Selection
-from kafkatx.spark.facts import Fact, Rank, facts_of, record_batches
 from kafkatx.stages.blocks import packed, unpacked
+from kafkatx.stages.facts import Fact, Rank, facts_of, record_batches
 from kafkatx.stages.judging import diagnosed
 from kafkatx.stages.logs import FileFacts, united_logs
 from kafkatx.stages.partitions import PartitionStory

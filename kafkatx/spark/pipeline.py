@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from kafkatx.evidence.captures import Capture
-from kafkatx.spark.decoding import decoded
-from kafkatx.spark.facts import DDL, ORDER
 from kafkatx.spark.folding import folded
 from kafkatx.spark.judging import ORDER_OF_CAPTURES
 from kafkatx.spark.shipping import ship
-from kafkatx.spark.tasks import tasks
 from kafkatx.stages.blocks import packed
+from kafkatx.stages.decoding import decoded
+from kafkatx.stages.facts import DDL, ORDER
+from kafkatx.stages.tasks import tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -11,8 +11,8 @@ from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Item
 from kafkatx.evidence.plans import PartitionPlan, partition_plans
 from kafkatx.evidence.stretches import stretches
-from kafkatx.spark.facts import OF_CAPTURE, Fact, Rank
 from kafkatx.stages.blocks import packed
+from kafkatx.stages.facts import OF_CAPTURE, Fact, Rank
 from kafkatx.stages.logs import log_items
 
 SMALLEST_TASK, LARGEST_TASK = 4 << 20, 64 << 20
