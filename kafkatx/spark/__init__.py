@@ -11,7 +11,7 @@ __all__ = ["diagnose", "read", "register"]
 
 _PLACES = {
     "diagnose": "kafkatx.spark.diagnosis",
-    "read": "kafkatx.spark.source",
+    "read": "kafkatx.spark.reading",
     "register": "kafkatx.spark.source",
 }
 
