@@ -16,7 +16,7 @@ from kafkatx.kernels.rows import INITIALISATION, LATEST, ODDITY, TRANSACTION
 from kafkatx.kernels.transactions import LEGAL, LIST_CHANGED, NO_ROOM, NOTHING, fold_states
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CoordinatorHistory:
     """Tables of one state partition (dtypes TRANSACTION, INITIALISATION, ODDITY, LATEST) and its horizon.
 

@@ -223,8 +223,8 @@ def _is_soon(chosen: Array, timeout: Any) -> Any:
 
 def _classic_producers(spans: Array) -> Array:
     """Producer ids of which a COMMIT has the data's own epoch: no v2 transaction ends so."""
-    committed = spans[(spans["first_offset"] >= 0) & (spans["marker_kind"] == COMMIT)]
-    return np.unique(committed["producer_id"][committed["marker_epoch"] == committed["producer_epoch"]])
+    committed = (spans["first_offset"] >= 0) & (spans["marker_kind"] == COMMIT)
+    return np.unique(spans["producer_id"][committed & (spans["marker_epoch"] == spans["producer_epoch"])])
 
 
 def _somebody_came(spans: Array, chosen: Array) -> Any:

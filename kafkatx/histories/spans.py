@@ -38,7 +38,7 @@ class OpenAtStart:
     last_timestamp: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PartitionSpans:
     """What the fold yields.
 

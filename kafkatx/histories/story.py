@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -249,9 +250,9 @@ def tell(
     `log_zone_ms` is the zone of logs whose times name none, None to estimate it. Pure: the same tables give the same
     story.
     """
-    transactions = _stacked([history.transactions for history in coordinators], TRANSACTION)
-    latest = np.sort(_stacked(_latest(coordinators), LATEST), order=["id_code", "timestamp"])
-    spans = _stacked([part.spans for part in partitions], SPAN)
+    transactions = _stacked(coordinators, "transactions", TRANSACTION)
+    latest = np.sort(_latest(coordinators), order=["id_code", "timestamp"])
+    spans = _stacked(partitions, "spans", SPAN)
     at_hand = np.zeros(len(labels.topic_partitions) + 1, bool)
     at_hand[[code for code in horizons]] = True
     tolerance = 0 if facts.brokers <= 1 else BROKERS_TOLERANCE_MS
@@ -260,8 +261,8 @@ def tell(
     ended = endings(transactions, _data_epochs(len(transactions), spans, parts), raises, facts.brokers <= 1)
     story = Story(
         facts, labels, transactions,
-        _stacked([history.initialisations for history in coordinators], INITIALISATION),
-        _stacked([history.oddities for history in coordinators], ODDITY),
+        _stacked(coordinators, "initialisations", INITIALISATION),
+        _stacked(coordinators, "oddities", ODDITY),
         latest, spans, parts, ended, horizons, state_horizons, _index(transactions, partitions),
     )  # fmt: skip
     return heard(story, logs or LogFacts(), log_zone_ms)
@@ -276,15 +277,15 @@ def heard(story: Story, logs: LogFacts, log_zone_ms: int | None = None) -> Story
     return replace(story, endings=ended, logs=told, witnesses=seen)
 
 
-def _latest(coordinators: list[CoordinatorHistory]) -> list[Array]:
-    """Latest rows of each state partition; `transaction_row` counts in the table of all transactions from here on."""
-    tables, before = [], 0
+def _latest(coordinators: list[CoordinatorHistory]) -> Array:
+    """Latest rows of all state partitions; `transaction_row` counts in the table of all transactions from here on."""
+    tables, before = [np.zeros(0, LATEST)], 0
     for history in coordinators:
         rows = history.latest.copy()
         rows["transaction_row"] += np.where(rows["transaction_row"] >= 0, before, 0)
         tables.append(rows)
         before += len(history.transactions)
-    return tables
+    return np.concatenate(tables)
 
 
 def _index(transactions: Array, partitions: list[PartitionSpans]) -> Index:
@@ -298,8 +299,18 @@ def _index(transactions: Array, partitions: list[PartitionSpans]) -> Index:
     return Index(by_id, transactions["id_code"][by_id], ranges)
 
 
-def _stacked(tables: list[Array], dtype: np.dtype[np.void]) -> Array:
-    return tables[0] if len(tables) == 1 else np.concatenate(tables) if tables else np.zeros(0, dtype)
+def _stacked(parts: Sequence[CoordinatorHistory | PartitionSpans], name: str, dtype: np.dtype[np.void]) -> Array:
+    """One table of the parts' tables `name`, which become views of it: millions of rows are not to be held twice."""
+    if len(parts) == 1:
+        only: Array = getattr(parts[0], name)
+        return only
+    whole = np.empty(sum(len(getattr(part, name)) for part in parts), dtype)
+    end = 0
+    for part in parts:
+        begin, end = end, end + len(getattr(part, name))
+        whole[begin:end] = getattr(part, name)
+        setattr(part, name, whole[begin:end])
+    return whole
 
 
 def _data_epochs(count: int, spans: Array, parts: Participations) -> Array:

@@ -6,7 +6,7 @@ Clocks  brokers' lines and rows are compared with the brokers' tolerance, client
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -70,9 +70,9 @@ class Witnesses:
 
 
 def nobody(count: int) -> Witnesses:
-    """Return the witnesses of `count` ends where no log is at hand."""
-    rows = {field.name: np.full(count, -1, np.int64) for field in fields(Witnesses)}
-    flags = {name: np.zeros(count, bool) for name in ("is_silent", "goes_on", "is_init_alone")}
+    """Return the witnesses of `count` ends where no log is at hand: columns of one value each, not to be written to."""
+    rows = {field.name: np.broadcast_to(np.int64(-1), count) for field in fields(Witnesses)}
+    flags = {name: np.broadcast_to(np.False_, count) for name in ("is_silent", "goes_on", "is_init_alone")}
     return Witnesses(**(rows | flags))
 
 
@@ -85,7 +85,8 @@ class Hearing:
 
     def __init__(self, logs: LogStory, ends: Ends) -> None:
         self.logs, self.ends = logs, ends
-        self.found: Witnesses = nobody(len(ends.decided_at))
+        columns = asdict(nobody(len(ends.decided_at)))
+        self.found = Witnesses(**{name: column.copy() for name, column in columns.items()})
         self.reached = np.maximum(ends.decided_at, ends.completed_at)
         self.names = self.timed(ends.name)
         known = (ends.producer_id >= 0) & (ends.epoch >= 0)

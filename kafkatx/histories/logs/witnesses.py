@@ -11,16 +11,16 @@ from __future__ import annotations
 from kafkatx.histories.logs.broker_witnesses import requests, rollbacks, silence, stale_epochs
 from kafkatx.histories.logs.client_witnesses import aborts, own_bumps, refusals
 from kafkatx.histories.logs.ends import Ends
-from kafkatx.histories.logs.hearing import Hearing, Witnesses
+from kafkatx.histories.logs.hearing import Hearing, Witnesses, nobody
 from kafkatx.histories.logs.instance_witnesses import grants, instances
 from kafkatx.histories.logs.story import LogStory
 
 
 def witnesses(logs: LogStory, ends: Ends) -> Witnesses:
     """Lay the events of logs beside ends."""
-    hearing = Hearing(logs, ends)
     if not len(logs.events) or not len(ends.decided_at):
-        return hearing.found
+        return nobody(len(ends.decided_at))
+    hearing = Hearing(logs, ends)
     rollbacks(hearing)
     silence(hearing)
     instances(hearing)
