@@ -291,10 +291,13 @@ def _named_columns(rows: Any, names: Names, source: Source) -> dict[str, Any]:
 
 
 def _partition_lists(codes: Any, names: Names) -> Any:
-    """Lists of topic-partitions by their codes: built once for each list that occurs."""
+    """Lists of topic-partitions by their codes, each in order: built once for each list that occurs."""
     distinct, at = np.unique(codes, return_inverse=True)
-    lists = [names.partition_lists[int(code)] if code >= 0 else () for code in distinct]
-    pairs = [names.topic_partitions[member] for members in lists for member in members]
+    lists = [
+        sorted(names.topic_partitions[member] for member in names.partition_lists[int(code)]) if code >= 0 else ()
+        for code in distinct
+    ]
+    pairs = [pair for members in lists for pair in members]
     inner = {
         "topic": pa.array([topic for topic, _ in pairs], STRING),
         "partition": pa.array([n for _, n in pairs], INT32),

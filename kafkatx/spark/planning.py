@@ -1,0 +1,162 @@
+"""Which task reads what: files packed to tasks by their bytes, without a look into them.
+
+A task is plain data and its rows follow from it alone, however often it is run: paths, sizes and stretches are fixed
+here, and what a live broker appends later is not read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain, groupby
+from pathlib import Path
+from typing import TypeVar
+
+from kafkatx.evidence.captures import Capture
+from kafkatx.evidence.directories import LOGS, DataDirectory
+from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.joining import Evidence
+from kafkatx.sources.archives import SEPARATOR, STANDARD_INPUT
+from kafkatx.spark.request import Request
+from kafkatx.stages.stories import open_evidence
+from kafkatx.stages.table_files import Extent, Source, sources
+from kafkatx.terms.errors import UsageError
+
+T = TypeVar("T")
+
+TASK_BYTES = 64 << 20
+OPENING_BYTES = 256 << 10
+"""What it costs to open a file, in bytes that could be read meanwhile."""
+
+OF_A_KIND = {
+    "aborted_transactions": (Kind.TXNINDEX,),
+    "producer_states": (Kind.SNAPSHOT,),
+    "log_events": (Kind.TEXT_LOG,),
+    "damage": (*LOGS, Kind.TXNINDEX, Kind.SNAPSHOT),
+}
+OF_TEXTS = (Kind.TEXT_LOG, Kind.SETTINGS)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What one task reads: some files, or stretches of them; for `settings` the texts of whole captures."""
+
+    request: Request
+    sources: tuple[Source, ...] = ()
+    captures: tuple[Capture, ...] = ()
+
+    @property
+    def roots(self) -> set[str]:
+        """The paths as given under which its files lie."""
+        texts = (item for capture in self.captures for item in capture.others)
+        return {item.root for item in (*(source.item for source in self.sources), *texts)}
+
+
+def opened_evidence(paths: Iterable[str | Path], captures: dict[str, str] | None) -> Evidence:
+    """Find the files and join them to captures, all by absolute paths: a worker has a working directory of its own.
+
+    Raises UsageError for a path that does not exist, and for standard input.
+    """
+    given = [str(path) for path in paths]
+    if STANDARD_INPUT in given:
+        raise UsageError("standard input can't be read by the workers of Spark: save it as a file first")
+    return open_evidence(map(os.path.abspath, given), captures)
+
+
+def files_of(request: Request, evidence: Evidence) -> list[Source]:
+    """The files that have rows of a table, each with no more than a task needs to know of its capture."""
+    light, wanted = _Light(), request.wanted
+    return [
+        replace(light.source(source), extent=Extent(_size(source.item)), wanted=wanted)
+        for source in sources(evidence)
+        if _has_rows(request.table, source) and request.has_topic(source.item.topic)
+    ]
+
+
+def tasks_of(request: Request, files: Iterable[Source]) -> list[Task]:
+    """Pack files to tasks, in the order given; what lies in one archive is one task, since all of it is unpacked."""
+    units = [list(members) for _, members in groupby(files, _unit)]
+    return [
+        Task(request, tuple(chain.from_iterable(group)))
+        for group in packed(units, lambda unit: sum(map(read_bytes, unit)))
+    ]
+
+
+def tasks_of_settings(request: Request, evidence: Evidence) -> list[Task]:
+    """Pack captures to tasks: what a setting means depends on all texts of its capture."""
+    found = [replace(capture, directories=[], others=capture.texts(*OF_TEXTS)) for capture in evidence.captures]
+    with_texts = [capture for capture in found if capture.others]
+    return [
+        Task(request, captures=tuple(group))
+        for group in packed(with_texts, lambda capture: sum(OPENING_BYTES + item.size for item in capture.others))
+    ]
+
+
+def packed(units: Iterable[T], size: Callable[[T], int]) -> Iterator[list[T]]:
+    """Group units in the order given so that each group has about TASK_BYTES; a larger unit is a group by itself."""
+    group: list[T] = []
+    filled = 0
+    for unit in units:
+        added = size(unit)
+        if group and filled + added > TASK_BYTES:
+            yield group
+            group, filled = [], 0
+        group.append(unit)
+        filled += added
+    if group:
+        yield group
+
+
+def read_bytes(source: Source) -> int:
+    """About how much work a file is, or the stretch of it that is read, in bytes."""
+    item, extent = source.item, source.extent
+    if item.part is not None:
+        return OPENING_BYTES + item.part.end - item.part.position
+    return OPENING_BYTES + max(0, min(extent.stop, item.size) - extent.start)
+
+
+def _size(item: Item) -> int | None:
+    """How many bytes of a file are read; a part of a text knows its end itself."""
+    return item.size if item.part is None else None
+
+
+def _unit(source: Source) -> tuple[str, int, int]:
+    """What can't be apart: files of one archive."""
+    path, item = source.item.path, source.item
+    if SEPARATOR in path:
+        return path.partition(SEPARATOR)[0], -1, -1
+    return path, item.part.position if item.part is not None else -1, source.extent.start
+
+
+def _has_rows(table: str, source: Source) -> bool:
+    """Whether a file may have rows of a table."""
+    if table in OF_A_KIND:
+        return source.item.kind in OF_A_KIND[table] and not source.item.left_out
+    if table == "transaction_states":
+        return source.is_state_log
+    return source.is_log or table == "files"
+
+
+@dataclass(slots=True)
+class _Light:
+    """Captures and directories without the files that they hold; files of one share one."""
+
+    captures: dict[int, Capture] = field(default_factory=dict)
+    directories: dict[int, DataDirectory] = field(default_factory=dict)
+
+    def source(self, source: Source) -> Source:
+        """Return a file with what a task needs to know of its capture and directory."""
+        return replace(source, capture=self._capture(source.capture), directory=self._directory(source.directory))
+
+    def _capture(self, capture: Capture | None) -> Capture | None:
+        if capture is None:
+            return None
+        made = replace(capture, directories=[], others=[])
+        return self.captures.setdefault(id(capture), made)
+
+    def _directory(self, directory: DataDirectory | None) -> DataDirectory | None:
+        if directory is None:
+            return None
+        made = DataDirectory(directory.path, cluster_id=directory.cluster_id, broker_id=directory.broker_id)
+        return self.directories.setdefault(id(directory), made)

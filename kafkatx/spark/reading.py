@@ -1,0 +1,115 @@
+"""Tables of evidence as DataFrames, decoded where the tasks run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kafkatx.spark.planning import Task, files_of, opened_evidence, tasks_of, tasks_of_settings
+from kafkatx.spark.request import OF_ALL_FILES, TOPIC, Request, request
+from kafkatx.spark.rows import decoded
+from kafkatx.spark.schema import spark_schema
+from kafkatx.spark.seams import in_stretches
+from kafkatx.spark.shipping import ship
+from kafkatx.spark.spreading import running_on, spread, values_of
+from kafkatx.terms.errors import UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+IN_STRETCHES = ("batches", "markers", "records", "transaction_states")
+"""Tables whose files may be read in stretches; of the others a row needs the whole file, or the file is small."""
+
+
+def read(
+    spark: SparkSession,
+    paths: str | Path | Iterable[str | Path],
+    *,
+    table: str,
+    columns: Iterable[str] | None = None,
+    topic: str | Iterable[str] | None = None,
+    since: str | int | datetime | None = None,
+    verify_all: bool = False,
+    captures: dict[str, str] | None = None,
+    stretch_bytes: int | None = None,
+) -> DataFrame:
+    """Return a table of evidence as a DataFrame, with the names and types that Parquet and Arrow have (docs/tables.md).
+
+    Which files there are, and how long, is settled when this is called; their rows are decoded by the tasks each time
+    that the frame is evaluated. If there are files larger than a stretch a first job finds where stretches begin.
+
+    Args:
+        spark: the session; it is not configured.
+        paths: as of `kafkatx.open`, to be found at the same place by driver and workers; made absolute.
+        table: name of the table.
+        columns: those wanted, in this order (None: all). Keys, values and headers cost nothing where they are not.
+        topic: only rows of this topic, or of these.
+        since: only rows of this time or later: ISO 8601 (UTC unless a zone is given), a datetime, or milliseconds.
+            Rows without a time are left out.
+        verify_all: check the CRC of every batch, not only of those that matter.
+        captures: path to name of the capture that it is forced into.
+        stretch_bytes: how much of a large file one task reads, 64 MiB unless something else is wanted.
+
+    Raises:
+        UsageError: there is no such table, column, path or time, or the table has no topic or time to choose by.
+    """
+    wanted = request(table, columns, topic, since, verify_all)
+    if stretch_bytes is not None and stretch_bytes < 1:
+        raise UsageError(f"stretch_bytes {stretch_bytes}: it takes a byte at least")
+    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    ship(spark)
+    if table in OF_ALL_FILES:
+        return _narrowed(_of_all_files(spark, given, wanted, captures), wanted)
+    tasks = _tasks(spark, wanted, given, captures, stretch_bytes)
+    schema = spark_schema(wanted.schema)
+    if not tasks:
+        return spark.createDataFrame([], schema)
+    return spread(spark, tasks).mapInArrow(_rows, schema)
+
+
+def _tasks(
+    spark: SparkSession,
+    wanted: Request,
+    paths: list[str | Path],
+    captures: dict[str, str] | None,
+    stretch_bytes: int | None,
+) -> list[Task]:
+    evidence = opened_evidence(paths, captures)
+    if wanted.table == "settings":
+        return tasks_of_settings(wanted, evidence)
+    files = files_of(wanted, evidence)
+    if wanted.table in IN_STRETCHES:
+        files = in_stretches(files, running_on(spark), stretch_bytes, wanted.verify_all)
+    return tasks_of(wanted, files)
+
+
+def _rows(batches: Iterator[Any]) -> Iterator[Any]:
+    for _, task in values_of(batches):
+        yield from decoded(task)
+
+
+def _of_all_files(
+    spark: SparkSession, paths: list[str | Path], wanted: Request, captures: dict[str, str] | None
+) -> DataFrame:
+    from kafkatx.spark import diagnosis
+
+    whole: Callable[..., DataFrame] | None = getattr(diagnosis, "table", None)
+    if whole is None:
+        raise UsageError(f"{wanted.table} can't be read on Spark yet; kafkatx export writes it")
+    return whole(spark, paths, wanted.table, captures=captures, verify_all=wanted.verify_all)
+
+
+def _narrowed(frame: DataFrame, wanted: Request) -> DataFrame:
+    """Return the rows and columns of a whole table that are asked for."""
+    from pyspark.sql import functions as F
+
+    if wanted.topics is not None:
+        frame = frame.where(F.col(TOPIC).isin(sorted(wanted.topics)))
+    if wanted.since is not None:
+        begin = F.timestamp_millis(F.lit(wanted.since))
+        frame = frame.where(reduce(or_, [F.col(name) >= begin for name in wanted.times]))
+    return frame.select(*(F.col(f"`{name}`") for name in wanted.columns))

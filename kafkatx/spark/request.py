@@ -1,0 +1,141 @@
+"""What is asked for: a table, some of its columns, topics, a time to begin at; checked before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafkatx.stages.table_files import Wanted
+from kafkatx.tables.catalogue import TABLES
+from kafkatx.tables.columns import TIME, microseconds
+from kafkatx.terms.errors import UsageError
+from kafkatx.terms.times import EPOCH, parse_time
+
+OF_ALL_FILES = ("transactions", "findings", "evidence")
+"""Tables that no file has rows of: they follow from all of them together."""
+
+TOPIC = "topic"
+TOPIC_OF_A_ROW = ("log_events",)
+"""Tables whose rows each name a topic; elsewhere it is that of the file."""
+
+TIMES = {
+    "files": ("last_timestamp",),
+    "batches": ("max_timestamp",),
+    "records": ("timestamp",),
+    "markers": ("timestamp",),
+    "transaction_states": ("timestamp",),
+    "transactions": ("started_at", "decided_at", "completed_at"),
+    "producer_states": ("timestamp",),
+    "log_events": ("at",),
+    "findings": ("from", "to"),
+    "evidence": ("at",),
+}
+"""The columns that tell when a row was; it counts as of the latest. Other tables have no time."""
+
+DATE_DIGITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A table, or a part of it.
+
+    `columns` in the order asked for; `topics` None for all; `since` in milliseconds: rows that are older, or of which
+    no time is known, are left out; `verify_all`: the CRC of every batch is checked.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    topics: frozenset[str] | None = None
+    since: int | None = None
+    verify_all: bool = False
+
+    @property
+    def schema(self) -> Any:
+        """The pyarrow.Schema of what is asked for."""
+        whole = TABLES[self.table].schema
+        return pa.schema([whole.field(name) for name in self.columns])
+
+    @property
+    def times(self) -> tuple[str, ...]:
+        """The columns that `since` looks at; none where it isn't asked for."""
+        return TIMES[self.table] if self.since is not None else ()
+
+    @property
+    def wanted(self) -> Wanted:
+        """What a file's rows must have."""
+        of_row = (TOPIC,) if self._by_row else ()
+        return Wanted(frozenset({*self.columns, *self.times, *of_row}), self.since)
+
+    def has_topic(self, topic: str | None) -> bool:
+        """Whether the rows of a file of this topic are asked for; they may have to be chosen one by one yet."""
+        return self.topics is None or self.table in TOPIC_OF_A_ROW or topic in self.topics
+
+    def chosen(self, batch: Any) -> Any:
+        """Return the rows of a RecordBatch of the table that are asked for."""
+        if self._by_row:
+            batch = batch.filter(pc.is_in(batch.column(TOPIC), pa.array(sorted(self.topics or ()), pa.string())))
+        if self.since is None:
+            return batch
+        begin = pa.scalar(_micros(self.since), TIME)
+        late: Any = None
+        for name in self.times:
+            more = pc.greater_equal(batch.column(name), begin)
+            late = more if late is None else pc.or_kleene(late, more)
+        return batch.filter(late)
+
+    @property
+    def _by_row(self) -> bool:
+        return self.topics is not None and self.table in TOPIC_OF_A_ROW
+
+
+def request(
+    table: str,
+    columns: Iterable[str] | None = None,
+    topic: str | Iterable[str] | None = None,
+    since: str | int | datetime | None = None,
+    verify_all: bool = False,
+) -> Request:
+    """Check what is asked for; arguments as of `kafkatx.spark.read`. Raises UsageError where there is no such thing."""
+    if table not in TABLES:
+        raise UsageError(f"there is no table {table!r}; the tables are {', '.join(TABLES)}")
+    if topic is not None and TOPIC not in TABLES[table].schema.names:
+        raise UsageError(f"the rows of {table} are of no topic: leave topic out")
+    if since is not None and table not in TIMES:
+        raise UsageError(f"the rows of {table} have no time: leave since out")
+    topics = None if topic is None else frozenset([topic] if isinstance(topic, str) else topic)
+    return Request(table, _columns(table, columns), topics, None if since is None else milliseconds(since), verify_all)
+
+
+def milliseconds(time: str | int | datetime) -> int:
+    """Milliseconds of a time: of a number they are it, ISO 8601 is UTC unless it has a zone; raises UsageError."""
+    if isinstance(time, datetime):
+        return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - EPOCH) // timedelta(milliseconds=1)
+    if isinstance(time, int) or (time.isdecimal() and len(time) != DATE_DIGITS):
+        return int(time)
+    try:
+        return parse_time(time)
+    except ValueError:
+        raise UsageError(f"since {time!r} is no time: write it like 2026-11-21T10:29:00Z") from None
+
+
+def _columns(table: str, columns: Iterable[str] | None) -> tuple[str, ...]:
+    known = TABLES[table].schema.names
+    if columns is None:
+        return tuple(known)
+    asked = tuple(dict.fromkeys([columns] if isinstance(columns, str) else columns))
+    unknown = [name for name in asked if name not in known]
+    if unknown or not asked:
+        what = f"no column {', '.join(map(repr, unknown))}" if unknown else "columns, and none is named"
+        raise UsageError(f"{table} has {what}; its columns are {', '.join(known)}")
+    return asked
+
+
+def _micros(time_ms: int) -> int:
+    """A time as the tables have it; one that no calendar has lies before or behind all of them."""
+    found = microseconds(time_ms)
+    return found if found is not None else (0 if time_ms < 0 else (1 << 63) - 1)
