@@ -37,6 +37,8 @@ WITNESS_BYTES = 2 << 20
 MOST_CHAINS = 64
 LONGEST_CHAIN = 10_000
 """Batches that are followed; a chain as long is believed."""
+LONGEST_LEAD = 500
+"""As many are followed where a wrong start is found out anyway, and costs a second reading."""
 LEAST_RECORD = 6
 READ_COST = 4096
 LEAST_WORK, WORK_PER_BYTE = 1 << 30, 16
@@ -88,7 +90,7 @@ class Resync:
         Nothing is known of what lies before: the batch may be part of a payload, or one that damage hid from whoever
         read up to here. So it counts only if that reader arrives at it.
         """
-        return self._first_chain(position, fit)
+        return self._first_chain(position, fit, LONGEST_LEAD)
 
     def _ends(self, position: int, fit: Fit) -> Iterator[int]:
         """Ends of the batch at `position` by its witnesses; none of them need be right."""
@@ -142,7 +144,7 @@ class Resync:
     def _is_end(self, position: int) -> bool:
         return position == self.file.size or (position < self.file.size and is_zero(self.file, position))
 
-    def _first_chain(self, position: int, fit: Fit) -> int | None:
+    def _first_chain(self, position: int, fit: Fit, longest: int = LONGEST_CHAIN) -> int | None:
         """First fitting batch behind `position`; of chains that can't both be true the one that reaches further."""
         best, furthest, last_offset = None, -1, fit.last_offset
         for _ in range(MOST_CHAINS):
@@ -150,7 +152,7 @@ class Resync:
             if start is None:
                 break
             first_offset = _signed(self.file.read(start, 8))
-            reach, last = self._follow(start, fit)
+            reach, last = self._follow(start, fit, longest)
             if best is not None and first_offset > last_offset:
                 break
             if best is None or reach > furthest:
@@ -160,9 +162,9 @@ class Resync:
             position = reach
         return best
 
-    def _follow(self, position: int, fit: Fit) -> tuple[int, int]:
+    def _follow(self, position: int, fit: Fit, longest: int) -> tuple[int, int]:
         """How far the batches from `position` on follow one another, by their headers alone, and their last offset."""
-        for _ in range(LONGEST_CHAIN):
+        for _ in range(longest):
             header = self._header(position, fit)
             if header is None:
                 return (self.file.size if self._is_end(position) else position), fit.last_offset
