@@ -95,11 +95,11 @@ def _wait(pid: int) -> tuple[int, int, struct_rusage]:
         ended, status, usage = os.wait4(pid, os.WNOHANG)
         if ended:
             return peak, status, usage
-        peak = max(peak, sum(_anonymous(each) for each in _family(pid)))
+        peak = max(peak, sum(_anonymous(each) for each in family(pid)))
         time.sleep(POLL_S)
 
 
-def _family(pid: int) -> Iterator[int]:
+def family(pid: int) -> Iterator[int]:
     """The process and its living descendants; only itself where /proc does not tell."""
     yield pid
     for file in Path(f"/proc/{pid}/task").glob("*/children"):
@@ -108,7 +108,7 @@ def _family(pid: int) -> Iterator[int]:
         except OSError:  # the thread ended meanwhile
             continue
         for child in children:
-            yield from _family(int(child))
+            yield from family(int(child))
 
 
 def _anonymous(pid: int) -> int:
