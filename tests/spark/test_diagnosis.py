@@ -40,7 +40,7 @@ def test_every_case(spark, case):
 
 
 def test_all_cases_in_one_call(spark):
-    assert said(diagnose_on, spark, all_cases()) == said(diagnose_here, all_cases())
+    assert said(diagnose_on, spark, fixture_cases()) == said(diagnose_here, fixture_cases())
 
 
 def test_all_recorded_directories_in_tiny_stretches(spark, monkeypatch):
@@ -53,11 +53,11 @@ def test_a_corrupt_file_in_a_fleet_is_damage_and_no_failure(spark, monkeypatch, 
     chance = random.Random(11)
     for case in fixture_cases()[:12]:
         shutil.copytree(case, tmp_path / case.name)
-    logs = [path for path in sorted(tmp_path.rglob("*.log")) if path.stat().st_size > 500]
+    logs = [path for path in sorted(tmp_path.rglob("broker-*/*/*.log")) if path.stat().st_size > 1000]
     for path in chance.sample(logs, 12):
         data = bytearray(path.read_bytes())
-        first = chance.randrange(len(data) - 100)
-        data[first : first + 100] = chance.randbytes(100)
+        first = chance.choice([0, chance.randrange(len(data) - 500)])
+        data[first : first + 500] = chance.randbytes(500)
         path.write_bytes(data)
     monkeypatch.setattr(walks, "STRETCH_BYTES", TINY)
     found = said(diagnose_on, spark, [tmp_path], stretch_bytes=TINY)
