@@ -51,6 +51,27 @@ class Capture:
                     found.setdefault((item.folder.topic, item.folder.partition), []).append((directory, item))
         return _without_retellings(found)
 
+    @property
+    def known_brokers(self) -> int:
+        """How many brokers have said their id."""
+        return len({directory.broker_id for directory in self._holders if directory.broker_id is not None})
+
+    @property
+    def brokers(self) -> int:
+        """How many brokers may have written what is at hand.
+
+        Each nameless directory may be of one more; what a tool printed of files that are there is of none.
+        """
+        held = {key for directory in self._holders if not directory.is_printed for key in directory.partitions}
+        unnamed = [directory for directory in self._holders if directory.broker_id is None]
+        return self.known_brokers + sum(
+            1 for directory in unnamed if not (directory.is_printed and directory.partitions <= held)
+        )
+
+    @property
+    def _holders(self) -> list[DataDirectory]:
+        return [directory for directory in self.directories if directory.partitions]
+
     def texts(self, *kinds: Kind) -> list[Item]:
         """Logs of brokers and clients, settings and the like, wherever they lie; those that are used."""
         inside = (item for directory in self.directories for item in directory.items)

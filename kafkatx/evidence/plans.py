@@ -6,7 +6,7 @@ Grain: one partition of a capture. A plan is plain data, so that it can be read 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import Coverage, coverage_of
@@ -32,7 +32,9 @@ class PartitionPlan:
     """One partition's log in a capture. Offsets are -1 where nothing says them.
 
     `capture` has no directories here; `log_starts` are those of the checkpoints, by data directory; below
-    `explained_below` the cleaner may have removed offsets; `known_end` is how far the log reached at least.
+    `explained_below` the cleaner may have removed offsets; `known_end` is how far the log reached at least; `brokers`
+    is how many may have written the capture. The coordinator's log is given the places of the partitions of data among
+    all plans, as `numbers`.
     """
 
     capture: Capture
@@ -45,6 +47,8 @@ class PartitionPlan:
     known_end: int
     high_watermark: int
     first_dirty: int
+    brokers: int = 1
+    numbers: dict[Partition, int] = field(default_factory=dict)
     verify_all: bool = False
 
     @property
@@ -79,7 +83,8 @@ class PartitionPlan:
 def partition_plans(capture: Capture, verify_all: bool = False) -> Iterator[PartitionPlan]:
     """Yield the plan of every partition of which the capture holds a log, in order of topic and partition."""
     segments, logs, snapshots = capture.segments(), capture.entries(Kind.LOG), capture.entries(Kind.SNAPSHOT)
-    alone = replace(capture, directories=[], others=[])
+    alone, brokers = replace(capture, directories=[], others=[]), capture.brokers
+    numbers = {key: number for number, key in enumerate(sorted(segments)) if key[0] != TRANSACTION_STATE}
     for key in sorted(segments):
         named = [*logs.get(key, []), *snapshots.get(key, [])]
         yield PartitionPlan(
@@ -92,5 +97,7 @@ def partition_plans(capture: Capture, verify_all: bool = False) -> Iterator[Part
             known_end(capture, key, named),
             highest_mark(capture, key, "high_watermarks"),
             highest_mark(capture, key, "first_dirty"),
+            brokers,
+            numbers if key[0] == TRANSACTION_STATE else {},
             verify_all,
         )

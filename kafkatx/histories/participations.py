@@ -1,6 +1,6 @@
 """Lays the coordinator's transactions over the spans of the partitions they list.
 
-Grain: one capture (or, by producer id, any part of it: a producer id belongs to one transactional.id at a time).
+Grain: one data partition of a capture; `participations` does all of them at once.
 """
 
 from __future__ import annotations
@@ -46,10 +46,16 @@ def participations(
     """Match transactions with spans.
 
     `at_hand[partition_code]` says whether the partition's log is in the evidence; `tolerance_ms` is what two brokers'
-    clocks may differ
-    by (0 where one broker wrote everything).
+    clocks may differ by (0 where one broker wrote everything).
     """
-    rows = _exploded(transactions, partition_lists)
+    return matched(transactions, listed(transactions, partition_lists), spans, at_hand, tolerance_ms)
+
+
+def matched(transactions: Array, rows: Array, spans: Array, at_hand: Array, tolerance_ms: int) -> Participations:
+    """Match the partitions that transactions list (`rows`, as of `listed`) with spans.
+
+    Partitions don't know each other here: those of one partition and its spans alone give the same for it.
+    """
     owner = np.full(len(spans), -1, np.int64)
     groups = _groups(transactions, rows, spans)
     forward, backward = np.full(len(rows), -1, np.int64), np.full(len(rows), -1, np.int64)
@@ -79,8 +85,8 @@ def participations(
     return Participations(rows, owner)
 
 
-def _exploded(transactions: Array, partition_lists: list[tuple[int, ...]]) -> Array:
-    """One row for each partition of each transaction's list."""
+def listed(transactions: Array, partition_lists: list[tuple[int, ...]]) -> Array:
+    """Return one row (dtype PARTICIPATION) for each partition of each transaction's list, in order of transaction."""
     lengths = np.array([len(members) for members in partition_lists] or [0], np.int64)
     flat = np.array([code for members in partition_lists for code in members] or [0], np.int32)
     begins = np.concatenate(([0], np.cumsum(lengths)[:-1]))

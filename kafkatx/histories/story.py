@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -244,11 +244,12 @@ def tell(
     state_horizons: dict[int, StateHorizon],
     logs: LogFacts | None = None,
     log_zone_ms: int | None = None,
+    join: Callable[[Array, Array], Participations] | None = None,
 ) -> Story:
     """Join what the folds yielded, and what logs say, to the story of a capture.
 
-    `log_zone_ms` is the zone of logs whose times name none, None to estimate it. Pure: the same tables give the same
-    story.
+    `log_zone_ms` is the zone of logs whose times name none, None to estimate it; `join` gives the participations of all
+    transactions and spans where they were found partition by partition. Pure: the same tables give the same story.
     """
     transactions = _stacked(coordinators, "transactions", TRANSACTION)
     latest = np.sort(_latest(coordinators), order=["id_code", "timestamp"])
@@ -256,7 +257,10 @@ def tell(
     at_hand = np.zeros(len(labels.topic_partitions) + 1, bool)
     at_hand[[code for code in horizons]] = True
     tolerance = 0 if facts.brokers <= 1 else BROKERS_TOLERANCE_MS
-    parts = participations(transactions, spans, labels.partition_lists, at_hand, tolerance)
+    if join is None:
+        parts = participations(transactions, spans, labels.partition_lists, at_hand, tolerance)
+    else:
+        parts = join(transactions, spans)
     raises = facts.release_known_to_raise_epoch or _epoch_was_raised_by_timeout(transactions)
     ended = endings(transactions, _data_epochs(len(transactions), spans, parts), raises, facts.brokers <= 1)
     story = Story(

@@ -21,6 +21,7 @@ from kafkatx.segments.merging import Stream
 from kafkatx.stages.blocks import packed, unpacked, unpacked_states
 from kafkatx.stages.decoding import blocks
 from kafkatx.stages.facts import OF_CAPTURE, Fact, Rank, facts_of, record_batches
+from kafkatx.stages.joining import intervals
 from kafkatx.stages.partitions import fold
 
 
@@ -38,6 +39,12 @@ def _subject(facts: Iterator[Fact], stretch_bytes: int | None) -> Iterator[Fact]
     plan: PartitionPlan = unpacked(first.payload)
     story = fold(plan, _Blocks(facts, stretch_bytes).streams)
     yield Fact(first.capture, first.number, Rank.STORY, packed(story))
+    if story.history is None:
+        return
+    for key, found in intervals(story):
+        if key in plan.numbers:
+            state, row = found.state_partition, int(found.rows[0])
+            yield Fact(first.capture, plan.numbers[key], Rank.INTERVALS, packed(found), row, state)
 
 
 @dataclass(slots=True)

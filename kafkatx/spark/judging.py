@@ -14,6 +14,7 @@ from kafkatx.evidence.coverage import Coverage
 from kafkatx.rules.diagnosis import Diagnosis, Selection
 from kafkatx.stages.blocks import packed, unpacked
 from kafkatx.stages.facts import Fact, Rank, facts_of, record_batches
+from kafkatx.stages.joining import Joined
 from kafkatx.stages.judging import diagnosed
 from kafkatx.stages.logs import FileFacts, united_logs
 from kafkatx.stages.partitions import PartitionStory
@@ -44,18 +45,21 @@ def _story(facts: Iterator[Fact], telling: Telling) -> CaptureStory:
     capture: Capture = unpacked(next(facts).payload)
     partitions: list[PartitionStory] = []
     covered: list[Coverage] = []
+    parts: list[Joined] = []
 
     def logs() -> Iterator[FileFacts]:
         for fact in facts:
             content = unpacked(fact.payload)
             if fact.rank is Rank.STORY:
                 partitions.append(content)
+            elif fact.rank is Rank.JOINED:
+                parts.append(content)
             else:
                 covered.append(content.coverage)
                 yield content
 
     said = united_logs(logs())
-    return told(capture, partitions, said, covered, telling)
+    return told(capture, partitions, said, covered, telling, parts)
 
 
 def _transactions(story: CaptureStory, selection: Selection) -> Iterator[Any]:

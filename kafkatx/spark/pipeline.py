@@ -1,4 +1,4 @@
-"""The three stages as DataFrames: tasks are read, partitions folded, captures judged; a shuffle before each.
+"""The stages as DataFrames: tasks are read, partitions folded, joined, captures judged; a shuffle between them.
 
 Only the DataFrame API is used, so a Spark Connect session will do. Sorting is done within the partitions of Spark, and
 those who read check it (facts.facts_of).
@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.spark.folding import folded
+from kafkatx.spark.joining import joined_facts
 from kafkatx.spark.judging import ORDER_OF_CAPTURES
 from kafkatx.spark.shipping import ship
 from kafkatx.stages.blocks import packed
@@ -44,5 +45,9 @@ def captures_on(
     facts = spark.createDataFrame(table).repartitionByRange(len(todo), "task").mapInArrow(decoded, DDL)
     by_partition = facts.repartition(width, "capture", "number").sortWithinPartitions(*ORDER)
     told = by_partition.mapInArrow(partial(folded, stretch_bytes=stretch_bytes), DDL)
-    by_capture = told.repartition(min(width, max(len(captures), 1)), "capture").sortWithinPartitions(*ORDER_OF_CAPTURES)
+    at_partition = told.repartition(width, "capture", "number").sortWithinPartitions(*ORDER)
+    joined = at_partition.mapInArrow(joined_facts, DDL)
+    by_capture = joined.repartition(min(width, max(len(captures), 1)), "capture").sortWithinPartitions(
+        *ORDER_OF_CAPTURES
+    )
     return by_capture.mapInArrow(judge, schema)

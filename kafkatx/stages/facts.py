@@ -45,6 +45,8 @@ class Rank(IntEnum):
     BLOCK = 2
     STORY = 3
     LOG = 4
+    INTERVALS = 5
+    JOINED = 6
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ class PartitionStory:
 
     Of the coordinator's log `history` and `state_horizon` are there, of other logs `spans` and `horizon`. `newest` is
     the newest time that a broker wrote, `newest_of_clients` that a client did (milliseconds, -1: none); `diverged` are
-    rows that contradict the log, with the file of each.
+    rows that contradict the log, with the file of each; `brokers` is how many may have written the capture.
     """
 
     key: Partition
@@ -45,6 +45,7 @@ class PartitionStory:
     horizon: Horizon | None = None
     newest: int = -1
     newest_of_clients: int = -1
+    brokers: int = 1
     items: list[Item] = field(default_factory=list)
 
 
@@ -59,6 +60,7 @@ def fold(plan: PartitionPlan, streams: Streams = PartitionReading.streams) -> Pa
     story.coverage.extend(file.entry for file in reading.files)
     story.damage.extend(reading.damage)
     story.diverged.extend(reading.diverged)
+    story.brokers = plan.brokers
     story.items.extend(file.item for file in plan.files)
     return story
 

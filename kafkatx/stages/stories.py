@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import Coverage, coverage_of
-from kafkatx.evidence.directories import DataDirectory, Partition, data_directories
+from kafkatx.evidence.directories import Partition, data_directories
 from kafkatx.evidence.inventory import inventory
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.joining import Evidence, evidence
@@ -17,6 +17,7 @@ from kafkatx.evidence.plans import PartitionPlan, partition_plans
 from kafkatx.histories.story import CaptureFacts, StateHorizon, Story, tell
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
+from kafkatx.stages.joining import Joined, whole
 from kafkatx.stages.logs import newest_time, read_logs
 from kafkatx.stages.naming import named_alike
 from kafkatx.stages.partitions import PartitionStory, fold
@@ -98,11 +99,16 @@ class Telling:
 
 
 def told(
-    capture: Capture, partitions: list[PartitionStory], logs: LogFacts, covered: list[Coverage], telling: Telling
+    capture: Capture,
+    partitions: list[PartitionStory],
+    logs: LogFacts,
+    covered: list[Coverage],
+    telling: Telling,
+    parts: list[Joined] | None = None,
 ) -> CaptureStory:
     """Tell the story of a capture from its partitions, which come in order of their keys, and its logs.
 
-    `covered` is the coverage of the logs.
+    `covered` is the coverage of the logs; `parts` are there where data and intervals were joined elsewhere.
     """
     labels = named_alike(partitions)
     coverage = [entry for part in partitions for entry in part.coverage] + covered
@@ -116,6 +122,7 @@ def told(
         {**states, **_missing_states(capture, states)},
         logs,
         telling.log_zone_ms,
+        whole(parts, partitions, labels) if parts is not None else None,
     )
     return CaptureStory(
         capture,
@@ -161,22 +168,14 @@ def _whole_coverage(capture: Capture, coverage: list[Coverage]) -> list[Coverage
 
 def _facts(capture: Capture, end: int, release: tuple[int, ...]) -> CaptureFacts:
     directories = [directory for directory in capture.directories if directory.partitions]
-    ids = {directory.broker_id for directory in directories if directory.broker_id is not None}
     modern = any(directory.cluster_id or directory.has_partition_metadata for directory in directories)
     return CaptureFacts(
         capture.name,
         capture.cluster_id,
         capture.fingerprint,
-        len(ids) + _unnamed(directories),
+        capture.brokers,
         end,
         modern or release >= FIRST_TO_RAISE_EPOCH,
         release >= FIRST_TO_DESCRIBE_PRODUCERS or any(d.has_partition_metadata for d in directories),
-        len(ids),
+        capture.known_brokers,
     )
-
-
-def _unnamed(directories: list[DataDirectory]) -> int:
-    """Directories that may each be of one more broker; what a tool printed of files that are there is of none."""
-    held = {key for directory in directories if not directory.is_printed for key in directory.partitions}
-    unnamed = [directory for directory in directories if directory.broker_id is None]
-    return sum(1 for directory in unnamed if not (directory.is_printed and directory.partitions <= held))

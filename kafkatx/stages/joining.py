@@ -1,0 +1,130 @@
+"""Data joined to the intervals in which the coordinator says that transactions wrote: partition by partition.
+
+The coordinator's rows lie by transactional.id, data by partition. So each state partition hands out, for every data
+partition that its transactions list, those transactions (`intervals`); there they are matched with the spans (`joined`,
+histories/participations.py); and the parts are put together again by number (`whole`).
+
+Grain: one data partition of a capture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkatx.evidence.directories import Partition
+from kafkatx.histories.growing import Array
+from kafkatx.histories.participations import Participations, Status, listed, matched
+from kafkatx.histories.story import Labels
+from kafkatx.kernels.rows import PARTICIPATION
+from kafkatx.stages.partitions import PartitionStory
+from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
+
+MOST_AT_ONCE = 65_536
+"""Transactions handed out together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """Transactions of one state partition (dtype TRANSACTION), with their row numbers in its table."""
+
+    state_partition: int
+    rows: Array
+    transactions: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What one data partition has of the transactions that list it.
+
+    `state_partition` and `row` name the transactions; `parts` (its rows are parallel to them) counts them, and the
+    spans of the partition, from 0.
+    """
+
+    key: Partition
+    state_partition: Array
+    row: Array
+    parts: Participations
+
+
+def intervals(story: PartitionStory) -> Iterator[tuple[Partition, Intervals]]:
+    """Hand out the transactions of a state partition by the data partitions that they list."""
+    assert story.history is not None
+    transactions = story.history.transactions
+    rows = listed(transactions, story.names.partition_lists)
+    rows = rows[np.argsort(rows["partition_code"], kind="stable")]
+    codes, begins = np.unique(rows["partition_code"], return_index=True)
+    for code, begin, end in zip(codes.tolist(), begins, np.append(begins[1:], len(rows)), strict=False):
+        of_partition = rows["transaction"][begin:end]
+        for first in range(0, len(of_partition), MOST_AT_ONCE):
+            numbers = of_partition[first : first + MOST_AT_ONCE]
+            yield story.names.topic_partitions[code], Intervals(story.key[1], numbers, transactions[numbers])
+
+
+def joined(story: PartitionStory, found: Iterable[Intervals]) -> Joined:
+    """Match the spans of a data partition with the transactions that list it."""
+    assert story.spans is not None
+    ordered = sorted(found, key=lambda one: (one.state_partition, int(one.rows[0])))
+    transactions = np.concatenate([one.transactions for one in ordered])
+    rows = np.zeros(len(transactions), PARTICIPATION)
+    rows["transaction"] = np.arange(len(rows))
+    rows["span"] = rows["marker"] = -1
+    parts = matched(transactions, rows, story.spans.spans, np.ones(1, bool), tolerance_ms(story.brokers))
+    states = np.concatenate([np.full(len(one.rows), one.state_partition) for one in ordered])
+    return Joined(story.key, states, np.concatenate([one.rows for one in ordered]), parts)
+
+
+def tolerance_ms(brokers: int) -> int:
+    """What the clocks of those who wrote may differ by: nothing where one broker wrote everything."""
+    return 0 if brokers <= 1 else BROKERS_TOLERANCE_MS
+
+
+def whole(
+    found: Iterable[Joined], partitions: list[PartitionStory], labels: Labels
+) -> Callable[[Array, Array], Participations]:
+    """Return how the joined parts of a capture become one for all its transactions and spans, stacked in order."""
+    return lambda transactions, spans: _Whole(partitions, labels, transactions, spans).of(found)
+
+
+class _Whole:
+    """The participations of a capture, put together by row numbers."""
+
+    def __init__(self, partitions: list[PartitionStory], labels: Labels, transactions: Array, spans: Array) -> None:
+        histories = [part.history for part in partitions if part.history is not None]
+        of_data = [part for part in partitions if part.spans is not None]
+        self.rows = listed(transactions, labels.partition_lists)
+        self.rows["status"] = Status.ELSEWHERE
+        self.owner = np.full(len(spans), -1, np.int64)
+        self._code_of = {key: code for code, key in enumerate(labels.topic_partitions)}
+        self._key = _key(self.rows["transaction"], self.rows["partition_code"])
+        self._first_row = np.zeros(max((one.state_partition for one in histories), default=0) + 1, np.int64)
+        ends = np.cumsum([0, *(len(one.transactions) for one in histories)])
+        for history, first in zip(histories, ends, strict=False):
+            self._first_row[history.state_partition] = first
+        ends = np.cumsum([0, *(len(part.spans.spans) for part in of_data if part.spans is not None)])
+        self._first_span = {part.key: int(first) for part, first in zip(of_data, ends, strict=False)}
+
+    def of(self, found: Iterable[Joined]) -> Participations:
+        """Put the parts in their places; partitions without one are not at hand."""
+        for part in found:
+            self._place(part)
+        return Participations(self.rows, self.owner)
+
+    def _place(self, part: Joined) -> None:
+        transactions, first = self._first_row[part.state_partition] + part.row, self._first_span[part.key]
+        at = np.searchsorted(self._key, _key(transactions, self._code_of[part.key]))
+        own = part.parts.rows
+        for name in ("span", "marker"):
+            self.rows[name][at] = np.where(own[name] >= 0, own[name] + first, -1)
+        self.rows["status"][at] = own["status"]
+        owner = part.parts.owner
+        owned = np.where(owner >= 0, transactions[owner.clip(0)], owner) if len(transactions) else owner
+        self.owner[first : first + len(owner)] = owned
+
+
+def _key(transactions: Array, codes: Array | int) -> Array:
+    """One number for a transaction and a partition that it lists; ordered as both."""
+    found: Array = transactions.astype(np.int64) << np.int64(31) | codes
+    return found
