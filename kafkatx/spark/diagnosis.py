@@ -1,4 +1,4 @@
-"""The diagnosis on Spark: the same stories, rules and document as on this machine, by the same functions."""
+"""The diagnosis on Spark, and the tables that follow from it: as on this machine, by the same functions."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 
 from kafkatx.evidence.coverage import coverage_of
 from kafkatx.rules.diagnosis import Diagnosis, Selection
-from kafkatx.spark.judging import judged
+from kafkatx.spark.judging import judged, rows
 from kafkatx.spark.pipeline import captures_on
+from kafkatx.spark.schema import spark_schema
 from kafkatx.stages.blocks import unpacked
 from kafkatx.stages.facts import DDL, ORDER, facts_of
 from kafkatx.stages.judging import united
 from kafkatx.stages.stories import Telling, open_evidence
+from kafkatx.tables.catalogue import TABLES
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def diagnose(
@@ -56,3 +58,21 @@ def diagnose(
     found = captures_on(spark, evidence.captures, judge, DDL, verify_all, stretch_bytes).orderBy(*ORDER).toArrow()
     parts = [unpacked(fact.payload) for fact in facts_of(found.to_batches())]
     return united(parts, (coverage_of(None, item, None) for item in evidence.others))
+
+
+def table(
+    spark: SparkSession,
+    paths: Iterable[str | Path],
+    name: str,
+    *,
+    captures: dict[str, str] | None = None,
+    verify_all: bool = False,
+) -> DataFrame:
+    """Return a table that follows from all files of a capture: transactions, findings or evidence.
+
+    Which files there are is settled when this is called; they are read each time that the frame is evaluated. Raises
+    UsageError for a path that does not exist.
+    """
+    found = open_evidence(paths, captures)
+    schema = spark_schema(TABLES[name].schema)
+    return captures_on(spark, found.captures, partial(rows, table=name, telling=Telling()), schema, verify_all)

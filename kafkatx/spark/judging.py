@@ -12,6 +12,7 @@ from typing import Any
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.rules.diagnosis import Diagnosis, Selection
+from kafkatx.spark.conform import conform
 from kafkatx.stages.blocks import packed, unpacked
 from kafkatx.stages.facts import Fact, Rank, facts_of, record_batches
 from kafkatx.stages.joining import Joined
@@ -20,6 +21,7 @@ from kafkatx.stages.logs import FileFacts, united_logs
 from kafkatx.stages.partitions import PartitionStory
 from kafkatx.stages.stories import CaptureStory, Telling, told
 from kafkatx.stages.table_stories import evidence_table, finding_table, transaction_table
+from kafkatx.tables.catalogue import TABLES
 
 
 def judged(batches: Iterable[Any], telling: Telling, selection: Selection) -> Iterator[Any]:
@@ -62,20 +64,23 @@ def _story(facts: Iterator[Fact], telling: Telling) -> CaptureStory:
     return told(capture, partitions, said, covered, telling, parts)
 
 
-def _transactions(story: CaptureStory, selection: Selection) -> Iterator[Any]:
-    return transaction_table([story])
+def rows(batches: Iterable[Any], table: str, telling: Telling) -> Iterator[Any]:
+    """Yield the rows of a table of TOLD for the captures whose facts come, as RecordBatches of its schema."""
+    schema = TABLES[table].schema
+    for _, story in stories(batches, telling):
+        yield from (conform(batch, schema) for batch in TOLD[table](story))
 
 
-def _findings(story: CaptureStory, selection: Selection) -> Iterator[Any]:
-    return finding_table(Diagnosis(diagnosed(story, selection).findings))
+def _findings(story: CaptureStory) -> Iterator[Any]:
+    return finding_table(Diagnosis(diagnosed(story, Selection()).findings))
 
 
-def _evidence(story: CaptureStory, selection: Selection) -> Iterator[Any]:
-    return evidence_table(Diagnosis(diagnosed(story, selection).findings))
+def _evidence(story: CaptureStory) -> Iterator[Any]:
+    return evidence_table(Diagnosis(diagnosed(story, Selection()).findings))
 
 
-TOLD: dict[str, Callable[[CaptureStory, Selection], Iterator[Any]]] = {
-    "transactions": _transactions,
+TOLD: dict[str, Callable[[CaptureStory], Iterator[Any]]] = {
+    "transactions": lambda story: transaction_table([story]),
     "findings": _findings,
     "evidence": _evidence,
 }

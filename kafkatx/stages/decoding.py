@@ -6,24 +6,18 @@ Every function here is pure in what it is given and the files: an engine may run
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from kafkatx.evidence.stretches import StretchReading
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.names import Names
-from kafkatx.stages.blocks import packed, packed_states, unpacked
-from kafkatx.stages.facts import Fact, Rank, record_batches
+from kafkatx.stages.blocks import packed, packed_states
+from kafkatx.stages.facts import Fact, Rank
 from kafkatx.stages.logs import read_log
 from kafkatx.stages.tasks import LogOfCapture, Piece, StretchOfFile
 
 
-def decoded(batches: Iterable[Any]) -> Iterator[Any]:
-    """Run the tasks in the column `payload` of RecordBatches; yields RecordBatches of FACTS."""
-    return record_batches(fact for batch in batches for payload in batch.column("payload") for fact in _run(payload))
-
-
-def _run(payload: Any) -> Iterator[Fact]:
-    pieces: list[Piece] = unpacked(payload.as_py())
+def facts_of_task(pieces: Iterable[Piece]) -> Iterator[Fact]:
+    """Do what a task is to do: hand facts on, read stretches and logs."""
     for piece in pieces:
         match piece:
             case Fact():
