@@ -12,6 +12,7 @@ import typer
 from kafkatx.cli.diagnose import diagnose
 from kafkatx.cli.dump import dump
 from kafkatx.cli.explain import EXPLAIN_SETTINGS, explain
+from kafkatx.cli.export import export
 from kafkatx.cli.history import history
 from kafkatx.cli.locate import locate
 from kafkatx.cli.streams import discard_output
@@ -34,6 +35,7 @@ app.command()(history)
 app.command()(locate)
 app.command()(dump)
 app.command()(verify)
+app.command()(export)
 app.command(context_settings=EXPLAIN_SETTINGS)(explain)
 
 

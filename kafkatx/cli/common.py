@@ -141,9 +141,7 @@ def output(out: str | None, evidence: list[str]) -> Iterator[TextIO]:
         with standard_output() as stream:
             yield stream
         return
-    target = Path(out).absolute()
-    if any(target.resolve().is_relative_to(Path(path).resolve()) for path in evidence if path != "-"):
-        raise UsageError(f"--out {out} lies inside the evidence, which is only read; choose another place")
+    target = outside(out, evidence)
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with draft.open("w", encoding="utf-8") as stream:
@@ -153,6 +151,14 @@ def output(out: str | None, evidence: list[str]) -> Iterator[TextIO]:
         raise OutputError(f"{out} could not be written: {error.strerror}") from error
     finally:
         draft.unlink(missing_ok=True)
+
+
+def outside(out: str, evidence: list[str]) -> Path:
+    """The absolute path of --out; raises UsageError for a place inside the evidence, which is read only."""
+    target = Path(out).absolute()
+    if any(target.resolve().is_relative_to(Path(path).resolve()) for path in evidence if path != "-"):
+        raise UsageError(f"--out {out} lies inside the evidence, which is only read; choose another place")
+    return target
 
 
 def console_for(stream: TextIO, colour: Colour) -> Console:

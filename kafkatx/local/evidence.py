@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,14 @@ from kafkatx.local.history import history
 from kafkatx.local.location import locate
 from kafkatx.rules.diagnosis import Diagnosis
 from kafkatx.segments.names import Names
+from kafkatx.sources.states import FileState, file_states
 from kafkatx.stages import table_damage as beside
 from kafkatx.stages import table_files as files
 from kafkatx.stages import table_logs as log_tables
 from kafkatx.stages import table_stories as stories
 from kafkatx.stages import table_texts as texts
 from kafkatx.stages.judging import NothingToDiagnoseError
-from kafkatx.stages.stories import build_stories, open_evidence
+from kafkatx.stages.stories import Progress, build_stories, open_evidence
 from kafkatx.stages.table_settings import settings_table
 from kafkatx.tables import logs
 from kafkatx.tables.catalogue import TABLES
@@ -40,6 +40,7 @@ class Evidence:
         self._forced = captures
         self._found = open_evidence(self.paths, captures)
         self._names: dict[str, Names] = {}
+        self._diagnosis: Diagnosis | None = None
 
     @property
     def captures(self) -> list[Capture]:
@@ -55,13 +56,18 @@ class Evidence:
         """Return the pyarrow.Schema of a table; raises UsageError for a name that is none."""
         return _known(name).schema
 
-    def table(self, name: str) -> Iterator[Any]:
+    def table(self, name: str, progress: Progress | None = None) -> Iterator[Any]:
         """Stream a table as pyarrow.RecordBatch, all of its schema; raises UsageError for a name that is none.
 
         Files are read one after the other, in memory that does not grow with them. `transactions`, `findings` and
-        `evidence` need the whole story first. Every copy of a partition is there; `path` tells them apart.
+        `evidence` need the whole story first. Every copy of a partition is there; `path` tells them apart. `progress`
+        is called with the path and the size of a file before it is read.
         """
-        return self._streams()[_known(name).name]()
+        return self._streams(progress)[_known(name).name]()
+
+    def inputs(self) -> list[FileState]:
+        """Every file that was met, as it is now: by that a later look tells whether it is still the same."""
+        return file_states(source.item.path for source in files.sources(self._found))
 
     def diagnose(self, **options: Any) -> Diagnosis:
         """Say what went wrong; options as of `kafkatx.diagnose`."""
@@ -75,31 +81,41 @@ class Evidence:
         """Say what is at an offset, like `orders-0:118`; options as of `kafkatx.locate`."""
         return locate(self.paths, place, captures=self._forced, **options)
 
-    def _streams(self) -> dict[str, Callable[[], Iterator[Any]]]:
+    def _streams(self, progress: Progress | None) -> dict[str, Callable[[], Iterator[Any]]]:
         found, verify = self._found, self.verify_all
+
+        def met() -> Iterator[files.Source]:
+            for source in files.sources(found):
+                if progress:
+                    progress(source.item.path, source.item.size)
+                yield source
+
         return {
-            "files": lambda: beside.file_table(files.sources(found)),
-            "batches": lambda: files.batch_table(files.sources(found), verify, logs.batches),
-            "markers": lambda: files.batch_table(files.sources(found), verify, logs.markers),
-            "records": lambda: files.record_table(files.sources(found), verify, texts.printed_records),
-            "transaction_states": lambda: files.state_table(files.sources(found), self._names_of),
-            "transactions": lambda: stories.transaction_table(build_stories(found.captures, verify_all=verify)),
-            "aborted_transactions": lambda: beside.aborted_table(files.sources(found)),
-            "producer_states": lambda: beside.producer_table(files.sources(found)),
-            "log_events": lambda: log_tables.event_table(files.sources(found)),
+            "files": lambda: beside.file_table(met()),
+            "batches": lambda: files.batch_table(met(), verify, logs.batches),
+            "markers": lambda: files.batch_table(met(), verify, logs.markers),
+            "records": lambda: files.record_table(met(), verify, texts.printed_records),
+            "transaction_states": lambda: files.state_table(met(), self._names_of),
+            "transactions": lambda: stories.transaction_table(
+                build_stories(found.captures, verify_all=verify, progress=progress)
+            ),
+            "aborted_transactions": lambda: beside.aborted_table(met()),
+            "producer_states": lambda: beside.producer_table(met()),
+            "log_events": lambda: log_tables.event_table(met()),
             "settings": lambda: settings_table(found.captures),
-            "damage": lambda: beside.damage_table(files.sources(found), verify),
-            "findings": lambda: stories.finding_table(self._diagnosis),
-            "evidence": lambda: stories.evidence_table(self._diagnosis),
+            "damage": lambda: beside.damage_table(met(), verify),
+            "findings": lambda: stories.finding_table(self._diagnosed(progress)),
+            "evidence": lambda: stories.evidence_table(self._diagnosed(progress)),
         }
 
-    @cached_property
-    def _diagnosis(self) -> Diagnosis:
+    def _diagnosed(self, progress: Progress | None) -> Diagnosis:
         """The diagnosis that the tables of findings are made of; without evidence one without findings."""
-        try:
-            return self.diagnose()
-        except NothingToDiagnoseError as error:
-            return error.diagnosis
+        if self._diagnosis is None:
+            try:
+                self._diagnosis = self.diagnose(progress=progress)
+            except NothingToDiagnoseError as error:
+                self._diagnosis = error.diagnosis
+        return self._diagnosis
 
     def _names_of(self, source: files.Source) -> Names:
         return self._names.setdefault(source.capture.name if source.capture else "", Names())

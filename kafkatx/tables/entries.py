@@ -37,7 +37,7 @@ ABORTED_TRANSACTIONS = Table(
     ),
     Order(
         ("topic", "partition", "capture", "last_offset", "path", "position"),
-        "what a consumer skips from an offset of a partition on is asked for, as in the index itself",
+        "the question is what a consumer skips from an offset of a partition on, as in the index itself",
     ),
     Example(
         "What does a read_committed consumer skip that reads payments-0 from offset 2 on?",
@@ -66,7 +66,7 @@ PRODUCER_STATES = Table(
     ),
     Order(
         ("producer_id", "capture", "topic", "partition", "snapshot_offset", "path", "position"),
-        "where a producer id wrote is asked for; `batches` is sorted by partition",
+        "the question is where a producer id wrote; `batches` is sorted by partition",
     ),
     Example(
         "Where did a producer id write, and is a transaction of it open there?",

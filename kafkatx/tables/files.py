@@ -30,7 +30,7 @@ FILES = Table(
     ),
     Order(
         ("topic", "partition", "capture", "base_offset", "path"),
-        "what is there of a partition is the question",
+        "most questions are about one partition",
     ),
     Example(
         "Which files are there of a partition, and are they whole?",
@@ -55,7 +55,7 @@ DAMAGE = Table(
     ),
     Order(
         ("topic", "partition", "capture", "path", "position"),
-        "what was lost of a partition is the question",
+        "most questions are about one partition",
     ),
     Example(
         "What was lost of each partition?",

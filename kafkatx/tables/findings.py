@@ -46,7 +46,7 @@ FINDINGS = Table(
     ),
     Order(
         ("rule", "capture", "from", "id"),
-        "a kind of finding is asked for, over all captures",
+        "most questions are about one rule, over all captures",
     ),
     Example(
         "Where was somebody fenced, and when?",
@@ -74,7 +74,7 @@ EVIDENCE = Table(
     ),
     Order(
         ("finding_id", "capture", "number"),
-        "the places of a finding are asked for",
+        "the question is what one finding rests on",
     ),
     Example(
         "What proves the findings of a rule?",

@@ -56,7 +56,7 @@ LOG_EVENTS = Table(
     ),
     Order(
         ("at", "capture", "path", "position"),
-        "a time is asked for",
+        "most questions are about a time",
     ),
     Example(
         "What did all logs say around a moment?",

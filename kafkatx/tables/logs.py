@@ -66,7 +66,7 @@ BATCHES = Table(
     ),
     Order(
         ("topic", "partition", "capture", "base_offset", "path", "position"),
-        "a partition, or a stretch of its offsets, is asked for",
+        "most questions are about a partition, or a stretch of its offsets",
     ),
     Example(
         "How much did each producer write to a partition?",
@@ -105,7 +105,7 @@ RECORDS = Table(
     ),
     Order(
         ("topic", "partition", "capture", "offset", "path", "position"),
-        "a partition, or a stretch of its offsets, is asked for",
+        "most questions are about a partition, or a stretch of its offsets",
     ),
     Example(
         "Who wrote what stands at some offsets?",
@@ -131,7 +131,7 @@ MARKERS = Table(
     ),
     Order(
         ("topic", "partition", "capture", "offset", "path", "position"),
-        "the marker that follows an offset of a partition is asked for",
+        "most questions are about what follows an offset of a partition",
     ),
     Example(
         "Which marker ended the transaction that producer 1 wrote to payments-0 at offset 3?",

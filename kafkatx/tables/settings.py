@@ -20,7 +20,7 @@ SETTINGS = Table(
     ),
     Order(
         ("name", "capture", "scope", "path", "line", "client_id"),
-        "a setting is asked for, over all programs",
+        "most questions are about one setting, over all programs",
     ),
     Example(
         "Which values of a setting are in force?",

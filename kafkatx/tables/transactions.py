@@ -73,7 +73,7 @@ TRANSACTION_STATES = Table(
     ),
     Order(
         ("transactional_id", "capture", "partition", "offset", "path"),
-        "an id is asked for; which partition holds it follows from its hash and tells nothing",
+        "most questions are about one id; its partition follows from its hash and tells nothing",
     ),
     Example(
         "What did the coordinator note of an id?",
@@ -121,7 +121,7 @@ TRANSACTIONS = Table(
     ),
     Order(
         ("started_at", "capture", "transactional_id", "producer_id", "begin_offset"),
-        "a time is asked for, like the last month; for one id there is `transaction_states`, sorted by it",
+        "most questions are about a time, like the last month; `transaction_states` is sorted by id",
     ),
     Example(
         "Which transactions that began in an hour lasted longest?",

@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from kafkatx.formats.file_names import parse_partition_folder
 from tests.evidence import ROOT
 
 FORMATS = ((), ("--json",))
+_FOLDERS: "list[tempfile.TemporaryDirectory[str]]" = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +53,19 @@ def words_for(command: str, evidence: Path, *formats: str) -> list[str]:
         "diagnose": [str(evidence)],
         "dump": [str(evidence)],
         "explain": ["fenced_by_new_instance"],
+        "export": [str(evidence), "--out", str(fresh_folder())],
         "history": [str(evidence), "--all"],
         "locate": [str(evidence), place_in(evidence), "--show-payloads"],
         "verify": [str(evidence), "--records"],
     }[command]
     return [command, *words, *formats]
+
+
+def fresh_folder() -> Path:
+    """Return a folder that does not exist yet, far from all evidence; it goes with this process."""
+    folder = tempfile.TemporaryDirectory(prefix="kafkatx-test-")
+    _FOLDERS.append(folder)
+    return Path(folder.name) / "tables"
 
 
 def place_in(evidence: Path) -> str:

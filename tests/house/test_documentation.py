@@ -14,7 +14,7 @@ from tests.golden import compare
 from tests.house.generate_docs import cli_page, commands, linked, rule_files, rule_page, rule_pages
 from tests.house.tools import printed_by_kafkatx
 
-COMMANDS = ("diagnose", "history", "locate", "dump", "verify", "explain")
+COMMANDS = ("diagnose", "history", "locate", "dump", "verify", "export", "explain")
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""Tables written as Parquet for others: sorted, atomic, resumable, the same bytes each time."""

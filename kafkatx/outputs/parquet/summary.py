@@ -1,0 +1,94 @@
+"""What an export says of itself at its end: for a person, and as one JSON document."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+from kafkatx.outputs.parquet.export import Exported
+from kafkatx.outputs.text_lines import print_trimmed, shown
+
+SCHEMA = 1
+UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+
+def print_summary(console: Console, found: Exported, out: str) -> None:
+    """Print the tables with rows, files and bytes, and how to read them; `out` is the folder as the user named it."""
+    tables = found.manifest.summary()
+    rows, size = (sum(table[field] for table in tables) for field in ("rows", "bytes"))
+    grid = Grid(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    grid.add_column("table")
+    for name in ("rows", "files", "size"):
+        grid.add_column(name, justify="right")
+    for table in tables:
+        grid.add_row(table["name"], f"{table['rows']:,}", f"{table['files']:,}", size_in_words(table["bytes"]))
+    print_trimmed(
+        console,
+        shown(
+            f"Wrote {_counted(len(tables), 'table')} to {out}: {_counted(rows, 'row')}, {size_in_words(size)}.", "bold"
+        ),
+        *_taken_over(found),
+        Text(""),
+        grid,
+        Text(""),
+        shown("To read a table (docs/tables.md explains the columns):"),
+        *(shown(f"  {line}") for line in examples(out, _largest(tables))),
+    )
+
+
+def examples(out: str, table: str) -> list[str]:
+    """Return lines that read a table back, for a shell, for Python and for Spark."""
+    folder = f"{out.rstrip('/') or '/'}/{table}"
+    query = f"""FROM '{folder.replace("'", "''")}/*.parquet' LIMIT 9"""
+    quoted = shlex.quote(query) if re.search(r'["$`\\!]', query) else f'"{query}"'
+    return [f"duckdb -c {quoted}", f"pandas.read_parquet({folder!r})", f"spark.read.parquet({folder!r})"]
+
+
+def to_json(found: Exported, out: str, changed: list[str], version: str) -> str:
+    """Render the summary; `changed` are input files that were written to meanwhile."""
+    document = {
+        "kafkatx": version,
+        "schema": SCHEMA,
+        "out": out,
+        "tables": found.manifest.summary(),
+        "taken_over": list(found.taken_over),
+        "changed_inputs": changed,
+    }
+    return json.dumps(document, ensure_ascii=True, indent=1) + "\n"
+
+
+def nothing_to_json(version: str) -> str:
+    """Render the summary of an export that found nothing to read, and wrote nothing."""
+    document = {"kafkatx": version, "schema": SCHEMA, "out": None, "tables": [], "taken_over": [], "changed_inputs": []}
+    return json.dumps(document, indent=1) + "\n"
+
+
+def size_in_words(size: int) -> str:
+    """Bytes as people say them: 812 bytes, 4.5 MB."""
+    value, unit = float(size), 0
+    while value >= 1000 and unit + 1 < len(UNITS):
+        value, unit = value / 1000, unit + 1
+    return f"{size:,} bytes" if unit == 0 else f"{value:,.1f} {UNITS[unit]}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _largest(tables: list[dict[str, Any]]) -> str:
+    """The table to show how to read: `transactions` where it has rows, else the one with most."""
+    best = max(tables, key=lambda table: (table["name"] == "transactions" and table["rows"] > 0, table["rows"]))
+    return str(best["name"])
+
+
+def _taken_over(found: Exported) -> list[Text]:
+    """A word on an interrupted run that this one went on with."""
+    if not found.taken_over:
+        return []
+    return [shown(f"{_counted(len(found.taken_over), 'table')} had been written by a run that was interrupted.", "dim")]

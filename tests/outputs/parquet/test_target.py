@@ -1,0 +1,74 @@
+"""Only an export, and only one with nothing else in it, is ever replaced; every refusal says what to do."""
+
+import pytest
+
+from kafkatx.outputs.parquet.export import export
+from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS
+from kafkatx.outputs.parquet.target import Found, look_at
+from kafkatx.terms.errors import UsageError
+from tests.outputs.parquet.small import COUNTS, content, counts, recipe
+
+RECIPE = recipe(COUNTS).document()
+
+
+@pytest.fixture
+def made(tmp_path):
+    target = tmp_path / "tables"
+    export(target, [COUNTS], lambda name: iter([counts(range(3))]), recipe(COUNTS))
+    return target
+
+
+def test_a_folder_that_does_not_exist_or_is_empty_is_free(tmp_path):
+    assert look_at(tmp_path / "none", RECIPE, overwrite=False) is Found.nothing
+    assert look_at(tmp_path, RECIPE, overwrite=False) is Found.nothing
+
+
+def test_an_export_is_replaced_only_where_that_is_wanted(made):
+    assert look_at(made, RECIPE, overwrite=True) is Found.replaceable
+    with pytest.raises(UsageError, match="is an export already; --overwrite replaces it"):
+        look_at(made, RECIPE, overwrite=False)
+
+
+def test_a_file_and_a_link_to_nothing_are_refused(tmp_path):
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "link").symlink_to(tmp_path / "none")
+    for name in ("file", "link"):
+        with pytest.raises(UsageError, match="is no folder"):
+            look_at(tmp_path / name, RECIPE, overwrite=True)
+
+
+@pytest.mark.parametrize("manifest", [None, "{}", "notes"])
+def test_a_folder_of_anything_else_is_refused_also_to_be_overwritten(manifest, tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    if manifest is not None:
+        (tmp_path / MANIFEST).write_text(manifest)
+    with pytest.raises(UsageError, match="is no export of kafkatx; give --out a folder that does not exist yet"):
+        look_at(tmp_path, RECIPE, overwrite=True)
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "counts/notes.txt", "counts/part-00001.parquet", "mine/", "link"])
+def test_an_export_with_something_of_others_in_it_is_not_replaced(name, made):
+    if name == "link":
+        (made / name).symlink_to(made.parent)
+    elif name.endswith("/"):
+        (made / name).mkdir()
+    else:
+        (made / name).write_text("mine")
+    before = content(made)
+    with pytest.raises(UsageError, match=f"holds what is not of the export, like {name.rstrip('/')}; move it away"):
+        export(made, [COUNTS], lambda name: iter([counts(range(9))]), recipe(COUNTS), overwrite=True)
+    assert content(made) == before
+
+
+def test_an_export_that_lacks_only_its_last_file_is_finished_without_reading_anything(made):
+    (made / SUCCESS).unlink()
+    assert look_at(made, RECIPE, overwrite=False) is Found.almost_finished
+    found = export(made, [COUNTS], lambda name: pytest.fail("read"), recipe(COUNTS))
+    assert found.taken_over == ("counts",)
+    assert (made / SUCCESS).exists()
+
+
+def test_one_of_another_recipe_that_lacks_its_last_file_is_not_taken_for_ours(made):
+    (made / SUCCESS).unlink()
+    with pytest.raises(UsageError, match="--overwrite"):
+        look_at(made, recipe(COUNTS, verify=True).document(), overwrite=False)

@@ -1,0 +1,77 @@
+"""The page docs/tables.md: columns, order and an example of each table, as its declaration has them."""
+
+from kafkatx.tables.catalogue import TABLES
+from kafkatx.tables.columns import Column, Table
+
+HEAD = """\
+# Tables
+
+The same tables everywhere, with the same columns and types: as Arrow from the library ([library.md](library.md)), as
+Parquet from `kafkatx export` ([cli.md](cli.md#export)), as DataFrames from `kafkatx.spark`.
+
+```sh
+kafkatx export /var/lib/kafka/data --out tables
+```
+
+makes `tables/batches/part-00000.parquet` and so on: a folder for each table with one file or more, also for a table
+without rows. `tables/_kafkatx.json` names the files with their SHA-256, and the evidence that they were made of;
+`tables/_SUCCESS` is written last. A row group has at most 131,072 rows or 64 MiB, and every column has statistics by
+page: a query that filters by the first columns that a table is sorted by reads little more than its answer.
+
+```sql
+-- DuckDB
+CREATE VIEW batches AS FROM 'tables/batches/*.parquet';
+```
+
+```python
+# Spark
+spark.read.parquet("tables/batches").createOrReplaceTempView("batches")
+# Polars
+batches = polars.scan_parquet("tables/batches/*.parquet")
+# pandas; without this backend integers of a column that has a null become floats, and large offsets are rounded
+batches = pandas.read_parquet("tables/batches", dtype_backend="pyarrow")
+```
+
+What is absent is null, never -1 or an empty string. Every copy of a partition has its rows: `path` and `broker_id` tell
+them apart. Names like `from`, `offset` and `timestamp` are words of SQL, so the examples put the table's letter before
+them; all run in DuckDB and in Spark.
+
+| type here | Spark | DuckDB | Polars |
+| --- | --- | --- | --- |
+| int16, int32, int64 | smallint, int, bigint | SMALLINT, INTEGER, BIGINT | Int16, Int32, Int64 |
+| bool | boolean | BOOLEAN | Boolean |
+| string, binary | string, binary | VARCHAR, BLOB | String, Binary |
+| timestamp[us, UTC] | timestamp | TIMESTAMP WITH TIME ZONE | Datetime(us, UTC) |
+| list of struct | array of struct | STRUCT[] | List(Struct) |
+
+"""
+
+
+def tables_page() -> str:
+    """Return the page, without the line that says that it is generated."""
+    links = ", ".join(f"[{name}](#{name})" for name in TABLES)
+    return "\n".join([f"{HEAD}The tables: {links}.\n", *map(section, TABLES.values())])
+
+
+def section(table: Table) -> str:
+    """Return the section of one table."""
+    order = ", ".join(f"`{name}`" for name in table.order.columns)
+    return "\n".join(
+        [
+            f"## {table.name}\n",
+            f"A row is {table.row}.\n",
+            f"Sorted by {order}: {table.order.because}.\n",
+            "| column | type | unit | meaning | null |",
+            "| --- | --- | --- | --- | --- |",
+            *(row(column) for column in table.columns),
+            f"\n{table.example.question}\n",
+            f"```sql\n{table.example.sql}\n```\n",
+        ]
+    )
+
+
+def row(column: Column) -> str:
+    """Return the line of one column."""
+    kind = str(column.type).replace("tz=", "").replace("list<element: ", "list<").replace("list<item: ", "list<")
+    cells = (f"`{column.name}`", kind, column.unit or "", column.meaning, column.null or "not known")
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
