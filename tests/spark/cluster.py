@@ -1,6 +1,7 @@
 """Starts a cluster of two executors whose Python has no kafkatx, ships it, and tells as JSON what workers found.
 
-`python tests/spark/cluster.py CASE`, outside the checkout: what executors import must not come from the current folder.
+`python tests/spark/cluster.py CASE...`, outside the checkout: what executors import must not come from the current
+folder. Each worker diagnoses the first case by itself; all of them together diagnose all cases, cut small.
 """
 
 import json
@@ -11,10 +12,14 @@ from typing import Any
 import pyarrow as pa
 
 from kafkatx.local.diagnosis import diagnose
+from kafkatx.outputs.diagnosis_json import document
+from kafkatx.segments import batches as walks
+from kafkatx.spark.diagnosis import diagnose as diagnose_on
 from kafkatx.spark.session import session
 from kafkatx.spark.shipping import archive, ship
 
-CASE = sys.argv[1]
+CASE, CASES = sys.argv[1], sys.argv[1:]
+TINY = 400
 
 
 def place() -> str:
@@ -41,6 +46,12 @@ def on_workers(spark: Any, work: Callable[[], Any]) -> list[Any]:
     return [json.loads(row.told) for row in rows]
 
 
+def is_alike(spark: Any) -> bool:
+    """Whether the cluster says what this process says."""
+    walks.STRETCH_BYTES = TINY
+    return document(diagnose_on(spark, CASES, stretch_bytes=TINY), "") == document(diagnose(CASES), "")
+
+
 def main() -> None:
     with session("local-cluster[2,1,1024]") as spark:
         try:
@@ -51,7 +62,9 @@ def main() -> None:
         places = on_workers(spark, place)
         ship(spark)
         found = on_workers(spark, findings)
-    print(json.dumps({"before": before, "archive": archive().name, "places": places, "findings": found}))
+        alike = is_alike(spark)
+    told_by_name = {"before": before, "archive": archive().name, "places": places, "findings": found, "alike": alike}
+    print(json.dumps(told_by_name))
 
 
 main()

@@ -2,6 +2,7 @@
 
 import random
 import shutil
+import threading
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,28 @@ def test_files_that_go_while_the_job_runs_are_unreadable_and_no_failure(spark, t
     monkeypatch.setattr(pipeline, "tasks", cut_and_remove)
     found = said(diagnose_on, spark, [case])
     assert "unreadable" in {entry["status"] for entry in found["coverage"]}
+
+
+def test_a_job_that_is_killed_in_the_middle_and_run_again(spark):
+    case = next(case for case in fixture_cases() if case.name == "c3-storm")
+    before = sorted(case.rglob("*"))
+    running = threading.Event()
+
+    def kill() -> None:
+        while not running.is_set():
+            if spark.sparkContext.statusTracker().getActiveJobsIds():
+                spark.sparkContext.cancelAllJobs()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        with pytest.raises(Exception, match="cancel"):
+            diagnose_on(spark, case)
+    finally:
+        running.set()
+        killer.join()
+    assert said(diagnose_on, spark, case) == here(case)
+    assert sorted(case.rglob("*")) == before
 
 
 def test_what_is_asked_for_reaches_the_executors(spark):

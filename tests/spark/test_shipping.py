@@ -19,6 +19,7 @@ from tests.house.tools import printed_by_kafkatx
 
 ONE_ATTEMPT = "--conf spark.task.maxFailures=1 pyspark-shell"
 CASE = str(fixtures() / "k39-fenced")
+OTHER_CASES = [str(fixtures() / name) for name in ("c3-storm", "c3-atomicity", "k20-expired", "k011-clean")]
 
 
 def built_by(code: str, **environment: str) -> str:
@@ -91,10 +92,12 @@ def test_workers_of_this_machine_are_not_asked(spark, monkeypatch):
 
 
 @pytest.mark.slow
-def test_executors_without_the_package_get_it(java_home, python_without_kafkatx, tmp_path):
+def test_executors_without_the_package_get_it_and_say_together_what_one_machine_says(
+    java_home, python_without_kafkatx, tmp_path
+):
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
-        [sys.executable, ROOT / "tests/spark/cluster.py", CASE],
+        [sys.executable, ROOT / "tests/spark/cluster.py", CASE, *OTHER_CASES],
         cwd=tmp_path,
         env=kept | {"PYSPARK_PYTHON": str(python_without_kafkatx), "PYSPARK_SUBMIT_ARGS": ONE_ATTEMPT},
         capture_output=True,
@@ -106,3 +109,4 @@ def test_executors_without_the_package_get_it(java_home, python_without_kafkatx,
     assert "ModuleNotFoundError: No module named 'kafkatx'" in told["before"]
     assert all(f"/{told['archive']}/kafkatx/" in place for place in told["places"])
     assert told["findings"] == [len(kafkatx.diagnose([CASE]).findings)] * 4
+    assert told["alike"]
