@@ -39,7 +39,7 @@ def is_sparks(error: Exception) -> bool:
     return bool(rooms & {"pyspark", "py4j", "grpc"}) or isinstance(error, ConnectionError)
 
 
-def told_by_spark(error: Exception, log: Path) -> str:
+def told_by_spark(error: BaseException, log: Path) -> str:
     """Return the line of an exception that names what happened; where the JVM is gone, its last words."""
     text = str(error)
     for pattern in (IN_PYTHON, IN_A_TASK, CAUSED):

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 from importlib.util import find_spec
 from pathlib import Path
+from socket import create_connection
+from urllib.parse import urlsplit
 
 from kafkatx.terms.errors import UsageError
 
@@ -19,6 +21,12 @@ JAVA_BEFORE_SPARK_4_2 = 23
 """Spark 4.0 and 4.1 call Subject.getSubject, which Java 23 and later refuse."""
 
 EXTRA = "pip install 'kafkatx[spark]'"
+CONNECT = "pip install 'pyspark[connect]'"
+CONNECT_PORT = 15002
+SECONDS_TO_ANSWER = 10
+PROXIES = {"grpc_proxy", "https_proxy", "http_proxy"}
+"""Where one is set the server need not be reachable from here."""
+
 VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 
 
@@ -38,6 +46,23 @@ def spark_version() -> tuple[int, ...]:
     import pyspark
 
     return tuple(int(number) for number in re.findall(r"\d+", pyspark.__version__)[:2])
+
+
+def require_connect(url: str) -> None:
+    """Raise UsageError unless the client of Spark Connect is there and its server answers.
+
+    PySpark ends the process without a word where the client is not whole, and tries for ten minutes where nobody is.
+    """
+    missing = [name for name in ("grpc", "grpc_status", "google") if find_spec(name) is None]
+    if missing:
+        raise UsageError(f"--master {url} needs Spark Connect's client ({', '.join(missing)}): {CONNECT}")
+    place = urlsplit(url)
+    if PROXIES & {name.lower() for name in os.environ}:
+        return
+    try:
+        create_connection((place.hostname, place.port or CONNECT_PORT), timeout=SECONDS_TO_ANSWER).close()
+    except OSError as error:
+        raise UsageError(f"--master {url}: nobody answers there ({error.strerror or error})") from None
 
 
 def require_java() -> None:

@@ -11,7 +11,7 @@ from kafkatx.terms.errors import UsageError
 LOCAL = re.compile(r"local(?:\[(\*|[1-9]\d*)(?:,[1-9]\d*)?\])?")
 LOCAL_CLUSTER = re.compile(r"local-cluster\[([1-9]\d*),([1-9]\d*),[1-9]\d*\]")
 CLUSTER = re.compile(r"yarn|k8s://\S+|spark://[^\s/:,]+:\d+(?:,[^\s/:,]+:\d+)*")
-REMOTE = re.compile(r"sc://[^\s/]+(?:/\S*)?")
+REMOTE = re.compile(r"sc://(?:\[[\da-fA-F:]+\]|[^\s/:]+)(?::\d{1,4}|:[1-5]\d{4})?(?:/\S*)?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory, mkstemp
 from typing import TYPE_CHECKING
 
 from kafkatx.spark.failures import SparkFailedError, is_sparks, last_words_of, told_by_spark
-from kafkatx.spark.installed import require_java, require_pyspark
+from kafkatx.spark.installed import require_connect, require_java, require_pyspark
 from kafkatx.spark.masters import Master, parse_master
 from kafkatx.terms.errors import UsageError
 
@@ -117,12 +117,14 @@ def _default() -> Master:
 
 
 def _started(master: Master, log: Path) -> SparkSession:
-    if master.url and not master.is_remote:
+    if master.is_remote:
+        require_connect(master.url)
+    elif master.url:
         require_java()
     try:
         with environment(_surroundings(master)), _printing_to(log):
             return _built(master, settings(master, log.parent))
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # PySpark exits where a package of its own is missing
         raise UsageError(_why_not(master, error, log)) from error
 
 
@@ -198,7 +200,7 @@ def _point(at: Sequence[int]) -> None:
         os.dup2(to, number)
 
 
-def _why_not(master: Master, error: Exception, log: Path) -> str:
+def _why_not(master: Master, error: BaseException, log: Path) -> str:
     """Return one line on a Spark that did not start, and keep all that it printed for who wants more."""
     failed = f"Spark did not start with --master {master.url}: {last_words_of(log) or told_by_spark(error, log)}"
     if not log.stat().st_size:

@@ -1,7 +1,10 @@
 """What is missing for Spark is told in one line that names the cure."""
 
+import socket
 import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -43,6 +46,42 @@ def test_a_pyspark_without_python_data_sources_is_too_old(monkeypatch):
 def test_a_name_that_is_not_public_is_none():
     assert not hasattr(kafkatx.spark, "nothing")
     assert dir(kafkatx.spark) == ["diagnose", "read", "register"]
+
+
+def test_a_client_of_connect_that_is_not_whole_is_told_with_the_cure(monkeypatch):
+    monkeypatch.setitem(sys.modules, "grpc", None)
+    with pytest.raises(UsageError, match=r"needs Spark Connect's client \(grpc.*\): pip install 'pyspark\[connect\]'$"):
+        installed.require_connect("sc://127.0.0.1")
+
+
+@pytest.fixture
+def client(monkeypatch):
+    """Let the client of Spark Connect be there, and no proxy."""
+    for name in ("grpc", "grpc_status", "google"):
+        if name not in sys.modules:
+            monkeypatch.setitem(sys.modules, name, module := ModuleType(name))
+            module.__spec__ = ModuleSpec(name, None)
+    for name in installed.PROXIES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+def test_a_server_of_connect_that_is_not_there_is_not_tried_for_minutes(client):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"sc://127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(UsageError, match=rf"^--master {url}: nobody answers there \(Connection refused\)$"):
+            installed.require_connect(url)
+
+
+def test_a_server_of_connect_behind_a_proxy_is_left_to_the_client(client, monkeypatch):
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example:3128")
+    installed.require_connect("sc://server.invalid")
+
+
+def test_a_server_of_connect_that_answers_will_do(client):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        installed.require_connect(f"sc://127.0.0.1:{server.getsockname()[1]}/;token=x")
 
 
 def test_no_java_at_all(monkeypatch, tmp_path):

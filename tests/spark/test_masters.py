@@ -16,6 +16,7 @@ from kafkatx.terms.errors import UsageError
         ("yarn", None),
         ("k8s://https://a.example:6443", None),
         ("sc://a.example", None),
+        ("sc://[::1]:15002", None),
         ("sc://a.example:15002/;token=x", None),
     ],
 )
@@ -44,8 +45,8 @@ def test_whose_python_the_workers_run(url, cluster, remote):
 
 @pytest.mark.parametrize(
     "url",
-    ["", "bogus://x", "local[0]", "local[-1]", "local[]", "local[2", "spark://a", "spark://", "k8s://", "sc://", "Yarn",
-     "local-cluster[2,1]", "local[2] ", "local[2]\n"],
+    ["", "bogus://x", "local[0]", "local[-1]", "local[]", "local[2", "local[2] ", "local[2]\n", "local-cluster[2,1]",
+     "spark://a", "spark://", "k8s://", "sc://", "sc://a:b", "sc://a:99999", "Yarn"],
 )  # fmt: skip
 def test_what_is_no_master_is_one_line_with_the_way_out(url):
     with pytest.raises(UsageError) as raised:

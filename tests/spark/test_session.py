@@ -1,5 +1,6 @@
 """The session: whose it is, what it is set to, and that nothing of it comes between the lines of a command."""
 
+import ast
 import json
 import os
 import re
@@ -84,6 +85,23 @@ def test_a_cluster_decides_for_itself_where_it_listens_and_how_it_is_cut():
 
 def test_a_connect_server_is_told_of_the_sql_session_only():
     assert settings(parse_master("sc://a.example"), Path("anywhere")) == EVERYWHERE
+
+
+CLASSIC_ONLY = {"sparkContext", "rdd", "_jvm", "_jsc", "_jdf", "_sc", "broadcast", "accumulator"}
+
+
+def test_the_room_uses_nothing_that_spark_connect_lacks():
+    trees = (ast.parse(path.read_text()) for path in (ROOT / "kafkatx/spark").glob("*.py"))
+    used = {node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert not used & CLASSIC_ONLY
+
+
+def test_a_client_that_ends_the_process_is_one_line_all_the_same(monkeypatch):
+    monkeypatch.setattr("kafkatx.spark.session.require_connect", lambda url: None)
+    monkeypatch.setattr("kafkatx.spark.session._found", lambda wanted: None)
+    monkeypatch.setattr("kafkatx.spark.session._built", lambda master, wanted: sys.exit(0))
+    with pytest.raises(UsageError, match=r"^Spark did not start with --master sc://a\.example: "):
+        session("sc://a.example").__enter__()
 
 
 @pytest.fixture(scope="module")
