@@ -171,8 +171,7 @@ def _on_spark(master: str | None, paths: list[str], **options: Any) -> Diagnosis
     from kafkatx.spark.session import session
 
     with session(master) as started, without_logging():
-        result: Diagnosis = spark.diagnose(started, paths, **options)
-        return result
+        return spark.diagnose(started, paths, **options)
 
 
 def _write(result: Diagnosis, stream: TextIO, as_json: bool, colour: Colour) -> None:

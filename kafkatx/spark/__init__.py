@@ -5,7 +5,12 @@ Names are loaded when they are first used; without the extra `spark` that is one
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kafkatx.spark.diagnosis import diagnose
+    from kafkatx.spark.reading import read
+    from kafkatx.spark.source import register
 
 __all__ = ["diagnose", "read", "register"]
 
