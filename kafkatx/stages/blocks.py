@@ -20,15 +20,28 @@ LEVEL = 1
 
 
 def packed(value: Any) -> bytes:
-    """Pack plain data (dataclasses, lists, arrays); arrays of rows are laid out column by column first."""
-    buffer = io.BytesIO()
-    _Pickler(buffer, protocol=pickle.HIGHEST_PROTOCOL).dump(value)
-    return zstandard.ZstdCompressor(LEVEL).compress(buffer.getbuffer())
+    """Pack plain data (dataclasses, lists, arrays).
+
+    Arrays of rows come first, column by column, then what holds them: of the largest only a column is ever copied.
+    """
+    rest, out = io.BytesIO(), io.BytesIO()
+    pickler = _Pickler(rest)
+    pickler.dump(value)
+    with zstandard.ZstdCompressor(LEVEL).stream_writer(out, closefd=False) as stream:
+        pickle.dump([(rows.dtype, len(rows)) for rows in pickler.tables], stream)
+        for rows in pickler.tables:
+            for name in rows.dtype.names or ():
+                stream.write(rows[name].tobytes())
+        stream.write(rest.getbuffer())
+    return out.getvalue()
 
 
 def unpacked(data: bytes) -> Any:
     """Return what was packed."""
-    return pickle.loads(zstandard.ZstdDecompressor().decompress(data))
+    with zstandard.ZstdDecompressor().stream_reader(data) as stream:
+        reader: Any = io.BufferedReader(stream)
+        tables = [_table(reader, dtype, length) for dtype, length in pickle.load(reader)]
+        return _Unpickler(reader, tables).load()
 
 
 def packed_states(rows: Rows, names: Names) -> bytes:
@@ -65,17 +78,35 @@ def _used(codes: Any) -> tuple[list[int], Any]:
 
 
 class _Pickler(pickle.Pickler):
-    """Lays arrays of rows out by columns: neighbours are alike there, so they shrink."""
+    """Leaves arrays of rows aside, as `tables`, and only says where they were."""
 
-    def reducer_override(self, value: Any) -> Any:
-        if isinstance(value, np.ndarray) and value.dtype.names and value.ndim == 1:
-            names = value.dtype.names
-            return _rows_of, (value.dtype, len(value), [value[name].tobytes() for name in names])
-        return NotImplemented
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
+        self.tables: list[Rows] = []
+        self._numbers: dict[int, int] = {}
+
+    def persistent_id(self, value: Any) -> int | None:
+        """Return the number of an array of rows; None for all else, which is pickled where it stands."""
+        if not (isinstance(value, np.ndarray) and value.dtype.names and value.ndim == 1):
+            return None
+        number = self._numbers.setdefault(id(value), len(self.tables))
+        if number == len(self.tables):
+            self.tables.append(value)
+        return number
 
 
-def _rows_of(dtype: Any, length: int, columns: list[bytes]) -> Any:
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file: Any, tables: list[Rows]) -> None:
+        super().__init__(file)
+        self._tables = tables
+
+    def persistent_load(self, number: int) -> Rows:
+        return self._tables[number]
+
+
+def _table(reader: Any, dtype: np.dtype[Any], length: int) -> Rows:
     rows = np.zeros(length, dtype)
-    for name, data in zip(dtype.names, columns, strict=True):
-        rows[name] = np.frombuffer(data, dtype[name])
+    for name in dtype.names or ():
+        column = dtype[name]
+        rows[name] = np.frombuffer(reader.read(length * column.itemsize), column)
     return rows
