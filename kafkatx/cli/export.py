@@ -74,7 +74,7 @@ def export(
     The same folder in Python, and in Spark:
 
     \b
-    pandas.read_parquet("tables/transactions")
+    pandas.read_parquet("tables/transactions", dtype_backend="pyarrow")
     spark.read.parquet("tables/transactions")
     """  # noqa: D301 - \b keeps the lines of a paragraph
     from kafkatx.local.evidence import open as open_evidence

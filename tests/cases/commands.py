@@ -63,7 +63,7 @@ def words_for(command: str, evidence: Path, *formats: str) -> list[str]:
 
 def fresh_folder() -> Path:
     """Return a folder that does not exist yet, far from all evidence; it goes with this process."""
-    folder = tempfile.TemporaryDirectory(prefix="kafkatx-test-")
+    folder = tempfile.TemporaryDirectory(prefix="kafkatx-")
     _FOLDERS.append(folder)
     return Path(folder.name) / "tables"
 

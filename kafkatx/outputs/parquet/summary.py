@@ -13,6 +13,7 @@ from rich.text import Text
 
 from kafkatx.outputs.parquet.export import Exported
 from kafkatx.outputs.text_lines import print_trimmed, shown
+from kafkatx.terms.printable import printable
 
 SCHEMA = 1
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
@@ -38,8 +39,9 @@ def print_summary(console: Console, found: Exported, out: str) -> None:
         grid,
         Text(""),
         shown("To read a table (docs/tables.md explains the columns):"),
-        *(shown(f"  {line}") for line in examples(out, _largest(tables))),
     )
+    for line in examples(out, _largest(tables)):
+        console.print(Text(f"  {printable(line)}"), soft_wrap=True)  # to be copied: never broken
 
 
 def examples(out: str, table: str) -> list[str]:
@@ -47,7 +49,11 @@ def examples(out: str, table: str) -> list[str]:
     folder = f"{out.rstrip('/') or '/'}/{table}"
     query = f"""FROM '{folder.replace("'", "''")}/*.parquet' LIMIT 9"""
     quoted = shlex.quote(query) if re.search(r'["$`\\!]', query) else f'"{query}"'
-    return [f"duckdb -c {quoted}", f"pandas.read_parquet({folder!r})", f"spark.read.parquet({folder!r})"]
+    return [
+        f"duckdb -c {quoted}",
+        f"pandas.read_parquet({folder!r}, dtype_backend='pyarrow')",
+        f"spark.read.parquet({folder!r})",
+    ]
 
 
 def to_json(found: Exported, out: str, changed: list[str], version: str) -> str:
