@@ -262,7 +262,7 @@ def named(found: list[Capture]) -> list[Capture]:
 
     The same evidence has the same name in any company.
     """
-    found.sort(key=_place_in_order)
+    found.sort(key=place_in_order)
     taken: Counter[str] = Counter()
     for capture in found:
         if not capture.name:
@@ -272,5 +272,6 @@ def named(found: list[Capture]) -> list[Capture]:
     return found
 
 
-def _place_in_order(capture: Capture) -> tuple[str, str, list[str]]:
+def place_in_order(capture: Capture) -> tuple[str, str, list[str]]:
+    """Return what captures are sorted by."""
     return capture.cluster_id or "", capture.fingerprint, [directory.path for directory in capture.directories]

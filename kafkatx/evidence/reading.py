@@ -5,7 +5,7 @@ Windows of batches or coordinator rows, and what was met on the way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 
 from kafkatx.evidence.directories import Partition
 from kafkatx.evidence.file_reading import FileReading, first_possible_offset, snapshot_entries
+from kafkatx.evidence.item import Item
 from kafkatx.evidence.plans import PartitionPlan
 from kafkatx.evidence.reach import Holes, Range, left_over
 from kafkatx.segments.batches import Rows
@@ -28,10 +29,12 @@ MAGIC = 2
 class PartitionReading:
     """One pass over all copies of a partition; complete when the windows are exhausted.
 
-    `files` are the readings of the plan's files, in their order; `names` those of the coordinator's rows.
+    `files` are the readings of the plan's files, in their order; `names` those of the coordinator's rows;
+    `snapshot_entries` reads a .snapshot, or knows what was read of it.
     """
 
     plan: PartitionPlan
+    snapshot_entries: Callable[[Item], tuple[Rows, list[Damage]]] = snapshot_entries
     names: Names = field(default_factory=Names)
     files: list[FileReading] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
@@ -102,7 +105,7 @@ class PartitionReading:
         """
         found: list[tuple[int, int, int, int]] = []
         for item in self.plan.snapshots:
-            data, damage = snapshot_entries(item)
+            data, damage = self.snapshot_entries(item)
             self.damage.extend(damage)
             if item.base_offset >= offset:
                 chosen = data[(data["open_since_offset"] >= 0) & (data["open_since_offset"] < offset)]

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from kafkatx.evidence.coverage import coverage_of
 from kafkatx.rules.diagnosis import Diagnosis, Selection
+from kafkatx.stages.export_folders import exports_among
 from kafkatx.stages.judging import diagnosed, united
-from kafkatx.stages.stories import Progress, build_stories, open_evidence
+from kafkatx.stages.stories import Progress, Telling, build_stories, open_evidence
 
 
 def diagnose(
@@ -22,7 +23,7 @@ def diagnose(
     release: tuple[int, ...] = (),
     log_zone_ms: int | None = None,
 ) -> Diagnosis:
-    """Say what went wrong in the evidence under `paths`.
+    """Say what went wrong in the evidence under `paths`, or in what `kafkatx export` wrote of it.
 
     `as_of` is "now" for ages in milliseconds (default: the newest time a broker wrote); `verify_all` checks the CRC
     of every batch; `captures` maps paths to the names of captures they are forced into; `release` is that of the
@@ -30,11 +31,17 @@ def diagnose(
     name no zone (default: estimated from what logs and coordinator both tell). Raises UsageError for a path that does
     not exist and NothingToDiagnoseError (a NothingReadableError) where nothing in it is evidence.
     """
-    evidence = open_evidence(paths, captures)
+    given, chosen = [*paths], selection or Selection()
+    if folders := exports_among(given):
+        from kafkatx.stages.exported import diagnose_exports
+        from kafkatx.stages.exports import open_exports
+
+        exported = open_exports(folders, verify_all, captures)
+        return diagnose_exports(exported, Telling(as_of, release, log_zone_ms), chosen)
+    evidence = open_evidence(given, captures)
     told_of = build_stories(
         evidence.captures, verify_all=verify_all, as_of=as_of, progress=progress, release=release,
         log_zone_ms=log_zone_ms,
     )  # fmt: skip
-    chosen = selection or Selection()
     others = (coverage_of(None, item, None) for item in evidence.others)
     return united((diagnosed(told, chosen) for told in told_of), others)

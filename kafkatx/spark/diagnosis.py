@@ -7,12 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafkatx.evidence.coverage import coverage_of
+from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.rules.diagnosis import Diagnosis, Selection
 from kafkatx.spark.judging import judged, rows
-from kafkatx.spark.pipeline import captures_on
+from kafkatx.spark.pipeline import captures_on, exported_on
 from kafkatx.spark.schema import spark_schema
 from kafkatx.stages.blocks import unpacked
+from kafkatx.stages.export_folders import exports_among
+from kafkatx.stages.exports import open_exports
 from kafkatx.stages.facts import DDL, ORDER, facts_of
 from kafkatx.stages.judging import united
 from kafkatx.stages.stories import Telling, open_evidence
@@ -38,7 +40,7 @@ def diagnose(
 
     Args:
         spark: the session; it is neither configured nor stopped.
-        paths: one path or several.
+        paths: one path or several; or exports (`kafkatx export`), which are diagnosed without the files they are of.
         selection: what of the diagnosis is wanted.
         as_of: "now" for ages, in milliseconds; default: the end of the evidence.
         verify_all: check the CRC of every batch.
@@ -48,16 +50,22 @@ def diagnose(
         stretch_bytes: bytes of a file that one task reads at most; default 64 MiB.
 
     Raises:
-        UsageError: a path does not exist.
+        UsageError: a path does not exist, or an export can't be used.
         NothingToDiagnoseError: nothing in it is evidence.
     """
-    given = [paths] if isinstance(paths, str | Path) else paths
-    evidence = open_evidence(given, captures)
-    chosen, telling = selection or Selection(), Telling(as_of, release, log_zone_ms)
-    judge = partial(judged, telling=telling, selection=chosen)
-    found = captures_on(spark, evidence.captures, judge, DDL, verify_all, stretch_bytes).orderBy(*ORDER).toArrow()
-    parts = [unpacked(fact.payload) for fact in facts_of(found.to_batches())]
-    return united(parts, (coverage_of(None, item, None) for item in evidence.others))
+    given = [paths] if isinstance(paths, str | Path) else [*paths]
+    judge = partial(judged, telling=Telling(as_of, release, log_zone_ms), selection=selection or Selection())
+    others: Iterable[Coverage]
+    if folders := exports_among(given):
+        exported = open_exports(folders, verify_all, captures)
+        others, judge = exported.others, partial(judge, exports=exported.exports)
+        frame = exported_on(spark, exported.exports, judge, DDL)
+    else:
+        evidence = open_evidence(given, captures)
+        others = (coverage_of(None, item, None) for item in evidence.others)
+        frame = captures_on(spark, evidence.captures, judge, DDL, verify_all, stretch_bytes)
+    found = facts_of(frame.orderBy(*ORDER).toArrow().to_batches())
+    return united((unpacked(fact.payload) for fact in found), others)
 
 
 def table(

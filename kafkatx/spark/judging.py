@@ -6,68 +6,43 @@ Grain: one capture.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
 from typing import Any
 
-from kafkatx.evidence.captures import Capture
-from kafkatx.evidence.coverage import Coverage
 from kafkatx.rules.diagnosis import Diagnosis, Selection
 from kafkatx.spark.conform import conform
-from kafkatx.stages.blocks import packed, unpacked
+from kafkatx.stages.blocks import packed
+from kafkatx.stages.exported_files import files_of
+from kafkatx.stages.exports import Export
 from kafkatx.stages.facts import Fact, Rank, facts_of, record_batches
-from kafkatx.stages.joining import Joined
+from kafkatx.stages.gathering import ORDER_OF_CAPTURES, stories
 from kafkatx.stages.judging import diagnosed
-from kafkatx.stages.logs import FileFacts, united_logs
-from kafkatx.stages.partitions import PartitionStory
-from kafkatx.stages.stories import CaptureStory, Telling, told
+from kafkatx.stages.stories import CaptureStory, Telling
 from kafkatx.stages.table_stories import evidence_table, finding_table, transaction_table
 from kafkatx.tables.catalogue import TABLES
 
 
-def judged(batches: Iterable[Any], telling: Telling, selection: Selection) -> Iterator[Any]:
-    """Judge the captures whose facts come in RecordBatches of FACTS, in order of (capture, rank, number).
+def judged(
+    batches: Iterable[Any], telling: Telling, selection: Selection, exports: tuple[Export, ...] = ()
+) -> Iterator[Any]:
+    """Judge the captures whose facts come in RecordBatches of FACTS, in ORDER_OF_CAPTURES.
 
-    Yields RecordBatches of FACTS, a CaptureDiagnosis for each.
+    `exports` are what the facts come of, if they do not come of files that are at hand. Yields RecordBatches of FACTS,
+    a CaptureDiagnosis for each.
     """
     return record_batches(
-        Fact(number, 0, Rank.STORY, packed(diagnosed(story, selection))) for number, story in stories(batches, telling)
+        Fact(number, 0, Rank.STORY, packed(diagnosed(story, selection, files_of(exports, number, story.capture))))
+        for number, story in _stories(batches, telling)
     )
 
 
-def stories(batches: Iterable[Any], telling: Telling) -> Iterator[tuple[int, CaptureStory]]:
-    """Tell the story of each capture."""
-    for number, facts in groupby(facts_of(batches, ORDER_OF_CAPTURES), key=lambda fact: fact.capture):
-        yield number, _story(facts, telling)
-
-
-ORDER_OF_CAPTURES = ("capture", "rank", "number", "at", "file", "begin", "piece")
-
-
-def _story(facts: Iterator[Fact], telling: Telling) -> CaptureStory:
-    capture: Capture = unpacked(next(facts).payload)
-    partitions: list[PartitionStory] = []
-    covered: list[Coverage] = []
-    parts: list[Joined] = []
-
-    def logs() -> Iterator[FileFacts]:
-        for fact in facts:
-            content = unpacked(fact.payload)
-            if fact.rank is Rank.STORY:
-                partitions.append(content)
-            elif fact.rank is Rank.JOINED:
-                parts.append(content)
-            else:
-                covered.append(content.coverage)
-                yield content
-
-    said = united_logs(logs())
-    return told(capture, partitions, said, covered, telling, parts)
+def _stories(batches: Iterable[Any], telling: Telling) -> Iterator[tuple[int, CaptureStory]]:
+    return stories(facts_of(batches, ORDER_OF_CAPTURES), telling, is_joined=True)
 
 
 def rows(batches: Iterable[Any], table: str, telling: Telling) -> Iterator[Any]:
     """Yield the rows of a table of TOLD for the captures whose facts come, as RecordBatches of its schema."""
     schema = TABLES[table].schema
-    for _, story in stories(batches, telling):
+    for _, story in _stories(batches, telling):
         yield from (conform(batch, schema) for batch in TOLD[table](story))
 
 

@@ -1,12 +1,12 @@
 """The stages as DataFrames: tasks are read, partitions folded, joined, captures judged; a shuffle between them.
 
 Only the DataFrame API is used, so a Spark Connect session will do. Sorting is done within the partitions of Spark, and
-those who read check it (facts.facts_of).
+those who read check it (stages/facts.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,13 +15,15 @@ import pyarrow as pa
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.sources.archives import unpacked_places
-from kafkatx.spark.folding import folded
 from kafkatx.spark.joining import joined_facts
-from kafkatx.spark.judging import ORDER_OF_CAPTURES
 from kafkatx.spark.shipping import ship
 from kafkatx.spark.spreading import spread, values_of
 from kafkatx.stages.decoding import facts_of_task
+from kafkatx.stages.exports import Export
+from kafkatx.stages.fact_files import loaded
 from kafkatx.stages.facts import DDL, ORDER, record_batches
+from kafkatx.stages.folding import Again, folded
+from kafkatx.stages.gathering import ORDER_OF_CAPTURES
 from kafkatx.stages.tasks import tasks
 
 if TYPE_CHECKING:
@@ -49,6 +51,10 @@ def _decoded(batches: Iterator[Any]) -> Iterator[Any]:
     return record_batches(fact for _, task in values_of(batches) for fact in facts_of_task(task))
 
 
+def _loaded(batches: Iterator[Any]) -> Iterator[Any]:
+    return (rows for _, group in values_of(batches) for rows in loaded(group))
+
+
 def captures_on(
     spark: SparkSession,
     captures: list[Capture],
@@ -59,14 +65,32 @@ def captures_on(
 ) -> DataFrame:
     """Return a DataFrame of `schema` with what `judge` yields for each capture; nothing runs before it is asked for."""
     ship(spark)
-    width = int(spark.conf.get("spark.sql.shuffle.partitions") or "1")
-    todo = [*tasks(captures, verify_all, stretch_bytes, width)]
+    todo = [*tasks(captures, verify_all, stretch_bytes, _width(spark))]
     facts = spread(spark, todo).mapInArrow(InWorker(_decoded), DDL)
+    return _judged(spark, facts, Again(stretch_bytes), len(captures), judge, schema)
+
+
+def exported_on(spark: SparkSession, exports: Iterable[Export], judge: Step, schema: str | StructType) -> DataFrame:
+    """Return the same for the captures of exports, whose facts were read when they were exported."""
+    ship(spark)
+    given = [*exports]
+    todo = [group for export in given for group in export.groups()]
+    facts = spread(spark, todo).mapInArrow(InWorker(_loaded), DDL)
+    return _judged(spark, facts, None, sum(len(export.numbers) for export in given), judge, schema)
+
+
+def _judged(
+    spark: SparkSession, facts: DataFrame, again: Again | None, captures: int, judge: Step, schema: str | StructType
+) -> DataFrame:
+    """What comes of the facts of stage one; `again` says how stretches of files are read again, None that none is."""
+    width = _width(spark)
     by_partition = facts.repartition(width, "capture", "number").sortWithinPartitions(*ORDER)
-    told = by_partition.mapInArrow(InWorker(partial(folded, stretch_bytes=stretch_bytes)), DDL)
+    told = by_partition.mapInArrow(InWorker(partial(folded, again=again)), DDL)
     at_partition = told.repartition(width, "capture", "number").sortWithinPartitions(*ORDER)
     joined = at_partition.mapInArrow(InWorker(joined_facts), DDL)
-    by_capture = joined.repartition(min(width, max(len(captures), 1)), "capture").sortWithinPartitions(
-        *ORDER_OF_CAPTURES
-    )
+    by_capture = joined.repartition(min(width, max(captures, 1)), "capture").sortWithinPartitions(*ORDER_OF_CAPTURES)
     return by_capture.mapInArrow(InWorker(judge), schema)
+
+
+def _width(spark: SparkSession) -> int:
+    return int(spark.conf.get("spark.sql.shuffle.partitions") or "1")

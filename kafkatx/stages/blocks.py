@@ -1,6 +1,7 @@
 """Rows on their way from one place to another: packed column by column, with the names that their codes stand for.
 
-A block is bytes that only the process's own kin read (the same release, in one run); it is no format of a file.
+What is `packed` only the process's own kin unpack (the same release, in one run): it is pickled, and no format of a
+file. What may lie in a file goes by stages/codec.py.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import zstandard
 
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.names import Names
+from kafkatx.stages.codec import decode, encode
+from kafkatx.stages.fact_types import FactsError, States
 
 LEVEL = 1
 """zstd: columns of headers shrink to a tenth at any level, so the fastest is taken."""
@@ -45,29 +48,39 @@ def unpacked(data: bytes) -> Any:
 
 
 def packed_states(rows: Rows, names: Names) -> bytes:
-    """Pack coordinator rows (kernels.rows.STATE) with the names that they use, and no others."""
+    """Encode coordinator rows (kernels.rows.STATE) with the names that they use, and no others, as a fact."""
     rows = rows.copy()
     ids, rows["id_code"] = _used(rows["id_code"])
     lists, rows["partitions_code"] = _used(rows["partitions_code"])
     tags, rows["unknown_tags_code"] = _used(rows["unknown_tags_code"])
-    named = (
-        [names.transactional_ids.values[code] for code in ids],
-        [[names.topic_partitions[member] for member in names.partition_lists[code]] for code in lists],
-        [names.unknown_tags.values[code] for code in tags],
+    return encode(
+        States(
+            rows,
+            [names.transactional_ids.values[code] for code in ids],
+            [[names.topic_partitions[member] for member in names.partition_lists[code]] for code in lists],
+            [names.unknown_tags.values[code] for code in tags],
+        )
     )
-    return packed((rows, named))
 
 
 def unpacked_states(data: bytes, names: Names) -> Rows:
-    """Return coordinator rows whose codes are those of `names`, which gets the names that are new to it."""
-    rows, (ids, lists, tags) = unpacked(data)
-    new_ids = [names.transactional_ids.code(value) for value in ids]
-    new_lists = [names.list_code(tuple(sorted(names.partition_code(*one) for one in members))) for members in lists]
-    new_tags = [names.unknown_tags.code(value) for value in tags]
-    for name, codes in (("id_code", new_ids), ("partitions_code", new_lists), ("unknown_tags_code", new_tags)):
-        rows[name] = np.array([*codes, -1], np.int32)[rows[name]]
-    found: Rows = rows
-    return found
+    """Return coordinator rows whose codes are those of `names`, which gets the names that are new to it.
+
+    Raises FactsError for bytes that are none.
+    """
+    found: States = decode(data, States)
+    lists = [tuple(sorted({names.partition_code(*one) for one in members})) for members in found.lists]
+    for name, lowest, codes in (
+        ("id_code", 0, [names.transactional_ids.code(value) for value in found.ids]),
+        ("partitions_code", -1, [names.list_code(members) for members in lists]),
+        ("unknown_tags_code", -1, [names.unknown_tags.code(value) for value in found.tags]),
+    ):
+        given = found.rows[name]
+        if len(given) and not lowest <= int(given.min()) <= int(given.max()) < len(codes):
+            raise FactsError(f"not a fact: {name} is none of {len(codes)}")
+        found.rows[name] = np.array([*codes, -1], np.int32)[given]
+    rows: Rows = found.rows
+    return rows
 
 
 def _used(codes: Any) -> tuple[list[int], Any]:

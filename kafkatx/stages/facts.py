@@ -1,7 +1,8 @@
-"""What travels between the stages: packed facts of a capture as rows of one shape, and their order.
+"""What travels between the stages: facts of a capture as rows of one shape, and their order.
 
-Stage one reads: plans, what stretches of files told, blocks of rows, logs. Stage two folds partitions, so that stories
-come of them. Stage three judges captures. Rows are few and large, since each costs the way from the JVM to Python.
+Stage one reads: plans, snapshots, what stretches of files told, blocks of rows, logs. Stage two folds partitions, so
+that stories come of them. Stage three judges captures. Rows are few and large, since each costs the way from the JVM to
+Python.
 """
 
 from __future__ import annotations
@@ -28,30 +29,49 @@ FACTS = pa.schema(
 )
 """`capture` and `number` say what a fact is about: a partition or a log of a capture, by its place in the plan."""
 ORDER = ("capture", "number", "rank", "at", "file", "begin", "piece")
-"""Facts lie in this order within a partition of Spark."""
+"""Facts lie in this order within a partition of Spark, and in a file."""
 DDL = "capture int, number int, rank int, at bigint, file int, begin bigint, piece int, payload binary"
 LARGEST_PIECE = 2 << 20
 """A payload is cut into pieces of this many bytes: a row must fit the heap of a JVM several times."""
 FULL_BATCH = 4 << 20
-OF_CAPTURE = -1
-"""`number` of what is about a capture as a whole."""
+OF_CAPTURE, NO_CAPTURE = -1, -1
+"""`number` of what is about a capture as a whole; `capture` of what is about all of them."""
+LARGEST_FACT = 1 << 30
+"""Bytes of a payload with all its pieces."""
 
 
 class Rank(IntEnum):
-    """What a fact is; of one partition or capture they come in this order."""
+    """What a fact is; of one partition or capture they come in this order.
+
+    PLAN: what is known before reading: a Head, a Capture, or a PartitionPlan. SNAPSHOT: the entries of a .snapshot.
+    TOLD: what a stretch, or a text, told beside its rows. BLOCK: rows. STORY: what a partition, or a capture, comes to.
+    LOG: a log or a file of settings. INTERVALS, JOINED: what stages/joining.py is given, and makes of it.
+    PLACED, HIDDEN: what is read of files in the end (stages/placed.py).
+    """
 
     PLAN = 0
-    TOLD = 1
-    BLOCK = 2
-    STORY = 3
-    LOG = 4
-    INTERVALS = 5
-    JOINED = 6
+    SNAPSHOT = 1
+    TOLD = 2
+    BLOCK = 3
+    STORY = 4
+    LOG = 5
+    INTERVALS = 6
+    JOINED = 7
+    PLACED = 8
+    HIDDEN = 9
+
+
+MADE = frozenset({Rank.STORY, Rank.INTERVALS, Rank.JOINED})
+"""What later stages make: pickled, on its way in one run, and never read from a file."""
+READ = frozenset(Rank) - MADE
+"""What stage one reads: encoded by stages/codec.py, so that it may lie in a file."""
+FOLDED = READ - {Rank.PLACED, Rank.HIDDEN}
+"""What stages two and three are given of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One fact: what it is about, what it is, and its content (packed by stages/blocks.py).
+    """One fact: what it is about, what it is, and its content.
 
     `at` is the offset that a block begins at; `file` and `begin` say of which stretch of which file it is.
     """
@@ -100,7 +120,18 @@ def facts_of(batches: Iterable[Any], order: Sequence[str] = ORDER) -> Iterator[F
     for key, pieces in groupby(_rows(batches, order), key=lambda row: row[:-2]):
         named = dict(zip(order, key, strict=False))
         rank = Rank(named.pop("rank"))
-        yield Fact(rank=rank, payload=b"".join(row[-1] for row in pieces), **named)
+        yield Fact(rank=rank, payload=_joined(row[-1] for row in pieces), **named)
+
+
+def _joined(pieces: Iterable[bytes]) -> bytes:
+    parts: list[bytes] = []
+    left = LARGEST_FACT
+    for piece in pieces:
+        left -= len(piece)
+        if left < 0:
+            raise RuntimeError(f"a fact of more than {LARGEST_FACT:,} bytes")
+        parts.append(piece)
+    return b"".join(parts)
 
 
 def _rows(batches: Iterable[Any], order: Sequence[str]) -> Iterator[tuple[Any, ...]]:

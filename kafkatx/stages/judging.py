@@ -15,10 +15,12 @@ from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, Selection
 from kafkatx.rules.finding import Finding, NotCheckable
 from kafkatx.rules.registry import judge
 from kafkatx.segments.damage import Damage
-from kafkatx.stages.listings import hidden_records
 from kafkatx.stages.opening import Opener
+from kafkatx.stages.placed import Files, FilesAtHand
 from kafkatx.stages.stories import CaptureStory
 from kafkatx.terms.errors import NothingReadableError
+
+AT_HAND = FilesAtHand()
 
 
 class NothingToDiagnoseError(NothingReadableError):
@@ -40,9 +42,9 @@ class CaptureDiagnosis:
     not_checkable: list[NotCheckable] = field(default_factory=list)
 
 
-def diagnosed(told: CaptureStory, selection: Selection) -> CaptureDiagnosis:
+def diagnosed(told: CaptureStory, selection: Selection, files: Files = AT_HAND) -> CaptureDiagnosis:
     """Judge one capture: the findings that are wanted, with their places opened, and what could not be checked."""
-    findings, missing = judged(told, selection)
+    findings, missing = judged(told, selection, files)
     return CaptureDiagnosis(told.capture.name, told.coverage, told.damage, findings, missing)
 
 
@@ -75,14 +77,19 @@ def _nothing(result: Diagnosis) -> str:
     )
 
 
-def judged(told: CaptureStory, selection: Selection) -> tuple[list[Diagnosed], list[NotCheckable]]:
-    """Judge one capture: the findings that are wanted, with their places opened, and what could not be checked."""
+def judged(
+    told: CaptureStory, selection: Selection, files: Files = AT_HAND
+) -> tuple[list[Diagnosed], list[NotCheckable]]:
+    """Judge one capture: the findings that are wanted, with their places opened, and what could not be checked.
+
+    `files` is where what findings cite is read.
+    """
     judgement = judge(told.story, selection.rules)
     set_aside = {(path, int(row["position"])) for _, path, _, row in told.diverged}
     ids = list(_ids(told, judgement.findings))
     wanted = [number for number, finding in enumerate(judgement.findings) if selection.wants(finding)]
     places = (place for number in wanted for place in judgement.findings[number].places())
-    opener = Opener(told.segments, told.capture.entries(Kind.SNAPSHOT), set_aside, places)
+    opener = Opener(told.segments, told.capture.entries(Kind.SNAPSHOT), set_aside, places, files)
     found = []
     for number in wanted:
         finding, causes = judgement.findings[number], judgement.causes[number]
@@ -92,7 +99,7 @@ def judged(told: CaptureStory, selection: Selection) -> tuple[list[Diagnosed], l
         found.append(
             Diagnosed(ids[number], capture.name, capture.cluster_id, finding, evidence, caused_by, contributing)
         )
-    return found, [*judgement.not_checkable, *hidden_records(told.capture)]
+    return found, [*judgement.not_checkable, *files.hidden_records(told.capture)]
 
 
 def _ids(told: CaptureStory, findings: list[Finding]) -> Iterator[str]:

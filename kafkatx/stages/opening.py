@@ -10,17 +10,13 @@ from typing import Any
 import numpy as np
 
 from kafkatx.evidence.directories import Partition
-from kafkatx.evidence.file_reading import offset_limits, snapshot_entries
+from kafkatx.evidence.file_reading import offset_limits
 from kafkatx.evidence.item import Item
-from kafkatx.evidence.text_walk import TextWalk
-from kafkatx.kernels.batches import CHECK_NONE, HEADER_SIZE
 from kafkatx.rules.diagnosis import OpenedPlace
 from kafkatx.rules.finding import Place
-from kafkatx.segments.batches import SegmentWalk
+from kafkatx.segments.batches import Rows
 from kafkatx.segments.entries import SNAPSHOT_HEADER_SIZE
-from kafkatx.segments.resync import crc_matches
-from kafkatx.sources.files import OpenFile
-from kafkatx.text.pages.part import Part
+from kafkatx.stages.placed import Files
 
 
 class Opener:
@@ -37,12 +33,13 @@ class Opener:
         snapshots: dict[Partition, list[Item]],
         set_aside: Container[tuple[str, int]],
         places: Iterable[Place],
+        files: Files,
     ) -> None:
         """Look for `places` in the files of a capture by partition.
 
-        `set_aside` are (path, position) of diverged batches.
+        `set_aside` are (path, position) of diverged batches; `files` is where they are read.
         """
-        self._set_aside = set_aside
+        self._set_aside, self._files = set_aside, files
         self._found: dict[tuple[Partition, int], _Batch] = {}
         wanted: dict[Partition, set[int]] = {}
         for place in places:
@@ -79,7 +76,7 @@ class Opener:
         """Entries of transactions that are open since an offset that no segment holds any more."""
         missing = [offset for offset in offsets if (key, offset) not in self._found]
         for item in items if missing else []:
-            entries, _ = snapshot_entries(item)
+            entries, _ = self._files.snapshot_entries(item)
             for offset in missing:
                 for number in np.flatnonzero(entries["open_since_offset"] == offset)[:1]:
                     if item.part is not None:
@@ -90,46 +87,42 @@ class Opener:
                     self._found.setdefault((key, offset), _Batch(item.path, position, True, (0, 0)))
 
     def _search(self, key: Partition, item: Item, offsets: list[int]) -> None:
+        find = self._find_batches if item.part is None else self._find_lines
         try:
-            with OpenFile(item.path) as file:
-                if item.part is not None:
-                    self._search_text(key, file, item.part, offsets)
-                else:
-                    self._search_file(key, file, offsets)
+            for rows in self._files.batches(item, offsets):
+                find(key, item, rows, offsets)
+                if item.part is None and offsets[-1] <= int(rows["last_offset"][-1]):
+                    return
         except OSError:
             return
 
-    def _search_text(self, key: Partition, file: OpenFile, part: Part, offsets: list[int]) -> None:
+    def _find_lines(self, key: Partition, item: Item, rows: Rows, offsets: list[int]) -> None:
         """Lines that print the batches wanted."""
-        for chunk in TextWalk(file, part).printed():
-            starts, ends = chunk.rows["base_offset"], chunk.rows["last_offset"]
-            for offset in offsets:
-                for number in np.flatnonzero((starts <= offset) & (ends >= offset))[:1].tolist():
-                    place = _Batch(file.path, int(chunk.positions[number]), None, PRINTED, int(chunk.lines[number]))
-                    self._found.setdefault((key, offset), place)
+        starts, ends = rows["base_offset"], rows["last_offset"]
+        for offset in offsets:
+            for row in rows[(starts <= offset) & (ends >= offset)][:1]:
+                place = _Batch(item.path, int(row["position"]), None, PRINTED, int(row["line"]))
+                self._found.setdefault((key, offset), place)
 
-    def _search_file(self, key: Partition, file: OpenFile, offsets: list[int]) -> None:
-        for chunk in SegmentWalk(file, check=CHECK_NONE).chunks():
-            ends = chunk.rows["last_offset"]
-            for offset in offsets[bisect_left(offsets, int(chunk.rows["base_offset"][0])) :]:
-                if offset > int(ends[-1]):
-                    break
-                row = chunk.rows[int(ends.searchsorted(offset))]
-                if row["base_offset"] <= offset:
-                    self._note(key, offset, file, row)
-            if offsets[-1] <= int(ends[-1]):
-                return
+    def _find_batches(self, key: Partition, item: Item, rows: Rows, offsets: list[int]) -> None:
+        ends = rows["last_offset"]
+        for offset in offsets[bisect_left(offsets, int(rows["base_offset"][0])) :]:
+            if offset > int(ends[-1]):
+                break
+            row = rows[int(ends.searchsorted(offset))]
+            if row["base_offset"] <= offset:
+                self._note(key, offset, item, row)
 
-    def _note(self, key: Partition, offset: int, file: OpenFile, row: Any) -> None:
+    def _note(self, key: Partition, offset: int, item: Item, row: Any) -> None:
         position, before = int(row["position"]), self._found.get((key, offset))
-        if (file.path, position) in self._set_aside:
+        if (item.path, position) in self._set_aside:
             return
         rank = (int(row["leader_epoch"]), int(row["record_count"]))
         if before is not None and before.rank >= rank:
             return
-        valid = crc_matches(file, position, file.read(position, HEADER_SIZE)) if row["magic"] == 2 else None
+        valid = self._files.crc_valid(item, row)
         if valid is not False:
-            self._found[key, offset] = _Batch(file.path, position, valid, rank)
+            self._found[key, offset] = _Batch(item.path, position, valid, rank)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.directories import Partition
+from kafkatx.evidence.file_reading import snapshot_entries
 from kafkatx.evidence.item import Item
 from kafkatx.evidence.plans import PartitionPlan
 from kafkatx.evidence.reach import Range
@@ -51,11 +52,15 @@ class PartitionStory:
 
 Streams = Callable[[PartitionReading], Iterable[Stream]]
 """Where the rows of a partition come from: its files, or blocks of rows that were read of them elsewhere."""
+Snapshots = Callable[[Item], tuple[Rows, list[Damage]]]
+"""Where the entries of its .snapshot files come from."""
 
 
-def fold(plan: PartitionPlan, streams: Streams = PartitionReading.streams) -> PartitionStory:
+def fold(
+    plan: PartitionPlan, streams: Streams = PartitionReading.streams, snapshots: Snapshots = snapshot_entries
+) -> PartitionStory:
     """Read a partition and fold it."""
-    reading = PartitionReading(plan)
+    reading = PartitionReading(plan, snapshots)
     story = _fold_states(reading, streams) if plan.is_state_log else _fold_batches(reading, streams)
     story.coverage.extend(file.entry for file in reading.files)
     story.damage.extend(reading.damage)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.file_reading import FileReading
-from kafkatx.evidence.item import Item
+from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.plans import PartitionPlan, partition_plans
-from kafkatx.evidence.stretches import stretches
-from kafkatx.stages.blocks import packed
+from kafkatx.evidence.stretches import NO_END, stretches
+from kafkatx.stages.codec import encode
 from kafkatx.stages.facts import OF_CAPTURE, Fact, Rank
 from kafkatx.stages.logs import log_items
 
@@ -35,6 +35,16 @@ class StretchOfFile:
 
 
 @dataclass(frozen=True, slots=True)
+class SnapshotFile:
+    """A .snapshot, to be read."""
+
+    capture: int
+    number: int
+    file: int
+    item: Item
+
+
+@dataclass(frozen=True, slots=True)
 class LogOfCapture:
     """A log or a file of settings, to be read; `coverage` is begun."""
 
@@ -44,7 +54,7 @@ class LogOfCapture:
     coverage: Coverage
 
 
-Piece = Fact | StretchOfFile | LogOfCapture
+Piece = Fact | StretchOfFile | SnapshotFile | LogOfCapture
 """What a task does: hand something on as it is, or read."""
 
 
@@ -52,7 +62,7 @@ def tasks(
     captures: list[Capture], verify_all: bool = False, stretch_bytes: int | None = None, at_once: int = 1
 ) -> Iterator[list[Piece]]:
     """Pack all that is to be read into tasks, for about `at_once` of them at a time."""
-    found = [*_pieces(captures, verify_all, stretch_bytes)]
+    found = [*pieces(captures, verify_all, stretch_bytes)]
     total = sum(_cost(piece) for piece in found)
     limit = min(max(total // max(at_once, 1), SMALLEST_TASK), LARGEST_TASK)
     task: list[Piece] = []
@@ -66,22 +76,44 @@ def tasks(
     yield task
 
 
-def _pieces(captures: list[Capture], verify_all: bool, stretch_bytes: int | None) -> Iterator[Piece]:
+def pieces(
+    captures: list[Capture], verify_all: bool = False, stretch_bytes: int | None = None, whole: bool = False
+) -> Iterator[Piece]:
+    """Yield what there is to read, capture by capture; files in stretches, or as a `whole`."""
     for at, capture in enumerate(captures):
-        yield Fact(at, OF_CAPTURE, Rank.PLAN, packed(capture))
-        number = 0
-        for plan in partition_plans(capture, verify_all):
-            yield Fact(at, number, Rank.PLAN, packed(plan))
-            yield from _of_partition(at, number, plan, stretch_bytes)
-            number += 1
+        yield Fact(at, OF_CAPTURE, Rank.PLAN, encode(capture))
+        numbers = numbering(capture)
+        for number, plan in enumerate(partition_plans(capture, verify_all)):
+            yield Fact(at, number, Rank.PLAN, encode(plan))
+            yield from _of_partition(at, number, plan, stretch_bytes, whole)
+        for item in (item for items in capture.entries(Kind.SNAPSHOT).values() for item in items):
+            yield SnapshotFile(at, *numbers[item.key], item)
         for item in log_items(capture):
-            yield LogOfCapture(at, number, item, coverage_of(capture, item, None))
-            number += 1
+            yield LogOfCapture(at, numbers[item.key][0], item, coverage_of(capture, item, None))
 
 
-def _of_partition(capture: int, number: int, plan: PartitionPlan, stretch_bytes: int | None) -> Iterable[Piece]:
+def numbering(capture: Capture) -> dict[str, tuple[int, int]]:
+    """Number what a capture's files are about: for the key of each, the number of the subject and its own within it.
+
+    First partitions of which a log is at hand, in order of their plans, then logs, then other partitions' snapshots.
+    """
+    segments, snapshots = capture.segments(), capture.entries(Kind.SNAPSHOT)
+    files: list[Sequence[Item]] = [[item for _, item in segments[key]] for key in sorted(segments)]
+    files += [[item] for item in log_items(capture)]
+    files += [snapshots[key] for key in sorted(snapshots.keys() - segments.keys())]
+    found = {item.key: (number, file) for number, items in enumerate(files) for file, item in enumerate(items)}
+    for number, key in enumerate(sorted(segments)):
+        found.update({item.key: (number, file) for file, item in enumerate(snapshots.get(key, ()))})
+    return found
+
+
+def _of_partition(
+    capture: int, number: int, plan: PartitionPlan, stretch_bytes: int | None, whole: bool
+) -> Iterable[Piece]:
     for file, given in enumerate(plan.readings()):
-        cuts = [(0, 0)] if given.item.part is not None else stretches(given.item.size, stretch_bytes)
+        cuts = [(0, NO_END)] if whole else stretches(given.item.size, stretch_bytes)
+        if given.item.part is not None:
+            cuts = [(0, 0)]
         for begin, stop in cuts:
             yield StretchOfFile(capture, number, file, begin, stop, stretch_bytes, given, plan.is_state_log)
 
@@ -91,7 +123,7 @@ def _cost(piece: Piece) -> int:
     match piece:
         case Fact():
             return len(piece.payload)
+        case SnapshotFile() | LogOfCapture():
+            return COST_OF_FILE + piece.item.size
         case StretchOfFile():
             return COST_OF_FILE + min(piece.stop or piece.given.item.size, piece.given.item.size) - piece.begin
-        case LogOfCapture():
-            return COST_OF_FILE + piece.item.size

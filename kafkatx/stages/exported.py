@@ -1,0 +1,26 @@
+"""The diagnosis of exports in this process: stages two and three over facts that lie in order already."""
+
+from __future__ import annotations
+
+from kafkatx.rules.diagnosis import Diagnosis, Selection
+from kafkatx.stages.exported_files import files_of
+from kafkatx.stages.exports import Exports
+from kafkatx.stages.fact_files import loaded
+from kafkatx.stages.facts import facts_of
+from kafkatx.stages.folding import stories as folded
+from kafkatx.stages.gathering import stories
+from kafkatx.stages.judging import CaptureDiagnosis, diagnosed, united
+from kafkatx.stages.stories import Telling
+
+
+def diagnose_exports(exports: Exports, telling: Telling, selection: Selection) -> Diagnosis:
+    """Judge every capture of some exports, one after the other.
+
+    Raises FactsError for facts that are none, NothingToDiagnoseError where nothing in the exports is evidence.
+    """
+    parts: dict[int, CaptureDiagnosis] = {}
+    for export in exports.exports:
+        facts = facts_of(batch for group in export.groups() for batch in loaded(group))
+        for number, story in stories(folded(facts, None), telling):
+            parts[number] = diagnosed(story, selection, files_of([export], number, story.capture))
+    return united((parts[number] for number in sorted(parts)), exports.others)

@@ -1,0 +1,167 @@
+"""What a fact may be made of: classes, enumerations and row types by name, and whether a value is as declared.
+
+A field's declaration is its annotation; what Python says in it is checked when a fact is read, since facts may come of
+a file that somebody made. `LAYOUT` stands for all of it: another release of kafkatx may have other fields.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import types
+import typing
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from kafkatx.evidence.captures import Capture
+from kafkatx.evidence.coverage import Coverage
+from kafkatx.evidence.directories import DataDirectory
+from kafkatx.evidence.file_reading import Ending, FileReading, Glance
+from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.plans import LogFile, PartitionPlan
+from kafkatx.evidence.reach import FileReach
+from kafkatx.evidence.stretches import Told
+from kafkatx.formats.file_names import FolderState, PartitionFolder
+from kafkatx.kernels.rows import BATCH, EVENT, STATE
+from kafkatx.rules.finding import NotCheckable
+from kafkatx.segments.damage import Damage
+from kafkatx.segments.entries import PRODUCER
+from kafkatx.segments.resync import Fit
+from kafkatx.stages.logs import FileFacts
+from kafkatx.stages.placed import PLACED
+from kafkatx.terms.errors import UsageError
+from kafkatx.terms.events import Level, Side
+from kafkatx.text.events import LogFacts, LogSource, Setting, Thrown, Trace
+from kafkatx.text.pages.part import Part, PartKind
+
+
+class FactsError(UsageError):
+    """Bytes that should be facts and are none of this release; the text says what is wrong with them."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Head:
+    """What facts are of: the release and the layout that they were written with, how many captures, the other files."""
+
+    kafkatx: str
+    layout: str
+    captures: int
+    verify_all: bool
+    others: list[Coverage]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class States:
+    """Coordinator rows (kernels.rows.STATE) whose codes are places in these lists: names that they use, and no others.
+
+    `lists` are partition lists as (topic, partition), `tags` unknown tagged fields.
+    """
+
+    rows: Any
+    ids: list[bytes]
+    lists: list[list[tuple[str, int]]]
+    tags: list[bytes]
+
+
+ROWS: dict[str, np.dtype[Any]] = {
+    "batch": BATCH, "state": STATE, "event": EVENT, "producer": PRODUCER, "placed": PLACED
+}  # fmt: skip
+ENUMS: dict[str, type[Enum]] = {kind.__name__: kind for kind in (FolderState, Kind, Level, PartKind, Side)}
+OBJECTS: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (
+        Capture, Coverage, Damage, DataDirectory, Ending, FileFacts, FileReach, FileReading, Fit, Glance, Head, Item,
+        LogFacts, LogFile, LogSource, NotCheckable, Part, PartitionFolder, PartitionPlan, Setting, States,
+        Thrown, Told, Trace,
+    )
+}  # fmt: skip
+DECLARED: dict[tuple[type, str], Any] = {(LogFacts, "events"): EVENT, (States, "rows"): STATE}
+"""Row types of fields that are annotated as any."""
+
+
+def row_type(rows: Any) -> str:
+    """Return the name of an array's dtype; raises TypeError for an array that no fact holds."""
+    name = next((name for name, dtype in ROWS.items() if dtype == rows.dtype), None)
+    if name is None or rows.ndim != 1:
+        raise TypeError(f"an array of {rows.dtype} is no kind of fact")
+    return name
+
+
+Check = Callable[[Any], bool]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a registered class, and whether a value is what it declares."""
+
+    name: str
+    fits: Check
+
+
+FieldsOf = tuple[Field, ...]
+
+
+def fits(declared: Any, value: Any) -> bool:
+    """Whether a value is of a type as an annotation declares it; a dtype stands for arrays of it."""
+    return _check(declared)(value)
+
+
+def _check(declared: Any) -> Check:
+    """Return what tells whether a value is as declared. Members of objects were checked when these were made."""
+    if isinstance(declared, np.dtype):
+        return lambda value: isinstance(value, np.ndarray) and value.dtype == declared
+    origin, arguments = typing.get_origin(declared), typing.get_args(declared)
+    if origin in (typing.Union, types.UnionType):
+        checks = [_check(one) for one in arguments]
+        return lambda value: any(check(value) for check in checks)
+    if origin is tuple and arguments[-1] is not Ellipsis:
+        return _check_tuple([_check(one) for one in arguments])
+    if origin is dict:
+        return _check_dictionary(*map(_check, arguments))
+    if origin in (list, tuple, set):
+        return _check_members(origin, _check(arguments[0]))
+    if declared is int:
+        return lambda value: isinstance(value, int) and not isinstance(value, bool)
+    if declared is None or not isinstance(declared, type):
+        raise TypeError(f"{declared} can't be checked")
+    return lambda value: isinstance(value, declared)
+
+
+def _check_members(kind: Any, check: Check) -> Check:
+    return lambda value: isinstance(value, kind) and all(check(member) for member in value)
+
+
+def _check_tuple(checks: list[Check]) -> Check:
+    return lambda value: (
+        isinstance(value, tuple)
+        and len(value) == len(checks)
+        and all(check(member) for check, member in zip(checks, value, strict=True))
+    )
+
+
+def _check_dictionary(of_key: Check, of_value: Check) -> Check:
+    return lambda value: isinstance(value, dict) and all(map(of_key, value)) and all(map(of_value, value.values()))
+
+
+def _fields(kind: Any) -> FieldsOf:
+    hints = typing.get_type_hints(kind)
+    return tuple(
+        Field(one.name, _check(DECLARED.get((kind, one.name), hints[one.name]))) for one in dataclasses.fields(kind)
+    )
+
+
+FIELDS: dict[type, FieldsOf] = {kind: _fields(kind) for kind in OBJECTS.values()}
+
+
+def _layout() -> str:
+    """A hash of all names and declarations: facts of equal layouts mean the same."""
+    objects = [(name, [(one.name, str(one.type)) for one in dataclasses.fields(OBJECTS[name])]) for name in OBJECTS]
+    enums = [(name, [member.name for member in kind]) for name, kind in ENUMS.items()]
+    rows = [(name, dtype.descr) for name, dtype in ROWS.items()]
+    return hashlib.sha256(repr((objects, enums, rows)).encode()).hexdigest()[:16]
+
+
+LAYOUT = _layout()

@@ -1,0 +1,168 @@
+"""Stage two: the facts of each partition, in order, folded to its story. Logs pass.
+
+Grain: one partition of a capture. What stretches told and some blocks are held at a time; on Spark the JVM
+sorts and spills the rest.
+"""
+
+from __future__ import annotations
+
+import heapq
+import types
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain, groupby
+from typing import Any
+
+from kafkatx.evidence.file_reading import FileReading
+from kafkatx.evidence.plans import PartitionPlan
+from kafkatx.evidence.reading import PartitionReading
+from kafkatx.evidence.stretches import StretchReading, Told, put_together
+from kafkatx.kernels.rows import BATCH
+from kafkatx.segments.batches import Rows
+from kafkatx.segments.damage import Damage
+from kafkatx.segments.entries import PRODUCER
+from kafkatx.segments.merging import Stream
+from kafkatx.stages.blocks import packed, unpacked_states
+from kafkatx.stages.codec import decode
+from kafkatx.stages.decoding import blocks
+from kafkatx.stages.fact_types import FactsError
+from kafkatx.stages.facts import FOLDED, OF_CAPTURE, Fact, Rank, facts_of, record_batches
+from kafkatx.stages.joining import intervals
+from kafkatx.stages.partitions import PartitionStory, fold
+
+ENTRIES: Any = types.GenericAlias(tuple, (PRODUCER, list[Damage]))
+"""Declares what a SNAPSHOT is: its entries, and what of it could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Files are at hand, and were read in stretches of so many bytes (None: as large as they are)."""
+
+    stretch_bytes: int | None = None
+
+
+def folded(batches: Iterable[Any], again: Again | None) -> Iterator[Any]:
+    """Fold the partitions whose facts come in RecordBatches of FACTS; yields RecordBatches of FACTS."""
+    return record_batches(stories(facts_of(batches), again))
+
+
+def stories(facts: Iterable[Fact], again: Again | None) -> Iterator[Fact]:
+    """Fold the partitions whose facts come in order; yields their stories, and the facts that stage three needs.
+
+    Args:
+        facts: those of stage one, in ORDER.
+        again: how stretches are read again whose seams do not fit; None where the files may be gone, or are none of
+            ours: then files must have been read whole.
+
+    Raises:
+        FactsError: facts are missing, or are no facts of stage one.
+    """
+    for _, of_subject in groupby(facts, key=lambda fact: fact.subject):
+        yield from _subject(of_subject, again)
+
+
+def _subject(facts: Iterator[Fact], again: Again | None) -> Iterator[Fact]:
+    first = next(facts)
+    if first.rank is Rank.PLAN and first.number != OF_CAPTURE:
+        plan: PartitionPlan = decode(first.payload, PartitionPlan)
+        story = _folded(plan, _Blocks(facts, again))
+        yield Fact(first.capture, first.number, Rank.STORY, packed(story))
+        yield from _intervals(first.capture, plan, story)
+        return
+    for fact in chain((first,), facts):
+        if fact.rank not in FOLDED:
+            raise FactsError(f"not a fact of stage one: {fact.rank.name}")
+        if fact.rank is not Rank.SNAPSHOT:
+            yield fact
+
+
+def _intervals(capture: int, plan: PartitionPlan, story: PartitionStory) -> Iterator[Fact]:
+    """What the coordinator's log tells of each partition of data, as facts of that partition."""
+    for key, found in intervals(story) if story.history is not None else ():
+        if key in plan.numbers:
+            state, row = found.state_partition, int(found.rows[0])
+            yield Fact(capture, plan.numbers[key], Rank.INTERVALS, packed(found), row, state)
+
+
+def _folded(plan: PartitionPlan, blocks: _Blocks) -> PartitionStory:
+    known = {plan.snapshots[file].key: content for file, content in blocks.snapshots(len(plan.snapshots))}
+    return fold(plan, blocks.streams, lambda item: known[item.key])
+
+
+@dataclass(slots=True)
+class _Blocks:
+    """The facts of a partition behind its plan: snapshots, what stretches told, blocks in order of their offsets."""
+
+    facts: Iterator[Fact]
+    again: Again | None
+    next_fact: list[Fact] = field(default_factory=list)
+    read_again: list[tuple[int, int, bytes]] = field(default_factory=list)
+
+    def snapshots(self, count: int) -> Iterator[tuple[int, tuple[Rows, list[Damage]]]]:
+        """Yield what was read of each .snapshot, by its number; there must be `count`."""
+        found = [*self._of_rank(Rank.SNAPSHOT)]
+        if [fact.file for fact in found] != [*range(count)]:
+            raise FactsError(f"facts are missing: {len(found)} of {count} snapshots are there")
+        yield from ((fact.file, decode(fact.payload, ENTRIES)) for fact in found)
+
+    def _of_rank(self, rank: Rank) -> Iterator[Fact]:
+        """The facts of a rank, which come next."""
+        for fact in chain(self.next_fact, self.facts):
+            self.next_fact = []
+            if fact.rank is not rank:
+                self.next_fact = [fact]
+                return
+            yield fact
+
+    def streams(self, reading: PartitionReading) -> Iterator[Stream]:
+        """Put the files together from their stretches; yields the blocks that count, each as a stream."""
+        counted = self._files(reading)
+        arriving = (
+            (fact.at, fact.file, fact.payload)
+            for fact in self._of_rank(Rank.BLOCK)
+            if (fact.file, fact.begin) in counted
+        )
+        for at, file, block in heapq.merge(arriving, sorted(self.read_again, key=_place), key=_place):
+            yield Stream(at, file, partial(_rows, reading, block))
+
+    def _files(self, reading: PartitionReading) -> set[tuple[int, int]]:
+        """What counts, by file and begin of the stretch; the others are read again here."""
+        counted: set[tuple[int, int]] = set()
+        told = self._told()
+        if told.keys() != {*range(len(reading.files))}:
+            raise FactsError(f"facts are missing: {len(told)} of {len(reading.files)} files of a log are there")
+        for number, parts in told.items():
+            if isinstance(parts[0], FileReading):
+                reading.files[number] = parts[0]
+                counted.add((number, 0))
+                continue
+            given = reading.files[number]
+            again = partial(self._read_again, reading.plan.is_state_log, number, given)
+            counted |= {(number, begin) for begin in put_together(given, parts, again)}
+        return counted
+
+    def _told(self) -> dict[int, list[Any]]:
+        """What stretches told, by number of the file and in order."""
+        found: dict[int, list[tuple[int, Any]]] = {}
+        for fact in self._of_rank(Rank.TOLD):
+            found.setdefault(fact.file, []).append((fact.begin, decode(fact.payload, Told | FileReading)))
+        return {file: [told for _, told in sorted(parts, key=lambda part: part[0])] for file, parts in found.items()}
+
+    def _read_again(
+        self, is_state_log: bool, number: int, given: FileReading, begin: int, stop: int, after: Told
+    ) -> Told:
+        if self.again is None:
+            raise FactsError(f"not a fact: {given.item.path} was not read whole")
+        reading = StretchReading(given, begin, stop, self.again.stretch_bytes, after)
+        self.read_again.extend((at, number, block) for at, block in blocks(reading, is_state_log))
+        assert reading.told is not None
+        return reading.told
+
+
+def _place(block: tuple[int, int, bytes]) -> tuple[int, int]:
+    return block[:2]
+
+
+def _rows(reading: PartitionReading, block: bytes) -> Iterator[Rows]:
+    yield unpacked_states(block, reading.names) if reading.plan.is_state_log else decode(block, BATCH)
