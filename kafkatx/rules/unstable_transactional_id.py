@@ -81,16 +81,14 @@ def skeleton_of(name: str) -> str | None:
 def _lives(story: Story) -> list[_Life]:
     """Lifetimes of the ids that ran transactions, from arrays; objects only for ids whose name has a random part."""
     t = story.transactions
-    chosen = [
-        code for code in np.unique(t["id_code"]).tolist() if skeleton_of(story.transactional_id(code)) is not None
-    ]
+    chosen = [code for code in np.unique(t["id_code"]) if skeleton_of(story.transactional_id(code)) is not None]
     lives = []
     order = np.argsort(t["id_code"], kind="stable")
     codes = t["id_code"][order]
     inits = _first_inits(story)
-    for code in chosen:
+    for code in chosen:  # of the type of `codes`, else all of them would be converted each time
         rows = t[order[np.searchsorted(codes, code) : np.searchsorted(codes, code, "right")]]
-        lives.append(_life(story, code, rows, int(inits[code])))
+        lives.append(_life(story, int(code), rows, int(inits[code])))
     return lives
 
 
