@@ -25,8 +25,10 @@ from kafkatx.terms.errors import UsageError
 
 T = TypeVar("T")
 
-TASK_BYTES = 64 << 20
-OPENING_BYTES = 256 << 10
+SMALLEST_TASK, LARGEST_TASK = 16 << 20, 64 << 20
+AT_ONCE = 32
+"""Tasks that an evidence of some size is cut into at least, so that there is something to do for each core."""
+OPENING_BYTES = 64 << 10
 """What it costs to open a file, in bytes that could be read meanwhile."""
 
 OF_A_KIND = {
@@ -79,7 +81,7 @@ def tasks_of(request: Request, files: Iterable[Source]) -> list[Task]:
     units = [list(members) for _, members in groupby(files, _unit)]
     return [
         Task(request, tuple(chain.from_iterable(group)))
-        for group in packed(units, lambda unit: sum(map(read_bytes, unit)))
+        for group in grouped(units, lambda unit: sum(map(read_bytes, unit)))
     ]
 
 
@@ -89,17 +91,18 @@ def tasks_of_settings(request: Request, evidence: Evidence) -> list[Task]:
     with_texts = [capture for capture in found if capture.others]
     return [
         Task(request, captures=tuple(group))
-        for group in packed(with_texts, lambda capture: sum(OPENING_BYTES + item.size for item in capture.others))
+        for group in grouped(with_texts, lambda capture: sum(OPENING_BYTES + item.size for item in capture.others))
     ]
 
 
-def packed(units: Iterable[T], size: Callable[[T], int]) -> Iterator[list[T]]:
-    """Group units in the order given so that each group has about TASK_BYTES; a larger unit is a group by itself."""
+def grouped(units: list[T], size: Callable[[T], int]) -> Iterator[list[T]]:
+    """Group units in the order given so that each group has the bytes of a task; a larger unit is one by itself."""
+    limit = min(max(sum(map(size, units)) // AT_ONCE, SMALLEST_TASK), LARGEST_TASK)
     group: list[T] = []
     filled = 0
     for unit in units:
         added = size(unit)
-        if group and filled + added > TASK_BYTES:
+        if group and filled + added > limit:
             yield group
             group, filled = [], 0
         group.append(unit)

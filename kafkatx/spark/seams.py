@@ -19,8 +19,8 @@ from kafkatx.evidence.item import Kind
 from kafkatx.evidence.reach import FileReach
 from kafkatx.evidence.stretches import Again, StretchReading, Told, in_sequence, stretches
 from kafkatx.segments.batches import NO_LIMIT, STRETCH_BYTES
-from kafkatx.sources.archives import SEPARATOR, packing
-from kafkatx.spark.planning import OPENING_BYTES, packed
+from kafkatx.sources.archives import packing, real_path
+from kafkatx.spark.planning import OPENING_BYTES, grouped
 from kafkatx.stages.table_files import Extent, Source
 
 Run = Callable[[Callable[[Any], Any], list[Any]], list[Any]]
@@ -73,7 +73,8 @@ def in_stretches(
     looks = {n: _looks(source, size, verify_all) for n, source in enumerate(files) if _is_large(source, size)}
     if not looks:
         return files
-    told = iter(chain.from_iterable(run(look_at, list(packed(chain.from_iterable(looks.values()), _bytes_of)))))
+    tasks = [*grouped([*chain.from_iterable(looks.values())], _bytes_of)]
+    told = iter(chain.from_iterable(run(look_at, tasks)))
     read = [(of_file, [next(told) for _ in of_file]) for of_file in looks.values()]
     parts = dict(zip(looks, _joined(read, run), strict=True))
     return [one for n, source in enumerate(files) for one in (_wanted(source, parts[n]) if n in parts else [source])]
@@ -136,10 +137,10 @@ def _wanted(source: Source, seams: list[Seam]) -> list[Source]:
 def _is_large(source: Source, stretch_bytes: int) -> bool:
     """Whether a file is worth stretches and can be read in them: what is packed begins at its beginning."""
     item = source.item
-    if item.kind is not Kind.LOG or item.part is not None or item.size <= stretch_bytes or SEPARATOR in item.path:
+    if item.kind is not Kind.LOG or item.part is not None or item.size <= stretch_bytes:
         return False
     try:
-        return packing(item.path) is None
+        return real_path(item.path) == item.path and packing(item.path) is None
     except OSError:
         return False
 

@@ -1,17 +1,17 @@
 """Work spread over a cluster: one task a value, by nothing but the DataFrame API, so over Spark Connect as well.
 
-Values and answers travel pickled, between processes that run the same kafkatx.
+Values and answers travel packed, between processes that run the same kafkatx.
 """
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from kafkatx.spark.seams import Run
+from kafkatx.stages.blocks import packed, unpacked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,21 +20,21 @@ NUMBER, VALUE = "number", "value"
 
 
 def spread(spark: SparkSession, values: list[Any]) -> DataFrame:
-    """Return a frame of the pickled values (`number`, `value`), at least one, each in a partition of its own.
+    """Return a frame of the packed values (`number`, `value`), at least one, each in a partition of its own.
 
     A range has as many partitions as it is asked for, and what is broadcast to it moves none of them; whatever else
     deals rows to partitions may put two into one.
     """
-    packed = pa.table({NUMBER: range(len(values)), VALUE: [pickle.dumps(value) for value in values]})
+    rows = pa.table({NUMBER: range(len(values)), VALUE: [packed(value) for value in values]})
     numbers = spark.range(0, len(values), 1, len(values)).withColumnRenamed("id", NUMBER)
-    return numbers.join(spark.createDataFrame(packed).hint("broadcast"), NUMBER)
+    return numbers.join(spark.createDataFrame(rows).hint("broadcast"), NUMBER)
 
 
 def values_of(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
     """Yield numbers and values out of a frame that `spread` made."""
     for batch in batches:
-        for number, packed in zip(batch.column(NUMBER).to_pylist(), batch.column(VALUE).to_pylist(), strict=True):
-            yield number, pickle.loads(packed)
+        for number, value in zip(batch.column(NUMBER).to_pylist(), batch.column(VALUE).to_pylist(), strict=True):
+            yield number, unpacked(value)
 
 
 def running_on(spark: SparkSession) -> Run:
@@ -45,12 +45,12 @@ def running_on(spark: SparkSession) -> Run:
             return []
         calls = spread(spark, [(function, value) for value in values])
         answers = calls.mapInArrow(_answers, f"{NUMBER} bigint, {VALUE} binary").toArrow().sort_by(NUMBER)
-        return [pickle.loads(answer) for answer in answers.column(VALUE).to_pylist()]
+        return [unpacked(answer) for answer in answers.column(VALUE).to_pylist()]
 
     return run
 
 
 def _answers(batches: Iterator[Any]) -> Iterator[Any]:
     for number, (function, value) in values_of(batches):
-        answer = pickle.dumps(function(value))
+        answer = packed(function(value))
         yield pa.RecordBatch.from_pydict({NUMBER: pa.array([number]), VALUE: pa.array([answer], pa.binary())})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from kafkatx.segments.names import Names
 from kafkatx.segments.records import RecordChunk, RecordWalk
 from kafkatx.segments.resync import Fit
 from kafkatx.segments.transaction_log import StateWalk
-from kafkatx.sources.archives import SEPARATOR, packing
+from kafkatx.sources.archives import real_path
 from kafkatx.sources.files import OpenFile
 from kafkatx.tables import logs, transactions
 from kafkatx.tables.columns import BINARY, INT32, STRING, named, numbers, structs
@@ -143,10 +143,9 @@ def opened(source: Source, damage: list[Damage] | None = None) -> Iterator[OpenF
 
 
 def _cut_off(file: OpenFile, size: int | None) -> None:
-    """Forget what was appended to a file since it was `size` bytes long; one that is packed has another size."""
-    with suppress(OSError):  # gone meanwhile: what is open can still be read
-        if size is not None and file.size > size and SEPARATOR not in file.path and packing(file.path) is None:
-            file.size = size
+    """Forget what was appended to a file since it was `size` bytes long; what was unpacked has another size."""
+    if size is not None and file.size > size and real_path(file.path) == file.path:
+        file.size = size
 
 
 def check_of(source: Source, verify_all: bool) -> int:

@@ -1,0 +1,56 @@
+"""Tables as this machine reads them, and the same by tasks that run one after the other without Spark."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import kafkatx
+from kafkatx.evidence.joining import Evidence
+from kafkatx.segments import batches as walks
+from kafkatx.spark.planning import Task, files_of, opened_evidence, tasks_of, tasks_of_settings
+from kafkatx.spark.reading import IN_STRETCHES
+from kafkatx.spark.request import OF_ALL_FILES, Request, request
+from kafkatx.spark.rows import rows_of
+from kafkatx.spark.seams import in_stretches
+from kafkatx.stages.blocks import packed, unpacked
+from kafkatx.tables.catalogue import TABLES
+
+OF_FILES = tuple(name for name in TABLES if name not in OF_ALL_FILES)
+
+
+def whole(batches: Iterable[Any], schema: Any) -> Any:
+    """One batch a column, so that equal tables are equal however they came."""
+    return pa.Table.from_batches(batches, schema).combine_chunks()
+
+
+def here(paths: Any, name: str, stretch_bytes: int | None = None, **options: Any) -> Any:
+    """A table of this machine; `stretch_bytes` makes it forget the producers that it saw as often."""
+    with pytest.MonkeyPatch.context() as patch:
+        if stretch_bytes is not None:
+            patch.setattr(walks, "STRETCH_BYTES", stretch_bytes)
+        return whole(kafkatx.open(paths, **options).table(name), TABLES[name].schema)
+
+
+def run(function: Any, values: list[Any]) -> list[Any]:
+    """Call a function for values as if anywhere: all travels."""
+    return [unpacked(packed(function(unpacked(packed(value))))) for value in values]
+
+
+def tasks(evidence: Evidence, wanted: Request, stretch_bytes: int | None = None, run: Any = run) -> list[Task]:
+    if wanted.table == "settings":
+        return tasks_of_settings(wanted, evidence)
+    files = files_of(wanted, evidence)
+    if stretch_bytes is not None and wanted.table in IN_STRETCHES:
+        files = in_stretches(files, run, stretch_bytes, wanted.verify_all)
+    return tasks_of(wanted, files)
+
+
+def in_tasks(paths: Iterable[str | Path] | Evidence, wanted: Request | str, stretch_bytes: int | None = None) -> Any:
+    """A table out of tasks, each of which travelled."""
+    asked = request(wanted) if isinstance(wanted, str) else wanted
+    evidence = paths if isinstance(paths, Evidence) else opened_evidence(paths, None)
+    found: list[Task] = unpacked(packed(tasks(evidence, asked, stretch_bytes)))
+    return whole((rows for task in found for rows in rows_of(task)), asked.schema)
