@@ -67,7 +67,8 @@ def captures_on(
     ship(spark)
     todo = [*tasks(captures, verify_all, stretch_bytes, _width(spark))]
     facts = spread(spark, todo).mapInArrow(InWorker(_decoded), DDL)
-    return _judged(spark, facts, Again(stretch_bytes), len(captures), judge, schema)
+    width = min(_width(spark), PARTITIONS_A_TASK * len(todo))
+    return _judged(facts, width, Again(stretch_bytes), len(captures), judge, schema)
 
 
 def exported_on(spark: SparkSession, exports: Iterable[Export], judge: Step, schema: str | StructType) -> DataFrame:
@@ -76,20 +77,24 @@ def exported_on(spark: SparkSession, exports: Iterable[Export], judge: Step, sch
     given = [*exports]
     todo = [group for export in given for group in export.groups()]
     facts = spread(spark, todo).mapInArrow(InWorker(_loaded), DDL)
-    return _judged(spark, facts, None, sum(len(export.numbers) for export in given), judge, schema)
+    width = min(_width(spark), PARTITIONS_A_TASK * len(todo))
+    return _judged(facts, width, None, sum(len(export.numbers) for export in given), judge, schema)
 
 
 def _judged(
-    spark: SparkSession, facts: DataFrame, again: Again | None, captures: int, judge: Step, schema: str | StructType
+    facts: DataFrame, width: int, again: Again | None, captures: int, judge: Step, schema: str | StructType
 ) -> DataFrame:
     """What comes of the facts of stage one; `again` says how stretches of files are read again, None that none is."""
-    width = _width(spark)
     by_partition = facts.repartition(width, "capture", "number").sortWithinPartitions(*ORDER)
     told = by_partition.mapInArrow(InWorker(partial(folded, again=again)), DDL)
     at_partition = told.repartition(width, "capture", "number").sortWithinPartitions(*ORDER)
     joined = at_partition.mapInArrow(InWorker(joined_facts), DDL)
     by_capture = joined.repartition(min(width, max(captures, 1)), "capture").sortWithinPartitions(*ORDER_OF_CAPTURES)
     return by_capture.mapInArrow(InWorker(judge), schema)
+
+
+PARTITIONS_A_TASK = 4
+"""What a task reads goes to this many partitions at most: a small incident is not spread over the 200 of Spark."""
 
 
 def _width(spark: SparkSession) -> int:
