@@ -139,6 +139,32 @@ def as_recorded(case: Image) -> Layout:
     return layout
 
 
+MOST_PIECES = 24
+"""Files that a segment is cut into at the most."""
+
+
+def extremes(case: Image) -> Iterator[Layout]:
+    """Yield the layouts at the ends of what can be drawn by lot.
+
+    Every batch (of long segments every few) a file of its own, in turn in one of three directories; the same with each
+    file going on over the next three batches, and twice; everything once more whole beside that.
+    """
+    for reach, copies, with_whole in ((0, 1, False), (3, 2, False), (1, 1, True)):
+        layout = Layout(case)
+        for log in case.segments:
+            step = -(-log.batches // MOST_PIECES)
+            for number, first in enumerate(range(0, log.batches, step)):
+                name, data = log.piece(first, min(first + step + reach, log.batches))
+                for copy in range(copies):
+                    layout.place(log.broker, number % 3 + copy, log.folder, name, data)
+            if with_whole:
+                layout.place(log.broker, 3, log.folder, log.name, log.data)
+        for broker in case.others:
+            layout.roots.add((f"{broker}.0", broker))
+        layout.place_others(2)
+        yield layout
+
+
 @dataclass(frozen=True, slots=True)
 class Loss:
     """What is lost of a partition: the bytes of one batch from a place inside it on, and the batches behind up to

@@ -2,9 +2,11 @@
 a diagnosis.
 """
 
+import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,7 @@ from kafkatx.stages.judging import judged
 from kafkatx.stages.stories import build_stories, open_captures
 from kafkatx.terms.topics import TRANSACTION_STATE
 from tests.building import data_batch, segment
-from tests.cases.cutting import Image, Layout, Loss, Segment, as_recorded, image, with_losses
+from tests.cases.cutting import Image, Layout, Loss, Segment, as_recorded, extremes, image, with_losses
 from tests.cases.tables import differences
 from tests.cases.weakening import overclaims
 
@@ -43,8 +45,9 @@ CAPTURES = (
 protocols.
 """
 
-CUTS, LOSSES = 300, 150
-"""Examples for each capture; more are better, and take longer."""
+CUTS = int(os.environ.get("KAFKATX_EXAMPLES", "100"))
+"""Random layouts of each capture, beside its extreme ones; with 300 and more by hand. Each run tries others."""
+LOSSES = CUTS // 2
 THOROUGH = settings(
     suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink]
 )
@@ -64,6 +67,15 @@ def test_cuts_repeats_overlaps_and_spread_change_nothing(name: str, place: Path)
         assert _comparable(found) == _comparable(whole)
 
     check()
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_the_extremes_of_cuts_repeats_and_overlaps_change_nothing(name: str, place: Path) -> None:
+    whole_story, whole = _whole(name)
+    for layout, order in product(extremes(image(name)), ((0, 1, 2, 3), (3, 2, 1, 0))):
+        story, found = _told(layout, place, order)
+        assert differences(whole_story, story) == [], layout
+        assert _comparable(found) == _comparable(whole), layout
 
 
 @pytest.mark.parametrize("name", CAPTURES)
