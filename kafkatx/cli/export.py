@@ -97,12 +97,12 @@ def export(
 
 def _tables(names: list[str] | None) -> tuple[str, ...]:
     """The tables that are wanted, in the order of the catalogue; raises UsageError for a name that is none."""
-    from kafkatx.tables.catalogue import TABLES
+    from kafkatx.tables.catalogue import EXPORTED
 
     for name in names or ():
-        if name not in TABLES:
-            raise UsageError(f"--table {name}: there is no such table; the tables are {', '.join(TABLES)}")
-    return tuple(name for name in TABLES if not names or name in names)
+        if name not in EXPORTED:
+            raise UsageError(f"--table {name}: there is no such table; the tables are {', '.join(EXPORTED)}")
+    return tuple(name for name in EXPORTED if not names or name in names)
 
 
 def _recipe(evidence: Evidence, names: tuple[str, ...], options: dict[str, Any]) -> Recipe:
@@ -122,15 +122,16 @@ def _recipe(evidence: Evidence, names: tuple[str, ...], options: dict[str, Any])
 
 def _export(evidence: Evidence, target: Path, recipe: Recipe, overwrite: bool, quiet: bool) -> Exported:
     from kafkatx.outputs.parquet.export import export as run
-    from kafkatx.tables.catalogue import TABLES
+    from kafkatx.tables.catalogue import EXPORTED
+    from kafkatx.tables.facts import FACTS
 
     size = sum(state.get("size", 0) for state in recipe.inputs)
     try:
         with export_progress(recipe.tables, size, quiet) as bar:
             return run(
                 target,
-                [TABLES[name] for name in recipe.tables],
-                lambda name: evidence.table(name, bar.file),
+                [EXPORTED[name] for name in recipe.tables],
+                lambda name: evidence.facts(bar.file) if name == FACTS.name else evidence.table(name, bar.file),
                 recipe,
                 overwrite=overwrite,
                 watch=bar,

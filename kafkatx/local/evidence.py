@@ -65,6 +65,15 @@ class Evidence:
         """
         return self._streams(progress)[_known(name).name]()
 
+    def facts(self, progress: Progress | None = None) -> Iterator[Any]:
+        """Stream what a diagnosis needs of the files as pyarrow.RecordBatch: the table `facts` of an export.
+
+        It is packed, for kafkatx of the same release; `progress` as of `table`.
+        """
+        from kafkatx.stages.exporting import fact_table
+
+        return fact_table(self._found, self.verify_all, progress)
+
     def inputs(self) -> list[FileState]:
         """Every file that was met, as it is now: by that a later look tells whether it is still the same."""
         return file_states(source.item.path for source in files.sources(self._found))

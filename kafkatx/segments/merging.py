@@ -149,7 +149,7 @@ class Merge:
         sources = np.concatenate([np.full(len(rows), source) for source, rows in parts])
         rows = np.concatenate([rows for _, rows in parts]) if len(parts) > 1 else parts[0][1]
         if len(parts) > 1:
-            order = self._order(rows)
+            order = self._order(rows, sources)
             rows, sources = rows[order], sources[order]
             rows, sources = self._once(rows, sources)
         return rows, sources
@@ -169,9 +169,14 @@ class Merge:
         if self._held is not None and len(self._held[0]):
             yield self._held[0]
 
-    def _order(self, rows: Rows) -> Any:
-        """Offset, then newest leader epoch, then the fuller version; the rest only makes the order total."""
-        keys = [rows[name] for name in reversed(self.shape.identity)]
+    def _order(self, rows: Rows, sources: Any) -> Any:
+        """Offset, then newest leader epoch, then the fuller version; the rest only makes the order total.
+
+        Bytes come before what a tool printed of them, which may lack columns, and files in their order: windows may
+        meet them in another one.
+        """
+        keys = [sources, rows[self.shape.unprinted] < 0]
+        keys += [rows[name] for name in reversed(self.shape.identity)]
         keys += [-rows[name].astype(np.int64) for name in reversed(self.shape.fullness)]
         return np.lexsort([*keys, -rows["leader_epoch"].astype(np.int64), rows[self.shape.offset]])
 

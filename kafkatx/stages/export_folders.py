@@ -14,7 +14,9 @@ from typing import Any
 
 from kafkatx.terms.errors import UsageError
 
-MANIFEST, SUCCESS, FORMAT = "_kafkatx.json", "_SUCCESS", "kafkatx export"
+MANIFEST, SUCCESS = "_kafkatx.json", "_SUCCESS"
+"""Names that Spark takes for no data; DuckDB and Polars take only what their pattern asks for, `*.parquet`."""
+FORMAT = "kafkatx export"
 FACTS_TABLE = "facts"
 _FILE = re.compile(rf"{FACTS_TABLE}/part-\d+\.parquet")
 

@@ -15,20 +15,11 @@ from typing import Any
 
 import pyarrow as pa
 
-FACTS = pa.schema(
-    [
-        pa.field("capture", pa.int32()),
-        pa.field("number", pa.int32()),
-        pa.field("rank", pa.int32()),
-        pa.field("at", pa.int64()),
-        pa.field("file", pa.int32()),
-        pa.field("begin", pa.int64()),
-        pa.field("piece", pa.int32()),
-        pa.field("payload", pa.binary()),
-    ]
-)
+from kafkatx.tables.facts import FACTS as TABLE
+
+FACTS = TABLE.schema
 """`capture` and `number` say what a fact is about: a partition or a log of a capture, by its place in the plan."""
-ORDER = ("capture", "number", "rank", "at", "file", "begin", "piece")
+ORDER = TABLE.order.columns
 """Facts lie in this order within a partition of Spark, and in a file."""
 DDL = "capture int, number int, rank int, at bigint, file int, begin bigint, piece int, payload binary"
 LARGEST_PIECE = 2 << 20

@@ -17,7 +17,7 @@ from typing import Any
 from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.plans import PartitionPlan
 from kafkatx.evidence.reading import PartitionReading
-from kafkatx.evidence.stretches import StretchReading, Told, put_together
+from kafkatx.evidence.stretches import NO_END, StretchReading, Told, put_together
 from kafkatx.kernels.rows import BATCH
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
@@ -138,6 +138,8 @@ class _Blocks:
                 counted.add((number, 0))
                 continue
             given = reading.files[number]
+            if self.again is None and [(part.begin, part.stop) for part in parts] != [(0, NO_END)]:
+                raise FactsError(f"not a fact: {given.item.path} was not read whole")
             again = partial(self._read_again, reading.plan.is_state_log, number, given)
             counted |= {(number, begin) for begin in put_together(given, parts, again)}
         return counted
@@ -152,8 +154,7 @@ class _Blocks:
     def _read_again(
         self, is_state_log: bool, number: int, given: FileReading, begin: int, stop: int, after: Told
     ) -> Told:
-        if self.again is None:
-            raise FactsError(f"not a fact: {given.item.path} was not read whole")
+        assert self.again is not None
         reading = StretchReading(given, begin, stop, self.again.stretch_bytes, after)
         self.read_again.extend((at, number, block) for at, block in blocks(reading, is_state_log))
         assert reading.told is not None

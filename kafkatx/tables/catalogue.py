@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kafkatx.tables.columns import Table
 from kafkatx.tables.entries import ABORTED_TRANSACTIONS, PRODUCER_STATES
+from kafkatx.tables.facts import FACTS
 from kafkatx.tables.files import DAMAGE, FILES
 from kafkatx.tables.findings import EVIDENCE, FINDINGS
 from kafkatx.tables.log_events import LOG_EVENTS
@@ -29,3 +30,5 @@ TABLES: dict[str, Table] = {
         DAMAGE,
     )
 }
+EXPORTED: dict[str, Table] = {**TABLES, FACTS.name: FACTS}
+"""What an export holds: one table more, of which the export can be diagnosed."""

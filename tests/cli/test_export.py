@@ -15,7 +15,7 @@ import pytest
 
 from kafkatx.cli.export_progress import ExportBar
 from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS, read_manifest
-from kafkatx.tables.catalogue import TABLES
+from kafkatx.tables.catalogue import EXPORTED
 from tests.building import batch, segment
 from tests.cases.commands import on_a_terminal, run
 from tests.evidence import ROOT, fixtures
@@ -88,11 +88,11 @@ def test_what_the_summary_says_reads_a_table_back(orders, target):
 def test_json_is_one_document_with_every_table(orders, target):
     result = run("export", str(orders), "--out", str(target), "--json")
     document = json.loads(result.out)
-    assert [table["name"] for table in document["tables"]] == list(TABLES)
+    assert [table["name"] for table in document["tables"]] == list(EXPORTED)
     (records,) = [table for table in document["tables"] if table["name"] == "records"]
     assert records == {"name": "records", "rows": 3, "files": 1, "bytes": records["bytes"]}
     assert (document["out"], document["taken_over"], document["changed_inputs"]) == (str(target), [], [])
-    assert {path.name for path in target.iterdir()} == {*TABLES, MANIFEST, SUCCESS}
+    assert {path.name for path in target.iterdir()} == {*EXPORTED, MANIFEST, SUCCESS}
 
 
 def test_only_tables_that_are_named_are_written(orders, target):
@@ -103,7 +103,7 @@ def test_only_tables_that_are_named_are_written(orders, target):
 def test_a_table_that_there_is_not_is_wrong_usage_and_the_tables_are_named(orders, target):
     result = run("export", str(orders), "--out", str(target), "--table", "record")
     assert (result.code, result.raw) == (2, b"")
-    assert all(name in result.err for name in TABLES)
+    assert all(name in result.err for name in EXPORTED)
     assert not target.exists()
 
 
@@ -243,7 +243,7 @@ def test_names_in_the_evidence_are_never_names_of_files(tmp_path, target):
         segment(tmp_path / "data" / f"{name.replace('/', '%2F')}-0", batch(0, name.encode("utf-8", "replace")))
     assert run("export", str(tmp_path / "data"), "--out", str(target)).code == 0
     folders = {path.relative_to(target).parts[0] for path in target.rglob("*")}
-    assert folders == {*TABLES, MANIFEST, SUCCESS}
+    assert folders == {*EXPORTED, MANIFEST, SUCCESS}
     assert {path.name for path in target.rglob("*.parquet")} == {"part-00000.parquet"}
     found = {row["topic"] for row in rows(target, "records")}
     assert {name.removesuffix("-0") for name in found} == {
@@ -257,7 +257,7 @@ def test_secrets_are_in_no_table(tmp_path, target):
     assert run("export", str(tmp_path / "case"), "--out", str(target)).code == 0
     values = [row["value"] for row in rows(target, "settings") if row["name"] == "sasl.jaas.config"]
     assert "[hidden]" in values
-    for name in TABLES:
+    for name in EXPORTED:
         text = repr(rows(target, name))
         assert not [secret for secret in SECRETS if secret in text], name
 

@@ -1,6 +1,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -141,6 +142,21 @@ def test_batches_of_two_logs_under_one_name_are_not_mixed_silently():
     found, diverged = merge(one, other)
     assert len(diverged) >= 1
     assert len(found) + len(diverged) == 4
+
+
+@pytest.mark.parametrize("cut", [0, 1, 2])
+@pytest.mark.parametrize("first", [0, 1])
+def test_bytes_stand_before_what_a_tool_printed_of_them_wherever_their_chunks_begin(first, cut):
+    whole = [row(offset, size=70, control_type=0) for offset in range(3)]
+    printed = [row(offset, size=-1, control_type=-1) for offset in range(3)]
+    blocks = [(whole[:cut], first), (whole[cut:], first), (printed, 1 - first)]
+    streams = [
+        Stream(int(rows[0]["base_offset"]), number, lambda rows=rows: iter([table(rows)]))
+        for rows, number in blocks
+        if rows
+    ]
+    windows = [*Merge(BATCH_SHAPE, in_order(streams)).windows()]
+    assert [row.tolist() for rows in windows for row in rows] == [row.tolist() for row in whole]
 
 
 def test_a_file_whose_beginning_is_not_known_is_merged_too():

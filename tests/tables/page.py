@@ -1,6 +1,6 @@
 """The page docs/tables.md: columns, order and an example of each table, as its declaration has them."""
 
-from kafkatx.tables.catalogue import TABLES
+from kafkatx.tables.catalogue import EXPORTED
 from kafkatx.tables.columns import Column, Table
 
 HEAD = """\
@@ -49,8 +49,8 @@ them; all run in DuckDB and in Spark.
 
 def tables_page() -> str:
     """Return the page, without the line that says that it is generated."""
-    links = ", ".join(f"[{name}](#{name})" for name in TABLES)
-    return "\n".join([f"{HEAD}The tables: {links}.\n", *map(section, TABLES.values())])
+    links = ", ".join(f"[{name}](#{name})" for name in EXPORTED)
+    return "\n".join([f"{HEAD}The tables: {links}.\n", *map(section, EXPORTED.values())])
 
 
 def section(table: Table) -> str:

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from kafkatx.outputs.parquet.parts import Part
+from kafkatx.stages.export_folders import FORMAT, MANIFEST, SUCCESS
 
-MANIFEST, SUCCESS = "_kafkatx.json", "_SUCCESS"
-"""Names that Spark takes for no data; DuckDB and Polars take only what their pattern asks for, `*.parquet`."""
-FORMAT = "kafkatx export"
+__all__ = ["FORMAT", "MANIFEST", "SUCCESS", "Manifest", "Recipe", "read_manifest"]
 SCHEMA = 1
 """Version of the manifest and of the layout of the folder."""
 

@@ -1,0 +1,69 @@
+"""Exports for tests: the table of facts alone, of any evidence, and one of all recorded cases, made once."""
+
+import atexit
+import json
+import shutil
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import kafkatx
+from kafkatx.local.diagnosis import diagnose
+from kafkatx.outputs.diagnosis_json import document
+from kafkatx.outputs.parquet.export import export
+from kafkatx.outputs.parquet.manifest import MANIFEST, Recipe
+from kafkatx.outputs.parquet.parts import Sizes
+from kafkatx.rules.diagnosis import Diagnosis
+from kafkatx.stages.facts import FACTS as SCHEMA
+from kafkatx.stages.judging import NothingToDiagnoseError
+from kafkatx.tables.facts import FACTS
+from tests.evidence import all_cases
+
+SMALL = Sizes(group_rows=100, file_bytes=100_000)
+"""So that facts lie in several row groups of several files."""
+
+
+def said(run: Callable[..., Diagnosis], *arguments: Any, **options: Any) -> dict[str, Any]:
+    """Return the document of a diagnosis, also where nothing was evidence."""
+    try:
+        return document(run(*arguments, **options), "")
+    except NothingToDiagnoseError as error:
+        return document(error.diagnosis, "")
+
+
+def exported(paths: Iterable[Path], target: Path, sizes: Sizes = SMALL, **options: Any) -> Path:
+    """Write the facts of evidence as `kafkatx export` does; options as of `kafkatx.open`."""
+    evidence = kafkatx.open(paths, **options)
+    recipe = Recipe(kafkatx.__version__, pa.__version__, (FACTS.name,), {}, [])
+    export(target, [FACTS], lambda name: evidence.facts(), recipe, sizes=sizes)
+    return target
+
+
+@cache
+def all_exported() -> tuple[dict[str, Any], Path]:
+    """Return what the raw diagnosis of all recorded cases says, and an export of them; what it is of is gone."""
+    folder = Path(mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    cases = [shutil.copytree(case, folder / "cases" / case.name) for case in all_cases()]
+    raw = said(diagnose, cases)
+    target = exported(cases, folder / "export")
+    shutil.rmtree(folder / "cases")
+    return raw, target
+
+
+def rewritten(target: Path, change: Callable[[dict[str, Any]], dict[str, Any] | None], *more: dict[str, Any]) -> None:
+    """Change the rows of an export's facts, each as a dictionary (None: leave it out), and add some."""
+    (path,) = (target / "facts").glob("*.parquet")
+    rows = [*map(change, pq.read_table(path).to_pylist()), *more]
+    pq.write_table(pa.Table.from_pylist([row for row in rows if row is not None], SCHEMA), path)
+
+
+def restated(target: Path, **fields: Any) -> None:
+    """Change fields of an export's manifest."""
+    manifest = json.loads((target / MANIFEST).read_text())
+    (target / MANIFEST).write_text(json.dumps({**manifest, **fields}))

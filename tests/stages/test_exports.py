@@ -1,0 +1,164 @@
+"""What can't be diagnosed of an export is refused with the way out, and what somebody made of one runs nothing."""
+
+import pickle
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafkatx.evidence.stretches import NO_END, Told
+from kafkatx.local.diagnosis import diagnose
+from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS
+from kafkatx.outputs.parquet.parts import DEFAULT_SIZES
+from kafkatx.segments.resync import Fit
+from kafkatx.stages.codec import encode
+from kafkatx.stages.exporting import fact_table
+from kafkatx.stages.fact_types import Head
+from kafkatx.stages.facts import LARGEST_PIECE, Rank
+from kafkatx.stages.stories import open_evidence
+from kafkatx.terms.errors import KafkatxError, UsageError
+from tests.evidence import fixtures
+from tests.exports import exported, restated, rewritten
+
+CASE = fixtures() / "f-other-clients"
+RAN: list[str] = []
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return exported([CASE], tmp_path_factory.mktemp("exports") / "export", DEFAULT_SIZES)
+
+
+@pytest.fixture
+def target(made, tmp_path):
+    """An export of one case, to be changed."""
+    return shutil.copytree(made, tmp_path / "export")
+
+
+def test_an_export_beside_other_paths_is_refused(target):
+    with pytest.raises(UsageError, match=r"export is an export and .*f-other-clients is none; give either"):
+        diagnose([target, CASE])
+
+
+def test_what_the_export_has_settled_can_not_be_asked_for_again(target):
+    with pytest.raises(UsageError, match="was exported without --verify"):
+        diagnose([target], verify_all=True)
+    with pytest.raises(UsageError, match="--capture says what files belong to: give it to kafkatx export"):
+        diagnose([target], captures={"x": "y"})
+
+
+def test_an_export_that_is_not_finished_is_refused(target):
+    (target / SUCCESS).unlink()
+    with pytest.raises(UsageError, match=r"is not finished; the command that began it goes on with it"):
+        diagnose([target])
+
+
+def test_an_export_of_another_release_is_refused(target):
+    restated(target, kafkatx="0.0.1")
+    with pytest.raises(UsageError, match=r"was written by kafkatx 0\.0\.1; .* export them again"):
+        diagnose([target])
+
+
+def test_facts_of_another_layout_are_refused(target):
+    head = encode(Head("0.0.2", "other", 1, False, []))
+    rewritten(target, lambda row: {**row, "payload": head} if row["capture"] < 0 else row)
+    with pytest.raises(UsageError, match=r"was written by kafkatx 0\.0\.2"):
+        diagnose([target])
+
+
+def test_an_export_without_facts_is_refused(target):
+    restated(target, tables={"files": {"rows": 0, "files": []}})
+    with pytest.raises(UsageError, match="was exported without the table facts, which a diagnosis needs"):
+        diagnose([target])
+
+
+def test_two_exports_of_one_capture_are_refused(target, made):
+    with pytest.raises(UsageError, match=r"both hold evidence of capture .*; export it in one call"):
+        diagnose([target, made])
+    assert diagnose([target, target]).findings
+
+
+@pytest.mark.parametrize(
+    "path", ["../secret.parquet", "/etc/passwd", "facts/../x.parquet", "batches/part-00000.parquet"]
+)
+def test_files_outside_of_the_export_are_not_read(path, target):
+    restated(target, tables={"facts": {"files": [{"path": path}]}})
+    with pytest.raises(UsageError, match="names no files of facts"):
+        diagnose([target])
+
+
+@pytest.mark.parametrize("text", ["[]", "{", "[" * 100_000, '{"format": "other"}'])
+def test_a_manifest_that_is_none_makes_no_export(text, tmp_path):
+    (tmp_path / MANIFEST).write_text(text)
+    with pytest.raises(KafkatxError, match=r"could be read as evidence|there is no file"):
+        diagnose([tmp_path])
+
+
+class Runs:
+    """Says that it ran, where it is unpickled."""
+
+    def __reduce__(self) -> Any:
+        return RAN.append, ("ran",)
+
+
+def at(row: dict[str, Any], which: Rank, /, **values: Any) -> dict[str, Any]:
+    return {**row, **values} if row["rank"] == which and row["capture"] >= 0 else row
+
+
+PICKLE = pickle.dumps(Runs())
+PART = encode(Told(0, 400, 0, b"", 400, Fit(-1, NO_END, -1)))
+CHANGES: dict[str, Any] = {
+    **{f"a pickle as {rank.name}": lambda row, rank=rank: at(row, rank, payload=PICKLE) for rank in (
+        Rank.PLAN, Rank.SNAPSHOT, Rank.TOLD, Rank.BLOCK, Rank.LOG, Rank.PLACED
+    )},
+    **{f"{name} for {rank.name}": lambda row, rank=rank, name=name: at(row, rank, rank=Rank[name], payload=PICKLE)
+       for rank in (Rank.PLAN, Rank.LOG, Rank.BLOCK) for name in ("STORY", "INTERVALS", "JOINED")},
+    "another capture": lambda row: at(row, Rank.BLOCK, capture=7),
+    "a rank that there is not": lambda row: at(row, Rank.BLOCK, rank=99),
+    "nothing for a number": lambda row: at(row, Rank.BLOCK, at=None),
+    "no plan": lambda row: None if row["rank"] == Rank.PLAN and row["number"] >= 0 else row,
+    "no capture": lambda row: None if (row["capture"], row["number"], row["rank"]) == (0, -1, Rank.PLAN) else row,
+    "no head": lambda row: None if row["capture"] < 0 else row,
+    "no word of a file": lambda row: None if row["rank"] == Rank.TOLD else row,
+    "no places": lambda row: at(row, Rank.PLACED, payload=b""),
+    "a block of a log as one of states": lambda row: at(row, Rank.BLOCK, payload=encode([1])),
+    "a piece that is gone": lambda row: at(row, Rank.BLOCK, piece=1, payload=row["payload"][:9]),
+    "a file that was not read whole": lambda row: at(row, Rank.TOLD, payload=PART),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_facts_that_somebody_changed_are_refused_and_nothing_of_them_runs(change, target):
+    rewritten(target, change)
+    try:
+        with pytest.raises(
+            (UsageError, RuntimeError), match=r"not a fact|no fact|holds null|facts are missing|out of order"
+        ):
+            diagnose([target])
+    finally:
+        assert not RAN
+
+
+def test_a_fact_that_comes_twice_is_refused(target):
+    twice = []
+    rewritten(target, lambda row: twice.append(row) or row)
+    rewritten(target, lambda row: row, *twice)
+    with pytest.raises((UsageError, RuntimeError), match=r"facts out of order|not a fact|missing"):
+        diagnose([target])
+
+
+def test_a_file_that_is_no_parquet_or_no_facts_is_refused(target):
+    (path,) = (target / "facts").iterdir()
+    path.write_bytes(b"PAR1")
+    with pytest.raises(UsageError, match=r"facts/part-00000\.parquet can't be read"):
+        diagnose([target])
+    path.unlink()
+    with pytest.raises(UsageError, match=r"facts/part-00000\.parquet can't be read"):
+        diagnose([target])
+
+
+def test_facts_are_cut_to_pieces_that_fit_and_stages_make_none_of_them():
+    for found in fact_table(open_evidence([CASE])):
+        assert all(len(piece) <= LARGEST_PIECE for piece in found.column("payload").to_pylist())
+        assert not {Rank.STORY, Rank.INTERVALS, Rank.JOINED} & set(found.column("rank").to_pylist())
