@@ -1,0 +1,30 @@
+"""Spark says of an export what this machine says of what it was made of, which is gone."""
+
+import pytest
+
+from kafkatx.outputs.parquet.parts import DEFAULT_SIZES
+from kafkatx.spark.diagnosis import diagnose
+from kafkatx.stages.facts import Rank
+from kafkatx.terms.errors import UsageError
+from tests.evidence import fixtures
+from tests.exports import all_exported, exported, rewritten, said
+
+CASE = fixtures() / "k39-fenced"
+
+
+def test_all_recorded_cases(spark):
+    raw, target = all_exported()
+    assert said(diagnose, spark, target) == raw
+
+
+def test_an_export_beside_other_paths_is_refused(spark, tmp_path):
+    with pytest.raises(UsageError, match=r"give either exports or what they were made of"):
+        diagnose(spark, [exported([CASE], tmp_path / "export"), CASE])
+
+
+@pytest.mark.parametrize("rank", [Rank.BLOCK, Rank.PLACED])
+def test_facts_that_somebody_changed_are_refused_by_the_tasks(rank, spark, tmp_path):
+    target = exported([CASE], tmp_path / "export", DEFAULT_SIZES)
+    rewritten(target, lambda row: {**row, "payload": b"?" * 99} if row["rank"] == rank else row)
+    with pytest.raises(Exception, match=r"FactsError: not a fact"):
+        diagnose(spark, target)
