@@ -13,6 +13,7 @@ from rich.text import Text
 
 from kafkatx.outputs.parquet.export import Exported
 from kafkatx.outputs.text_lines import print_trimmed, shown
+from kafkatx.tables.facts import FACTS
 from kafkatx.terms.printable import printable
 
 SCHEMA = 1
@@ -88,8 +89,9 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _largest(tables: list[dict[str, Any]]) -> str:
-    """The table to show how to read: `transactions` where it has rows, else the one with most."""
-    best = max(tables, key=lambda table: (table["name"] == "transactions" and table["rows"] > 0, table["rows"]))
+    """The table to show how to read: `transactions` where it has rows, else the one with most; never what is packed."""
+    readable = [table for table in tables if table["name"] != FACTS.name] or tables
+    best = max(readable, key=lambda table: (table["name"] == "transactions" and table["rows"] > 0, table["rows"]))
     return str(best["name"])
 
 
