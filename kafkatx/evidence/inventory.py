@@ -22,7 +22,7 @@ from kafkatx.formats.file_names import (
 )
 from kafkatx.kernels.batches import CHECK_NONE, HEADER_SIZE, LOG_OVERHEAD, is_plausible, is_plausible_legacy
 from kafkatx.segments.batches import SegmentWalk
-from kafkatx.sources.archives import SEPARATOR, STANDARD_INPUT, mount, packing, real_path
+from kafkatx.sources.archives import SEPARATOR, STANDARD_INPUT, mount, packed_path, packing
 from kafkatx.sources.files import OpenFile
 from kafkatx.sources.packing import Packing
 from kafkatx.terms.errors import UsageError
@@ -152,7 +152,7 @@ def _is_data_directory(folder: Path) -> bool:
 def _item(path: str, root: str, in_data_directory: bool) -> Item:
     place = Path(path)
     try:
-        real = Path(real_path(path))
+        real = packed_path(path)
         size = real.stat().st_size
     except OSError as error:
         return Item(path, root, str(place.parent), Kind.UNREADABLE, 0, left_out=error.strerror)

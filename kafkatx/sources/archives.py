@@ -87,7 +87,7 @@ def packing(path: str) -> Packing | None:
     Args:
         path: a path as it is shown; raises OSError where it can't be read.
     """
-    with _raw(path).open("rb") as file:
+    with packed_path(path).open("rb") as file:
         return packing_of(file)
 
 
@@ -127,6 +127,14 @@ def real_path(path: str) -> str:
     return path if known.is_file else str(Path(known.root, inner))
 
 
+def packed_path(path: str) -> Path:
+    """Return where a shown path lies as it is packed, also when it was unpacked already; raises as `real_path` does."""
+    if path == STANDARD_INPUT or path not in _TABLE.mounts:
+        return Path(real_path(path))
+    outer, separator, inner = path.rpartition(SEPARATOR)
+    return Path(real_path(outer), inner) if separator and not os.path.lexists(path) else Path(path)
+
+
 def real_path_of_content(path: str, descriptor: int) -> str | None:
     """Return where the content of a compressed file lies, unpacked now if need be; None for a file that is none.
 
@@ -141,11 +149,6 @@ def real_path_of_content(path: str, descriptor: int) -> str | None:
     if path in _TABLE.mounts or compression_of(head) is None or packing(path) is not Packing.COMPRESSED:
         return None
     return mount(path).root
-
-
-def _raw(path: str) -> Path:
-    """The packed file itself."""
-    return Path(real_path(path))
 
 
 def _mounted(path: str, limits: Limits) -> Mounted:

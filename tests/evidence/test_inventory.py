@@ -1,4 +1,6 @@
+import gzip
 import os
+import shutil
 
 import pytest
 
@@ -107,6 +109,15 @@ def test_a_text_called_log_is_no_segment_and_other_files_are_named(tmp_path):
         "picture": ("other", "not recognised"),
         "nothing": ("other", "empty"),
     }
+
+
+def test_what_is_packed_is_the_same_each_time_it_is_looked_at(tmp_path):
+    segment(tmp_path / "in" / "orders-0", gzip.compress(batch(0, b"x") * 9), f"{LOG}.gz")
+    shutil.make_archive(str(tmp_path / "in" / "inner"), "zip", tmp_path / "in", "orders-0")
+    shutil.make_archive(str(tmp_path / "bundle"), "gztar", tmp_path / "in")
+    first = found(tmp_path)
+    assert sum(item.kind is Kind.LOG for item in first.values()) == 4
+    assert found(tmp_path) == first
 
 
 @pytest.mark.parametrize("suffix", ["deleted", "cleaned", "tmp", "part"])
