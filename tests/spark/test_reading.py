@@ -1,0 +1,160 @@
+"""`kafkatx.spark.read`: a DataFrame has the rows, names and types of the table, whatever was asked for."""
+
+import random
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import kafkatx
+import kafkatx.spark
+from kafkatx.spark import diagnosis, reading, seams
+from kafkatx.spark.reading import IN_STRETCHES
+from kafkatx.tables.catalogue import TABLES
+from kafkatx.tables.findings import FINDINGS
+from kafkatx.terms.errors import UsageError
+from tests.building import batch, segment
+from tests.evidence import broker_folders, fixture_cases, fixtures
+from tests.spark.tables import OF_FILES, here, whole
+
+CASE = fixtures() / "k39-codecs"
+FOLDERS = [folder for case in fixture_cases() for folder in broker_folders(case)]
+TINY = 700
+
+
+def read(spark: Any, *arguments: Any, **options: Any) -> Any:
+    return kafkatx.spark.read(spark, *arguments, **options).toArrow().combine_chunks()
+
+
+@cache
+def opened() -> Any:
+    """All recorded cases, texts and all, opened once: that takes longer than to read them."""
+    return kafkatx.open(fixture_cases())
+
+
+@pytest.mark.parametrize("name", OF_FILES)
+def test_a_table_of_all_cases_in_one_call(spark, name, monkeypatch):
+    monkeypatch.setattr(reading, "opened_evidence", lambda paths, captures: opened()._found)
+    found = read(spark, fixture_cases(), table=name)
+    assert found == whole(opened().table(name), TABLES[name].schema)
+    assert found.num_rows or name == "damage"
+
+
+@pytest.mark.parametrize("name", IN_STRETCHES)
+def test_all_recorded_files_in_tiny_stretches(spark, name):
+    assert read(spark, FOLDERS, table=name, stretch_bytes=TINY) == here(FOLDERS, name, TINY)
+
+
+def test_damaged_files_in_a_fleet_are_rows_of_damage_and_no_failure(spark, tmp_path):
+    chance = random.Random(11)
+    for folder in FOLDERS[:6]:
+        shutil.copytree(folder, tmp_path / folder.parent.name / folder.name)
+    logs = [path for path in sorted(tmp_path.rglob("*.log")) if path.stat().st_size > 500]
+    for path in chance.sample(logs, 8):
+        data = bytearray(path.read_bytes())
+        first = chance.randrange(len(data) - 100)
+        data[first : first + 100] = chance.randbytes(100)
+        path.write_bytes(data)
+    for name in IN_STRETCHES:
+        assert read(spark, tmp_path, table=name, stretch_bytes=TINY) == here(tmp_path, name, TINY)
+    found = read(spark, tmp_path, table="damage")
+    assert found == here(tmp_path, "damage")
+    assert len(set(found["path"].to_pylist())) >= 5
+
+
+def test_what_is_asked_for_is_what_comes(spark):
+    since = "2026-01-01"
+    asked = {"columns": ["offset", "topic"], "topic": ["events", "accounts"], "since": since}
+    expected = here(CASE, "records")
+    late = pc.greater_equal(expected["timestamp"], pa.scalar(1_767_225_600_000_000, pa.timestamp("us", "UTC")))
+    kept = expected.filter(pc.and_(late, pc.is_in(expected["topic"], pa.array(asked["topic"]))))
+    assert read(spark, CASE, table="records", **asked) == kept.select(asked["columns"]).combine_chunks()
+    assert kept.num_rows
+
+
+def test_each_evaluation_has_the_files_and_sizes_of_the_call(spark, tmp_path):
+    path = segment(tmp_path / "orders-0", [batch(0, b"a"), batch(1, b"b")])
+    frame = kafkatx.spark.read(spark, tmp_path, table="batches", columns=["base_offset"])
+    assert frame.count() == 2
+    with path.open("ab") as file:
+        file.write(batch(2, b"c"))
+    segment(tmp_path / "orders-1", [batch(0, b"a")])
+    both = frame.join(frame.withColumnRenamed("base_offset", "other"))
+    assert both.orderBy("base_offset", "other").toArrow().num_rows == 4
+    assert frame.count() == 2
+
+
+def test_a_file_that_goes_before_it_is_read_is_no_failure(spark, tmp_path):
+    paths = [segment(tmp_path / f"orders-{number}", [batch(0, b"a")]) for number in range(2)]
+    frame = kafkatx.spark.read(spark, tmp_path, table="batches")
+    paths[0].unlink()
+    assert frame.count() == 1
+
+
+def test_nothing_to_read_is_an_empty_frame(spark, tmp_path):
+    (tmp_path / "notes.txt").write_text("nothing of Kafka")
+    for name in ("batches", "settings"):
+        found = read(spark, tmp_path, table=name, columns=["path"])
+        assert (found.num_rows, found.schema.names) == (0, ["path"])
+
+
+def test_files_in_archives_and_names_that_are_no_text(spark, tmp_path):
+    segment(tmp_path / "data" / "orders-0", [batch(0, b"a"), batch(1, b"b")])
+    segment(tmp_path / "data" / "strange\udcff-0", [batch(0, b"a")])
+    shutil.make_archive(str(tmp_path / "bundle"), "gztar", tmp_path / "data", "orders-0")
+    for name in ("batches", "files", "records"):
+        assert read(spark, tmp_path, table=name) == here(tmp_path, name)
+
+
+def test_captures_can_be_forced(spark):
+    found = read(spark, CASE, table="batches", columns=["capture"], captures={str(CASE): "eu"})
+    assert set(found["capture"].to_pylist()) == {"eu"}
+
+
+def test_a_large_file_is_looked_at_first_and_only_then(spark, tmp_path, monkeypatch):
+    looked = []
+    monkeypatch.setattr(
+        seams, "_joined", lambda told, run, joined=seams._joined: looked.append(told) or joined(told, run)
+    )
+    segment(tmp_path / "orders-0", [batch(number, b"a" * 50) for number in range(40)])
+    assert read(spark, tmp_path, table="batches").num_rows == 40
+    assert not looked
+    assert read(spark, tmp_path, table="damage", stretch_bytes=500).num_rows == 0
+    assert not looked
+    assert read(spark, tmp_path, table="batches", stretch_bytes=500).num_rows == 40
+    assert len(looked[0][0][1]) > 5
+
+
+def test_tables_that_follow_from_all_files_are_narrowed_like_the_others(spark, monkeypatch):
+    rows = [{"id": "a", "topic": "orders", "from": 0, "to": 7_000_000}, {"id": "b", "topic": "orders", "from": 9}, {}]
+
+    def table(session: Any, paths: Any, name: str, **options: Any) -> Any:
+        assert (paths, name, options) == (["here"], "findings", {"captures": None, "verify_all": False})
+        return session.createDataFrame(pa.Table.from_batches([FINDINGS.rows(rows)]))
+
+    monkeypatch.setattr(diagnosis, "table", table, raising=False)
+    found = read(spark, "here", table="findings", columns=["from", "id"], topic="orders", since=7_000)
+    assert found["id"].to_pylist() == ["a"]
+    assert read(spark, "here", table="findings") == pa.Table.from_batches([FINDINGS.rows(rows)])
+
+
+@pytest.mark.parametrize(
+    ("options", "answer"),
+    [
+        ({"table": "batch"}, "there is no table 'batch'"),
+        ({"table": "batches", "columns": ["x"]}, "batches has no column 'x'"),
+        ({"table": "batches", "stretch_bytes": 0}, "it takes a byte at least"),
+    ],
+)
+def test_what_can_not_be_asked_for(spark, options, answer):
+    with pytest.raises(UsageError, match=answer):
+        kafkatx.spark.read(spark, CASE, **options)
+
+
+def test_a_path_that_does_not_exist(spark, tmp_path):
+    with pytest.raises(UsageError, match="no such file"):
+        kafkatx.spark.read(spark, Path(tmp_path / "missing"), table="batches")
