@@ -57,12 +57,13 @@ def test_long_words_are_cut_and_absent_ones_left_out():
     assert quoted("y" * 500).count("y") == MOST_QUOTED - 3
 
 
-def test_every_column_that_a_reader_wants_to_see_is_shown():
+def test_every_kind_has_words_and_shows_the_columns_that_they_name():
     columns = {name: 7 for name in ("number", "offset", "partition", "producer_id", "producer_epoch", "other_epoch")}
     columns |= {"node": 7, "correlation_id": 7} | {name: f"a {name}" for name in TEXTS}
     story = by_logs([line(CLIENT, "10:00:09", kind, **columns) for kind in EventKind])
     for row, kind in enumerate(EventKind):
         words = event_words()[kind]
+        assert words.phrase
         assert event_place(story, row).text.startswith(words.phrase)
         assert (":" in event_place(story, row).text) == bool(words.columns)
 

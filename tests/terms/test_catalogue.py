@@ -24,7 +24,6 @@ from kafkatx.terms.catalogue import (
     configs,
     containing,
     error_codes,
-    event_words,
     failures_in,
     match_line,
     parse_release,
@@ -33,7 +32,6 @@ from kafkatx.terms.catalogue import (
 from kafkatx.terms.catalogue.releases import parse_span
 from kafkatx.terms.catalogue.templates import Template, parse_template
 from kafkatx.terms.errors import UsageError
-from kafkatx.terms.events import EventKind
 from kafkatx.terms.transaction_states import TransactionState
 from tests.evidence import all_cases
 
@@ -381,11 +379,6 @@ def test_a_span_without_beginning_prints_its_end():
 def test_spans_of_all_rows_are_in_order():
     for entry in (*error_codes(), *client_exceptions(), *broker_log_templates(), *client_log_templates()):
         assert entry.span.until is None or entry.span.holds(parse_release(entry.span.until))
-
-
-def test_every_kind_of_event_has_words():
-    assert set(event_words()) == set(EventKind)
-    assert all(words.phrase for words in event_words().values())
 
 
 def test_tables_say_nothing_of_the_place_they_were_made_at():
