@@ -113,18 +113,18 @@ class Evidence:
             "log_events": lambda: log_tables.event_table(met()),
             "settings": lambda: settings_table(found.captures),
             "damage": lambda: beside.damage_table(met(), verify),
-            "findings": lambda: stories.finding_table(self._diagnosed(progress)),
-            "evidence": lambda: stories.evidence_table(self._diagnosed(progress)),
+            "findings": lambda: self._of_diagnosis(stories.finding_table, progress),
+            "evidence": lambda: self._of_diagnosis(stories.evidence_table, progress),
         }
 
-    def _diagnosed(self, progress: Progress | None) -> Diagnosis:
-        """The diagnosis that the tables of findings are made of; without evidence one without findings."""
+    def _of_diagnosis(self, build: Callable[[Diagnosis], Iterator[Any]], progress: Progress | None) -> Iterator[Any]:
+        """Stream a table of a diagnosis, made once for all such tables; without evidence it has no rows."""
         if self._diagnosis is None:
             try:
                 self._diagnosis = self.diagnose(progress=progress)
             except NothingToDiagnoseError as error:
                 self._diagnosis = error.diagnosis
-        return self._diagnosis
+        yield from build(self._diagnosis)
 
     def _names_of(self, source: files.Source) -> Names:
         return self._names.setdefault(source.capture.name if source.capture else "", Names())

@@ -255,3 +255,20 @@ def test_what_a_diagnosis_may_find_of_a_case_can_be_joined_from_tables():
 def test_tables_join_to_one_arrow_table():
     parts = list(kafkatx.open(DISK).table("batches"))
     assert pa.Table.from_batches(parts).num_rows == 50
+
+
+@pytest.mark.parametrize("name", ["batches", "transactions", "findings"])
+def test_who_reads_a_table_may_be_told_of_each_file_before_it_is_read(name):
+    told = {}
+    found = kafkatx.open(DISK).table(name, lambda path, size: told.update({path: size}))
+    assert not told
+    assert list(found)
+    segments = {str(path): path.stat().st_size for folder in DISK for path in folder.rglob("*.log")}
+    assert {path: told[path] for path in segments} == segments
+
+
+def test_inputs_are_all_files_that_were_met_as_they_are_now():
+    states = {state.path: state for state in kafkatx.open(DISK).inputs()}
+    files = [path for folder in DISK for path in folder.rglob("*") if path.is_file()]
+    assert set(states) == set(map(str, files))
+    assert all(states[str(path)].mtime_ns == path.stat().st_mtime_ns for path in files)

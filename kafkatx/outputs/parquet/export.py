@@ -17,6 +17,9 @@ from kafkatx.outputs.parquet.target import Found, look_at
 from kafkatx.tables.columns import Table
 from kafkatx.terms.errors import OutputError
 
+Stream = Callable[[str], Iterator[Any]]
+"""Yields the RecordBatches of a table, by its name."""
+
 
 class Watch(Protocol):
     """Is told how far an export is."""
@@ -53,7 +56,7 @@ class Exported:
 def export(
     target: Path,
     tables: Iterable[Table],
-    stream: Callable[[str], Iterator[Any]],
+    stream: Stream,
     recipe: Recipe,
     *,
     overwrite: bool = False,
@@ -87,18 +90,20 @@ def export(
         try:
             for table in tables:
                 if table.name not in taken_over:
-                    _write(draft, table, stream(table.name), watch or _Nobody(), room, sizes)
+                    _write(draft, table, stream, watch or _Nobody(), room, sizes)
             draft.finish(overwrite)
         except OutputError as error:
-            raise OutputError(f"{error}; tables that are finished stay, the same command goes on there") from error
+            raise OutputError(
+                f"{error}; finished tables stay in {draft.folder}, the same command goes on there"
+            ) from error
     return Exported(target, draft.manifest, taken_over)
 
 
-def _write(draft: Draft, table: Table, batches: Iterator[Any], watch: Watch, room: Room, sizes: Sizes) -> None:
+def _write(draft: Draft, table: Table, stream: Stream, watch: Watch, room: Room, sizes: Sizes) -> None:
     """Write one table, and note that it is there."""
     watch.begin(table.name)
     folder, runs = draft.table(table.name)
-    blocks = in_order(_counted(batches, watch), table.schema, RowOrder(table.order.columns), runs, room)
+    blocks = in_order(_counted(stream(table.name), watch), table.schema, RowOrder(table.order.columns), runs, room)
     draft.note(table.name, write_parts(blocks, table, folder, sizes, watch.wrote))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from pathlib import PurePath
 from typing import Any
 
 from rich.console import Console
@@ -47,7 +48,7 @@ def print_summary(console: Console, found: Exported, out: str) -> None:
 
 def examples(out: str, table: str) -> list[str]:
     """Return lines that read a table back, for a shell, for Python and for Spark."""
-    folder = f"{out.rstrip('/') or '/'}/{table}"
+    folder = str(PurePath(out, table))
     query = f"""FROM '{folder.replace("'", "''")}/*.parquet' LIMIT 9"""
     quoted = shlex.quote(query) if re.search(r'["$`\\!]', query) else f'"{query}"'
     return [
