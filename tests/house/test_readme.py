@@ -10,6 +10,7 @@ from tests.golden import compare
 from tests.house.readme import DIAGNOSIS, README, commands, kafkatx_arguments, with_diagnosis
 from tests.house.tools import printed_by_kafkatx
 
+CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
 
@@ -45,5 +46,5 @@ def test_the_diagnosis_is_of_the_right_id_and_fits_80_columns():
 
 @pytest.mark.parametrize("page", ["README.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/*.md"))])
 def test_every_link_of_a_page_leads_to_a_file(page):
-    targets = LINK.findall((ROOT / page).read_text())
+    targets = LINK.findall(CODE.sub("", (ROOT / page).read_text()))
     assert not [target for target in targets if not ((ROOT / page).parent / target).exists()]
