@@ -111,6 +111,8 @@ def diagnose(
 
     The more there is, the surer the findings: the disk tells what happened, logs tell who did it and why.
 
+    Folders that kafkatx export wrote are taken as well, in place of what they were made of.
+
     --engine spark is for a fleet: hundreds of directories on storage that all workers reach. It says the same, from as
     many cores as --master names. Up to some GB this process alone is faster: Spark needs ten seconds to start. It is an
     extra: pip install 'kafkatx[spark]', and Java 17 or newer.

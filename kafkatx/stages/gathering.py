@@ -18,6 +18,7 @@ from kafkatx.stages.joining import Joined
 from kafkatx.stages.logs import FileFacts, united_logs
 from kafkatx.stages.partitions import PartitionStory
 from kafkatx.stages.stories import CaptureStory, Telling, told
+from kafkatx.text.logs.strings import CODE_COLUMNS
 
 ORDER_OF_CAPTURES = ("capture", "rank", "number", "at", "file", "begin", "piece")
 
@@ -48,9 +49,20 @@ def _story(facts: Iterator[Fact], telling: Telling, is_joined: bool) -> CaptureS
             elif fact.rank is Rank.JOINED:
                 parts.append(unpacked(fact.payload))
             elif fact.rank is not Rank.INTERVALS:
-                read: FileFacts = decode(fact.payload, FileFacts)
+                read = _checked(decode(fact.payload, FileFacts))
                 covered.append(read.coverage)
                 yield read
 
     said = united_logs(logs())
     return told(capture, partitions, said, covered, telling, parts if is_joined else None)
+
+
+def _checked(read: FileFacts) -> FileFacts:
+    """Facts of a log whose numbers are those of its own strings, traces and sources; raises FactsError for others."""
+    facts = read.facts
+    limits = {**dict.fromkeys(CODE_COLUMNS, len(facts.strings)), "trace_code": len(facts.traces)}
+    for name, limit in {**limits, "source": len(facts.sources)}.items():
+        codes, lowest = facts.events[name], 0 if name == "source" else -1
+        if len(codes) and not lowest <= int(codes.min()) <= int(codes.max()) < limit:
+            raise FactsError(f"not a fact: {name} is none of {limit}")
+    return read

@@ -5,9 +5,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.stretches import NO_END, Told
+from kafkatx.kernels.rows import EVENT
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS
 from kafkatx.outputs.parquet.parts import DEFAULT_SIZES
@@ -16,8 +19,10 @@ from kafkatx.stages.codec import encode
 from kafkatx.stages.exporting import fact_table
 from kafkatx.stages.fact_types import Head
 from kafkatx.stages.facts import LARGEST_PIECE, Rank
+from kafkatx.stages.logs import FileFacts
 from kafkatx.stages.stories import open_evidence
 from kafkatx.terms.errors import KafkatxError, UsageError
+from kafkatx.text.events import LogFacts
 from tests.evidence import fixtures
 from tests.exports import exported, restated, rewritten
 
@@ -107,6 +112,8 @@ def at(row: dict[str, Any], which: Rank, /, **values: Any) -> dict[str, Any]:
 
 
 PICKLE = pickle.dumps(Runs())
+EVENTS = np.zeros(1, EVENT)
+LOG = encode(FileFacts(LogFacts([], EVENTS), Coverage(None, None, None, "a", "text-log", 1)))
 PART = encode(Told(0, 400, 0, b"", 400, Fit(-1, NO_END, -1)))
 CHANGES: dict[str, Any] = {
     **{f"a pickle as {rank.name}": lambda row, rank=rank: at(row, rank, payload=PICKLE) for rank in (
@@ -123,6 +130,7 @@ CHANGES: dict[str, Any] = {
     "no word of a file": lambda row: None if row["rank"] == Rank.TOLD else row,
     "no places": lambda row: at(row, Rank.PLACED, payload=b""),
     "a block of a log as one of states": lambda row: at(row, Rank.BLOCK, payload=encode([1])),
+    "an event of a string that there is not": lambda row: at(row, Rank.LOG, payload=LOG),
     "a piece that is gone": lambda row: at(row, Rank.BLOCK, piece=1, payload=row["payload"][:9]),
     "a file that was not read whole": lambda row: at(row, Rank.TOLD, payload=PART),
 }  # fmt: skip
