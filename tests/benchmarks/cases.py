@@ -38,12 +38,12 @@ def runs() -> int:
 
 def ordinary_large() -> Path:
     """The large ordinary directory."""
-    return _ordinary(setting("LARGE_MIB", 1024))
+    return ordinary_of(setting("LARGE_MIB", 1024))
 
 
 def ordinary_small() -> Path:
     """The small ordinary directory: as many transactions, less data."""
-    return _ordinary(setting("SMALL_MIB", 256))
+    return ordinary_of(setting("SMALL_MIB", 256))
 
 
 def tiny() -> Path:
@@ -97,7 +97,8 @@ def size_bytes(files: list[Path]) -> int:
     return sum(file.stat().st_size for file in files)
 
 
-def _ordinary(mib: int) -> Path:
+def ordinary_of(mib: int) -> Path:
+    """An ordinary directory of some size: the number of transactions stays the same."""
     return _made(f"ordinary-{mib}MiB-{TRANSACTIONS}", lambda place: generate.ordinary(place, mib << 20, TRANSACTIONS))
 
 

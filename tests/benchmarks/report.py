@@ -1,6 +1,7 @@
 """Runs every comparison and prints it as Markdown for docs/performance.md.
 
 python -m tests.benchmarks.report [NAME ...]     names of comparisons (default all), or `peer` for the peer alone
+python -m tests.benchmarks.report spark          local[2] (left) and local[1], and both against the local engine
 """
 
 import os
@@ -10,17 +11,19 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-from tests.benchmarks import cases, comparisons, peer
+from tests.benchmarks import cases, comparisons, peer, spark_comparisons
 from tests.benchmarks.comparisons import Figure
 from tests.benchmarks.measure import CommandFailed
 
-NAMED = {comparison.__name__: comparison for comparison in comparisons.ALL} | {"peer": comparisons.peer_figures}
+ALONE = {"peer": comparisons.peer_figures, "spark": spark_comparisons.spark}
+"""Comparisons that run only where they are asked for."""
+NAMED = {comparison.__name__: comparison for comparison in comparisons.ALL} | ALONE
 VERDICT = {True: "yes", False: "NO", None: ""}
 
 
 def main(names: list[str]) -> None:
     """Print the machine, then the table, a line as soon as it is known."""
-    for line in _preamble():
+    for line in _preamble(names):
         print(line)
     print("| what | ours | other | relation | wanted | holds |\n| --- | --- | --- | --- | --- | --- |", flush=True)
     for name in names or [comparison.__name__ for comparison in comparisons.ALL]:
@@ -38,14 +41,17 @@ def _figures(name: str) -> Iterator[Figure]:
         yield Figure(f"{name}: not measured", reason[:80], "", "", "", False)
 
 
-def _preamble() -> Iterator[str]:
+def _preamble(names: list[str]) -> Iterator[str]:
     load = ", ".join(f"{part:.1f}" for part in os.getloadavg())
     yield f"- Machine: {os.cpu_count()} cores, {_processor()}, {_memory()}, {platform.platform()}; load {load}."
-    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "pyarrow", "google-crc32c"))
-    yield f"- Versions: Python {platform.python_version()}, {libraries}."
-    yield f"- Peer: `DumpLogSegments --files ...`, shallow, Kafka {peer.VERSION}, {peer.java_version()}, heap 256 MB."
-    yield "- Ours: `kafkatx diagnose DIR --format json --quiet`. Output of both to /dev/null."
-    yield f"- Whole processes, least CPU and least wall of {cases.runs()} runs in turn; files in the page cache.\n"
+    wanted = ["numpy", "numba", "pyarrow", "google-crc32c", *(["pyspark"] if "spark" in names else [])]
+    libraries = ", ".join(f"{name} {version(name)}" for name in wanted)
+    yield f"- Versions: Python {platform.python_version()}, {libraries}, {peer.java_version()}."
+    if names != ["spark"]:
+        yield f"- Peer: `DumpLogSegments --files ...`, shallow, Kafka {peer.VERSION}, heap 256 MB."
+        yield "- Ours: `kafkatx diagnose DIR --format json --quiet`. Output of both to /dev/null."
+        yield f"- Whole processes, least CPU and least wall of {cases.runs()} runs in turn; files in the page cache."
+    yield ""
 
 
 def _row(figure: Figure) -> str:
