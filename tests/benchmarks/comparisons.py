@@ -99,13 +99,27 @@ def broker_logs() -> Iterator[Figure]:
     yield _peaks(f"{what}, one line in 100 (all of them kept)", few, few_small)
 
 
+def exports() -> Iterator[Figure]:
+    """Peak anonymous memory of writing batches and records as Parquet, over four times the data."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = ("--overwrite", "--quiet", "--table", "batches", "--table", "records")
+        commands = [
+            measure.kafkatx("export", str(place), "--out", f"{folder}/tables", *words)
+            for place in (cases.ordinary_small(), cases.ordinary_large())
+        ]
+        small, large = measure.alternately(commands, cases.runs())
+    what = f"peak RssAnon of export, ordinary {_mib(cases.ordinary_large())} against {_mib(cases.ordinary_small())}"
+    yield _peaks(what, large, small, f"within {PEAK_GROWTH:.0%}")
+    yield Figure("export of the same, batches and records", _cost(large), _cost(small), "")
+
+
 def _peaks(what: str, large: Usage, small: Usage, wanted: str = "") -> Figure:
     growth = large.peak_bytes / small.peak_bytes - 1
     ours, other = f"{large.peak_bytes / 2**20:.1f} MiB", f"{small.peak_bytes / 2**20:.1f} MiB"
     return Figure(what, ours, other, f"{growth:+.1%}", wanted, abs(growth) <= PEAK_GROWTH if wanted else None)
 
 
-ALL: tuple[Callable[[], Iterator[Figure]], ...] = (ordinary, tiny, memory, first_run, blocks, broker_logs)
+ALL: tuple[Callable[[], Iterator[Figure]], ...] = (ordinary, tiny, memory, first_run, blocks, broker_logs, exports)
 
 
 def peer_figures() -> Iterator[Figure]:
