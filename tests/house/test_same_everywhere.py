@@ -18,15 +18,19 @@ def usual() -> str:
     return printed_by_kafkatx("diagnose", "fixtures/k39-timeout", "--format", "json")
 
 
+@pytest.fixture(scope="module")
+def usual_text() -> str:
+    return printed_by_kafkatx("diagnose", "fixtures/k39-timeout")
+
+
 @pytest.mark.parametrize("machine", MACHINES)
 def test_a_diagnosis_does_not_depend_on_the_machine(usual, machine):
     assert printed_by_kafkatx("diagnose", "fixtures/k39-timeout", "--format", "json", **MACHINES[machine]) == usual
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_the_text_of_a_diagnosis_does_not_depend_on_the_machine(machine):
-    usual = printed_by_kafkatx("diagnose", "fixtures/k39-timeout")
-    assert printed_by_kafkatx("diagnose", "fixtures/k39-timeout", **MACHINES[machine]) == usual
+def test_the_text_of_a_diagnosis_does_not_depend_on_the_machine(usual_text, machine):
+    assert printed_by_kafkatx("diagnose", "fixtures/k39-timeout", **MACHINES[machine]) == usual_text
 
 
 def test_the_width_of_the_window_changes_no_fact(usual):
