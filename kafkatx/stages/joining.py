@@ -97,6 +97,7 @@ class _Whole:
         self.rows = listed(transactions, labels.partition_lists)
         self.rows["status"] = Status.ELSEWHERE
         self.owner = np.full(len(spans), -1, np.int64)
+        self._placed = np.zeros(len(self.rows), bool)
         self._code_of = {key: code for code, key in enumerate(labels.topic_partitions)}
         self._key = _key(self.rows["transaction"], self.rows["partition_code"])
         self._first_row = np.zeros(max((one.state_partition for one in histories), default=0) + 1, np.int64)
@@ -107,9 +108,15 @@ class _Whole:
         self._first_span = {part.key: int(first) for part, first in zip(of_data, ends, strict=False)}
 
     def of(self, found: Iterable[Joined]) -> Participations:
-        """Put the parts in their places; partitions without one are not at hand."""
+        """Put the parts in their places; partitions that are not at hand have none.
+
+        Raises RuntimeError where one at hand has none: its transactions would seem to have no data.
+        """
         for part in found:
             self._place(part)
+        at_hand = [self._code_of[key] for key in self._first_span]
+        if (np.isin(self.rows["partition_code"], at_hand) & ~self._placed).any():
+            raise RuntimeError("transactions that no partition was joined with")
         return Participations(self.rows, self.owner)
 
     def _place(self, part: Joined) -> None:
@@ -119,6 +126,7 @@ class _Whole:
         for name in ("span", "marker"):
             self.rows[name][at] = np.where(own[name] >= 0, own[name] + first, -1)
         self.rows["status"][at] = own["status"]
+        self._placed[at] = True
         owner = part.parts.owner
         owned = np.where(owner >= 0, transactions[owner.clip(0)], owner) if len(transactions) else owner
         self.owner[first : first + len(owner)] = owned

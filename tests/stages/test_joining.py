@@ -70,6 +70,18 @@ def test_intervals_are_handed_out_in_pieces(monkeypatch):
         assert len(found.rows) > 3
 
 
+def test_a_part_that_got_lost_is_no_partition_without_data():
+    case = next(case for case in CASES if case.name == "k39-healthy")
+    (capture,) = open_captures(broker_folders(case))
+    partitions = [fold(plan) for plan in partition_plans(capture)]
+    parts = in_parts(copy.deepcopy(partitions))
+    labels = named_alike(partitions)
+    transactions = np.concatenate([part.history.transactions for part in partitions if part.history is not None])
+    spans = np.concatenate([part.spans.spans for part in partitions if part.spans is not None])
+    with pytest.raises(RuntimeError, match="no partition was joined"):
+        whole(parts[1:], partitions, labels)(transactions, spans)
+
+
 def test_a_partition_that_is_not_at_hand_is_elsewhere():
     case = next(case for case in CASES if case.name == "k39-healthy")
     for capture in open_captures(broker_folders(case)):
