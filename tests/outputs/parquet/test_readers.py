@@ -97,6 +97,7 @@ def test_every_table_of_a_case_equals_the_arrow_table_that_it_came_from(case: Pa
         assert pq.read_table(tmp_path / "tables" / name) == in_order(table, name), name
 
 
+@pytest.mark.slow
 def test_all_cases_in_one_call_are_the_same_tables_too(tmp_path: Path) -> None:
     tables = write_cases(all_cases(), tmp_path / "tables")
     assert len(set(tables["batches"].column("capture").to_pylist())) > len(all_cases()) / 2
