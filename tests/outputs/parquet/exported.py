@@ -25,9 +25,20 @@ def telling() -> list[Path]:
 def write_cases(paths: Iterable[Path], target: Path) -> dict[str, Any]:
     """Write every table of some evidence to a folder; returns the tables as the library gives them."""
     evidence = kafkatx.open(list(paths))
-    batches = {name: list(evidence.table(name)) for name in evidence.tables}
+    batches = whole_tables(evidence)
     export(target, TABLES.values(), lambda name: iter(batches[name]), recipe(*TABLES.values()))
     return {name: pa.Table.from_batches(rows, evidence.schema(name)) for name, rows in batches.items()}
+
+
+def whole_tables(evidence: kafkatx.Evidence) -> dict[str, list[Any]]:
+    """Read every table; each of its batches is whole, of the table's schema, and of a capture unless it is of files."""
+    batches = {name: list(evidence.table(name)) for name in evidence.tables}
+    for name, parts in batches.items():
+        for part in parts:
+            part.validate(full=True)
+            assert part.schema == evidence.schema(name)
+            assert name == "files" or part.column("capture").null_count == 0
+    return batches
 
 
 def in_order(table: Any, name: str) -> Any:
