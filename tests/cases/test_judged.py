@@ -13,8 +13,9 @@ from kafkatx import __version__
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.diagnosis_json import document
 from kafkatx.rules.registry import RULES
-from tests.cases.judging import SUFFICES, diagnosed, shortfalls
-from tests.evidence import ROOT, broker_folders, cases, expectations, groundtruth
+from tests.cases.commands import run
+from tests.cases.judging import SUFFICES, diagnosed, evidence_of, shortfalls
+from tests.evidence import broker_folders, cases, expectations, groundtruth
 
 CASES = list(cases())
 TEXT_LACKS: list[tuple[str, str, str]] = [
@@ -101,19 +102,40 @@ def test_two_captures_never_share_a_file() -> None:
 
 
 @pytest.mark.skipif(not JUDGE.is_file(), reason="the collection of all recorded cases is not at hand")
-@pytest.mark.parametrize("kind", ["logs"])  # the other kinds are judged in this process above: a minute each
+@pytest.mark.parametrize("kind", ["disk", "logs", "all"])  # text falls short where TEXT_LACKS says so
 def test_judge_of_the_collection_finds_nothing_short(tmp_path: Path, kind: str) -> None:
-    command = tmp_path / "kafkatx"
-    command.write_text(
-        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom kafkatx.cli.app import main\nmain()\n"
-    )
-    command.chmod(0o755)
+    command = _answering(tmp_path, kind)
     ruling = subprocess.run(
         [sys.executable, str(JUDGE), str(command), str(JUDGE.parent), "--evidence", kind,
          "--only", ",".join(sorted(RULES))],
         capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert ruling.returncode == 0, ruling.stdout + ruling.stderr
+
+
+@pytest.mark.parametrize("kind", ["disk", "logs"])
+def test_the_command_prints_what_the_judge_is_shown(kind: str) -> None:
+    case = next(case for case in CASES if case.name == "k39-fenced")
+    printed = run("diagnose", *map(str, evidence_of(case, kind)), "--format", "json", "--quiet")
+    assert json.loads(printed.out) == diagnosed(case, kind)
+
+
+def _answering(folder: Path, kind: str) -> Path:
+    """A program that answers like `kafkatx diagnose PATH... --format json`, from what was diagnosed in this process."""
+    answers = {" ".join(map(str, evidence_of(case, kind))): diagnosed(case, kind) for case in CASES}
+    for number, document_of in enumerate(answers.values()):
+        (folder / f"{number}.json").write_text(json.dumps(document_of))
+    (folder / "asked.json").write_text(json.dumps({asked: number for number, asked in enumerate(answers)}))
+    program = folder / "kafkatx"
+    program.write_text(
+        f"#!{sys.executable} -IS\n"
+        "import json, pathlib, sys\n"
+        "folder, asked = pathlib.Path(sys.argv[0]).parent, ' '.join(sys.argv[2 : sys.argv.index('--format')])\n"
+        "number = json.loads((folder / 'asked.json').read_text())[asked]\n"
+        "print((folder / f'{number}.json').read_text())\n"
+    )
+    program.chmod(0o755)
+    return program
 
 
 @cache
