@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafkatx.cli.export_progress import ExportBar
+from kafkatx.kernels.engine import forced
 from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS, read_manifest
 from kafkatx.tables.catalogue import EXPORTED
 from tests.building import batch, segment
@@ -235,6 +236,13 @@ def test_the_same_evidence_gives_the_same_bytes_whatever_the_order_seed_and_zone
         assert done.returncode == 0, done.stderr
     assert content(tmp_path / "0") == content(tmp_path / "1")
     assert {len(rows(tmp_path / "0", name)) > 0 for name in ("batches", "log_events", "findings")} == {True}
+
+
+def test_compiled_kernels_write_the_same_bytes(tmp_path):
+    for mode in ("interpreted", "compiled"):
+        with forced(mode):
+            assert run("export", str(CASE), "--out", str(tmp_path / mode)).code == 0
+    assert content(tmp_path / "interpreted") == content(tmp_path / "compiled")
 
 
 def test_names_in_the_evidence_are_never_names_of_files(tmp_path, target):

@@ -51,13 +51,19 @@ class Strings:
         return [value.decode("utf-8", "replace") for value in self.interner.values]
 
     def move(self, events: Any, other: Strings) -> None:
-        """Turn the codes of events, in place, into those of another table, which takes what they point to."""
+        """Turn the codes of events, in place, into those of another table, which takes what they point to.
+
+        It takes them in the order in which the events have them: so equal events get equal codes, however they were read.
+        """
         for column in CODE_COLUMNS:
             events[column] = _moved(events[column], lambda code: other.interner.code(self.interner.values[code]))
         events["trace_code"] = _moved(events["trace_code"], lambda code: other.trace_code(self.traces[code]))
 
 
 def _moved(codes: Any, code_of: Any) -> Any:
-    known, places = np.unique(codes, return_inverse=True)
-    moved = np.array([code_of(code) if code >= 0 else code for code in known.tolist()], np.int32)
+    known, first, places = np.unique(codes, return_index=True, return_inverse=True)
+    moved = np.empty(len(known), np.int32)
+    for place in np.argsort(first).tolist():
+        code = int(known[place])
+        moved[place] = code_of(code) if code >= 0 else code
     return moved[places]

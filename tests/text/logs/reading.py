@@ -14,9 +14,14 @@ Event = Mapping[str, Any]
 
 def read(path: Path, position: int = 0, line: int = 1) -> tuple[list[Event], LogSource, list[Setting]]:
     """Events with strings and traces in place of codes, the source, and the settings."""
-    with OpenFile(str(path)) as file:
-        facts = read_log(file, Part(PartKind.LOG, position, file.size, line))
+    facts = read_facts(path, position, line)
     return plain_events(facts), facts.sources[0], facts.settings
+
+
+def read_facts(path: Path, position: int = 0, line: int = 1) -> LogFacts:
+    """What a file says, as it is read."""
+    with OpenFile(str(path)) as file:
+        return read_log(file, Part(PartKind.LOG, position, file.size, line))
 
 
 def plain_events(facts: LogFacts) -> list[Event]:
