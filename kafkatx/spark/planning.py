@@ -55,15 +55,17 @@ class Task:
         return {item.root for item in (*(source.item for source in self.sources), *texts)}
 
 
-def opened_evidence(paths: Iterable[str | Path], captures: dict[str, str] | None) -> Evidence:
-    """Find the files and join them to captures, all by absolute paths: a worker has a working directory of its own.
-
-    Raises UsageError for a path that does not exist, and for standard input.
-    """
+def placed(paths: Iterable[str | Path]) -> list[str]:
+    """Return paths absolute: a worker has a working directory of its own. Raises UsageError for standard input."""
     given = [str(path) for path in paths]
     if STANDARD_INPUT in given:
         raise UsageError("standard input can't be read by the workers of Spark: save it as a file first")
-    return open_evidence(map(os.path.abspath, given), captures)
+    return [os.path.abspath(path) for path in given]  # noqa: PTH100 (the path of a link is kept, as it was given)
+
+
+def opened_evidence(paths: Iterable[str | Path], captures: dict[str, str] | None) -> Evidence:
+    """Find the files and join them to captures; raises UsageError for a path that does not exist."""
+    return open_evidence(placed(paths), captures)
 
 
 def files_of(request: Request, evidence: Evidence) -> list[Source]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import reduce
 from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kafkatx.spark.planning import Task, files_of, opened_evidence, tasks_of, tasks_of_settings
+from kafkatx.spark.planning import Task, files_of, opened_evidence, placed, tasks_of, tasks_of_settings
 from kafkatx.spark.request import OF_ALL_FILES, TOPIC, Request, request
 from kafkatx.spark.rows import decoded
 from kafkatx.spark.schema import spark_schema
@@ -63,7 +63,7 @@ def read(
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     ship(spark)
     if table in OF_ALL_FILES:
-        return _narrowed(_of_all_files(spark, given, wanted, captures), wanted)
+        return _of_all_files(spark, given, wanted, captures)
     tasks = _tasks(spark, wanted, given, captures, stretch_bytes)
     schema = spark_schema(wanted.schema)
     if not tasks:
@@ -95,12 +95,10 @@ def _rows(batches: Iterator[Any]) -> Iterator[Any]:
 def _of_all_files(
     spark: SparkSession, paths: list[str | Path], wanted: Request, captures: dict[str, str] | None
 ) -> DataFrame:
-    from kafkatx.spark import diagnosis
+    from kafkatx.spark import diagnosis  # loaded here: workers that decode have no use for rules
 
-    whole: Callable[..., DataFrame] | None = getattr(diagnosis, "table", None)
-    if whole is None:
-        raise UsageError(f"{wanted.table} can't be read on Spark yet; kafkatx export writes it")
-    return whole(spark, paths, wanted.table, captures=captures, verify_all=wanted.verify_all)
+    found = diagnosis.table(spark, placed(paths), wanted.table, captures=captures, verify_all=wanted.verify_all)
+    return _narrowed(found, wanted)
 
 
 def _narrowed(frame: DataFrame, wanted: Request) -> DataFrame:
@@ -110,6 +108,6 @@ def _narrowed(frame: DataFrame, wanted: Request) -> DataFrame:
     if wanted.topics is not None:
         frame = frame.where(F.col(TOPIC).isin(sorted(wanted.topics)))
     if wanted.since is not None:
-        begin = F.timestamp_millis(F.lit(wanted.since))
+        begin = F.timestamp_micros(F.lit(wanted.begin))
         frame = frame.where(reduce(or_, [F.col(name) >= begin for name in wanted.times]))
     return frame.select(*(F.col(f"`{name}`") for name in wanted.columns))

@@ -66,6 +66,12 @@ class Request:
         return TIMES[self.table] if self.since is not None else ()
 
     @property
+    def begin(self) -> int:
+        """`since` as the tables have it, in microseconds; what no calendar has lies before or behind all times."""
+        found = microseconds(self.since)
+        return found if found is not None else (1 << 63) - 1 if (self.since or 0) > 0 else 0
+
+    @property
     def wanted(self) -> Wanted:
         """What a file's rows must have."""
         of_row = (TOPIC,) if self._by_row else ()
@@ -81,7 +87,7 @@ class Request:
             batch = batch.filter(pc.is_in(batch.column(TOPIC), pa.array(sorted(self.topics or ()), pa.string())))
         if self.since is None:
             return batch
-        begin = pa.scalar(_micros(self.since), TIME)
+        begin = pa.scalar(self.begin, TIME)
         late: Any = None
         for name in self.times:
             more = pc.greater_equal(batch.column(name), begin)
@@ -133,9 +139,3 @@ def _columns(table: str, columns: Iterable[str] | None) -> tuple[str, ...]:
         what = f"no column {', '.join(map(repr, unknown))}" if unknown else "columns, and none is named"
         raise UsageError(f"{table} has {what}; its columns are {', '.join(known)}")
     return asked
-
-
-def _micros(time_ms: int) -> int:
-    """A time as the tables have it; one that no calendar has lies before or behind all of them."""
-    found = microseconds(time_ms)
-    return found if found is not None else (0 if time_ms < 0 else (1 << 63) - 1)

@@ -83,7 +83,8 @@ class KafkatxReader(DataSourceReader):
         """Yield the rows of a task; none of no task, which Spark asks for where there are no partitions."""
         from kafkatx.spark.rows import decoded
 
-        return decoded(partition.value) if partition.value is not None else iter(())
+        task = getattr(partition, "value", None)  # before 4.1 it is the partition itself that is None
+        return decoded(task) if task is not None else iter(())
 
 
 def asked(options: Mapping[str, str]) -> Request:

@@ -14,6 +14,7 @@ import kafkatx
 import kafkatx.spark
 from kafkatx.spark import diagnosis, reading, seams
 from kafkatx.spark.reading import IN_STRETCHES
+from kafkatx.spark.request import OF_ALL_FILES
 from kafkatx.tables.catalogue import TABLES
 from kafkatx.tables.findings import FINDINGS
 from kafkatx.terms.errors import UsageError
@@ -133,13 +134,25 @@ def test_tables_that_follow_from_all_files_are_narrowed_like_the_others(spark, m
     rows = [{"id": "a", "topic": "orders", "from": 0, "to": 7_000_000}, {"id": "b", "topic": "orders", "from": 9}, {}]
 
     def table(session: Any, paths: Any, name: str, **options: Any) -> Any:
-        assert (paths, name, options) == (["here"], "findings", {"captures": None, "verify_all": False})
+        assert (paths, name, options) == (
+            [str(Path.cwd() / "here")],
+            "findings",
+            {"captures": None, "verify_all": False},
+        )
         return session.createDataFrame(pa.Table.from_batches([FINDINGS.rows(rows)]))
 
-    monkeypatch.setattr(diagnosis, "table", table, raising=False)
+    monkeypatch.setattr(diagnosis, "table", table)
     found = read(spark, "here", table="findings", columns=["from", "id"], topic="orders", since=7_000)
     assert found["id"].to_pylist() == ["a"]
     assert read(spark, "here", table="findings") == pa.Table.from_batches([FINDINGS.rows(rows)])
+
+
+@pytest.mark.parametrize("name", OF_ALL_FILES)
+def test_a_table_that_follows_from_all_files(spark, name):
+    found, expected = read(spark, CASE, table=name), here(CASE, name)
+    assert found.schema == expected.schema
+    assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, expected.to_pylist()))
+    assert found.num_rows
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,7 @@ def test_no_task_has_no_rows(tmp_path):
     reader = wanted.reader(wanted.schema())
     assert reader.partitions() == []
     assert list(reader.read(InputPartition(None))) == []
+    assert list(reader.read(None)) == []
 
 
 def test_what_can_not_be_asked_for_is_said_by_spark_too(source):
