@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 from tests.golden import Golden
+from tests.ordering import longest_first
 
 ODD_ZONE = "HOUSE-05:45"
 """Far from UTC and in need of no time zone database: local time must not show in any result."""
@@ -37,6 +38,18 @@ def pytest_configure(config: pytest.Config) -> None:
     time.tzset()
     if config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items[:] = longest_first(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Deal the tests out over processes: a file to a process, Spark's to one."""
+    from tests.shares import Shares
+
+    return Shares(config, log)
 
 
 def pytest_report_header(config: pytest.Config) -> str:

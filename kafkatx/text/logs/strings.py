@@ -53,7 +53,7 @@ class Strings:
     def move(self, events: Any, other: Strings) -> None:
         """Turn the codes of events, in place, into those of another table, which takes what they point to.
 
-        It takes them in the order in which the events have them, so equal events get equal codes however they were read.
+        It takes them in the order in which the events have them: so equal events get equal codes, whoever read them.
         """
         for column in CODE_COLUMNS:
             events[column] = _moved(events[column], lambda code: other.interner.code(self.interner.values[code]))

@@ -1,0 +1,20 @@
+"""How tests are dealt out where pytest runs them in several processes (`-n 2`): a file to a process, Spark's to one.
+
+Fixtures of a module are made once that way, and one Spark is started. Spark's tests take longest, so they come first.
+"""
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+from tests.ordering import SPARK
+
+
+class Shares(LoadScopeScheduling):
+    """Deals out files in the order of the collection."""
+
+    def __init__(self, config: pytest.Config, log: object) -> None:
+        super().__init__(config, log)
+        config.option.loadscopereorder = False
+
+    def _split_scope(self, nodeid: str) -> str:
+        return SPARK if nodeid.startswith(SPARK) else nodeid.partition("::")[0]
