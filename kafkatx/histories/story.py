@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -88,13 +89,21 @@ class StateHorizon:
         return not self.is_torn and self.last_loss < 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Labels:
     """Names behind the codes of a capture."""
 
     transactional_ids: list[str]
     topic_partitions: list[tuple[str, int]]
     partition_lists: list[tuple[int, ...]]
+
+    @cached_property
+    def id_codes(self) -> dict[str, int]:
+        """Code of each transactional.id: the first one of a name that several have (undecodable bytes)."""
+        codes: dict[str, int] = {}
+        for code, name in enumerate(self.transactional_ids):
+            codes.setdefault(name, code)
+        return codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +164,12 @@ class Story:
         wanted = codes.dtype.type(id_code)  # of another type it would have all codes converted at each call
         return self.index.by_id[np.searchsorted(codes, wanted) : np.searchsorted(codes, wanted, "right")]
 
+    def topics_of(self, id_code: int) -> set[str]:
+        """Topics that an id's transactions list."""
+        lists = np.unique(self.transactions["partitions_code"][self.transactions_of(id_code)])
+        members = {member for code in lists[lists >= 0].tolist() for member in self.labels.partition_lists[code]}
+        return {self.topic_partition(member)[0] for member in members}
+
     def spans_of(self, partition_code: int) -> Array:
         """Row numbers of a partition's spans, in the order of their markers, open ones last."""
         first, end = self.index.spans.get(partition_code, (0, 0))
@@ -163,6 +178,10 @@ class Story:
     def transactional_id(self, code: int) -> str:
         """Return the transactional.id behind a code."""
         return self.labels.transactional_ids[code]
+
+    def id_code(self, transactional_id: str | None) -> int:
+        """Return the code of a transactional.id, -1 where no row names it: a code without rows."""
+        return -1 if transactional_id is None else self.labels.id_codes.get(transactional_id, -1)
 
     def topic_partition(self, code: int) -> tuple[str, int]:
         """Return (topic, partition) behind a code."""
@@ -174,8 +193,9 @@ class Story:
 
     def latest_of(self, id_code: int) -> Array | None:
         """Return the latest row of an id."""
-        at = int(np.searchsorted(self.latest["id_code"], id_code))
-        return self.latest[at] if at < len(self.latest) and self.latest["id_code"][at] == id_code else None
+        codes = self.latest["id_code"]
+        at = int(np.searchsorted(codes, codes.dtype.type(id_code)))  # of its type, as above
+        return self.latest[at] if at < len(codes) and codes[at] == id_code else None
 
     def is_latest_known(self, latest: Array) -> bool:
         """Whether a row of `latest` is the id's last one for certain: nothing that was written behind it is lost."""

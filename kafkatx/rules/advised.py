@@ -104,8 +104,7 @@ def _latest_client(story: Story, transactional_id: str | None) -> ClientInstance
 
 def _timeout_of(story: Story, transactional_id: str) -> dict[str, int]:
     """transaction.timeout.ms as the coordinator recorded it for an id."""
-    names = story.labels.transactional_ids
-    latest = story.latest_of(names.index(transactional_id)) if transactional_id in names else None
+    latest = story.latest_of(story.id_code(transactional_id))
     known = latest is not None and latest["timeout_ms"] > 0
     return {"transaction.timeout.ms": int(latest["timeout_ms"])} if latest is not None and known else {}
 

@@ -192,9 +192,8 @@ def _touch(cause: Finding, since: int | None, until: int | None) -> bool:
 
 def _stretches(story: Story, effect: Finding) -> list[tuple[int | None, int | None]]:
     """The times of each thing that a finding is about: of timed-out transactions their own, else its whole span."""
-    if effect.rule == "transaction_timed_out" and effect.transactional_id in story.labels.transactional_ids:
-        code = story.labels.transactional_ids.index(effect.transactional_id)
-        rows = story.transactions_of(code)
+    if effect.rule == "transaction_timed_out":
+        rows = story.transactions_of(story.id_code(effect.transactional_id))
         rows = rows[story.endings.ended_by[rows] == EndedBy.timeout]
         t = story.transactions[rows]
         if len(t):

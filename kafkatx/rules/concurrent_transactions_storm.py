@@ -148,8 +148,7 @@ def _request(story: Story, storm: Storm) -> str:
 
 def _prepared(story: Story, name: str, until: int) -> Array | None:
     """The id's latest row if it waits for markers since before the storm's end: then that is what was answered."""
-    ids = story.labels.transactional_ids
-    latest = story.latest_of(ids.index(name)) if name in ids else None
+    latest = story.latest_of(story.id_code(name))
     if latest is None or int(latest["state"]) not in PREPARED:
         return None
     return latest if int(latest["timestamp"]) <= until + BROKERS_TOLERANCE_MS else None

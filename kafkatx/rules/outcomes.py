@@ -95,13 +95,13 @@ def outcome_of(story: Story, call: Call) -> Resolved:
 
 
 def _by_rows(story: Story, call: Call) -> Resolved | None:
-    names = story.labels.transactional_ids
-    if call.transactional_id is None or call.transactional_id not in names:
+    code = story.id_code(call.transactional_id)
+    if code < 0:
         return None
-    code = names.index(call.transactional_id)
     rows = [row for row in story.transactions_of(code).tolist() if _is_clients(story.transactions[row], call)]
     over = [row for row in rows if _was_over(story, story.transactions[row], call)]
-    later = [row for row in rows if row not in set(over)]
+    past = set(over)
+    later = [row for row in rows if row not in past]
     if later and _began_in_time(story, later[0], call):
         return _of_transaction(story, later[0])
     return _never_begun(story, call, code, over)

@@ -98,16 +98,19 @@ def check(story: Story) -> Iterator[Finding | NotCheckable]:
     """One finding for each id and kind of silence; one entry for what no client's log covers."""
     groups: dict[tuple[str, bool], list[_Case]] = {}
     alone: list[str] = []
+    if not story.logs.clients and not story.logs.has_side(Side.client):
+        return  # no client's log to be silent, nor one that covers some of the ids
+    windows = _Windows(story.logs)
     for transactional_id, lost in _lost(story):
         if is_frameworks(story, transactional_id):
             continue
         client = _client_of(story, transactional_id, lost)
-        case = _case(story.logs, client, lost) if client is not None else None
+        case = _case(story.logs, windows, client, lost) if client is not None else None
         if case is not None:
             groups.setdefault((transactional_id, bool(case.quiet)), []).append(case)
         elif client is None and not any(story.logs.clients_of(transactional_id)):
             alone.append(transactional_id)
-    for case in _by_logs_alone(story):
+    for case in _by_logs_alone(story, windows):
         groups.setdefault((case.client.transactional_id or "", True), []).append(case)
     for (transactional_id, is_shown), cases in groups.items():
         yield _finding(story, transactional_id, is_shown, cases)
@@ -151,8 +154,8 @@ def _lost_without_rows(story: Story) -> Iterator[tuple[str, _Lost]]:
 def _client_of(story: Story, transactional_id: str, lost: _Lost) -> ClientInstance | None:
     """The client instance whose transaction it was, if its log covers it: by witnesses, else by the last grant."""
     if lost.row >= 0:
-        number = int(story.witnesses.instance[lost.row])
-        owners = [client for client in story.logs.clients if client.number == number]
+        witnessed = story.logs.client(int(story.witnesses.instance[lost.row]))
+        owners = [witnessed] if witnessed is not None else []
     else:
         limit = lost.since + CLIENT_TOLERANCE_MS
         named = [client for client in story.logs.clients_of(transactional_id) if client.owns_producer_ids]
@@ -183,15 +186,15 @@ def _clock(logs: LogStory, client: ClientInstance) -> tuple[int, int]:
     return clock.skew_ms, min(CLIENT_TOLERANCE_MS, SHARED_CLOCK_MS + 4 * (clock.spread_ms or 0))
 
 
-def _case(logs: LogStory, client: ClientInstance, lost: _Lost) -> _Case | None:
+def _case(logs: LogStory, windows: _Windows, client: ClientInstance, lost: _Lost) -> _Case | None:
     """The silence about lost data, None where somebody was told or wanted it so."""
     skew, tolerance = _clock(logs, client)
     until = LATEST if lost.ended_by is EndedBy.timeout else lost.until + skew + CLIENT_TOLERANCE_MS
-    rows = _window(logs, client, lost.since + skew - tolerance, until)
-    levels, kinds = logs.events["level"][rows], logs.events["kind"][rows]
-    loud = (levels >= Level.warn) & ~np.isin(kinds, np.array(NO_FAILURE))
-    if loud.any():
+    since = lost.since + skew - tolerance
+    if windows.is_loud(client, since, until):
         return None
+    rows = windows.rows(client, since, until)
+    levels, kinds = logs.events["level"][rows], logs.events["kind"][rows]
     quiet = rows[np.isin(kinds, np.array(EXCEPTIONS)) & (levels >= 0)]
     called = rows[(kinds == EventKind.abort_called) & (logs.times[rows] <= lost.until + skew + tolerance)]
     closes = rows[kinds == EventKind.abort_on_close]
@@ -203,11 +206,51 @@ def _case(logs: LogStory, client: ClientInstance, lost: _Lost) -> _Case | None:
     return _Case(client, lost, (), tuple(closes.tolist()))
 
 
-def _window(logs: LogStory, client: ClientInstance, since: int, until: int) -> Array:
-    """Rows of the client, and those of its log that are nobody's (its application's), between two times."""
-    mine = logs.owners == client.number
-    of_source = (logs.events["source"] == client.source) & (logs.owners < 0)
-    return np.flatnonzero((mine | of_source) & (logs.times >= since) & (logs.times <= until))
+class _Windows:
+    """Lines of a client, and those of its log that are nobody's (its application's), between two times.
+
+    Each client's lines are put in the order of their times once, however many transactions it lost.
+    """
+
+    def __init__(self, logs: LogStory) -> None:
+        self.logs = logs
+        loud = (logs.events["level"] >= Level.warn) & ~np.isin(logs.events["kind"], np.array(NO_FAILURE))
+        self.loud: Array = loud
+        nobodys = np.flatnonzero(logs.owners < 0)
+        nobodys = nobodys[np.argsort(logs.events["source"][nobodys], kind="stable")]
+        sources, starts = np.unique(logs.events["source"][nobodys], return_index=True)
+        self.nobodys = dict(zip(sources.tolist(), np.split(nobodys, starts[1:]), strict=False))
+        self.known: dict[int, _Lines] = {}
+
+    def rows(self, client: ClientInstance, since: int, until: int) -> Array:
+        """Row numbers of the lines, in order."""
+        lines = self._lines(client)
+        first, end = np.searchsorted(lines.times, since), np.searchsorted(lines.times, until, "right")
+        return np.sort(lines.rows[first:end])
+
+    def is_loud(self, client: ClientInstance, since: int, until: int) -> bool:
+        """Whether a line among them is a warning that tells of a failure."""
+        times = self._lines(client).loud_times
+        return bool(np.searchsorted(times, since) < np.searchsorted(times, until, "right"))
+
+    def _lines(self, client: ClientInstance) -> _Lines:
+        if client.number not in self.known:
+            mine = np.array(client.rows, np.int64)
+            others = self.nobodys.get(client.source, mine[:0])
+            rows = np.concatenate((mine[self.logs.owners[mine] == client.number], others))
+            rows = rows[np.argsort(self.logs.times[rows], kind="stable")]
+            times = self.logs.times[rows]
+            self.known[client.number] = _Lines(rows, times, times[self.loud[rows]])
+        return self.known[client.number]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Rows and times of lines in the order of their times, and the times of the loud ones."""
+
+    rows: Array
+    times: Array
+    loud_times: Array
 
 
 def _can_tell(logs: LogStory, client: ClientInstance, lost: _Lost, is_closed: bool) -> bool:
@@ -218,9 +261,9 @@ def _can_tell(logs: LogStory, client: ClientInstance, lost: _Lost, is_closed: bo
     return says_calls and client.release >= SAYS_ABORT
 
 
-def _by_logs_alone(story: Story) -> Iterator[_Case]:
+def _by_logs_alone(story: Story, windows: _Windows) -> Iterator[_Case]:
     """Commits and aborts that threw, shown at INFO or below and nowhere louder, of ids of which no row is at hand."""
-    logs, known = story.logs, set(story.labels.transactional_ids)
+    logs, known = story.logs, story.labels.id_codes
     for client in logs.clients:
         name = client.transactional_id
         if name is None or name in known or is_frameworks(story, name):
@@ -229,9 +272,7 @@ def _by_logs_alone(story: Story) -> Iterator[_Case]:
         if not ended or any(failure.level > Level.info or failure.level < 0 for failure in client.failures):
             continue
         first, last = ended[0].at or 0, ended[-1].at or 0
-        rows = _window(logs, client, first - CLIENT_TOLERANCE_MS, last + CLIENT_TOLERANCE_MS)
-        loud = (logs.events["level"][rows] >= Level.warn) & ~np.isin(logs.events["kind"][rows], np.array(NO_FAILURE))
-        if not loud.any():
+        if not windows.is_loud(client, first - CLIENT_TOLERANCE_MS, last + CLIENT_TOLERANCE_MS):
             yield _Case(client, None, tuple(row for failure in ended for row in failure.rows or (failure.row,)), ())
 
 

@@ -239,8 +239,7 @@ def _waiting(story: Story) -> Iterator[Absence]:
 
 
 def _is_prepared(story: Story, name: str | None) -> bool:
-    ids = story.labels.transactional_ids
-    latest = story.latest_of(ids.index(name)) if name in ids else None
+    latest = story.latest_of(story.id_code(name))
     return latest is not None and int(latest["state"]) in PREPARED
 
 

@@ -108,8 +108,7 @@ def names_of(logs: LogStory) -> list[str]:
 
 def _has_rows(story: Story, name: str) -> bool:
     """Whether the coordinator's rows know an id: then they decide, and logs are their witnesses."""
-    ids = story.labels.transactional_ids
-    return name in ids and story.latest_of(ids.index(name)) is not None
+    return story.latest_of(story.id_code(name)) is not None
 
 
 def _rolled_back(story: Story, name: str) -> Iterator[LogEnding]:

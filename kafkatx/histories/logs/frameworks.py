@@ -1,11 +1,17 @@
-"""Which framework an id of a capture belongs to, from all signs that the capture holds."""
+"""Which framework an id of a capture belongs to, from all signs that the capture holds.
+
+Rules ask for the same ids again and again, so answers are kept with the story's logs, and what all ids share (names,
+settings, the words of a source) is gathered once.
+"""
 
 from __future__ import annotations
+
+from collections import defaultdict
 
 import numpy as np
 
 from kafkatx.histories.growing import Array
-from kafkatx.histories.logs.story import ClientInstance
+from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
 from kafkatx.terms.frameworks import Framework, Signs, recognise
 from kafkatx.terms.setting_names import kafka_name
@@ -19,49 +25,73 @@ def framework_of(story: Story, transactional_id: str | None, client: ClientInsta
     """Return the framework of a transactional.id; `client` is one of its instances, else all that bear the id count."""
     if transactional_id is None:
         return None
-    clients = [client] if client else list(story.logs.clients_of(transactional_id))
-    ids = story.labels.transactional_ids
-    return recognise(
-        Signs(
+    signs = story.logs.memo.get("frameworks")
+    if not isinstance(signs, _Shared):
+        signs = story.logs.memo["frameworks"] = _Shared(story)
+    return signs.framework(story, transactional_id, client)
+
+
+class _Shared:
+    """What the ids of a story have in common as signs, and the frameworks that were found with it."""
+
+    def __init__(self, story: Story) -> None:
+        ids, clients = story.labels.transactional_ids, story.logs.clients
+        self.siblings = [
+            *ids[:MOST_SIBLINGS],
+            *(one.transactional_id or "" for one in clients[:MOST_SIBLINGS]),
+        ]
+        self.words = {column: _by_source(story.logs, column) for column in ("logger", "group")}
+        self.values = _values(story.logs, (*PREFIXES, "group.id"))
+        self.found: dict[tuple[str, int | None], Framework | None] = {}
+
+    def framework(self, story: Story, transactional_id: str, client: ClientInstance | None) -> Framework | None:
+        """The framework behind an id, recognised the first time it is asked for."""
+        key = transactional_id, client.number if client is not None else None
+        if key not in self.found:
+            self.found[key] = recognise(self._signs(story, transactional_id, client))
+        return self.found[key]
+
+    def _signs(self, story: Story, transactional_id: str, client: ClientInstance | None) -> Signs:
+        clients = [client] if client else list(story.logs.clients_of(transactional_id))
+        return Signs(
             transactional_id,
             client_id=next((one.client_id for one in clients if one.client_id), None),
-            loggers=_strings(story, clients, "logger"),
-            topics=_topics(story, transactional_id),
-            groups=_strings(story, clients, "group") | _set_in(story, "group.id"),
-            siblings=[
-                *ids[:MOST_SIBLINGS],
-                *(one.transactional_id or "" for one in story.logs.clients[:MOST_SIBLINGS]),
-            ],
-            prefixes=_prefixes(story, transactional_id),
+            loggers=self._said("logger", clients),
+            topics=story.topics_of(story.id_code(transactional_id)),
+            groups=self._said("group", clients) | self.values["group.id"],
+            siblings=self.siblings,
+            prefixes=self._prefixes(transactional_id),
             implementation=next((one.implementation for one in clients if one.implementation != "unknown"), None),
         )
-    )
+
+    def _said(self, column: str, clients: list[ClientInstance]) -> set[str]:
+        """What stands in a column of the lines of the sources that these clients logged to."""
+        of_sources = self.words[column]
+        return {word for source in {client.source for client in clients} for word in of_sources.get(source, ())}
+
+    def _prefixes(self, transactional_id: str) -> dict[str, str]:
+        """The longest value of each setting that gives ids their beginning, of those that this id begins with."""
+        found = {
+            name: [value for value in self.values[name] if transactional_id.startswith(value)] for name in PREFIXES
+        }
+        return {name: max(values, key=len) for name, values in found.items() if values}
 
 
-def _strings(story: Story, clients: list[ClientInstance], column: str) -> set[str]:
-    """What stands in a column of the lines of the sources that these clients logged to."""
-    events: Array = story.logs.events
-    codes = events[f"{column}_code"][np.isin(events["source"], [client.source for client in clients])]
-    return {story.logs.facts.strings[code] for code in np.unique(codes).tolist() if code >= 0}
+def _by_source(logs: LogStory, column: str) -> dict[int, set[str]]:
+    """The strings in a column of the lines of each source."""
+    events: Array = logs.events
+    said = events[f"{column}_code"] >= 0
+    pairs = np.stack((events["source"][said], events[f"{column}_code"][said]), axis=1)
+    found: dict[int, set[str]] = defaultdict(set)
+    for source, code in np.unique(pairs, axis=0).tolist():
+        found[source].add(logs.facts.strings[code])
+    return found
 
 
-def _topics(story: Story, transactional_id: str) -> set[str]:
-    """Topics that the transactions of an id list."""
-    names = story.labels.transactional_ids
-    if transactional_id not in names:
-        return set()
-    rows = story.transactions[story.transactions_of(names.index(transactional_id))]
-    lists = {int(code) for code in np.unique(rows["partitions_code"]) if code >= 0}
-    return {story.topic_partition(member)[0] for code in lists for member in story.labels.partition_lists[code]}
-
-
-def _set_in(story: Story, name: str) -> set[str]:
-    return {
-        setting.value for setting in story.logs.facts.settings if kafka_name(setting.name) == name and setting.value
-    }
-
-
-def _prefixes(story: Story, transactional_id: str) -> dict[str, str]:
-    """The longest value of each setting that gives ids their beginning, of those that this id begins with."""
-    found = {name: [value for value in _set_in(story, name) if transactional_id.startswith(value)] for name in PREFIXES}
-    return {name: max(values, key=len) for name, values in found.items() if values}
+def _values(logs: LogStory, names: tuple[str, ...]) -> dict[str, set[str]]:
+    """What settings of these names are set to anywhere."""
+    found: dict[str, set[str]] = {name: set() for name in names}
+    for setting in logs.facts.settings:
+        if setting.value and (name := kafka_name(setting.name)) in found:
+            found[name].add(setting.value)
+    return found

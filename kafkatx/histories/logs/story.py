@@ -199,6 +199,14 @@ class LogStory:
                 found.setdefault(client.transactional_id, []).append(client)
         return found
 
+    def client(self, number: int) -> ClientInstance | None:
+        """The client instance of a number, None where there is none (-1)."""
+        return self._by_number.get(number)
+
+    @cached_property
+    def _by_number(self) -> dict[int, ClientInstance]:
+        return {client.number: client for client in self.clients}
+
     @cached_property
     def memo(self) -> dict[str, object]:
         """What histories work out of these logs once and several rules ask for, by name; empty in a replaced story."""

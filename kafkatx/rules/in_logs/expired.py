@@ -54,8 +54,7 @@ def met_by_client(story: Story, name: str) -> tuple[ClientInstance, Failure] | N
 
 def _goes_on(story: Story, name: str, client: ClientInstance, failure: Failure) -> bool:
     """Whether the coordinator's rows know the id under the same producer id after that: then nothing had expired."""
-    ids = story.labels.transactional_ids
-    latest = story.latest_of(ids.index(name)) if name in ids else None
+    latest = story.latest_of(story.id_code(name))
     if latest is None or latest["state"] < 0 or failure.at is None:
         return False
     return int(latest["producer_id"]) in client.producer_ids and int(latest["timestamp"]) > failure.at

@@ -72,17 +72,14 @@ class Case:
     @property
     def rows(self) -> list[int]:
         """Rows of the id's transactions in the table of transactions."""
-        names = self.story.labels.transactional_ids
-        if self.transactional_id not in names:
-            return []
-        found: list[int] = self.story.transactions_of(names.index(self.transactional_id)).tolist()
+        found: list[int] = self.story.transactions_of(self.story.id_code(self.transactional_id)).tolist()
         return found
 
     @property
     def has_run(self) -> bool:
         """Whether it got a producer id: then its settings (or whatever it ran with) were accepted."""
         given = any(one.producer_id >= 0 for client in self.clients for one in client.initialisations)
-        return given or self.transactional_id in self.story.labels.transactional_ids
+        return given or self.story.id_code(self.transactional_id) >= 0
 
     @property
     def timed_out(self) -> list[int]:
@@ -209,13 +206,7 @@ def _longest(owners: Array, begins: Array, ends: Array) -> tuple[int, int]:
 
 def sends_offsets(story: Story, transactional_id: str | None) -> bool:
     """Whether transactions of an id list partitions of `__consumer_offsets`."""
-    names = story.labels.transactional_ids
-    if transactional_id not in names:
-        return False
-    rows = story.transactions[story.transactions_of(names.index(transactional_id))]
-    lists = {int(code) for code in np.unique(rows["partitions_code"]) if code >= 0}
-    members = {member for code in lists for member in story.labels.partition_lists[code]}
-    return any(story.topic_partition(member)[0] == CONSUMER_OFFSETS for member in members)
+    return CONSUMER_OFFSETS in story.topics_of(story.id_code(transactional_id))
 
 
 @cache
