@@ -6,6 +6,7 @@ repeated or an overlapping file can't change it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 Range = tuple[int, int]
+BEFORE_ALL = -(1 << 62)
 
 MOST_RANGES = 1_000
 """Missing ranges kept of a partition; the last one is stretched over all that follow."""
@@ -91,14 +93,13 @@ class Holes:
 
 def left_over(lost: Iterable[Range], read: Iterable[Range]) -> list[Range]:
     """Return what of the lost ranges no other file has read."""
-    spans = sorted(read)
-    result: list[Range] = []
+    spans, result = deque(sorted(read)), list[Range]()
+    at = BEFORE_ALL
     for begin, end in sorted(lost):
-        at = begin
-        for first, behind in spans:
-            if first > at:
-                break
-            at = max(at, behind)
+        # What covers the begin of one range can't leave a gap below that of the next: no span is looked at twice.
+        at = max(at, begin)
+        while spans and spans[0][0] <= at:
+            at = max(at, spans.popleft()[1])
         if at < end:
             result.append((at, end))
     return result

@@ -40,6 +40,11 @@ class Stream:
             self.rows = next(self.chunks, None)
             self.ended = self.rows is None
 
+    def last(self, offset: str) -> int:
+        """Offset of the last row at hand, of a file that has not ended."""
+        assert self.rows is not None
+        return int(self.rows[offset][-1])
+
     def take(self, frontier: int, offset: str) -> Rows | None:
         """Remove and return the rows with an offset up to `frontier`."""
         if self.rows is None:
@@ -91,11 +96,14 @@ class _Ahead:
         self._streams = iter(streams)
         self.next = next(self._streams, None)
 
-    def begin_next(self, active: list[Stream]) -> None:
-        """Move the next stream, if there is one, to those that are read."""
-        if self.next is not None:
-            active.append(self.next)
-            self.next = next(self._streams, None)
+    def begin_next(self) -> Stream | None:
+        """Return the next stream, begun; None where it has no rows, or where there is none."""
+        begun = self.next
+        if begun is None:
+            return None
+        self.next = next(self._streams, None)
+        begun.load()
+        return None if begun.ended else begun
 
 
 @dataclass(slots=True)
@@ -118,7 +126,7 @@ class Merge:
         while waiting.next is not None or active:
             frontier = self._frontier(waiting, active)
             if frontier is None:
-                continue
+                break
             parts = [
                 (stream.source, rows)
                 for stream in active
@@ -131,17 +139,20 @@ class Merge:
         yield from self._last()
 
     def _frontier(self, waiting: _Ahead, active: list[Stream]) -> int | None:
-        """Offset up to which every file that can contribute is loaded; None when nothing is active yet or any more."""
+        """Offset up to which every file that can contribute is loaded; None when all have ended.
+
+        Thousands of pieces of a text may begin at one offset: none is looked at again because another one joins.
+        """
         for stream in active:
             stream.load()
         active[:] = [stream for stream in active if not stream.ended]
-        if not active:
-            waiting.begin_next(active)
-            return None
-        frontier = min(int(stream.rows[self.shape.offset][-1]) for stream in active if stream.rows is not None)
-        if waiting.next is not None and waiting.next.first_offset <= frontier:
-            waiting.begin_next(active)
-            return None
+        ends = [stream.last(self.shape.offset) for stream in active]
+        frontier = min(ends, default=None)
+        while waiting.next is not None and (frontier is None or waiting.next.first_offset <= frontier):
+            if (begun := waiting.begin_next()) is not None:
+                active.append(begun)
+                end = begun.last(self.shape.offset)
+                frontier = end if frontier is None else min(frontier, end)
         return frontier
 
     def _unite(self, parts: list[tuple[int, Rows]]) -> tuple[Rows, Any]:
