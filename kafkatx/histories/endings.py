@@ -13,7 +13,7 @@ refusal follows it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from typing import Any
 
@@ -97,6 +97,14 @@ class Endings:
     duration_ms: Any
     data_epoch: Any
 
+    def part(self, rows: slice) -> Endings:
+        """The endings of some rows: views, to be read and written."""
+        return Endings(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+
+AT_ONCE = 1 << 16
+"""Transactions whose endings are decided together: what that takes does not grow with their number."""
+
 
 def endings(transactions: Array, data_epoch: Array, release_raises_epoch: bool, one_clock: bool = False) -> Endings:
     """Decide every ending.
@@ -106,24 +114,43 @@ def endings(transactions: Array, data_epoch: Array, release_raises_epoch: bool, 
     that 0.11.0.0 and 0.11.0.1 are excluded; `one_clock` that all rows were written by one broker.
     """
     t = transactions
-    epoch = np.where(t["producer_epoch"] >= 0, t["producer_epoch"], data_epoch).astype(np.int64)
-    decision_epoch = np.where(t["decision_epoch"] >= 0, t["decision_epoch"], t["completion_epoch"]).astype(np.int64)
+    epoch = np.where(t["producer_epoch"] >= 0, t["producer_epoch"], data_epoch).astype(np.int32)
+    decision_epoch = np.where(t["decision_epoch"] >= 0, t["decision_epoch"], t["completion_epoch"])
+    protocol = _protocols(t, epoch, decision_epoch)
+    goes_on, count = _goes_on(t), len(t)
+    found = Endings(*np.zeros((3, count), np.int8), protocol, np.zeros(count, np.int64), epoch)
+    for first in range(0, count, AT_ONCE):
+        here = slice(first, first + AT_ONCE)
+        _decide(t[here], decision_epoch[here], goes_on[here], found.part(here), release_raises_epoch, one_clock)
+    return found
+
+
+def _protocols(t: Array, epoch: Any, decision_epoch: Any) -> Any:
+    """Protocol of every transaction, by the versions that its rows print, else by what its epochs do."""
     seen = (t["begin_version"] >= 0) | (t["begin_offset"] >= 0)
-    protocol = np.where(t["begin_version"] == 2, Protocol.v2, np.where(seen, Protocol.classic, Protocol.unknown))
-    protocol = np.where(~seen & (t["decision_version"] < 0) & (t["decision_offset"] >= 0), Protocol.classic, protocol)
-    listless = ~seen & (t["decision_version"] == 2) & (t["begin_offset"] < 0)
-    protocol = np.where(listless, Protocol.v2, protocol)
-    protocol = _by_commits(t, epoch, decision_epoch, protocol)
-    duration = np.where((t["decided_at"] >= 0) & (t["started_at"] >= 0), t["decided_at"] - t["started_at"], -1)
+    protocol = np.full(len(t), Protocol.unknown, np.int8)
+    protocol[seen] = Protocol.classic
+    protocol[t["begin_version"] == 2] = Protocol.v2
+    protocol[~seen & (t["decision_version"] < 0) & (t["decision_offset"] >= 0)] = Protocol.classic
+    protocol[~seen & (t["decision_version"] == 2) & (t["begin_offset"] < 0)] = Protocol.v2
+    return _by_commits(t, epoch, decision_epoch, protocol).astype(np.int8)
+
+
+def _decide(
+    t: Array, decision_epoch: Any, goes_on: Any, found: Endings, release_raises_epoch: bool, one_clock: bool
+) -> None:
+    """Write the endings of some transactions, given what is known of them: protocol and epoch of the data."""
+    known = (t["decided_at"] >= 0) & (t["started_at"] >= 0)
+    found.duration_ms[:] = np.where(known, t["decided_at"] - t["started_at"], -1)
     tolerance = np.where(_same_clock(t, one_clock), 0, BROKERS_TOLERANCE_MS)
     ended_by, verdict, reason = _of_aborts(
-        t, epoch, decision_epoch, protocol, duration, tolerance, release_raises_epoch
-    )
+        t, found.data_epoch, decision_epoch, goes_on, found.protocol, found.duration_ms, tolerance,
+        release_raises_epoch,
+    )  # fmt: skip
     aborted, committed = t["decision"] == PREPARE_ABORT, t["decision"] == PREPARE_COMMIT
-    ended_by = np.where(aborted, ended_by, np.where(committed, EndedBy.client, EndedBy.open))
-    verdict = np.where(aborted, verdict, Verdict.proved)
-    reason = np.where(aborted, reason, np.where(committed, Reason.commit, Reason.none))
-    return Endings(ended_by, verdict, reason, protocol, duration, epoch)
+    found.ended_by[:] = np.where(aborted, ended_by, np.where(committed, EndedBy.client, EndedBy.open))
+    found.verdict[:] = np.where(aborted, verdict, Verdict.proved)
+    found.reason[:] = np.where(aborted, reason, np.where(committed, Reason.commit, Reason.none))
 
 
 def _by_commits(t: Array, epoch: Any, decision_epoch: Any, protocol: Any) -> Any:
@@ -157,6 +184,7 @@ def _of_aborts(
     t: Array,
     epoch: Any,
     decision_epoch: Any,
+    goes_on: Any,
     protocol: Any,
     duration: Any,
     tolerance: Any,
@@ -183,7 +211,7 @@ def _of_aborts(
     )
     went_on_at_once = went_on & (gap <= PROMPT_RETRY_MS) & (duration <= timeout + CLEANUP_INTERVAL_MS)
     near = raised & (duration >= 0) & (timeout >= 0) & ~over & ~within & ~init
-    unseen = v2 & within & (t["next_state"] == NOTHING) & ~_goes_on(t)
+    unseen = v2 & within & (t["next_state"] == NOTHING) & ~goes_on
     answers = [
         (classic & ~raised & known & within, EndedBy.client, Verdict.proved, Reason.own_epoch),
         (
@@ -252,10 +280,15 @@ def testified(ended: Endings, seen: Witnesses, is_abort: Any) -> Endings:
     conditions = [answer[0] & is_abort for answer in answers]
     return replace(
         ended,
-        ended_by=np.select(conditions, [int(answer[1]) for answer in answers], base),
-        verdict=np.select(conditions, [int(answer[2]) for answer in answers], ended.verdict),
-        reason=np.select(conditions, [int(answer[3]) for answer in answers], why),
+        ended_by=_first(conditions, [answer[1] for answer in answers], base),
+        verdict=_first(conditions, [answer[2] for answer in answers], ended.verdict),
+        reason=_first(conditions, [answer[3] for answer in answers], why),
     )
+
+
+def _first(conditions: list[Any], values: list[Any], base: Any) -> Any:
+    """The value of the first condition that holds, of the type of `base`, which stands where none does."""
+    return np.select(conditions, [base.dtype.type(int(value)) for value in values], base)
 
 
 def _goes_on(t: Array) -> Any:
@@ -264,6 +297,8 @@ def _goes_on(t: Array) -> Any:
         return np.zeros(0, bool)
     partitions, place = np.unique(t["state_partition"], return_inverse=True)
     newest = np.full(len(partitions), -1, np.int64)
-    times = [t[name] for name in ("begin_timestamp", "decision_timestamp", "completion_timestamp", "next_timestamp")]
-    np.maximum.at(newest, place, np.max(times, axis=0))
+    last = t["begin_timestamp"].copy()
+    for name in ("decision_timestamp", "completion_timestamp", "next_timestamp"):
+        np.maximum(last, t[name], out=last)
+    np.maximum.at(newest, place, last)
     return (t["completion_timestamp"] >= 0) & (newest[place] > t["completion_timestamp"] + PROMPT_RETRY_MS)

@@ -39,6 +39,13 @@ class Participations:
     rows: Array
     owner: Array
 
+    def of(self, transaction: int) -> Array:
+        """The rows of one transaction."""
+        numbers = self.rows["transaction"]
+        bounds = np.array((transaction, transaction + 1), numbers.dtype)  # of another type all rows would be converted
+        first, end = np.searchsorted(numbers, bounds)
+        return self.rows[first:end]
+
 
 def participations(
     transactions: Array, spans: Array, partition_lists: list[tuple[int, ...]], at_hand: Array, tolerance_ms: int
@@ -56,9 +63,19 @@ def matched(transactions: Array, rows: Array, spans: Array, at_hand: Array, tole
 
     Partitions don't know each other here: those of one partition and its spans alone give the same for it.
     """
-    owner = np.full(len(spans), -1, np.int64)
+    owner = np.full(len(spans), -1, np.int32)
+    _match(transactions, rows, spans, owner, tolerance_ms)
+    rows["status"][(rows["status"] == Status.UNMARKED) & ~at_hand[rows["partition_code"]]] = Status.ELSEWHERE
+    ongoing = (rows["status"] == Status.UNMARKED) & (transactions["decision"][rows["transaction"]] < 0)
+    rows["status"][ongoing] = Status.ONGOING
+    _assign_data(transactions, rows, spans, owner)
+    return Participations(rows, owner)
+
+
+def _match(transactions: Array, rows: Array, spans: Array, owner: Array, tolerance_ms: int) -> None:
+    """Write marker and status of each row, and which spans are in dispute; what that takes is given back at the end."""
     groups = _groups(transactions, rows, spans)
-    forward, backward = np.full(len(rows), -1, np.int64), np.full(len(rows), -1, np.int64)
+    forward, backward = np.full(len(rows), -1, np.int32), np.full(len(rows), -1, np.int32)
     ordered_rows = np.ascontiguousarray(rows["transaction"][groups.row_order])
     match_groups.count(len(rows))
     match_groups(
@@ -75,14 +92,11 @@ def matched(transactions: Array, rows: Array, spans: Array, at_hand: Array, tole
     agreed = forward == backward
     _settle(transactions, ordered_rows, spans, groups, forward, backward, agreed, tolerance_ms)
     rows["marker"][groups.row_order] = np.where(agreed, forward, -1)
-    status = np.where(agreed, np.where(forward >= 0, Status.MARKED, Status.UNMARKED), Status.UNDECIDED)
+    status = np.full(len(rows), Status.UNDECIDED, np.int8)
+    status[agreed] = Status.UNMARKED
+    status[agreed & (forward >= 0)] = Status.MARKED
     rows["status"][groups.row_order] = status
-    rows["status"][(rows["status"] == Status.UNMARKED) & ~at_hand[rows["partition_code"]]] = Status.ELSEWHERE
-    ongoing = (rows["status"] == Status.UNMARKED) & (transactions["decision"][rows["transaction"]] < 0)
-    rows["status"][ongoing] = Status.ONGOING
     _mark_undecided(owner, forward, backward, agreed)
-    _assign_data(transactions, rows, spans, owner, groups)
-    return Participations(rows, owner)
 
 
 def listed(transactions: Array, partition_lists: list[tuple[int, ...]]) -> Array:
@@ -93,9 +107,10 @@ def listed(transactions: Array, partition_lists: list[tuple[int, ...]]) -> Array
     lists = transactions["partitions_code"]
     counts = np.where(lists >= 0, lengths[lists], 0)
     rows = np.zeros(int(counts.sum()), PARTICIPATION)
-    rows["transaction"] = np.repeat(np.arange(len(transactions)), counts)
-    within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    rows["partition_code"] = flat[np.repeat(begins[lists], counts) + within] if len(rows) else 0
+    rows["transaction"] = np.repeat(np.arange(len(transactions), dtype=np.int32), counts)
+    at = np.repeat(begins[lists] - (np.cumsum(counts) - counts), counts)
+    at += np.arange(len(rows))
+    rows["partition_code"] = flat[at] if len(rows) else 0
     rows["span"] = rows["marker"] = -1
     return rows
 
@@ -112,27 +127,36 @@ class _Groups:
 
 def _groups(transactions: Array, rows: Array, spans: Array) -> _Groups:
     """Sort both sides by (producer id, partition) and line up the groups that both have."""
-    producer_ids = transactions["producer_id"][rows["transaction"]]
-    place = np.where(spans["marker_offset"] >= 0, spans["marker_offset"], np.iinfo(np.int64).max)
-    row_order = np.lexsort((rows["transaction"], rows["partition_code"], producer_ids))
-    span_order = np.lexsort((place, spans["partition_code"], spans["producer_id"]))
-    keys = np.concatenate(
-        (
-            np.stack((producer_ids[row_order], rows["partition_code"][row_order].astype(np.int64)), 1),
-            np.stack((spans["producer_id"][span_order], spans["partition_code"][span_order].astype(np.int64)), 1),
-        )
+    row_order, row_begins, row_keys = _sorted(
+        transactions["producer_id"][rows["transaction"]], rows["partition_code"], rows["transaction"]
     )
-    numbers = _dense(keys)
-    row_keys, span_keys = numbers[: len(rows)], numbers[len(rows) :]
-    wanted = np.unique(row_keys)
+    place = np.where(spans["marker_offset"] >= 0, spans["marker_offset"], np.iinfo(np.int64).max)
+    span_order, span_begins, span_keys = _sorted(spans["producer_id"], spans["partition_code"], place)
+    numbers = _dense(np.concatenate((row_keys, span_keys)))
+    wanted, known = numbers[: len(row_keys)], numbers[len(row_keys) :]
+    bounds = np.append(span_begins, len(spans))
     return _Groups(
         row_order,
-        np.append(np.searchsorted(row_keys, wanted), len(rows)),
+        np.append(row_begins, len(rows)),
         span_order,
-        np.stack((np.searchsorted(span_keys, wanted), np.searchsorted(span_keys, wanted, "right")), 1)
-        if len(wanted)
-        else np.zeros((0, 2), np.int64),
+        np.stack((bounds[np.searchsorted(known, wanted)], bounds[np.searchsorted(known, wanted, "right")]), 1),
     )
+
+
+def _sorted(producer_ids: Array, partitions: Array, places: Array) -> tuple[Array, Array, Array]:
+    """Order by (producer id, partition, place); where each group begins in it, and its producer id and partition.
+
+    All that comes behind looks at groups: most evidence has far fewer of them than rows.
+    """
+    order = np.lexsort((places, partitions, producer_ids)).astype(np.int32)
+    is_first = np.ones(len(order), bool)
+    is_first[1:] = False
+    for column in (producer_ids, partitions):
+        ordered = column[order]
+        is_first[1:] |= ordered[1:] != ordered[:-1]
+    begins = np.flatnonzero(is_first)
+    first = order[begins]
+    return order, begins, np.stack((producer_ids[first], partitions[first].astype(np.int64)), 1)
 
 
 def _dense(keys: Array) -> Array:
@@ -177,18 +201,19 @@ def _mark_undecided(owner: Array, forward: Array, backward: Array, agreed: Array
         owner[side[~agreed & (side >= 0)]] = -2
 
 
-def _assign_data(transactions: Array, rows: Array, spans: Array, owner: Array, groups: _Groups) -> None:
+def _assign_data(transactions: Array, rows: Array, spans: Array, owner: Array) -> None:
     """Give every span with data its transaction.
 
     The span that a transaction's own marker ended is its data. Where that marker found nothing open, or where it is
     missing, the data
     are the span before it (or the open one) if its epoch is the transaction's and nobody else's marker claims it.
     """
-    marked = rows["marker"] >= 0
+    marked = np.flatnonzero(rows["marker"] >= 0)
     markers = rows["marker"][marked]
-    with_data = spans["first_offset"][markers] >= 0
-    rows["span"][np.flatnonzero(marked)[with_data]] = markers[with_data]
     owner[markers] = rows["transaction"][marked]
+    with_data = spans["first_offset"][markers] >= 0
+    rows["span"][marked[with_data]] = markers[with_data]
+    del marked, markers, with_data
     leftover = np.flatnonzero(
         (rows["span"] < 0) & (rows["status"] != Status.UNDECIDED) & (rows["status"] != Status.ELSEWHERE)
     )

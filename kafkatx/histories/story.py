@@ -296,6 +296,8 @@ def heard(story: Story, logs: LogFacts, log_zone_ms: int | None = None) -> Story
     """Lay logs beside a story that was told without any: clients, clocks, witnesses, and what those say of endings."""
     t, ids = story.transactions, story.labels.transactional_ids
     told = tell_logs(logs, References(story.initialisations, t, ids), log_zone_ms)
+    if not len(told.events):
+        return replace(story, logs=told, witnesses=nobody(len(t)))
     seen = witnesses(told, ends_of(t, story.endings.data_epoch, name_codes(told, ids)))
     ended = testified(story.endings, seen, t["decision"] == PREPARE_ABORT)
     return replace(story, endings=ended, logs=told, witnesses=seen)
@@ -339,7 +341,7 @@ def _stacked(parts: Sequence[CoordinatorHistory | PartitionSpans], name: str, dt
 
 def _data_epochs(count: int, spans: Array, parts: Participations) -> Array:
     """Epoch of each transaction's data as the partitions show it, -1 where none is at hand."""
-    epochs = np.full(count, -1, np.int64)
+    epochs = np.full(count, -1, np.int32)
     known = (parts.rows["span"] >= 0) & (parts.rows["status"] != Status.UNDECIDED)
     epochs[parts.rows["transaction"][known]] = spans["producer_epoch"][parts.rows["span"][known]]
     return epochs

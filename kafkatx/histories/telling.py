@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.events import Expiry, Initialisation, Leftover, LogLine, Marker, Outcome, Part, Transaction
 from kafkatx.histories.growing import Array
@@ -90,13 +88,8 @@ class Teller:
             rows_missing=bool(rows_missing(t)),
             records=int(amount.records[number]),
             bytes=int(amount.bytes[number]),
-            parts=tuple(self._part(part) for part in self._parts_of(number)),
+            parts=tuple(self._part(part) for part in self.story.parts.of(number)),
         )
-
-    def _parts_of(self, transaction: int) -> Array:
-        rows = self.story.parts.rows
-        first, end = np.searchsorted(rows["transaction"], [transaction, transaction + 1])
-        return rows[first:end]
 
     def _part(self, row: Array) -> Part:
         topic, partition = self.story.topic_partition(int(row["partition_code"]))

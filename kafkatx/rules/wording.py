@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
 from kafkatx.kernels.spans import BEFORE_LOG
@@ -159,9 +157,7 @@ def partition_name(story: Story, code: int) -> str:
 
 def parts_of(story: Story, transaction: int) -> Array:
     """Participations of a transaction."""
-    rows = story.parts.rows
-    first, end = np.searchsorted(rows["transaction"], [transaction, transaction + 1])
-    return rows[first:end]
+    return story.parts.of(transaction)
 
 
 def data_of(story: Story, transaction: int) -> list[Array]:

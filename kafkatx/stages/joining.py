@@ -96,7 +96,7 @@ class _Whole:
         of_data = [part for part in partitions if part.spans is not None]
         self.rows = listed(transactions, labels.partition_lists)
         self.rows["status"] = Status.ELSEWHERE
-        self.owner = np.full(len(spans), -1, np.int64)
+        self.owner = np.full(len(spans), -1, np.int32)
         self._placed = np.zeros(len(self.rows), bool)
         self._code_of = {key: code for code, key in enumerate(labels.topic_partitions)}
         self._key = _key(self.rows["transaction"], self.rows["partition_code"])
