@@ -20,7 +20,7 @@ import numpy as np
 from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.ends import Ends, name_codes
-from kafkatx.histories.logs.hearing import Witnesses
+from kafkatx.histories.logs.hearing import Witnesses, nobody
 from kafkatx.histories.logs.story import ClientInstance
 from kafkatx.histories.logs.witnesses import witnesses
 from kafkatx.histories.story import Story
@@ -68,6 +68,9 @@ def _decided(story: Story) -> DataEndings:
     """Decide every one of them."""
     spans, owner = story.spans, story.parts.owner
     numbers = np.flatnonzero((owner == -1) & (spans["first_offset"] >= 0) & (spans["marker_kind"] == ABORT))
+    if not len(numbers):  # of most evidence all rows are at hand, and what follows looks at every span
+        empty = np.zeros(0, np.int64)
+        return DataEndings(numbers, empty, empty, empty, np.zeros(0, bool), empty, nobody(0))
     chosen = spans[numbers]
     named = np.isin(chosen["producer_id"], _named(story))
     by_operator = named & _is_operators(story, chosen)

@@ -57,9 +57,9 @@ def check(story: Story) -> Iterator[Finding | NotCheckable]:
     whole = (t["flags"][rows["transaction"]] & AFTER_HOLE) == 0
     unmarked = (rows["status"] == Status.UNMARKED) & (t["decision"][rows["transaction"]] == COMMIT) & whole
     candidates = np.flatnonzero(completed & (ended_otherwise | unmarked))
-    for transaction in np.unique(rows["transaction"][candidates]):
-        parts = [rows[number] for number in candidates if rows["transaction"][number] == transaction]
-        yield from _judged(story, int(transaction), parts)
+    transactions, begins = np.unique(rows["transaction"][candidates], return_index=True)
+    for transaction, numbers in zip(transactions.tolist(), np.split(candidates, begins[1:]), strict=False):
+        yield from _judged(story, transaction, [rows[number] for number in numbers])
 
 
 def _judged(story: Story, transaction: int, parts: list[Array]) -> Iterator[Finding | NotCheckable]:

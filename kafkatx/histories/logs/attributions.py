@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from kafkatx.histories.growing import Array
+from kafkatx.histories.logs.candidates import Fitting, Told
 from kafkatx.histories.logs.story import LogStory
 from kafkatx.terms.events import EventKind, Side
 
@@ -86,6 +87,7 @@ class _Work:
         unsure = (e["side"] == Side.unknown) & (e["kind"] <= ABOUT_CLIENTS)
         self.mine = np.flatnonzero((e["side"] == Side.client) | unsure)
         self.of_thread = self._clients_of_threads()
+        self._fits: dict[tuple[int, bool], Fitting] = {}
 
     def _clients_of_threads(self) -> Array:
         """Code of the client.id that the name of each thread holds, -1 for none; by the thread's code, one behind."""
@@ -237,22 +239,40 @@ class _Work:
         is_consumer = "Consumer" in (detail or "")
         fits = [
             number
-            for one, number in self.numbers.items()
-            if one.source == source
-            and one.is_consumer == is_consumer
+            for one, number in {
+                **self._called.get((source, "client", client), {}),
+                **self._called.get((source, "id", name), {}),
+            }.items()
+            if one.is_consumer == is_consumer
             and (one.client_id == client or client < 0 or one.client_id < 0)
             and (one.transactional_id == name or (name < 0 and "transactional.id" not in names))
             and ((client >= 0 and one.client_id == client) or (name >= 0 and one.transactional_id == name))
         ]
         return fits[0] if len(fits) == 1 else -1
 
+    @cached_property
+    def _called(self) -> dict[tuple[int, str, int], dict[Client, int]]:
+        """Clients with their numbers by source and client.id, and by source and transactional.id; none changes then."""
+        found: dict[tuple[int, str, int], dict[Client, int]] = defaultdict(dict)
+        for one, number in self.numbers.items():
+            if one.client_id >= 0:
+                found[one.source, "client", one.client_id][one] = number
+            if one.transactional_id >= 0:
+                found[one.source, "id", one.transactional_id][one] = number
+        return found
+
     def by_surroundings(self) -> None:
         """Give nameless lines by thread, by exception, by topic, or since only one client is there."""
+        known: dict[tuple[int, bool, int], int | None] = {}
         for row in self._nameless():
-            source = int(self.story.events["source"][row])
-            named = self._named_in_text(row, self._fitting(source, self._is_consumers(row)))
+            source, trace = int(self.story.events["source"][row]), int(self.story.events["trace_code"][row])
+            of = source, self._is_consumers(row), trace  # what one trace says is looked up once in a source
+            if of not in known:
+                known[of] = self._named_in_text(row, self._fitting(source, of[1]).numbers)
+            named = known[of]
             self.owners[row] = -1 if named is None else named
         self.__dict__.pop("_of_source", None)
+        self._fits.clear()
         for row in self._nameless():
             self.owners[row] = self._surrounded(row, int(self.story.events["source"][row]))
 
@@ -260,25 +280,28 @@ class _Work:
         rows: list[int] = self.mine[self.owners[self.mine] < 0].tolist()
         return [row for row in rows if self.story.kind(row) not in OPENING]
 
-    def _fitting(self, source: int, is_consumers: bool) -> list[int]:
-        here = self._of_source.get(source, [])
-        return [number for number in here if self.clients[number].is_consumer == is_consumers]
+    def _fitting(self, source: int, is_consumers: bool) -> Fitting:
+        if (source, is_consumers) not in self._fits:
+            here = self._of_source.get(source, [])
+            numbers = [number for number in here if self.clients[number].is_consumer == is_consumers]
+            transactional = [number for number in numbers if self.clients[number].transactional_id >= 0]
+            self._fits[source, is_consumers] = Fitting(numbers, frozenset(numbers), transactional)
+        return self._fits[source, is_consumers]
 
     def _surrounded(self, row: int, source: int) -> int:
         is_consumers = self._is_consumers(row)
         fitting = self._fitting(source, is_consumers)
-        if not fitting:
+        if not fitting.numbers:
             return self._number(Client(source, -1, -1, is_consumers))
         thread = self._of_thread.get((source, int(self.story.events["thread_code"][row])), set())
-        transactional = [number for number in fitting if self.clients[number].transactional_id >= 0]
-        chosen: Iterable[Iterable[int]] = (
-            thread & set(fitting),
-            fitting,
-            transactional if self._is_transactional(row) else (),
-            self._telling_the_same(row) & set(fitting),
+        chosen: Iterable[Collection[int]] = (
+            thread & fitting.set,
+            fitting.numbers,
+            fitting.transactional if self._is_transactional(row) else (),
+            self._telling_the_same(row, is_consumers),
             self._writing_to(row, source),
         )
-        return next((only[0] for candidates in chosen if len(only := list(candidates)) == 1), -1)
+        return next((next(iter(candidates)) for candidates in chosen if len(candidates) == 1), -1)
 
     def _named_in_text(self, row: int, fitting: list[int]) -> int | None:
         trace = self.story.trace(row)
@@ -327,25 +350,29 @@ class _Work:
             found[source, thread].add(owner)
         return found
 
-    def _telling_the_same(self, row: int) -> set[int]:
-        """Clients with a line of the same exception within a second."""
+    def _telling_the_same(self, row: int, is_consumers: bool) -> tuple[int, ...]:
+        """The only client of a kind with a line of the same exception within a second; none where there are several."""
         name, at, source = self._exception(row), int(self.story.times[row]), int(self.story.events["source"][row])
-        near = [
-            (other, time)
-            for other, time in self._exceptions.get((source, name), [])
-            if at >= 0 and abs(time - at) <= SAME_EXCEPTION_MS
-        ]
-        return {int(self.owners[other]) for other, _ in near}
+        told = self._exceptions.get((source, name, is_consumers))
+        if told is None or at < 0:
+            return ()
+        first = int(np.searchsorted(told.times, at - SAME_EXCEPTION_MS))
+        end = int(np.searchsorted(told.times, at + SAME_EXCEPTION_MS, "right"))
+        is_one = first < end and told.changes[first] == told.changes[end - 1]
+        return (int(told.owners[first]),) if is_one else ()
 
     @cached_property
-    def _exceptions(self) -> dict[tuple[int, str], list[tuple[int, int]]]:
-        """Rows and times of exceptions that are somebody's, by source and class."""
+    def _exceptions(self) -> dict[tuple[int, str, bool], Told]:
+        """Exceptions that are somebody's, by source, class, and whether their clients are consumers."""
         e, found = self.story.events, defaultdict(list)
         rows = self.mine[(self.owners[self.mine] >= 0) & ((e["trace_code"] >= 0) | (e["error_code"] >= 0))[self.mine]]
         for row in rows.tolist():
             if (name := self._exception(row)) and self.story.times[row] >= 0:
-                found[int(e["source"][row]), name].append((row, int(self.story.times[row])))
-        return found
+                source, owner = int(e["source"][row]), int(self.owners[row])
+                is_consumer = self.clients[owner].is_consumer
+                if owner in self._fitting(source, is_consumer).set:
+                    found[source, name, is_consumer].append((int(self.story.times[row]), owner))
+        return {key: Told.of(told) for key, told in found.items()}
 
     def _exception(self, row: int) -> str:
         trace = self.story.trace(row)

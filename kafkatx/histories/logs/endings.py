@@ -66,8 +66,9 @@ def log_endings(story: Story) -> list[LogEnding]:
 def _log_endings(story: Story) -> list[LogEnding]:
     found: list[LogEnding] = []
     stretches = downs(story.logs).seen
+    used = set(story.witnesses.rollback.tolist())
     for name in names_of(story.logs):
-        rolled_back = list(_rolled_back(story, name))
+        rolled_back = list(_rolled_back(story, name, used))
         if _has_rows(story, name):
             found += rolled_back
             continue
@@ -111,9 +112,8 @@ def _has_rows(story: Story, name: str) -> bool:
     return story.latest_of(story.id_code(name)) is not None
 
 
-def _rolled_back(story: Story, name: str) -> Iterator[LogEnding]:
-    logs, used = story.logs, set(story.witnesses.rollback.tolist())
-    granted = grants(logs, name)
+def _rolled_back(story: Story, name: str, used: set[int]) -> Iterator[LogEnding]:
+    logs, granted = story.logs, grants(story.logs, name)
     for row in rows_about(logs, name, EventKind.timeout_rollback).tolist():
         at = int(logs.times[row])
         if row in used or at < 0:
