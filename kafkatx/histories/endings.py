@@ -118,7 +118,8 @@ def endings(transactions: Array, data_epoch: Array, release_raises_epoch: bool, 
     decision_epoch = np.where(t["decision_epoch"] >= 0, t["decision_epoch"], t["completion_epoch"])
     protocol = _protocols(t, epoch, decision_epoch)
     goes_on, count = _goes_on(t), len(t)
-    found = Endings(*np.zeros((3, count), np.int8), protocol, np.zeros(count, np.int64), epoch)
+    ended_by, verdict, reason = np.zeros((3, count), np.int8)
+    found = Endings(ended_by, verdict, reason, protocol, np.zeros(count, np.int64), epoch)
     for first in range(0, count, AT_ONCE):
         here = slice(first, first + AT_ONCE)
         _decide(t[here], decision_epoch[here], goes_on[here], found.part(here), release_raises_epoch, one_clock)

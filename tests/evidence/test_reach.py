@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkatx.evidence.reach import MOST_RANGES, FileReach, Holes, left_over
+from tests.work import lines_run
 
 
 def fed(rows, explained_below=0, begin=-1, cuts=()):
@@ -79,3 +80,27 @@ def test_what_another_copy_has_read_is_not_lost():
     assert left_over([(5, 10)], [(0, 7), (7, 10)]) == []
     assert left_over([(5, 10)], [(0, 7), (8, 20)]) == [(7, 10)]
     assert left_over([(5, 10), (30, 31)], []) == [(5, 10), (30, 31)]
+
+
+def one_by_one(lost, read):
+    """What is left of lost ranges above the stretch of offsets that were read from their begin on."""
+    left = []
+    for begin, end in sorted(lost):
+        at = begin
+        while any(first <= at < behind for first, behind in read):
+            at += 1
+        left += [(at, end)] if at < end else []
+    return left
+
+
+RANGES = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 6)).map(lambda one: (one[0], sum(one))), max_size=12)
+
+
+@given(RANGES, RANGES)
+def test_what_is_left_over_is_what_goes_on_behind_what_was_read(lost, read):
+    assert left_over(lost, read) == one_by_one(lost, read)
+
+
+def test_four_times_as_many_losses_in_four_times_as_many_files_are_four_times_the_work():
+    few, many = ([(5, 6)] * count for count in (100, 400))
+    assert lines_run(lambda: left_over(many, many)) < 5 * lines_run(lambda: left_over(few, few))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from kafkatx.kernels.rows import BATCH
 from kafkatx.segments.merging import BATCH_SHAPE, BEGIN, Merge, Stream, in_order
+from tests.work import lines_run
 
 
 def row(base_offset, last_offset=None, *, records=None, epoch=0, crc=None, **fields):
@@ -197,3 +198,9 @@ def test_the_list_of_diverged_rows_is_bounded(monkeypatch):
     monkeypatch.setattr(merging, "MOST_DIVERGED", 3)
     _, diverged = merge([row(number, crc=1) for number in range(50)], [row(number, epoch=1) for number in range(50)])
     assert len(diverged) == 3
+
+
+def test_four_times_as_many_pieces_of_one_batch_are_four_times_the_work():
+    few, many = ([log([1])] * count for count in (100, 400))
+    assert offsets(merge(*many)[0]) == [0]
+    assert lines_run(lambda: merge(*many)) < 5 * lines_run(lambda: merge(*few))

@@ -263,14 +263,14 @@ class _Work:
 
     def by_surroundings(self) -> None:
         """Give nameless lines by thread, by exception, by topic, or since only one client is there."""
-        known: dict[tuple[int, bool, int], int | None] = {}
+        known: dict[tuple[int, bool, int], int] = {}
         for row in self._nameless():
             source, trace = int(self.story.events["source"][row]), int(self.story.events["trace_code"][row])
             of = source, self._is_consumers(row), trace  # what one trace says is looked up once in a source
             if of not in known:
-                known[of] = self._named_in_text(row, self._fitting(source, of[1]).numbers)
-            named = known[of]
-            self.owners[row] = -1 if named is None else named
+                named = self._named_in_text(row, self._fitting(source, of[1]).numbers)
+                known[of] = -1 if named is None else named
+            self.owners[row] = known[of]
         self.__dict__.pop("_of_source", None)
         self._fits.clear()
         for row in self._nameless():

@@ -1,0 +1,114 @@
+"""What a story of many transactions takes: bytes of a transaction, and work that is done once an id."""
+
+import numpy as np
+
+from kafkatx.histories import participations
+from kafkatx.histories.coordinator import CoordinatorHistory
+from kafkatx.histories.logs import frameworks
+from kafkatx.histories.participations import Status
+from kafkatx.histories.spans import PartitionSpans
+from kafkatx.histories.story import CaptureFacts, Horizon, Labels, tell
+from kafkatx.kernels.rows import INITIALISATION, LATEST, ODDITY, SPAN, TRANSACTION
+from kafkatx.kernels.spans import new_horizon
+from kafkatx.rules import atomicity_violation
+from tests.work import highest_bytes, lines_run
+
+TRANSACTIONS = 100_000
+PARTITIONS = 2
+PRODUCERS = 64
+BYTES_A_TRANSACTION = 400
+"""Beside its own row and those of its spans."""
+
+
+def history(count):
+    """Committed transactions of some ids in turns; each lists both partitions."""
+    rows = np.zeros(count, TRANSACTION)
+    for name in TRANSACTION.names:
+        rows[name] = -1
+    number = np.arange(count)
+    rows["id_code"] = number % PRODUCERS
+    rows["producer_id"] = rows["completed_producer_id"] = 1_000 + number % PRODUCERS
+    rows["producer_epoch"] = rows["decision_epoch"] = rows["completion_epoch"] = 0
+    rows["started_at"] = rows["begin_timestamp"] = 1_000 * number
+    rows["decided_at"] = rows["decision_timestamp"] = 1_000 * number + 100
+    rows["completion_timestamp"], rows["timeout_ms"] = 1_000 * number + 300, 60_000
+    rows["begin_offset"], rows["decision_offset"], rows["completion_offset"] = (
+        3 * number,
+        3 * number + 1,
+        3 * number + 2,
+    )
+    rows["decision"], rows["partitions_code"], rows["state_partition"], rows["flags"] = 2, 0, 0, 0
+    nothing = (np.zeros(0, dtype) for dtype in (INITIALISATION, ODDITY, LATEST))
+    return CoordinatorHistory(0, rows, *nothing, 0, 3 * count, -1, 1_000 * count, 0, 3 * count)
+
+
+def spans(count, code):
+    """A span of one batch, ended by COMMIT, of each of the transactions."""
+    rows, number = np.zeros(count, SPAN), np.arange(count)
+    rows["producer_id"], rows["partition_code"] = 1_000 + number % PRODUCERS, code
+    rows["first_offset"] = rows["last_offset"] = 2 * number
+    rows["first_timestamp"] = rows["last_timestamp"] = 1_000 * number + 50
+    rows["marker_offset"], rows["marker_timestamp"], rows["marker_kind"] = 2 * number + 1, 1_000 * number + 200, 1
+    rows["previous_marker_offset"] = rows["previous_marker_timestamp"] = -1
+    rows["records"] = rows["batches"] = 1
+    return PartitionSpans(rows, new_horizon()[0])
+
+
+def told(made, *partitions):
+    """The story of such transactions; they are made here if only their number is given."""
+    coordinator = made if isinstance(made, CoordinatorHistory) else history(made)
+    count = len(coordinator.transactions)
+    labels = Labels([f"orders-{n}" for n in range(PRODUCERS)], [("orders", 0), ("orders", 1)], [(0, 1)])
+    capture = CaptureFacts("c", None, "", 1, 1_000 * count, True)
+    return tell(capture, labels, [coordinator], list(partitions), {0: horizon(0), 1: horizon(1)}, {})
+
+
+def horizon(code):
+    """A whole partition."""
+    return Horizon(
+        code, "orders", code, 0, 1 << 40, 1 << 40, -1, 1, False, False, False, 0, 1 << 50, 1 << 50, 0, 0, 0, 0
+    )
+
+
+def test_the_transactions_made_here_are_matched_with_their_data():
+    story = told(1_000, spans(1_000, 0), spans(1_000, 1))
+    assert (story.parts.rows["status"] == Status.MARKED).all()
+    assert story.parts.owner.tolist() == [*range(1_000), *range(1_000)]
+    assert story.parts.of(7)["span"].tolist() == [7, 1_007]
+
+
+class Paired:
+    """Stands for the kernel that matches: of these transactions each has one span, in the order of both."""
+
+    def __call__(self, transactions, rows, row_bounds, spans, span_order, span_bounds, tolerance, forward, backward):
+        forward[:] = backward[:] = span_order
+
+    def count(self, rows):
+        """Nothing to compile."""
+
+
+def test_a_story_takes_few_bytes_a_transaction_at_its_highest(monkeypatch):
+    monkeypatch.setattr(participations, "match_groups", Paired())
+
+    def highest(count):
+        made = [history(count), *(spans(count, code) for code in range(PARTITIONS))]
+        return highest_bytes(lambda: told(*made))
+
+    assert highest(2 * TRANSACTIONS) - highest(TRANSACTIONS) < BYTES_A_TRANSACTION * TRANSACTIONS
+
+
+def test_a_framework_is_recognised_once_an_id(monkeypatch):
+    story, asked = told(1_000, spans(1_000, 0), spans(1_000, 1)), []
+    monkeypatch.setattr(frameworks, "recognise", asked.append)
+    for _ in range(3):
+        for name in story.labels.transactional_ids:
+            frameworks.framework_of(story, name)
+    assert len(asked) == PRODUCERS
+
+
+def test_four_times_as_many_transactions_without_their_markers_are_four_times_the_work():
+    def judged(count):
+        story = told(count, spans(count, 0), spans(0, 1))
+        return lines_run(lambda: list(atomicity_violation.check(story)))
+
+    assert 0 < judged(400) < 5 * judged(100)
