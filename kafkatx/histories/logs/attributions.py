@@ -265,10 +265,10 @@ class _Work:
         """Give nameless lines by thread, by exception, by topic, or since only one client is there."""
         known: dict[tuple[int, bool, int], int] = {}
         for row in self._nameless():
-            source, trace = int(self.story.events["source"][row]), int(self.story.events["trace_code"][row])
+            source, trace = (int(self.story.events[column][row]) for column in ("source", "trace_code"))
             of = source, self._is_consumers(row), trace  # what one trace says is looked up once in a source
             if of not in known:
-                named = self._named_in_text(row, self._fitting(source, of[1]).numbers)
+                named = self._named_in_text(row, self._fitting(*of[:2]).numbers)
                 known[of] = -1 if named is None else named
             self.owners[row] = known[of]
         self.__dict__.pop("_of_source", None)
@@ -358,8 +358,7 @@ class _Work:
             return ()
         first = int(np.searchsorted(told.times, at - SAME_EXCEPTION_MS))
         end = int(np.searchsorted(told.times, at + SAME_EXCEPTION_MS, "right"))
-        is_one = first < end and told.changes[first] == told.changes[end - 1]
-        return (int(told.owners[first]),) if is_one else ()
+        return (int(told.owners[first]),) if first < end and told.changes[first] == told.changes[end - 1] else ()
 
     @cached_property
     def _exceptions(self) -> dict[tuple[int, str, bool], Told]:
