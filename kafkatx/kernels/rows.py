@@ -85,6 +85,29 @@ transactional.ids and partition lists of the reader; -1: a null partition list, 
 NOT_PRINTED = -2
 """`started_at` of a coordinator's row whose text does not say when the transaction began, nor do the rows before it."""
 
+COMMIT = np.dtype(
+    [
+        ("record_row", "i8"),
+        ("committed_offset", "i8"),
+        ("committed_at", "i8"),
+        ("expires_at", "i8"),
+        ("group_start", "i4"),
+        ("group_length", "i4"),
+        ("topic_start", "i4"),
+        ("topic_length", "i4"),
+        ("metadata_start", "i4"),
+        ("metadata_length", "i4"),
+        ("topic_id_start", "i4"),
+        ("partition", "i4"),
+        ("leader_epoch", "i4"),
+        ("value_version", "i2"),
+        ("is_tombstone", "i1"),
+    ],
+    align=True,
+)
+"""An offset commit of `__consumer_offsets` (formats/schemas/group_coordinator.txt). `record_row` indexes the RECORD
+rows that it was read from, `*_start` their buffer; a length or start of -1 is "none"."""
+
 PRODUCER = np.dtype(
     [
         ("producer_id", "i8"),

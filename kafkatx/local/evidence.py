@@ -17,6 +17,7 @@ from kafkatx.segments.names import Names
 from kafkatx.sources.states import FileState, file_states
 from kafkatx.stages import table_damage as beside
 from kafkatx.stages import table_files as files
+from kafkatx.stages import table_internal as internal
 from kafkatx.stages import table_logs as log_tables
 from kafkatx.stages import table_stories as stories
 from kafkatx.stages import table_texts as texts
@@ -110,6 +111,8 @@ class Evidence:
             ),
             "aborted_transactions": lambda: beside.aborted_table(met()),
             "producer_states": lambda: beside.producer_table(met()),
+            "offset_commits": lambda: internal.commit_table(met()),
+            "cluster_events": lambda: internal.event_table(met()),
             "log_events": lambda: log_tables.event_table(met()),
             "settings": lambda: settings_table(found.captures),
             "damage": lambda: beside.damage_table(met(), verify),

@@ -15,9 +15,9 @@ from typing import Any
 
 from kafkatx.formats.layout import Malformed
 from kafkatx.formats.message_schemas import Message, by_name, by_number
-from kafkatx.formats.messages import read_message, read_uvarint
+from kafkatx.formats.messages import read_message
+from kafkatx.formats.metadata_log import read_metadata_record
 from kafkatx.terms.java_text import java_text
-from kafkatx.terms.secrets import HIDDEN, is_secret
 
 Decoded = tuple[Any, Any]
 """Key and value as text or as Content; None where nothing is printed."""
@@ -36,7 +36,6 @@ class Content(dict[str, Any]):
 
 
 DELETED = "<DELETE>"
-METADATA_FRAME_VERSION = 1
 REMEMBERED_KEYS = 10_000
 
 
@@ -116,47 +115,28 @@ def _int16(data: bytes, what: str) -> int:
 
 def metadata_decoder() -> Decoder:
     """Return the decoder of `__cluster_metadata` and of KRaft's snapshots."""
-    records = by_number("cluster_metadata", "record")
 
     def decode(key: bytes | None, value: bytes | None, offset: int) -> Decoded:
         try:
-            return None, _read_metadata(records, value or b"")
+            return None, _read_metadata(value or b"")
         except Malformed as error:
             return None, Problem(f"Error at {offset}, skipping. {error}")
 
     return decode
 
 
-def _read_metadata(records: dict[int, Message], data: bytes) -> Content:
-    try:
-        frame, at = read_uvarint(data, 0)
-        number, at = read_uvarint(data, at)
-        version, at = read_uvarint(data, at)
-    except IndexError:
-        raise Malformed("The frame of a metadata record ends early.") from None
-    if frame != METADATA_FRAME_VERSION:
-        raise Malformed(f"Unsupported frame version {frame}.")
-    if number not in records:
-        raise Malformed(f"Unknown metadata id {number}")
-    message = records[number]
-    fields, behind = read_message(message, version, data, at)
-    if behind != len(data):
-        raise Malformed(f"Found {len(data) - behind} byte(s) of garbage after {message.name}")
-    _hide(message.name, fields)
-    return Content(type=record_type(message.name), version=version, data=fields)
+def _read_metadata(data: bytes) -> Content:
+    found = read_metadata_record(data)
+    if found.name is None:
+        raise Malformed(f"Unknown metadata id {found.number}")
+    if found.fields is None:
+        raise Malformed(f"{found.name} has no version {found.version}")
+    return Content(type=record_type(found.name), version=found.version, data=found.fields)
 
 
 def record_type(name: str) -> str:
     """Return the name of a metadata record type: `NoOpRecord` is NO_OP_RECORD."""
     return re.sub(r"(?<!^)([A-Z])", r"_\1", name).upper()
-
-
-def _hide(name: str, fields: dict[str, Any]) -> None:
-    """Replace what nobody should see of a metadata record."""
-    if name == "ConfigRecord" and fields["value"] and is_secret(fields["name"]):
-        fields["value"] = HIDDEN
-    if name == "UserScramCredentialRecord":
-        fields |= dict.fromkeys(("salt", "storedKey", "serverKey"), HIDDEN)
 
 
 def integer_text(data: bytes) -> str:

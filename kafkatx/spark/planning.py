@@ -35,7 +35,12 @@ OF_A_KIND = {
     "aborted_transactions": (Kind.TXNINDEX,),
     "producer_states": (Kind.SNAPSHOT,),
     "log_events": (Kind.TEXT_LOG,),
-    "damage": (*LOGS, Kind.TXNINDEX, Kind.SNAPSHOT),
+    "damage": (*LOGS, Kind.TXNINDEX, Kind.SNAPSHOT, Kind.METADATA_SNAPSHOT),
+}
+OF_A_TOPIC: dict[str, Callable[[Source], bool]] = {
+    "transaction_states": lambda source: source.is_state_log,
+    "offset_commits": lambda source: source.has_commits,
+    "cluster_events": lambda source: source.has_metadata,
 }
 OF_TEXTS = (Kind.TEXT_LOG, Kind.SETTINGS)
 
@@ -138,8 +143,8 @@ def _has_rows(table: str, source: Source) -> bool:
     """Whether a file may have rows of a table."""
     if table in OF_A_KIND:
         return source.item.kind in OF_A_KIND[table] and not source.item.left_out
-    if table == "transaction_states":
-        return source.is_state_log
+    if table in OF_A_TOPIC:
+        return OF_A_TOPIC[table](source)
     return source.is_log or table == "files"
 
 

@@ -21,7 +21,7 @@ from kafkatx.terms.errors import UsageError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-IN_STRETCHES = ("batches", "markers", "records", "transaction_states")
+IN_STRETCHES = ("batches", "markers", "records", "transaction_states", "offset_commits", "cluster_events")
 """Tables whose files may be read in stretches; of the others a row needs the whole file, or the file is small."""
 
 

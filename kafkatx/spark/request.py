@@ -20,7 +20,7 @@ OF_ALL_FILES = ("transactions", "findings", "evidence")
 """Tables that no file has rows of: they follow from all of them together."""
 
 TOPIC = "topic"
-TOPIC_OF_A_ROW = ("log_events",)
+TOPIC_OF_A_ROW = ("log_events", "offset_commits", "cluster_events")
 """Tables whose rows each name a topic; elsewhere it is that of the file."""
 
 TIMES = {
@@ -31,6 +31,8 @@ TIMES = {
     "transaction_states": ("timestamp",),
     "transactions": ("started_at", "decided_at", "completed_at"),
     "producer_states": ("timestamp",),
+    "offset_commits": ("timestamp",),
+    "cluster_events": ("at",),
     "log_events": ("at",),
     "findings": ("from", "to"),
     "evidence": ("at",),

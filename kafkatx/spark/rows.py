@@ -14,6 +14,7 @@ from kafkatx.spark.conform import conform
 from kafkatx.spark.planning import Task
 from kafkatx.stages import table_damage as beside
 from kafkatx.stages import table_files as files
+from kafkatx.stages import table_internal as internal
 from kafkatx.stages.table_logs import event_table
 from kafkatx.stages.table_settings import settings_table
 from kafkatx.stages.table_texts import printed_records
@@ -32,6 +33,8 @@ STREAMS: dict[str, Callable[[Task], Iterator[Any]]] = {
     "transaction_states": lambda task: files.state_table(task.sources, lambda source: Names()),
     "aborted_transactions": lambda task: beside.aborted_table(task.sources),
     "producer_states": lambda task: beside.producer_table(task.sources),
+    "offset_commits": lambda task: internal.commit_table(task.sources),
+    "cluster_events": lambda task: internal.event_table(task.sources),
     "log_events": lambda task: event_table(task.sources),
     "settings": lambda task: settings_table(task.captures),
     "damage": lambda task: beside.damage_table(task.sources, task.request.verify_all),

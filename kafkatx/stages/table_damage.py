@@ -12,12 +12,15 @@ from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.directories import LOGS
 from kafkatx.evidence.item import Kind
 from kafkatx.segments import entries
-from kafkatx.segments.batches import SegmentWalk
+from kafkatx.segments.batches import Chunk, SegmentWalk
 from kafkatx.segments.damage import Damage
+from kafkatx.segments.metadata_log import MetadataWalk
 from kafkatx.segments.names import Names
+from kafkatx.segments.offset_commits import CommitWalk
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
 from kafkatx.stages.table_files import Batches, Source, batch_walk, opened, state_walk
+from kafkatx.stages.table_internal import commit_walk, metadata_walk
 from kafkatx.stages.table_texts import printed_damage, printed_entries
 from kafkatx.tables import entries as entry_tables
 from kafkatx.tables.columns import microseconds
@@ -65,14 +68,14 @@ def _small(found: Iterable[Source], kind: Kind) -> Iterator[tuple[Source, Any]]:
 
 
 def damage_table(found: Iterable[Source], verify_all: bool) -> Batches:
-    """Stream `damage`: of segments, rows of the coordinator, indexes of aborted transactions and snapshots."""
+    """Stream `damage`: of segments, of internal topics' records, of indexes of aborted transactions and snapshots."""
     for source in found:
         damage: list[Damage] = []
         if source.item.part is not None and not source.item.left_out:
             if source.item.kind in (*LOGS, Kind.TXNINDEX, Kind.SNAPSHOT):
                 with opened(source, damage) as file:
                     damage += printed_damage(source, file, source.item.part) if file else []
-        elif source.is_log:
+        elif source.is_log or source.is_snapshot_of_metadata:
             damage, _ = _walked(source, verify_all, None)
         elif source.item.kind in (Kind.TXNINDEX, Kind.SNAPSHOT) and not source.item.left_out:
             read = entries.aborted_transactions if source.item.kind is Kind.TXNINDEX else entries.producer_states
@@ -107,20 +110,32 @@ def _walked(source: Source, verify_all: bool, entry: Coverage | None) -> tuple[l
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """A walk over batches, with their rows decoded where they are the coordinator's."""
+    """A walk over batches, with their records decoded where they are a coordinator's or a controller's."""
 
     walk: SegmentWalk
 
     def rows(self) -> Iterator[Any]:
         if isinstance(self.walk, StateWalk):
             yield from (batches for batches, _ in self.walk.state_chunks())
-        else:
-            yield from (chunk.rows for chunk in self.walk.chunks())
+            return
+        for chunk in self.walk.chunks():
+            for _ in self._decoded(chunk):
+                pass
+            yield chunk.rows
+
+    def _decoded(self, chunk: Chunk) -> Iterator[Any]:
+        if isinstance(self.walk, CommitWalk):
+            return self.walk.commits_of(chunk)
+        return self.walk.records_of(chunk) if isinstance(self.walk, MetadataWalk) else iter(())
 
 
 def _walk(source: Source, file: OpenFile, verify_all: bool) -> _Walk:
     if source.is_state_log:
         return _Walk(state_walk(source, file, Names()))
+    if source.is_offsets_log:
+        return _Walk(commit_walk(source, file))
+    if source.has_metadata:
+        return _Walk(metadata_walk(source, file))
     return _Walk(batch_walk(source, file, verify_all))
 
 

@@ -28,7 +28,7 @@ from kafkatx.sources.archives import real_path
 from kafkatx.sources.files import OpenFile
 from kafkatx.tables import logs, transactions
 from kafkatx.tables.columns import BINARY, INT32, STRING, named, numbers, structs
-from kafkatx.terms.topics import INTERNAL, TRANSACTION_STATE
+from kafkatx.terms.topics import CLUSTER_METADATA, CONSUMER_OFFSETS, INTERNAL, TRANSACTION_STATE
 from kafkatx.text.pages.part import Part
 
 MODERN = 2
@@ -112,6 +112,28 @@ class Source:
         """Whether it is a segment of `__transaction_state`."""
         return self.is_log and self.item.topic == TRANSACTION_STATE
 
+    @property
+    def is_offsets_log(self) -> bool:
+        """Whether it is a segment of `__consumer_offsets` (or what kafka-dump-log printed of one)."""
+        return self.is_log and self.item.topic == CONSUMER_OFFSETS
+
+    @property
+    def has_commits(self) -> bool:
+        """Whether it holds offset commits: such a segment, or what a console consumer printed of the topic."""
+        return self.is_offsets_log or (self.item.kind is Kind.OFFSETS and not self.item.left_out)
+
+    @property
+    def is_snapshot_of_metadata(self) -> bool:
+        """Whether it is a snapshot of the metadata log as KRaft writes it, not a print of one."""
+        item = self.item
+        return item.kind is Kind.METADATA_SNAPSHOT and item.part is None and not item.left_out
+
+    @property
+    def has_metadata(self) -> bool:
+        """Whether it holds records of `__cluster_metadata` as KRaft writes them: a segment or a snapshot."""
+        is_log = self.is_log and self.item.topic == CLUSTER_METADATA and self.item.part is None
+        return is_log or self.is_snapshot_of_metadata
+
 
 def sources(evidence: Evidence) -> Iterator[Source]:
     """Yield every file of the evidence, capture by capture."""
@@ -158,11 +180,16 @@ def span_of(source: Source) -> tuple[int, int]:
     return max(0, source.item.base_offset), source.limit
 
 
+def walk_options(source: Source, verify_all: bool) -> dict[str, Any]:
+    """Options of a walk over the batches of a segment."""
+    first, limit = span_of(source)
+    check = check_of(source, verify_all)
+    return {"check": check, "first_offset": first, "offset_limit": limit, **source.extent.walk()}
+
+
 def batch_walk(source: Source, file: OpenFile, verify_all: bool) -> SegmentWalk:
     """Return a walk over the batches of a segment."""
-    first, limit = span_of(source)
-    check, extent = check_of(source, verify_all), source.extent.walk()
-    return SegmentWalk(file, check=check, first_offset=first, offset_limit=limit, **extent)
+    return SegmentWalk(file, **walk_options(source, verify_all))
 
 
 def state_walk(source: Source, file: OpenFile, names: Names) -> StateWalk:
@@ -205,14 +232,12 @@ def record_table(
 
 
 def _record_chunks(source: Source, file: OpenFile, verify_all: bool) -> Iterator[RecordChunk]:
-    first, limit = span_of(source)
-    check, extent = check_of(source, verify_all), source.extent.walk()
-    walk = RecordWalk(file, check=check, first_offset=first, offset_limit=limit, **extent)
+    walk = RecordWalk(file, **walk_options(source, verify_all))
     for chunk in walk.chunks():
-        yield from walk.chunks_of(_not_before(chunk, source.wanted.since))
+        yield from walk.chunks_of(not_before(chunk, source.wanted.since))
 
 
-def _not_before(chunk: Chunk, since: int | None) -> Chunk:
+def not_before(chunk: Chunk, since: int | None) -> Chunk:
     """Leave out batches whose records are all older, by what their headers say, as Kafka's own search by time does."""
     if since is None:
         return chunk
@@ -225,7 +250,7 @@ def _payload(chunk: RecordChunk, wanted: Wanted) -> dict[str, Any]:
     columns = {}
     for name in ("key", "value"):
         if wanted.column(name):
-            columns[name] = _packed(chunk.data, chunk.records[f"{name}_start"], chunk.records[f"{name}_length"])
+            columns[name] = packed(chunk.data, chunk.records[f"{name}_start"], chunk.records[f"{name}_length"])
     if wanted.column("headers"):
         columns["headers"] = _headers(chunk)
     return columns
@@ -234,22 +259,23 @@ def _payload(chunk: RecordChunk, wanted: Wanted) -> dict[str, Any]:
 def _headers(chunk: RecordChunk) -> Any:
     headers = chunk.headers()
     fields = {
-        "key": _strings(_packed(chunk.data, headers["key_start"], headers["key_length"])),
-        "value": _packed(chunk.data, headers["value_start"], headers["value_length"]),
+        "key": strings(packed(chunk.data, headers["key_start"], headers["key_length"])),
+        "value": packed(chunk.data, headers["value_start"], headers["value_length"]),
     }
     return structs(chunk.records["header_count"].clip(0), fields)
 
 
-def _packed(data: memoryview, starts: Any, lengths: Any) -> Any:
+def packed(data: memoryview, starts: Any, lengths: Any) -> Any:
+    """Byte strings that lie in a buffer, copied without an object for each; a length of -1 is null."""
     starts, lengths = np.ascontiguousarray(starts), np.ascontiguousarray(lengths)
-    packed = np.empty(max(1, int(lengths.clip(0).sum(dtype=np.int64))), np.uint8)
+    content = np.empty(max(1, int(lengths.clip(0).sum(dtype=np.int64))), np.uint8)
     offsets = np.empty(len(starts) + 1, np.int32)
     pack_ranges.count(len(starts))
-    pack_ranges(pack_ranges.view(data), starts, lengths, packed, offsets)
-    return logs.binaries(packed, offsets, lengths)
+    pack_ranges(pack_ranges.view(data), starts, lengths, content, offsets)
+    return logs.binaries(content, offsets, lengths)
 
 
-def _strings(values: Any) -> Any:
+def strings(values: Any) -> Any:
     """Byte strings as text; those that are no UTF-8 are decoded one by one."""
     try:
         return values.cast(STRING)

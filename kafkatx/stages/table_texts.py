@@ -16,9 +16,11 @@ from kafkatx.tables import entries as entry_tables
 from kafkatx.tables.columns import microseconds
 from kafkatx.tables.logs import RECORDS
 from kafkatx.terms.topics import TRANSACTION_STATE
-from kafkatx.text.dump.reading import aborted_entries, producer_entries, record_rows
+from kafkatx.text.dump.offsets import OffsetCommit
+from kafkatx.text.dump.reading import aborted_entries, offset_rows, producer_entries, record_rows
 from kafkatx.text.dump.table import TextRecord
 from kafkatx.text.pages.part import Part
+from kafkatx.text.tools.console import offset_commits as told_commits
 
 RECORDS_AT_ONCE = 4096
 
@@ -49,10 +51,39 @@ def _fields(record: TextRecord) -> dict[str, Any]:
         "value": record.value,
         "producer_id": record.producer_id,
         "producer_epoch": record.producer_epoch,
-        "sequence": record.sequence if record.sequence is not None and record.sequence >= 0 else None,
+        "sequence": _present(record.sequence),
         "is_transactional": record.is_transactional,
         "is_control": record.is_control,
     }
+
+
+def printed_commits(source: Source, file: OpenFile, part: Part) -> Iterator[dict[str, Any]]:
+    """Rows of `offset_commits`, all but their file, out of a dump of `__consumer_offsets` or a console consumer's."""
+    read = told_commits if source.item.kind is Kind.OFFSETS else offset_rows
+    return (_commit(record) for record in read(file, part) if isinstance(record, OffsetCommit))
+
+
+def _commit(commit: OffsetCommit) -> dict[str, Any]:
+    return {
+        "position": commit.position,
+        "group": commit.group,
+        "topic": commit.topic,
+        "partition": commit.partition,
+        "is_tombstone": commit.is_tombstone,
+        "committed_offset": _present(commit.committed_offset),
+        "leader_epoch": _present(commit.leader_epoch),
+        "metadata": commit.metadata or None,
+        "committed_at": microseconds(commit.committed_at),
+        "is_transactional": commit.is_transactional,
+        "producer_id": _present(commit.producer_id),
+        "producer_epoch": _present(commit.producer_epoch),
+        "offset": _present(commit.offset),
+        "timestamp": microseconds(commit.timestamp),
+    }
+
+
+def _present(number: int | None) -> int | None:
+    return number if number is not None and number >= 0 else None
 
 
 def printed_damage(source: Source, file: OpenFile, part: Part) -> list[Damage]:

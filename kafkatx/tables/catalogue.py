@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kafkatx.tables.cluster_events import CLUSTER_EVENTS
 from kafkatx.tables.columns import Table
 from kafkatx.tables.entries import ABORTED_TRANSACTIONS, PRODUCER_STATES
 from kafkatx.tables.facts import FACTS
@@ -9,6 +10,7 @@ from kafkatx.tables.files import DAMAGE, FILES
 from kafkatx.tables.findings import EVIDENCE, FINDINGS
 from kafkatx.tables.log_events import LOG_EVENTS
 from kafkatx.tables.logs import BATCHES, MARKERS, RECORDS
+from kafkatx.tables.offset_commits import OFFSET_COMMITS
 from kafkatx.tables.settings import SETTINGS
 from kafkatx.tables.transactions import TRANSACTION_STATES, TRANSACTIONS
 
@@ -23,6 +25,8 @@ TABLES: dict[str, Table] = {
         TRANSACTIONS,
         ABORTED_TRANSACTIONS,
         PRODUCER_STATES,
+        OFFSET_COMMITS,
+        CLUSTER_EVENTS,
         LOG_EVENTS,
         SETTINGS,
         FINDINGS,

@@ -1,0 +1,100 @@
+"""The table of offset commits: what consumer groups committed, record by record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kafkatx.tables.columns import (
+    BOOL,
+    INT16,
+    INT32,
+    INT64,
+    PLACED,
+    STRING,
+    TIME,
+    Column,
+    Example,
+    Order,
+    Table,
+    flags,
+    numbers,
+    signed,
+    times,
+)
+from kafkatx.tables.logs import IS_TRANSACTIONAL
+
+NO_VALUE = "a tombstone"
+
+OFFSET_COMMITS = Table(
+    "offset_commits",
+    "an offset commit in `__consumer_offsets`, or (a tombstone) the removal of one; also one that no group was ever "
+    "given, since its transaction was aborted: `markers` tells",
+    (
+        *PLACED[:-1],
+        Column("position", INT64, "where in the file its batch begins; in a text its line", "bytes"),
+        Column("group", STRING, "group.id; bytes that are no UTF-8 become U+FFFD"),
+        Column("topic", STRING, "topic that was consumed"),
+        Column("partition", INT32, "partition that was consumed"),
+        Column("is_tombstone", BOOL, "the commit was removed: it expired, or somebody deleted group, offset or topic"),
+        Column("committed_offset", INT64, "offset that the group goes on with", null=NO_VALUE),
+        Column(
+            "leader_epoch", INT32, "epoch of the leader that the last record consumed was read of", null="not given"
+        ),
+        Column("metadata", STRING, "text that the client committed with it", null="none was given"),
+        Column("committed_at", TIME, "when it was committed, by the coordinator's clock", null=NO_VALUE),
+        Column("expires_at", TIME, "when it expires", null="offsets.retention.minutes decides (since 2.1)"),
+        Column("topic_id", STRING, "id of the topic", null="not recorded (before 4.2)"),
+        Column("is_transactional", BOOL, "part of a transaction: it counts once a COMMIT marker follows"),
+        Column("producer_id", INT64, "producer id of the transaction", null="not part of one"),
+        Column("producer_epoch", INT16, "producer epoch", null="not part of a transaction"),
+        Column("offsets_partition", INT32, "partition of `__consumer_offsets`"),
+        Column("offset", INT64, "offset in it", null="a print that doesn't say it"),
+        Column(
+            "timestamp", TIME, "when it was written, by the coordinator's clock", null="a print that doesn't say it"
+        ),
+        Column("value_version", INT16, "version of the value", null="a tombstone, or a print"),
+    ),
+    Order(
+        ("group", "topic", "partition", "capture", "offset", "path", "position"),
+        "most questions are about a group and what it consumes; its partition follows from its hash and tells nothing",
+    ),
+    Example(
+        "Where did a group stand when it committed last, by itself or in a transaction?",
+        """\
+SELECT c.topic, c.partition, max_by(c.committed_offset, c.offset) AS committed, max(c.committed_at) AS committed_at
+FROM offset_commits c
+WHERE c.group = 'settlement' AND NOT c.is_tombstone
+GROUP BY c.topic, c.partition
+ORDER BY c.topic, c.partition""",
+    ),
+)
+
+
+def offset_commits(rows: Any, records: Any, batches: Any, columns: Mapping[str, Any]) -> Any:
+    """A RecordBatch of `offset_commits` from rows of dtype COMMIT, with the RECORD and BATCH row of each.
+
+    `columns` are the shared ones and those that lie in the records' bytes: group, topic, metadata, topic_id.
+    """
+    transactional = (batches["magic"] == 2) & ((batches["attributes"].astype(np.int64) & IS_TRANSACTIONAL) != 0)
+    return OFFSET_COMMITS.batch(
+        len(rows),
+        {
+            **columns,
+            "position": signed(batches["position"], INT64),
+            "partition": numbers(rows["partition"], INT32),
+            "is_tombstone": flags(rows["is_tombstone"]),
+            "committed_offset": numbers(rows["committed_offset"], INT64),
+            "leader_epoch": numbers(rows["leader_epoch"], INT32),
+            "committed_at": times(rows["committed_at"]),
+            "expires_at": times(rows["expires_at"]),
+            "is_transactional": flags(transactional),
+            "producer_id": numbers(batches["producer_id"], INT64),
+            "producer_epoch": numbers(batches["producer_epoch"], INT16),
+            "offset": signed(records["offset"], INT64),
+            "timestamp": times(records["timestamp"]),
+            "value_version": numbers(rows["value_version"], INT16),
+        },
+    )
