@@ -58,7 +58,7 @@ def read_metadata_record(data: bytes) -> MetadataRecord:
     fields, behind = read_message(message, version, data, at)
     if behind != len(data):
         raise Malformed(f"Found {len(data) - behind} byte(s) of garbage after {message.name}")
-    _hide(message.name, fields)
+    hide_secrets(message.name, fields)
     return MetadataRecord(number, version, message.name, fields)
 
 
@@ -95,8 +95,8 @@ def _frame(data: bytes) -> tuple[int, int, int]:
     return number, version, at
 
 
-def _hide(name: str, fields: dict[str, Any]) -> None:
-    """Replace what nobody should see of a record."""
+def hide_secrets(name: str, fields: dict[str, Any]) -> None:
+    """Replace what nobody should see of a record, whose fields are of their declared types."""
     if name == "ConfigRecord" and fields["value"] is not None:
         fields["value"] = shown_value(fields["name"], fields["value"])
     if name == "UserScramCredentialRecord":

@@ -14,15 +14,7 @@ from kafkatx.segments.metadata_log import Said
 
 _BROKER = {"node_id": "brokerId", "broker_epoch": "brokerEpoch"}
 _FENCING = {"node_id": "id", "broker_epoch": "epoch"}
-_PARTITION = {
-    "topic_id": "topicId",
-    "partition": "partitionId",
-    "leader": "leader",
-    "leader_epoch": "leaderEpoch",
-    "partition_epoch": "partitionEpoch",
-    "replicas": "replicas",
-    "isr": "isr",
-}
+_CHANGE = {"topic_id": "topicId", "partition": "partitionId", "leader": "leader", "replicas": "replicas", "isr": "isr"}
 FIELDS: dict[str, Mapping[str, str]] = {
     "RegisterBrokerRecord": _BROKER,
     "UnregisterBrokerRecord": _BROKER,
@@ -35,8 +27,8 @@ FIELDS: dict[str, Mapping[str, str]] = {
     "TopicRecord": {"topic": "name", "topic_id": "topicId"},
     "RemoveTopicRecord": {"topic_id": "topicId"},
     "ClearElrRecord": {"topic": "topicName"},
-    "PartitionRecord": _PARTITION,
-    "PartitionChangeRecord": _PARTITION,
+    "PartitionRecord": {**_CHANGE, "leader_epoch": "leaderEpoch", "partition_epoch": "partitionEpoch"},
+    "PartitionChangeRecord": _CHANGE,
     "FeatureLevelRecord": {"feature": "name", "feature_level": "featureLevel"},
     "ConfigRecord": {
         "resource_type": "resourceType",

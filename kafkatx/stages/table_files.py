@@ -124,15 +124,13 @@ class Source:
 
     @property
     def is_snapshot_of_metadata(self) -> bool:
-        """Whether it is a snapshot of the metadata log as KRaft writes it, not a print of one."""
-        item = self.item
-        return item.kind is Kind.METADATA_SNAPSHOT and item.part is None and not item.left_out
+        """Whether it is a snapshot of the metadata log (or what kafka-dump-log printed of one)."""
+        return self.item.kind is Kind.METADATA_SNAPSHOT and not self.item.left_out
 
     @property
     def has_metadata(self) -> bool:
-        """Whether it holds records of `__cluster_metadata` as KRaft writes them: a segment or a snapshot."""
-        is_log = self.is_log and self.item.topic == CLUSTER_METADATA and self.item.part is None
-        return is_log or self.is_snapshot_of_metadata
+        """Whether it holds records of `__cluster_metadata`: a segment or a snapshot, or a print of one."""
+        return self.is_snapshot_of_metadata or (self.is_log and self.item.topic == CLUSTER_METADATA)
 
 
 def sources(evidence: Evidence) -> Iterator[Source]:

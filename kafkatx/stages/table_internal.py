@@ -6,7 +6,7 @@ perhaps, and a stretch of a file is read without the one before it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,12 @@ from kafkatx.evidence.item import Kind
 from kafkatx.formats.file_names import parse_metadata_snapshot_file
 from kafkatx.formats.uuid_text import UUID_SIZE, text_of_uuid
 from kafkatx.segments.metadata_columns import columns_of, fields_text
-from kafkatx.segments.metadata_log import MetadataChunk, MetadataWalk, Said
+from kafkatx.segments.metadata_log import MetadataWalk, Said
 from kafkatx.segments.offset_commits import CommitChunk, CommitWalk
 from kafkatx.sources.files import OpenFile
-from kafkatx.stages.table_files import Batches, Source, not_before, opened, packed, strings, walk_options
-from kafkatx.stages.table_texts import printed_commits
-from kafkatx.tables.cluster_events import SAID, cluster_events
+from kafkatx.stages.table_files import Batches, Source, Wanted, not_before, opened, packed, strings, walk_options
+from kafkatx.stages.table_texts import printed_commits, printed_metadata
+from kafkatx.tables.cluster_events import CLUSTER_EVENTS, SAID, cluster_events
 from kafkatx.tables.columns import STRING
 from kafkatx.tables.offset_commits import OFFSET_COMMITS, offset_commits
 
@@ -97,7 +97,9 @@ def event_table(found: Iterable[Source]) -> Batches:
     for source in found:
         if source.has_metadata:
             with opened(source) as file:
-                if file:
+                if file and source.item.part is not None:
+                    yield from _printed_events(source, file)
+                elif file:
                     yield from _events(source, metadata_walk(source, file))
 
 
@@ -112,7 +114,17 @@ def _events(source: Source, walk: MetadataWalk) -> Batches:
         for part in walk.records_of(not_before(chunk, source.wanted.since)):
             if len(part.records):
                 batches = part.batches[part.records["batch_row"]]
-                yield cluster_events(part.records, batches, part.codes, _said(part, source), common)
+                yield cluster_events(part.records, batches, part.codes, _columns(part.said, source.wanted), common)
+
+
+def _printed_events(source: Source, file: OpenFile) -> Batches:
+    assert source.item.part is not None
+    rows, common = printed_metadata(file, source.item.part), _of_file(source)
+    while some := list(islice(rows, PRINTED_AT_ONCE)):
+        said = [one for _, one in some]
+        told = _columns(said, source.wanted)
+        rows_of = (dict(zip(told, values, strict=True)) for values in zip(*told.values(), strict=True))
+        yield CLUSTER_EVENTS.rows([{**common, **place, **row} for (place, _), row in zip(some, rows_of, strict=True)])
 
 
 def _of_file(source: Source) -> dict[str, Any]:
@@ -127,14 +139,10 @@ def _of_file(source: Source) -> dict[str, Any]:
     }
 
 
-def _said(part: MetadataChunk, source: Source) -> dict[str, list[Any]]:
-    """What the distinct records of a chunk say, by column, where it is wanted."""
-    wanted, told = source.wanted, [columns_of(said) for said in part.said]
+def _columns(said: list[Said], wanted: Wanted) -> dict[str, list[Any]]:
+    """What records say, by column, where it is wanted."""
+    told = [columns_of(one) for one in said]
     columns = {column.name: [one.get(column.name) for one in told] for column in SAID if wanted.column(column.name)}
-    columns["kind"] = [said.kind for said in part.said]
-    columns["record_version"] = [said.version for said in part.said]
-    return columns | ({"fields": list(_fields(part.said))} if wanted.column("fields") else {})
-
-
-def _fields(said: list[Said]) -> Iterator[str | None]:
-    return map(fields_text, said)
+    columns["kind"] = [one.kind for one in said]
+    columns["record_version"] = [one.version for one in said]
+    return columns | ({"fields": list(map(fields_text, said))} if wanted.column("fields") else {})

@@ -9,6 +9,7 @@ from typing import Any
 from kafkatx.evidence.item import Kind
 from kafkatx.evidence.text_walk import TextWalk
 from kafkatx.segments.damage import Damage
+from kafkatx.segments.metadata_log import Said
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
 from kafkatx.stages.table_files import Source
@@ -16,6 +17,7 @@ from kafkatx.tables import entries as entry_tables
 from kafkatx.tables.columns import microseconds
 from kafkatx.tables.logs import RECORDS
 from kafkatx.terms.topics import TRANSACTION_STATE
+from kafkatx.text.dump.metadata import metadata_said
 from kafkatx.text.dump.offsets import OffsetCommit
 from kafkatx.text.dump.reading import aborted_entries, offset_rows, producer_entries, record_rows
 from kafkatx.text.dump.table import TextRecord
@@ -80,6 +82,15 @@ def _commit(commit: OffsetCommit) -> dict[str, Any]:
         "offset": _present(commit.offset),
         "timestamp": microseconds(commit.timestamp),
     }
+
+
+def printed_metadata(file: OpenFile, part: Part) -> Iterator[tuple[dict[str, Any], Said]]:
+    """Place of each record that a dump of the metadata log, or of a snapshot, shows; and what it says."""
+    for record in record_rows(file, part):
+        said = metadata_said(record)
+        if said is not None:
+            at = microseconds(record.timestamp)
+            yield {"position": record.position, "at": at, "offset": record.offset}, said
 
 
 def _present(number: int | None) -> int | None:

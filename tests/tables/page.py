@@ -42,7 +42,7 @@ them; all run in DuckDB and in Spark.
 | bool | boolean | BOOLEAN | Boolean |
 | string, binary | string, binary | VARCHAR, BLOB | String, Binary |
 | timestamp[us, UTC] | timestamp | TIMESTAMP WITH TIME ZONE | Datetime(us, UTC) |
-| list of struct | array of struct | STRUCT[] | List(Struct) |
+| list of struct, of int32 | array of struct, of int | STRUCT[], INTEGER[] | List(Struct), List(Int32) |
 
 """
 

@@ -27,6 +27,10 @@ CONTRACT = {
     "aborted_transactions": "topic partition producer_id first_offset last_offset last_stable_offset version",
     "producer_states": """topic partition snapshot_offset producer_id producer_epoch last_sequence last_offset timestamp
         coordinator_epoch open_since_offset""",
+    "offset_commits": """group topic partition committed_offset leader_epoch metadata committed_at is_transactional
+        producer_id producer_epoch is_tombstone""",
+    "cluster_events": """kind at offset topic topic_id partition leader leader_epoch node_id broker_epoch
+        next_producer_id feature feature_level fields""",
     "log_events": """at clock side client_id transactional_id thread logger kind exception error_code api correlation_id
         node topic partition text""",
     "settings": "scope name value default origin",

@@ -78,8 +78,8 @@ def test_readers_have_their_own_types_for_columns(name: str, written: Any) -> No
     in_pandas = pandas.read_parquet(folder, dtype_backend="pyarrow").dtypes
     for field, duck in zip(TABLES[name].schema, in_duckdb, strict=True):
         if pa.types.is_list(field.type):
-            assert duck.startswith("STRUCT(")
-            assert duck.endswith(")[]")
+            assert duck.startswith("STRUCT(") if pa.types.is_struct(field.type.value_type) else duck == "INTEGER[]"
+            assert duck.endswith("[]")
             assert isinstance(in_polars[field.name], polars.List)
         else:
             assert (duck, in_polars[field.name], str(in_pandas[field.name])) == NATIVE[field.type]
