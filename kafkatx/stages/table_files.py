@@ -92,15 +92,20 @@ class Source:
 
     def _common(self) -> dict[str, Any]:
         item, capture = self.item, self.capture
-        partition = item.folder.partition if item.folder and item.folder.partition >= 0 else None
         return {
             "capture": capture.name if capture else None,
             "cluster_id": capture.cluster_id if capture else None,
             "broker_id": self.directory.broker_id if self.directory else None,
             "path": item.path,
             "topic": item.topic,
-            "partition": partition,
+            "partition": self.partition,
         }
+
+    @property
+    def partition(self) -> int | None:
+        """The partition whose folder it lies in, or that a text names; None where nothing does."""
+        folder = self.item.folder
+        return folder.partition if folder and folder.partition >= 0 else None
 
     @property
     def is_log(self) -> bool:

@@ -57,9 +57,8 @@ def _printed(source: Source, file: OpenFile) -> Batches:
 def _common(source: Source) -> dict[str, Any]:
     """The columns that all commits of a file share: topic and partition are those that were consumed."""
     columns = source.common()
-    partition = columns.pop("partition")
-    del columns["topic"]
-    return {**columns, "offsets_partition": partition if source.wanted.column("offsets_partition") else None}
+    del columns["topic"], columns["partition"]
+    return {**columns, "offsets_partition": source.partition if source.wanted.column("offsets_partition") else None}
 
 
 def _commits(source: Source, walk: CommitWalk) -> Batches:

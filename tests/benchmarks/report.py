@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-from tests.benchmarks import cases, comparisons, peer, spark_comparisons
+from tests.benchmarks import cases, comparisons, internal_topics, peer, spark_comparisons
 from tests.benchmarks.comparisons import Figure
 from tests.benchmarks.measure import CommandFailed
 
-ALONE = {"peer": comparisons.peer_figures, "spark": spark_comparisons.spark}
+ALONE = {"peer": comparisons.peer_figures, "spark": spark_comparisons.spark, "internal": internal_topics.internal}
 """Comparisons that run only where they are asked for."""
 NAMED = {comparison.__name__: comparison for comparison in comparisons.ALL} | ALONE
 VERDICT = {True: "yes", False: "NO", None: ""}

@@ -20,7 +20,9 @@ NATIVE = {
 def native(kind):
     """Spark's type for one of Arrow."""
     if pa.types.is_list(kind):
-        return f"array<struct<{','.join(f'{field.name}:{native(field.type)}' for field in kind.value_type)}>>"
+        return f"array<{native(kind.value_type)}>"
+    if pa.types.is_struct(kind):
+        return f"struct<{','.join(f'{field.name}:{native(field.type)}' for field in kind)}>"
     return NATIVE[kind]
 
 

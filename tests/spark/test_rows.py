@@ -21,18 +21,19 @@ from tests.evidence import fixtures
 from tests.spark.tables import OF_FILES, here, in_tasks
 
 CASE, LEGACY = fixtures() / "k39-codecs", fixtures() / "k011-legacy-formats"
+GROUPS = fixtures() / "k39-eos-groups"
 PAGES = fixtures() / "pages"
 TIMED = sorted(TIMES.keys() & set(OF_FILES))
 
 
 @cache
 def evidence() -> Evidence:
-    return opened_evidence([CASE, LEGACY, PAGES], None)
+    return opened_evidence([CASE, LEGACY, GROUPS, PAGES], None)
 
 
 @cache
 def table(name: str) -> Any:
-    return here([CASE, LEGACY, PAGES], name)
+    return here([CASE, LEGACY, GROUPS, PAGES], name)
 
 
 @pytest.mark.parametrize("name", OF_FILES)
@@ -80,7 +81,7 @@ def test_payloads_are_not_copied_where_they_are_not_wanted(monkeypatch):
     def refuse(*given: Any) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(table_files, "_packed", refuse)
+    monkeypatch.setattr(table_files, "packed", refuse)
     assert in_tasks([CASE], request("records", ["offset", "timestamp"])).num_rows
     with pytest.raises(AssertionError):
         in_tasks([CASE], request("records", ["headers"]))
