@@ -65,6 +65,15 @@ def test_only_files_with_rows_of_the_table_are_read(tmp_path):
     assert len(names(made([tmp_path], "files"))[0]) == 9
 
 
+def test_tables_of_internal_topics_are_read_of_their_files_whatever_topic_a_row_names(tmp_path):
+    for name in ("orders-0", "__consumer_offsets-3", "__cluster_metadata-0"):
+        segment(tmp_path / name, [batch(0, b"a")])
+    segment(tmp_path / "__cluster_metadata-0", [batch(0, b"a")], "00000000000000000009-0000000001.checkpoint")
+    assert names(made([tmp_path], "offset_commits", topic="orders")) == [["__consumer_offsets-3"]]
+    assert names(made([tmp_path], "cluster_events", topic="orders")) == [["__cluster_metadata-0"] * 2]
+    assert len(names(made([tmp_path], "damage"))[0]) == 4
+
+
 def test_what_is_appended_later_is_not_read(tmp_path):
     path = segment(tmp_path / "orders-0", [batch(0, b"a"), batch(1, b"b")])
     tasks = made([tmp_path], "batches")

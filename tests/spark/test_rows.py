@@ -64,9 +64,10 @@ def test_rows_since_a_time_are_those_that_have_it(name):
 
 
 def test_rows_of_a_topic_are_those_that_name_it():
-    for name in ("batches", "records", "markers", "files", "producer_states", "log_events"):
-        found = in_tasks(evidence(), request(name, topic=["events", "accounts"]))
-        assert found == table(name).filter(pc.is_in(table(name)["topic"], pa.array(["events", "accounts"])))
+    topics, of_files = ["events", "accounts", "orders"], ("batches", "records", "markers", "files", "producer_states")
+    for name in (*of_files, "log_events", "offset_commits", "cluster_events"):
+        found = in_tasks(evidence(), request(name, topic=topics))
+        assert found == table(name).filter(pc.is_in(table(name)["topic"], pa.array(topics)))
         assert len(found)
 
 

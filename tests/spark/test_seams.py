@@ -17,7 +17,7 @@ from tests.building import batch, data_batch, marker, message, segment
 from tests.evidence import broker_folders, fixtures
 from tests.spark.tables import here, in_tasks, run, tasks, whole
 
-CASES = ("c3-storm", "f-streams-frozen", "k011-legacy-formats", "k39-codecs", "k4-tv2-fenced")
+CASES = ("c3-storm", "f-streams-frozen", "k011-legacy-formats", "k39-codecs", "k39-open", "k4-tv2-fenced")
 
 
 @cache
