@@ -26,6 +26,7 @@ from kafkatx.tables.columns import (
 )
 
 NODES = pa.list_(INT32)
+PRINTED = "a control record of which only a print is at hand"
 NOT_SAID = "not said by this kind of record"
 
 SAID = (
@@ -67,7 +68,7 @@ CLUSTER_EVENTS = Table(
     "was active when, and an offset without a row is a gap",
     (
         *PLACED[:-1],
-        Column("position", INT64, "where in the file its batch begins", "bytes"),
+        Column("position", INT64, "where in the file its batch begins; in a text its line", "bytes"),
         Column(
             "kind",
             STRING,
@@ -78,7 +79,7 @@ CLUSTER_EVENTS = Table(
             "at", TIME, "when it was written, by the controller's clock; in a snapshot the newest time that it covers"
         ),
         Column("offset", INT64, "offset; in a snapshot the number of the record in it"),
-        Column("controller_epoch", INT32, "epoch of the active controller: leader epoch of the batch"),
+        Column("controller_epoch", INT32, "epoch of the active controller: leader epoch of the batch", null="a print"),
         Column("is_snapshot", BOOL, "tells a state, not an event: stands in a .checkpoint"),
         Column(
             "snapshot_offset",
@@ -87,12 +88,12 @@ CLUSTER_EVENTS = Table(
             null="the log, or bootstrap.checkpoint",
         ),
         *SAID,
-        Column("record_version", INT16, "version of the record", null="unknown(KEY)"),
+        Column("record_version", INT16, "version of the record", null=f"unknown(KEY), or {PRINTED}"),
         Column(
             "fields",
             STRING,
             "all fields as JSON, by Kafka's names; secrets are `[hidden]`",
-            null="unknown(KEY), or a version that 4.3 has not",
+            null=f"unknown(KEY), a version that 4.3 has not, or {PRINTED}",
         ),
     ),
     Order(

@@ -44,9 +44,11 @@ OFFSET_COMMITS = Table(
             "leader_epoch", INT32, "epoch of the leader that the last record consumed was read of", null="not given"
         ),
         Column("metadata", STRING, "text that the client committed with it", null="none was given"),
-        Column("committed_at", TIME, "when it was committed, by the coordinator's clock", null=NO_VALUE),
+        Column(
+            "committed_at", TIME, "when it was committed, by the coordinator's clock", null=f"{NO_VALUE}, or a print"
+        ),
         Column("expires_at", TIME, "when it expires", null="offsets.retention.minutes decides (since 2.1)"),
-        Column("topic_id", STRING, "id of the topic", null="not recorded (before 4.2)"),
+        Column("topic_id", STRING, "id of the topic", null="not recorded: before 4.1, or it was not known"),
         Column("is_transactional", BOOL, "part of a transaction: it counts once a COMMIT marker follows"),
         Column("producer_id", INT64, "producer id of the transaction", null="not part of one"),
         Column("producer_epoch", INT16, "producer epoch", null="not part of a transaction"),
@@ -62,13 +64,12 @@ OFFSET_COMMITS = Table(
         "most questions are about a group and what it consumes; its partition follows from its hash and tells nothing",
     ),
     Example(
-        "Where did a group stand when it committed last, by itself or in a transaction?",
+        "What did a group commit, when, and in whose transaction?",
         """\
-SELECT c.topic, c.partition, max_by(c.committed_offset, c.offset) AS committed, max(c.committed_at) AS committed_at
+SELECT c.topic, c.partition, c.committed_offset, c.committed_at, c.producer_id, c.producer_epoch
 FROM offset_commits c
 WHERE c.group = 'settlement' AND NOT c.is_tombstone
-GROUP BY c.topic, c.partition
-ORDER BY c.topic, c.partition""",
+ORDER BY c.topic, c.partition, c.offset""",
     ),
 )
 
