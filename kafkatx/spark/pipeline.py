@@ -16,6 +16,7 @@ import pyarrow as pa
 from kafkatx.evidence.captures import Capture
 from kafkatx.sources.archives import unpacked_places
 from kafkatx.spark.joining import joined_facts
+from kafkatx.spark.memory import give_back
 from kafkatx.spark.shipping import ship
 from kafkatx.spark.spreading import spread, values_of
 from kafkatx.stages.decoding import facts_of_task
@@ -36,15 +37,18 @@ Step = Callable[[Iterator[Any]], Iterator[Any]]
 
 @dataclass(frozen=True, slots=True)
 class InWorker:
-    """A step as a Python worker of Spark runs it: on one thread, and what it unpacked goes with it."""
+    """A step as a Python worker of Spark runs it: on one thread; what it unpacked and what it freed goes with it."""
 
     step: Step
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield what the step yields."""
         pa.set_cpu_count(1)
-        with unpacked_places():
-            yield from self.step(batches)
+        try:
+            with unpacked_places():
+                yield from self.step(batches)
+        finally:
+            give_back()
 
 
 def _decoded(batches: Iterator[Any]) -> Iterator[Any]:
