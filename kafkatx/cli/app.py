@@ -98,5 +98,6 @@ def _run() -> int:
 
 def _complain(text: str) -> None:
     from kafkatx.terms.printable import printable
+    from kafkatx.terms.secrets import without_credentials
 
-    sys.stderr.write(f"kafkatx: {printable(text)}\n")
+    sys.stderr.write(f"kafkatx: {printable(without_credentials(text))}\n")

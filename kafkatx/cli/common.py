@@ -38,7 +38,8 @@ Paths = Annotated[
     list[str],
     typer.Argument(
         metavar="PATH...",
-        help="Data directories of brokers, single files, dump output, logs, settings, archives; - for standard input.",
+        help="Data directories of brokers, single files, dump output, logs, settings, archives, URLs of "
+        "object stores (s3://bucket/folder); - for standard input.",
         show_default=False,
     ),
 ]
@@ -46,8 +47,8 @@ BrokerPaths = Annotated[
     list[str],
     typer.Argument(
         metavar="PATH...",
-        help="Data directories of brokers, folders of several, partition folders, single files, archives of these; "
-        "- for standard input.",
+        help="Data directories of brokers, folders of several, partition folders, single files, archives of these, "
+        "URLs of object stores (s3://bucket/folder); - for standard input.",
         show_default=False,
     ),
 ]
@@ -122,12 +123,14 @@ def zone_option(text: str | None) -> int | None:
 
 def capture_option(values: list[str] | None) -> dict[str, str]:
     """Path to name of each `--capture NAME=PATH`; raises UsageError for another form."""
+    from kafkatx.sources.places import shown
+
     forced = {}
     for value in values or []:
         name, _, path = value.partition("=")
-        if not name or not path:
+        if not name or not path or "://" in name:
             raise UsageError(f"--capture {value}: write it as NAME=PATH")
-        forced[path] = name
+        forced[shown(path)] = name
     return forced
 
 
@@ -154,9 +157,13 @@ def output(out: str | None, evidence: list[str]) -> Iterator[TextIO]:
 
 
 def outside(out: str, evidence: list[str]) -> Path:
-    """The absolute path of --out; raises UsageError for a place inside the evidence, which is read only."""
-    target = Path(out).absolute()
-    if any(target.resolve().is_relative_to(Path(path).resolve()) for path in evidence if path != "-"):
+    """The absolute path of --out; raises UsageError for a place inside the evidence, which is read only, and a URL."""
+    from kafkatx.sources.places import is_url, shown
+
+    if "://" in out:
+        raise UsageError("--out takes a path of this machine, no URL: write there, then copy it to the store")
+    target, read = Path(out).absolute(), [shown(path) for path in evidence if path != "-"]
+    if any(target.resolve().is_relative_to(Path(path).resolve()) for path in read if not is_url(path)):
         raise UsageError(f"--out {out} lies inside the evidence, which is only read; choose another place")
     return target
 

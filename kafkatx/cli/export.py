@@ -78,9 +78,10 @@ def export(
     spark.read.parquet("tables/transactions")
     """  # noqa: D301 - \b keeps the lines of a paragraph
     from kafkatx.local.evidence import open as open_evidence
+    from kafkatx.sources.places import admitted
 
     as_json, names = json_output or output_format is Format.json, _tables(table)
-    target, given, forced = outside(out, paths).resolve(), sorted(set(paths)), capture_option(capture)
+    target, given, forced = outside(out, paths).resolve(), sorted(set(admitted(paths))), capture_option(capture)
     evidence = open_evidence(given, captures=forced, verify_all=verify)
     with output(None, paths) as stream:
         if not evidence.captures:

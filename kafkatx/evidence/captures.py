@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import combinations
-from pathlib import Path
+from itertools import combinations, takewhile
 
 from kafkatx.evidence.directories import LOGS, DataDirectory, Partition
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.kernels import engine
 from kafkatx.kernels.batches import CHECK_NONE
 from kafkatx.segments.batches import SegmentWalk
+from kafkatx.sources import places
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.topics import TRANSACTION_STATE
 
@@ -103,7 +102,8 @@ def _without_retellings(found: Files) -> Files:
 
 def common_depth(one: DataDirectory, other: DataDirectory) -> int:
     """How many folders two paths begin with that are the same."""
-    return len(Path(os.path.commonpath([Path(one.path).absolute(), Path(other.path).absolute()])).parts)
+    pairs = zip(places.parts(one.path), places.parts(other.path), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def captures(directories: Iterable[DataDirectory], forced: dict[str, str] | None = None) -> list[Capture]:
@@ -161,15 +161,14 @@ class _Groups:
 
 def forced_name(directory: DataDirectory, forced: dict[str, str]) -> str | None:
     """Return the name of the capture that a directory is forced into, None where it is not."""
-    where = Path(directory.path).absolute()
-    return next((name for path, name in forced.items() if where.is_relative_to(Path(path).absolute())), None)
+    return next((name for path, name in forced.items() if places.is_within(directory.path, path)), None)
 
 
 def _join_log_dirs(used: list[DataDirectory], groups: _Groups) -> None:
     """Directories side by side, of one broker.id, with no partition in common: the `log.dirs` of one broker."""
     for one, other in combinations([n for n, label in enumerate(groups.labels) if not label], 2):
         a, b = used[one], used[other]
-        beside = Path(a.path).absolute().parent == Path(b.path).absolute().parent
+        beside = places.parent(places.absolute(a.path)) == places.parent(places.absolute(b.path))
         if beside and a.broker_id is not None and a.broker_id == b.broker_id and not a.partitions & b.partitions:
             groups.join(one, other)
 

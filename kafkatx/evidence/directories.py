@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.formats.checkpoints import (
@@ -15,6 +14,7 @@ from kafkatx.formats.checkpoints import (
     parse_offsets,
 )
 from kafkatx.formats.identity import parse_meta_properties
+from kafkatx.sources import places
 from kafkatx.sources.files import read_small
 
 Partition = tuple[str, int]
@@ -82,7 +82,7 @@ def _read(directory: DataDirectory, item: Item) -> None:
             meta = parse_meta_properties(text)
             directory.cluster_id, directory.broker_id = meta.cluster_id, meta.broker_id
         else:
-            _read_offsets(directory, Path(item.path).name, text)
+            _read_offsets(directory, places.name(item.path), text)
 
 
 def _read_offsets(directory: DataDirectory, name: str, text: str) -> None:

@@ -22,6 +22,7 @@ from kafkatx.formats.file_names import (
 )
 from kafkatx.kernels.batches import CHECK_NONE, HEADER_SIZE, LOG_OVERHEAD, is_plausible, is_plausible_legacy
 from kafkatx.segments.batches import SegmentWalk
+from kafkatx.sources import places
 from kafkatx.sources.archives import SEPARATOR, STANDARD_INPUT, mount, packed_path, packing
 from kafkatx.sources.files import OpenFile
 from kafkatx.sources.packing import Packing
@@ -46,6 +47,7 @@ OF_DIRECTORY = {
     *checkpoints.OFFSET_CHECKPOINTS,
 }
 """Files of a data directory itself, which may be called like a partition folder (`broker-1`)."""
+NO_SUCH_FILE = "file or directory"
 FOREIGN = "an archive of a kind that is not read; unpack it first"
 DUMPING = b"Dumping "
 """First word of kafka-dump-log's output, in all releases."""
@@ -66,15 +68,25 @@ def inventory(paths: Iterable[str | Path], cut_texts: bool = True) -> list[Item]
     A text is the parts that tools wrote, unless `cut_texts` says that only files of brokers are wanted.
     """
     items: dict[str, Item] = {}
-    for root in map(str, paths):
-        if root != STANDARD_INPUT and not os.path.lexists(root):
-            raise UsageError(f"{root}: no such file or directory")
+    for root in places.admitted(paths):
+        if root != STANDARD_INPUT:
+            _check(root)
         for item in _items(root):
             for file in _opened_up(item):
-                items.setdefault(os.path.realpath(file.path), file)
+                items.setdefault(places.identity(file.path), file)
     parts_of = _parts if cut_texts else _whole
     found = [part for item in _without_swapped(items.values()) for part in parts_of(item)]
     return sorted(found, key=lambda item: (item.path, item.part.position if item.part else -1))
+
+
+def _check(root: str) -> None:
+    """Look whether a path is there; raises UsageError."""
+    try:
+        is_there = places.is_folder(root, anew=True) or places.exists(root)
+    except OSError as error:
+        raise UsageError(f"{root}: {error.strerror}") from None
+    if not is_there:
+        raise UsageError(f"{root}: no such {'object or folder in the store' if places.is_url(root) else NO_SUCH_FILE}")
 
 
 def _opened_up(item: Item) -> Iterator[Item]:
@@ -122,55 +134,51 @@ def _items(root: str) -> Iterator[Item]:
     if root == STANDARD_INPUT:
         yield Item(root, root, "", Kind.ARCHIVE, 0)
         return
-    if not Path(root).is_dir():
-        yield _item(root, root, _is_data_directory(Path(root).absolute().parent))
-        return
+    is_folder = places.is_folder(root)
+    if not is_folder or places.is_file(root):  # an object and a folder in a store may have one name
+        yield _item(root, root, _is_data_directory(places.parent(places.absolute(root))))
     refused: list[OSError] = []
-    entered = {os.path.realpath(root)}
-    for folder, folders, names in os.walk(root, onerror=refused.append, followlinks=True):
-        folders[:] = [name for name in sorted(folders) if _enter(os.path.join(folder, name), entered)]  # noqa: PTH118
+    for folder, names in places.folders_below(root, refused) if is_folder else ():
         is_data_directory = not OF_DIRECTORY.isdisjoint(names)
-        for name in sorted(names):
-            yield _item(os.path.join(folder, name), root, is_data_directory)  # noqa: PTH118 (a million Path objects are slow)
+        for path in places.prepared(folder, names):
+            yield _item(path, root, is_data_directory)
     for error in refused:
-        yield Item(error.filename, root, str(Path(error.filename).parent), Kind.UNREADABLE, 0, left_out=error.strerror)
+        parent = places.parent(error.filename)
+        yield Item(error.filename, root, parent, Kind.UNREADABLE, 0, left_out=error.strerror)
 
 
-def _enter(folder: str, entered: set[str]) -> bool:
-    """Whether a folder was not entered yet; it is from now on."""
-    real = os.path.realpath(folder)
-    known = len(entered)
-    entered.add(real)
-    return len(entered) > known
-
-
-def _is_data_directory(folder: Path) -> bool:
+def _is_data_directory(folder: str) -> bool:
     """Whether a folder holds files of a data directory: then it is no partition's, whatever its name (`broker-1`)."""
-    return any((folder / name).exists() for name in OF_DIRECTORY)
+    if parse_partition_folder(places.name(folder)) is None:
+        return False
+    try:
+        return any(places.exists(places.joined(folder, name)) for name in OF_DIRECTORY)
+    except OSError:
+        return False
 
 
 def _item(path: str, root: str, in_data_directory: bool) -> Item:
-    place = Path(path)
+    parent = places.parent(path)
     try:
         real = packed_path(path)
-        size = real.stat().st_size
+        size, is_file = places.size(real), places.is_file(real)
     except OSError as error:
-        return Item(path, root, str(place.parent), Kind.UNREADABLE, 0, left_out=error.strerror)
-    if not real.is_file():
-        return Item(path, root, str(place.parent), Kind.OTHER, 0, left_out="not a regular file")
-    folder = None if in_data_directory else parse_partition_folder(place.absolute().parent.name)
-    directory = str(place.parent.parent) if folder else str(place.parent)
+        return Item(path, root, parent, Kind.UNREADABLE, 0, left_out=error.strerror)
+    if not is_file:
+        return Item(path, root, parent, Kind.OTHER, 0, left_out="not a regular file")
+    folder = None if in_data_directory else parse_partition_folder(places.folder_name(path))
+    directory = places.parent(parent) if folder else parent
     item = Item(path, root, directory, Kind.OTHER, size, folder)
     if folder and folder.state is FolderState.DELETE:
         return replace(item, left_out="the topic was deleted")
-    return _by_name(item, place.name)
+    return _by_name(item, places.name(path))
 
 
 def _by_name(item: Item, name: str) -> Item:
     segment = parse_segment_file(name) or parse_segment_file(_without_packing(name))
     if segment is not None and not _is_dump_saved_as(item):
         why = IGNORED_SUFFIXES.get(segment.suffix)
-        folder = item.folder or PartitionFolder(Path(item.path).absolute().parent.name, -1)
+        folder = item.folder or PartitionFolder(places.folder_name(item.path), -1)
         return replace(
             item, kind=Kind(segment.kind.value), folder=folder, base_offset=segment.base_offset, left_out=why
         )
@@ -196,7 +204,7 @@ def _by_content(item: Item) -> Item:
     except OSError as error:
         return replace(item, kind=Kind.UNREADABLE, left_out=error.strerror)
     if _begins_with_batch(head, item.size):
-        folder = item.folder or PartitionFolder(Path(item.path).name, -1)
+        folder = item.folder or PartitionFolder(places.name(item.path), -1)
         return replace(item, kind=Kind.LOG, folder=folder)
     if is_text(head):
         return replace(item, kind=Kind.TEXT)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from kafkatx.evidence.belonging import Sketch, contradicts_segments, digest, ids_in_logs, ids_in_states, sketch_of
 from kafkatx.evidence.captures import Capture, captures, common_depth, forced_name, named
 from kafkatx.evidence.directories import DataDirectory
 from kafkatx.evidence.item import Item
+from kafkatx.sources import places
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,8 @@ def evidence(directories: Iterable[DataDirectory], forced: dict[str, str] | None
     itself. Logs and settings join likewise; where nothing says which capture they belong to, those of one place are a
     capture of their own. `forced` maps a path prefix to a capture's name (`--capture NAME=PATH`).
     """
-    given, forced = list(directories), forced or {}
+    given = list(directories)
+    forced = {places.shown(path): name for path, name in (forced or {}).items()}
     found = captures((one for one in given if one.is_of_broker and not one.is_printed), forced)
     owners = Owners(found, forced)
     loose = [one for one in given if one.is_printed and not owners.take_printed(one)]
@@ -175,7 +176,7 @@ class _LogGroup:
     """Logs and settings that belong together: where they lie and which ids they name."""
 
     name: str | None
-    places: set[Path]
+    places: set[str]
     ids: set[str]
     items: list[Item] = field(default_factory=list)
 
@@ -189,6 +190,6 @@ class _LogGroup:
         self.items = other.items + self.items
 
 
-def _places(directory: DataDirectory) -> set[Path]:
+def _places(directory: DataDirectory) -> set[str]:
     """The folders that hold what was given."""
-    return {Path(item.root).absolute().parent for item in directory.items}
+    return {places.parent(places.absolute(item.root)) for item in directory.items}

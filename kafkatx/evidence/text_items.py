@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.formats.file_names import PartitionFolder, parse_partition_folder
+from kafkatx.sources import places
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.text.pages.part import Part, PartKind
@@ -81,7 +81,7 @@ def _directory(file: Item, part: Part, folder: PartitionFolder | None) -> str:
 
     Dumps of several brokers lie in folders of their own, as the brokers' data directories do.
     """
-    parent = Path(file.path).parent
-    named = parse_partition_folder(parent.name)
-    place = str(parent.parent) if named is not None and named == folder else file.path
+    parent = places.parent(file.path)
+    named = parse_partition_folder(places.name(parent))
+    place = places.parent(parent) if named is not None and named == folder else file.path
     return f"{place} (incident {part.run + 1})" if part.run else place

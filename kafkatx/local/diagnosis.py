@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kafkatx.evidence.coverage import coverage_of
 from kafkatx.rules.diagnosis import Diagnosis, Selection
+from kafkatx.sources import places
 from kafkatx.stages.export_folders import exports_among
 from kafkatx.stages.judging import diagnosed, united
 from kafkatx.stages.stories import Progress, Telling, build_stories, open_evidence
@@ -31,7 +32,7 @@ def diagnose(
     name no zone (default: estimated from what logs and coordinator both tell). Raises UsageError for a path that does
     not exist and NothingToDiagnoseError (a NothingReadableError) where nothing in it is evidence.
     """
-    given, chosen = [*paths], selection or Selection()
+    given, chosen = places.admitted(paths), selection or Selection()
     if folders := exports_among(given):
         from kafkatx.stages.exported import diagnose_exports
         from kafkatx.stages.exports import open_exports

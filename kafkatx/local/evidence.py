@@ -14,6 +14,7 @@ from kafkatx.local.history import history
 from kafkatx.local.location import locate
 from kafkatx.rules.diagnosis import Diagnosis
 from kafkatx.segments.names import Names
+from kafkatx.sources import places
 from kafkatx.sources.states import FileState, file_states
 from kafkatx.stages import table_damage as beside
 from kafkatx.stages import table_files as files
@@ -36,7 +37,7 @@ class Evidence:
         self, paths: Iterable[str | Path], captures: dict[str, str] | None = None, verify_all: bool = False
     ) -> None:
         """Find the files; raises UsageError for a path that does not exist. See `open`."""
-        self.paths = [str(path) for path in paths]
+        self.paths = places.admitted(paths)
         self.verify_all = verify_all
         self._forced = captures
         self._found = open_evidence(self.paths, captures)

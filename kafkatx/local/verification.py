@@ -39,6 +39,7 @@ from kafkatx.segments.names import Names
 from kafkatx.segments.records import RecordWalk
 from kafkatx.segments.resync import crc_matches
 from kafkatx.segments.transaction_log import StateWalk
+from kafkatx.sources import places
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.topics import TRANSACTION_STATE
 
@@ -73,8 +74,8 @@ def verify(
     result.coverage += [coverage_of(None, item, None) for item in found.others]
     result.damage += [_unreadable(entry) for entry in result.coverage if entry.status == UNREADABLE]
     result.coverage.sort(key=lambda entry: entry.path)
-    for places in (result.damage, result.ordinary):
-        places.sort(key=lambda place: (place.path, place.position))
+    for stretches in (result.damage, result.ordinary):
+        stretches.sort(key=lambda place: (place.path, place.position))
     return result
 
 
@@ -84,9 +85,9 @@ def _silent(path: str, size: int) -> None:
 
 def _folders(items: Iterable[Item]) -> list[list[Item]]:
     """Files by folder; a segment that lies alone in another folder than its like is a partition's copy of its own."""
-    found: dict[Path, list[Item]] = {}
+    found: dict[str, list[Item]] = {}
     for item in items:
-        found.setdefault(Path(item.path).parent, []).append(item)
+        found.setdefault(places.parent(item.path), []).append(item)
     return list(found.values())
 
 
@@ -169,7 +170,7 @@ class _Folder:
         """Return the .txnindex of a segment; where only its other indexes are at hand it has no entries."""
         present = next((item for item in indexes if item.kind is Kind.TXNINDEX), None)
         if present is None:
-            path = str(Path(log.path).with_suffix(".txnindex"))
+            path = places.beside(log.path, ".txnindex")
             return [AbortedCheck(path, b"", log.base_offset)] if indexes else []
         data = self._content(present, entries[present.path])
         return [] if data is None else [AbortedCheck(present.path, data, log.base_offset)]

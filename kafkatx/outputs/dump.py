@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from kafkatx.evidence.inventory import inventory
 from kafkatx.evidence.item import Item, Kind
@@ -21,6 +20,7 @@ from kafkatx.outputs.dump_log import LogDump, first_line
 from kafkatx.outputs.dump_objects import LogObjects, damage_object, json_line, shown_path
 from kafkatx.outputs.dump_options import DumpOptions
 from kafkatx.segments.damage import Damage
+from kafkatx.sources import places
 from kafkatx.sources.files import OpenFile, read_small
 from kafkatx.terms.java_text import java_text
 from kafkatx.terms.printable import printable
@@ -106,20 +106,20 @@ class Dump:
                 else:
                     yield piece
         if dump.trailing_bytes and not self.as_json:
-            name = self._visible(Path(item.path).name)
+            name = self._visible(places.name(item.path))
             yield f"Found {dump.trailing_bytes} invalid bytes at the end of {name}\n"
         self._note_jumps(item, dump)
 
     def _note_jumps(self, item: Item, dump: LogDump) -> None:
         if not dump.jumps.count or self.as_json:
             return
-        self._afterwards.append(f"Non-consecutive offsets in {Path(item.path).absolute()}")
+        self._afterwards.append(f"Non-consecutive offsets in {places.absolute(item.path)}")
         self._afterwards += [f"  {first} is followed by {second}" for first, second in dump.jumps.pairs]
         if dump.jumps.count > len(dump.jumps.pairs):
             self._afterwards.append(f"  and {dump.jumps.count - len(dump.jumps.pairs):,} more")
 
     def _index(self, item: Item) -> Iterator[str]:
-        segment = parse_segment_file(Path(item.path).name)
+        segment = parse_segment_file(places.name(item.path))
         index = IndexDump(item.path, segment.base_offset if segment else 0, of_times=item.kind is Kind.TIMEINDEX)
         if index.left_over:
             self.complain(f"{item.path}: {index.left_over} bytes at the end are no entry")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from kafkatx.kernels.bytes import int32_at, int64_at
 from kafkatx.outputs.dump_entries import LARGEST_FILE, Entry
 from kafkatx.segments.batches import Chunk, Rows
 from kafkatx.segments.records import RecordWalk
+from kafkatx.sources import places
 from kafkatx.sources.files import OpenFile
 
 OFFSET_ENTRY = np.dtype([("relative_offset", ">i4"), ("position", ">i4")])
@@ -47,11 +47,12 @@ class IndexDump:
 
     def entries(self) -> Iterator[Entry]:
         """Yield the entries up to preallocated zeros."""
-        log = Path(self.path).with_name(f"{Path(self.path).name.split('.')[0]}.log")
+        name = f"{places.name(self.path).split('.')[0]}.log"
+        log = places.joined(places.parent(self.path), name)
         with ExitStack() as stack:
-            file = stack.enter_context(OpenFile(str(log))) if log.is_file() else None
+            file = stack.enter_context(OpenFile(log)) if places.is_file(log) else None
             if file is None:
-                self.problems.append(f"{self.path} is held against nothing: {log.name} is not beside it")
+                self.problems.append(f"{self.path} is held against nothing: {name} is not beside it")
             yield from self._times(file) if self.of_times else self._offsets(file)
 
     def _offsets(self, log: OpenFile | None) -> Iterator[Entry]:
@@ -63,7 +64,7 @@ class IndexDump:
                 mismatches.append(f"  Index offset: {offset}, log offset: {-1 if found is None else found}")
             yield f"offset: {offset} position: {position}\n", {"offset": offset, "position": position}
         if mismatches:
-            self.problems += [f"Mismatches in :{Path(self.path).absolute()}", *reversed(mismatches)]
+            self.problems += [f"Mismatches in :{places.absolute(self.path)}", *reversed(mismatches)]
 
     def _times(self, log: OpenFile | None) -> Iterator[Entry]:
         timestamps = self._rows["timestamp"].tolist()
@@ -80,7 +81,7 @@ class _TimeCheck:
     """Entries of a time index held against the log: is there such a batch, has it this time, do times grow."""
 
     def __init__(self, path: str, log: OpenFile) -> None:
-        self._path, self._walk = str(Path(path).absolute()), RecordWalk(log, check=CHECK_NONE)
+        self._path, self._walk = places.absolute(path), RecordWalk(log, check=CHECK_NONE)
         self._wrong: list[str] = []
         self._unordered: list[str] = []
         self._missing: list[str] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -18,6 +17,7 @@ from kafkatx.segments.batches import Chunk, Rows
 from kafkatx.segments.compression import LARGEST_PAYLOAD
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.records import RecordChunk, RecordWalk
+from kafkatx.sources import places
 from kafkatx.sources.files import OpenFile
 
 JUMPS_KEPT = 20
@@ -116,7 +116,7 @@ class LogDump:
 
 def first_line(path: str) -> str | None:
     """Return what the tool prints of a log's name: where it starts, or which snapshot it is; None for another name."""
-    name = Path(path).name
+    name = places.name(path)
     snapshot = parse_metadata_snapshot_file(name)
     if name == BOOTSTRAP_CHECKPOINT:
         return "KRaft bootstrap snapshot"

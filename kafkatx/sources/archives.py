@@ -21,7 +21,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from kafkatx.sources.packing import LONGEST_MAGIC, STEP, Damaged, Packing, compression_of, packing_of
+from kafkatx.sources import places
+from kafkatx.sources.packing import STEP, Damaged, Packing, compression_of, packing_of
 from kafkatx.sources.unpacking import SINGLE, Limits, Room, TooLarge, Unpacking, unpack
 
 SEPARATOR = "!/"
@@ -87,7 +88,7 @@ def packing(path: str) -> Packing | None:
     Args:
         path: a path as it is shown; raises OSError where it can't be read.
     """
-    with packed_path(path).open("rb") as file:
+    with places.stream(packed_path(path)) as file:
         return packing_of(file)
 
 
@@ -117,35 +118,30 @@ def real_path(path: str) -> str:
         return known.root
     if path == STANDARD_INPUT:
         return mount(path).root
-    if SEPARATOR not in path or os.path.lexists(path):
-        return path
-    outer, _, inner = path.rpartition(SEPARATOR)
+    outer, separator, inner = path.rpartition(SEPARATOR)
     known = _TABLE.mounts.get(outer)
-    if known is None and not Path(real_path(outer)).is_file():
-        return path
-    known = known or mount(outer)
+    if known is None:
+        if not separator or places.exists(path) or not places.is_file(real_path(outer)):
+            return path
+        known = mount(outer)
     return path if known.is_file else str(Path(known.root, inner))
 
 
-def packed_path(path: str) -> Path:
+def packed_path(path: str) -> str:
     """Return where a shown path lies as it is packed, also when it was unpacked already; raises as `real_path` does."""
     if path == STANDARD_INPUT or path not in _TABLE.mounts:
-        return Path(real_path(path))
+        return real_path(path)
     outer, separator, inner = path.rpartition(SEPARATOR)
-    return Path(real_path(outer), inner) if separator and not os.path.lexists(path) else Path(path)
+    return str(Path(real_path(outer), inner)) if separator and not places.exists(path) else path
 
 
-def real_path_of_content(path: str, descriptor: int) -> str | None:
+def real_path_of_content(path: str, head: bytes) -> str | None:
     """Return where the content of a compressed file lies, unpacked now if need be; None for a file that is none.
 
     Args:
         path: the path as it is shown.
-        descriptor: the file, open.
+        head: the first bytes of the file, LONGEST_MAGIC of them if it has so many.
     """
-    try:
-        head = os.pread(descriptor, LONGEST_MAGIC, 0)
-    except OSError:  # a pipe, a folder, a bad sector: none of it is a compressed file
-        return None
     if path in _TABLE.mounts or compression_of(head) is None or packing(path) is not Packing.COMPRESSED:
         return None
     return mount(path).root

@@ -1,18 +1,19 @@
 """Evidence files: opened for reading only, read by position, never mapped.
 
 A live broker truncates files while we look. A path may lie in an archive, and a compressed file is opened unpacked
-(sources/archives.py).
+(sources/archives.py); a URL is an object of a store (sources/objects.py).
 """
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
+from kafkatx.sources import places
 from kafkatx.sources.archives import real_path, real_path_of_content
+from kafkatx.sources.packing import LONGEST_MAGIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,35 +26,75 @@ class FileName:
     @property
     def name(self) -> str:
         """Last component of the path."""
-        return Path(self.path).name
+        return places.name(self.path)
 
     @property
     def folder(self) -> str:
         """Name of the folder that holds the file."""
-        return Path(self.path).absolute().parent.name
+        return places.folder_name(self.path)
 
 
 BLOCK = 4096
 """Bytes given up at once where a disk refuses to read."""
 
 
+class Content(Protocol):
+    """What an open file reads from. `size` in bytes is that at opening."""
+
+    size: int
+
+    def read_at(self, buffer: memoryview, position: int) -> int:
+        """Fill some of `buffer`, at least a byte unless it is at the end; raises OSError."""
+
+    def refused(self, position: int, length: int) -> int:
+        """How many bytes to give up where reading up to `length` at `position` was refused."""
+
+    def close(self) -> None:
+        """Give back what is held."""
+
+
+class _OnDisk:
+    """A file of this machine."""
+
+    def __init__(self, path: str) -> None:
+        """Open `path`; raises OSError."""
+        self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        self.size = os.fstat(self._descriptor).st_size
+
+    def read_at(self, buffer: memoryview, position: int) -> int:
+        """Read without moving the file's position; systems without preadv (macOS before 11) pay a copy."""
+        if hasattr(os, "preadv"):
+            return os.preadv(self._descriptor, [buffer], position)
+        data = os.pread(self._descriptor, len(buffer), position)
+        buffer[: len(data)] = data
+        return len(data)
+
+    def refused(self, position: int, length: int) -> int:
+        """Bytes up to the end of the block."""
+        return min(length, BLOCK - position % BLOCK)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
+
+
 class OpenFile:
     """A file open for positional reads. What lies behind the size at opening is not read: the file may be growing.
 
-    Blocks that the disk refuses to give (bad sectors) read as zeros; `is_unreadable` tells them from real ones.
+    Blocks that the disk or the store refuses to give read as zeros; `is_unreadable` tells them from real ones.
     """
 
     def __init__(self, path: str) -> None:
         """Open `path`; raises OSError."""
         self.path = path
-        self._descriptor = _opened(real_path(path))
-        content = real_path_of_content(path, self._descriptor)
-        if content is not None:
-            os.close(self._descriptor)
-            self._descriptor = _opened(content)
-        self.size = os.fstat(self._descriptor).st_size
+        self._content = _opened(real_path(path))
+        unpacked = real_path_of_content(path, _head(self._content))
+        if unpacked is not None:
+            self._content.close()
+            self._content = _opened(unpacked)
+        self.size = self._content.size
         self.problem: str | None = None
-        self._unreadable: set[int] = set()
+        self._unreadable: list[tuple[int, int]] = []
 
     def read(self, position: int, length: int) -> bytes:
         """Up to `length` bytes from `position`; fewer at the end or where the file has shrunk."""
@@ -72,22 +113,28 @@ class OpenFile:
         return done
 
     def is_unreadable(self, position: int, length: int) -> bool:
-        """Whether the disk refused to give some of these bytes when they were read."""
-        return any(position < (block + 1) * BLOCK and block * BLOCK < position + length for block in self._unreadable)
+        """Whether some of these bytes were refused when they were read."""
+        return any(position < end and begin < position + length for begin, end in self._unreadable)
 
     def _read_some(self, buffer: memoryview, position: int) -> int:
         try:
-            return _read_at(self._descriptor, buffer, position)
+            return self._content.read_at(buffer, position)
         except OSError as error:
             self.problem = error.strerror
-            self._unreadable.add(position // BLOCK)
-            refused = min(len(buffer), BLOCK - position % BLOCK)
+            refused = self._content.refused(position, len(buffer))
+            self._note(position, position + refused)
             buffer[:refused] = bytes(refused)
             return refused
 
+    def _note(self, begin: int, end: int) -> None:
+        """Note refused bytes; those that go on where the last ones ended are one stretch with them."""
+        if self._unreadable and self._unreadable[-1][0] <= begin <= self._unreadable[-1][1]:
+            begin, end = self._unreadable[-1][0], max(end, self._unreadable.pop()[1])
+        self._unreadable.append((begin, end))
+
     def close(self) -> None:
         """Close the file."""
-        os.close(self._descriptor)
+        self._content.close()
 
     def __enter__(self) -> Self:
         return self
@@ -98,17 +145,21 @@ class OpenFile:
         self.close()
 
 
-def _opened(path: str) -> int:
-    return os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+def _opened(path: str) -> Content:
+    if not places.is_url(path):
+        return _OnDisk(path)
+    from kafkatx.sources.objects import StoredContent
+
+    return StoredContent(path)
 
 
-def _read_at(descriptor: int, buffer: memoryview, position: int) -> int:
-    """Read into a buffer without moving the file's position; systems without preadv (macOS before 11) pay a copy."""
-    if hasattr(os, "preadv"):
-        return os.preadv(descriptor, [buffer], position)
-    data = os.pread(descriptor, len(buffer), position)
-    buffer[: len(data)] = data
-    return len(data)
+def _head(content: Content) -> bytes:
+    """The first bytes; none of a pipe, a folder, a bad sector: these are no compressed files."""
+    head = bytearray(LONGEST_MAGIC)
+    try:
+        return bytes(head[: content.read_at(memoryview(head), 0)])
+    except OSError:
+        return b""
 
 
 def read_small(path: str, limit: int = 64 << 20) -> bytes:

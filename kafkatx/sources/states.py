@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from kafkatx.sources import places, stores
 from kafkatx.sources.archives import SEPARATOR, STANDARD_INPUT, mount
 
 STEP = 1 << 20
@@ -28,12 +29,24 @@ class FileState:
 
 def file_states(paths: Iterable[str]) -> list[FileState]:
     """Look at files, given by paths as they are shown; what lies in an archive is the archive. Each once, by path."""
-    return [_state(path) for path in sorted({_outermost(path) for path in paths})]
+    looked_at = sorted({_outermost(path) for path in paths})
+    stored = _in_stores([path for path in looked_at if places.is_url(path)])
+    return [stored[path] if path in stored else _state(path) for path in looked_at]
+
+
+def _in_stores(paths: list[str]) -> dict[str, FileState]:
+    """Look at objects, all that lie together at once."""
+    try:
+        found = stores.states(paths)
+    except OSError:
+        found = {}
+    known = ((path, found.get(path)) for path in paths)
+    return {path: FileState(path, one and one.size, one and one.mtime_ns) for path, one in known}
 
 
 def _outermost(path: str) -> str:
     """The file itself that a path leads to or into; `!/` may also stand in the name of a folder."""
-    return path if os.path.lexists(path) else path.partition(SEPARATOR)[0]
+    return path if SEPARATOR not in path or places.exists(path) else path.partition(SEPARATOR)[0]
 
 
 def _state(path: str) -> FileState:

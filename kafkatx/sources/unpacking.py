@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from kafkatx.sources import places
 from kafkatx.sources.packing import STEP, Damaged, Packing, compression_of, unpacked
 
 GIB = 1 << 30
@@ -148,9 +149,9 @@ def unpack(path: str, packing: Packing, folder: Path, limits: Limits) -> tuple[i
     Returns:
         the bytes that were written, and what is not there and why; raises OSError where the file can't be read.
     """
-    packed, free = Path(path).stat().st_size, shutil.disk_usage(folder).free - limits.reserve
+    packed, free = places.size(path), shutil.disk_usage(folder).free - limits.reserve
     unpacking = Unpacking(folder, Room(limits, packed, packing is Packing.COMPRESSED, free))
-    with Path(path).open("rb") as file:
+    with places.stream(path) as file:
         try:
             _UNPACKERS[packing](unpacking, file)
         except TooLarge as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.rules.diagnosis import Diagnosis, Selection
+from kafkatx.sources import places
 from kafkatx.spark.judging import judged, rows
 from kafkatx.spark.pipeline import captures_on, exported_on
 from kafkatx.spark.schema import spark_schema
@@ -53,7 +54,7 @@ def diagnose(
         UsageError: a path does not exist, or an export can't be used.
         NothingToDiagnoseError: nothing in it is evidence.
     """
-    given = [paths] if isinstance(paths, str | Path) else [*paths]
+    given = places.admitted([paths] if isinstance(paths, str | Path) else paths)
     judge = partial(judged, telling=Telling(as_of, release, log_zone_ms), selection=selection or Selection())
     others: Iterable[Coverage]
     if folders := exports_among(given):

@@ -7,7 +7,7 @@ those who read check it (stages/facts.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,8 @@ import pyarrow as pa
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.sources.archives import unpacked_places
+from kafkatx.sources.stores import take, ways
+from kafkatx.sources.urls import Way
 from kafkatx.spark.joining import joined_facts
 from kafkatx.spark.memory import give_back
 from kafkatx.spark.shipping import ship
@@ -37,13 +39,18 @@ Step = Callable[[Iterator[Any]], Iterator[Any]]
 
 @dataclass(frozen=True, slots=True)
 class InWorker:
-    """A step as a Python worker of Spark runs it: on one thread; what it unpacked and what it freed goes with it."""
+    """A step as a Python worker of Spark runs it: on one thread; what it unpacked and what it freed goes with it.
+
+    `ways` is what it takes to open the stores that the driver was given.
+    """
 
     step: Step
+    ways: tuple[Way, ...] = field(default_factory=ways, repr=False)
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield what the step yields."""
         pa.set_cpu_count(1)
+        take(self.ways)
         try:
             with unpacked_places():
                 yield from self.step(batches)

@@ -6,7 +6,6 @@ here, and what a live broker appends later is not read.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
@@ -17,7 +16,10 @@ from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.directories import LOGS, DataDirectory
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.joining import Evidence
+from kafkatx.sources import places
 from kafkatx.sources.archives import SEPARATOR, STANDARD_INPUT
+from kafkatx.sources.stores import ways
+from kafkatx.sources.urls import Way
 from kafkatx.spark.request import Request
 from kafkatx.stages.stories import open_evidence
 from kafkatx.stages.table_files import Extent, Source, sources
@@ -47,11 +49,15 @@ OF_TEXTS = (Kind.TEXT_LOG, Kind.SETTINGS)
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What one task reads: some files, or stretches of them; for `settings` the texts of whole captures."""
+    """What one task reads: some files, or stretches of them; for `settings` the texts of whole captures.
+
+    `ways` is what it takes to open the stores that they lie in.
+    """
 
     request: Request
     sources: tuple[Source, ...] = ()
     captures: tuple[Capture, ...] = ()
+    ways: tuple[Way, ...] = field(default_factory=ways, repr=False)
 
     @property
     def roots(self) -> set[str]:
@@ -62,10 +68,10 @@ class Task:
 
 def placed(paths: Iterable[str | Path]) -> list[str]:
     """Return paths absolute: a worker has a working directory of its own. Raises UsageError for standard input."""
-    given = [str(path) for path in paths]
+    given = places.admitted(paths)
     if STANDARD_INPUT in given:
         raise UsageError("standard input can't be read by the workers of Spark: save it as a file first")
-    return [os.path.abspath(path) for path in given]  # noqa: PTH100 (the path of a link is kept, as it was given)
+    return [places.normal(path) for path in given]
 
 
 def opened_evidence(paths: Iterable[str | Path], captures: dict[str, str] | None) -> Evidence:

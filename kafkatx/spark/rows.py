@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
 
 from kafkatx.segments.names import Names
+from kafkatx.sources import places
 from kafkatx.sources.archives import unpacked_places
+from kafkatx.sources.stores import take
 from kafkatx.spark.conform import conform
 from kafkatx.spark.planning import Task
 from kafkatx.stages import table_damage as beside
@@ -45,6 +46,7 @@ STREAMS: dict[str, Callable[[Task], Iterator[Any]]] = {
 def decoded(task: Task) -> Iterator[Any]:
     """Yield the rows of a task in a Python worker of Spark, which has one thread and leaves nothing behind."""
     pa.set_cpu_count(1)
+    take(task.ways)
     with unpacked_places():
         yield from rows_of(task)
 
@@ -55,10 +57,19 @@ def rows_of(task: Task) -> Iterator[Any]:
     Raises UsageError where this machine does not have the paths at all; a file that is gone or damaged is no error.
     """
     for root in task.roots:
-        if not os.path.lexists(root):
-            raise UsageError(f"{root}: a worker of Spark does not have it; put it where all machines find it")
+        _check(root)
     schema, chosen = task.request.schema, task.request.chosen
     yield from in_size(conform(chosen(read), schema) for read in STREAMS[task.request.table](task))
+
+
+def _check(root: str) -> None:
+    """Look whether this machine has a path, or reaches the store; raises UsageError where it does not."""
+    try:
+        why = None if places.is_there(root) else "put it where all machines find it"
+    except OSError as error:
+        why = str(error.strerror)
+    if why is not None:
+        raise UsageError(f"{root}: a worker of Spark does not have it; {why}")
 
 
 def in_size(batches: Iterable[Any]) -> Iterator[Any]:

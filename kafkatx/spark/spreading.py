@@ -1,6 +1,7 @@
 """Work spread over a cluster: one task a value, by nothing but the DataFrame API, so over Spark Connect as well.
 
-Values and answers travel packed, between processes that run the same kafkatx.
+Values and answers travel packed, between processes that run the same kafkatx. With each value goes what it takes to
+open the stores that this process was given (sources/stores.py).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from kafkatx.sources.stores import take, ways
 from kafkatx.spark.seams import Run
 from kafkatx.stages.blocks import packed, unpacked
 
@@ -25,7 +27,7 @@ def spread(spark: SparkSession, values: list[Any]) -> DataFrame:
     A range has as many partitions as it is asked for, and what is broadcast to it moves none of them; whatever else
     deals rows to partitions may put two into one.
     """
-    rows = pa.table({NUMBER: range(len(values)), VALUE: [packed(value) for value in values]})
+    rows = pa.table({NUMBER: range(len(values)), VALUE: [packed((ways(), value)) for value in values]})
     numbers = spark.range(0, len(values), 1, len(values)).withColumnRenamed("id", NUMBER)
     return numbers.join(spark.createDataFrame(rows).hint("broadcast"), NUMBER)
 
@@ -34,7 +36,9 @@ def values_of(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
     """Yield numbers and values out of a frame that `spread` made."""
     for batch in batches:
         for number, value in zip(batch.column(NUMBER).to_pylist(), batch.column(VALUE).to_pylist(), strict=True):
-            yield number, unpacked(value)
+            reached_by, given = unpacked(value)
+            take(reached_by)
+            yield number, given
 
 
 def running_on(spark: SparkSession) -> Run:

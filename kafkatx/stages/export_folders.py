@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from kafkatx.sources import places
 from kafkatx.terms.errors import UsageError
 
 MANIFEST, SUCCESS = "_kafkatx.json", "_SUCCESS"
@@ -29,10 +30,10 @@ def release() -> str:
 
 def exports_among(paths: Iterable[str | Path]) -> list[Path]:
     """Return the paths if they are exports, nothing if none is; raises UsageError for exports beside other paths."""
-    given = [Path(path) for path in paths]
-    found = [path for path in given if _manifest(path) is not None]
+    given = places.admitted(paths)
+    found = [Path(path) for path in given if not places.is_url(path) and _manifest(Path(path)) is not None]
     if found and len(found) < len(given):
-        other = next(path for path in given if path not in found)
+        other = next(path for path in given if places.is_url(path) or Path(path) not in found)
         raise UsageError(
             f"{found[0]} is an export and {other} is none; give either exports or what they were made of, in one call"
         )

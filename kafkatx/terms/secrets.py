@@ -20,6 +20,7 @@ _SPEAKING = re.compile(
     r"password|passwd|passphrase|secret|token|credential|private.?key|api.?key|auth.user.info", re.IGNORECASE
 )
 _USER_IN_URL = re.compile(r"(://)[^/@\s:,]{1,200}:[^@\s,]{0,200}@")
+_QUERY_OF_STORE = re.compile(r"((?:s3[an]?|gs|gcs|abfss?|hdfs)://[^\s?'\"]{1,4096}\?)[^\s'\"]+", re.IGNORECASE)
 _TOLD = re.compile(
     r"((?:password|passwd|passphrase|secret|token|credential)\w{0,30}[\"']?\s{0,4}[=:]\s{0,4})"
     r"(\"(?:[^\"\\]|\\.)*\"?|'[^']*'?|[^\s\"';,]+)",
@@ -34,6 +35,11 @@ def is_secret(name: str) -> bool:
     """
     dotted = name.lower().replace("_", ".").replace("-", ".")
     return dotted.endswith(_PASSWORDS) or bool(_SPEAKING.search(name))
+
+
+def without_credentials(text: str) -> str:
+    """Return a text without users and passwords in URLs, and without the queries of URLs of stores."""
+    return _QUERY_OF_STORE.sub(rf"\1{HIDDEN}", _USER_IN_URL.sub(rf"\1{HIDDEN}@", text))
 
 
 def shown_value(name: str, value: str) -> str:

@@ -1,0 +1,167 @@
+"""Places: paths of this machine and URLs of stores by the same functions, so that nobody else asks which it is.
+
+A URL goes through no `pathlib` and no `os.path`, which would take two slashes for one.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from kafkatx.sources import stores
+from kafkatx.sources.urls import is_url, resolved, root_of
+
+__all__ = ["is_url"]
+
+
+def admitted(paths: Iterable[str | Path]) -> list[str]:
+    """Return paths as they are shown, in their order; of URLs, what it takes to open them is known from now on.
+
+    Raises UsageError for a URL that can't be read, or one bucket given in two ways; no secret is in its text.
+    """
+    found = [resolved(str(path)) for path in paths]
+    stores.admit(way for _, way in found if way is not None)
+    return [path for path, _ in found]
+
+
+def shown(path: str) -> str:
+    """Return a path as it is shown; raises UsageError for a URL that can't be read."""
+    return resolved(path)[0]
+
+
+def name(path: str) -> str:
+    """Last component."""
+    return path.rpartition("/")[2] if is_url(path) else Path(path).name
+
+
+def parent(path: str) -> str:
+    """The folder that holds a place, relative where the path is; that of a bucket is itself."""
+    if not is_url(path):
+        return str(Path(path).parent)
+    return root_of(path) if len(path) <= len(root_of(path)) else path.rpartition("/")[0]
+
+
+def absolute(path: str) -> str:
+    """The path from the root; links stay what they are."""
+    return path if is_url(path) else str(Path(path).absolute())
+
+
+def normal(path: str) -> str:
+    """The absolute path without `.` and `..`; links stay what they are."""
+    return path if is_url(path) else os.path.abspath(path)  # noqa: PTH100 (resolve follows links)
+
+
+def folder_name(path: str) -> str:
+    """Name of the folder that holds a place."""
+    return name(parent(absolute(path)))
+
+
+def joined(folder: str, inner: str) -> str:
+    """The path of something in a folder."""
+    return f"{folder}/{inner}" if is_url(folder) else os.path.join(folder, inner)  # noqa: PTH118 (there are a million)
+
+
+def identity(path: str) -> str:
+    """The path that a place has, however it was come to: links are followed."""
+    return path if is_url(path) else os.path.realpath(path)
+
+
+def parts(path: str) -> tuple[str, ...]:
+    """The components of the absolute path, of a URL the bucket first."""
+    if not is_url(path):
+        return Path(path).absolute().parts
+    root = root_of(path)
+    return (root, *filter(None, path[len(root) :].split("/")))
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Whether a place is a folder or lies in it, by their paths."""
+    outer = parts(folder)
+    return parts(path)[: len(outer)] == outer
+
+
+def exists(path: str) -> bool:
+    """Whether something has this path, also a link that leads nowhere; raises OSError where a store does not tell."""
+    if not is_url(path):
+        return os.path.lexists(path)
+    return stores.known(path) is not None
+
+
+def beside(path: str, suffix: str) -> str:
+    """The path of the file that is called alike but for what stands behind the last dot."""
+    return f"{path.rpartition('.')[0]}{suffix}"
+
+
+def is_there(path: str) -> bool:
+    """Whether something has a path that was given; a store is asked now. Raises OSError where it does not tell."""
+    return stores.answers(path) if is_url(path) else os.path.lexists(path)
+
+
+def is_folder(path: str, anew: bool = False) -> bool:
+    """Whether it is a folder; a store is asked once, or `anew`. Raises OSError where it does not tell."""
+    if not is_url(path):
+        return Path(path).is_dir()
+    return stores.look(path)[1] if anew else stores.is_folder(path)
+
+
+def is_file(path: str) -> bool:
+    """Whether it is a regular file, or an object; raises OSError where a store does not tell."""
+    return stores.known(path) is not None if is_url(path) else Path(path).is_file()
+
+
+def size(path: str) -> int:
+    """Bytes of a file; raises OSError."""
+    if not is_url(path):
+        return Path(path).stat().st_size
+    return stores.known_size(path)
+
+
+def stream(path: str) -> BinaryIO:
+    """Open a file as one of Python, for reading; raises OSError."""
+    if not is_url(path):
+        return Path(path).open("rb")
+    from kafkatx.sources.objects import StoredStream
+
+    return cast(BinaryIO, io.BufferedReader(StoredStream(path)))
+
+
+def prepared(folder: str, names: list[str]) -> Iterable[str]:
+    """Yield the paths of files of a folder, which are opened next: a store is asked for some of them together."""
+    paths = (joined(folder, one) for one in names)
+    if not is_url(folder):
+        return paths
+    from kafkatx.sources.objects import prepare
+
+    return prepare(paths)
+
+
+def folders_below(root: str, refused: list[OSError]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each folder with the names of its files, in order; those that can't be read are told in `refused`.
+
+    Each folder is entered once, so a loop of links can't trap the walk. A store is asked once for all.
+    """
+    if is_url(root):
+        yield from _in_store(root)
+        return
+    entered = {os.path.realpath(root)}
+    for folder, folders, names in os.walk(root, onerror=refused.append, followlinks=True):
+        folders[:] = [name for name in sorted(folders) if _enter(os.path.join(folder, name), entered)]  # noqa: PTH118
+        yield folder, sorted(names)
+
+
+def _in_store(root: str) -> Iterator[tuple[str, list[str]]]:
+    found: dict[str, list[str]] = {}
+    for path in stores.below(root):
+        found.setdefault(parent(path), []).append(name(path))
+    yield from sorted(found.items())
+
+
+def _enter(folder: str, entered: set[str]) -> bool:
+    """Whether a folder was not entered yet; it is from now on."""
+    real = os.path.realpath(folder)
+    known = len(entered)
+    entered.add(real)
+    return len(entered) > known
