@@ -106,7 +106,8 @@ def diagnose(
 
     Takes whatever there is, alone or together: data directories of brokers or parts of them, output of kafka-dump-log,
     of the console consumer and of kafka-transactions, logs of brokers and clients, settings, pages that quote any of
-    these, archives of all this (tar, zip, gz, zst, bz2, xz), and - for standard input. Files are told by their content.
+    these, archives of all this (tar, zip, gz, zst, bz2, xz), and - for standard input, or any of it in an object store
+    (s3://bucket/folder, gs://, abfs://, hdfs://). Files are told by their content.
     Rebuilds what every transactional.id did, and judges it.
 
     The more there is, the surer the findings: the disk tells what happened, logs tell who did it and why.

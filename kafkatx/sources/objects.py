@@ -3,7 +3,7 @@
 Requests  an object that stays open for a while is asked for its size once. The first block is small, since names and
           content are told by it; while the reading goes on behind it, blocks grow up to BLOCK.
 Changes   an object that is replaced by a shorter one sends fewer bytes than were asked for, and Arrow does not tell how
-          many: the end of a buffer is marked before, and the marks must be gone.
+          many: the last byte of a buffer is marked before, and must be another one behind.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ AT_ONCE = 16
 """Objects whose first blocks are asked for at once."""
 MOST_REFUSALS = 2
 """Reads that a store may refuse before an object is given up: it has tried again by itself."""
-MARK = 16
+MARKS = 0xA5, 0x5A
 
 
 class _Handle:
@@ -53,11 +53,10 @@ class _Handle:
     def read(self, position: int, length: int) -> bytearray:
         """Read `length` bytes, or those up to the end; raises OSError where they don't come whole."""
         wanted = max(0, min(length, self.size - position))
-        for _ in range(2):  # bytes that are equal to a mark are not equal to the next one
-            mark = os.urandom(min(MARK, wanted))
-            data = bytearray(wanted)
-            data[wanted - len(mark) :] = mark
-            if not wanted or (self._fill(data, position) == wanted and data[-len(mark) :] != mark):
+        data = bytearray(wanted)
+        for mark in MARKS:  # a byte that is equal to one mark is not equal to the other
+            data[-1:] = bytes([mark])[:wanted]
+            if not wanted or (self._fill(data, position) == wanted and data[-1] != mark):
                 return data
         raise OSError(errno.EIO, "the object is shorter than it was", self.path)
 
@@ -134,7 +133,7 @@ class StoredContent:
     def _load(self, position: int, length: int) -> None:
         if len(self._refused) >= MOST_REFUSALS:
             raise self._refused[-1]
-        is_next = position == self._begin + len(self._block)
+        is_next = abs(position - self._begin - len(self._block)) <= FIRST  # a walk may step over some bytes, or back
         try:
             if position < min(FIRST, self.size):
                 self._begin, self._block, self._ahead = 0, self._handle.first, FIRST

@@ -169,9 +169,9 @@ def known_size(path: str) -> int:
     return found.size
 
 
-def version(path: str) -> Listed | None:
-    """Return what was listed of an object, None where nothing was."""
-    return _TABLE.objects.get(path)
+def version(path: str) -> tuple[Way | None, Listed | None]:
+    """Return how an object is reached and what was listed of it, None where nothing was: another one has another."""
+    return _TABLE.ways.get(root_of(path)), _TABLE.objects.get(path)
 
 
 def below(path: str) -> list[str]:

@@ -48,7 +48,7 @@ class Bucket:
             if path.is_file():
                 self.objects[f"{prefix}/{path.relative_to(folder).as_posix()}"] = path.read_bytes()
 
-    def url(self, key: str, user: str = "reader:Geheim123") -> str:
+    def url(self, key: str, user: str = "AKIAFLEET:Geheim123") -> str:
         """A URL by which a client finds this server, with credentials."""
         who = f"{user}@" if user else ""
         return f"s3://{who}{self.name}/{key}?scheme=http&endpoint_override=127.0.0.1:{self.port}&region=eu-central-1"
