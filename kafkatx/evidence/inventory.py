@@ -138,13 +138,19 @@ def _items(root: str) -> Iterator[Item]:
     if not is_folder or places.is_file(root):  # an object and a folder in a store may have one name
         yield _item(root, root, _is_data_directory(places.parent(places.absolute(root))))
     refused: list[OSError] = []
-    for folder, names in places.folders_below(root, refused) if is_folder else ():
-        is_data_directory = not OF_DIRECTORY.isdisjoint(names)
-        for path in places.prepared(folder, names):
-            yield _item(path, root, is_data_directory)
+    folders = places.folders_below(root, refused) if is_folder else ()
+    for path, is_data_directory in places.prepared(root, _files(folders)):
+        yield _item(path, root, is_data_directory)
     for error in refused:
         parent = places.parent(error.filename)
         yield Item(error.filename, root, parent, Kind.UNREADABLE, 0, left_out=error.strerror)
+
+
+def _files(folders: Iterable[tuple[str, list[str]]]) -> Iterator[tuple[str, bool]]:
+    """The files of folders, each with whether it lies in a data directory itself."""
+    for folder, names in folders:
+        is_data_directory = not OF_DIRECTORY.isdisjoint(names)
+        yield from ((places.joined(folder, name), is_data_directory) for name in names)
 
 
 def _is_data_directory(folder: str) -> bool:

@@ -17,9 +17,11 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from kafkatx.sources import stores
+
+T = TypeVar("T")
 
 FIRST, BLOCK, GROWTH = 64 << 10, 8 << 20, 8
 """Bytes of the first block and of the largest; how many times the one before it a block is."""
@@ -85,12 +87,15 @@ def _handle(path: str) -> _Handle:
     return made
 
 
-def prepare(paths: Iterable[str]) -> Iterator[str]:
-    """Yield paths as they come, the first blocks of their objects asked for together; what fails is told at opening."""
-    left = iter(paths)
+def prepare(files: Iterable[tuple[str, T]]) -> Iterator[tuple[str, T]]:
+    """Yield what begins with a path as it comes, the first blocks of the objects asked for together.
+
+    What fails is told at opening.
+    """
+    left = iter(files)
     with ThreadPoolExecutor(AT_ONCE) as threads:
         while some := [*islice(left, MOST_OPEN // 4)]:
-            [*threads.map(_try, some)]
+            [*threads.map(_try, (path for path, _ in some))]
             yield from some
 
 

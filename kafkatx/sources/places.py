@@ -9,12 +9,14 @@ import io
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, TypeVar, cast
 
 from kafkatx.sources import stores
 from kafkatx.sources.urls import is_url, resolved, root_of
 
 __all__ = ["is_url"]
+
+T = TypeVar("T")
 
 
 def admitted(paths: Iterable[str | Path]) -> list[str]:
@@ -128,14 +130,13 @@ def stream(path: str) -> BinaryIO:
     return cast(BinaryIO, io.BufferedReader(StoredStream(path)))
 
 
-def prepared(folder: str, names: list[str]) -> Iterable[str]:
-    """Yield the paths of files of a folder, which are opened next: a store is asked for some of them together."""
-    paths = (joined(folder, one) for one in names)
-    if not is_url(folder):
-        return paths
+def prepared(root: str, files: Iterable[tuple[str, T]]) -> Iterable[tuple[str, T]]:
+    """Yield files below a place, each a path and something; they are opened next: a store is asked for some at once."""
+    if not is_url(root):
+        return files
     from kafkatx.sources.objects import prepare
 
-    return prepare(paths)
+    return prepare(files)
 
 
 def folders_below(root: str, refused: list[OSError]) -> Iterator[tuple[str, list[str]]]:

@@ -40,8 +40,8 @@ def _in_stores(paths: list[str]) -> dict[str, FileState]:
         found = stores.states(paths)
     except OSError:
         found = {}
-    known = ((path, found.get(path)) for path in paths)
-    return {path: FileState(path, one and one.size, one and one.mtime_ns) for path, one in known}
+    there = {path: FileState(path, one.size, one.mtime_ns) for path, one in found.items()}
+    return {path: there.get(path, FileState(path, None, None)) for path in paths}
 
 
 def _outermost(path: str) -> str:

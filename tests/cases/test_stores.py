@@ -1,5 +1,6 @@
 """Whole cases out of a store say what the folders say, but for the paths; and no secret of the way there is shown."""
 
+import gzip
 import json
 import random
 from collections.abc import Iterator
@@ -12,11 +13,12 @@ import pytest
 import kafkatx
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.diagnosis_json import document
+from kafkatx.sources.archives import unpacked_places
 from kafkatx.stages.judging import NothingToDiagnoseError
 from tests.cases.commands import run
 from tests.evidence import FIXTURES, broker_folders, fixture_cases
 from tests.sources.s3_server import Bucket, serving
-from tests.sources.test_archives import tar_of
+from tests.sources.test_archives import tar_of, zip_of
 
 FENCED = FIXTURES / "k39-fenced"
 CASES = [FENCED, *(case for case in fixture_cases() if case != FENCED and (case / "logs").is_dir())][:4]
@@ -25,7 +27,7 @@ SECRETS = "Geheim123", "AKIAFLEET", "endpoint_override"
 
 @pytest.fixture
 def bucket() -> Iterator[Bucket]:
-    with serving("fleet") as served:
+    with serving("fleet") as served, unpacked_places():
         yield served
 
 
@@ -93,8 +95,15 @@ def test_an_archive_in_a_store(bucket):
     assert {one["path"].partition("!/")[0] for one in found["coverage"]} == {"s3://fleet/support/bundle.tar"}
     here = json.loads(said(str(FENCED)))
     assert [one["id"] for one in found["findings"]] == [one["id"] for one in here["findings"]]
-    bucket.objects["support/bundle.tar"] = tar_of(files)[:-50_000]
-    bucket.status["GET", "support/bundle.tar"] = 403
+
+
+@pytest.mark.parametrize("pack", [tar_of, zip_of, lambda files: gzip.compress(tar_of(files), mtime=0)])
+def test_an_archive_that_the_store_stops_giving_is_told_in_the_coverage(bucket, pack):
+    whole = pack({"broker-1/orders-0/00000000000000000000.log": random.Random(1).randbytes(300_000)})
+    bucket.objects["support/bundle"] = whole
+    bucket.spoiled["support/bundle"] = lambda body: b"" if len(body) < len(whole) // 2 else body[:-1]
+    found = json.loads(said(bucket.url("support")))
+    assert "the object is shorter than it was" in {one["note"] for one in found["coverage"]}
 
 
 def commands(path: str, tables: Path) -> dict[str, list[str]]:
