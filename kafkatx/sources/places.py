@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, TypeVar, cast
 
@@ -17,6 +18,9 @@ from kafkatx.sources.urls import is_url, resolved, root_of
 __all__ = ["is_url"]
 
 T = TypeVar("T")
+
+NO_NAME = ("", ".")
+"""Last components that are no names: those of this machine's paths are left out."""
 
 
 def admitted(paths: Iterable[str | Path]) -> list[str]:
@@ -36,14 +40,22 @@ def shown(path: str) -> str:
 
 def name(path: str) -> str:
     """Last component."""
-    return path.rpartition("/")[2] if is_url(path) else Path(path).name
+    last = path.rpartition("/")[2]
+    return last if last not in NO_NAME or is_url(path) else Path(path).name
 
 
 def parent(path: str) -> str:
     """The folder that holds a place, relative where the path is; that of a bucket is itself."""
-    if not is_url(path):
-        return str(Path(path).parent)
-    return root_of(path) if len(path) <= len(root_of(path)) else path.rpartition("/")[0]
+    if is_url(path):
+        return root_of(path) if len(path) <= len(root_of(path)) else path.rpartition("/")[0]
+    folder, last = os.path.split(path)
+    return _spelled(folder) if last not in NO_NAME else str(Path(path).parent)
+
+
+@lru_cache(maxsize=1024)
+def _spelled(folder: str) -> str:
+    """A path of this machine as `pathlib` spells it; many files lie in one folder."""
+    return str(Path(folder))
 
 
 def absolute(path: str) -> str:
@@ -58,7 +70,7 @@ def normal(path: str) -> str:
 
 def folder_name(path: str) -> str:
     """Name of the folder that holds a place."""
-    return name(parent(absolute(path)))
+    return name(parent(path if path.startswith("/") else absolute(path)))
 
 
 def joined(folder: str, inner: str) -> str:

@@ -21,6 +21,9 @@ from kafkatx.terms.errors import UsageError
 
 ELSEWHERE = 'its name has an empty part, "." or "..", and would lead to another object'
 LONGEST_REASON = 160
+MOST_SILENCES = 4
+"""Requests in a row that a store may leave unanswered, each tried again by its client, before it is asked no more."""
+NO_ANSWER = "the store can't be reached", "the store does not answer in time"
 
 _REASONS = (
     ("NO_SUCH_BUCKET", "no such bucket"),
@@ -30,9 +33,9 @@ _REASONS = (
     ("SIGNATURE_DOES_NOT_MATCH", "the store does not accept the secret key"),
     ("EXPIRED_TOKEN", "the credentials have expired"),
     ("curlCode: 18", "the store sent less than it had announced"),
-    ("REQUEST_TIMEOUT", "the store does not answer in time"),
-    ("curlCode: 28", "the store does not answer in time"),
-    ("NETWORK_CONNECTION", "the store can't be reached"),
+    ("REQUEST_TIMEOUT", NO_ANSWER[1]),
+    ("curlCode: 28", NO_ANSWER[1]),
+    ("NETWORK_CONNECTION", NO_ANSWER[0]),
     ("INTERNAL_FAILURE", "the store failed, or the object changed or went meanwhile"),
     ("HTTP status 5", "the store failed"),
 )
@@ -54,6 +57,7 @@ class _Table:
     systems: dict[str, tuple[Any, str]] = field(default_factory=dict)
     objects: dict[str, Listed] = field(default_factory=dict)
     looked: dict[str, list[str]] = field(default_factory=dict)
+    silent: dict[str, int] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def set(self, way: Way) -> None:
@@ -101,6 +105,7 @@ def take(given: Iterable[Way]) -> None:
     """Reach buckets as the process does that handed over its `ways`."""
     for way in given:
         _TABLE.set(way)
+    _TABLE.silent.clear()
 
 
 def opened(path: str) -> tuple[Any, str]:
@@ -118,6 +123,7 @@ def look(path: str) -> tuple[bool, bool]:
 
     Raises OSError where the store does not tell.
     """
+    _TABLE.silent.pop(root_of(path), None)
     found = listing(path)
     with _TABLE.lock:
         _TABLE.forget(path)
@@ -216,12 +222,18 @@ def _system(root: str) -> tuple[Any, str]:
 @contextlib.contextmanager
 def told_as(path: str) -> Iterator[None]:
     """Turn what Arrow raises into OSError with a reason that can be shown; `path` as it is shown."""
+    root = root_of(path)
+    if _TABLE.silent.get(root, 0) >= MOST_SILENCES:
+        raise OSError(errno.EIO, NO_ANSWER[0], path)
     try:
         yield
     except FileNotFoundError:
         raise FileNotFoundError(errno.ENOENT, "no such object", path) from None
     except (OSError, ValueError, NotImplementedError) as error:
-        raise OSError(errno.EIO, _reason(str(error), path), path) from None
+        reason = _reason(str(error), path)
+        _TABLE.silent[root] = _TABLE.silent.get(root, 0) + 1 if reason in NO_ANSWER else 0
+        raise OSError(errno.EIO, reason, path) from None
+    _TABLE.silent.pop(root, None)
 
 
 def _reason(text: str, path: str) -> str:

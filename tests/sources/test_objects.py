@@ -200,6 +200,21 @@ def test_what_is_not_there_is_said_in_a_line(bucket):
         inventory([bucket.url("a")])
 
 
+def test_a_store_that_is_silent_is_not_asked_for_each_object():
+    asked = []
+
+    def ask() -> None:
+        with stores.told_as("s3://silent/a"):
+            asked.append(1)
+            raise OSError("AWS Error NETWORK_CONNECTION during HeadObject operation: curlCode: 7")
+
+    for _ in range(10):
+        with pytest.raises(OSError, match="can't be reached"):
+            ask()
+    assert len(asked) == stores.MOST_SILENCES
+    stores.take([])
+
+
 def test_a_whole_bucket(bucket):
     bucket.objects |= {"top.txt": b"text", "a/b/x.txt": b"text"}
     assert [item.path for item in inventory([bucket.url("")])] == ["s3://evidence/a/b/x.txt", "s3://evidence/top.txt"]

@@ -7,7 +7,22 @@ import pytest
 from kafkatx.sources import places
 
 URL = "s3://bucket/data/orders-0/00000000000000000000.log"
-LOCAL = ["/data/orders-0/1.log", "data/orders-0/1.log", "1.log", ".", "/", "../x/y.log", "a//b/c", "a/./b"]
+LOCAL = [
+    "/data/orders-0/1.log",
+    "data/orders-0/1.log",
+    "1.log",
+    ".",
+    "/",
+    "../x/y.log",
+    "a//b/c",
+    "a/./b",
+    "a/.",
+    "a/..",
+    "..",
+    "a/b/",
+    "//a",
+    "",
+]
 
 
 @pytest.mark.parametrize("path", LOCAL)
