@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from kafkatx.formats.uuid_text import UUID_SIZE, text_of_uuid
 from kafkatx.segments.metadata_columns import columns_of, fields_text
 from kafkatx.segments.metadata_log import MetadataWalk, Said
 from kafkatx.segments.offset_commits import CommitChunk, CommitWalk
+from kafkatx.sources import places
 from kafkatx.sources.files import OpenFile
 from kafkatx.stages.table_files import Batches, Source, Wanted, not_before, opened, packed, strings, walk_options
 from kafkatx.stages.table_texts import printed_commits, printed_metadata
@@ -130,7 +130,7 @@ def _of_file(source: Source) -> dict[str, Any]:
     """The columns that all records of a file share: topic and partition are those that a record names."""
     columns = source.common()
     del columns["topic"], columns["partition"]
-    named = parse_metadata_snapshot_file(Path(source.item.path).name)
+    named = parse_metadata_snapshot_file(places.name(source.item.path))
     return {
         **columns,
         "is_snapshot": source.item.kind is Kind.METADATA_SNAPSHOT,
