@@ -104,7 +104,7 @@ def _judged(
     return by_capture.mapInArrow(InWorker(judge), schema)
 
 
-PARTITIONS_A_TASK = 4
+PARTITIONS_A_TASK = 2
 """What a task reads goes to this many partitions at most: a small incident is not spread over the 200 of Spark."""
 
 

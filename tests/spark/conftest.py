@@ -20,6 +20,8 @@ OF_THE_USER = (
     "SPARK_REMOTE",
 )
 """Variables that would make another Spark of the tests' one."""
+SOON_WARM = "spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1\n"
+"""Settings of the tests' Spark: what runs for minutes, in small jobs, is not worth the second compiler of the JVM."""
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +30,9 @@ def java_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in OF_THE_USER:
             patch.delenv(name, raising=False)
+        settings = tmp_path_factory.mktemp("spark-conf")
+        (settings / "spark-defaults.conf").write_text(SOON_WARM)
+        patch.setenv("SPARK_CONF_DIR", str(settings))
         if users_java() is None:
             patch.setenv("JAVA_HOME", str(stand_in(tmp_path_factory.mktemp("java-home"))))
         yield
