@@ -6,7 +6,7 @@ Fixtures of a module are made once that way, and one Spark is started. Spark's t
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.ordering import SPARK
+from tests.ordering import WITH_SPARK
 
 
 class Shares(LoadScopeScheduling):
@@ -17,4 +17,4 @@ class Shares(LoadScopeScheduling):
         config.option.loadscopereorder = False
 
     def _split_scope(self, nodeid: str) -> str:
-        return SPARK if nodeid.startswith(SPARK) else nodeid.partition("::")[0]
+        return "Spark" if nodeid.startswith(WITH_SPARK) else nodeid.partition("::")[0]
