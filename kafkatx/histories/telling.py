@@ -61,7 +61,7 @@ class Teller:
 
     def transaction(self, number: int, instance: int) -> Transaction:
         """Return the event of a row of story.transactions."""
-        t, ended, amount = self.story.transactions[number], self.story.endings, self.amounts
+        t, ended, amount = self.story.transactions[number], self.story.ends, self.amounts
         epoch = int(ended.data_epoch[number])
         return Transaction(
             row=number,

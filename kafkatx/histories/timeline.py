@@ -129,7 +129,7 @@ class Timeline:
         if before >= 0:
             yield Idle(before, int(item["at"]))
         if self.protocol_before[at] != Protocol.unknown:
-            now = self.story.endings.protocol[item["row"]]
+            now = self.story.ends.protocol[item["row"]]
             yield ProtocolChange(known(item["at"]), Protocol(int(self.protocol_before[at])), Protocol(int(now)))
 
     def event(self, at: int) -> Event:
@@ -160,7 +160,7 @@ class Timeline:
         """For each item at which the protocol changes the one before it, Protocol.unknown for all others."""
         is_transaction = self.items["kind"] == TRANSACTION
         protocol = np.full(len(self.items), int(Protocol.unknown))
-        protocol[is_transaction] = self.story.endings.protocol[self.transactions]
+        protocol[is_transaction] = self.story.ends.protocol[self.transactions]
         known = np.flatnonzero(protocol != Protocol.unknown)
         changed = np.flatnonzero(np.diff(protocol[known])) + 1
         before = np.full(len(self.items), int(Protocol.unknown))

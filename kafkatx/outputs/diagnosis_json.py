@@ -11,8 +11,9 @@ from typing import Any
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, OpenedPlace
-from kafkatx.rules.finding import Considered, Place, Remedy, Step, Subject
+from kafkatx.rules.finding import Subject
 from kafkatx.terms.times import iso
+from kafkatx.words.explained import Considered, Place, Remedy, Step
 
 SCHEMA = 1
 

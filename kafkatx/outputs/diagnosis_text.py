@@ -13,9 +13,9 @@ from rich.text import Text
 
 from kafkatx.outputs.diagnosis_order import as_stories
 from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, OpenedPlace
-from kafkatx.rules.finding import Place, Remedy, Step
 from kafkatx.terms.printable import printable
 from kafkatx.terms.times import iso
+from kafkatx.words.explained import Place, Remedy, Step
 
 COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 _TRAILING = re.compile(r"[ ]+$", re.MULTILINE)

@@ -22,11 +22,11 @@ from kafkatx.histories.events import (
 from kafkatx.histories.initialisations import EXHAUSTED_EPOCH, Why
 from kafkatx.histories.logs.story import Clock
 from kafkatx.histories.participations import Status
-from kafkatx.rules.log_wording import MOST_QUOTED, event_text, failure_phrase
 from kafkatx.terms.catalogue import event_words
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Verdict
+from kafkatx.words.log_places import MOST_QUOTED, event_text, failure_phrase
 
 ENDERS = {
     EndedBy.client: "by the client",

@@ -26,13 +26,14 @@ from dataclasses import dataclass
 from kafkatx.histories.logs.attributions import SAME_EXCEPTION_MS
 from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Considered, Finding, Remedy, Step, Subject
+from kafkatx.rules.finding import Finding, Subject
 from kafkatx.rules.in_logs.clients import Who, only, producer_at, rows_of, runs_by_itself, subjects, times_of, who
-from kafkatx.rules.log_wording import bare, client_actor, event_places, failure_phrase, quoted
-from kafkatx.rules.wording import plural
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Considered, Remedy, Step
+from kafkatx.words.log_places import bare, client_actor, event_places, failure_phrase, quoted
+from kafkatx.words.places import plural
 
 RULE = "abort_after_fatal_error"
 ABORT = "abortTransaction"

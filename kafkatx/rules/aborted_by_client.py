@@ -24,13 +24,15 @@ import numpy as np
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Considered, Finding, NotCheckable, Remedy, Step
+from kafkatx.rules.finding import Finding, NotCheckable
 from kafkatx.rules.grouping import MOST_NAMED, by_transactional_id, spread, subjects_of
 from kafkatx.rules.in_logs.aborted import aborted_in_logs
 from kafkatx.rules.in_logs.expired import not_expired
 from kafkatx.rules.in_logs.witnessed import witnessed
 from kafkatx.rules.without_rows import authors_not_checkable, findings_without_rows
-from kafkatx.rules.wording import (
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Considered, Remedy, Step
+from kafkatx.words.places import (
     after_start,
     begin_row,
     completion_row,
@@ -43,7 +45,6 @@ from kafkatx.rules.wording import (
     parts_of,
     plural,
 )
-from kafkatx.terms.verdicts import Severity, Verdict
 
 RULE = "aborted_by_client"
 COMMIT, ABORT = 2, 3
@@ -54,7 +55,7 @@ FEWEST_ENDED, FEWEST_ABORTED, SHARE_PERCENT, IN_A_ROW = 10, 5, 5, 3
 
 def check(story: Story) -> Iterator[Finding | NotCheckable]:
     """One finding for each transactional.id and verdict; what is aborted by nobody knows whom is not checkable."""
-    endings, is_abort = story.endings, story.transactions["decision"] == ABORT
+    endings, is_abort = story.ends.rows(), story.transactions["decision"] == ABORT
     perhaps = endings.reason == Reason.no_bump_release
     by_client = (is_abort & (endings.ended_by == EndedBy.client)) | perhaps
     for verdict in (Verdict.proved, Verdict.likely, Verdict.possible):
@@ -93,8 +94,8 @@ def _aborted(story: Story, transactional_id: str, rows: list[int], verdict: Verd
 def _is_often(story: Story, of_id: Array) -> bool:
     """Whether the id (its transactions, oldest first) aborted a share worth a warning, or several in a row."""
     decisions = story.transactions["decision"][of_id]
-    by_client = story.endings.ended_by[of_id] == EndedBy.client
-    aborted = (decisions == ABORT) & (by_client | (story.endings.reason[of_id] == Reason.no_bump_release))
+    by_client = story.ends.ended_by[of_id] == EndedBy.client
+    aborted = (decisions == ABORT) & (by_client | (story.ends.reason[of_id] == Reason.no_bump_release))
     ended, count = int(np.count_nonzero(decisions >= COMMIT)), int(np.count_nonzero(aborted))
     if ended >= FEWEST_ENDED and count >= FEWEST_ABORTED and 100 * count > SHARE_PERCENT * ended:
         return True
@@ -111,12 +112,12 @@ def _steps(story: Story, row: int) -> tuple[Step, ...]:
         "the coordinator had it as Ongoing",
         (*begin_row(transaction), *(data_place(story, span) for span in data[:4])),
     )
-    if story.endings.protocol[row] == Protocol.classic:
+    if story.ends.protocol[row] == Protocol.classic:
         why = "PrepareAbort has the data's own epoch: only the client's own EndTxn leaves it as it was"
-    elif story.endings.reason[row] == Reason.v2_client_went_on:
+    elif story.ends.reason[row] == Reason.v2_client_went_on:
         why = "the producer went on under the raised epoch without a new initTransactions: "
         why += "only EndTxn's answer told it that epoch"
-    elif story.endings.reason[row] == Reason.v2_rows_end:
+    elif story.ends.reason[row] == Reason.v2_rows_end:
         why = "before its timeout; no InitProducerId followed as far as the rows go"
     else:
         why = "before its timeout, and no InitProducerId followed"
@@ -134,11 +135,11 @@ def _steps(story: Story, row: int) -> tuple[Step, ...]:
 
 def _considered(story: Story, row: int) -> tuple[Considered, ...]:
     transaction = story.transactions[row]
-    if story.endings.reason[row] == Reason.no_bump_release:
+    if story.ends.reason[row] == Reason.no_bump_release:
         why = (
             "not refuted: 0.11.0.0 and 0.11.0.1 time out without a new epoch (KAFKA-6119), and the release is not known"
         )
-    elif story.endings.reason[row] == Reason.own_epoch_late:
+    elif story.ends.reason[row] == Reason.own_epoch_late:
         why = "beyond the timeout, but the epoch was not raised, as the coordinator of this cluster does"
     else:
         why = (
@@ -146,7 +147,7 @@ def _considered(story: Story, row: int) -> tuple[Considered, ...]:
             f"{int(transaction['timeout_ms'])} ms"
         )
     nobody = "no newer instance took the id over in the abort"
-    if story.endings.reason[row] == Reason.v2_rows_end:
+    if story.ends.reason[row] == Reason.v2_rows_end:
         nobody = "not refuted: under transactions v2 only the rows behind the abort tell, and they are not at hand"
     return (
         Considered("transaction_timed_out", why, tuple(decision_row(transaction))),

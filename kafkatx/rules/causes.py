@@ -194,7 +194,7 @@ def _stretches(story: Story, effect: Finding) -> list[tuple[int | None, int | No
     """The times of each thing that a finding is about: of timed-out transactions their own, else its whole span."""
     if effect.rule == "transaction_timed_out":
         rows = story.transactions_of(story.id_code(effect.transactional_id))
-        rows = rows[story.endings.ended_by[rows] == EndedBy.timeout]
+        rows = rows[story.ends.ended_by[rows] == EndedBy.timeout]
         t = story.transactions[rows]
         if len(t):
             return list(zip(t["started_at"].tolist(), t["decided_at"].tolist(), strict=True))

@@ -28,8 +28,7 @@ from dataclasses import dataclass, field
 
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.advised import advised
-from kafkatx.rules.finding import Considered, Finding, Remedy, Step, Subject
+from kafkatx.rules.finding import Finding, Subject
 from kafkatx.rules.in_logs.clients import (
     Who,
     by_client,
@@ -43,13 +42,15 @@ from kafkatx.rules.in_logs.clients import (
     who,
     words,
 )
-from kafkatx.rules.log_wording import client_actor, event_places
 from kafkatx.rules.outcomes import Call, Outcome, Resolved, outcome_of
-from kafkatx.rules.remedies import max_block
-from kafkatx.rules.wording import plural
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.advised import advised
+from kafkatx.words.explained import Considered, Remedy, Step
+from kafkatx.words.log_places import client_actor, event_places
+from kafkatx.words.places import plural
+from kafkatx.words.remedies import max_block
 
 RULE = "commit_outcome_unknown"
 RETRIED_WITHIN_MS = 5_000

@@ -24,16 +24,17 @@ import numpy as np
 
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
-from kafkatx.rules.advised import advised
-from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step
-from kafkatx.rules.log_wording import event_places
-from kafkatx.rules.remedies import larger_transactions
-from kafkatx.rules.wording import completion_row, decision_row, latest_row, plural
+from kafkatx.rules.finding import Finding
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.transaction_states import PREPARED, state_name
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.advised import advised
+from kafkatx.words.explained import Considered, Place, Remedy, Step
+from kafkatx.words.log_places import event_places
+from kafkatx.words.places import completion_row, decision_row, latest_row, plural
+from kafkatx.words.remedies import larger_transactions
 
 RULE = "concurrent_transactions_storm"
 MANY, WITHIN_MS = 20, 60_000

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kafkatx.evidence.coverage import Coverage
-from kafkatx.rules.finding import Finding, NotCheckable, Place
+from kafkatx.rules.finding import Finding, NotCheckable
 from kafkatx.segments.damage import Damage
+from kafkatx.words.explained import Place
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,7 @@ from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import PREPARE_ABORT
-from kafkatx.rules.advised import advised
-from kafkatx.rules.finding import Considered, Finding, Remedy, Step, Subject
+from kafkatx.rules.finding import Finding, Subject
 from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of
 from kafkatx.rules.in_logs.clients import (
     Who,
@@ -47,14 +46,16 @@ from kafkatx.rules.in_logs.clients import (
     who,
     words,
 )
-from kafkatx.rules.log_wording import client_actor, event_places
-from kafkatx.rules.remedies import max_poll
-from kafkatx.rules.wording import begin_row, decision_row, marker_place, parts_of, plural
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import duration
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.advised import advised
+from kafkatx.words.explained import Considered, Remedy, Step
+from kafkatx.words.log_places import client_actor, event_places
+from kafkatx.words.places import begin_row, decision_row, marker_place, parts_of, plural
+from kafkatx.words.remedies import max_poll
 
 RULE = "fenced_by_group_generation"
 IN_TRANSACTION = "Transaction offset Commit failed due to consumer group metadata mismatch"
@@ -219,7 +220,8 @@ def _remedies(story: Story, case: _Case) -> tuple[Remedy, ...]:
 
 def _without_offsets(story: Story) -> Array:
     """Transactions aborted by their client that list a partition of __consumer_offsets and have no record there."""
-    by_client_itself = (story.endings.ended_by == EndedBy.client) & (story.endings.protocol == Protocol.classic)
+    ended = story.ends.rows()
+    by_client_itself = (ended.ended_by == EndedBy.client) & (ended.protocol == Protocol.classic)
     aborted = by_client_itself & (story.transactions["decision"] == PREPARE_ABORT)
     parts = story.parts.rows
     candidates = parts[aborted[parts["transaction"]]] if len(parts) else parts

@@ -31,14 +31,19 @@ import numpy as np
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.kernels.transactions import EMPTY
-from kafkatx.rules.finding import Actor, Considered, Finding, Remedy, Step
+from kafkatx.rules.finding import Finding
 from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of, weakest
 from kafkatx.rules.in_logs.ended import hands_ids_on
 from kafkatx.rules.in_logs.fenced import fenced_in_logs
 from kafkatx.rules.in_logs.witnessed import was_alive, witnessed
 from kafkatx.rules.without_rows import findings_without_rows
-from kafkatx.rules.wording import (
+from kafkatx.terms.clocks import RETRY_WINDOW_MS
+from kafkatx.terms.times import clock, duration
+from kafkatx.terms.verdicts import Severity
+from kafkatx.words.explained import Actor, Considered, Remedy, Step
+from kafkatx.words.places import (
     after_start,
     begin_row,
     completion_row,
@@ -51,9 +56,6 @@ from kafkatx.rules.wording import (
     parts_of,
     plural,
 )
-from kafkatx.terms.clocks import RETRY_WINDOW_MS
-from kafkatx.terms.times import clock, duration
-from kafkatx.terms.verdicts import Severity
 
 RULE = "fenced_by_new_instance"
 REPEATED, REPEATED_WITHIN_MS = 5, 60_000
@@ -62,7 +64,7 @@ REPEATED, REPEATED_WITHIN_MS = 5, 60_000
 
 def check(story: Story) -> Iterator[Finding]:
     """One finding for each transactional.id of which open transactions were taken over."""
-    rows = np.flatnonzero(story.endings.ended_by == EndedBy.new_instance)
+    rows = story.ends.ended(EndedBy.new_instance, ToldBy.rows)
     for transactional_id, group in by_transactional_id(story, rows):
         yield _fenced(story, transactional_id, group)
     yield from findings_without_rows(story, RULE, EndedBy.new_instance)
@@ -136,7 +138,7 @@ def _steps(story: Story, row: int) -> tuple[Step, ...]:
         f"T2 asked for the same transactional.id {after_start(story, row)} after T1's start: the "
         f"coordinator moved from epoch {old} to {new}",
         f"only InitProducerId raises the epoch before the timeout of {timeout} has passed"
-        if story.endings.protocol[row] == Protocol.classic
+        if story.ends.protocol[row] == Protocol.classic
         else f"the abort came before the timeout of {timeout}, and InitProducerId followed at once",
         (*decision_row(transaction), *completion_row(transaction)),
     )
@@ -165,7 +167,7 @@ def _considered(story: Story, row: int) -> tuple[Considered, ...]:
     elapsed = (
         f"aborted {after_start(story, row)} after its start, the timeout is {duration(int(transaction['timeout_ms']))}"
     )
-    if story.endings.reason[row] == Reason.v2_then_init:
+    if story.ends.reason[row] == Reason.v2_then_init:
         own = (
             "not refuted for certain: under transactions v2 a client's own abort raises the epoch "
             "too; the Empty row at once speaks against it"

@@ -9,8 +9,8 @@ import numpy as np
 
 from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Subject
-from kafkatx.rules.wording import data_of
 from kafkatx.terms.verdicts import Verdict
+from kafkatx.words.places import data_of
 
 MOST_NAMED = 100
 """Transactions of a group whose data are looked at one by one."""
@@ -41,7 +41,7 @@ def by_transactional_id(story: Story, rows: Any) -> Iterator[tuple[str, list[int
 
 def weakest(story: Story, rows: list[int]) -> Verdict:
     """Verdict that holds for all of them."""
-    return Verdict(int(story.endings.verdict[rows].min()))
+    return Verdict(int(story.ends.verdict[rows].min()))
 
 
 def spread(story: Story, rows: list[int]) -> Spread:

@@ -26,7 +26,7 @@ import numpy as np
 
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step, Subject
+from kafkatx.rules.finding import Finding, Subject
 from kafkatx.rules.in_logs.clients import (
     Who,
     by_client,
@@ -42,13 +42,14 @@ from kafkatx.rules.in_logs.clients import (
     who,
     words,
 )
-from kafkatx.rules.log_wording import client_actor, event_places
 from kafkatx.rules.sharing.one_object import NETWORK_THREAD
-from kafkatx.rules.wording import marker_place
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Considered, Place, Remedy, Step
+from kafkatx.words.log_places import client_actor, event_places
+from kafkatx.words.places import marker_place
 
 RULE = "partition_verification_failed"
 VERIFYING = (

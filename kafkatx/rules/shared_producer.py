@@ -25,9 +25,8 @@ from itertools import pairwise
 
 from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Actor, Considered, Finding, Step
+from kafkatx.rules.finding import Finding
 from kafkatx.rules.in_logs.clients import only, producer_at, times_of
-from kafkatx.rules.log_wording import client_actor, event_place, event_places
 from kafkatx.rules.sharing.one_id import (
     REFUSED,
     TURNS,
@@ -40,9 +39,11 @@ from kafkatx.rules.sharing.one_id import (
     remedies_of,
 )
 from kafkatx.rules.sharing.one_object import objects_of_threads, shared_object
-from kafkatx.rules.wording import plural
 from kafkatx.terms.times import clock
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Actor, Considered, Step
+from kafkatx.words.log_places import client_actor, event_place, event_places
+from kafkatx.words.places import plural
 
 RULE = "shared_producer"
 

@@ -27,14 +27,17 @@ import numpy as np
 from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.logs.outages import outages
 from kafkatx.histories.story import Story
-from kafkatx.rules.advised import advised
-from kafkatx.rules.finding import Actor, Considered, Finding, Remedy, Step
+from kafkatx.histories.transaction_ends import ToldBy
+from kafkatx.rules.finding import Finding
 from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of, weakest
 from kafkatx.rules.in_logs.timed_out import timed_out_in_logs
 from kafkatx.rules.in_logs.witnessed import witnessed
-from kafkatx.rules.remedies import transaction_timeout
 from kafkatx.rules.without_rows import findings_without_rows
-from kafkatx.rules.wording import (
+from kafkatx.terms.times import clock, duration
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.advised import advised
+from kafkatx.words.explained import Actor, Considered, Remedy, Step
+from kafkatx.words.places import (
     after_start,
     begin_row,
     completion_row,
@@ -47,20 +50,19 @@ from kafkatx.rules.wording import (
     parts_of,
     plural,
 )
-from kafkatx.terms.times import clock, duration
-from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.remedies import transaction_timeout
 
 RULE = "transaction_timed_out"
 
 
 def check(story: Story) -> Iterator[Finding]:
     """One finding for each transactional.id of which transactions timed out, or may have (0.11.0.0, 0.11.0.1)."""
-    rows = np.flatnonzero(story.endings.ended_by == EndedBy.timeout)
+    rows = story.ends.ended(EndedBy.timeout, ToldBy.rows)
     for transactional_id, group in by_transactional_id(story, rows):
         yield _timed_out(story, transactional_id, group)
     yield from findings_without_rows(story, RULE, EndedBy.timeout)
     yield from timed_out_in_logs(story)
-    undecided = np.flatnonzero(story.endings.reason == Reason.no_bump_release)
+    undecided = np.flatnonzero(story.ends.rows().reason == Reason.no_bump_release)
     for transactional_id, group in by_transactional_id(story, undecided):
         yield _perhaps(story, transactional_id, group)
 
@@ -130,7 +132,7 @@ def _steps(story: Story, row: int, after: str) -> tuple[Step, ...]:
         f"that is {_later(story, row)} start + timeout ({timeout}), by the coordinator's own clock",
         (*decision_row(transaction), *completion_row(transaction)),
     )
-    fenced = "" if story.endings.reason[row] == Reason.over_timeout_went_on else " and T1 is fenced"
+    fenced = "" if story.ends.reason[row] == Reason.over_timeout_went_on else " and T1 is fenced"
     lost = Step(
         f"so T1's {plural(sum(int(span['records']) for span in data), 'record')} were aborted{fenced}",
         "the ABORT markers carry the raised epoch",
@@ -147,19 +149,19 @@ def _steps(story: Story, row: int, after: str) -> tuple[Step, ...]:
 
 def _later(story: Story, row: int) -> str:
     """How the abort lies to the timeout; the clocks of two coordinators may differ."""
-    return "about" if story.endings.reason[row] == Reason.near_timeout else "later than"
+    return "about" if story.ends.reason[row] == Reason.near_timeout else "later than"
 
 
 def _considered(story: Story, row: int) -> tuple[Considered, ...]:
     transaction = story.transactions[row]
     rule = "fenced_by_new_instance"
-    if story.endings.reason[row] == Reason.over_timeout_then_init:
+    if story.ends.reason[row] == Reason.over_timeout_then_init:
         why = (
             "not refuted for certain: InitProducerId followed within a second, so it may have come "
             "between timeout and the coordinator's look"
         )
         return (Considered(rule, why, tuple(next_row(transaction))),)
-    if story.endings.reason[row] == Reason.over_timeout_went_on:
+    if story.ends.reason[row] == Reason.over_timeout_went_on:
         why = (
             "not refuted for certain: under transactions v2 its own abort leaves the same rows; but it went on only "
             f"{duration(int(transaction['next_timestamp'] - transaction['completion_timestamp']))} later"
@@ -180,7 +182,7 @@ def _considered(story: Story, row: int) -> tuple[Considered, ...]:
 def _remedies(story: Story, transactional_id: str, rows: list[int]) -> tuple[Remedy, ...]:
     """A timeout from the longest transaction measured of the id, and from what a broker was away meanwhile."""
     of_id = story.transactions_of(int(story.transactions["id_code"][rows[0]]))
-    needed = int(story.endings.duration_ms[of_id].max())
+    needed = int(story.ends.duration_ms[of_id].max())
     t = story.transactions[rows]
     known = t[(t["started_at"] >= 0) & (t["decided_at"] >= 0)]
     away = [

@@ -26,8 +26,7 @@ import numpy as np
 
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.advised import advised
-from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step, Subject
+from kafkatx.rules.finding import Finding, Subject
 from kafkatx.rules.in_logs.clients import (
     Who,
     by_client,
@@ -42,13 +41,15 @@ from kafkatx.rules.in_logs.clients import (
     who,
     words,
 )
-from kafkatx.rules.log_wording import client_actor, event_places
 from kafkatx.rules.outcomes import Call, Outcome, Resolved, outcome_of
-from kafkatx.rules.remedies import delivery_timeout
-from kafkatx.rules.wording import data_place, plural
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.advised import advised
+from kafkatx.words.explained import Considered, Place, Remedy, Step
+from kafkatx.words.log_places import client_actor, event_places
+from kafkatx.words.places import data_place, plural
+from kafkatx.words.remedies import delivery_timeout
 
 RULE = "unresolved_sequence"
 WORDS = (

@@ -24,13 +24,14 @@ import numpy as np
 
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Actor, Considered, Finding, Place, Remedy, Step, Subject
+from kafkatx.rules.finding import Finding, Subject
 from kafkatx.rules.unstable_in_pages import found_in_pages
-from kafkatx.rules.wording import begin_row, completion_row, plural
 from kafkatx.terms.frameworks import UUID, recognise_id
 from kafkatx.terms.times import clock
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Actor, Considered, Place, Remedy, Step
+from kafkatx.words.places import begin_row, completion_row, plural
 
 RULE = "unstable_transactional_id"
 FEWEST, MANY = 3, 5

@@ -6,16 +6,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kafkatx.histories.data_endings import DataEndings, data_endings
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Considered, Finding, NotCheckable, Step, Subject
+from kafkatx.histories.transaction_ends import ToldBy
+from kafkatx.rules.finding import Finding, NotCheckable, Subject
 from kafkatx.rules.grouping import MOST_NAMED
 from kafkatx.rules.in_logs.ended import hands_ids_on
 from kafkatx.rules.in_logs.expired import not_expired
 from kafkatx.rules.in_logs.witnessed import name_by, steps_of
-from kafkatx.rules.wording import (
+from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS
+from kafkatx.terms.times import duration
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Considered, Step
+from kafkatx.words.places import (
     data_phrase,
     data_place,
     latest_row,
@@ -24,29 +28,27 @@ from kafkatx.rules.wording import (
     plural,
     time_or_none,
 )
-from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS
-from kafkatx.terms.times import duration
-from kafkatx.terms.verdicts import Severity, Verdict
 
 ABOUT_TIMES = f"the client's own time and its default timeout ({duration(TRANSACTION_TIMEOUT_MS)}) are all there is"
 
 
 def findings_without_rows(story: Story, rule: str, ended_by: EndedBy) -> Iterator[Finding]:
     """One finding of `rule` for each producer id whose data were ended so, and one for each that an operator ended."""
-    endings = data_endings(story)
+    ends = story.ends
     for by_operator in (False, True):
-        chosen = np.flatnonzero((endings.ended_by == ended_by) & (endings.by_operator == by_operator))
-        producers = story.spans["producer_id"][endings.spans[chosen]]
+        chosen = ends.ended(ended_by, ToldBy.data)
+        chosen = chosen[ends.by_operator[chosen] == by_operator]
+        producers = story.spans["producer_id"][ends.spans[chosen - ends.row_count]]
         ordered = chosen[np.argsort(producers, kind="stable")]
         for rows in np.split(ordered, np.flatnonzero(np.diff(np.sort(producers))) + 1):
             if len(rows):
-                yield _finding(story, rule, endings, rows)
+                yield _finding(story, rule, rows)
 
 
 def authors_not_checkable(story: Story, rule: str) -> Iterator[NotCheckable]:
     """One entry for all aborted data whose author the evidence does not tell."""
-    endings = data_endings(story)
-    unknown = story.spans[endings.spans[endings.ended_by == EndedBy.unknown]]
+    ends = story.ends
+    unknown = story.spans[ends.spans[ends.ended(EndedBy.unknown, ToldBy.data) - ends.row_count]]
     if not len(unknown):
         return
     producers = [str(number) for number in np.unique(unknown["producer_id"]).tolist()]
@@ -61,8 +63,9 @@ def _spread(spans: Array) -> bool:
     return len(np.unique(spans["partition_code"])) > 1
 
 
-def _finding(story: Story, rule: str, endings: DataEndings, rows: Array) -> Finding:
-    spans = story.spans[endings.spans[rows]]
+def _finding(story: Story, rule: str, rows: Array) -> Finding:
+    endings = story.ends
+    spans = story.spans[endings.spans[rows - endings.row_count]]
     ended_by, by_operator = EndedBy(int(endings.ended_by[rows[0]])), bool(endings.by_operator[rows[0]])
     seen = endings.witnesses.rows_of(int(rows[0]))
     name = _name(story, spans[0]) if by_operator else name_by(story, seen)

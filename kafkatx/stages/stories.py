@@ -14,7 +14,8 @@ from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.joining import Evidence, evidence
 from kafkatx.evidence.marks import named_partitions
 from kafkatx.evidence.plans import PartitionPlan, partition_plans
-from kafkatx.histories.story import CaptureFacts, StateHorizon, Story, tell
+from kafkatx.histories.build import tell
+from kafkatx.histories.story import CaptureFacts, StateHorizon, Story
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.stages.joining import Joined, whole

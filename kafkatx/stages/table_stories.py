@@ -53,7 +53,7 @@ def transaction_table(stories: Iterable[CaptureStory]) -> Iterator[Any]:
 
 def _interpreted(story: Story, amounts: Sums, rows: slice) -> dict[str, Any]:
     """The columns that the coordinator's rows alone don't tell."""
-    t, ended = story.transactions[rows], story.endings
+    t, ended = story.transactions[rows], story.ends
     by = ended.ended_by[rows]
     return {
         "transactional_id": named(t["id_code"], story.transactional_id),

@@ -3,11 +3,12 @@
 import numpy as np
 
 from kafkatx.histories import participations
+from kafkatx.histories.build import tell
 from kafkatx.histories.coordinator import CoordinatorHistory
 from kafkatx.histories.logs import frameworks
 from kafkatx.histories.participations import Status
 from kafkatx.histories.spans import PartitionSpans
-from kafkatx.histories.story import CaptureFacts, Horizon, Labels, tell
+from kafkatx.histories.story import CaptureFacts, Horizon, Labels
 from kafkatx.kernels.rows import INITIALISATION, LATEST, ODDITY, SPAN, TRANSACTION
 from kafkatx.kernels.spans import new_horizon
 from kafkatx.rules import atomicity_violation

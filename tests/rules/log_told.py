@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from kafkatx.histories.story import CaptureFacts, Labels, Story, tell
+from kafkatx.histories.build import tell
+from kafkatx.histories.story import CaptureFacts, Labels, Story
 from kafkatx.rules.finding import Finding, NotCheckable
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.text.events import LogFacts

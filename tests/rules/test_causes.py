@@ -3,11 +3,12 @@
 import pytest
 
 from kafkatx.rules.causes import CAUSES, RANK, causes
-from kafkatx.rules.finding import Finding, Remedy, Subject
+from kafkatx.rules.finding import Finding, Subject
 from kafkatx.rules.registry import BY_LOGS, RULES, judge
 from kafkatx.terms.events import EventKind as Kind
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Remedy
 from tests.histories.log_facts import FENCED, KAFKA_EXCEPTION, facts, line, milliseconds, settings, source
 from tests.rules.cluster import MINUTE, SECOND, START
 from tests.rules.log_told import ERROR_STATE, Client, beside, by_logs

@@ -10,15 +10,15 @@ the rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from kafkatx.histories.data_endings import data_endings
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.downs import downs
 from kafkatx.histories.logs.observers import Down
 from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
-from kafkatx.histories.logs.takeovers import Excluded, Takeover, grants, is_refusal, rows_about, takeovers, timeout_of
+from kafkatx.histories.logs.takeovers import Excluded, grants, is_refusal, rows_about, takeovers, timeout_of
 from kafkatx.histories.story import Story
+from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
@@ -32,41 +32,11 @@ PENDING_MS = 600_000
 _COMMIT = "EndTxn(true)"
 
 
-@dataclass(frozen=True, slots=True)
-class LogEnding:
-    """An end that logs tell of; times in milliseconds.
-
-    `began` is when the transaction had begun at the latest (None: unknown), `at` its end or what shows it; `rows` are
-    the lines that decide, `failures` what its client was answered; `takeover` where a new instance ended it; `excluded`
-    what excludes a timeout where no takeover is at hand.
-    """
-
-    name: str
-    ended_by: EndedBy
-    verdict: Verdict
-    at: int
-    rows: tuple[int, ...]
-    began: int | None = None
-    producer_id: int | None = None
-    producer_epoch: int | None = None
-    client: ClientInstance | None = None
-    failures: tuple[Failure, ...] = ()
-    takeover: Takeover | None = None
-    excluded: Excluded = Excluded.NOTHING
-
-
 def log_endings(story: Story) -> list[LogEnding]:
-    """Every end that logs show and no row knows, by id and time."""
-    known = story.logs.memo.get("endings")
-    if not isinstance(known, list):
-        known = story.logs.memo["endings"] = _log_endings(story)
-    return list(known)
-
-
-def _log_endings(story: Story) -> list[LogEnding]:
+    """Every end that logs show and no row knows, by id and time; `story` has those of rows and data."""
     found: list[LogEnding] = []
     stretches = downs(story.logs).seen
-    used = set(story.witnesses.rollback.tolist())
+    used = set(story.ends.witnesses.rollback[: len(story.transactions)].tolist())
     for name in names_of(story.logs):
         rolled_back = list(_rolled_back(story, name, used))
         if _has_rows(story, name):
@@ -83,14 +53,12 @@ def _log_endings(story: Story) -> list[LogEnding]:
 
 def _in_data(story: Story) -> list[tuple[str, int]]:
     """Ids and markers of aborted data that logs named and the data's own finding tells: one abort, one owner."""
-    endings, found = data_endings(story), list[tuple[str, int]]()
-    clients = {row: client.transactional_id for client in story.logs.clients for row in client.rows}
-    for number, span in enumerate(endings.spans.tolist()):
-        if endings.ended_by[number] == EndedBy.unknown:
-            continue
-        seen = endings.witnesses.rows_of(number).values()
-        names = {story.logs.string(row, "transactional_id") or clients.get(row) for row in seen} - {None}
-        found += [(name, int(story.spans["marker_timestamp"][span])) for name in names if name is not None]
+    ends, found = story.ends, list[tuple[str, int]]()
+    for number in ends.numbers(ToldBy.data):
+        span = story.spans[ends.span(number)]
+        if ends.ended_by[number] != EndedBy.unknown:
+            names = story.logs.named_by(ends.witnesses.rows_of(number).values())
+            found += [(name, int(span["marker_timestamp"])) for name in names]
     return found
 
 

@@ -5,7 +5,7 @@ The facts are those of text/events.py; nothing here opens a file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -211,6 +211,15 @@ class LogStory:
     def memo(self) -> dict[str, object]:
         """What histories work out of these logs once and several rules ask for, by name; empty in a replaced story."""
         return {}
+
+    def named_by(self, rows: Iterable[int]) -> set[str]:
+        """Transactional ids that these events name, or the client instances that wrote them."""
+        writers = [(row, self.client(int(self.owners[row]))) for row in rows]
+        names = {
+            self.string(row, "transactional_id") or (client.transactional_id if client is not None else None)
+            for row, client in writers
+        }
+        return {name for name in names if name is not None}
 
     def has_side(self, side: Side) -> bool:
         """Whether a log of this side was given."""

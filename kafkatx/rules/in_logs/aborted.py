@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.logs.endings import LogEnding, log_endings
 from kafkatx.histories.logs.story import Failure
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Considered, Finding, Step
+from kafkatx.histories.transaction_ends import LogEnding
+from kafkatx.rules.finding import Finding
 from kafkatx.rules.in_logs.ended import actors, by_name, producer_of, spanned
-from kafkatx.rules.log_wording import event_places, failure_phrase, failure_places
-from kafkatx.rules.wording import plural
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock
 from kafkatx.terms.verdicts import Severity
+from kafkatx.words.explained import Considered, Step
+from kafkatx.words.log_places import event_places, failure_phrase, failure_places
+from kafkatx.words.places import plural
 
 RULE = "aborted_by_client"
 BEFORE_MS = 60_000
@@ -23,7 +24,7 @@ BEFORE_MS = 60_000
 
 def aborted_in_logs(story: Story) -> Iterator[Finding]:
     """One finding for each transactional.id."""
-    for name, endings in by_name(log_endings(story), EndedBy.client):
+    for name, endings in by_name(story.ends.logs, EndedBy.client):
         yield _finding(story, name, endings)
 
 

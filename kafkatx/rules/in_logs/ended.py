@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator
 from typing import TypedDict
 
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.logs.endings import LogEnding
 from kafkatx.histories.logs.frameworks import framework_of
 from kafkatx.histories.logs.story import Failure
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Actor, Step
-from kafkatx.rules.log_wording import client_actor, failure_phrase, failure_places
+from kafkatx.histories.transaction_ends import LogEnding
 from kafkatx.terms.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.times import clock
 from kafkatx.terms.verdicts import Verdict
+from kafkatx.words.explained import Actor, Step
+from kafkatx.words.log_places import client_actor, failure_phrase, failure_places
 
 
 class Spanned(TypedDict):

@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from kafkatx.histories.logs.settings import Effective
 from kafkatx.histories.logs.story import ClientInstance, Failure
 from kafkatx.histories.story import Story
-from kafkatx.rules.advised import advised
-from kafkatx.rules.finding import Considered, Finding, Place, Step
+from kafkatx.rules.finding import Finding
 from kafkatx.rules.in_logs.ended import hands_ids_on
-from kafkatx.rules.log_wording import client_actor, event_place, failure_phrase, failure_places
-from kafkatx.rules.remedies import id_expiration
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, EXPIRATION_MS
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.advised import advised
+from kafkatx.words.explained import Considered, Place, Step
+from kafkatx.words.log_places import client_actor, event_place, failure_phrase, failure_places
+from kafkatx.words.remedies import id_expiration
 
 RULE = "transactional_id_expired"
 NAMES = ("InvalidPidMappingException", "InvalidPidMapping", "INVALID_PRODUCER_ID_MAPPING", "InvalidProducerIdMapping",

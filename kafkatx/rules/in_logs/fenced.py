@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.logs.endings import LogEnding, log_endings
 from kafkatx.histories.logs.takeovers import Excluded, Grant, Takeover
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Actor, Considered, Finding, Remedy, Step
+from kafkatx.histories.transaction_ends import LogEnding
+from kafkatx.rules.finding import Finding
 from kafkatx.rules.in_logs.ended import by_name, hands_ids_on, producer_of, refusal_step, spanned
-from kafkatx.rules.log_wording import client_actor, event_places
-from kafkatx.rules.wording import plural
 from kafkatx.terms.times import clock
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Actor, Considered, Remedy, Step
+from kafkatx.words.log_places import client_actor, event_places
+from kafkatx.words.places import plural
 
 RULE = "fenced_by_new_instance"
 
 
 def fenced_in_logs(story: Story, remedy: Callable[[str], Remedy]) -> Iterator[Finding]:
     """One finding for each transactional.id."""
-    for name, endings in by_name(log_endings(story), EndedBy.new_instance):
+    for name, endings in by_name(story.ends.logs, EndedBy.new_instance):
         yield _finding(story, name, endings, remedy(name))
 
 

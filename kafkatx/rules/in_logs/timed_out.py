@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.logs.endings import LogEnding, log_endings
 from kafkatx.histories.logs.outages import outages
 from kafkatx.histories.logs.takeovers import timeout_of
 from kafkatx.histories.story import Story
-from kafkatx.rules.advised import advised
-from kafkatx.rules.finding import Considered, Finding, Remedy, Step
+from kafkatx.histories.transaction_ends import LogEnding
+from kafkatx.rules.finding import Finding
 from kafkatx.rules.in_logs.ended import actors, by_name, producer_of, refusal_step, spanned
-from kafkatx.rules.log_wording import event_places
-from kafkatx.rules.remedies import transaction_timeout
-from kafkatx.rules.wording import plural
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.advised import advised
+from kafkatx.words.explained import Considered, Remedy, Step
+from kafkatx.words.log_places import event_places
+from kafkatx.words.places import plural
+from kafkatx.words.remedies import transaction_timeout
 
 RULE = "transaction_timed_out"
 HELD_UP = "find out what held the producer up; the timeout must be longer than its longest transaction"
@@ -24,7 +25,7 @@ HELD_UP = "find out what held the producer up; the timeout must be longer than i
 
 def timed_out_in_logs(story: Story) -> Iterator[Finding]:
     """One finding for each transactional.id and verdict."""
-    for name, endings in by_name(log_endings(story), EndedBy.timeout):
+    for name, endings in by_name(story.ends.logs, EndedBy.timeout):
         yield _finding(story, name, endings)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Step
-from kafkatx.rules.log_wording import event_places
+from kafkatx.words.explained import Step
+from kafkatx.words.log_places import event_places
 
 TOLD = {
     "granted": ("the coordinator's log shows the epoch that it gave next", "InitProducerId was granted"),
@@ -24,8 +24,7 @@ TOLD = {
 
 def witnessed(story: Story, row: int) -> Iterator[Step]:
     """One step for each line that logs hold of the end of a transaction."""
-    if row < len(story.witnesses.rollback):
-        yield from steps_of(story, story.witnesses.rows_of(row))
+    yield from steps_of(story, story.ends.witnesses.rows_of(row))
 
 
 def steps_of(story: Story, seen: dict[str, int]) -> Iterator[Step]:
@@ -44,5 +43,5 @@ def name_by(story: Story, seen: dict[str, int]) -> str | None:
 
 def was_alive(story: Story, rows: list[int]) -> bool:
     """Whether logs show the instance of one of these transactions refused afterwards."""
-    seen = story.witnesses.refusal
+    seen = story.ends.witnesses.refusal
     return bool(len(seen)) and bool((seen[[row for row in rows if row < len(seen)]] >= 0).any())

@@ -13,13 +13,13 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.settings import Block, Effective, Origin, defaults_of
 from kafkatx.histories.logs.story import ClientInstance
 from kafkatx.histories.story import Story
-from kafkatx.rules.advised import Advised, advised
-from kafkatx.rules.finding import Place
-from kafkatx.rules.log_wording import event_places
 from kafkatx.terms.catalogue.loading import configs
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.frameworks import own_defaults
 from kafkatx.terms.topics import CONSUMER_OFFSETS
+from kafkatx.words.advised import Advised, advised
+from kafkatx.words.explained import Place
+from kafkatx.words.log_places import event_places
 
 RETRYING = (
     EventKind.produce_retry,
@@ -84,7 +84,7 @@ class Case:
     @property
     def timed_out(self) -> list[int]:
         """Rows of its transactions that timed out."""
-        return [row for row in self.rows if self.story.endings.ended_by[row] == EndedBy.timeout]
+        return [row for row in self.rows if self.story.ends.ended_by[row] == EndedBy.timeout]
 
     def events(self, *kinds: EventKind) -> list[int]:
         """Its lines of these kinds."""

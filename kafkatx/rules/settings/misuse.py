@@ -8,13 +8,14 @@ import numpy as np
 
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Finding, Place, Remedy, Step, Subject
-from kafkatx.rules.log_wording import event_places
-from kafkatx.rules.wording import begin_row, plural
+from kafkatx.rules.finding import Finding, Subject
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.setting_names import is_known, kafka_name
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.events import Setting
+from kafkatx.words.explained import Place, Remedy, Step
+from kafkatx.words.log_places import event_places
+from kafkatx.words.places import begin_row, plural
 
 RULE = "misconfiguration"
 OLD_FORMAT = "Transactional records are not supported for magic"

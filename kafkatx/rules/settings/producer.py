@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kafkatx.histories.logs.settings import Effective
-from kafkatx.rules import remedies
-from kafkatx.rules.finding import Place, Remedy
 from kafkatx.rules.settings.cases import CONFIG_EXCEPTION, TIMEOUT_REFUSED, Case, retries_at_abort
 from kafkatx.rules.settings.checks import Check, above, proposal
-from kafkatx.rules.wording import begin_row, decision_row
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.frameworks import STREAMS
 from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity
+from kafkatx.words import remedies
+from kafkatx.words.explained import Place, Remedy
+from kafkatx.words.places import begin_row, decision_row
 
 TIMEOUT, MAX_TIMEOUT = "transaction.timeout.ms", "transaction.max.timeout.ms"
 DELIVERY, REQUEST, LINGER, BLOCK = "delivery.timeout.ms", "request.timeout.ms", "linger.ms", "max.block.ms"
@@ -123,7 +123,7 @@ def _retried_until_abort(case: Case) -> tuple[str, tuple[Place, ...]] | None:
 
 def _raise_timeout(case: Case) -> tuple[Remedy, ...]:
     """From the longest transaction measured, else from what retries may take."""
-    longest = max((int(case.story.endings.duration_ms[row]) for row in case.rows), default=0)
+    longest = max((int(case.story.ends.duration_ms[row]) for row in case.rows), default=0)
     need = max(longest, (case.number(DELIVERY) or 0) + _sending(case))
     measured = f"the longest transaction ran {duration(longest)}" if longest else "retries may take that long"
     found = remedies.transaction_timeout(case.advised, need, measured)
@@ -132,7 +132,7 @@ def _raise_timeout(case: Case) -> tuple[Remedy, ...]:
 
 def _aborted_late(case: Case) -> tuple[str, tuple[Place, ...]] | None:
     """A transaction that was aborted much later than its timeout, since the coordinator looks only now and then."""
-    t, endings = case.story.transactions, case.story.endings
+    t, endings = case.story.transactions, case.story.ends
     late = [row for row in case.timed_out if endings.duration_ms[row] > SLOW_ABORT * max(int(t["timeout_ms"][row]), 1)]
     if not late:
         return None

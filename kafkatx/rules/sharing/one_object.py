@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Considered, Finding, Remedy, Step
+from kafkatx.rules.finding import Finding
 from kafkatx.rules.in_logs.clients import by_client, producer_at, saying, times_of, who, words
-from kafkatx.rules.log_wording import client_actor, event_places
-from kafkatx.rules.wording import plural
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Considered, Remedy, Step
+from kafkatx.words.log_places import client_actor, event_places
+from kafkatx.words.places import plural
 
 WRONG_STATE = (
     r"Invalid transition attempted from state (?!COMMITTING_TRANSACTION to state ABORTING|BUMPING|FATAL|ABORTABLE)"

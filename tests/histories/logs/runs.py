@@ -63,7 +63,7 @@ class Run:
 def ending(story: Story) -> tuple[EndedBy, Verdict, Reason]:
     """Who ended the id's last aborted transaction."""
     row = aborted(story)
-    ended = story.endings
+    ended = story.ends
     return EndedBy(int(ended.ended_by[row])), Verdict(int(ended.verdict[row])), Reason(int(ended.reason[row]))
 
 
@@ -74,7 +74,7 @@ def aborted(story: Story) -> int:
 
 def kinds(story: Story) -> dict[str, EventKind]:
     """The witnesses of that transaction, by name."""
-    rows = story.witnesses.rows_of(aborted(story))
+    rows = story.ends.witnesses.rows_of(aborted(story))
     return {name: story.logs.kind(row) for name, row in rows.items()}
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
 from kafkatx.kernels.spans import BEFORE_LOG
-from kafkatx.rules.finding import Place
 from kafkatx.terms.times import duration
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.transaction_states import state_name
+from kafkatx.words.explained import Place
 
 
 def time_or_none(time: int) -> int | None:
@@ -176,4 +176,4 @@ def data_phrase(story: Story, spans: Iterable[Array]) -> str:
 
 def after_start(story: Story, transaction: int) -> str:
     """How long after its start a transaction was decided."""
-    return duration(int(story.endings.duration_ms[transaction]))
+    return duration(int(story.ends.duration_ms[transaction]))

@@ -2,7 +2,9 @@
 
 import pytest
 
-from kafkatx.rules.log_wording import (
+from kafkatx.terms.catalogue import event_words
+from kafkatx.terms.events import EventKind, Level
+from kafkatx.words.log_places import (
     MOST_QUOTED,
     client_actor,
     client_phrase,
@@ -11,8 +13,6 @@ from kafkatx.rules.log_wording import (
     failure_phrase,
     quoted,
 )
-from kafkatx.terms.catalogue import event_words
-from kafkatx.terms.events import EventKind, Level
 from tests.histories.log_facts import DAY, FENCED, TEXTS, line
 from tests.rules.log_told import ERROR_STATE, Client, by_logs
 

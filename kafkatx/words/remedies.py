@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafkatx.rules.advised import Advised, ordering
-from kafkatx.rules.finding import Remedy
 from kafkatx.terms.catalogue.releases import Release, Span
 from kafkatx.terms.frameworks import FLINK, STREAMS
 from kafkatx.terms.times import duration
+from kafkatx.words.advised import Advised, ordering
+from kafkatx.words.explained import Remedy
 
 SECOND, MINUTE, HOUR, WEEK = 1_000, 60_000, 3_600_000, 604_800_000
 HALF_A_MINUTE = 30_000

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkatx.histories.logs.settings import Settings
-from kafkatx.rules import remedies
-from kafkatx.rules.advised import Advised, advised, ordering
-from kafkatx.rules.finding import Remedy
 from kafkatx.terms.frameworks import Framework, FrameworkName
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.text.events import Setting
+from kafkatx.words import remedies
+from kafkatx.words.advised import Advised, advised, ordering
+from kafkatx.words.explained import Remedy
 from tests.histories.log_facts import facts, settings
 from tests.rules.cluster import DAY, HOUR, MINUTE, SECOND
 from tests.rules.log_told import beside

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Actor, Place
 from kafkatx.terms.catalogue import event_words
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.topics import TRANSACTION_STATE
+from kafkatx.words.explained import Actor, Place
 
 MOST_QUOTED = 160
 """Characters of a line's own words in the text of a place."""

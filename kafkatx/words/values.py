@@ -1,0 +1,157 @@
+"""The values that sentences are made of: each prints itself as a reader wants it, and as JSON as a program wants it.
+
+A template says `{fenced_at}` or `{count:open transaction}`; what that looks like is decided here, once for all rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+from kafkatx.terms.times import clock, duration, iso
+from kafkatx.words.explained import Place
+
+MOST_RANGES = 4
+"""Ranges of offsets that one sentence names."""
+MOST_QUOTED = 160
+"""Characters of a line's own words that one sentence quotes."""
+
+Refs = tuple[Place, ...]
+"""Places that a fact rests on: a field of this type is cited by steps, and is no value of its own."""
+
+
+class Count(int):
+    """How many: `{n}` prints `1,204`, `{n:record}` `2 records`, `{n:was|were}` the word that fits."""
+
+    def __format__(self, spec: str) -> str:
+        if "|" in spec:
+            one, many = spec.split("|")
+            return one if self == 1 else many
+        return f"{int(self):,} {spec}{'' if self == 1 else 's'}" if spec else f"{int(self):,}"
+
+
+class Instant(int):
+    """A time in milliseconds UTC; `{at}` prints the time of day, since dates are clear from the finding's own."""
+
+    def __format__(self, spec: str) -> str:
+        return clock(self)
+
+
+class Duration(int):
+    """Milliseconds; `{took}` prints `4 min 10 s`, `{took:ms}` the bare number."""
+
+    def __format__(self, spec: str) -> str:
+        return str(int(self)) if spec == "ms" else duration(self)
+
+
+class Share(int):
+    """Per cent of something."""
+
+    def __format__(self, spec: str) -> str:
+        return f"{int(self)} %"
+
+
+@dataclass(frozen=True, slots=True)
+class Producer:
+    """A producer id at an epoch: `producer id 4001 epoch 3`."""
+
+    id: int
+    epoch: int
+
+    def __format__(self, spec: str) -> str:
+        return f"producer id {self.id} epoch {self.epoch}"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicPartition:
+    """`orders-0`."""
+
+    topic: str
+    partition: int
+
+    def __format__(self, spec: str) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetRange:
+    """Offsets of one partition: `orders-0 @ 118..121`; `{range:offsets}` prints `118..121`."""
+
+    topic: str
+    partition: int
+    first_offset: int
+    last_offset: int
+    records: Count
+
+    def __format__(self, spec: str) -> str:
+        one = self.first_offset == self.last_offset
+        offsets = str(self.first_offset) if one else f"{self.first_offset}..{self.last_offset}"
+        return offsets if spec == "offsets" else f"{self.topic}-{self.partition} @ {offsets}"
+
+
+class Data(tuple[OffsetRange, ...]):
+    """Where data lie: `orders-0 @ 118..121 and payments-1 @ 3`, at most four ranges of them."""
+
+    __slots__ = ()
+
+    @property
+    def records(self) -> Count:
+        """Records of all ranges."""
+        return Count(sum(one.records for one in self))
+
+    def __format__(self, spec: str) -> str:
+        if not self:
+            return "nothing that is at hand"
+        more = f" and {len(self) - MOST_RANGES} more" if len(self) > MOST_RANGES else ""
+        return " and ".join(format(one, "") for one in self[:MOST_RANGES]) + more
+
+
+class Names(tuple[str, ...]):
+    """Names in a row: `{names}` prints `a, b, c`; `{names:3}` at most three of them and how many more there are."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        most = int(spec) if spec else len(self)
+        more = f" and {len(self) - most} more" if len(self) > most else ""
+        return ", ".join(self[:most]) + more
+
+
+class Quoted(str):
+    """Words of a log between quotation marks, cut where they are long."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        return f'"{self}"' if len(self) <= MOST_QUOTED else f'"{self[: MOST_QUOTED - 3]}..."'
+
+
+def as_json(facts: object) -> dict[str, Any]:
+    """Return facts as plain data: times as ISO 8601, durations as `<name>_ms`, without places and worded parts."""
+    found: dict[str, Any] = {}
+    for field in fields(facts):  # type: ignore[arg-type]
+        value = getattr(facts, field.name)
+        if not _is_said(value):
+            found[f"{field.name}_ms" if isinstance(value, Duration) else field.name] = _plain(value)
+    return found
+
+
+def _is_said(value: object) -> bool:
+    """Whether a value stands in the explanation already: places, and parts with words of their own."""
+    return isinstance(value, tuple) and any(isinstance(one, Place) or hasattr(one, "words") for one in value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Instant):
+        return iso(value)
+    if isinstance(value, Enum):
+        return value.name
+    if is_dataclass(value):
+        return as_json(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, (tuple, list, frozenset, set)):
+        return [_plain(one) for one in value]
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) else value
