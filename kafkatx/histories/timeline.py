@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kafkatx.histories.ended import known
 from kafkatx.histories.endings import Protocol
 from kafkatx.histories.events import Event, Idle, ProtocolChange, RowsMissing
 from kafkatx.histories.growing import Array
@@ -20,7 +21,7 @@ from kafkatx.histories.items import FOREVER, INITIALISATION, LEFTOVER, LINE, TRA
 from kafkatx.histories.logs.story import Clock
 from kafkatx.histories.story import Story
 from kafkatx.histories.sums import Sums, sums
-from kafkatx.histories.telling import Teller, known
+from kafkatx.histories.telling import Teller
 from kafkatx.kernels.transactions import NOTHING
 
 IDLE_WORTH_TELLING_MS = 10_000

@@ -29,6 +29,22 @@ class Spread(TypedDict):
     until: int | None
 
 
+class Columns(TypedDict, total=False):
+    """The columns that place a case."""
+
+    transactional_id: str | None
+    count: int
+    subjects: tuple[Subject, ...]
+    producer_id: int | None
+    producer_epoch: int | None
+    topic: str | None
+    partition: int | None
+    first_offset: int | None
+    last_offset: int | None
+    since: int | None
+    until: int | None
+
+
 def by_transactional_id(story: Story, rows: Any) -> Iterator[tuple[str, list[int]]]:
     """Group rows of the table of transactions by their id, ids in the order of their names."""
     ordered = rows[np.argsort(story.transactions["id_code"][rows], kind="stable")]

@@ -61,15 +61,16 @@ class Rule:
     """A rule.
 
     `depth` is how deep its facts lie: 0 is outside, 7 what an application sees last; a cause lies deeper than its
-    effect. `caused_by` are the rules that can have caused it, each with its condition, `absorbed_by` the wider rule
-    of which its findings are steps. `decided_by` are the sides whose logs decide it: without any of them it can't
-    look.
+    effect. `caused_by` are the rules that can have caused it, `causes` those that it can cause, each with its
+    condition; `absorbed_by` the wider rule of which its findings are steps. `decided_by` are the sides whose logs
+    decide it: without any of them it can't look.
     """
 
     find: Callable[[Story], Found]
     words: tuple[Words[Any], ...]
     depth: int
     caused_by: tuple[tuple[str, Condition], ...] = ()
+    causes: tuple[tuple[str, Condition], ...] = ()
     absorbed_by: str | None = None
     decided_by: tuple[Side, ...] = ()
 
@@ -78,7 +79,9 @@ def findings_of(name: str, rule: Rule, story: Story) -> Iterator[Finding | NotCh
     """Run a rule over a story and say what it found."""
     words = {one.facts: one for one in rule.words}
     for found in rule.find(story):
-        if isinstance(found, Bound):
+        if isinstance(found, (Finding, NotCheckable)):
+            yield found
+        elif isinstance(found, Bound):
             yield _not_checkable(name, found)
         else:
             yield _finding(name, words[type(found.facts)], found)

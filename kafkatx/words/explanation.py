@@ -215,8 +215,8 @@ def _said(parts: Iterable[Any], facts: object) -> Iterator[Any]:
     """Say some parts, each where its conditions hold and its facts are there."""
     for part in parts:
         if isinstance(part, Included):
-            for bound in bound_in(value_of(facts, part.field)):
-                yield from _said((bound.words,), bound.facts)
+            for bound in _bound(value_of(facts, part.field)):
+                yield from _said((bound.words,), bound.facts) if isinstance(bound, Bound) else (bound,)
             continue
         scopes = [_WithItem(facts, item) for item in _items(facts, part.each)] if part.each else [facts]
         for scope in scopes:
@@ -230,8 +230,8 @@ def _items(facts: object, name: str) -> tuple[Any, ...]:
     return () if value is None else tuple(value)
 
 
-def bound_in(value: Any) -> tuple[Bound[Any], ...]:
+def _bound(value: Any) -> tuple[Any, ...]:
     """Return the bound parts of a field: none, one or several."""
     if value is None:
         return ()
-    return (value,) if isinstance(value, Bound) else tuple(value)
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)

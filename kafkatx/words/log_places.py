@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
 from kafkatx.histories.story import Story
 from kafkatx.terms.catalogue import event_words
-from kafkatx.terms.times import clock, duration
+from kafkatx.terms.times import duration
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.words.explained import Actor, Place
+from kafkatx.words.explanation import ActorWords, Bound, Phrase, actor
+from kafkatx.words.facts import instant, producer
+from kafkatx.words.values import Instant, Producer
 
 MOST_QUOTED = 160
 """Characters of a line's own words in the text of a place."""
@@ -48,16 +52,53 @@ def client_phrase(client: ClientInstance) -> str:
     return f"the client {client.client_id}" if client.client_id is not None else "a client that its log doesn't name"
 
 
+@dataclass(frozen=True, slots=True)
+class ClientFacts:
+    """A client that steps speak of as `name`: ids, library, source and the time its lines span."""
+
+    name: str
+    transactional_id: str | None
+    client_id: str | None
+    library: str | None
+    given: Producer | None
+    log: str
+    since: Instant | None
+    until: Instant | None
+
+
+CLIENT = Phrase(
+    ClientFacts,
+    actor(
+        "{name}",
+        "[transactional.id {transactional_id}, ][client.id {client_id}, ][{library}, ][{given}, ]log {log}"
+        "[ from {since} to {until}]",
+    ),
+)
+
+
 def client_actor(story: Story, client: ClientInstance, name: str = "P") -> Actor:
-    """A client as somebody that steps speak of: ids, library, source and the time its lines span."""
-    ids = f"transactional.id {client.transactional_id}" if client.transactional_id is not None else ""
-    who = [ids, f"client.id {client.client_id}" if client.client_id is not None else "", library(client)]
-    given = client.initialisations[-1:]
-    who += [f"producer id {one.producer_id} epoch {one.producer_epoch}" for one in given if one.producer_id >= 0]
-    log = f"log {story.logs.facts.sources[client.source].path}"
-    if client.since is not None and client.until is not None:
-        log += f" from {clock(client.since)} to {clock(client.until)}"
-    return Actor(name, ", ".join(part for part in (*who, log) if part))
+    """The same, said."""
+    bound = client_seen(story, client, name)
+    said = bound.words.said(bound.facts)
+    assert said is not None
+    return said
+
+
+def client_seen(story: Story, client: ClientInstance, name: str = "P") -> Bound[ActorWords]:
+    """A client as somebody that steps speak of."""
+    last = client.initialisations[-1] if client.initialisations else None
+    return CLIENT.of(
+        ClientFacts(
+            name,
+            client.transactional_id,
+            client.client_id,
+            library(client) or None,
+            producer(last.producer_id, last.producer_epoch) if last is not None else None,
+            story.logs.facts.sources[client.source].path,
+            instant(client.since),
+            instant(client.until),
+        )
+    )
 
 
 def library(client: ClientInstance) -> str:

@@ -11,10 +11,11 @@ Errors    a name that the facts don't have is an AttributeError: a test renders 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from string import Formatter
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Pick:
     """One of several texts, by the value of a fact; `otherwise` where it has none (None: the text drops out)."""
 
     fact: str
-    texts: Mapping[Hashable, Text]
+    texts: Mapping[Any, Text]
     otherwise: Text | None = None
 
 
@@ -32,7 +33,7 @@ Text = str | Pick | tuple["Text", ...]
 _PARTS = re.compile(r"\[([^\[\]]*)\]")
 
 
-def pick(fact: str, texts: Mapping[Hashable, Text], otherwise: Text | None = None) -> Pick:
+def pick(fact: str, texts: Mapping[Any, Text], otherwise: Text | None = None) -> Pick:
     """Say one of several texts, by the value of a fact."""
     return Pick(fact, texts, otherwise)
 

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any
 
 from kafkatx.terms.times import clock, duration, iso
-from kafkatx.words.explained import Place
+from kafkatx.words.explained import Actor, Considered, Place, Remedy, Step
 
 MOST_RANGES = 4
 """Ranges of offsets that one sentence names."""
@@ -36,14 +36,14 @@ class Instant(int):
     """A time in milliseconds UTC; `{at}` prints the time of day, since dates are clear from the finding's own."""
 
     def __format__(self, spec: str) -> str:
-        return clock(self)
+        return clock(int(self))
 
 
 class Duration(int):
     """Milliseconds; `{took}` prints `4 min 10 s`, `{took:ms}` the bare number."""
 
     def __format__(self, spec: str) -> str:
-        return str(int(self)) if spec == "ms" else duration(self)
+        return str(int(self)) if spec == "ms" else duration(int(self))
 
 
 class Share(int):
@@ -128,6 +128,38 @@ class Quoted(str):
         return f'"{self}"' if len(self) <= MOST_QUOTED else f'"{self[: MOST_QUOTED - 3]}..."'
 
 
+@dataclass(frozen=True, slots=True)
+class ClientName:
+    """A client as sentences call it: by its transactional.id, else by its client.id."""
+
+    transactional_id: str | None
+    client_id: str | None
+
+    def __format__(self, spec: str) -> str:
+        if self.transactional_id is not None:
+            return f"the producer of {self.transactional_id}"
+        return f"the client {self.client_id}" if self.client_id is not None else "a client that its log doesn't name"
+
+
+@dataclass(frozen=True, slots=True)
+class Thrown:
+    """What an application was shown: `commitTransaction threw ProducerFencedException`, of a wrapped one its cause."""
+
+    call: str | None
+    exception: str
+    outer: str
+
+    def __format__(self, spec: str) -> str:
+        cause, outer = bare(self.exception), bare(self.outer)
+        what = cause if not outer or outer == cause else f"{outer} because of {cause}"
+        return f"{self.call} threw {what}" if self.call else f"its log shows {what}"
+
+
+def bare(exception: str) -> str:
+    """Class name without its package."""
+    return exception.rpartition(".")[2]
+
+
 def as_json(facts: object) -> dict[str, Any]:
     """Return facts as plain data: times as ISO 8601, durations as `<name>_ms`, without places and worded parts."""
     found: dict[str, Any] = {}
@@ -140,7 +172,8 @@ def as_json(facts: object) -> dict[str, Any]:
 
 def _is_said(value: object) -> bool:
     """Whether a value stands in the explanation already: places, and parts with words of their own."""
-    return isinstance(value, tuple) and any(isinstance(one, Place) or hasattr(one, "words") for one in value)
+    parts = value if isinstance(value, tuple) and not hasattr(value, "_fields") else (value,)
+    return any(isinstance(one, (Place, Actor, Step, Considered, Remedy)) or hasattr(one, "words") for one in parts)
 
 
 def _plain(value: Any) -> Any:

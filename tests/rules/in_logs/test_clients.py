@@ -1,6 +1,5 @@
 """What rules ask of clients' logs: lines by their words, whose they are, transactions apart, what was only counted."""
 
-from kafkatx.rules.fenced_by_group_generation import check
 from kafkatx.rules.finding import Subject
 from kafkatx.rules.in_logs.clients import (
     by_client,
@@ -17,8 +16,10 @@ from kafkatx.rules.in_logs.clients import (
 )
 from kafkatx.terms.events import EventKind, Side
 from tests.histories.log_facts import DAY, FENCED, line
-from tests.rules.log_told import ERROR_STATE, Client, by_logs
+from tests.rules.log_told import ERROR_STATE, Client, by_logs, rule
 from tests.rules.log_told import only as only_finding
+
+check = rule("fenced_by_group_generation")
 
 LOST = "org.apache.kafka.clients.consumer.CommitFailedException"
 MISMATCH = "Transaction offset Commit failed due to consumer group metadata mismatch: unknown member"
