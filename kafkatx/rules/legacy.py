@@ -47,11 +47,6 @@ _AFTER_AN_ERROR = ("transaction_timed_out", "fenced_by_new_instance", "transacti
 
 CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
     "coordinator_unavailable": (("broker_unreachable", same_time),),
-    "transaction_timed_out": (
-        ("broker_unreachable", same_time),
-        ("misconfiguration", by_settings("transaction.timeout.ms", "delivery.timeout.ms", "interval")),
-    ),
-    "fenced_by_new_instance": (("shared_producer", same_id),),
     "transactional_id_expired": (("misconfiguration", by_settings("transactional.id.expiration.ms")),),
     "unresolved_sequence": (
         ("broker_unreachable", same_time),
@@ -65,10 +60,6 @@ CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
     ),
     "open_transaction": (("unstable_transactional_id", same_subject), ("coordinator_unavailable", overdue)),
     "abort_after_fatal_error": tuple((rule, same_id_and_time) for rule in _AFTER_AN_ERROR),
-    "aborted_by_client": (
-        ("fenced_by_group_generation", same_id_and_time),
-        ("partition_verification_failed", same_id_and_time),
-    ),
     "read_committed_blocked": (
         ("atomicity_violation", same_subject),
         ("hanging_transaction", same_subject),

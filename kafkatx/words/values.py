@@ -23,9 +23,11 @@ Refs = tuple[Place, ...]
 
 
 class Count(int):
-    """How many: `{n}` prints `1,204`, `{n:record}` `2 records`, `{n:was|were}` the word that fits."""
+    """How many: `{n}` is `1,204`, `{n:plain}` `1204`, `{n:record}` `2 records`, `{n:was|were}` the word that fits."""
 
     def __format__(self, spec: str) -> str:
+        if spec == "plain":
+            return str(int(self))
         if "|" in spec:
             one, many = spec.split("|")
             return one if self == 1 else many

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from kafkatx.histories.logs.settings import Effective
 from kafkatx.histories.logs.story import ClientInstance, Failure
 from kafkatx.histories.story import Story
+from kafkatx.rules.ends import hands_ids_on
 from kafkatx.rules.finding import Finding
-from kafkatx.rules.in_logs.ended import hands_ids_on
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, EXPIRATION_MS
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.advised import advised
-from kafkatx.words.explained import Considered, Place, Step
+from kafkatx.words.explained import Considered, Step
 from kafkatx.words.log_places import client_actor, event_place, failure_phrase, failure_places
 from kafkatx.words.remedies import id_expiration
 
@@ -34,14 +34,6 @@ def expired_in_logs(story: Story, told: set[str | None]) -> Iterator[Finding]:
             continue
         if not _goes_on(story, name, client, failure):
             yield _finding(story, name, client, failure)
-
-
-def not_expired(idle_ms: int, places: tuple[Place, ...]) -> tuple[Considered, ...]:
-    """The popular explanation for what fails after idle days, refuted where the same producer id goes on."""
-    if idle_ms < LONG_IDLE_MS:
-        return ()
-    why = f"refuted: after {duration(idle_ms)} the same producer id goes on; an expired id would have got a new one"
-    return (Considered(RULE, why, places),)
 
 
 def met_by_client(story: Story, name: str) -> tuple[ClientInstance, Failure] | None:
