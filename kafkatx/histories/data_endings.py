@@ -21,6 +21,7 @@ from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.ends import Ends, name_codes
 from kafkatx.histories.logs.hearing import Witnesses, nobody
+from kafkatx.histories.logs.once import once
 from kafkatx.histories.logs.story import ClientInstance
 from kafkatx.histories.logs.witnesses import witnesses
 from kafkatx.histories.story import Story
@@ -56,16 +57,9 @@ class DataEndings:
     witnesses: Witnesses
 
 
+@once
 def data_endings(story: Story) -> DataEndings:
     """Return the ending of every aborted span that no transaction at hand owns, decided once a story."""
-    known = story.logs.memo.get("data_endings")
-    if not isinstance(known, DataEndings):
-        known = story.logs.memo["data_endings"] = _decided(story)
-    return known
-
-
-def _decided(story: Story) -> DataEndings:
-    """Decide every one of them."""
     spans, owner = story.spans, story.parts.owner
     numbers = np.flatnonzero((owner == -1) & (spans["first_offset"] >= 0) & (spans["marker_kind"] == ABORT))
     if not len(numbers):  # of most evidence all rows are at hand, and what follows looks at every span

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -16,6 +15,7 @@ from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of
 from kafkatx.rules.in_logs.clients import only, times_of
 from kafkatx.rules.log_wording import event_places
 from kafkatx.rules.wording import data_of, decision_row, next_row, plural
+from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.times import clock, duration
@@ -29,7 +29,6 @@ ROWS_TURNS = 3
 """The same where only rows tell of them."""
 TOO_SOON_MS = 1_000
 """No process dies, is noticed, starts and initialises within that time of its last activity."""
-REFUSED = re.compile(r"ProducerFenced|InvalidProducerEpoch|_FENCED\b|INVALID_PRODUCER_EPOCH|PRODUCER_FENCED")
 
 
 def is_frameworks(story: Story, transactional_id: str) -> bool:
@@ -139,7 +138,7 @@ def ids_of_rows(story: Story) -> Iterator[tuple[str, list[int]]]:
 def _is_crash_loop(story: Story, transactional_id: str, taken_over: int) -> bool:
     """Whether logs show one process (one log) that started as often as the id was taken over, and nobody refused."""
     lives = [client for client in story.logs.clients_of(transactional_id) if client.initialisations]
-    refused = any(REFUSED.search(failure.exception) for client in lives for failure in client.failures)
+    refused = any(failure.error in FENCED for client in lives for failure in client.failures)
     return len(lives) > taken_over and only(client.source for client in lives) is not None and not refused
 
 
