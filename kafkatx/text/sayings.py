@@ -91,50 +91,68 @@ _WRONG_STATE = re.compile(
     r"[A-Z_]+ to state [A-Z_]+|Cannot add partition \S+ to transaction while in state"
     r"|__?PREV_IN_PROGRESS\b|__?CONFLICT\b"
 )
-_PATTERNS = {
-    Saying.LOST_ACKNOWLEDGEMENT: re.compile(
-        r"hasn't received acknowledgment for some previously sent messages|[Gg]ap-?less (?:ordering|guarantee)"
-        r"|_GAPLESS_"
+_NAMES = (Saying.INTERRUPTED, Saying.MEMBER_LOST, Saying.ABORTABLE, Saying.INVALID_STATE)
+"""Said by the name of an error, of which no longer word is a part."""
+_TEXTS = {
+    Saying.LOST_ACKNOWLEDGEMENT: (
+        "hasn't received acknowledgment for some previously sent messages", "less ordering", "less guarantee",
+        "_GAPLESS_",
     ),
-    Saying.STAYS_ABORTABLE: re.compile("safe to abort the transaction and continue"),
+    Saying.STAYS_ABORTABLE: ("safe to abort the transaction and continue",),
+    Saying.EXPIRED: ("ms has passed since batch",),
+    Saying.END_GIVEN_UP: (
+        "while awaiting EndTxn", "from state COMMITTING_TRANSACTION to state ABORTING_TRANSACTION",
+        "timed out and must be retried",
+    ),
+    Saying.INTERRUPTED: ("InterruptException",),
+    Saying.TIMED_OUT: ("_TIMED_OUT", "Local: Timed out", "TimeoutError", "context deadline exceeded"),
+    Saying.GROUP_MISMATCH: ("Transaction offset Commit failed due to consumer group metadata mismatch",),
+    Saying.MEMBER_LOST: (
+        "FencedInstanceId", "IllegalGeneration", "UnknownMemberId", "StaleMemberEpoch", "CommitFailed",
+        "FENCED_INSTANCE_ID", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH",
+    ),
+    Saying.OFFSETS_REFUSED: ("Failed to commit offsets to transaction",),
+    Saying.OUTSIDE_TRANSACTION: (
+        "Partition was not added to the transaction", "Record was not part of an ongoing transaction",
+        "Unable to verify the partition has been added to the transaction",
+    ),
+    Saying.UNABLE_TO_VERIFY: ("Unable to verify",),
+    Saying.ABORTABLE: ("TransactionAbortable", "TRANSACTION_ABORTABLE"),
+    Saying.OUT_OF_RETRIES: ("after exhausting retries",),
+    Saying.INVALID_STATE: ("InvalidTxnState", "INVALID_TXN_STATE"),
+    Saying.WRONG_STATE: (
+        "Invalid transition attempted from state", "Cannot add partition", "_PREV_IN_PROGRESS", "_CONFLICT",
+    ),
+    Saying.OLD_FORMAT: ("Transactional records are not supported for magic",),
+    Saying.WITHOUT_ID: ("Cannot use transactional methods without enabling transactions",),
+    Saying.FATAL_ALREADY: (
+        "Cannot execute transactional method because we are in an error state",
+        "rejected from the broker because it tried to use an old epoch",
+        "has been fenced by another producer with the same transactionalId",
+        "attempted to produce with an old epoch",
+        "cannot execute transactional method because of previous invalid state transition attempt",
+        "from state FATAL_ERROR to state ABORTING",
+        "FATAL_ERROR -> ABORTING", "FATAL_ERROR -> TransactionState.ABORTING",
+        "not valid in state FatalError",
+    ),
+}  # fmt: skip
+"""Literals of which a text that says something holds one: quick to look for, and mostly enough."""
+_PATTERNS = {
+    Saying.LOST_ACKNOWLEDGEMENT: re.compile("hasn't received|[Gg]ap-?less (?:ordering|guarantee)|_GAPLESS_"),
     Saying.EXPIRED: _EXPIRY,
     Saying.END_GIVEN_UP: _END_GIVEN_UP,
-    Saying.INTERRUPTED: re.compile(r"\bInterruptException"),
     Saying.TIMED_OUT: re.compile(r"(?<!MSG)_TIMED_OUT\b|\bLocal: Timed out|TimeoutError\b|context deadline exceeded"),
-    Saying.GROUP_MISMATCH: re.compile("Transaction offset Commit failed due to consumer group metadata mismatch"),
-    Saying.MEMBER_LOST: re.compile(
-        r"\b(?:FencedInstanceId|IllegalGeneration|UnknownMemberId|StaleMemberEpoch|CommitFailed"
-        r"|FENCED_INSTANCE_ID|ILLEGAL_GENERATION|UNKNOWN_MEMBER_ID|STALE_MEMBER_EPOCH)"
-    ),
-    Saying.OFFSETS_REFUSED: re.compile("Failed to commit offsets to transaction"),
-    Saying.OUTSIDE_TRANSACTION: re.compile(
-        "Partition was not added to the transaction|Record was not part of an ongoing transaction"
-        "|Unable to verify the partition has been added to the transaction"
-    ),
-    Saying.UNABLE_TO_VERIFY: re.compile("Unable to verify"),
-    Saying.ABORTABLE: re.compile(r"\bTransactionAbortable|\bTRANSACTION_ABORTABLE"),
-    Saying.OUT_OF_RETRIES: re.compile("after exhausting retries"),
-    Saying.INVALID_STATE: re.compile(r"\bInvalidTxnState|\bINVALID_TXN_STATE"),
     Saying.WRONG_STATE: _WRONG_STATE,
-    Saying.OLD_FORMAT: re.compile("Transactional records are not supported for magic"),
-    Saying.WITHOUT_ID: re.compile("Cannot use transactional methods without enabling transactions"),
-    Saying.FATAL_ALREADY: re.compile(
-        r"Cannot execute transactional method because we are in an error state"
-        r"|rejected from the broker because it tried to use an old epoch"
-        r"|has been fenced by another producer with the same transactionalId"
-        r"|attempted to produce with an old epoch"
-        r"|cannot execute transactional method because of previous invalid state transition attempt"
-        r"|from state FATAL_ERROR to state ABORTING"
-        r"|FATAL_ERROR -> (?:TransactionState\.)?ABORTING"
-        r"|not valid in state FatalError"
-    ),
+    **{saying: re.compile(rf"\b(?:{'|'.join(_TEXTS[saying])})") for saying in _NAMES},
 }
+"""What such a text must hold besides."""
 
 
 @lru_cache(maxsize=16_384)
 def said_in(text: str) -> Saying:
     """Return everything that a text says."""
-    return Saying(sum(saying for saying, pattern in _PATTERNS.items() if pattern.search(text) is not None))
+    found = [saying for saying, texts in _TEXTS.items() if any(one in text for one in texts)]
+    return Saying(sum(one for one in found if one not in _PATTERNS or _PATTERNS[one].search(text) is not None))
 
 
 def expiry_in(text: str) -> Expiry | None:
