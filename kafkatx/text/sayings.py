@@ -61,7 +61,7 @@ class Saying(IntFlag):
 
 
 @dataclass(frozen=True, slots=True)
-class Expiry:
+class ExpiredBatch:
     """Records that a client gave up: how many milliseconds after the batch was made, and of which partition."""
 
     topic: str
@@ -155,10 +155,10 @@ def said_in(text: str) -> Saying:
     return Saying(sum(one for one in found if one not in _PATTERNS or _PATTERNS[one].search(text) is not None))
 
 
-def expiry_in(text: str) -> Expiry | None:
+def expiry_in(text: str) -> ExpiredBatch | None:
     """Return the records whose time was over, of a text that says EXPIRED."""
     found = _EXPIRY.search(text)
-    return Expiry(found[1], int(found[2]), int(found[3])) if found is not None else None
+    return ExpiredBatch(found[1], int(found[2]), int(found[3])) if found is not None else None
 
 
 def end_given_up_in(text: str) -> EndGivenUp | None:

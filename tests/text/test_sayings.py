@@ -3,7 +3,7 @@ import pytest
 from kafkatx.text.events import Thrown, Trace
 from kafkatx.text.sayings import (
     EndGivenUp,
-    Expiry,
+    ExpiredBatch,
     Saying,
     end_given_up_in,
     expiry_in,
@@ -57,7 +57,7 @@ def test_an_end_that_was_given_up(text, end):
 
 def test_records_whose_time_was_over():
     text = "Expiring 3 record(s) for my-topic-10:30012 ms has passed since batch creation"
-    assert expiry_in(text) == Expiry("my-topic", 10, 30_012)
+    assert expiry_in(text) == ExpiredBatch("my-topic", 10, 30_012)
     assert expiry_in("Expiring session") is None
 
 

@@ -18,7 +18,7 @@ from kafkatx.terms.events import EventKind, Side
 from kafkatx.text.events import LogFacts, Setting, Trace
 from kafkatx.text.sayings import (
     EndGivenUp,
-    Expiry,
+    ExpiredBatch,
     Saying,
     end_given_up_in,
     expiry_in,
@@ -281,7 +281,7 @@ class LogStory:
         sides = self.events["side"][rows]
         return rows if side is None else rows[(sides == side) | (sides == Side.unknown)]
 
-    def expiry(self, row: int) -> Expiry | None:
+    def expiry(self, row: int) -> ExpiredBatch | None:
         """Records whose time was over, as the words of an event name them."""
         return expiry_in(self.words(row))
 
