@@ -10,6 +10,7 @@ from kafkatx.histories.story import Story
 from kafkatx.rules.ends import hands_ids_on
 from kafkatx.rules.finding import Finding
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, EXPIRATION_MS
+from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.advised import advised
@@ -18,8 +19,7 @@ from kafkatx.words.log_places import client_actor, event_place, failure_phrase, 
 from kafkatx.words.remedies import id_expiration
 
 RULE = "transactional_id_expired"
-NAMES = ("InvalidPidMappingException", "InvalidPidMapping", "INVALID_PRODUCER_ID_MAPPING", "InvalidProducerIdMapping",
-         "InvalidPidMappingError", "InvalidProducerIdMappingError")  # fmt: skip
+UNMAPPED = ErrorCode.INVALID_PRODUCER_ID_MAPPING
 LONG_IDLE_MS = 86_400_000
 """From a day on people suspect an expiry."""
 SETTING = "transactional.id.expiration.ms"
@@ -29,7 +29,7 @@ def expired_in_logs(story: Story, told: set[str | None]) -> Iterator[Finding]:
     """One finding for each client that was told so, unless rows tell it already (`told`) or refute it."""
     for client in story.logs.clients:
         name = client.transactional_id
-        failure = next((one for one in client.failures if one.exception.rpartition(".")[2] in NAMES), None)
+        failure = next((one for one in client.failures if one.error is UNMAPPED), None)
         if name is None or failure is None or not client.owns_producer_ids or name in told:
             continue
         if not _goes_on(story, name, client, failure):
@@ -40,7 +40,7 @@ def met_by_client(story: Story, name: str) -> tuple[ClientInstance, Failure] | N
     """The client that was told of an expired id, for the finding that rows make of it."""
     for client in story.logs.clients_of(name):
         for failure in client.failures:
-            if failure.exception.rpartition(".")[2] in NAMES:
+            if failure.error is UNMAPPED:
                 return client, failure
     return None
 
