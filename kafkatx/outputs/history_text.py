@@ -15,8 +15,9 @@ from kafkatx.histories.folding import folded
 from kafkatx.histories.overview import Overview, overview
 from kafkatx.histories.result import CaptureHistory, Histories
 from kafkatx.histories.timeline import Timeline
-from kafkatx.outputs.history_words import PROTOCOLS, clock_line, details, plural, sentence, span
+from kafkatx.outputs.history_words import PROTOCOLS, clock_line, details, sentence, span
 from kafkatx.outputs.text_lines import coverage_lines, marked, print_trimmed, shown
+from kafkatx.rules.wording import plural
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import Level, Side
 from kafkatx.terms.times import clock, duration, iso

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from kafkatx.terms.verdicts import Severity, Verdict
 
@@ -81,7 +83,8 @@ class Subject:
 class Finding:
     """What a rule concludes about one subject (or `count` alike ones); times are milliseconds of brokers' clocks.
 
-    `nodes` are the brokers that a finding about brokers is about.
+    `nodes` are the brokers that a finding about brokers is about; `facts` the values that its sentences are made of, by
+    name, for programs: numbers, text, truth, None, and lists and mappings of these; times in milliseconds.
     """
 
     rule: str
@@ -105,6 +108,7 @@ class Finding:
     considered: tuple[Considered, ...] = ()
     remedies: tuple[Remedy, ...] = ()
     nodes: tuple[int, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def places(self) -> list[Place]:
         """Every place the finding cites, once, in order."""

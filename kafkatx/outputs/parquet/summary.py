@@ -14,6 +14,7 @@ from rich.text import Text
 
 from kafkatx.outputs.parquet.export import Exported
 from kafkatx.outputs.text_lines import print_trimmed, shown
+from kafkatx.rules.wording import plural
 from kafkatx.tables.facts import FACTS
 from kafkatx.terms.printable import printable
 
@@ -33,9 +34,7 @@ def print_summary(console: Console, found: Exported, out: str) -> None:
         grid.add_row(table["name"], f"{table['rows']:,}", f"{table['files']:,}", size_in_words(table["bytes"]))
     print_trimmed(
         console,
-        shown(
-            f"Wrote {_counted(len(tables), 'table')} to {out}: {_counted(rows, 'row')}, {size_in_words(size)}.", "bold"
-        ),
+        shown(f"Wrote {plural(len(tables), 'table')} to {out}: {plural(rows, 'row')}, {size_in_words(size)}.", "bold"),
         *_taken_over(found),
         Text(""),
         grid,
@@ -85,10 +84,6 @@ def size_in_words(size: int) -> str:
     return f"{size:,} bytes" if unit == 0 else f"{value:,.1f} {UNITS[unit]}"
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def _largest(tables: list[dict[str, Any]]) -> str:
     """The table to show how to read: `transactions` where it has rows, else the one with most; never what is packed."""
     readable = [table for table in tables if table["name"] != FACTS.name] or tables
@@ -100,4 +95,4 @@ def _taken_over(found: Exported) -> list[Text]:
     """A word on an interrupted run that this one went on with."""
     if not found.taken_over:
         return []
-    return [shown(f"{_counted(len(found.taken_over), 'table')} had been written by a run that was interrupted.", "dim")]
+    return [shown(f"{plural(len(found.taken_over), 'table')} had been written by a run that was interrupted.", "dim")]
