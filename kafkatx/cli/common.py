@@ -1,14 +1,17 @@
-"""Options that commands share, and the one place where errors become exit codes."""
+"""Options that commands share, each declared once and in groups, and where results are written to."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, get_type_hints
 
 import typer
 
@@ -95,6 +98,94 @@ ReleaseOption = Annotated[
         "--kafka-version", metavar="VERSION", help="Release of the brokers, where the evidence does not tell it."
     ),
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeOptions:
+    """Whom, where and when: what a diagnosis and a history can be limited to."""
+
+    transactional_id: IdOption = None
+    producer_id: ProducerOption = None
+    topic: TopicOption = None
+    partition: PartitionOption = None
+    since: SinceOption = None
+    until: UntilOption = None
+
+    def limits(self) -> dict[str, Any]:
+        """Return the limits by name, times in milliseconds; raises UsageError."""
+        times = {"since": time_option("--since", self.since), "until": time_option("--until", self.until)}
+        return {field.name: getattr(self, field.name) for field in fields(self)} | times
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingOptions:
+    """How evidence is read, and what is known beside it."""
+
+    as_of: AsOfOption = None
+    verify: VerifyOption = False
+    capture: CaptureOption = None
+    log_zone: LogZoneOption = None
+
+    def values(self) -> dict[str, Any]:
+        """Return what the functions behind the commands are called with; raises UsageError."""
+        return {
+            "as_of": time_option("--as-of", self.as_of),
+            "verify_all": self.verify,
+            "captures": capture_option(self.capture),
+            "log_zone_ms": zone_option(self.log_zone),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class OutputOptions:
+    """How and where a result is written."""
+
+    output_format: FormatOption = Format.text
+    json_output: JsonOption = False
+    out: OutOption = None
+    color: ColourOption = Colour.auto
+    quiet: QuietOption = False
+
+    @property
+    def as_json(self) -> bool:
+        """Whether JSON is written."""
+        return self.json_output or self.output_format is Format.json
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command for typer: each group of options that it takes stands there as its fields, in its place."""
+    hints = get_type_hints(command, include_extras=True)
+    given = inspect.signature(command).parameters.values()
+    groups = {one.name: hints[one.name] for one in given if is_dataclass(hints[one.name])}
+    shown = [
+        parameter
+        for one in given
+        for parameter in (
+            _fields_of(groups[one.name]) if one.name in groups else [one.replace(annotation=hints[one.name])]
+        )
+    ]
+
+    @functools.wraps(command)
+    def called(**values: Any) -> None:
+        made = {
+            name: group(**{field.name: values.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**values, **made)
+
+    keyword = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in shown]
+    called.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in keyword}
+    return called
+
+
+def _fields_of(group: Any) -> Iterator[inspect.Parameter]:
+    """The fields of a group of options as parameters."""
+    hints = get_type_hints(group, include_extras=True)
+    for field in fields(group):
+        default = inspect.Parameter.empty if field.default is MISSING else field.default
+        kind = inspect.Parameter.KEYWORD_ONLY
+        yield inspect.Parameter(field.name, kind, default=default, annotation=hints[field.name])
 
 
 def time_option(name: str, text: str | None) -> int | None:
