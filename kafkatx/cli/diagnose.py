@@ -9,18 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from kafkatx.cli.common import (
-    Colour,
-    OutputOptions,
-    Paths,
-    ReadingOptions,
-    ReleaseOption,
-    ScopeOptions,
-    console_for,
-    grouped,
-    output,
-    progress,
-)
+from kafkatx.cli.common import console_for, output, progress
+from kafkatx.cli.grouping import grouped
+from kafkatx.cli.options import Colour, OutputOptions, Paths, ReadingOptions, ReleaseOption, ScopeOptions
 from kafkatx.terms.errors import UsageError
 
 if TYPE_CHECKING:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from kafkatx.cli.common import Format, FormatOption, JsonOption, OutOption, QuietOption, grouped, output
+from kafkatx.cli.common import output
 from kafkatx.cli.dump_tool import ToolOptions
+from kafkatx.cli.grouping import grouped
+from kafkatx.cli.options import Format, FormatOption, JsonOption, OutOption, QuietOption
 from kafkatx.terms.errors import NothingReadableError, UsageError
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,84 +13,51 @@ if TYPE_CHECKING:
 
 LARGEST_INT = (1 << 31) - 1
 
-TOOL = "Options of kafka-dump-log"
+Tool = partial(typer.Option, rich_help_panel="Options of kafka-dump-log")
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOptions:
     """What the tool can be asked for."""
 
-    files_option: Annotated[
-        str | None, typer.Option("--files", metavar="FILE,...", help="Files to dump.", rich_help_panel=TOOL)
-    ] = None
-    deep_iteration: Annotated[
-        bool, typer.Option("--deep-iteration", help="Show records, too.", rich_help_panel=TOOL)
-    ] = False
-    print_data_log: Annotated[
-        bool, typer.Option("--print-data-log", help="Show records with keys and values.", rich_help_panel=TOOL)
-    ] = False
-    transaction_log_decoder: Annotated[
-        bool, typer.Option("--transaction-log-decoder", help="Read __transaction_state.", rich_help_panel=TOOL)
-    ] = False
-    offsets_decoder: Annotated[
-        bool, typer.Option("--offsets-decoder", help="Read __consumer_offsets.", rich_help_panel=TOOL)
-    ] = False
-    cluster_metadata_decoder: Annotated[
-        bool, typer.Option("--cluster-metadata-decoder", help="Read __cluster_metadata.", rich_help_panel=TOOL)
-    ] = False
+    files_option: Annotated[str | None, Tool("--files", metavar="FILE,...", help="Files to dump.")] = None
+    deep_iteration: Annotated[bool, Tool("--deep-iteration", help="Show records, too.")] = False
+    print_data_log: Annotated[bool, Tool("--print-data-log", help="Show records with keys and values.")] = False
+    transaction_log_decoder: Annotated[bool, Tool("--transaction-log-decoder", help="Read __transaction_state.")] = (
+        False
+    )
+    offsets_decoder: Annotated[bool, Tool("--offsets-decoder", help="Read __consumer_offsets.")] = False
+    cluster_metadata_decoder: Annotated[bool, Tool("--cluster-metadata-decoder", help="Read __cluster_metadata.")] = (
+        False
+    )
     share_group_state_decoder: Annotated[
-        bool, typer.Option("--share-group-state-decoder", help="Read __share_group_state.", rich_help_panel=TOOL)
+        bool, Tool("--share-group-state-decoder", help="Read __share_group_state.")
     ] = False
     remote_log_metadata_decoder: Annotated[
         bool,
-        typer.Option(
+        Tool(
             "--remote-log-metadata-decoder",
             help="Show records of __remote_log_metadata (their content is not decoded).",
-            rich_help_panel=TOOL,
         ),
     ] = False
     key_decoder_class: Annotated[
-        str | None,
-        typer.Option(
-            "--key-decoder-class",
-            metavar="CLASS",
-            help="StringDecoder, IntegerDecoder or LongDecoder.",
-            rich_help_panel=TOOL,
-        ),
+        str | None, Tool("--key-decoder-class", metavar="CLASS", help="StringDecoder, IntegerDecoder or LongDecoder.")
     ] = None
     value_decoder_class: Annotated[
-        str | None,
-        typer.Option("--value-decoder-class", metavar="CLASS", help="The same for values.", rich_help_panel=TOOL),
+        str | None, Tool("--value-decoder-class", metavar="CLASS", help="The same for values.")
     ] = None
-    skip_record_metadata: Annotated[
-        bool, typer.Option("--skip-record-metadata", help="Only keys and values of records.", rich_help_panel=TOOL)
-    ] = False
+    skip_record_metadata: Annotated[bool, Tool("--skip-record-metadata", help="Only keys and values of records.")] = (
+        False
+    )
     max_bytes: Annotated[
-        int | None,
-        typer.Option(
-            "--max-bytes",
-            min=0,
-            max=LARGEST_INT,
-            metavar="N",
-            help="Only the first N bytes of each log.",
-            rich_help_panel=TOOL,
-        ),
+        int | None, Tool("--max-bytes", min=0, max=LARGEST_INT, metavar="N", help="Only the first N bytes of each log.")
     ] = None
-    verify_index_only: Annotated[
-        bool, typer.Option("--verify-index-only", help="Check indexes without their entries.", rich_help_panel=TOOL)
-    ] = False
+    verify_index_only: Annotated[bool, Tool("--verify-index-only", help="Check indexes without their entries.")] = False
     index_sanity_check: Annotated[
-        bool,
-        typer.Option("--index-sanity-check", help="Say whether a broker would rebuild an index.", rich_help_panel=TOOL),
+        bool, Tool("--index-sanity-check", help="Say whether a broker would rebuild an index.")
     ] = False
     max_message_size: Annotated[
-        int | None,
-        typer.Option(
-            "--max-message-size",
-            metavar="N",
-            help="Accepted for the tool's sake; any size is read.",
-            rich_help_panel=TOOL,
-        ),
+        int | None, Tool("--max-message-size", metavar="N", help="Accepted for the tool's sake; any size is read.")
     ] = None
 
     def options(self) -> DumpOptions:

@@ -6,17 +6,9 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from kafkatx.cli.common import (
-    Colour,
-    OutputOptions,
-    Paths,
-    ReadingOptions,
-    ScopeOptions,
-    console_for,
-    grouped,
-    output,
-    progress,
-)
+from kafkatx.cli.common import console_for, output, progress
+from kafkatx.cli.grouping import grouped
+from kafkatx.cli.options import Colour, OutputOptions, Paths, ReadingOptions, ScopeOptions
 
 if TYPE_CHECKING:
     from kafkatx.histories.result import Histories

@@ -6,17 +6,9 @@ from typing import Annotated
 
 import typer
 
-from kafkatx.cli.common import (
-    AsOfOption,
-    CaptureOption,
-    OutputOptions,
-    capture_option,
-    console_for,
-    grouped,
-    output,
-    progress,
-    time_option,
-)
+from kafkatx.cli.common import console_for, output, progress
+from kafkatx.cli.grouping import grouped
+from kafkatx.cli.options import AsOfOption, CaptureOption, OutputOptions, capture_option, time_option
 from kafkatx.terms.errors import UsageError
 
 Words = Annotated[

@@ -6,17 +6,9 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from kafkatx.cli.common import (
-    BrokerPaths,
-    CaptureOption,
-    Colour,
-    OutputOptions,
-    capture_option,
-    console_for,
-    grouped,
-    output,
-    progress,
-)
+from kafkatx.cli.common import console_for, output, progress
+from kafkatx.cli.grouping import grouped
+from kafkatx.cli.options import BrokerPaths, CaptureOption, Colour, OutputOptions, capture_option
 from kafkatx.terms.errors import NothingReadableError
 
 if TYPE_CHECKING:
