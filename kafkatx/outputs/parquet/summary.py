@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from pathlib import PurePath
@@ -12,6 +11,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from kafkatx.outputs.json_document import to_text
 from kafkatx.outputs.parquet.export import Exported
 from kafkatx.outputs.text_lines import print_trimmed, shown
 from kafkatx.rules.wording import plural
@@ -59,21 +59,19 @@ def examples(out: str, table: str) -> list[str]:
 
 def to_json(found: Exported, out: str, changed: list[str], version: str) -> str:
     """Render the summary; `changed` are input files that were written to meanwhile."""
-    document = {
-        "kafkatx": version,
-        "schema": SCHEMA,
-        "out": out,
-        "tables": found.manifest.summary(),
-        "taken_over": list(found.taken_over),
-        "changed_inputs": changed,
-    }
-    return json.dumps(document, ensure_ascii=True, indent=1) + "\n"
+    return _rendered(version, out, found.manifest.summary(), found.taken_over, changed)
 
 
 def nothing_to_json(version: str) -> str:
     """Render the summary of an export that found nothing to read, and wrote nothing."""
-    document = {"kafkatx": version, "schema": SCHEMA, "out": None, "tables": [], "taken_over": [], "changed_inputs": []}
-    return json.dumps(document, indent=1) + "\n"
+    return _rendered(version, None, [], (), [])
+
+
+def _rendered(
+    version: str, out: str | None, tables: list[dict[str, Any]], taken_over: tuple[str, ...], changed: list[str]
+) -> str:
+    document = {"kafkatx": version, "schema": SCHEMA, "out": out, "tables": tables}
+    return to_text({**document, "taken_over": list(taken_over), "changed_inputs": changed})
 
 
 def size_in_words(size: int) -> str:
