@@ -15,8 +15,8 @@ from collections.abc import Iterable
 
 from kafkatx.rules.advised import Advised, ordering
 from kafkatx.rules.finding import Remedy
+from kafkatx.terms.catalogue.frameworks import FLINK, STREAMS
 from kafkatx.terms.catalogue.releases import Release, Span
-from kafkatx.terms.frameworks import FLINK, STREAMS
 from kafkatx.terms.times import duration
 
 SECOND, MINUTE, HOUR, WEEK = 1_000, 60_000, 3_600_000, 604_800_000

@@ -27,7 +27,7 @@ from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Actor, Considered, Finding, Place, Remedy, Step, Subject
 from kafkatx.rules.unstable_in_pages import found_in_pages
 from kafkatx.rules.wording import begin_row, completion_row, plural
-from kafkatx.terms.frameworks import UUID, recognise_id
+from kafkatx.terms.catalogue.frameworks import UUID, recognise_id
 from kafkatx.terms.times import clock
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict

@@ -8,7 +8,7 @@ from kafkatx.histories.logs.settings import Settings
 from kafkatx.rules import remedies
 from kafkatx.rules.advised import Advised, advised, ordering
 from kafkatx.rules.finding import Remedy
-from kafkatx.terms.frameworks import Framework, FrameworkName
+from kafkatx.terms.catalogue.frameworks import Framework, FrameworkName
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.text.events import Setting
 from tests.histories.log_facts import facts, settings

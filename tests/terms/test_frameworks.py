@@ -2,8 +2,7 @@
 
 import pytest
 
-from kafkatx.terms.catalogue.loading import framework_settings
-from kafkatx.terms.frameworks import (
+from kafkatx.terms.catalogue.frameworks import (
     Framework,
     FrameworkName,
     Signs,
@@ -13,7 +12,8 @@ from kafkatx.terms.frameworks import (
     setting_of,
     streams_application,
 )
-from kafkatx.terms.setting_names import is_known, kafka_name, prefix_scope, scope_of, scope_of_group
+from kafkatx.terms.catalogue.loading import framework_settings
+from kafkatx.terms.catalogue.setting_names import is_known, kafka_name, prefix_scope, scope_of, scope_of_group
 from kafkatx.terms.verdicts import Verdict
 
 UUID = "0f44002f-18c4-47dc-9161-0f0105243615"

@@ -12,7 +12,7 @@ from kafkatx.histories.logs.story import Failure
 from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Actor, Step
 from kafkatx.rules.log_wording import client_actor, failure_phrase, failure_places
-from kafkatx.terms.frameworks import CONNECT, FLINK, STREAMS
+from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.times import clock
 from kafkatx.terms.verdicts import Verdict
 

@@ -16,9 +16,9 @@ from kafkatx.histories.story import Story
 from kafkatx.rules.advised import Advised, advised
 from kafkatx.rules.finding import Place
 from kafkatx.rules.log_wording import event_places
+from kafkatx.terms.catalogue.frameworks import own_defaults
 from kafkatx.terms.catalogue.loading import configs
 from kafkatx.terms.events import EventKind, Side
-from kafkatx.terms.frameworks import own_defaults
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 
 RETRYING = (

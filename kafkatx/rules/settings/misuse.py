@@ -11,8 +11,8 @@ from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Finding, Place, Remedy, Step, Subject
 from kafkatx.rules.log_wording import event_places
 from kafkatx.rules.wording import begin_row, plural
+from kafkatx.terms.catalogue.setting_names import is_known, kafka_name
 from kafkatx.terms.events import EventKind
-from kafkatx.terms.setting_names import is_known, kafka_name
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.events import Setting
 

@@ -10,8 +10,8 @@ from kafkatx.rules.finding import Place, Remedy
 from kafkatx.rules.settings.cases import CONFIG_EXCEPTION, TIMEOUT_REFUSED, Case, retries_at_abort
 from kafkatx.rules.settings.checks import Check, above, proposal
 from kafkatx.rules.wording import begin_row, decision_row
+from kafkatx.terms.catalogue.frameworks import STREAMS
 from kafkatx.terms.events import EventKind
-from kafkatx.terms.frameworks import STREAMS
 from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity
 

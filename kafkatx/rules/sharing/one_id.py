@@ -16,8 +16,8 @@ from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of
 from kafkatx.rules.in_logs.clients import only, times_of
 from kafkatx.rules.log_wording import event_places
 from kafkatx.rules.wording import data_of, decision_row, next_row, plural
+from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.events import EventKind
-from kafkatx.terms.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Severity, Verdict
 

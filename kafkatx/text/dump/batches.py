@@ -13,10 +13,10 @@ import numpy as np
 
 from kafkatx.segments.damage import Damage
 from kafkatx.text.dump.columns import Draft, rows_of
-from kafkatx.text.dump.eras import LineKind
 from kafkatx.text.dump.events import Header, Record
 from kafkatx.text.dump.records import LogText
 from kafkatx.text.dump.rows import BATCH_COLUMNS, TextRows
+from kafkatx.text.printed.eras import LineKind
 
 ROWS_PER_CHUNK = 4_096
 """Batches that are held as objects before they become rows."""

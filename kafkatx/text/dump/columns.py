@@ -11,11 +11,11 @@ from kafkatx.formats.control_record import ControlType
 from kafkatx.formats.record_batch import CODEC_MASK, MAGIC, Attributes, Codec
 from kafkatx.kernels.rows import BATCH, UNCHECKED, VALID
 from kafkatx.segments.batches import Rows
-from kafkatx.text.dump.eras import LineKind
 from kafkatx.text.dump.events import Control, Record
-from kafkatx.text.dump.lines import LogLine
 from kafkatx.text.dump.rows import BATCH_COLUMNS, mask_of
 from kafkatx.text.lines import Line
+from kafkatx.text.printed.dump_lines import LogLine
+from kafkatx.text.printed.eras import LineKind
 
 NUMBERS = {
     "baseOffset": "base_offset",

@@ -19,8 +19,6 @@ import numpy as np
 
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
-from kafkatx.text.dump.lines import is_left_out
-from kafkatx.text.dump.pasting import cleaned
 from kafkatx.text.dump.rows import (
     ABORTED_ENTRY,
     INDEX_ENTRY,
@@ -31,6 +29,8 @@ from kafkatx.text.dump.rows import (
     mask_of,
 )
 from kafkatx.text.lines import Line
+from kafkatx.text.printed.cleaning import cleaned
+from kafkatx.text.printed.elisions import leaves_out
 
 Found = dict[str, int]
 """Columns of an entry that a line carries."""
@@ -77,7 +77,7 @@ def producer_of(text: str) -> Found | None:
     found = {PRODUCER_FIELDS[name]: _number(value) for name, value in fields if name in PRODUCER_FIELDS}
     if "cachedMetadata" in text:
         found |= _last_cached(dict(fields))
-    elif "currentTxnFirstOffset" in text and "last_offset" not in found and not is_left_out(text):
+    elif "currentTxnFirstOffset" in text and "last_offset" not in found and not leaves_out(text):
         found |= {"last_sequence": -1, "last_offset": -1, "offset_delta": 0}
     return found
 
@@ -158,7 +158,7 @@ class _Reading:
             if entry is None:
                 self._foreign(line)
             elif not self.is_preallocated(entry):
-                self.is_elided |= is_left_out(line.text)
+                self.is_elided |= leaves_out(line.text)
                 problem = self._problem(entry)
                 if problem is None:
                     yield line, entry
@@ -176,7 +176,7 @@ class _Reading:
         return None
 
     def _foreign(self, line: Line) -> None:
-        self.is_elided |= is_left_out(line.text)
+        self.is_elided |= leaves_out(line.text)
         if line.text.startswith('Exception in thread "'):
             self._note("torn", line, "the rest of the file", "the tool ended with an exception")
 

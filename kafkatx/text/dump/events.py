@@ -6,10 +6,10 @@ import re
 from typing import NamedTuple
 
 from kafkatx.formats.control_record import ControlType
-from kafkatx.text.dump.contents import Contents
-from kafkatx.text.dump.eras import LineKind
-from kafkatx.text.dump.lines import LogLine
 from kafkatx.text.lines import Line
+from kafkatx.text.printed.contents import Contents
+from kafkatx.text.printed.dump_lines import LogLine
+from kafkatx.text.printed.eras import LineKind
 
 HEADERS = (LineKind.BATCH, LineKind.MESSAGE)
 _MARKER = re.compile(r"\] endTxnMarker: (COMMIT|ABORT) coordinatorEpoch: (-?\d{1,10})$")

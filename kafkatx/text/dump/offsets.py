@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafkatx.text.dump.contents import Contents
 from kafkatx.text.dump.events import Record
 from kafkatx.text.dump.records import LogText
+from kafkatx.text.printed.contents import Contents
 
 DELETED = "<DELETE>"
 COMMIT_TYPES, GROUP_TYPE = ("0", "1"), "2"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from kafkatx.text.dump.eras import LineKind
 from kafkatx.text.dump.events import HEADERS, Header, extent_of
-from kafkatx.text.dump.lines import LogLine
+from kafkatx.text.printed.dump_lines import LogLine
+from kafkatx.text.printed.eras import LineKind
 
 
 class Fit(IntEnum):

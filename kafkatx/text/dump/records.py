@@ -6,7 +6,7 @@ Doubt   what was no UTF-8 became U+FFFD (three bytes for one to three), and past
         them as `^A`. Then of the ends that the count allows the last one counts behind which the log goes on; a line
         that may be content is never taken for a line of the tool.
 Pasted  lines are read as they stand up to the first one that no tool prints like that; from there on what pasting did
-        is undone (tool_lines.py).
+        is undone (text/printed/tool_lines.py).
 Limits  lookahead is paid from a budget in proportion to the text: the time is linear whatever sizes lines claim.
 """
 
@@ -19,14 +19,15 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from kafkatx.segments.damage import Damage
-from kafkatx.text.dump.contents import Contents, Growth, Reach, content_size, decoded_size, joined, looks_decoded
 from kafkatx.text.dump.events import HEADERS, Header, Record, control_of, header_of, sizes_of
-from kafkatx.text.dump.lines import LogLine, Syntax, is_left_out, loose_line
 from kafkatx.text.dump.order import Fit, Generation, Order
 from kafkatx.text.lines import Line
-from kafkatx.text.pages.pasted import as_printed
-from kafkatx.text.pages.shapes import Shape
-from kafkatx.text.pages.tool_lines import unpasted
+from kafkatx.text.printed.contents import Contents, Growth, Reach, content_size, decoded_size, joined, looks_decoded
+from kafkatx.text.printed.dump_lines import LogLine, Syntax, loose_line
+from kafkatx.text.printed.elisions import leaves_out
+from kafkatx.text.printed.line_kinds import Shape
+from kafkatx.text.printed.pasted import as_printed
+from kafkatx.text.printed.tool_lines import unpasted
 
 BUDGET = 4 << 20
 """Bytes of lookahead that are always granted."""
@@ -269,7 +270,7 @@ class LogText:
             self._note(line, "torn", "a whole batch", f"{found[1]} bytes at the end of the log that are none")
         elif _DIED.match(line.text):
             self._break_off(line, "the tool ended with an exception")
-        elif is_left_out(line.text):
+        elif leaves_out(line.text):
             self.is_elided = True
         elif self._order.header is not None and line.text.startswith(_WITHOUT_METADATA):
             self._has_metadata, self._order.left = False, -1

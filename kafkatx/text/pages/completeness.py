@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kafkatx.text.pages.runs import number
-from kafkatx.text.pages.shapes import Shape
+from kafkatx.text.printed.line_kinds import Shape
 
 _OF_BATCH = frozenset(("lastOffset", "producerId", "producerEpoch", "position", "size", "magic", "crc"))
 _OF_MESSAGE = frozenset(("position", "size", "magic", "crc"))

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from kafkatx.terms.setting_names import is_known
+from kafkatx.terms.catalogue.setting_names import is_known
 from kafkatx.text.pages import likeness
 from kafkatx.text.pages.naming import (
     LONGEST_COMMAND,
@@ -24,11 +24,12 @@ from kafkatx.text.pages.naming import (
     origin_of_heading,
 )
 from kafkatx.text.pages.part import Part, PartKind
-from kafkatx.text.pages.pasted import Printed, undecorated
 from kafkatx.text.pages.runs import Runs
-from kafkatx.text.pages.shapes import BEGINNINGS, Shape
 from kafkatx.text.pages.stretches import DUMPS, LOGS, TOOLS, Stretch
-from kafkatx.text.pages.tool_lines import ToolLine
+from kafkatx.text.printed.elisions import is_elision
+from kafkatx.text.printed.line_kinds import BEGINNINGS, Shape
+from kafkatx.text.printed.pasted import Printed, undecorated
+from kafkatx.text.printed.tool_lines import ToolLine
 
 MOST_PARTS = 10_000
 HEADING_LINES = 5
@@ -157,7 +158,7 @@ class _Cutter:
         current = self.current
         if not text.strip() or likeness.is_fence(text):
             return
-        if likeness.is_elision(text):
+        if is_elision(text):
             self._elide(line)
         elif current is not None and current.kind in TOOLS and self._belongs(current, text):
             current.extend(line.line.end)

@@ -16,9 +16,9 @@ from kafkatx.text.lines import HEAD, Line, encoding_of, lines
 from kafkatx.text.pages.cutting import cut
 from kafkatx.text.pages.likeness import goes_on, is_log_line
 from kafkatx.text.pages.part import Part, PartKind
-from kafkatx.text.pages.pasted import LONGEST_PREFIX, as_printed
 from kafkatx.text.pages.stretches import TOOLS
-from kafkatx.text.pages.tool_lines import tool_lines
+from kafkatx.text.printed.pasted import LONGEST_PREFIX, as_printed
+from kafkatx.text.printed.tool_lines import tool_lines
 from kafkatx.text.settings.files import is_settings
 
 LARGE = 4 << 20

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
-from kafkatx.text.pages.shapes import TIMESTAMPS, Shape
+from kafkatx.text.printed.line_kinds import TIMESTAMPS, Shape
 
 MOST_FACTS = 1 << 15
 MOST_RUNS = 200

@@ -9,8 +9,8 @@ from kafkatx.text.pages.completeness import Completeness
 from kafkatx.text.pages.naming import UNKNOWN, Origin
 from kafkatx.text.pages.part import Part, PartKind
 from kafkatx.text.pages.runs import Fact, fact_of, first_offset
-from kafkatx.text.pages.shapes import Shape
-from kafkatx.text.pages.tool_lines import ToolLine, is_complete
+from kafkatx.text.printed.line_kinds import Shape
+from kafkatx.text.printed.tool_lines import ToolLine, is_complete
 
 MOST_FACTS_OF_ONE = 4_096
 """Facts of one stretch that are compared with others."""

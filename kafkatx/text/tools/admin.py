@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.lines import lines
 from kafkatx.text.pages.part import Part
-from kafkatx.text.pages.pasted import undecorated
-from kafkatx.text.pages.tool_lines import without_prefix
+from kafkatx.text.printed.pasted import undecorated
+from kafkatx.text.printed.tool_lines import without_prefix
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from itertools import chain, pairwise
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.lines import Line, lines
 from kafkatx.text.pages.part import Part
-from kafkatx.text.pages.pasted import as_printed
-from kafkatx.text.pages.shapes import Shape
-from kafkatx.text.pages.tool_lines import unpasted
+from kafkatx.text.printed.line_kinds import Shape
+from kafkatx.text.printed.pasted import as_printed
+from kafkatx.text.printed.tool_lines import unpasted
 
 _PROPERTY = re.compile(
     r"(?:(CreateTime|LogAppendTime):(-?\d{1,19})|NO_TIMESTAMP|Partition:(\d{1,10})|Offset:(\d{1,19})"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kafkatx.text.pages import cutting
 from kafkatx.text.pages.cutting import cut
 from kafkatx.text.pages.part import Part, PartKind
-from kafkatx.text.pages.tool_lines import tool_lines
+from kafkatx.text.printed.tool_lines import tool_lines
 from tests.text import pasting
 from tests.text.pasting import cut_text
 

@@ -17,12 +17,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from kafkatx.text.dump.contents import Growth, Reach, looks_decoded
-from kafkatx.text.dump.eras import SHAPES, TIMESTAMP
 from kafkatx.text.lines import Line
-from kafkatx.text.pages.likeness import is_elision
-from kafkatx.text.pages.pasted import Printed, as_printed, undecorated
-from kafkatx.text.pages.shapes import BEGINNINGS, CONTENT, TIMESTAMPS, Shape, head_of
+from kafkatx.text.printed.contents import Growth, Reach, looks_decoded
+from kafkatx.text.printed.elisions import is_elision
+from kafkatx.text.printed.eras import SHAPES, TIMESTAMP
+from kafkatx.text.printed.line_kinds import BEGINNINGS, CONTENT, TIMESTAMPS, Shape, head_of
+from kafkatx.text.printed.pasted import Printed, as_printed, undecorated
 
 LONGEST_CONTENT = 4 << 20
 """Bytes of a record's content that are looked at behind its first line."""

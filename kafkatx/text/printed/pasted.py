@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kafkatx.text.dump.eras import SHAPES, LineKind
-from kafkatx.text.pages.shapes import (
+from kafkatx.text.printed.eras import SHAPES, LineKind
+from kafkatx.text.printed.line_kinds import (
     ANCHOR,
     BEGINNINGS,
     FRAME,

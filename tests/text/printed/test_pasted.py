@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.text.pages.pasted import as_printed
-from kafkatx.text.pages.shapes import Shape
+from kafkatx.text.printed.line_kinds import Shape
+from kafkatx.text.printed.pasted import as_printed
 from tests.text import pasting
 
 BATCH = (

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from kafkatx.text.dump.eras import SHAPES, TIMESTAMP, LineKind
+from kafkatx.text.printed.eras import SHAPES, TIMESTAMP, LineKind
 
 LOOSE_FIELDS = (
     *dict.fromkeys(name for shape in SHAPES for name in shape.fields if name not in (TIMESTAMP, "headerKeys")),
@@ -28,7 +28,6 @@ _NUMBERS = frozenset(LOOSE_FIELDS) - {
     "isTransactional", "isControl", "isvalid", "isValid", "compresscodec", "compressType", "deleteHorizonMs", "crc",
     "endTxnMarker",
 }  # fmt: skip
-_LEFT_OUT = re.compile(r"(?:^|\s)(?:\.{2,}|\u2026)(?:\s|$)")
 LONGEST_DIGITS = 19
 
 
@@ -107,11 +106,6 @@ def loose_line(text: str) -> LogLine | None:
     if border and not border.group().endswith("["):
         tail = f"] {tail}"
     return LogLine(kind, {name: at for at, name in enumerate(fields)}, tuple(fields.values()), tail, True)
-
-
-def is_left_out(text: str) -> bool:
-    """Whether a line says that something was left out (`...`)."""
-    return _LEFT_OUT.search(text) is not None
 
 
 def _is_meant(name: str, value: str) -> bool:

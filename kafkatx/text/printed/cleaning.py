@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 
 from kafkatx.text.lines import Line
-from kafkatx.text.pages.pasted import as_printed
-from kafkatx.text.pages.tool_lines import unpasted
+from kafkatx.text.printed.pasted import as_printed
+from kafkatx.text.printed.tool_lines import unpasted
 
 
 def cleaned(source: Iterator[Line], is_printed: Callable[[str], object]) -> Iterator[Line]:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkatx.text.lines import Line
-from kafkatx.text.pages import tool_lines as module
-from kafkatx.text.pages.shapes import Shape
-from kafkatx.text.pages.tool_lines import ToolLine, tool_lines, unpasted
+from kafkatx.text.printed import tool_lines as module
+from kafkatx.text.printed.line_kinds import Shape
+from kafkatx.text.printed.tool_lines import ToolLine, tool_lines, unpasted
 from tests.text import pasting
 
 HEAD = "| offset: 7 CreateTime: 1795256984939 keySize: -1 valueSize: {} sequence: 0 headerKeys: [] payload: "

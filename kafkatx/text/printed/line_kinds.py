@@ -13,6 +13,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kafkatx.text.printed.elisions import ELIDED_FIELDS
+
 
 class Shape(StrEnum):
     """What a line of a tool tells."""
@@ -43,9 +45,8 @@ _OF_FILES = """timestamp version firstOffset lastStableOffset
 FIELDS = frozenset(" ".join((_OF_BATCHES, _OF_RECORDS, _OF_FILES)).split())
 """Keys that dump lines print before a record's key and payload."""
 _KEYS = "|".join(sorted(FIELDS))
-_ELISION = r"[\[(<]?(?:\.{2,}|…)[\])>]?"
 _BLANKS = re.compile(r"[\s,]+")
-ELISION = re.compile(rf"{_ELISION}(?=\s|$)")
+ELISION = re.compile(rf"{ELIDED_FIELDS}(?=\s|$)")
 """What stands for fields or lines that were left out."""
 FIELD = re.compile(
     r"([A-Za-z]{3,21}): "
@@ -57,8 +58,8 @@ CONTENT = re.compile(
 )
 """Where the content of a record begins: what follows is anything that its writer liked."""
 ANCHOR = re.compile(
-    rf"(?:\| ?(?=offset: (?!\d+ position: )|{_ELISION} ))?(?:{_ELISION}\s+)?(?:{_KEYS}): |\| (?:key|payload): "
-    r"|Dumping \S|(?:Log s|S)tarting offset: \d|Snapshot end offset: \d|KRaft bootstrap snapshot$"
+    rf"(?:\| ?(?=offset: (?!\d+ position: )|{ELIDED_FIELDS} ))?(?:{ELIDED_FIELDS}\s+)?(?:{_KEYS}): "
+    r"|\| (?:key|payload): |Dumping \S|(?:Log s|S)tarting offset: \d|Snapshot end offset: \d|KRaft bootstrap snapshot$"
 )
 """How a line of the dump tool begins."""
 _NOTE = re.compile(

@@ -1,7 +1,7 @@
 """Line shapes of kafka-dump-log by release: which fields stand in a line, in which order (eras.tsv).
 
 The release of the tool decides, not the one that wrote the log. A shape is recognised by its fields alone; a line whose
-fields are others (left out, in another order, of a release to come) is still read, field by field (lines.py).
+fields are others (left out, in another order, of a release to come) is still read, field by field (dump_lines.py).
 
 Options  deep: with --deep-iteration (or what implies it: --print-data-log, a decoder); shallow: without it; any.
 Source   DumpLogSegments.scala / .java (0.11 to 4.3), and what those releases printed of recorded logs.
