@@ -14,7 +14,7 @@ from kafkatx.segments.batches import Rows
 from kafkatx.text.dump.events import Control, Record
 from kafkatx.text.dump.rows import BATCH_COLUMNS, mask_of
 from kafkatx.text.lines import Line
-from kafkatx.text.printed.dump_lines import LogLine
+from kafkatx.text.printed.dump_lines import DumpLine
 from kafkatx.text.printed.eras import LineKind
 
 NUMBERS = {
@@ -49,7 +49,7 @@ class Draft:
     """A batch while its records come: the line that tells of it, and of its records what no such line says."""
 
     line: Line
-    parsed: LogLine
+    parsed: DumpLine
     base_offset: int
     last_offset: int
     first: Record | None = None

@@ -29,8 +29,8 @@ from kafkatx.text.dump.rows import (
     mask_of,
 )
 from kafkatx.text.lines import Line
-from kafkatx.text.printed.cleaning import cleaned
 from kafkatx.text.printed.elisions import leaves_out
+from kafkatx.text.printed.tool_lines import cleaned
 
 Found = dict[str, int]
 """Columns of an entry that a line carries."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kafkatx.formats.control_record import ControlType
 from kafkatx.text.lines import Line
 from kafkatx.text.printed.contents import Contents
-from kafkatx.text.printed.dump_lines import LogLine
+from kafkatx.text.printed.dump_lines import DumpLine
 from kafkatx.text.printed.eras import LineKind
 
 HEADERS = (LineKind.BATCH, LineKind.MESSAGE)
@@ -38,7 +38,7 @@ class Header(NamedTuple):
     """
 
     line: Line
-    parsed: LogLine
+    parsed: DumpLine
     base_offset: int
     last_offset: int
     position: int
@@ -49,14 +49,14 @@ class Record(NamedTuple):
     """A line that tells a record. `header` is that of its batch where it stands above."""
 
     line: Line
-    parsed: LogLine
+    parsed: DumpLine
     offset: int
     header: Header | None
     control: Control | None
     contents: Contents | None
 
 
-def control_of(parsed: LogLine, header: Header | None) -> Control | None:
+def control_of(parsed: DumpLine, header: Header | None) -> Control | None:
     """Return what a control record says; None for a record that is data, as its batch or its own fields tell.
 
     Keys of headers may imitate the text of a marker, so that text counts only where nothing else speaks against it.
@@ -77,14 +77,14 @@ def control_of(parsed: LogLine, header: Header | None) -> Control | None:
     return next((Control(kind, -1) for title, kind in _CONTROL_NAMES.items() if parsed.tail.startswith(title)), None)
 
 
-def header_of(line: Line, parsed: LogLine) -> Header:
+def header_of(line: Line, parsed: DumpLine) -> Header:
     """Return a line as the head of a batch."""
     base, last = extent_of(parsed)
     position, size = parsed.number("position"), parsed.number("size")
     return Header(line, parsed, base, last, position, -1 if position < 0 or size < 0 else position + size)
 
 
-def extent_of(parsed: LogLine) -> tuple[int, int]:
+def extent_of(parsed: DumpLine) -> tuple[int, int]:
     """First and last offset that a line tells of; of a batch whose last offset is left out, the first twice."""
     if parsed.kind is not LineKind.BATCH:
         offset = parsed.number("offset")
@@ -93,7 +93,7 @@ def extent_of(parsed: LogLine) -> tuple[int, int]:
     return base, base if parsed.get("lastOffset") is None else parsed.number("lastOffset")
 
 
-def sizes_of(parsed: LogLine) -> tuple[int, int]:
+def sizes_of(parsed: DumpLine) -> tuple[int, int]:
     """Sizes of key and value as declared, -1 for null, -2 where the line does not carry them."""
     at, values = parsed.at, parsed.values
     key, value = at.get("keySize", at.get("keysize")), at.get("valueSize", at.get("valuesize"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from kafkatx.text.dump.events import HEADERS, Header, extent_of
-from kafkatx.text.printed.dump_lines import LogLine
+from kafkatx.text.printed.dump_lines import DumpLine
 from kafkatx.text.printed.eras import LineKind
 
 
@@ -40,7 +40,7 @@ class Order:
     def place(self, place: tuple[int, Header | None, int, int, int]) -> None:
         self.offset, self.header, self.record_offset, self.position, self.left = place
 
-    def fit(self, parsed: LogLine) -> Fit:
+    def fit(self, parsed: DumpLine) -> Fit:
         """How a line continues the log: as the very next thing, as a later one, not at all.
 
         A batch is the very next one if it begins at the position at which the last one ends, and no record of that is
@@ -75,7 +75,7 @@ class Order:
             return None
         return header
 
-    def step(self, offset: int, parsed: LogLine, header: Header | None) -> None:
+    def step(self, offset: int, parsed: DumpLine, header: Header | None) -> None:
         """Go on with a record; without a header above it, it is a batch's first as far as one can tell."""
         self.record_offset, self.left = offset, max(self.left - 1, -1 if self.left < 0 else 0)
         if header is None:
@@ -94,13 +94,13 @@ class Generation:
     shapes: dict[LineKind, dict[str, int]] = field(default_factory=dict)
     usual: set[int] = field(default_factory=set)
 
-    def admits(self, parsed: LogLine) -> bool:
+    def admits(self, parsed: DumpLine) -> bool:
         """Whether a line can stand beside those before it."""
         if self.is_flat is not None and self.is_flat != (parsed.kind is LineKind.FLAT_RECORD):
             return False
         return not _has_one_shape(parsed) or self.shapes.get(parsed.kind, parsed.at) is parsed.at
 
-    def note(self, parsed: LogLine) -> None:
+    def note(self, parsed: DumpLine) -> None:
         """Take in a line."""
         if self.is_flat is None:
             self.is_flat = parsed.kind is LineKind.FLAT_RECORD
@@ -109,5 +109,5 @@ class Generation:
             self.usual.add(id(parsed.at))
 
 
-def _has_one_shape(parsed: LogLine) -> bool:
+def _has_one_shape(parsed: DumpLine) -> bool:
     return not parsed.is_loose and (parsed.kind is LineKind.BATCH or "sequence" in parsed.at)

@@ -23,9 +23,9 @@ from kafkatx.text.dump.events import HEADERS, Header, Record, control_of, header
 from kafkatx.text.dump.order import Fit, Generation, Order
 from kafkatx.text.lines import Line
 from kafkatx.text.printed.contents import Contents, Growth, Reach, content_size, decoded_size, joined, looks_decoded
-from kafkatx.text.printed.dump_lines import LogLine, Syntax, loose_line
+from kafkatx.text.printed.dump_lines import DumpLine, Syntax, loose_line
 from kafkatx.text.printed.elisions import leaves_out
-from kafkatx.text.printed.line_kinds import Shape
+from kafkatx.text.printed.line_kinds import ToolLineKind
 from kafkatx.text.printed.pasted import as_printed
 from kafkatx.text.printed.tool_lines import unpasted
 
@@ -98,12 +98,12 @@ class LogText:
             self._waiting.append(line)
         return self._waiting[number]
 
-    def _parsed(self, line: Line) -> LogLine | None:
+    def _parsed(self, line: Line) -> DumpLine | None:
         """What a line says; None for a line of another kind, and where reading begins again with what was pasted."""
         exact = self._syntax.exact(line.text)
         if exact is not None:
             return exact
-        if not self._is_pasted and (printed := as_printed(line.text)) and printed.shape in _OF_LOGS:
+        if not self._is_pasted and (printed := as_printed(line.text)) and printed.kind in _OF_LOGS:
             self._unpaste(line)
             return None
         loose = loose_line(line.text)
@@ -116,7 +116,7 @@ class LogText:
         self._is_pasted = True
         self.source, self._waiting = unpasted(chain([line], self._waiting, self.source)), deque()
 
-    def _is_credible(self, parsed: LogLine) -> bool:
+    def _is_credible(self, parsed: DumpLine) -> bool:
         """Whether a line is one of the log where it could as well be content; takes it in if it is."""
         if id(parsed.at) in self._generation.usual and self._has_metadata and self._doubt is Fit.NOT:
             return True
@@ -131,7 +131,7 @@ class LogText:
         self.is_elided |= parsed.is_loose
         return True
 
-    def _headed(self, line: Line, parsed: LogLine) -> Header | None:
+    def _headed(self, line: Line, parsed: DumpLine) -> Header | None:
         header, self._lacking = header_of(line, parsed), None
         if header.base_offset <= self._order.offset or header.last_offset < header.base_offset:
             found = f"offsets {header.base_offset} to {header.last_offset}"
@@ -145,7 +145,7 @@ class LogText:
             self.is_elided = True
         return header
 
-    def _record(self, line: Line, parsed: LogLine) -> Record | None:
+    def _record(self, line: Line, parsed: DumpLine) -> Record | None:
         order, offset = self._order, parsed.number("offset")
         header = order.batch_of(offset)
         if header is None and offset <= order.offset:
@@ -163,7 +163,7 @@ class LogText:
             self._without_contents(line, parsed)
         return Record(line, parsed, offset, header, control, contents)
 
-    def _contents(self, line: Line, parsed: LogLine) -> Contents | None:
+    def _contents(self, line: Line, parsed: DumpLine) -> Contents | None:
         """Contents of a record, None where none are printed."""
         tail, (key_size, value_size) = parsed.tail, sizes_of(parsed)
         if self._may_be_decoded and looks_decoded(tail):
@@ -208,7 +208,7 @@ class LogText:
     def _may_be_decoded(self) -> bool:
         return self.topic is None or self.topic.startswith("__")
 
-    def _without_contents(self, line: Line, parsed: LogLine) -> None:
+    def _without_contents(self, line: Line, parsed: DumpLine) -> None:
         """Remember a line that lacks contents which others have: it may be the one in which the tool ended."""
         key_size, value_size = sizes_of(parsed)
         if max(key_size, value_size) < 0 or self._prints_contents is False:
@@ -285,6 +285,6 @@ class LogText:
             self.damage.append(Damage(kind, self.path, line.position, size, expected, found))
 
 
-_OF_LOGS = (Shape.BATCH, Shape.RECORD)
+_OF_LOGS = (ToolLineKind.BATCH, ToolLineKind.RECORD)
 _DIES_OF_TOMBSTONES = "] key: transactionalId="
 """Keys that a decoder prints which ends at the first tombstone (to 2.4.0, KAFKA-9293)."""

@@ -27,7 +27,7 @@ from kafkatx.text.pages.part import Part, PartKind
 from kafkatx.text.pages.runs import Runs
 from kafkatx.text.pages.stretches import DUMPS, LOGS, TOOLS, Stretch
 from kafkatx.text.printed.elisions import is_elision
-from kafkatx.text.printed.line_kinds import BEGINNINGS, Shape
+from kafkatx.text.printed.line_kinds import BEGINNINGS, ToolLineKind
 from kafkatx.text.printed.pasted import Printed, undecorated
 from kafkatx.text.printed.tool_lines import ToolLine
 
@@ -41,17 +41,17 @@ _DEATH = re.compile(
 )
 _COLUMNS = re.compile(r"\t| {2,}")
 KINDS = {
-    Shape.BATCH: PartKind.DUMP_LOG,
-    Shape.RECORD: PartKind.DUMP_LOG,
-    Shape.START: PartKind.DUMP_LOG,
-    Shape.INDEX: PartKind.DUMP_INDEX,
-    Shape.TIMEINDEX: PartKind.DUMP_TIMEINDEX,
-    Shape.TXNINDEX: PartKind.DUMP_TXNINDEX,
-    Shape.SNAPSHOT: PartKind.DUMP_SNAPSHOT,
-    Shape.STATE: PartKind.CONSOLE_STATES,
-    Shape.OFFSET: PartKind.CONSOLE_OFFSETS,
-    Shape.CONSUMED: PartKind.CONSOLE_RECORDS,
-    Shape.ADMIN: PartKind.ADMIN_TRANSACTIONS,
+    ToolLineKind.BATCH: PartKind.DUMP_LOG,
+    ToolLineKind.RECORD: PartKind.DUMP_LOG,
+    ToolLineKind.START: PartKind.DUMP_LOG,
+    ToolLineKind.INDEX: PartKind.DUMP_INDEX,
+    ToolLineKind.TIMEINDEX: PartKind.DUMP_TIMEINDEX,
+    ToolLineKind.TXNINDEX: PartKind.DUMP_TXNINDEX,
+    ToolLineKind.SNAPSHOT: PartKind.DUMP_SNAPSHOT,
+    ToolLineKind.STATE: PartKind.CONSOLE_STATES,
+    ToolLineKind.OFFSET: PartKind.CONSOLE_OFFSETS,
+    ToolLineKind.CONSUMED: PartKind.CONSOLE_RECORDS,
+    ToolLineKind.ADMIN: PartKind.ADMIN_TRANSACTIONS,
 }
 
 
@@ -100,9 +100,9 @@ class _Cutter:
         return sorted(found, key=lambda part: part.position)
 
     def _tool(self, line: ToolLine, printed: Printed) -> None:
-        if printed.shape is Shape.DUMPING:
+        if printed.kind is ToolLineKind.DUMPING:
             self._header(line, printed.text.removeprefix("Dumping "))
-        elif printed.shape is Shape.NOTE:
+        elif printed.kind is ToolLineKind.NOTE:
             if self.current is not None and self.current.kind in DUMPS:
                 self.current.extend(line.line.end)
             else:
@@ -118,23 +118,23 @@ class _Cutter:
 
     def _entry(self, line: ToolLine, printed: Printed, fields: Mapping[str, str]) -> None:
         """A line of a batch, a record, an entry: goes on with a stretch, or begins one."""
-        kind = KINDS[printed.shape]
-        stretch = self._stretch_that_takes(kind, printed.shape, fields)
+        kind = KINDS[printed.kind]
+        stretch = self._stretch_that_takes(kind, printed.kind, fields)
         if stretch is None:
             self._close()
             origin = self._context()
             stretch = self._open(kind, line, replace(origin, base_offset=-1) if kind not in LOGS else origin)
         elif stretch.is_empty_dump and stretch.origin.kind is None:
             stretch.kind = kind
-        if printed.shape is Shape.START:
+        if printed.kind is ToolLineKind.START:
             self._start(stretch, line)
         else:
             stretch.add(line, fields)
         self.hint_age = HEADING_LINES
 
-    def _stretch_that_takes(self, kind: PartKind, shape: Shape, fields: Mapping[str, str]) -> Stretch | None:
+    def _stretch_that_takes(self, kind: PartKind, shape: ToolLineKind, fields: Mapping[str, str]) -> Stretch | None:
         current, waiting = self.current, self.waiting
-        if shape is Shape.START:
+        if shape is ToolLineKind.START:
             return current if current is not None and current.is_empty_dump else None
         if current is not None and current.kind in TOOLS:
             return current if current.takes(kind, shape, fields) else None

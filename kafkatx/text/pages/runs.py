@@ -19,14 +19,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
-from kafkatx.text.printed.line_kinds import TIMESTAMPS, Shape
+from kafkatx.text.printed.dump_lines import TIMESTAMPS
+from kafkatx.text.printed.line_kinds import ToolLineKind
 
 MOST_FACTS = 1 << 15
 MOST_RUNS = 200
 TOLERANCE_MS = 600_000
 """What clocks of brokers may differ by at most, generously."""
 Place = tuple[str | None, int | None]
-Key = tuple[Place, Shape, int]
+Key = tuple[Place, ToolLineKind, int]
 Writer = tuple[int, int, int, int]
 """First and last offset, producer id and epoch."""
 
@@ -60,17 +61,17 @@ class Fact:
         )
 
 
-def first_offset(shape: Shape, fields: Mapping[str, str]) -> int:
+def first_offset(shape: ToolLineKind, fields: Mapping[str, str]) -> int:
     """Return the first offset of a line of a batch or record, -1 where it says none."""
-    return number(fields, "baseOffset" if shape is Shape.BATCH and "baseOffset" in fields else "offset")
+    return number(fields, "baseOffset" if shape is ToolLineKind.BATCH and "baseOffset" in fields else "offset")
 
 
-def fact_of(shape: Shape, fields: Mapping[str, str]) -> Fact:
+def fact_of(shape: ToolLineKind, fields: Mapping[str, str]) -> Fact:
     """Return what a line of a batch or record says."""
     timestamp = next((number(fields, key) for key in TIMESTAMPS if key in fields), -1)
     size = next((number(fields, key) for key in ("size", "valueSize", "valuesize") if key in fields), -1)
     return Fact(
-        number(fields, "lastOffset") if shape is Shape.BATCH else -1,
+        number(fields, "lastOffset") if shape is ToolLineKind.BATCH else -1,
         number(fields, "producerId"),
         number(fields, "producerEpoch"),
         timestamp,
@@ -103,7 +104,7 @@ class Run:
     markers: dict[Place, tuple[tuple[int, int], tuple[int, int]]] = field(default_factory=dict)
     epochs: dict[int, tuple[int, int]] = field(default_factory=dict)
 
-    def compare(self, place: Place, facts: Mapping[tuple[Shape, int], Fact]) -> tuple[bool, bool]:
+    def compare(self, place: Place, facts: Mapping[tuple[ToolLineKind, int], Fact]) -> tuple[bool, bool]:
         """Whether facts contradict this run, and whether any of them is known here."""
         is_known = False
         for (shape, first), fact in facts.items():
@@ -113,7 +114,7 @@ class Run:
             is_known |= known is not None and known.equals(fact)
         return self._is_out_of_time(place, facts), is_known
 
-    def add(self, place: Place, facts: Mapping[tuple[Shape, int], Fact]) -> None:
+    def add(self, place: Place, facts: Mapping[tuple[ToolLineKind, int], Fact]) -> None:
         """Take in facts, as long as there is room."""
         for (shape, first), fact in facts.items():
             self.facts.setdefault((place, shape, first), fact)
@@ -135,7 +136,7 @@ class Run:
             one[0] <= new[1] and new[0] <= one[1] and (one[2] != new[2] or _differ(one[3], new[3])) for one in beside
         )
 
-    def _is_out_of_time(self, place: Place, facts: Mapping[tuple[Shape, int], Fact]) -> bool:
+    def _is_out_of_time(self, place: Place, facts: Mapping[tuple[ToolLineKind, int], Fact]) -> bool:
         new = [(first, fact) for (_, first), fact in facts.items() if fact.is_marker and fact.timestamp > 0]
         if any(self._is_of_older_epoch(fact) for _, fact in new):
             return True
@@ -161,7 +162,7 @@ class Runs:
     latest: int = 0
     room: int = MOST_FACTS
 
-    def place(self, place: Place, facts: Mapping[tuple[Shape, int], Fact]) -> int:
+    def place(self, place: Place, facts: Mapping[tuple[ToolLineKind, int], Fact]) -> int:
         """Return the number of the run that facts belong to, that of none yet for a new one; nothing is taken in."""
         if len(self.runs) >= MOST_RUNS:
             return len(self.runs)
@@ -171,7 +172,7 @@ class Runs:
             return self.latest if self.latest in known else known[-1]
         return len(self.runs) if results[self.latest][0] else self.latest
 
-    def take(self, number: int, place: Place, facts: Mapping[tuple[Shape, int], Fact]) -> None:
+    def take(self, number: int, place: Place, facts: Mapping[tuple[ToolLineKind, int], Fact]) -> None:
         """Take facts into a run, a new one if the number is that of none."""
         while number >= len(self.runs):
             self.runs.append(Run())

@@ -9,8 +9,9 @@ from kafkatx.text.pages.completeness import Completeness
 from kafkatx.text.pages.naming import UNKNOWN, Origin
 from kafkatx.text.pages.part import Part, PartKind
 from kafkatx.text.pages.runs import Fact, fact_of, first_offset
-from kafkatx.text.printed.line_kinds import Shape
-from kafkatx.text.printed.tool_lines import ToolLine, is_complete
+from kafkatx.text.printed.joining import is_complete
+from kafkatx.text.printed.line_kinds import ToolLineKind
+from kafkatx.text.printed.tool_lines import ToolLine
 
 MOST_FACTS_OF_ONE = 4_096
 """Facts of one stretch that are compared with others."""
@@ -52,7 +53,7 @@ class Stretch:
     is_elided: bool = False
     filled: int = 0
     known_settings: int = 0
-    facts: dict[tuple[Shape, int], Fact] = field(default_factory=dict)
+    facts: dict[tuple[ToolLineKind, int], Fact] = field(default_factory=dict)
     completeness: Completeness = field(default_factory=Completeness)
     _last: ToolLine | None = None
     _record_offset: int = -1
@@ -67,16 +68,16 @@ class Stretch:
         """Whether there is a header and nothing behind it yet."""
         return self.has_header and self._last is None
 
-    def takes(self, kind: PartKind, shape: Shape, fields: Mapping[str, str]) -> bool:
+    def takes(self, kind: PartKind, shape: ToolLineKind, fields: Mapping[str, str]) -> bool:
         """Whether a line of a tool goes on with this stretch."""
         if self.is_empty_dump:
             return self.kind is kind or self.origin.kind is None or (self.kind in LOGS and kind in LOGS)
         if kind is not self.kind and not (self.kind in LOGS and kind in LOGS):
             return False
         if kind not in LOGS or self.completeness.lines == 0:
-            return shape is not Shape.ADMIN
+            return shape is not ToolLineKind.ADMIN
         first = first_offset(shape, fields)
-        if shape is Shape.RECORD and ("position" not in fields or "batchSize" in fields):
+        if shape is ToolLineKind.RECORD and ("position" not in fields or "batchSize" in fields):
             return first < 0 or first > self._record_offset
         return first < 0 or first > self.completeness.last_offset
 
@@ -85,12 +86,12 @@ class Stretch:
         assert line.printed is not None
         self.extend(line.line.end)
         self.is_elided |= line.printed.is_elided
-        shape = line.printed.shape
-        if shape in (Shape.BATCH, Shape.RECORD):
+        shape = line.printed.kind
+        if shape in (ToolLineKind.BATCH, ToolLineKind.RECORD):
             self.completeness.add(shape, fields)
             first = first_offset(shape, fields)
             if first >= 0:
-                self._record_offset = first - (shape is Shape.BATCH)
+                self._record_offset = first - (shape is ToolLineKind.BATCH)
                 if len(self.facts) < MOST_FACTS_OF_ONE:
                     self.facts.setdefault((shape, first), fact_of(shape, fields))
         self._last = line

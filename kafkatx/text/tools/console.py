@@ -29,7 +29,7 @@ from kafkatx.text.dump.rows import STATE_COLUMNS, TextRows, mask_of
 from kafkatx.text.dump.states import State, Unreadable, partitions_of, put_state, state_of_message
 from kafkatx.text.lines import Line, lines
 from kafkatx.text.pages.part import Part
-from kafkatx.text.printed.cleaning import cleaned
+from kafkatx.text.printed.tool_lines import cleaned
 
 ROWS_PER_CHUNK = 16_384
 BLOCK = 1 << 18

@@ -17,7 +17,7 @@ from itertools import chain, pairwise
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.lines import Line, lines
 from kafkatx.text.pages.part import Part
-from kafkatx.text.printed.line_kinds import Shape
+from kafkatx.text.printed.line_kinds import ToolLineKind
 from kafkatx.text.printed.pasted import as_printed
 from kafkatx.text.printed.tool_lines import unpasted
 
@@ -66,7 +66,7 @@ def _listing(source: Iterator[Line]) -> Iterator[Line]:
     for line in source:
         if _PROPERTY.match(line.text):
             return chain([line], source)
-        if (printed := as_printed(line.text)) and printed.shape is Shape.CONSUMED:
+        if (printed := as_printed(line.text)) and printed.kind is ToolLineKind.CONSUMED:
             return unpasted(chain([line], source))
     return iter(())
 
