@@ -13,8 +13,8 @@ from kafkatx.terms.catalogue.entries import (
     EventWords,
     LogTemplate,
     Named,
-    State,
     Stated,
+    StateEntry,
     is_kafka_release,
     simple_name,
 )
@@ -46,7 +46,7 @@ __all__ = [
     "Named",
     "Release",
     "Span",
-    "State",
+    "StateEntry",
     "Stated",
     "broker_log_templates",
     "by_name",

@@ -124,7 +124,7 @@ class Config:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class StateEntry:
     """A transaction state with the states that may come before it; `added_predecessors` since 4.0."""
 
     code: int
@@ -138,7 +138,7 @@ class State:
     source: str
 
 
-Named = ErrorCode | ClientException | Config | State
+Named = ErrorCode | ClientException | Config | StateEntry
 """Entries that have a name of their own; log templates are found by their text."""
 
 Entry = Named | LogTemplate

@@ -18,8 +18,8 @@ from kafkatx.terms.catalogue.entries import (
     EventTemplate,
     EventWords,
     LogTemplate,
-    State,
     Stated,
+    StateEntry,
 )
 from kafkatx.terms.catalogue.releases import Span, parse_span
 from kafkatx.terms.events import EventKind, Side
@@ -84,7 +84,7 @@ def framework_settings() -> dict[tuple[str, str], str]:
 
 
 @cache
-def states() -> tuple[State, ...]:
+def states() -> tuple[StateEntry, ...]:
     """Return the transaction states, by code."""
     return tuple(_state(row) for row in _rows("states.tsv"))
 
@@ -176,8 +176,8 @@ def _config(row: Row) -> Config:
     )
 
 
-def _state(row: Row) -> State:
-    return State(
+def _state(row: Row) -> StateEntry:
+    return StateEntry(
         code=int(row["code"]),
         state=row["state"],
         java_constant=row["java_constant"],

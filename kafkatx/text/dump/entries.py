@@ -32,7 +32,7 @@ from kafkatx.text.lines import Line
 from kafkatx.text.printed.elisions import leaves_out
 from kafkatx.text.printed.tool_lines import cleaned
 
-Found = dict[str, int]
+EntryColumns = dict[str, int]
 """Columns of an entry that a line carries."""
 
 _FIELD = re.compile(
@@ -62,14 +62,14 @@ _OFFSET = re.compile(r"offset: (\d{1,19}) position: (\d{1,10})\s*$")
 _TIME = re.compile(r"timestamp: (-?\d{1,19}) offset: (\d{1,19})\s*$")
 
 
-def aborted_of(text: str) -> Found | None:
+def aborted_of(text: str) -> EntryColumns | None:
     """Return an entry of a .txnindex, None for another line."""
     if "irstOffset: " not in text or "producerId: " not in text:
         return None
     return {ABORTED_FIELDS[name]: int(value) for name, value in _FIELD.findall(text) if name in ABORTED_FIELDS}
 
 
-def producer_of(text: str) -> Found | None:
+def producer_of(text: str) -> EntryColumns | None:
     """Return an entry of a .snapshot, None for another line."""
     if "producerId: " not in text or not ("currentTxnFirstOffset: " in text or "coordinatorEpoch: " in text):
         return None
@@ -82,7 +82,7 @@ def producer_of(text: str) -> Found | None:
     return found
 
 
-def _last_cached(fields: dict[str, str]) -> Found:
+def _last_cached(fields: dict[str, str]) -> EntryColumns:
     """What 1.0 prints of the last batch it cached."""
     if "lastOffset" not in fields:
         return {"last_sequence": -1, "last_offset": -1, "offset_delta": 0}
@@ -95,13 +95,13 @@ def _number(value: str) -> int:
     return int(found[0]) if found else -1
 
 
-def offset_of(text: str) -> Found | None:
+def offset_of(text: str) -> EntryColumns | None:
     """Return an entry of an .index, None for another line."""
     found = _OFFSET.match(text)
     return {"offset": int(found[1]), "position": int(found[2])} if found else None
 
 
-def time_of(text: str) -> Found | None:
+def time_of(text: str) -> EntryColumns | None:
     """Return an entry of a .timeindex, None for another line."""
     found = _TIME.match(text)
     return {"timestamp": int(found[1]), "offset": int(found[2])} if found else None
@@ -136,9 +136,9 @@ class _Reading:
 
     path: str
     dtype: np.dtype[Any]
-    read: Callable[[str], Found | None]
-    is_known: Callable[[Found], bool] = field(default=lambda entry: True)
-    is_preallocated: Callable[[Found], bool] = field(default=lambda entry: False)
+    read: Callable[[str], EntryColumns | None]
+    is_known: Callable[[EntryColumns], bool] = field(default=lambda entry: True)
+    is_preallocated: Callable[[EntryColumns], bool] = field(default=lambda entry: False)
     damage: list[Damage] = field(default_factory=list)
     is_elided: bool = False
 
@@ -152,7 +152,7 @@ class _Reading:
         rows, lines, positions, known = (np.concatenate(column) for column in zip(*parts, strict=True))
         return TextRows(columns_of(self.dtype), rows, lines, positions, known, self.damage, [], self.is_elided)
 
-    def _entries(self, source: Iterator[Line]) -> Iterator[tuple[Line, Found]]:
+    def _entries(self, source: Iterator[Line]) -> Iterator[tuple[Line, EntryColumns]]:
         for line in cleaned(source, self.read):
             entry = self.read(line.text)
             if entry is None:
@@ -165,7 +165,7 @@ class _Reading:
                 else:
                     self._note("entry", line, *problem)
 
-    def _problem(self, entry: Found) -> tuple[str, str] | None:
+    def _problem(self, entry: EntryColumns) -> tuple[str, str] | None:
         """What was expected and found where an entry is none."""
         if not self.is_known(entry):
             return "an entry of version 0", f"version {entry['version']}"
@@ -185,7 +185,7 @@ class _Reading:
             size = max(line.end - line.position, 0)
             self.damage.append(Damage(kind, self.path, line.position, size, expected, found))
 
-    def _arrays(self, entries: list[tuple[Line, Found]]) -> tuple[Rows, Rows, Rows, Rows]:
+    def _arrays(self, entries: list[tuple[Line, EntryColumns]]) -> tuple[Rows, Rows, Rows, Rows]:
         """Rows, lines, positions, and what is known."""
         columns = columns_of(self.dtype)
         rows = np.zeros(len(entries), self.dtype)

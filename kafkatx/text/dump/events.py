@@ -21,7 +21,7 @@ _CONTROL_NAMES = {
     "] KRaftVersion {": ControlType.KRAFT_VERSION,
     "] KRaftVoters {": ControlType.KRAFT_VOTERS,
 }
-_KINDS = {"ABORT": ControlType.ABORT, "COMMIT": ControlType.COMMIT}
+_KINDS: dict[str | None, ControlType] = {"ABORT": ControlType.ABORT, "COMMIT": ControlType.COMMIT}
 
 
 class Control(NamedTuple):
@@ -45,7 +45,7 @@ class Header(NamedTuple):
     end: int
 
 
-class Record(NamedTuple):
+class DumpedRecord(NamedTuple):
     """A line that tells a record. `header` is that of its batch where it stands above."""
 
     line: Line
@@ -61,20 +61,24 @@ def control_of(parsed: DumpLine, header: Header | None) -> Control | None:
 
     Keys of headers may imitate the text of a marker, so that text counts only where nothing else speaks against it.
     """
-    if header is not None and header.parsed.get("isControl") == "false":
+    said = None if header is None else header.parsed.get("isControl")
+    if said == "false":
         return None
-    if parsed.is_loose and (kind := _KINDS.get(parsed.get("endTxnMarker") or "")) is not None:
+    if parsed.is_loose and (kind := _KINDS.get(parsed.get("endTxnMarker"))) is not None:
         return Control(kind, parsed.number("coordinatorEpoch"))
     is_flat = parsed.kind is LineKind.FLAT_RECORD
     if not parsed.tail.startswith("] ") or (is_flat and parsed.number("sequence") != -1):
         return None
     if (found := _MARKER.match(parsed.tail)) and parsed.get("isTransactional") != "false":
         return Control(_KINDS[found[1]], int(found[2]))
-    if not is_flat and (header is None or header.parsed.get("isControl") != "true"):
-        return None
-    if found := _CONTROL_NUMBER.match(parsed.tail):
+    return _of_quorum(parsed.tail) if is_flat or said == "true" else None
+
+
+def _of_quorum(tail: str) -> Control | None:
+    """What a control record says that ends no transaction."""
+    if found := _CONTROL_NUMBER.match(tail):
         return Control(int(found[1]), -1)
-    return next((Control(kind, -1) for title, kind in _CONTROL_NAMES.items() if parsed.tail.startswith(title)), None)
+    return next((Control(kind, -1) for title, kind in _CONTROL_NAMES.items() if tail.startswith(title)), None)
 
 
 def header_of(line: Line, parsed: DumpLine) -> Header:

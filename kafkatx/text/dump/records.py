@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from kafkatx.segments.damage import Damage
-from kafkatx.text.dump.events import HEADERS, Header, Record, control_of, header_of, sizes_of
-from kafkatx.text.dump.order import Fit, Generation, Order
+from kafkatx.text.dump.cursor import Continuation, Generation, LogCursor
+from kafkatx.text.dump.events import HEADERS, DumpedRecord, Header, control_of, header_of, sizes_of
 from kafkatx.text.lines import Line
 from kafkatx.text.printed.contents import Contents, Growth, Reach, content_size, decoded_size, joined, looks_decoded
 from kafkatx.text.printed.dump_lines import DumpLine, Syntax, loose_line
@@ -58,14 +58,14 @@ class LogText:
     left_out: list[tuple[int, int]] = field(default_factory=list)
     is_elided: bool = False
     is_torn: bool = False
-    _order: Order = field(default_factory=Order)
+    _order: LogCursor = field(default_factory=LogCursor)
     _waiting: deque[Line] = field(default_factory=deque)
     _syntax: Syntax = field(default_factory=Syntax)
     _generation: Generation = field(default_factory=Generation)
     _is_pasted: bool = False
     _budget: int = 0
     _losses: int = 0
-    _doubt: Fit = Fit.NOT
+    _doubt: Continuation = Continuation.NOT
     _has_metadata: bool = True
     _prints_contents: bool | None = None
     _lacking: Line | None = None
@@ -74,7 +74,7 @@ class LogText:
     def __post_init__(self) -> None:
         self._budget = BUDGET + 2 * self.size
 
-    def events(self) -> Iterator[Header | Record]:
+    def events(self) -> Iterator[Header | DumpedRecord]:
         """Yield headers and records in ascending order of offset; never raises for what the text holds."""
         while not self.is_torn and (line := self._next()) is not None:
             parsed = self._parsed(line)
@@ -118,15 +118,15 @@ class LogText:
 
     def _is_credible(self, parsed: DumpLine) -> bool:
         """Whether a line is one of the log where it could as well be content; takes it in if it is."""
-        if id(parsed.at) in self._generation.usual and self._has_metadata and self._doubt is Fit.NOT:
+        if id(parsed.at) in self._generation.usual and self._has_metadata and self._doubt is Continuation.NOT:
             return True
         if not self._generation.admits(parsed):
-            self.is_elided |= self._doubt is Fit.NOT
+            self.is_elided |= self._doubt is Continuation.NOT
             return False
-        least = self._doubt if self._has_metadata else Fit.STRICTLY
+        least = self._doubt if self._has_metadata else Continuation.STRICTLY
         if self._order.fit(parsed) < least:
             return False
-        self._doubt = Fit.NOT
+        self._doubt = Continuation.NOT
         self._generation.note(parsed)
         self.is_elided |= parsed.is_loose
         return True
@@ -145,7 +145,7 @@ class LogText:
             self.is_elided = True
         return header
 
-    def _record(self, line: Line, parsed: DumpLine) -> Record | None:
+    def _record(self, line: Line, parsed: DumpLine) -> DumpedRecord | None:
         order, offset = self._order, parsed.number("offset")
         header = order.batch_of(offset)
         if header is None and offset <= order.offset:
@@ -161,7 +161,7 @@ class LogText:
             return None
         if contents is None and control is None:
             self._without_contents(line, parsed)
-        return Record(line, parsed, offset, header, control, contents)
+        return DumpedRecord(line, parsed, offset, header, control, contents)
 
     def _contents(self, line: Line, parsed: DumpLine) -> Contents | None:
         """Contents of a record, None where none are printed."""
@@ -180,21 +180,26 @@ class LogText:
             return Contents(tail, key_size, value_size, is_whole=True, is_decoded=False)
         if self._ends_with_keys(tail, size):
             return None
-        growth = Growth(line, tail, key_size, value_size)
+        return self._grown(line, Growth(line, tail, key_size, value_size))
+
+    def _grown(self, line: Line, growth: Growth) -> Contents | None:
+        """Contents with the further lines that they take, None to read the line again."""
         found = (0, True) if growth.reach() is Reach.EXACT else self._look_ahead(line, growth)
         if found is None:
             return None
-        self._prints_contents = True if growth.has_begun else self._prints_contents
-        taken = [line, *(self._waiting.popleft() for _ in range(found[0]))]
-        text = joined(tail, taken, growth.returns if found[1] else 0)
-        is_whole = found[1] and not any(one.is_cut for one in taken)
-        return Contents(text, key_size, value_size, is_whole, is_decoded=False)
+        number, fits = found
+        if growth.has_begun:
+            self._prints_contents = True
+        taken = [line, *(self._waiting.popleft() for _ in range(number))]
+        text = joined(growth.tail, taken, growth.returns if fits else 0)
+        is_whole = fits and not any(one.is_cut for one in taken)
+        return Contents(text, growth.key_size, growth.value_size, is_whole, is_decoded=False)
 
     def _ends_with_keys(self, tail: str, size: int) -> bool:
         """Whether a line ends with the keys of headers, since contents are null or not printed at all."""
         if not tail.endswith("]") or (size and self._prints_contents):
             return False
-        return " key: " not in tail and " payload: " not in tail and self._fit(self._peek(0)) is not Fit.NOT
+        return " key: " not in tail and " payload: " not in tail and self._fit(self._peek(0)) is not Continuation.NOT
 
     def _decoded(self, line: Line, tail: str, key_size: int, value_size: int) -> Contents:
         """Contents that a decoder printed: one line, but for ids and groups that hold the end of a line."""
@@ -222,7 +227,7 @@ class LogText:
 
     def _look_ahead(self, line: Line, growth: Growth) -> tuple[int, bool] | None:
         """Lines that belong to a record beside its own, and whether its contents are whole; None to read it again."""
-        best, taken, beyond, held = (Fit.NOT, False, 0), 0, False, 0
+        best, taken, beyond, held = (Continuation.NOT, False, 0), 0, False, 0
         while self._budget > 0 and held < LARGEST_CONTENT:
             reach = growth.reach()
             if reach is Reach.EXACT:
@@ -242,7 +247,7 @@ class LogText:
         return self._chosen(line, best, taken, beyond, growth)
 
     def _chosen(
-        self, line: Line, best: tuple[Fit, bool, int], taken: int, beyond: bool, growth: Growth
+        self, line: Line, best: tuple[Continuation, bool, int], taken: int, beyond: bool, growth: Growth
     ) -> tuple[int, bool]:
         """Lines of a record whose size fits nowhere: up to where the log goes on, else all that could be content."""
         fit, is_possible, lines = best
@@ -252,17 +257,17 @@ class LogText:
         if not beyond and self._peek(taken) is None:
             self._break_off(line, "the end of the text in the middle of a record")
             return taken, False
-        self._doubt = Fit.STRICTLY if taken and not beyond else Fit.LOOSELY
+        self._doubt = Continuation.STRICTLY if taken and not beyond else Continuation.LOOSELY
         return 0, False
 
-    def _fit(self, line: Line | None) -> Fit:
+    def _fit(self, line: Line | None) -> Continuation:
         """How a line continues the log behind the last record; the end of the text does so, too."""
         if line is None:
-            return Fit.STRICTLY
+            return Continuation.STRICTLY
         parsed = self._syntax.exact(line.text) or (loose_line(line.text) if self.is_elided else None)
         if parsed is not None:
-            return self._order.fit(parsed) if self._generation.admits(parsed) else Fit.NOT
-        return Fit.LOOSELY if _INVALID_BYTES.match(line.text) or _DIED.match(line.text) else Fit.NOT
+            return self._order.fit(parsed) if self._generation.admits(parsed) else Continuation.NOT
+        return Continuation.LOOSELY if _INVALID_BYTES.match(line.text) or _DIED.match(line.text) else Continuation.NOT
 
     def _foreign(self, line: Line) -> None:
         """Take in what is no line of a batch or record."""

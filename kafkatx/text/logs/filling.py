@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from kafkatx.kernels.rows import EVENT
-from kafkatx.text.logs.matching import Found
+from kafkatx.text.logs.matching import RecognisedText
 from kafkatx.text.logs.strings import Strings
 
 COLUMNS = {name: number for number, name in enumerate(EVENT.names or ())}
@@ -31,7 +31,7 @@ def empty_row() -> Row:
     return row
 
 
-def fill(row: Row, found: Found, strings: Strings) -> None:
+def fill(row: Row, found: RecognisedText, strings: Strings) -> None:
     """Write what a recognised text says into a row."""
     entry = found.pattern.entry
     for name, value in (*zip(entry.fields, found.values, strict=False), *entry.constants):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafkatx.text.pages.runs import number
+from kafkatx.text.pages.incidents import number
 from kafkatx.text.printed.line_kinds import ToolLineKind
 
 _OF_BATCH = frozenset(("lastOffset", "producerId", "producerEpoch", "position", "size", "magic", "crc"))

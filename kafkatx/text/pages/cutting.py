@@ -14,18 +14,18 @@ from dataclasses import dataclass, field, replace
 
 from kafkatx.terms.catalogue.setting_names import is_known
 from kafkatx.text.pages import likeness
+from kafkatx.text.pages.growing import DUMPS, LOGS, TOOLS, GrowingPart
+from kafkatx.text.pages.incidents import Incidents
 from kafkatx.text.pages.naming import (
     LONGEST_COMMAND,
     UNKNOWN,
-    Origin,
+    NamedFile,
     is_command,
     origin_of_command,
     origin_of_header,
     origin_of_heading,
 )
-from kafkatx.text.pages.part import Part, PartKind
-from kafkatx.text.pages.runs import Runs
-from kafkatx.text.pages.stretches import DUMPS, LOGS, TOOLS, Stretch
+from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.printed.elisions import is_elision
 from kafkatx.text.printed.line_kinds import BEGINNINGS, ToolLineKind
 from kafkatx.text.printed.pasted import Printed, undecorated
@@ -55,7 +55,7 @@ KINDS = {
 }
 
 
-def cut(lines: Iterable[ToolLine]) -> list[Part]:
+def cut(lines: Iterable[ToolLine]) -> list[TextPart]:
     """Return the parts of a text, in the order in which they stand."""
     cutter = _Cutter()
     for line in lines:
@@ -67,12 +67,12 @@ def cut(lines: Iterable[ToolLine]) -> list[Part]:
 class _Cutter:
     """One pass over a page. `current` grows; `waiting` is a tool's stretch that prose has interrupted."""
 
-    runs: Runs = field(default_factory=Runs)
-    done: list[tuple[Stretch, int]] = field(default_factory=list)
-    current: Stretch | None = None
-    waiting: Stretch | None = None
-    origin: Origin = UNKNOWN
-    hint: Origin = UNKNOWN
+    runs: Incidents = field(default_factory=Incidents)
+    done: list[tuple[GrowingPart, int]] = field(default_factory=list)
+    current: GrowingPart | None = None
+    waiting: GrowingPart | None = None
+    origin: NamedFile = UNKNOWN
+    hint: NamedFile = UNKNOWN
     hint_age: int = HEADING_LINES
     command: str = ""
     command_lines: int = 0
@@ -93,7 +93,7 @@ class _Cutter:
             self._plain(line, line.line.text)
         self.is_blank = not line.line.text.strip() or (line.printed is None and likeness.is_fence(line.line.text))
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[TextPart]:
         """Return what was cut."""
         self._close()
         found = [stretch.part(run) for stretch, run in self.done]
@@ -132,7 +132,7 @@ class _Cutter:
             stretch.add(line, fields)
         self.hint_age = HEADING_LINES
 
-    def _stretch_that_takes(self, kind: PartKind, shape: ToolLineKind, fields: Mapping[str, str]) -> Stretch | None:
+    def _stretch_that_takes(self, kind: PartKind, shape: ToolLineKind, fields: Mapping[str, str]) -> GrowingPart | None:
         current, waiting = self.current, self.waiting
         if shape is ToolLineKind.START:
             return current if current is not None and current.is_empty_dump else None
@@ -144,7 +144,7 @@ class _Cutter:
         self.current, self.waiting = waiting, None
         return waiting
 
-    def _start(self, stretch: Stretch, line: ToolLine) -> None:
+    def _start(self, stretch: GrowingPart, line: ToolLine) -> None:
         """`Log starting offset: N` tells the base offset where no name does."""
         stretch.extend(line.line.end)
         stretch.has_start = True
@@ -162,7 +162,12 @@ class _Cutter:
             self._elide(line)
         elif current is not None and current.kind in TOOLS and self._belongs(current, text):
             current.extend(line.line.end)
-        elif self.command.endswith("\\") or is_command(text):
+        else:
+            self._of_no_tool(line, text)
+
+    def _of_no_tool(self, line: ToolLine, text: str) -> None:
+        """A line that no tool printed: a command, a log's, a heading, a setting, prose."""
+        if self.command.endswith("\\") or is_command(text):
             self._command(line, text)
         elif likeness.is_log_line(text) or self._goes_on(text):
             self._grow(PartKind.LOG, line)
@@ -173,7 +178,7 @@ class _Cutter:
         else:
             self._prose(line, text)
 
-    def _belongs(self, current: Stretch, text: str) -> bool:
+    def _belongs(self, current: GrowingPart, text: str) -> bool:
         """Whether a line right behind a tool's is its own: a row of a table, a line cut off, the trace of its death."""
         if self.is_blank:
             return False
@@ -227,13 +232,13 @@ class _Cutter:
             self._settle(self.waiting)
             self.waiting, self.origin = None, replace(UNKNOWN, command=self.origin.command)
 
-    def _context(self) -> Origin:
+    def _context(self) -> NamedFile:
         """What the page says about the lines that come now."""
         if self.hint_age < HEADING_LINES:
             self.origin = self.hint
         return self.origin
 
-    def _grow(self, kind: PartKind, line: ToolLine) -> Stretch:
+    def _grow(self, kind: PartKind, line: ToolLine) -> GrowingPart:
         """Take a line into a stretch of no tool; prose interrupts a tool's stretch, a log or settings end it."""
         if self.current is None or self.current.kind is not kind:
             interrupted = self.current if kind is PartKind.PROSE else None
@@ -246,11 +251,11 @@ class _Cutter:
         self.current.extend(line.line.end)
         return self.current
 
-    def _open(self, kind: PartKind, line: ToolLine, origin: Origin | None = None) -> Stretch:
+    def _open(self, kind: PartKind, line: ToolLine, origin: NamedFile | None = None) -> GrowingPart:
         if origin is None:
             origin = self.origin if kind in TOOLS else UNKNOWN
         place = line.line
-        self.current = Stretch(kind, place.position, place.number, place.end, origin, self.section)
+        self.current = GrowingPart(kind, place.position, place.number, place.end, origin, self.section)
         if kind in TOOLS:
             self.current.is_elided, self.left_out = self.left_out, False
         return self.current
@@ -261,7 +266,7 @@ class _Cutter:
             self._settle(stretch)
         self.waiting = self.current = None
 
-    def _settle(self, stretch: Stretch | None) -> None:
+    def _settle(self, stretch: GrowingPart | None) -> None:
         """Give a stretch that has ended its incident."""
         if stretch is None:
             return
@@ -276,7 +281,7 @@ class _Cutter:
             stretch.facts = {}
         self.done.append((stretch, run))
 
-    def _begin(self, run: int, stretch: Stretch) -> None:
+    def _begin(self, run: int, stretch: GrowingPart) -> None:
         """Go on with an incident; a new one began with the section, if what it contradicts stands in an older one."""
         if run >= len(self.runs.runs) and stretch.section > self.first_section:
             self.done = [
@@ -290,7 +295,7 @@ class _Cutter:
         """Behind too many parts all is one."""
         if self.current is None or self.current.kind is not PartKind.LOG:
             self.current, self.waiting = (
-                Stretch(PartKind.LOG, line.line.position, line.line.number, line.line.end),
+                GrowingPart(PartKind.LOG, line.line.position, line.line.number, line.line.end),
                 None,
             )
         self.current.extend(line.line.end)

@@ -16,7 +16,7 @@ from itertools import chain, pairwise
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.lines import Line, lines
-from kafkatx.text.pages.part import Part
+from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.line_kinds import ToolLineKind
 from kafkatx.text.printed.pasted import as_printed
 from kafkatx.text.printed.tool_lines import unpasted
@@ -46,7 +46,7 @@ class Consumed:
     value: str
 
 
-def consumed_records(file: OpenFile, part: Part) -> Iterator[Consumed]:
+def consumed_records(file: OpenFile, part: TextPart) -> Iterator[Consumed]:
     """Yield the records of a plain listing in the order printed."""
     current: _Printed | None = None
     for line in _listing(lines(file, part.position, part.end, part.line)):
@@ -84,7 +84,7 @@ class _Printed:
         if len(self.rest) + len(text) < MOST_CONTINUED:
             self.rest += "\n" + text
 
-    def record(self, part: Part) -> Consumed:
+    def record(self, part: TextPart) -> Consumed:
         """Return the record; its partition is the part's where the line does not say it."""
         key, tab, value = self.rest.partition("\t")
         partition, offset, timestamp = (
