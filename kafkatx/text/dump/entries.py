@@ -1,7 +1,5 @@
-"""Lines of dumped .txnindex, .snapshot, .index and .timeindex files to their entries.
+"""Lines of dumped .txnindex and .snapshot files to their entries.
 
-Misprints  the tool prints preallocated zeros of an index as `offset: BASE position: 0` and `timestamp: 0 offset: BASE`
-           (all releases): no index begins with the first batch, no record is of 1970, so these are no entries.
 Snapshots  0.11 prints the fields in an order of its own; 1.0 the cached batches as a Scala queue; to 3.0 an entry
            without a cached batch has no time; the time of the last entry is `lastTimestamp` (3.1) or the batch's.
 Source     DumpLogSegments, ProducerStateManager, TransactionIndex (Kafka 0.11 to 4.3).
@@ -21,9 +19,7 @@ from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.text.dump.rows import (
     ABORTED_ENTRY,
-    INDEX_ENTRY,
     PRODUCER_ENTRY,
-    TIMEINDEX_ENTRY,
     TextRows,
     columns_of,
     mask_of,
@@ -58,8 +54,6 @@ PRODUCER_FIELDS = {
     "lastOffset": "last_offset",
     "offsetDelta": "offset_delta",
 }
-_OFFSET = re.compile(r"offset: (\d{1,19}) position: (\d{1,10})\s*$")
-_TIME = re.compile(r"timestamp: (-?\d{1,19}) offset: (\d{1,19})\s*$")
 
 
 def aborted_of(text: str) -> EntryColumns | None:
@@ -95,18 +89,6 @@ def _number(value: str) -> int:
     return int(found[0]) if found else -1
 
 
-def offset_of(text: str) -> EntryColumns | None:
-    """Return an entry of an .index, None for another line."""
-    found = _OFFSET.match(text)
-    return {"offset": int(found[1]), "position": int(found[2])} if found else None
-
-
-def time_of(text: str) -> EntryColumns | None:
-    """Return an entry of a .timeindex, None for another line."""
-    found = _TIME.match(text)
-    return {"timestamp": int(found[1]), "offset": int(found[2])} if found else None
-
-
 def aborted_rows(source: Iterator[Line], path: str) -> TextRows:
     """Return the entries of a dumped .txnindex; those of an unknown version are damage, as they are in bytes."""
     return _Reading(path, ABORTED_ENTRY, aborted_of, lambda entry: entry.get("version", 0) == 0).rows(source)
@@ -115,16 +97,6 @@ def aborted_rows(source: Iterator[Line], path: str) -> TextRows:
 def producer_rows(source: Iterator[Line], path: str) -> TextRows:
     """Return the entries of a dumped .snapshot."""
     return _Reading(path, PRODUCER_ENTRY, producer_of).rows(source)
-
-
-def index_rows(source: Iterator[Line], path: str) -> TextRows:
-    """Return the entries of a dumped .index without preallocated ones."""
-    return _Reading(path, INDEX_ENTRY, offset_of, is_preallocated=lambda entry: entry["position"] == 0).rows(source)
-
-
-def timeindex_rows(source: Iterator[Line], path: str) -> TextRows:
-    """Return the entries of a dumped .timeindex without preallocated ones."""
-    return _Reading(path, TIMEINDEX_ENTRY, time_of, is_preallocated=lambda entry: entry["timestamp"] == 0).rows(source)
 
 
 ENTRIES_AT_ONCE = 16_384
@@ -138,7 +110,6 @@ class _Reading:
     dtype: np.dtype[Any]
     read: Callable[[str], EntryColumns | None]
     is_known: Callable[[EntryColumns], bool] = field(default=lambda entry: True)
-    is_preallocated: Callable[[EntryColumns], bool] = field(default=lambda entry: False)
     damage: list[Damage] = field(default_factory=list)
     is_elided: bool = False
 
@@ -157,13 +128,13 @@ class _Reading:
             entry = self.read(line.text)
             if entry is None:
                 self._foreign(line)
-            elif not self.is_preallocated(entry):
-                self.is_elided |= leaves_out(line.text)
-                problem = self._problem(entry)
-                if problem is None:
-                    yield line, entry
-                else:
-                    self._note("entry", line, *problem)
+                continue
+            self.is_elided |= leaves_out(line.text)
+            problem = self._problem(entry)
+            if problem is None:
+                yield line, entry
+            else:
+                self._note("entry", line, *problem)
 
     def _problem(self, entry: EntryColumns) -> tuple[str, str] | None:
         """What was expected and found where an entry is none."""

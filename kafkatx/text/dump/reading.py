@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.dump.batches import batch_rows
-from kafkatx.text.dump.entries import aborted_rows, index_rows, producer_rows, timeindex_rows
+from kafkatx.text.dump.entries import aborted_rows, producer_rows
 from kafkatx.text.dump.offsets import GroupRecord, OffsetCommit, offset_records
 from kafkatx.text.dump.records import LogText
 from kafkatx.text.dump.rows import TextRows
@@ -45,16 +45,6 @@ def aborted_entries(file: OpenFile, part: TextPart) -> TextRows:
 def producer_entries(file: OpenFile, part: TextPart) -> TextRows:
     """Return the entries (columns of segments.entries.PRODUCER) of a dumped .snapshot."""
     return producer_rows(_lines(file, part), file.path)
-
-
-def index_entries(file: OpenFile, part: TextPart) -> TextRows:
-    """Return the entries (offset, position) of a dumped .index; offsets are absolute."""
-    return index_rows(_lines(file, part), file.path)
-
-
-def timeindex_entries(file: OpenFile, part: TextPart) -> TextRows:
-    """Return the entries (timestamp, offset) of a dumped .timeindex; offsets are absolute."""
-    return timeindex_rows(_lines(file, part), file.path)
 
 
 def _log_text(file: OpenFile, part: TextPart) -> LogText:

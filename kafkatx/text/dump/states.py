@@ -39,7 +39,6 @@ _OLD_VALUE = re.compile(
 _PARTITION = re.compile(r"(.+?)-(\d{1,10})(?:, ?|$)", re.DOTALL)
 _JSON_KEY = " key: {"
 _PAYLOAD = " payload: "
-_UNREADABLE = (" key: Unknown record type ", " key: unknown::", " key: Error at offset ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which event a message is: the texts of terms/catalogue/log_texts.tsv against the message of a line or of an exception.
+"""Which event a message is: the texts of terms/catalogue/log_texts.tsv against messages of lines and exceptions.
 
 Method   a text is its literal pieces; they must stand in the message in order, the first one at its very beginning and
          the last one at its end (terms/catalogue/templates.py; time is linear in the message). Of the texts that begin

@@ -36,7 +36,6 @@ _OLD = re.compile(
     r"(?P<rest>.*)",
     re.DOTALL,
 )
-_ANSWER = re.compile(r"[,;]response:(.*?)(?: from connection (\S{1,200}?);|$)", re.DOTALL)
 _PAIR = re.compile(r"(?P<name>[A-Za-z_]{1,60})=(?P<value>'[^']*'|[^,(){}\[\]]*)")
 _CONNECTION = re.compile(r" from connection (\S{1,200}?);")
 _ADDRESS = re.compile(r"-(\[?[0-9a-fA-F.:%\w]+\]?):\d{1,5}-\d+(?:-\d+)?$")

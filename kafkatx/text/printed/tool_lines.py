@@ -37,14 +37,13 @@ class ToolLine:
     """A line as printed: `line` has the number and place of its first physical line, and the end of its last one.
 
     `printed` is None for a line of no tool (its text is then as it stands) and for content of the record above
-    (`is_content`). `is_joined`: it had been broken. `is_pasted`: something stood before it, or was undone in it.
+    (`is_content`). `is_joined`: it had been broken.
     """
 
     line: Line
     printed: Printed | None
     is_content: bool = False
     is_joined: bool = False
-    is_pasted: bool = False
 
 
 def unpasted(source: Iterable[Line]) -> Iterator[Line]:
@@ -136,7 +135,7 @@ class _Reader:
         if last is line and printed.text == line.text:
             return ToolLine(line, printed)
         joined = replace(line, text=printed.text, end=last.end, is_ended=last.is_ended, size=len(printed.text.encode()))
-        return ToolLine(joined, printed, is_joined=last is not line, is_pasted=True)
+        return ToolLine(joined, printed, is_joined=last is not line)
 
     def _contents(self, record: Line, prefix: str) -> Iterator[ToolLine]:
         """The lines behind a record's own that are its content, by the sizes that it declares."""
