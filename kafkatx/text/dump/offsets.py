@@ -13,7 +13,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from kafkatx.text.dump.events import DumpedRecord
 from kafkatx.text.dump.records import LogText
@@ -158,13 +159,20 @@ def _from_json(record: DumpedRecord, printed: str) -> OffsetCommit | GroupRecord
         if key["type"] not in COMMIT_TYPES:
             return _group(record, group, str(key["type"]), value)
         names = group, str(data["topic"]), int(data["partition"])
-        if value == DELETED:
-            return _commit(record, *names, None, None)
-        said = json.loads(value)["data"]
-        epoch = said.get("leaderEpoch")
-        return OffsetCommit(
-            *names, *_place(record), False, int(said["offset"]), str(said.get("metadata", "")),
-            None if epoch is None else int(epoch), int(said["commitTimestamp"]), *_batch(record),
-        )  # fmt: skip
+        removed = _commit(record, *names, None, None)
+        return removed if value == DELETED else with_value(removed, json.loads(value)["data"])
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
+
+
+def with_value(removed: OffsetCommit, said: dict[str, Any]) -> OffsetCommit:
+    """Return a commit with what its value says as JSON; raises KeyError, TypeError or ValueError."""
+    epoch = said.get("leaderEpoch")
+    return replace(
+        removed,
+        is_tombstone=False,
+        committed_offset=int(said["offset"]),
+        metadata=str(said.get("metadata", "")),
+        leader_epoch=None if epoch is None else int(epoch),
+        committed_at=int(said["commitTimestamp"]),
+    )

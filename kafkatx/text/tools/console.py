@@ -24,7 +24,7 @@ from kafkatx.kernels.rows import STATE
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.transaction_states import TransactionState
-from kafkatx.text.dump.offsets import OffsetCommit
+from kafkatx.text.dump.offsets import OffsetCommit, with_value
 from kafkatx.text.dump.rows import STATE_COLUMNS, TextRows, mask_of
 from kafkatx.text.dump.states import PrintedState, Unreadable, partitions_of, put_state, state_of_message
 from kafkatx.text.lines import Line, lines
@@ -267,16 +267,7 @@ def _json_commit(data: dict[str, Any], line: int, position: int) -> OffsetCommit
     try:
         key, value = data["key"]["data"], data["value"]
         names = str(key["group"]), str(key["topic"]), int(key["partition"]), -1, -1, line, position
-        if value is None or value["data"] is None:
-            return OffsetCommit(*names, is_tombstone=True)
-        said = value["data"]
-        epoch = said.get("leaderEpoch")
-        return OffsetCommit(
-            *names,
-            committed_offset=int(said["offset"]),
-            metadata=str(said.get("metadata", "")),
-            leader_epoch=None if epoch is None else int(epoch),
-            committed_at=int(said["commitTimestamp"]),
-        )
+        removed = OffsetCommit(*names, is_tombstone=True)
+        return removed if value is None or value["data"] is None else with_value(removed, value["data"])
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
