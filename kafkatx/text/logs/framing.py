@@ -38,8 +38,7 @@ class Framed:
 
     `at`: milliseconds since the epoch, as if UTC where no zone is known; `of_day`: milliseconds since midnight as
     printed, of use where `at` is -1 since no line tells the date. `message` is without the context and without Kafka's
-    own ` (logger)` at its end; it begins at character `message_start` of the line, -1 where the line had to be
-    rewritten (JSON, colours). `trace` is the stack trace that a structured line carries, `writer` the container, pod,
+    own ` (logger)` at its end. `trace` is the stack trace that a structured line carries, `writer` the container, pod,
     service or file that a wrapper names. `layout` is "" for a continuation.
     """
 
@@ -50,7 +49,6 @@ class Framed:
     logger: str
     context: Context
     message: str
-    message_start: int
     layout: str
     of_day: int = -1
     trace: str = ""
@@ -177,7 +175,7 @@ class Framer:
         context, message = split_context(message)
         return Framed(
             at, zoned, LEVELS.get(record.level, Level.unknown), record.thread, record.logger,
-            with_thread(context, record.thread), message.strip(), -1, STRUCTURED, of_day,
+            with_thread(context, record.thread), message.strip(), STRUCTURED, of_day,
             "\n".join(filter(None, (rest, record.trace))), wrapped.writer,
         )  # fmt: skip
 
@@ -201,14 +199,13 @@ class Framer:
         if facility := _LIBRDKAFKA.match(message):
             logger, message = f"rdkafka.{facility[1]}", message[facility.end() :]
         context, rest = split_context(message)
-        start = wrapped.start_of(rest)
         rest = rest.rstrip()
         if not logger and rest.endswith(")"):
             rest, logger = _without_logger(rest)
         stamp = read_stamp(groups["time"]) if groups.get("time") else NO_STAMP
         at, of_day, zoned = self._time(stamp, wrapped.stamp)
         return Framed(
-            at, zoned, level, thread, logger, with_thread(context, thread), rest, start, layout.name, of_day,
+            at, zoned, level, thread, logger, with_thread(context, thread), rest, layout.name, of_day,
             writer=wrapped.writer,
         )  # fmt: skip
 
@@ -217,15 +214,11 @@ class Framer:
         text = wrapped.text
         if continues(text):
             at, of_day, zoned = self._time(NO_STAMP, wrapped.stamp)
-            return Framed(
-                at, zoned, Level.unknown, "", "", NOTHING, text, wrapped.start, "", of_day, writer=wrapped.writer
-            )
+            return Framed(at, zoned, Level.unknown, "", "", NOTHING, text, "", of_day, writer=wrapped.writer)
         if head := self._headless(before):
             context, rest = split_context(text)
             context = head.context if context is NOTHING else with_thread(context, head.thread)
-            return replace(
-                head, context=context, message=rest.rstrip(), message_start=wrapped.start_of(rest)
-            )  # fmt: skip
+            return replace(head, context=context, message=rest.rstrip())
         return self._remnant(wrapped)
 
     def _headless(self, before: str) -> Framed | None:
@@ -253,7 +246,7 @@ class Framer:
         at, of_day, zoned = self._time(read_stamp(time[0]) if time else NO_STAMP, wrapped.stamp)
         return Framed(
             at, zoned, LEVELS.get(left.get("level", ""), Level.unknown), thread, left.get("logger", ""),
-            with_thread(context, thread), rest.rstrip(), wrapped.start_of(rest),
+            with_thread(context, thread), rest.rstrip(),
             REMNANT if "logger" in left or context is not NOTHING else MESSAGE_ONLY, of_day, writer=wrapped.writer,
         )  # fmt: skip
 

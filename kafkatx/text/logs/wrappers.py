@@ -31,10 +31,6 @@ class Wrapped:
     writer: str = ""
     start: int = 0
 
-    def start_of(self, rest: str) -> int:
-        """Where the end of the text begins in the line, -1 where the line was rewritten."""
-        return self.start + len(self.text) - len(rest) if self.start >= 0 else -1
-
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
