@@ -25,7 +25,7 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Finding, Subject
 from kafkatx.rules.unstable_in_pages import found_in_pages
-from kafkatx.terms.random_ids import skeleton_of
+from kafkatx.terms.catalogue.random_ids import skeleton_of
 from kafkatx.terms.times import clock
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict

@@ -29,7 +29,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.tables import logs, transactions
 from kafkatx.tables.columns import BINARY, INT32, STRING, named, numbers, structs
 from kafkatx.terms.topics import CLUSTER_METADATA, CONSUMER_OFFSETS, INTERNAL, TRANSACTION_STATE
-from kafkatx.text.pages.part import Part
+from kafkatx.text.pages.part import TextPart
 
 MODERN = 2
 """Magic of batches that state how new their newest record is; of older ones a wrapper does."""
@@ -219,7 +219,7 @@ def _batch_rows(source: Source, file: OpenFile, verify_all: bool) -> Iterator[An
 
 
 def record_table(
-    found: Iterable[Source], verify_all: bool, printed: Callable[[Source, OpenFile, Part], Iterator[Any]]
+    found: Iterable[Source], verify_all: bool, printed: Callable[[Source, OpenFile, TextPart], Iterator[Any]]
 ) -> Batches:
     """Stream `records`, whatever their codec; `printed` yields those of a log that a tool printed."""
     for source in found:

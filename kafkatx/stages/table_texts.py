@@ -21,13 +21,13 @@ from kafkatx.text.dump.metadata import metadata_said
 from kafkatx.text.dump.offsets import OffsetCommit
 from kafkatx.text.dump.reading import aborted_entries, offset_rows, producer_entries, record_rows
 from kafkatx.text.dump.table import TextRecord
-from kafkatx.text.pages.part import Part
+from kafkatx.text.pages.part import TextPart
 from kafkatx.text.tools.console import offset_commits as told_commits
 
 RECORDS_AT_ONCE = 4096
 
 
-def printed_entries(source: Source, file: OpenFile, part: Part) -> Any:
+def printed_entries(source: Source, file: OpenFile, part: TextPart) -> Any:
     """A RecordBatch of what a dump of a .txnindex or a .snapshot shows."""
     if source.item.kind is Kind.TXNINDEX:
         read = aborted_entries(file, part)
@@ -37,7 +37,7 @@ def printed_entries(source: Source, file: OpenFile, part: Part) -> Any:
     return entry_tables.producer_states(read.rows, read.positions, {**source.common(), "snapshot_offset": offset})
 
 
-def printed_records(source: Source, file: OpenFile, part: Part) -> Iterator[Any]:
+def printed_records(source: Source, file: OpenFile, part: TextPart) -> Iterator[Any]:
     """RecordBatches of what a dump shows of records; contents that a decoder printed are not the record's bytes."""
     common, records = source.common(), record_rows(file, part)
     while some := list(islice(records, RECORDS_AT_ONCE)):
@@ -59,7 +59,7 @@ def _fields(record: TextRecord) -> dict[str, Any]:
     }
 
 
-def printed_commits(source: Source, file: OpenFile, part: Part) -> Iterator[dict[str, Any]]:
+def printed_commits(source: Source, file: OpenFile, part: TextPart) -> Iterator[dict[str, Any]]:
     """Rows of `offset_commits`, all but their file, out of a dump of `__consumer_offsets` or a console consumer's."""
     read = told_commits if source.item.kind is Kind.OFFSETS else offset_rows
     return (_commit(record) for record in read(file, part) if isinstance(record, OffsetCommit))
@@ -84,7 +84,7 @@ def _commit(commit: OffsetCommit) -> dict[str, Any]:
     }
 
 
-def printed_metadata(file: OpenFile, part: Part) -> Iterator[tuple[dict[str, Any], Said]]:
+def printed_metadata(file: OpenFile, part: TextPart) -> Iterator[tuple[dict[str, Any], Said]]:
     """Place of each record that a dump of the metadata log, or of a snapshot, shows; and what it says."""
     for record in record_rows(file, part):
         said = metadata_said(record)
@@ -97,7 +97,7 @@ def _present(number: int | None) -> int | None:
     return number if number is not None and number >= 0 else None
 
 
-def printed_damage(source: Source, file: OpenFile, part: Part) -> list[Damage]:
+def printed_damage(source: Source, file: OpenFile, part: TextPart) -> list[Damage]:
     """What of a print could not be read."""
     if source.item.kind is Kind.TXNINDEX:
         return aborted_entries(file, part).damage
