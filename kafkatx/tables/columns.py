@@ -7,9 +7,9 @@ Types   only those that Arrow, Parquet, Spark, DuckDB and Polars agree on: signe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -98,8 +98,8 @@ class Table:
         A column is what `columns` gives (as of `batch`), else the attribute of its name (times are milliseconds, a
         negative number is absent, members of a list have the attributes of its structs), else null.
         """
-        types = {name: type_ for name, type_ in self._types.items() if name not in columns}
-        told = {name: _values((getattr(one, name, None) for one in objects), type_) for name, type_ in types.items()}
+        makers = {name: _value_of(type_) for name, type_ in self._types.items() if name not in columns}
+        told = {name: [make(getattr(one, name, None)) for one in objects] for name, make in makers.items()}
         return self.batch(len(objects), {**told, **columns})
 
     def rows(self, rows: Sequence[Mapping[str, Any]]) -> Any:
@@ -124,19 +124,23 @@ def _column(type_: Any, value: Any, length: int) -> Any:
     return pa.repeat(_array([value], type_)[0], length)
 
 
-def _values(values: Iterable[Any], type_: Any) -> list[Any]:
-    """Values of a column; what is absent becomes None."""
+def _value_of(type_: Any) -> Callable[[Any], Any]:
+    """Return what makes a value of a column of an attribute."""
     if type_ == TIME:
-        return [microseconds(value) for value in values]
+        return microseconds
     if pa.types.is_integer(type_):
-        return [value if value is not None and value >= 0 else None for value in values]
+        return _present
     if pa.types.is_list(type_) and pa.types.is_struct(type_.value_type):
-        fields = [field.name for field in type_.value_type]
-        return [
-            [{name: getattr(member, name) for name in fields} for member in value] if value is not None else None
-            for value in values
-        ]
-    return list(values)
+        return partial(_members, [field.name for field in type_.value_type])
+    return lambda value: value
+
+
+def _present(number: int | None) -> int | None:
+    return number if number is not None and number >= 0 else None
+
+
+def _members(names: Sequence[str], members: Iterable[Any] | None) -> list[dict[str, Any]] | None:
+    return None if members is None else [{name: getattr(one, name) for name in names} for one in members]
 
 
 def _array(values: list[Any], type_: Any) -> Any:
