@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from kafkatx.evidence.directories import Partition
-from kafkatx.evidence.file_reading import FileReading, first_possible_offset, snapshot_entries
+from kafkatx.evidence.extents import first_possible_offset
+from kafkatx.evidence.file_entries import snapshot_entries
+from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Item
 from kafkatx.evidence.plans import PartitionPlan
 from kafkatx.evidence.reach import Holes, Range, left_over
