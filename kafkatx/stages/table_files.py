@@ -22,7 +22,7 @@ from kafkatx.segments.batches import NO_LIMIT, Chunk, SegmentWalk
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
 from kafkatx.segments.records import RecordChunk, RecordWalk
-from kafkatx.segments.resync import Fit
+from kafkatx.segments.resync import ExpectedNext
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.archives import real_path
 from kafkatx.sources.files import OpenFile
@@ -49,7 +49,7 @@ class Extent:
     size: int | None = None
     start: int = 0
     stop: int = NO_LIMIT
-    fit: Fit | None = None
+    fit: ExpectedNext | None = None
     stretch_bytes: int | None = None
 
     def walk(self) -> dict[str, Any]:
