@@ -7,7 +7,7 @@ from typing import Any
 
 from kafkatx.evidence.item import Item
 from kafkatx.segments.batches import NO_LIMIT, Chunk
-from kafkatx.segments.resync import Fit
+from kafkatx.segments.resync import ExpectedNext
 from kafkatx.sources.archives import real_path
 from kafkatx.sources.files import OpenFile
 
@@ -26,7 +26,7 @@ class Extent:
     size: int | None = None
     start: int = 0
     stop: int = NO_LIMIT
-    fit: Fit | None = None
+    fit: ExpectedNext | None = None
     stretch_bytes: int | None = None
     since: int | None = None
 

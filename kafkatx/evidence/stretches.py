@@ -21,7 +21,7 @@ from kafkatx.kernels.batches import HEADER_SIZE, MAGIC_AT
 from kafkatx.segments.batches import STRETCH_BYTES, Rows, SegmentWalk
 from kafkatx.segments.damage import noted
 from kafkatx.segments.names import Names
-from kafkatx.segments.resync import Fit, Resync
+from kafkatx.segments.resync import ExpectedNext, Resync
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
 
@@ -44,7 +44,7 @@ class Told:
     start: int
     header: bytes
     end: int
-    fit: Fit
+    fit: ExpectedNext
     is_over: bool = False
     notes: tuple[tuple[Glance, int], ...] = ()
     ended: Ending = field(default_factory=Ending)
@@ -123,7 +123,7 @@ class StretchReading:
         if self.begin == 0:
             return 0
         first_offset = max(0, self.given.item.base_offset)
-        return Resync(file).first_batch(self.begin, Fit(first_offset - 1, self.given.limit, -1))
+        return Resync(file).first_batch(self.begin, ExpectedNext(first_offset - 1, self.given.limit, -1))
 
     def _note(self, seen: Glance, met: int) -> None:
         if self._notes and self._notes[-1][1] == met:
@@ -132,7 +132,7 @@ class StretchReading:
             self._notes.append((seen, met))
 
     def _nothing(self, end: int) -> Told:
-        fit = self.after.fit if self.after else Fit(-1, NO_END, -1)
+        fit = self.after.fit if self.after else ExpectedNext(-1, NO_END, -1)
         return Told(self.begin, self.stop, -1, b"", end, fit)
 
     def _tell(self, file: OpenFile, walk: SegmentWalk, start: int) -> None:

@@ -29,7 +29,7 @@ from kafkatx.kernels.rows import BATCH, EVENT, STATE
 from kafkatx.rules.finding import NotCheckable
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.entries import PRODUCER
-from kafkatx.segments.resync import Fit
+from kafkatx.segments.resync import ExpectedNext
 from kafkatx.stages.logs import FileFacts
 from kafkatx.stages.placed import PLACED
 from kafkatx.terms.errors import UsageError
@@ -82,8 +82,8 @@ def written_name(kind: type) -> str:
 OBJECTS: dict[str, type] = {
     written_name(kind): kind
     for kind in (
-        Capture, Coverage, Damage, DataDirectory, Ending, FileFacts, FileReach, FileReading, Fit, Glance, Head, Item,
-        LogFacts, LogFile, LogSource, NotCheckable, TextPart, PartitionFolder, PartitionPlan, Setting, States,
+        Capture, Coverage, Damage, DataDirectory, Ending, ExpectedNext, FileFacts, FileReach, FileReading, Glance, Head,
+        Item, LogFacts, LogFile, LogSource, NotCheckable, TextPart, PartitionFolder, PartitionPlan, Setting, States,
         Thrown, Told, Trace,
     )
 }  # fmt: skip
