@@ -33,7 +33,7 @@ RANK = {
     **dict.fromkeys(
         (
             "unresolved_sequence", "commit_outcome_unknown", "concurrent_transactions_storm", "stuck_prepare",
-            "hanging_transaction", "open_transaction", "inconsistent_transaction_state",
+            "hanging_transaction", "open_transaction",
         ),
         4,
     ),
