@@ -8,7 +8,6 @@ from typing import Any
 from kafkatx.rules.conditions import (
     by_settings,
     coordinator_of,
-    leads_a_partition,
     overdue,
     same_id,
     same_id_and_time,
@@ -32,7 +31,7 @@ RANK = {
     ),
     **dict.fromkeys(
         (
-            "unresolved_sequence", "commit_outcome_unknown", "concurrent_transactions_storm", "stuck_prepare",
+            "unresolved_sequence", "commit_outcome_unknown", "concurrent_transactions_storm",
             "hanging_transaction", "open_transaction",
         ),
         4,
@@ -52,7 +51,6 @@ CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
         ("broker_unreachable", same_time),
         ("misconfiguration", by_settings("delivery.timeout.ms", "request.timeout.ms")),
     ),
-    "stuck_prepare": (("broker_unreachable", leads_a_partition),),
     "commit_outcome_unknown": (("coordinator_unavailable", coordinator_of), ("broker_unreachable", same_time)),
     "concurrent_transactions_storm": (
         ("stuck_prepare", same_id),
