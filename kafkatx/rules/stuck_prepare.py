@@ -22,7 +22,7 @@ from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import AFTER_HOLE
 from kafkatx.rules.conditions import leads_a_partition
-from kafkatx.rules.finding import Subject
+from kafkatx.rules.grouping import DataColumns, columns_of_part
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.transaction_states import PREPARED, state_name
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -82,7 +82,7 @@ def _stuck(story: Story, latest: Array, age: int) -> Case:
     row = int(latest["transaction_row"])
     parts = list(parts_of(story, row)) if row >= 0 else []
     missing = [part for part in parts if part["status"] != Status.MARKED]
-    place, verdict = _place(story, missing), _verdict(story, latest, missing, age)
+    verdict = _verdict(story, latest, missing, age)
     facts = _facts(story, latest, age, parts, missing)
     return Case(
         facts=facts,
@@ -91,25 +91,18 @@ def _stuck(story: Story, latest: Array, age: int) -> Case:
         transactional_id=facts.id,
         producer_id=int(latest["producer_id"]),
         producer_epoch=int(latest["producer_epoch"]),
-        topic=place.topic,
-        partition=place.partition,
-        first_offset=place.first_offset,
-        last_offset=place.last_offset,
         since=int(latest["timestamp"]),
         until=story.facts.evidence_end,
+        **_place(story, missing),
     )
 
 
-def _place(story: Story, missing: list[Array]) -> Subject:
+def _place(story: Story, missing: list[Array]) -> DataColumns:
     """The topic that all of these lie in; of a single one its partition and data as well."""
+    if len(missing) == 1:
+        return columns_of_part(story, missing[0])
     topics = {story.topic_partition(int(part["partition_code"]))[0] for part in missing}
-    if len(missing) != 1:
-        return Subject(topic=topics.pop() if len(topics) == 1 else None)
-    topic, partition = story.topic_partition(int(missing[0]["partition_code"]))
-    span = story.spans[int(missing[0]["span"])] if missing[0]["span"] >= 0 else None
-    if span is None:
-        return Subject(None, None, topic, partition)
-    return Subject(None, None, topic, partition, int(span["first_offset"]), int(span["last_offset"]))
+    return DataColumns(topic=topics.pop() if len(topics) == 1 else None)
 
 
 def _verdict(story: Story, latest: Array, missing: list[Array], age: int) -> Verdict:
