@@ -33,7 +33,7 @@ RANK = {
         ),
         4,
     ),
-    **dict.fromkeys(("abort_after_fatal_error", "aborted_by_client", "atomicity_violation"), 5),
+    **dict.fromkeys(("abort_after_fatal_error", "aborted_by_client"), 5),
     **dict.fromkeys(("pending_offset_commit",), 6),
     **dict.fromkeys(("committed_but_unreadable", "silent_failure"), 7),
 }  # fmt: skip
