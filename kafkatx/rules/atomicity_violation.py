@@ -68,7 +68,6 @@ class Facts:
     decision: str
     decided_at: Instant
     partitions: Joined[TopicPartition]
-    summed_up: Joined[Fate]
     fates: tuple[Fate, ...]
     as_decided: Count
     told: Count
@@ -76,6 +75,11 @@ class Facts:
     decided: Refs
     completed: Refs
     markers: Refs
+
+    @property
+    def summed_up(self) -> Joined[Fate]:
+        """The fates that the summary tells."""
+        return Joined(self.fates[:MOST_SUMMED_UP])
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +176,7 @@ def _case(story: Story, transaction: int, bad: list[Array], verdict: Verdict) ->
 
 
 def _facts(story: Story, transaction: int, bad: list[Array]) -> Facts:
-    row, fates = story.transactions[transaction], [_fate(story, part) for part in bad[:MOST_TOLD]]
+    row = story.transactions[transaction]
     odd = {int(part["partition_code"]) for part in bad}
     marked = [part for part in parts_of(story, transaction) if part["status"] == Status.MARKED]
     good = [part for part in marked if int(part["partition_code"]) not in odd]
@@ -181,8 +185,7 @@ def _facts(story: Story, transaction: int, bad: list[Array]) -> Facts:
         decision="COMMIT" if row["decision"] == PREPARE_COMMIT else "ABORT",
         decided_at=Instant(row["decided_at"]),
         partitions=Joined(topic_partition(story, int(part["partition_code"])) for part in bad),
-        summed_up=Joined(fates[:MOST_SUMMED_UP]),
-        fates=tuple(fates),
+        fates=tuple(_fate(story, part) for part in bad[:MOST_TOLD]),
         as_decided=Count(len(good)),
         told=Count(len(good) + len(bad)),
         data=data(story, (story.spans[int(part["span"])] for part in bad if part["span"] >= 0)),
