@@ -57,7 +57,7 @@ class Fate:
         return self.log_end - 1
 
     def __format__(self, spec: str) -> str:
-        return render(FATE, self) or ""
+        return render(FATE.summary, self) or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,10 +222,13 @@ NOT_WHOLE, ENDS_EARLY, BEGINS_LATE = (
         "a log that begins before the transaction: its beginning, or the topic, was deleted",
     )
 )
-FATE = pick(
-    "data",
-    {None: "{partition} has neither its records nor its marker"},
-    pick("ended_by", {None: "{data} has no marker"}, "{data} was ended by {ended_by} @ {ended_at}"),
+FATE = Words(
+    Fate,
+    summary=pick(
+        "data",
+        {None: "{partition} has neither its records nor its marker"},
+        pick("ended_by", {None: "{data} has no marker"}, "{data} was ended by {ended_by} @ {ended_at}"),
+    ),
 )
 WORDS = Words(
     Facts,
