@@ -8,11 +8,8 @@ from typing import Any
 from kafkatx.rules.conditions import (
     by_settings,
     coordinator_of,
-    leads_a_partition,
-    overdue,
     same_id,
     same_id_and_time,
-    same_subject,
     same_time,
 )
 from kafkatx.rules.rule import Condition, Rule
@@ -32,13 +29,12 @@ RANK = {
     ),
     **dict.fromkeys(
         (
-            "unresolved_sequence", "commit_outcome_unknown", "concurrent_transactions_storm", "stuck_prepare",
-            "hanging_transaction", "open_transaction", "inconsistent_transaction_state",
+            "unresolved_sequence", "commit_outcome_unknown", "concurrent_transactions_storm",
         ),
         4,
     ),
-    **dict.fromkeys(("abort_after_fatal_error", "aborted_by_client", "atomicity_violation"), 5),
-    **dict.fromkeys(("read_committed_blocked", "pending_offset_commit"), 6),
+    **dict.fromkeys(("abort_after_fatal_error", "aborted_by_client"), 5),
+    **dict.fromkeys(("pending_offset_commit",), 6),
     **dict.fromkeys(("committed_but_unreadable", "silent_failure"), 7),
 }  # fmt: skip
 """How deep a rule's facts lie: 0 is outside, 7 what an application sees last."""
@@ -52,21 +48,12 @@ CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
         ("broker_unreachable", same_time),
         ("misconfiguration", by_settings("delivery.timeout.ms", "request.timeout.ms")),
     ),
-    "stuck_prepare": (("broker_unreachable", leads_a_partition),),
     "commit_outcome_unknown": (("coordinator_unavailable", coordinator_of), ("broker_unreachable", same_time)),
     "concurrent_transactions_storm": (
         ("stuck_prepare", same_id),
         ("coordinator_unavailable", coordinator_of),
     ),
-    "open_transaction": (("unstable_transactional_id", same_subject), ("coordinator_unavailable", overdue)),
     "abort_after_fatal_error": tuple((rule, same_id_and_time) for rule in _AFTER_AN_ERROR),
-    "read_committed_blocked": (
-        ("atomicity_violation", same_subject),
-        ("hanging_transaction", same_subject),
-        ("stuck_prepare", same_subject),
-        ("open_transaction", same_subject),
-        ("unstable_transactional_id", same_subject),
-    ),
     "silent_failure": (
         ("abort_after_fatal_error", same_id_and_time),
         ("aborted_by_client", same_id_and_time),

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from kafkatx.terms.times import clock, duration, iso
 from kafkatx.words.explained import Actor, Considered, Place, Remedy, Step
 
+Value = TypeVar("Value")
 MOST_RANGES = 4
 """Ranges of offsets that one sentence names."""
 MOST_QUOTED = 160
@@ -122,6 +123,15 @@ class Names(tuple[str, ...]):
         most = int(spec) if spec else len(self)
         more = f" and {len(self) - most} more" if len(self) > most else ""
         return ", ".join(self[:most]) + more
+
+
+class Joined(tuple[Value, ...]):
+    """Values in a row, joined by what stands behind the colon: `{names: and }` prints `orders-0 and orders-1`."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        return spec.join(format(one, "") for one in self)
 
 
 class Quoted(str):
