@@ -20,7 +20,7 @@ from kafkatx.terms.events import Side
 
 RANK = {
     "misconfiguration": 0,
-    **dict.fromkeys(("broker_unreachable", "producer_id_collision", "shared_producer", "unstable_transactional_id"), 1),
+    **dict.fromkeys(("producer_id_collision", "shared_producer", "unstable_transactional_id"), 1),
     **dict.fromkeys(("coordinator_unavailable", "zombie_coordinator", "damaged_index"), 2),
     **dict.fromkeys(
         (
@@ -85,7 +85,6 @@ CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
 """What can cause a finding, each with the condition that must be visible."""
 BY_LOGS: dict[str, tuple[Side, ...]] = {
     "abort_after_fatal_error": (Side.client,),
-    "broker_unreachable": (Side.client, Side.broker),
     "commit_outcome_unknown": (Side.client,),
     "coordinator_unavailable": (Side.client, Side.broker),
     "fenced_by_group_generation": (Side.client, Side.broker),

@@ -9,14 +9,14 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from kafkatx.words.explained import Place
 from kafkatx.words.explanation import Bound
-from kafkatx.words.values import Count, Data, Duration, Instant, Names, OffsetRange, Quoted, Share
+from kafkatx.words.values import Count, Data, Duration, Instant, Listing, Names, OffsetRange, Quoted, Share
 
 _AT = 1_795_000_000_000
 _VALUES: dict[type, Any] = {
     Count: Count(3), Instant: Instant(_AT), Duration: Duration(64_000), Share: Share(12),
     int: 7, bool: True, float: 1.5,
     Data: Data((OffsetRange("orders", 0, 118, 121, Count(4)),)), Names: Names(("orders-0", "orders-1")),
-    Quoted: Quoted("the words of a line"), object: "something",
+    Listing: Listing(("one thing", "another")), Quoted: Quoted("the words of a line"), object: "something",
 }  # fmt: skip
 
 

@@ -23,9 +23,11 @@ Refs = tuple[Place, ...]
 
 
 class Count(int):
-    """How many: `{n}` prints `1,204`, `{n:record}` `2 records`, `{n:was|were}` the word that fits."""
+    """How many: `{n}` prints `1,204`, `{n:d}` `1204`, `{n:record}` `2 records`, `{n:was|were}` the word that fits."""
 
     def __format__(self, spec: str) -> str:
+        if spec == "d":
+            return str(int(self))
         if "|" in spec:
             one, many = spec.split("|")
             return one if self == 1 else many
@@ -117,6 +119,15 @@ class Names(tuple[str, ...]):
         most = int(spec) if spec else len(self)
         more = f" and {len(self) - most} more" if len(self) > most else ""
         return ", ".join(self[:most]) + more
+
+
+class Listing(tuple[object, ...]):
+    """Values in a row, each as it prints itself."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        return ", ".join(format(one, spec) for one in self)
 
 
 class Quoted(str):
