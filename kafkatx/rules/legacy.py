@@ -21,7 +21,7 @@ from kafkatx.terms.events import Side
 RANK = {
     "misconfiguration": 0,
     **dict.fromkeys(("producer_id_collision", "shared_producer", "unstable_transactional_id"), 1),
-    **dict.fromkeys(("coordinator_unavailable", "zombie_coordinator", "damaged_index"), 2),
+    **dict.fromkeys(("zombie_coordinator", "damaged_index"), 2),
     **dict.fromkeys(
         (
             "transaction_timed_out", "fenced_by_new_instance", "transactional_id_expired", "producer_state_expired",
@@ -46,7 +46,6 @@ RANK = {
 _AFTER_AN_ERROR = ("transaction_timed_out", "fenced_by_new_instance", "transactional_id_expired", "unresolved_sequence")
 
 CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
-    "coordinator_unavailable": (("broker_unreachable", same_time),),
     "transaction_timed_out": (
         ("broker_unreachable", same_time),
         ("misconfiguration", by_settings("transaction.timeout.ms", "delivery.timeout.ms", "interval")),
@@ -86,7 +85,6 @@ CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
 BY_LOGS: dict[str, tuple[Side, ...]] = {
     "abort_after_fatal_error": (Side.client,),
     "commit_outcome_unknown": (Side.client,),
-    "coordinator_unavailable": (Side.client, Side.broker),
     "fenced_by_group_generation": (Side.client, Side.broker),
     "partition_verification_failed": (Side.client, Side.broker),
     "silent_failure": (Side.client,),
