@@ -32,7 +32,7 @@ RANK = {
     ),
     **dict.fromkeys(
         (
-            "unresolved_sequence", "commit_outcome_unknown", "concurrent_transactions_storm", "stuck_prepare",
+            "unresolved_sequence", "commit_outcome_unknown", "stuck_prepare",
             "hanging_transaction", "open_transaction", "inconsistent_transaction_state",
         ),
         4,
@@ -58,10 +58,6 @@ CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
     ),
     "stuck_prepare": (("broker_unreachable", leads_a_partition),),
     "commit_outcome_unknown": (("coordinator_unavailable", coordinator_of), ("broker_unreachable", same_time)),
-    "concurrent_transactions_storm": (
-        ("stuck_prepare", same_id),
-        ("coordinator_unavailable", coordinator_of),
-    ),
     "open_transaction": (("unstable_transactional_id", same_subject), ("coordinator_unavailable", overdue)),
     "abort_after_fatal_error": tuple((rule, same_id_and_time) for rule in _AFTER_AN_ERROR),
     "aborted_by_client": (
