@@ -25,7 +25,7 @@ RANK = {
     **dict.fromkeys(
         (
             "transaction_timed_out", "fenced_by_new_instance", "transactional_id_expired", "producer_state_expired",
-            "partition_verification_failed", "fenced_by_group_generation", "producer_epoch_exhausted", "sequence_gap",
+            "partition_verification_failed", "fenced_by_group_generation", "sequence_gap",
             "duplicate_sequence",
         ),
         3,
