@@ -24,7 +24,7 @@ RANK = {
     **dict.fromkeys(("zombie_coordinator", "damaged_index"), 2),
     **dict.fromkeys(
         (
-            "transaction_timed_out", "fenced_by_new_instance", "transactional_id_expired", "producer_state_expired",
+            "transaction_timed_out", "fenced_by_new_instance", "producer_state_expired",
             "partition_verification_failed", "fenced_by_group_generation", "sequence_gap",
             "duplicate_sequence",
         ),
@@ -51,7 +51,6 @@ CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
         ("misconfiguration", by_settings("transaction.timeout.ms", "delivery.timeout.ms", "interval")),
     ),
     "fenced_by_new_instance": (("shared_producer", same_id),),
-    "transactional_id_expired": (("misconfiguration", by_settings("transactional.id.expiration.ms")),),
     "unresolved_sequence": (
         ("broker_unreachable", same_time),
         ("misconfiguration", by_settings("delivery.timeout.ms", "request.timeout.ms")),
