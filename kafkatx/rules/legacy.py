@@ -20,7 +20,7 @@ from kafkatx.terms.events import Side
 
 RANK = {
     "misconfiguration": 0,
-    **dict.fromkeys(("producer_id_collision", "shared_producer", "unstable_transactional_id"), 1),
+    **dict.fromkeys(("producer_id_collision", "shared_producer"), 1),
     **dict.fromkeys(("zombie_coordinator", "damaged_index"), 2),
     **dict.fromkeys(
         (
