@@ -124,7 +124,7 @@ class Index:
     spans: dict[int, tuple[int, int]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Story:
     """One capture, interpreted. Tables are arrays of the dtypes in kernels/rows.py; codes are resolved by `labels`."""
 

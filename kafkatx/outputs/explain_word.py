@@ -25,11 +25,11 @@ from kafkatx.terms.catalogue import (
     ClientException,
     Config,
     Entry,
-    ErrorCode,
     EventTemplate,
     LogTemplate,
     Match,
     Named,
+    ProtocolError,
     Release,
     State,
     by_name,
@@ -107,7 +107,7 @@ def _exactly(phrase: str, rules: Sequence[RuleText], release: Release | None) ->
 
 def _entries(entries: Iterable[Named], release: Release | None) -> Iterator[Explanation]:
     exceptions: dict[str, list[ClientException]] = defaultdict(list)
-    others: list[ErrorCode | Config | State] = []
+    others: list[ProtocolError | Config | State] = []
     for entry in entries:
         if isinstance(entry, ClientException):
             exceptions[exception_name(entry)].append(entry)
@@ -116,7 +116,7 @@ def _entries(entries: Iterable[Named], release: Release | None) -> Iterator[Expl
     yield from (explain_exception(rows, release) for rows in exceptions.values())
     for other in others:
         match other:
-            case ErrorCode():
+            case ProtocolError():
                 yield explain_error(other, release)
             case Config():
                 yield explain_config(other, release)
@@ -159,7 +159,7 @@ def _mentions(phrase: str, rules: Iterable[RuleText]) -> Iterator[Mention]:
 
 def _mention(entry: Entry) -> Mention:
     match entry:
-        case ErrorCode():
+        case ProtocolError():
             return Mention("error code", f"{entry.code} {entry.name}", entry.meaning)
         case ClientException():
             return Mention("exception", exception_name(entry), entry.meaning)

@@ -12,9 +12,9 @@ from kafkatx.rules.docstring import RuleText
 from kafkatx.terms.catalogue import (
     ClientException,
     Config,
-    ErrorCode,
     EventTemplate,
     LogTemplate,
+    ProtocolError,
     Release,
     Span,
     State,
@@ -56,7 +56,7 @@ class Explanation:
     rules: tuple[str, ...]
 
 
-def explain_error(error: ErrorCode, release: Release | None) -> Explanation:
+def explain_error(error: ProtocolError, release: Release | None) -> Explanation:
     """Tell what an error code means, says and does to a transactional producer."""
     told = release if error.span.holds(release) else None
     clients = [row for row in client_exceptions() if error.code in row.codes]

@@ -334,7 +334,7 @@ WORDS = Words(
         pick(
             "cut_off",
             {True: " could not reach each other "},
-            (" could not be reached ", pick("count", {1: ""}, "{count:d} times, the longest time ")),
+            (" could not be reached ", pick("count", {1: ""}, "{count:plain} times, the longest time ")),
         ),
         "for {lasted} (from {since}), as {watchers} saw it",
     ),
@@ -375,7 +375,7 @@ WORDS = Words(
         ),
         considered(
             "the observers' own network",
-            "{seen_by:d} observers lost the same in the same time",
+            "{seen_by:plain} observers lost the same in the same time",
             needs="brokers",
             unless="only_watcher is_possible",
         ),

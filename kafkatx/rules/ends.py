@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from kafkatx.histories.ended import TransactionEnd, known
-from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.frameworks import framework_of
 from kafkatx.histories.story import Story
@@ -87,6 +87,12 @@ def groups(story: Story, by: EndedBy) -> Iterator[EndGroup]:
         yield EndGroup(story, ToldBy.rows, rows)
     yield from (EndGroup(story, ToldBy.data, numbers) for numbers in _by_producer(story, by))
     yield from (EndGroup(story, ToldBy.logs, numbers) for numbers in _by_name(story, by))
+
+
+def of_reason(story: Story, *reasons: Reason) -> Iterator[EndGroup]:
+    """Yield the ends of rows that were decided for these reasons, by id."""
+    rows = np.flatnonzero(np.isin(story.ends.rows().reason, reasons))
+    yield from (EndGroup(story, ToldBy.rows, numbers) for _, numbers in by_transactional_id(story, rows))
 
 
 def _by_producer(story: Story, by: EndedBy) -> Iterator[list[int]]:

@@ -39,18 +39,17 @@ from kafkatx.rules.in_logs.clients import (
     only,
     producer_at,
     rows_of,
-    saying,
     subjects,
     times_of,
     uncounted,
     who,
-    words,
 )
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import duration
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.sayings import Saying
 from kafkatx.words.advised import advised
 from kafkatx.words.explained import Considered, Remedy, Step
 from kafkatx.words.log_places import client_actor, event_places
@@ -58,13 +57,7 @@ from kafkatx.words.places import begin_row, decision_row, marker_place, parts_of
 from kafkatx.words.remedies import max_poll
 
 RULE = "fenced_by_group_generation"
-IN_TRANSACTION = "Transaction offset Commit failed due to consumer group metadata mismatch"
-MEMBER_LOST = (
-    r"\b(?:FencedInstanceId|IllegalGeneration|UnknownMemberId|StaleMemberEpoch|CommitFailed"
-    r"|FENCED_INSTANCE_ID|ILLEGAL_GENERATION|UNKNOWN_MEMBER_ID|STALE_MEMBER_EPOCH)"
-)
 OFFSETS_CALL = "sendOffsetsToTransaction"
-REFUSED_OFFSETS = "Failed to commit offsets to transaction"
 HOUR_MS = 3_600_000
 MANY_AN_HOUR = 3
 """More than that in an hour is no chance meeting of a rebalance, but a consumer that polls too late."""
@@ -101,9 +94,9 @@ def check(story: Story) -> Iterator[Finding]:
 def _rows(story: Story) -> list[int]:
     """Lines that show offsets of a transaction refused for the group's sake."""
     logs = story.logs
-    rows = set(saying(logs, IN_TRANSACTION).tolist())
-    lost = set(saying(logs, MEMBER_LOST).tolist())
-    rows |= {row for row in lost if logs.kind(row) is EventKind.to_abortable or REFUSED_OFFSETS in words(logs, row)}
+    rows = set(logs.saying(Saying.GROUP_MISMATCH).tolist())
+    lost = set(logs.saying(Saying.MEMBER_LOST).tolist())
+    rows |= {row for row in lost if logs.kind(row) is EventKind.to_abortable or logs.says(row, Saying.OFFSETS_REFUSED)}
     for client in logs.clients:
         calls = [failure for failure in client.failures if failure.call == OFFSETS_CALL]
         rows |= {row for failure in calls for row in (failure.row, *failure.rows) if row in lost}

@@ -10,7 +10,6 @@ from kafkatx.rules.conditions import (
     coordinator_of,
     leads_a_partition,
     overdue,
-    same_id,
     same_id_and_time,
     same_subject,
     same_time,
@@ -46,11 +45,6 @@ RANK = {
 _AFTER_AN_ERROR = ("transaction_timed_out", "fenced_by_new_instance", "transactional_id_expired", "unresolved_sequence")
 
 CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
-    "transaction_timed_out": (
-        ("broker_unreachable", same_time),
-        ("misconfiguration", by_settings("transaction.timeout.ms", "delivery.timeout.ms", "interval")),
-    ),
-    "fenced_by_new_instance": (("shared_producer", same_id),),
     "unresolved_sequence": (
         ("broker_unreachable", same_time),
         ("misconfiguration", by_settings("delivery.timeout.ms", "request.timeout.ms")),
@@ -59,10 +53,6 @@ CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
     "commit_outcome_unknown": (("coordinator_unavailable", coordinator_of), ("broker_unreachable", same_time)),
     "open_transaction": (("unstable_transactional_id", same_subject), ("coordinator_unavailable", overdue)),
     "abort_after_fatal_error": tuple((rule, same_id_and_time) for rule in _AFTER_AN_ERROR),
-    "aborted_by_client": (
-        ("fenced_by_group_generation", same_id_and_time),
-        ("partition_verification_failed", same_id_and_time),
-    ),
     "read_committed_blocked": (
         ("atomicity_violation", same_subject),
         ("hanging_transaction", same_subject),

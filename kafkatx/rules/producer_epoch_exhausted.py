@@ -265,7 +265,7 @@ LOOP = Words(
         remedy(
             "find out what starts this producer so often: a crash loop, or two owners of one id",
             "application",
-            derived_from=f"{{taken:d}} epochs in {{took}}; {EXHAUSTED} are all there are",
+            derived_from=f"{{taken:plain}} epochs in {{took}}; {EXHAUSTED} are all there are",
         ),
     ),
 )

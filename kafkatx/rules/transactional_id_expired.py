@@ -28,6 +28,7 @@ from kafkatx.rules.conditions import by_settings
 from kafkatx.rules.ends import hands_ids_on
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, EXPIRATION_MS
+from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.times import duration
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -45,8 +46,7 @@ SETTING = "transactional.id.expiration.ms"
 ONE_HOUR_MS, SLACK_MS = 3_600_000, 300_000
 EXHAUSTED = 32_766
 MAY_EXPIRE = (EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT)
-NAMES = ("InvalidPidMappingException", "InvalidPidMapping", "INVALID_PRODUCER_ID_MAPPING", "InvalidProducerIdMapping",
-         "InvalidPidMappingError", "InvalidProducerIdMappingError")  # fmt: skip
+UNMAPPED = ErrorCode.INVALID_PRODUCER_ID_MAPPING
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ def _met_by_client(story: Story, name: str) -> Met | None:
     """The client that was told of an expired id, for the finding that rows make of it."""
     for client in story.logs.clients_of(name):
         for failure in client.failures:
-            if failure.exception.rpartition(".")[2] in NAMES:
+            if failure.error is UNMAPPED:
                 return Met(client_name(client), thrown(failure), failure_places(story, failure))
     return None
 
@@ -210,7 +210,7 @@ def _in_logs(story: Story, told: set[str | None]) -> Iterator[Case]:
     """One case for each client that was told so, unless rows tell it already (`told`) or refute it."""
     for client in story.logs.clients:
         name = client.transactional_id
-        failure = next((one for one in client.failures if one.exception.rpartition(".")[2] in NAMES), None)
+        failure = next((one for one in client.failures if one.error is UNMAPPED), None)
         if name is None or failure is None or not client.owns_producer_ids or name in told:
             continue
         if not _goes_on(story, name, client, failure):

@@ -15,7 +15,6 @@ Source       KIP-98, KIP-447.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -27,7 +26,7 @@ from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Subject
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.rules.unstable_in_pages import PAGE_WORDS, found_in_pages
-from kafkatx.terms.frameworks import UUID, recognise_id
+from kafkatx.terms.random_ids import skeleton_of, with_ordinal
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, actor, considered, remedy, step
@@ -37,10 +36,6 @@ from kafkatx.words.values import Count, Instant, Names, Refs
 
 FEWEST, MANY = 3, 5
 MOST_NAMED, MOST_ACTORS = 3, 4
-_RANDOM = re.compile(
-    rf"(?P<uuid>{UUID})|(?P<pod>-[a-z0-9]{{8,10}}-[bcdfghjklmnpqrstvwxz2456789]{{5}}(?![a-z0-9]))"
-    r"|(?P<hex>(?<![0-9a-zA-Z])(?=[0-9a-fA-F]*[0-9])(?=[0-9a-fA-F]*[a-fA-F])[0-9a-fA-F]{8,}(?![0-9a-zA-Z]))|(?P<number>[0-9]{6,})"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +80,7 @@ class Facts:
     @property
     def stable_shape(self) -> str:
         """The shape with an ordinal for what is random."""
-        return re.sub("<(uuid|hex|number)>", "<ordinal>", self.shape).replace("<pod>", "-<ordinal>")
+        return with_ordinal(self.shape)
 
 
 @dataclass(slots=True)
@@ -115,15 +110,6 @@ def find(story: Story) -> Found:
         if members:
             yield _case(story, skeleton, members, succession)
     yield from found_in_pages(story)
-
-
-def skeleton_of(name: str) -> str | None:
-    """The id with its random parts replaced by what they are; None where it has none, or a framework makes such ids."""
-    skeleton = _RANDOM.sub(lambda found: f"<{found.lastgroup}>", name)
-    if skeleton == name:
-        return None
-    framework = recognise_id(name)
-    return None if framework is not None and framework.certainty >= Verdict.likely else skeleton
 
 
 def _lives(story: Story) -> list[_Life]:
@@ -294,7 +280,7 @@ WORDS = Words(
             config="transactional.id",
             current="{last}",
             proposed="{stable_shape}",
-            derived_from="{count:d} ids of one shape, each at epoch {epoch}",
+            derived_from="{count:plain} ids of one shape, each at epoch {epoch}",
             restart_needed=True,
         ),
     ),

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from kafkatx.words.explained import Actor, Considered, Place, Remedy, Step
 from kafkatx.words.template import Text, names_in, render, value_of
+from kafkatx.words.values import EXPLAINED
 
 Facts = TypeVar("Facts")
 Part = TypeVar("Part", bound="SpokenPart")
@@ -138,6 +139,9 @@ class Bound(Generic[Part]):
 
     words: Part
     facts: object
+
+
+EXPLAINED.add(Bound)
 
 
 @dataclass(frozen=True, slots=True)

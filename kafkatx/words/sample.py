@@ -55,7 +55,7 @@ def _value(hint: Any, name: str) -> Any:
     if hint in _VALUES:
         return _VALUES[hint]
     if isinstance(hint, type) and issubclass(hint, Enum):
-        return next(iter(hint))
+        return next(one for one in hint if one.value != "")
     if is_dataclass(hint):
         return sample(hint)  # type: ignore[arg-type]
     return hint(f"<{name}>") if isinstance(hint, type) and issubclass(hint, str) else None

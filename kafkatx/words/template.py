@@ -64,15 +64,18 @@ def value_of(facts: object, name: str) -> object:
 
 
 def sentences(text: Text | None) -> Iterator[str]:
-    """Yield every plain template of a text."""
+    """Yield every template of a text as it is said whole: of parts that are picked, each in turn."""
     if isinstance(text, str):
         yield text
     elif isinstance(text, Pick):
         for one in (*text.texts.values(), text.otherwise):
             yield from sentences(one)
     elif text is not None:
-        for part in text:
-            yield from sentences(part)
+        parts = [list(sentences(part)) for part in text]
+        first = [part[0] for part in parts]
+        yield "".join(first)
+        for at, part in enumerate(parts):
+            yield from ("".join((*first[:at], other, *first[at + 1 :])) for other in part[1:])
 
 
 def names_in(text: Text | None) -> set[str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from typing import Any
+from functools import cache
+from typing import Any, get_args, get_origin, get_type_hints
 
 from kafkatx.terms.times import clock, duration, iso
 from kafkatx.words.explained import Actor, Considered, Place, Remedy, Step
@@ -18,15 +19,17 @@ MOST_RANGES = 4
 MOST_QUOTED = 160
 """Characters of a line's own words that one sentence quotes."""
 
+EXPLAINED: set[Any] = {Place, Actor, Step, Considered, Remedy, Any}
+"""What a field is made of that stands in the explanation already, and is no value; parts with words add themselves."""
 Refs = tuple[Place, ...]
 """Places that a fact rests on: a field of this type is cited by steps, and is no value of its own."""
 
 
 class Count(int):
-    """How many: `{n}` prints `1,204`, `{n:d}` `1204`, `{n:record}` `2 records`, `{n:was|were}` the word that fits."""
+    """How many: `{n}` is `1,204`, `{n:plain}` `1204`, `{n:record}` `2 records`, `{n:was|were}` the word that fits."""
 
     def __format__(self, spec: str) -> str:
-        if spec == "d":
+        if spec == "plain":
             return str(int(self))
         if "|" in spec:
             one, many = spec.split("|")
@@ -174,17 +177,26 @@ def bare(exception: str) -> str:
 def as_json(facts: object) -> dict[str, Any]:
     """Return facts as plain data: times as ISO 8601, durations as `<name>_ms`, without places and worded parts."""
     found: dict[str, Any] = {}
-    for field in fields(facts):  # type: ignore[arg-type]
-        value = getattr(facts, field.name)
-        if not _is_said(value):
-            found[f"{field.name}_ms" if isinstance(value, Duration) else field.name] = _plain(value)
+    for name, is_duration in _told(type(facts)):
+        found[f"{name}_ms" if is_duration else name] = _plain(getattr(facts, name))
     return found
 
 
-def _is_said(value: object) -> bool:
-    """Whether a value stands in the explanation already: places, and parts with words of their own."""
-    parts = value if isinstance(value, tuple) and not hasattr(value, "_fields") else (value,)
-    return any(isinstance(one, (Place, Actor, Step, Considered, Remedy)) or hasattr(one, "words") for one in parts)
+@cache
+def _told(kind: type[Any]) -> tuple[tuple[str, bool], ...]:
+    """Fields of a class of facts that are values, and whether they are durations.
+
+    Places, and parts with words of their own, stand in the explanation already.
+    """
+    hints = get_type_hints(kind)
+    told = [(field.name, _leaves(hints[field.name])) for field in fields(kind)]
+    return tuple((name, Duration in leaves) for name, leaves in told if not leaves & EXPLAINED)
+
+
+def _leaves(hint: Any) -> set[Any]:
+    """The classes that a type is made of."""
+    inner = [_leaves(one) for one in get_args(hint) if one is not Ellipsis]
+    return set().union({get_origin(hint) or hint}, *inner)
 
 
 def _plain(value: Any) -> Any:

@@ -36,12 +36,12 @@ def recorded(case: str) -> tuple[Story, LogFacts]:
 @pytest.mark.parametrize("case", CASES)
 def test_logs_may_strengthen_what_rows_prove_and_never_turn_it(case):
     alone, logs = recorded(case)
-    told = with_logs(alone, logs)
-    proved = alone.endings.verdict == Verdict.proved
-    assert (told.endings.ended_by[proved] == alone.endings.ended_by[proved]).all()
-    kept = told.endings.ended_by == alone.endings.ended_by
-    assert (told.endings.verdict[kept] >= alone.endings.verdict[kept]).all()
-    turned = ~kept & (alone.endings.ended_by != EndedBy.unknown)
+    told, before = with_logs(alone, logs).ends.rows(), alone.ends.rows()
+    proved = before.verdict == Verdict.proved
+    assert (told.ended_by[proved] == before.ended_by[proved]).all()
+    kept = told.ended_by == before.ended_by
+    assert (told.verdict[kept] >= before.verdict[kept]).all()
+    turned = ~kept & (before.ended_by != EndedBy.unknown)
     assert not turned.any(), "of these cases the rows told rightly what they told at all"
 
 
@@ -67,7 +67,7 @@ def test_the_zone_of_clients_does_not_matter(case):
     assert zoned <= {INDIA_MS}
     here = with_logs(alone, replace(logs, events=logs.events[logs.events["kind"] != EventKind.time_told]))
     for column in ("ended_by", "verdict", "reason"):
-        assert getattr(there.endings, column).tolist() == getattr(here.endings, column).tolist()
+        assert getattr(there.ends.rows(), column).tolist() == getattr(here.ends.rows(), column).tolist()
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -15,11 +15,13 @@ from dataclasses import replace
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.downs import downs
 from kafkatx.histories.logs.observers import Down
+from kafkatx.histories.logs.once import once
 from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
-from kafkatx.histories.logs.takeovers import Excluded, grants, is_refusal, rows_about, takeovers, timeout_of
+from kafkatx.histories.logs.takeovers import Excluded, grants, takeovers, timeout_of
 from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
 
@@ -32,7 +34,7 @@ PENDING_MS = 600_000
 _COMMIT = "EndTxn(true)"
 
 
-def log_endings(story: Story) -> list[LogEnding]:
+def log_endings(story: Story) -> tuple[LogEnding, ...]:
     """Every end that logs show and no row knows, by id and time; `story` has those of rows and data."""
     found: list[LogEnding] = []
     stretches = downs(story.logs).seen
@@ -48,7 +50,7 @@ def log_endings(story: Story) -> list[LogEnding]:
         found += ended or _refused(story.logs, name, stretches)
     known = _in_data(story) if found else []
     alone = (ending for ending in found if not any(name == ending.name and _is_near(ending, at) for name, at in known))
-    return sorted(alone, key=lambda ending: (ending.name, ending.at))
+    return tuple(sorted(alone, key=lambda ending: (ending.name, ending.at)))
 
 
 def _in_data(story: Story) -> list[tuple[str, int]]:
@@ -82,7 +84,7 @@ def _has_rows(story: Story, name: str) -> bool:
 
 def _rolled_back(story: Story, name: str, used: set[int]) -> Iterator[LogEnding]:
     logs, granted = story.logs, grants(story.logs, name)
-    for row in rows_about(logs, name, EventKind.timeout_rollback).tolist():
+    for row in logs.about(name, EventKind.timeout_rollback).tolist():
         at = int(logs.times[row])
         if row in used or at < 0:
             continue
@@ -150,7 +152,7 @@ def _is_refused(logs: LogStory, client: ClientInstance, row: int, at: int) -> bo
         when = failure.at if failure.at is not None else -1
         was_fatal = given <= when <= at and failure.category == "fatal"
         is_answer = at <= when <= at + REFUSED_WITHIN_MS and failure.row > row
-        fails = failure.call == "abortTransaction" or failure.category == "fatal" or is_refusal(failure)
+        fails = failure.call == "abortTransaction" or failure.category == "fatal" or failure.error in FENCED
         if was_fatal or (is_answer and fails):
             return True
     if _fails_namelessly(logs, client.source, at):
@@ -161,17 +163,20 @@ def _is_refused(logs: LogStory, client: ClientInstance, row: int, at: int) -> bo
 
 def _fails_namelessly(logs: LogStory, source: int, at: int) -> bool:
     """Whether an abort failed right after in a line that nobody can be given: of processes that share one file."""
-    known = logs.memo.get("nameless aborts")
-    if not isinstance(known, dict):
-        named = {row for client in logs.clients if client.transactional_id is not None for row in client.rows}
-        known = dict[int, list[int]]()
-        logs.memo["nameless aborts"] = known
-        for row in logs.of_kind(EventKind.failure).tolist():
-            trace = logs.trace(row)
-            calls = (*(trace.calls if trace is not None else ()), logs.string(row, "api"))
-            if row not in named and "abortTransaction" in calls:
-                known.setdefault(int(logs.events["source"][row]), []).append(int(logs.times[row]))
-    return any(at <= when <= at + REFUSED_WITHIN_MS for when in known.get(source, ()))
+    return any(at <= when <= at + REFUSED_WITHIN_MS for when in _nameless_failures(logs).get(source, ()))
+
+
+@once
+def _nameless_failures(logs: LogStory) -> dict[int, list[int]]:
+    """Times at which an abort failed in a line that nobody can be given, by source."""
+    named = {row for client in logs.clients if client.transactional_id is not None for row in client.rows}
+    found: dict[int, list[int]] = {}
+    for row in logs.of_kind(EventKind.failure).tolist():
+        trace = logs.trace(row)
+        calls = (*(trace.calls if trace is not None else ()), logs.string(row, "api"))
+        if row not in named and "abortTransaction" in calls:
+            found.setdefault(int(logs.events["source"][row]), []).append(int(logs.times[row]))
+    return found
 
 
 def _is_over(client: ClientInstance, at: int, ended: list[LogEnding]) -> bool:
@@ -188,7 +193,7 @@ def _is_over(client: ClientInstance, at: int, ended: list[LogEnding]) -> bool:
 def _refused(logs: LogStory, name: str, stretches: list[Down]) -> Iterator[LogEnding]:
     """Clients that were refused as too old, and no log says why: by how long their transaction had been open."""
     for client in logs.clients_of(name):
-        refusals = [failure for failure in client.failures if is_refusal(failure) and failure.at is not None]
+        refusals = [failure for failure in client.failures if failure.error in FENCED and failure.at is not None]
         if not refusals or refusals[0].at is None:
             continue
         first, at = refusals[0], refusals[0].at

@@ -14,6 +14,7 @@ from kafkatx.histories.logs.settings import Block, Effective, Origin, defaults_o
 from kafkatx.histories.logs.story import ClientInstance
 from kafkatx.histories.story import Story
 from kafkatx.terms.catalogue.loading import configs
+from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.frameworks import own_defaults
 from kafkatx.terms.topics import CONSUMER_OFFSETS
@@ -28,8 +29,6 @@ RETRYING = (
     EventKind.request_timed_out,
     EventKind.request_cancelled,
 )
-CONFIG_EXCEPTION = "ConfigException"
-TIMEOUT_REFUSED = ("InvalidTxnTimeoutException", "INVALID_TRANSACTION_TIMEOUT")
 MOST_CITED = 4
 
 
@@ -92,10 +91,10 @@ class Case:
         kinds_of = self.story.logs.events["kind"]
         return [row for client in self.clients for row in client.rows if int(kinds_of[row]) in wanted]
 
-    def failures(self, *names: str) -> list[int]:
-        """Lines that show one of these exceptions as the cause of a failure."""
+    def failures(self, error: ErrorCode) -> list[int]:
+        """Lines that show this error as the cause of a failure."""
         found = [failure for client in self.clients for failure in client.failures]
-        return [failure.row for failure in found if failure.exception.rpartition(".")[2] in names]
+        return [failure.row for failure in found if failure.error is error]
 
     def cited(self, rows: list[int]) -> tuple[Place, ...]:
         """Lines as places."""

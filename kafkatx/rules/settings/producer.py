@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kafkatx.histories.logs.settings import Effective
-from kafkatx.rules.settings.cases import CONFIG_EXCEPTION, TIMEOUT_REFUSED, Case, retries_at_abort
+from kafkatx.rules.settings.cases import Case, retries_at_abort
 from kafkatx.rules.settings.checks import Check, above, proposal
+from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.frameworks import STREAMS
 from kafkatx.terms.times import duration
@@ -41,9 +42,9 @@ def _refusals(case: Case) -> list[int]:
         row
         for row in logs.of_kind(EventKind.init_refused).tolist()
         if logs.string(row, "transactional_id") == case.transactional_id
-        and (logs.string(row, "error") or "").endswith(TIMEOUT_REFUSED)
+        and logs.error(row) is ErrorCode.INVALID_TRANSACTION_TIMEOUT
     ]
-    return [*case.failures(*TIMEOUT_REFUSED), *refused]
+    return [*case.failures(ErrorCode.INVALID_TRANSACTION_TIMEOUT), *refused]
 
 
 def _refused(case: Case) -> tuple[str, tuple[Place, ...]] | None:
@@ -59,7 +60,7 @@ def _fit_timeout(case: Case) -> tuple[Remedy, ...]:
 
 
 def _config_exception(case: Case) -> tuple[str, tuple[Place, ...]] | None:
-    rows = case.failures(CONFIG_EXCEPTION)
+    rows = case.failures(ErrorCode.CONFIG)
     return ("the client refused its configuration", case.cited(rows)) if rows else None
 
 

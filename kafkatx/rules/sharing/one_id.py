@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,6 +14,7 @@ from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.rules.finding import Finding
 from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of
 from kafkatx.rules.in_logs.clients import only, times_of
+from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.times import clock, duration
@@ -31,7 +31,6 @@ ROWS_TURNS = 3
 """The same where only rows tell of them."""
 TOO_SOON_MS = 1_000
 """No process dies, is noticed, starts and initialises within that time of its last activity."""
-REFUSED = re.compile(r"ProducerFenced|InvalidProducerEpoch|_FENCED\b|INVALID_PRODUCER_EPOCH|PRODUCER_FENCED")
 
 
 def is_frameworks(story: Story, transactional_id: str) -> bool:
@@ -141,7 +140,7 @@ def ids_of_rows(story: Story) -> Iterator[tuple[str, list[int]]]:
 def _is_crash_loop(story: Story, transactional_id: str, taken_over: int) -> bool:
     """Whether logs show one process (one log) that started as often as the id was taken over, and nobody refused."""
     lives = [client for client in story.logs.clients_of(transactional_id) if client.initialisations]
-    refused = any(REFUSED.search(failure.exception) for client in lives for failure in client.failures)
+    refused = any(failure.error in FENCED for client in lives for failure in client.failures)
     return len(lives) > taken_over and only(client.source for client in lives) is not None and not refused
 
 

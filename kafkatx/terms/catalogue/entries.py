@@ -20,7 +20,7 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorCode:
+class ProtocolError:
     """An error code of the protocol (`org.apache.kafka.common.protocol.Errors`).
 
     `reaction` is what a transactional Java producer makes of it: retried, abortable, fatal, ...
@@ -138,7 +138,7 @@ class State:
     source: str
 
 
-Named = ErrorCode | ClientException | Config | State
+Named = ProtocolError | ClientException | Config | State
 """Entries that have a name of their own; log templates are found by their text."""
 
 Entry = Named | LogTemplate

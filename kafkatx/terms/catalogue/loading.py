@@ -14,10 +14,10 @@ from kafkatx.terms.catalogue.entries import (
     KAFKA,
     ClientException,
     Config,
-    ErrorCode,
     EventTemplate,
     EventWords,
     LogTemplate,
+    ProtocolError,
     State,
     Stated,
 )
@@ -28,7 +28,7 @@ Row = dict[str, str]
 
 
 @cache
-def error_codes() -> tuple[ErrorCode, ...]:
+def error_codes() -> tuple[ProtocolError, ...]:
     """Return all error codes, by code; a code that was renamed has an entry a name."""
     return tuple(_error_code(row) for row in _rows("errors.tsv"))
 
@@ -96,8 +96,8 @@ def _rows(name: str) -> Iterator[Row]:
         yield dict(zip(columns, line.split("\t"), strict=True))
 
 
-def _error_code(row: Row) -> ErrorCode:
-    return ErrorCode(
+def _error_code(row: Row) -> ProtocolError:
+    return ProtocolError(
         code=int(row["code"]),
         name=row["name"],
         exceptions=_stated(row["exceptions"]),

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from kafkatx.terms.catalogue.entries import ClientException, Config, Entry, ErrorCode, Named, State, simple_name
+from kafkatx.terms.catalogue.entries import ClientException, Config, Entry, Named, ProtocolError, State, simple_name
 from kafkatx.terms.catalogue.loading import (
     broker_log_templates,
     client_exceptions,
@@ -36,13 +36,13 @@ def by_name(word: str) -> tuple[Named, ...]:
     return _index().get(word.strip().casefold(), ())
 
 
-def failures_in(line: str) -> tuple[ErrorCode | ClientException, ...]:
+def failures_in(line: str) -> tuple[ProtocolError | ClientException, ...]:
     """Return the error codes and exceptions that a line names somewhere, in the order of the line."""
-    found: dict[ErrorCode | ClientException, None] = {}
+    found: dict[ProtocolError | ClientException, None] = {}
     for word in dict.fromkeys(_WORD.findall(line)):
         name = word.rstrip(".$")
         entries = by_name(name) if len(name) <= LONGEST_NAME else ()
-        found.update((entry, None) for entry in entries if isinstance(entry, ErrorCode | ClientException))
+        found.update((entry, None) for entry in entries if isinstance(entry, ProtocolError | ClientException))
     return tuple(found)
 
 
@@ -101,7 +101,7 @@ def _template_words() -> dict[str, frozenset[str]]:
 
 def _keys(entry: Named) -> Iterator[str]:
     match entry:
-        case ErrorCode():
+        case ProtocolError():
             yield from (entry.name, str(entry.code))
             for exception in entry.exceptions:
                 yield from (exception.text, f"org.apache.kafka.common.errors.{exception.text}")
@@ -130,7 +130,7 @@ def _all() -> tuple[Entry, ...]:
 @cache
 def _own_words(entry: Entry) -> str:
     match entry:
-        case ErrorCode():
+        case ProtocolError():
             words = (entry.name, *(stated.text for stated in (*entry.exceptions, *entry.messages)))
         case ClientException():
             words = (*entry.exceptions, *entry.messages)
