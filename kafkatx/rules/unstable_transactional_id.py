@@ -26,7 +26,7 @@ from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Subject
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.rules.unstable_in_pages import PAGE_WORDS, found_in_pages
-from kafkatx.terms.random_ids import skeleton_of, with_ordinal
+from kafkatx.terms.catalogue.random_ids import skeleton_of, with_ordinal
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, actor, considered, remedy, step

@@ -24,9 +24,9 @@ def number_or_none(number: int) -> int | None:
     return number if number >= 0 else None
 
 
-def plural(count: int, noun: str) -> str:
-    """`1 record`, `2 records`."""
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+def plural(count: int, noun: str, many: str | None = None) -> str:
+    """`1 record`, `2 records`; `many` where it is not the noun with an s."""
+    return f"{count:,} {noun if count == 1 else many or f'{noun}s'}"
 
 
 def state_row(partition: int, offset: int, at: int, state: int, producer_id: int, epoch: int) -> Place:

@@ -177,7 +177,7 @@ def bare(exception: str) -> str:
 def as_json(facts: object) -> dict[str, Any]:
     """Return facts as plain data: times as ISO 8601, durations as `<name>_ms`, without places and worded parts."""
     found: dict[str, Any] = {}
-    for name, is_duration in _told(type(facts)):
+    for name, is_duration in _told(type(facts)):  # type: ignore[arg-type]
         found[f"{name}_ms" if is_duration else name] = _plain(getattr(facts, name))
     return found
 

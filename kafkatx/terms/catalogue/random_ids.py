@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kafkatx.terms.frameworks import UUID, recognise_id
+from kafkatx.terms.catalogue.frameworks import UUID, recognise_id
 from kafkatx.terms.verdicts import Verdict
 
 _RANDOM = re.compile(
