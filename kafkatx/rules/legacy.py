@@ -8,7 +8,6 @@ from typing import Any
 from kafkatx.rules.conditions import (
     by_settings,
     coordinator_of,
-    same_id,
     same_id_and_time,
     same_time,
 )
@@ -17,19 +16,19 @@ from kafkatx.terms.events import Side
 
 RANK = {
     "misconfiguration": 0,
-    **dict.fromkeys(("broker_unreachable", "producer_id_collision", "shared_producer", "unstable_transactional_id"), 1),
-    **dict.fromkeys(("coordinator_unavailable", "zombie_coordinator", "damaged_index"), 2),
+    **dict.fromkeys(("producer_id_collision", "shared_producer"), 1),
+    **dict.fromkeys(("zombie_coordinator", "damaged_index"), 2),
     **dict.fromkeys(
         (
-            "transaction_timed_out", "fenced_by_new_instance", "transactional_id_expired", "producer_state_expired",
-            "partition_verification_failed", "fenced_by_group_generation", "producer_epoch_exhausted", "sequence_gap",
+            "transaction_timed_out", "fenced_by_new_instance", "producer_state_expired",
+            "partition_verification_failed", "fenced_by_group_generation", "sequence_gap",
             "duplicate_sequence",
         ),
         3,
     ),
     **dict.fromkeys(
         (
-            "unresolved_sequence", "commit_outcome_unknown", "concurrent_transactions_storm",
+            "unresolved_sequence", "commit_outcome_unknown",
         ),
         4,
     ),
@@ -42,17 +41,11 @@ RANK = {
 _AFTER_AN_ERROR = ("transaction_timed_out", "fenced_by_new_instance", "transactional_id_expired", "unresolved_sequence")
 
 CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
-    "coordinator_unavailable": (("broker_unreachable", same_time),),
-    "transactional_id_expired": (("misconfiguration", by_settings("transactional.id.expiration.ms")),),
     "unresolved_sequence": (
         ("broker_unreachable", same_time),
         ("misconfiguration", by_settings("delivery.timeout.ms", "request.timeout.ms")),
     ),
     "commit_outcome_unknown": (("coordinator_unavailable", coordinator_of), ("broker_unreachable", same_time)),
-    "concurrent_transactions_storm": (
-        ("stuck_prepare", same_id),
-        ("coordinator_unavailable", coordinator_of),
-    ),
     "abort_after_fatal_error": tuple((rule, same_id_and_time) for rule in _AFTER_AN_ERROR),
     "silent_failure": (
         ("abort_after_fatal_error", same_id_and_time),
@@ -63,9 +56,7 @@ CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
 """What can cause a finding, each with the condition that must be visible."""
 BY_LOGS: dict[str, tuple[Side, ...]] = {
     "abort_after_fatal_error": (Side.client,),
-    "broker_unreachable": (Side.client, Side.broker),
     "commit_outcome_unknown": (Side.client,),
-    "coordinator_unavailable": (Side.client, Side.broker),
     "fenced_by_group_generation": (Side.client, Side.broker),
     "partition_verification_failed": (Side.client, Side.broker),
     "silent_failure": (Side.client,),

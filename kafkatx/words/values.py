@@ -126,12 +126,12 @@ class Names(tuple[str, ...]):
 
 
 class Joined(tuple[Value, ...]):
-    """Values in a row, joined by what stands behind the colon: `{names: and }` prints `orders-0 and orders-1`."""
+    """Values in a row, joined by what stands behind the colon: `{names: and }` is `a and b`; else by a comma."""
 
     __slots__ = ()
 
     def __format__(self, spec: str) -> str:
-        return spec.join(format(one, "") for one in self)
+        return (spec or ", ").join(format(one, "") for one in self)
 
 
 class Quoted(str):
