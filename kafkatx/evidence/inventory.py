@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.looking import Looker, LooksHere, size_of
 from kafkatx.evidence.text_items import text_items
 from kafkatx.formats import checkpoints, identity
 from kafkatx.formats.file_names import (
@@ -62,10 +64,11 @@ IGNORED_SUFFIXES = {
 }
 
 
-def inventory(paths: Iterable[str | Path], cut_texts: bool = True) -> list[Item]:
+def inventory(paths: Iterable[str | Path], cut_texts: bool = True, looker: Looker | None = None) -> list[Item]:
     """Every file under `paths`, in a stable order, each once; raises UsageError for a path that does not exist.
 
-    A text is the parts that tools wrote, unless `cut_texts` says that only files of brokers are wanted.
+    A text is the parts that tools wrote, which `looker` tells apart, unless `cut_texts` says that only files of brokers
+    are wanted.
     """
     items: dict[str, Item] = {}
     for root in places.admitted(paths):
@@ -74,8 +77,8 @@ def inventory(paths: Iterable[str | Path], cut_texts: bool = True) -> list[Item]
         for item in _items(root):
             for file in _opened_up(item):
                 items.setdefault(places.identity(file.path), file)
-    parts_of = _parts if cut_texts else _whole
-    found = [part for item in _without_swapped(items.values()) for part in parts_of(item)]
+    files = [*_without_swapped(items.values())]
+    found = _cut(files, looker or LooksHere()) if cut_texts else map(_whole, files)
     return sorted(found, key=lambda item: (item.path, item.part.position if item.part else -1))
 
 
@@ -112,18 +115,20 @@ def _opened_up(item: Item) -> Iterator[Item]:
             yield from _opened_up(_item(shown, item.root, is_data_directory))
 
 
-def _whole(item: Item) -> Iterator[Item]:
+def _whole(item: Item) -> Item:
     """A file as it is; a text is none of a broker's files."""
-    is_text_file = item.kind is Kind.TEXT and item.left_out is None
-    yield replace(item, left_out="text, which diagnose and history read") if is_text_file else item
+    return replace(item, left_out="text, which diagnose and history read") if _is_text(item) else item
 
 
-def _parts(item: Item) -> Iterator[Item]:
-    """A file as it is; a text as the parts that tools wrote."""
-    if item.kind is Kind.TEXT and item.left_out is None:
-        yield from text_items(item)
-    else:
-        yield item
+def _cut(files: list[Item], looker: Looker) -> Iterator[Item]:
+    """Files as they are; texts as the parts that tools wrote."""
+    yield from (item for item in files if not _is_text(item))
+    texts = [item for item in files if _is_text(item)]
+    yield from chain.from_iterable(looker.each(text_items, texts, size_of))
+
+
+def _is_text(item: Item) -> bool:
+    return item.kind is Kind.TEXT and item.left_out is None
 
 
 def _items(root: str) -> Iterator[Item]:

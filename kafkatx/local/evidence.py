@@ -108,7 +108,7 @@ class Evidence:
             "records": lambda: files.record_table(met(), verify, texts.printed_records),
             "transaction_states": lambda: files.state_table(met(), self._names_of),
             "transactions": lambda: stories.transaction_table(
-                build_stories(found.captures, verify_all=verify, progress=progress)
+                build_stories(found.captures, verify_all=verify, progress=progress, log=found.log)
             ),
             "aborted_transactions": lambda: beside.aborted_table(met()),
             "producer_states": lambda: beside.producer_table(met()),

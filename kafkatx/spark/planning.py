@@ -15,7 +15,7 @@ from typing import TypeVar
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.directories import LOGS, DataDirectory
 from kafkatx.evidence.item import Item, Kind
-from kafkatx.evidence.joining import Evidence
+from kafkatx.evidence.joining import JoinedEvidence
 from kafkatx.sources import places
 from kafkatx.sources.archives import SEPARATOR, STANDARD_INPUT
 from kafkatx.sources.stores import ways
@@ -74,12 +74,12 @@ def placed(paths: Iterable[str | Path]) -> list[str]:
     return [places.normal(path) for path in given]
 
 
-def opened_evidence(paths: Iterable[str | Path], captures: dict[str, str] | None) -> Evidence:
+def opened_evidence(paths: Iterable[str | Path], captures: dict[str, str] | None) -> JoinedEvidence:
     """Find the files and join them to captures; raises UsageError for a path that does not exist."""
     return open_evidence(placed(paths), captures)
 
 
-def files_of(request: Request, evidence: Evidence) -> list[Source]:
+def files_of(request: Request, evidence: JoinedEvidence) -> list[Source]:
     """The files that have rows of a table, each with no more than a task needs to know of its capture."""
     light, wanted = _Light(), request.wanted
     return [
@@ -98,7 +98,7 @@ def tasks_of(request: Request, files: Iterable[Source]) -> list[Task]:
     ]
 
 
-def tasks_of_settings(request: Request, evidence: Evidence) -> list[Task]:
+def tasks_of_settings(request: Request, evidence: JoinedEvidence) -> list[Task]:
     """Pack captures to tasks: what a setting means depends on all texts of its capture."""
     found = [replace(capture, directories=[], others=capture.texts(*OF_TEXTS)) for capture in evidence.captures]
     with_texts = [capture for capture in found if capture.others]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kafkatx.evidence.file_reading import snapshot_entries
+from kafkatx.evidence.log_reading import read_log
 from kafkatx.evidence.stretches import StretchReading
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.entries import PRODUCER
@@ -15,7 +16,6 @@ from kafkatx.segments.names import Names
 from kafkatx.stages.blocks import packed_states
 from kafkatx.stages.codec import encode
 from kafkatx.stages.facts import Fact, Rank
-from kafkatx.stages.logs import read_log
 from kafkatx.stages.tasks import LogOfCapture, Piece, SnapshotFile, StretchOfFile
 
 
@@ -37,7 +37,7 @@ def read(piece: Piece) -> Iterator[Fact]:
             found = encode((entries.astype(PRODUCER), damage))
             yield Fact(piece.capture, piece.number, Rank.SNAPSHOT, found, 0, piece.file)
         case LogOfCapture():
-            yield Fact(piece.capture, piece.number, Rank.LOG, encode(read_log(piece.item, piece.coverage)))
+            yield Fact(piece.capture, piece.number, Rank.LOG, encode(read_log(piece.item)))
 
 
 def _of_stretch(piece: StretchOfFile) -> Iterator[Fact]:

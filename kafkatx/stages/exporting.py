@@ -11,7 +11,7 @@ from typing import Any
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import coverage_of
 from kafkatx.evidence.item import Item, Kind
-from kafkatx.evidence.joining import Evidence
+from kafkatx.evidence.joining import JoinedEvidence
 from kafkatx.stages.codec import encode
 from kafkatx.stages.decoding import read
 from kafkatx.stages.export_folders import release
@@ -24,7 +24,7 @@ from kafkatx.stages.tasks import LogOfCapture, Piece, SnapshotFile, StretchOfFil
 Progress = Callable[[str, int], None]
 
 
-def fact_table(evidence: Evidence, verify_all: bool = False, progress: Progress | None = None) -> Iterator[Any]:
+def fact_table(evidence: JoinedEvidence, verify_all: bool = False, progress: Progress | None = None) -> Iterator[Any]:
     """Yield the facts of evidence as RecordBatches of FACTS, in no order.
 
     `progress` is called with the path and the size of a file before it is read.
@@ -32,7 +32,7 @@ def fact_table(evidence: Evidence, verify_all: bool = False, progress: Progress 
     return record_batches(_facts(evidence, verify_all, progress or (lambda path, size: None)))
 
 
-def _facts(evidence: Evidence, verify_all: bool, progress: Progress) -> Iterator[Fact]:
+def _facts(evidence: JoinedEvidence, verify_all: bool, progress: Progress) -> Iterator[Fact]:
     others = [coverage_of(None, item, None) for item in evidence.others]
     head = Head(release(), LAYOUT, len(evidence.captures), verify_all, others)
     yield Fact(NO_CAPTURE, OF_CAPTURE, Rank.PLAN, encode(head))

@@ -21,6 +21,7 @@ from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.directories import DataDirectory
 from kafkatx.evidence.file_reading import Ending, FileReading, Glance
 from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.log_reading import FileFacts
 from kafkatx.evidence.plans import LogFile, PartitionPlan
 from kafkatx.evidence.reach import FileReach
 from kafkatx.evidence.stretches import Told
@@ -30,7 +31,6 @@ from kafkatx.rules.finding import NotCheckable
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.entries import PRODUCER
 from kafkatx.segments.resync import Fit
-from kafkatx.stages.logs import FileFacts
 from kafkatx.stages.placed import PLACED
 from kafkatx.terms.errors import UsageError
 from kafkatx.terms.events import Level, Side

@@ -10,12 +10,13 @@ from itertools import groupby
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import Coverage
+from kafkatx.evidence.log_reading import FileFacts
 from kafkatx.stages.blocks import unpacked
 from kafkatx.stages.codec import decode
 from kafkatx.stages.fact_types import FactsError
 from kafkatx.stages.facts import Fact, Rank
 from kafkatx.stages.joining import Joined
-from kafkatx.stages.logs import FileFacts, united_logs
+from kafkatx.stages.logs import united_logs
 from kafkatx.stages.partitions import PartitionStory
 from kafkatx.stages.stories import CaptureStory, Telling, told
 from kafkatx.text.logs.strings import CODE_COLUMNS
@@ -49,7 +50,7 @@ def _story(facts: Iterator[Fact], telling: Telling, is_joined: bool) -> CaptureS
             elif fact.rank is Rank.JOINED:
                 parts.append(unpacked(fact.payload))
             elif fact.rank is not Rank.INTERVALS:
-                read = _checked(decode(fact.payload, FileFacts))
+                read = _checked(decode(fact.payload, FileFacts)).within(capture)
                 covered.append(read.coverage)
                 yield read
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafkatx.evidence.captures import Capture
@@ -11,14 +11,16 @@ from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.directories import Partition, data_directories
 from kafkatx.evidence.inventory import inventory
 from kafkatx.evidence.item import Item, Kind
-from kafkatx.evidence.joining import Evidence, evidence
+from kafkatx.evidence.joining import JoinedEvidence, evidence
+from kafkatx.evidence.log_reading import read_log
+from kafkatx.evidence.looking import Looker, LooksHere
 from kafkatx.evidence.marks import named_partitions
 from kafkatx.evidence.plans import PartitionPlan, partition_plans
 from kafkatx.histories.story import CaptureFacts, StateHorizon, Story, tell
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.stages.joining import Joined, whole
-from kafkatx.stages.logs import newest_time, read_logs
+from kafkatx.stages.logs import Read, newest_time, read_logs
 from kafkatx.stages.naming import named_alike
 from kafkatx.stages.partitions import PartitionStory, fold
 from kafkatx.terms.topics import TRANSACTION_STATE
@@ -45,9 +47,17 @@ class CaptureStory:
     segments: dict[Partition, list[Item]]
 
 
-def open_evidence(paths: Iterable[str | Path], forced: dict[str, str] | None = None) -> Evidence:
+def open_evidence(paths: Iterable[str | Path], forced: dict[str, str] | None = None) -> JoinedEvidence:
     """Find what lies under the paths and join it to captures; raises UsageError for a path that does not exist."""
-    return evidence(data_directories(inventory(paths)), forced)
+    here = LooksHere()
+    return replace(joined_evidence(paths, forced, here), log=here.log)
+
+
+def joined_evidence(
+    paths: Iterable[str | Path], forced: dict[str, str] | None = None, looker: Looker | None = None
+) -> JoinedEvidence:
+    """Do the same with all that has to be looked into looked into by `looker`."""
+    return evidence(data_directories(inventory(paths, looker=looker)), forced, looker)
 
 
 def open_captures(paths: Iterable[str | Path], forced: dict[str, str] | None = None) -> list[Capture]:
@@ -67,8 +77,9 @@ def build_stories(
     progress: Progress | None = None,
     release: tuple[int, ...] = (),
     log_zone_ms: int | None = None,
+    log: Read = read_log,
 ) -> Iterable[CaptureStory]:
-    """Read the captures one after the other.
+    """Read the captures one after the other, their logs by `log`.
 
     `release` is that of the brokers, where somebody knows it; `log_zone_ms` what is to be taken from the times of logs
     that name no zone, None to estimate it.
@@ -76,7 +87,7 @@ def build_stories(
     tick, telling = progress or (lambda path, size: None), Telling(as_of, release, log_zone_ms)
     for capture in found:
         partitions = [fold(_announced(plan, tick)) for plan in partition_plans(capture, verify_all)]
-        yield told(capture, partitions, *read_logs(capture, tick), telling)
+        yield told(capture, partitions, *read_logs(capture, tick, log), telling)
 
 
 def _announced(plan: PartitionPlan, tick: Progress) -> PartitionPlan:

@@ -14,7 +14,7 @@ from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.directories import LOGS, DataDirectory
 from kafkatx.evidence.file_reading import offset_limits
 from kafkatx.evidence.item import Item, Kind
-from kafkatx.evidence.joining import Evidence
+from kafkatx.evidence.joining import JoinedEvidence
 from kafkatx.evidence.text_walk import TextWalk
 from kafkatx.kernels.batches import CHECK_ALL, CHECK_CONTROL
 from kafkatx.kernels.packing import pack_ranges
@@ -138,7 +138,7 @@ class Source:
         return self.is_snapshot_of_metadata or (self.is_log and self.item.topic == CLUSTER_METADATA)
 
 
-def sources(evidence: Evidence) -> Iterator[Source]:
+def sources(evidence: JoinedEvidence) -> Iterator[Source]:
     """Yield every file of the evidence, capture by capture."""
     for capture in evidence.captures:
         for directory in capture.directories:

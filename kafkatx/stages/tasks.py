@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kafkatx.evidence.captures import Capture
-from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.plans import PartitionPlan, partition_plans
@@ -46,12 +45,11 @@ class SnapshotFile:
 
 @dataclass(frozen=True, slots=True)
 class LogOfCapture:
-    """A log or a file of settings, to be read; `coverage` is begun."""
+    """A log or a file of settings, to be read."""
 
     capture: int
     number: int
     item: Item
-    coverage: Coverage
 
 
 Piece = Fact | StretchOfFile | SnapshotFile | LogOfCapture
@@ -89,7 +87,7 @@ def pieces(
         for item in (item for items in capture.entries(Kind.SNAPSHOT).values() for item in items):
             yield SnapshotFile(at, *numbers[item.key], item)
         for item in log_items(capture):
-            yield LogOfCapture(at, numbers[item.key][0], item, coverage_of(capture, item, None))
+            yield LogOfCapture(at, numbers[item.key][0], item)
 
 
 def numbering(capture: Capture) -> dict[str, tuple[int, int]]:

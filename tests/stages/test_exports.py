@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kafkatx.evidence.coverage import Coverage
+from kafkatx.evidence.log_reading import FileFacts
 from kafkatx.evidence.stretches import NO_END, Told
 from kafkatx.kernels.rows import EVENT
 from kafkatx.local.diagnosis import diagnose
@@ -19,7 +20,6 @@ from kafkatx.stages.codec import encode
 from kafkatx.stages.exporting import fact_table
 from kafkatx.stages.fact_types import Head
 from kafkatx.stages.facts import LARGEST_PIECE, Rank
-from kafkatx.stages.logs import FileFacts
 from kafkatx.stages.stories import open_evidence
 from kafkatx.terms.errors import KafkatxError, UsageError
 from kafkatx.text.events import LogFacts
