@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kafkatx.stages.fact_types import ENUMS, FIELDS, OBJECTS, ROWS, FactsError, FieldsOf, fits, row_type
+from kafkatx.stages.fact_types import ENUMS, FIELDS, OBJECTS, ROWS, FieldsOf, fits, row_type
+from kafkatx.stages.facts import FactsError
 
 LARGEST = 1 << 30
 """Bytes of a fact before it is compressed: more is no fact of ours."""

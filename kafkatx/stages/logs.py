@@ -11,7 +11,9 @@ from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.log_reading import FileFacts, read_log
+from kafkatx.stages.facts import FactsError
 from kafkatx.text.events import LogFacts
+from kafkatx.text.logs.strings import CODE_COLUMNS
 from kafkatx.text.logs.union import LogUnion
 
 Progress = Callable[[str, int], None]
@@ -50,6 +52,17 @@ def united_logs(parts: Iterable[FileFacts]) -> LogFacts:
     for part in parts:
         union.add(part.facts)
     return union.facts()
+
+
+def checked(read: FileFacts) -> FileFacts:
+    """Facts of a log whose numbers are those of its own strings, traces and sources; raises FactsError for others."""
+    facts = read.facts
+    limits = {**dict.fromkeys(CODE_COLUMNS, len(facts.strings)), "trace_code": len(facts.traces)}
+    for name, limit in {**limits, "source": len(facts.sources)}.items():
+        codes, lowest = facts.events[name], 0 if name == "source" else -1
+        if len(codes) and not lowest <= int(codes.min()) <= int(codes.max()) < limit:
+            raise FactsError(f"not a fact: {name} is none of {limit}")
+    return read
 
 
 def newest_time(facts: LogFacts) -> int:
