@@ -71,8 +71,18 @@ def sketch_of(printed: list[Item]) -> Sketch:
     return sketch
 
 
-def printed_logs(directory: DataDirectory) -> list[Item]:
-    """The logs that a directory holds as text."""
+Sketches = dict[str, Sketch]
+"""What directories hold as text, by their paths; none of those that hold no log as text."""
+
+
+def sketches_of(directories: list[DataDirectory], looker: Looker) -> Sketches:
+    """Look at the printed logs of directories."""
+    printed = {directory.path: logs for directory in directories if (logs := _printed_logs(directory))}
+    found = looker.each(sketch_of, [*printed.values()], lambda items: sum(item.size for item in items))
+    return dict(zip(printed, found, strict=True))
+
+
+def _printed_logs(directory: DataDirectory) -> list[Item]:
     return [item for item in directory.items if item.part and item.kind in LOGS and item.folder and not item.left_out]
 
 
@@ -165,12 +175,13 @@ def ids_of_states(item: Item) -> set[str]:
 
 def ids_in_logs(items: Iterable[Item], looker: Looker) -> set[str]:
     """Transactional.ids that logs and settings name."""
-    return set().union(*looker.ids(logs_among(items)))
+    logs = [item for item in items if item.part and item.kind in (Kind.TEXT_LOG, Kind.SETTINGS)]
+    return set().union(*looker.ids(logs))
 
 
-def logs_among(items: Iterable[Item]) -> list[Item]:
-    """Logs and files of settings."""
-    return [item for item in items if item.part and item.kind in (Kind.TEXT_LOG, Kind.SETTINGS)]
+def prepare_ids(directories: list[DataDirectory], looker: Looker) -> None:
+    """Read the logs of directories together whose ids will be asked for."""
+    ids_in_logs((item for directory in directories for item in directory.items), looker)
 
 
 def digest(items: list[Item], looker: Looker) -> str:

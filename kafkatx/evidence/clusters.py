@@ -93,27 +93,26 @@ def _join_replicas(used: list[DataDirectory], groups: _Groups, looker: Looker) -
 
     Returns the batches sampled of each: none where every directory has a cluster.id.
     """
-    samples: list[set[BatchKey]] = [set() for _ in used]
     nameless = [number for number, directory in enumerate(used) if not directory.cluster_id and directory.partitions]
-    if not nameless:
-        return samples
-    wanted = set().union(*(used[number].partitions for number in nameless))
-    segments = [
-        (number, item)
-        for number, directory in enumerate(used)
-        if len(used) > 1 or number in nameless
-        for item in directory.items
-        if _is_sampled(item, wanted)
-    ]
-    for (number, _), keys in zip(
-        segments, looker.each(first_batches, [item for _, item in segments], _bytes_sampled), strict=True
-    ):
-        samples[number] |= keys
+    wanted = set[Partition]().union(*(used[number].partitions for number in nameless))
+    samples = _samples(used, [*range(len(used))] if len(used) > 1 else nameless, wanted, looker)
     owner: dict[BatchKey, int] = {}
     for number, keys in enumerate(samples):
         for key in keys:
             groups.join(number, owner.setdefault(key, number))
     return samples
+
+
+def _samples(
+    used: list[DataDirectory], numbers: list[int], wanted: set[Partition], looker: Looker
+) -> list[set[BatchKey]]:
+    """The first batches of the wanted partitions' segments in some of the directories, by directory."""
+    found: list[set[BatchKey]] = [set() for _ in used]
+    segments = [(number, item) for number in numbers for item in used[number].items if _is_sampled(item, wanted)]
+    keys = looker.each(first_batches, [item for _, item in segments], _bytes_sampled)
+    for (number, _), of_segment in zip(segments, keys, strict=True):
+        found[number] |= of_segment
+    return found
 
 
 def _join_others(used: list[DataDirectory], groups: _Groups) -> None:

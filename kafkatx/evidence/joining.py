@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 from kafkatx.evidence.belonging import (
     Sketch,
+    Sketches,
     contradicts_segments,
     digest,
     ids_in_logs,
     ids_in_states,
-    logs_among,
-    printed_logs,
-    sketch_of,
+    prepare_ids,
+    sketches_of,
 )
 from kafkatx.evidence.captures import Capture, common_depth, forced_name, named
 from kafkatx.evidence.clusters import captures
@@ -50,35 +50,32 @@ def evidence(
     """
     given, looker = list(directories), looker or LooksHere()
     forced = {places.shown(path): name for path, name in (forced or {}).items()}
-    printed, strangers = [one for one in given if one.is_printed], [one for one in given if not one.is_of_broker]
     found = captures((one for one in given if one.is_of_broker and not one.is_printed), forced, looker)
-    sketches = _sketches(given, looker)
-    owners = Owners(found, forced, looker)
-    loose = [one for one in printed if not owners.take_printed(one, sketches)]
-    found = named([*found, *_captures_of_printed(loose, sketches, forced, looker)])
-    owners, alone = Owners(found, forced, looker), list[DataDirectory]()
+    found = _with_printed(Owners(found, forced, looker), given)
+    alone = _without_owners(Owners(found, forced, looker), [one for one in given if not one.is_of_broker])
+    used, rest = _divided(alone)
+    of_logs = _captures_of_logs(used, forced, looker)
+    return JoinedEvidence(named([*found, *of_logs]), [item for directory in rest for item in directory.items])
+
+
+def _with_printed(owners: Owners, given: list[DataDirectory]) -> list[Capture]:
+    """Captures with what tools printed: it joins one, or is one itself."""
+    sketches = sketches_of(given, owners.looker)
+    loose = [one for one in given if one.is_printed and not owners.take_printed(one, sketches)]
+    return named([*owners.captures, *_captures_of_printed(loose, sketches, owners.forced, owners.looker)])
+
+
+def _without_owners(owners: Owners, strangers: list[DataDirectory]) -> list[DataDirectory]:
+    """Hand directories of logs and settings to the captures that they belong to; the others are returned."""
     owners.prepare(strangers)
+    alone: list[DataDirectory] = []
     for directory in strangers:
         owner = owners.of(directory)
         if owner is None:
             alone.append(directory)
         else:
             owner.others.extend(directory.items)
-    of_logs, rest = _captures_of_logs(alone, forced, looker)
-    return JoinedEvidence(named([*found, *of_logs]), [item for directory in rest for item in directory.items])
-
-
-Sketches = dict[str, Sketch]
-"""What directories hold as text, by their paths."""
-
-
-def _sketches(directories: list[DataDirectory], looker: Looker) -> Sketches:
-    logs = {directory.path: found for directory in directories if (found := printed_logs(directory))}
-    return dict(zip(logs, looker.each(sketch_of, [*logs.values()], _bytes_of_all), strict=True))
-
-
-def _bytes_of_all(items: list[Item]) -> int:
-    return sum(item.size for item in items)
+    return alone
 
 
 @dataclass(slots=True)
@@ -96,8 +93,7 @@ class Owners:
     def prepare(self, strangers: list[DataDirectory]) -> None:
         """Read the logs of strangers together where their ids will be looked at."""
         if len(self.captures) > 1:
-            asked = [one for one in strangers if forced_name(one, self.forced) is None]
-            self.looker.ids(logs_among(item for one in asked for item in one.items))
+            prepare_ids([one for one in strangers if forced_name(one, self.forced) is None], self.looker)
 
     def of(self, stranger: DataDirectory) -> Capture | None:
         """The capture that a directory of logs or settings belongs to, None where nothing says."""
@@ -191,14 +187,16 @@ def _printed_capture(name: str | None, members: list[DataDirectory], sketch: Ske
     return Capture(name or "", None, fingerprint, why, members)
 
 
-def _captures_of_logs(
-    strangers: list[DataDirectory], forced: dict[str, str], looker: Looker
-) -> tuple[list[Capture], list[DataDirectory]]:
-    """Logs and settings without any data: those whose paths were given side by side, or that share ids, are one.
+def _divided(directories: list[DataDirectory]) -> tuple[list[DataDirectory], list[DataDirectory]]:
+    """Those that hold something that is used, and the others."""
+    kinds: tuple[list[DataDirectory], list[DataDirectory]] = [], []
+    for directory in directories:
+        kinds[all(item.left_out for item in directory.items)].append(directory)
+    return kinds
 
-    Returns the captures and the directories that hold neither.
-    """
-    used = [directory for directory in strangers if not all(item.left_out for item in directory.items)]
+
+def _captures_of_logs(used: list[DataDirectory], forced: dict[str, str], looker: Looker) -> list[Capture]:
+    """Logs and settings without any data: those whose paths were given side by side, or that share ids, are one."""
     groups: list[_LogGroup] = []
     for directory, ids in zip(used, _ids_of_each(used, looker), strict=True):
         group = _LogGroup(forced_name(directory, forced), _places(directory), ids, [*directory.items])
@@ -206,18 +204,17 @@ def _captures_of_logs(
         for other in joined:
             group.unite(other)
         groups = [*(other for other in groups if other not in joined), group]
-    found = [
+    return [
         Capture(group.name or "", None, digest(group.items, looker), "logs: a place of their own", others=group.items)
         for group in groups
     ]
-    return found, [directory for directory in strangers if all(item.left_out for item in directory.items)]
 
 
 def _ids_of_each(directories: list[DataDirectory], looker: Looker) -> list[set[str]]:
     """The ids that the logs of each directory name; of a single one nobody asks."""
     if len(directories) < 2:
         return [set() for _ in directories]
-    looker.ids(logs_among(item for directory in directories for item in directory.items))
+    prepare_ids(directories, looker)
     return [ids_in_logs(directory.items, looker) for directory in directories]
 
 

@@ -40,6 +40,7 @@ class LooksHere:
 
     _ids: dict[str, frozenset[str]] = field(default_factory=dict)
     _kept: dict[str, FileFacts] = field(default_factory=dict)
+    _held: int = 0
 
     def each(self, look: Callable[[T], R], values: Sequence[T], size: Callable[[T], int]) -> Iterable[R]:
         """Return an iterator that looks."""
@@ -52,12 +53,16 @@ class LooksHere:
     def log(self, item: Item) -> FileFacts:
         """Hand over what was read of a log, which is not kept any longer; read it where nothing was."""
         kept = self._kept.pop(item.key, None)
-        return read_log(item) if kept is None else kept
+        if kept is None:
+            return read_log(item)
+        self._held -= kept.facts.events.nbytes
+        return kept
 
     def _learned(self, item: Item) -> frozenset[str]:
         read = read_log(item)
-        if sum(one.facts.events.nbytes for one in self._kept.values()) + read.facts.events.nbytes <= MOST_KEPT:
+        if self._held + read.facts.events.nbytes <= MOST_KEPT:
             self._kept[item.key] = read
+            self._held += read.facts.events.nbytes
         return self._ids.setdefault(item.key, read.ids())
 
 

@@ -6,7 +6,7 @@ those who read check it (stages/fact_batches.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from kafkatx.stages.decoding import facts_of_task
 from kafkatx.stages.exports import Export
 from kafkatx.stages.fact_batches import DDL, ORDER, ORDER_OF_CAPTURES, facts_of, record_batches
 from kafkatx.stages.fact_files import loaded
+from kafkatx.stages.facts import CaptureFact
 from kafkatx.stages.folding import Again, folded
 from kafkatx.stages.joining import joined_partitions
 from kafkatx.stages.tasks import places_of_logs, tasks
@@ -35,12 +36,9 @@ def _loaded(batches: Iterator[Any]) -> Iterator[Any]:
     return (rows for _, group in values_of(batches) for rows in loaded(group))
 
 
-def _folded(batches: Iterator[Any], again: Again | None) -> Iterator[Any]:
-    return record_batches(folded(facts_of(batches), again))
-
-
-def _joined(batches: Iterator[Any]) -> Iterator[Any]:
-    return record_batches(joined_partitions(facts_of(batches)))
+def _between(batches: Iterator[Any], step: Callable[[Iterable[CaptureFact]], Iterator[CaptureFact]]) -> Iterator[Any]:
+    """A step between facts, whose rows come in order."""
+    return record_batches(step(facts_of(batches)))
 
 
 def captures_on(
@@ -57,7 +55,7 @@ def captures_on(
     `read` has what was read of logs to join them; the others are read by the tasks.
     """
     known = read or LooksInTasks(spark)
-    todo = [*tasks(captures, verify_all, stretch_bytes, _width(spark), known.has_read)]
+    todo = [*tasks(captures, verify_all, stretch_bytes, _width(spark), known.has_read)] or [[]]
     facts = spread(spark, todo).mapInArrow(InWorker(_decoded), DDL)
     for of_logs in known.facts(places_of_logs(captures)):
         facts = facts.unionByName(of_logs)
@@ -79,9 +77,9 @@ def _judged(
 ) -> DataFrame:
     """What comes of the facts of stage one; `again` says how stretches of files are read again, None that none is."""
     by_partition = facts.repartition(width, "capture", "number").sortWithinPartitions(*ORDER)
-    told = by_partition.mapInArrow(InWorker(partial(_folded, again=again)), DDL)
+    told = by_partition.mapInArrow(InWorker(partial(_between, step=partial(folded, again=again))), DDL)
     at_partition = told.repartition(width, "capture", "number").sortWithinPartitions(*ORDER)
-    joined = at_partition.mapInArrow(InWorker(_joined), DDL)
+    joined = at_partition.mapInArrow(InWorker(partial(_between, step=joined_partitions)), DDL)
     by_capture = joined.repartition(min(width, max(captures, 1)), "capture").sortWithinPartitions(*ORDER_OF_CAPTURES)
     return by_capture.mapInArrow(InWorker(judge), schema)
 

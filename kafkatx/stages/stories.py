@@ -153,27 +153,29 @@ class _Gathered:
     def told(self, telling: Telling) -> CaptureStory:
         """Join and tell."""
         partitions, capture = self.partitions, self.capture
-        names = common_names(partitions)
-        rename(partitions, names)
-        states = {part.key[1]: part.state_horizon for part in partitions if part.state_horizon is not None}
-        story = tell(
-            capture_facts(capture, self._end(telling.as_of), telling.release),
-            names.labels,
-            [part.history for part in partitions if part.history is not None],
-            [part.spans for part in partitions if part.spans is not None],
-            {part.horizon.partition_code: part.horizon for part in partitions if part.horizon is not None},
-            {**states, **missing_states(capture, states)},
-            self.logs,
-            telling.log_zone_ms,
-            whole(self.parts, partitions, names.labels) if self.parts else None,
-        )
         return CaptureStory(
             capture,
-            story,
+            self._story(telling),
             whole_coverage(capture, [entry for part in partitions for entry in part.coverage] + self.covered),
             [entry for part in partitions for entry in part.damage],
             [(part.key[0], path, part.key[1], row) for part in partitions for path, row in part.diverged],
             {part.key: part.items for part in partitions},
+        )
+
+    def _story(self, telling: Telling) -> Story:
+        partitions, names = self.partitions, common_names(self.partitions)
+        rename(partitions, names)
+        states = {part.key[1]: part.state_horizon for part in partitions if part.state_horizon is not None}
+        return tell(
+            capture_facts(self.capture, self._end(telling.as_of), telling.release),
+            names.labels,
+            [part.history for part in partitions if part.history is not None],
+            [part.spans for part in partitions if part.spans is not None],
+            {part.horizon.partition_code: part.horizon for part in partitions if part.horizon is not None},
+            {**states, **missing_states(self.capture, states)},
+            self.logs,
+            telling.log_zone_ms,
+            whole(self.parts, partitions, names.labels) if self.parts else None,
         )
 
     def _end(self, as_of: int | None) -> int:
