@@ -20,7 +20,7 @@ from kafkatx.histories.items import TRANSACTION
 from kafkatx.histories.location import Location, Locations, RecordFacts, StateFacts
 from kafkatx.histories.story import Horizon, Story
 from kafkatx.histories.timeline import book_of
-from kafkatx.histories.visibility import Sight, span_at, visibility
+from kafkatx.histories.visibility import Sight, Visibility, span_at, visibility
 from kafkatx.local.batch_at import MAGIC, Held, batch_at, batch_facts, record_at, unlisted_in
 from kafkatx.local.state_row import state_row
 from kafkatx.stages.logs import Read
@@ -160,10 +160,9 @@ class _Place:
         """Put together what the files and the story say."""
         held = batch_at(self.items, self.offset)
         record = self._record(held)
-        row = held.row if held.row is not None and (record is not None or held.row["magic"] == MAGIC) else None
-        unreadable = row is not None and record is None and (bool(held.problems) or held.is_printed)
-        seen = visibility(self.story, self.horizon, self.offset, row, record is not None or unreadable)
-        holder = None if seen.holder is None else self.book.teller.leftover(seen.holder)
+        row = _row_of(held, record)
+        seen = visibility(self.story, self.horizon, self.offset, row, _is_there(held, row, record))
+        holder, holder_name = self._holder(seen)
         decoded = state_row(record) if record is not None and self.key[0] == TRANSACTION_STATE else None
         name, transaction, leftover = self._writer(row, decoded)
         return Location(
@@ -184,12 +183,19 @@ class _Place:
             leftover=leftover,
             visibility=seen,
             holder=holder,
-            holder_name=None if holder is None else self._name(holder.producer_id),
+            holder_name=holder_name,
             before=held.before,
             behind=held.behind,
             unlisted_in=self._unlisted_in(seen.marker_offset) if seen.sight is Sight.aborted else (),
             problems=tuple(held.problems),
         )
+
+    def _holder(self, seen: Visibility) -> tuple[Leftover | None, str | None]:
+        """The transaction that readers wait for, and whose it is."""
+        if seen.holder is None:
+            return None, None
+        holder = self.book.teller.leftover(seen.holder)
+        return holder, self._name(holder.producer_id)
 
     def _record(self, held: Held) -> RecordFacts | None:
         """The record, with its payload only where it is needed to decode it or asked for."""
@@ -270,3 +276,13 @@ class _Place:
             highest_epoch_producer=-1,
             highest_epoch_offset=-1,
         )
+
+
+def _row_of(held: Held, record: RecordFacts | None) -> Array | None:
+    """The batch to tell of: an old one only where the record was found in it."""
+    return held.row if held.row is not None and (record is not None or held.row["magic"] == MAGIC) else None
+
+
+def _is_there(held: Held, row: Array | None, record: RecordFacts | None) -> bool:
+    """Whether the record is there; one that can't be read is."""
+    return record is not None or (row is not None and (bool(held.problems) or held.is_printed))

@@ -16,6 +16,7 @@ from kafkatx.segments.entries import PRODUCER
 from kafkatx.segments.names import Names
 from kafkatx.stages.blocks import states_of
 from kafkatx.stages.facts import CaptureFact, Rank
+from kafkatx.stages.logs import Read
 from kafkatx.stages.tasks import LogOfCapture, Piece, SnapshotFile, StretchOfFile
 
 
@@ -25,8 +26,8 @@ def facts_of_task(pieces: Iterable[Piece]) -> Iterator[CaptureFact]:
         yield from read(piece)
 
 
-def read(piece: Piece) -> Iterator[CaptureFact]:
-    """Read a piece; yields its facts."""
+def read(piece: Piece, log: Read = read_log) -> Iterator[CaptureFact]:
+    """Read a piece, a log by `log`; yields its facts."""
     match piece:
         case CaptureFact():
             yield piece
@@ -37,7 +38,7 @@ def read(piece: Piece) -> Iterator[CaptureFact]:
             found = entries.astype(PRODUCER), damage
             yield CaptureFact(piece.capture, piece.number, Rank.SNAPSHOT, found, 0, piece.file)
         case LogOfCapture():
-            yield CaptureFact(piece.capture, piece.number, Rank.LOG, read_log(piece.item))
+            yield CaptureFact(piece.capture, piece.number, Rank.LOG, log(piece.item))
 
 
 def _of_stretch(piece: StretchOfFile) -> Iterator[CaptureFact]:

@@ -40,7 +40,7 @@ def _facts(evidence: JoinedEvidence, verify_all: bool, progress: Progress) -> It
         item = _item(piece)
         if item is not None:
             progress(item.path, item.size)
-        yield from read(piece)
+        yield from read(piece, evidence.log)
     for number, capture in enumerate(evidence.captures):
         yield from _read_at_last(number, capture)
 

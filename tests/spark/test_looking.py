@@ -10,6 +10,7 @@ from kafkatx.outputs.diagnosis_json import document
 from kafkatx.spark.diagnosis import diagnose as diagnose_on
 from kafkatx.spark.looking import looks_in_tasks
 from kafkatx.spark.reading import read
+from kafkatx.stages.logs import log_items
 from kafkatx.stages.stories import joined_evidence
 from tests.evidence import FIXTURES, fixtures
 
@@ -48,7 +49,8 @@ def test_tables_are_planned_without_reading_texts(spark, driver_reads_nothing):
 def test_what_was_read_of_logs_is_kept_until_it_is_forgotten(spark):
     with looks_in_tasks(spark) as looker:
         found = joined_evidence(CASES, None, looker)
-        logs = [item for capture in found.captures for item in capture.others]
+        logs = [item for capture in found.captures for item in log_items(capture)]
+        assert len(logs) > 2
         assert all(map(looker.has_read, logs))
         assert looker.ids(logs) == looking.LooksHere().ids(logs)
     assert not any(map(looker.has_read, logs))
