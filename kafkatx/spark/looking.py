@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
+PLACES = pa.schema([(name, pa.int32()) for name in ("read", "capture", "number")])
+"""Leads from the numbers that logs were read by to those of their captures and of themselves."""
+
 
 @dataclass(slots=True)
 class LooksInTasks:
@@ -72,10 +75,7 @@ class LooksInTasks:
 
     def _placed(self, frame: DataFrame, logs: list[Item], places: dict[str, tuple[int, int]]) -> DataFrame:
         known = [(number, *places[item.key]) for number, item in enumerate(logs) if item.key in places]
-        columns = [pa.array(column, pa.int32()) for column in zip(*known, strict=True)] or [
-            pa.array([], pa.int32())
-        ] * 3
-        table = pa.table(dict(zip(("read", "capture", "number"), columns, strict=True)))
+        table = pa.Table.from_pylist([dict(zip(PLACES.names, one, strict=True)) for one in known], PLACES)
         read = frame.drop("capture").withColumnRenamed("number", "read")
         return read.join(self.spark.createDataFrame(table).hint("broadcast"), "read").select(*FACTS.names)
 
