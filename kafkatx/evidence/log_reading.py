@@ -19,7 +19,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Side
 from kafkatx.text.events import LogFacts, LogSource
 from kafkatx.text.lines import lines
-from kafkatx.text.pages.part import Part
+from kafkatx.text.pages.part import TextPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def read_log(item: Item) -> FileFacts:
     return FileFacts(facts, entry)
 
 
-def _read(file: OpenFile, item: Item, part: Part, entry: Coverage) -> LogFacts:
+def _read(file: OpenFile, item: Item, part: TextPart, entry: Coverage) -> LogFacts:
     if item.kind is Kind.SETTINGS:
         from kafkatx.text.settings.files import settings_of_file
 

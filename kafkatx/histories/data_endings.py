@@ -12,18 +12,19 @@ the coordinator's line of a rollback, two living instances closer together than 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.endings import EndedBy, Reason
+from kafkatx.histories.endings import EndedBy, Endings, Protocol, Reason
 from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.ends import Ends, name_codes
-from kafkatx.histories.logs.hearing import Witnesses, nobody
+from kafkatx.histories.logs.hearing import Witnesses
 from kafkatx.histories.logs.story import ClientInstance
 from kafkatx.histories.logs.witnesses import witnesses
 from kafkatx.histories.story import Story
+from kafkatx.histories.transaction_ends import TransactionEnds, with_data
 from kafkatx.kernels.spans import OVER_GAP
 from kafkatx.kernels.transactions import COMPLETE_COMMIT, EMPTY
 from kafkatx.terms.clocks import (
@@ -39,48 +40,28 @@ from kafkatx.terms.verdicts import Verdict
 ABORT, COMMIT = 0, 1
 
 
-@dataclass(frozen=True, slots=True)
-class DataEndings:
-    """Arrays over aborted spans without a transaction.
-
-    Number of the span, EndedBy, Verdict, milliseconds from its first batch to its marker (-1: unknown), whether an
-    operator wrote the marker, the Reason where logs decided (rows_missing elsewhere), and the events that witness it.
-    """
-
-    spans: Any
-    ended_by: Any
-    verdict: Any
-    duration_ms: Any
-    by_operator: Any
-    reason: Any
-    witnesses: Witnesses
-
-
-def data_endings(story: Story) -> DataEndings:
-    """Return the ending of every aborted span that no transaction at hand owns, decided once a story."""
-    known = story.logs.memo.get("data_endings")
-    if not isinstance(known, DataEndings):
-        known = story.logs.memo["data_endings"] = _decided(story)
-    return known
-
-
-def _decided(story: Story) -> DataEndings:
-    """Decide every one of them."""
+def with_data_endings(story: Story) -> TransactionEnds:
+    """Return the story's ends with those of every aborted span that no transaction at hand owns."""
     spans, owner = story.spans, story.parts.owner
     numbers = np.flatnonzero((owner == -1) & (spans["first_offset"] >= 0) & (spans["marker_kind"] == ABORT))
     if not len(numbers):  # of most evidence all rows are at hand, and what follows looks at every span
-        empty = np.zeros(0, np.int64)
-        return DataEndings(numbers, empty, empty, empty, np.zeros(0, bool), empty, nobody(0))
+        return story.ends
     chosen = spans[numbers]
     named = np.isin(chosen["producer_id"], _named(story))
     by_operator = named & _is_operators(story, chosen)
     seen = witnesses(story.logs, _ends(story, chosen))
     timeout = _timeouts(story, seen)
     ended_by, verdict, duration = _of_the_unnamed(story, chosen, _assumed(timeout))
-    ended_by = np.where(by_operator, EndedBy.client, np.where(named, EndedBy.unknown, ended_by))
-    verdict = np.where(by_operator, Verdict.likely, np.where(named, Verdict.possible, verdict))
-    reason = np.full(len(numbers), int(Reason.rows_missing))
-    return _testified(story, DataEndings(numbers, ended_by, verdict, duration, by_operator, reason, seen), timeout)
+    ended = Endings(
+        ended_by=np.where(by_operator, EndedBy.client, np.where(named, EndedBy.unknown, ended_by)),
+        verdict=np.where(by_operator, Verdict.likely, np.where(named, Verdict.possible, verdict)),
+        reason=np.full(len(numbers), int(Reason.rows_missing)),
+        protocol=np.where(_is_classic(chosen, spans), Protocol.classic, Protocol.unknown),
+        duration_ms=duration,
+        data_epoch=chosen["producer_epoch"],
+    )
+    ended, by_operator = _testified(chosen, ended, by_operator, seen, timeout)
+    return with_data(story.ends, ended, by_operator, seen, numbers)
 
 
 def _ends(story: Story, chosen: Array) -> Ends:
@@ -112,13 +93,12 @@ def _names(story: Story, producers: Array) -> Any:
     return np.array([only.get(producer, -1) for producer in producers.tolist()], np.int64)
 
 
-def _testified(story: Story, base: DataEndings, timeout: Any) -> DataEndings:
+def _testified(chosen: Array, base: Endings, by_operator: Any, seen: Witnesses, timeout: Any) -> tuple[Endings, Any]:
     """Let the logs speak; the first answer that holds stands."""
-    seen, chosen = base.witnesses, story.spans[base.spans]
     raised = chosen["marker_epoch"].astype(np.int64) == chosen["producer_epoch"].astype(np.int64) + 1
-    classic = np.isin(chosen["producer_id"], _classic_producers(story.spans))
+    classic = base.protocol == Protocol.classic
     short = (base.duration_ms >= 0) & (base.duration_ms < _assumed(timeout) - CLIENT_TOLERANCE_MS)
-    came, own = raised & seen.is_granted, (seen.client_abort >= 0) & ~base.by_operator
+    came, own = raised & seen.is_granted, (seen.client_abort >= 0) & ~by_operator
     both = came & seen.is_taken_over
     answers = [
         (seen.rollback >= 0, EndedBy.timeout, Verdict.proved, Reason.rollback_line),
@@ -131,13 +111,13 @@ def _testified(story: Story, base: DataEndings, timeout: Any) -> DataEndings:
         (own & ~classic, EndedBy.client, Verdict.likely, Reason.abort_line),
     ]  # fmt: skip
     conditions = [answer[0] for answer in answers]
-    return replace(
+    told = replace(
         base,
         ended_by=np.select(conditions, [int(answer[1]) for answer in answers], base.ended_by),
         verdict=np.select(conditions, [int(answer[2]) for answer in answers], base.verdict),
         reason=np.select(conditions, [int(answer[3]) for answer in answers], base.reason),
-        by_operator=base.by_operator & ~np.any(conditions, axis=0),
     )
+    return told, by_operator & ~np.any(conditions, axis=0)
 
 
 def _timeouts(story: Story, seen: Witnesses) -> Any:
@@ -189,7 +169,7 @@ def _lost_from(story: Story, partition: int) -> int:
 
 def _of_the_unnamed(story: Story, chosen: Array, timeout: Any) -> tuple[Any, Any, Any]:
     """EndedBy, Verdict and duration as if no row named any of the producer ids."""
-    classic = np.isin(chosen["producer_id"], _classic_producers(story.spans))
+    classic = _is_classic(chosen, story.spans)
     times_known = (chosen["first_timestamp"] >= 0) & (chosen["marker_timestamp"] >= chosen["first_timestamp"])
     duration = np.where(times_known, chosen["marker_timestamp"] - chosen["first_timestamp"], -1)
     step = chosen["marker_epoch"].astype(np.int64) - chosen["producer_epoch"]
@@ -224,10 +204,11 @@ def _is_soon(chosen: Array, timeout: Any) -> Any:
     return (since_last >= -CLIENT_TOLERANCE_MS) & (since_last < timeout - CLIENT_TOLERANCE_MS)
 
 
-def _classic_producers(spans: Array) -> Array:
-    """Producer ids of which a COMMIT has the data's own epoch: no v2 transaction ends so."""
+def _is_classic(chosen: Array, spans: Array) -> Any:
+    """Whether a COMMIT of the same producer id has the data's own epoch: no v2 transaction ends so."""
     committed = (spans["first_offset"] >= 0) & (spans["marker_kind"] == COMMIT)
-    return np.unique(spans["producer_id"][committed & (spans["marker_epoch"] == spans["producer_epoch"])])
+    own = committed & (spans["marker_epoch"] == spans["producer_epoch"])
+    return np.isin(chosen["producer_id"], np.unique(spans["producer_id"][own]))
 
 
 def _somebody_came(spans: Array, chosen: Array) -> Any:

@@ -83,6 +83,10 @@ class Reason(IntEnum):
     init_request = 26
 
 
+BY_LOGS = frozenset(range(Reason.rollback_line, Reason.init_request + 1))
+"""Reasons that lines of logs gave."""
+
+
 @dataclass(frozen=True, slots=True)
 class Endings:
     """Arrays parallel to the table of transactions.

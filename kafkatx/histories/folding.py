@@ -93,7 +93,7 @@ def _of_transactions(timeline: Timeline, rows: Array, level: int) -> Array:
     story, sums = timeline.story, timeline.book.sums
     t = story.transactions[rows]
     whole = (t["completion_offset"] >= 0) & sums.is_marked[rows] & ~rows_missing(t)
-    by_client = story.endings.ended_by[rows] == EndedBy.client
+    by_client = story.ends.ended_by[rows] == EndedBy.client
     same_producer = t["completed_producer_id"] == t["producer_id"]
     if level == 0:
         return np.where(whole & by_client & same_producer, 2 + t["decision"].astype(np.int64), APART)
@@ -116,11 +116,11 @@ def _fold(timeline: Timeline, first: int, end: int) -> Folded:
     items, story, sums = timeline.items[first:end], timeline.story, timeline.book.sums
     rows = items["row"][items["kind"] == TRANSACTION]
     spans = story.spans[items["row"][items["kind"] == LEFTOVER]]
-    duration = story.endings.duration_ms[rows]
+    duration = story.ends.duration_ms[rows]
     duration = duration[duration >= 0]
     decided, last = story.transactions["decided_at"][rows], sums.last_marker_at[rows]
     waited = (last - decided)[(last >= 0) & (decided >= 0)]
-    epochs = story.endings.data_epoch[rows]
+    epochs = story.ends.data_epoch[rows]
     return Folded(
         at=int(items["at"].min()),
         until=int(items["until"].max()),
@@ -144,7 +144,7 @@ def _only_kind(kinds: Array) -> EventKind | None:
 
 def _counts(timeline: Timeline, rows: Array) -> tuple[tuple[Outcome, EndedBy, int], ...]:
     committed = timeline.story.transactions["decision"][rows] == PREPARE_COMMIT
-    found = Counter(zip(committed.tolist(), timeline.story.endings.ended_by[rows].tolist(), strict=True))
+    found = Counter(zip(committed.tolist(), timeline.story.ends.ended_by[rows].tolist(), strict=True))
     names = {True: Outcome.committed, False: Outcome.aborted}
     return tuple(
         (names[is_commit], EndedBy(by), count)

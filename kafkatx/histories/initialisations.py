@@ -54,7 +54,7 @@ def initialisations(story: Story) -> Initialisations:
     """Say of every row why it was written and how sure that is."""
     rows = story.initialisations
     preceding = _preceding(story)
-    ended_by = np.where(preceding >= 0, story.endings.ended_by[preceding], -1) if len(story.transactions) else preceding
+    ended_by = np.where(preceding >= 0, story.ends.ended_by[preceding], -1) if len(story.transactions) else preceding
     before, same_id = rows["previous_state"], rows["producer_id"] == rows["previous_producer_id"]
     complete = (before == COMPLETE_COMMIT) | (before == COMPLETE_ABORT)
     known = before >= EMPTY
@@ -82,17 +82,17 @@ def initialisations(story: Story) -> Initialisations:
     took_over = (ended_by == EndedBy.new_instance) & ((why == Why.restart) | (why == Why.exhausted))
     why = np.where(took_over & (why == Why.restart), int(Why.takeover), why)
     verdict = np.where(
-        why == Why.takeover, story.endings.verdict[preceding] if len(story.transactions) else verdict, verdict
+        why == Why.takeover, story.ends.verdict[preceding] if len(story.transactions) else verdict, verdict
     )
     return Initialisations(why, np.where(_is_witnessed(story, why, preceding), Verdict.proved, verdict), preceding)
 
 
 def _is_witnessed(story: Story, why: Any, preceding: Any) -> Any:
     """Whether logs show what the rows leave open: the coordinator's rollback before, the client's own request."""
-    if not len(story.transactions) or not len(story.witnesses.rollback):
+    if not len(story.transactions) or not len(story.ends.witnesses.rollback):
         return np.zeros(len(why), bool)
-    rolled_back = (why == Why.after_timeout) & (story.witnesses.rollback[preceding] >= 0)
-    own = (why == Why.own_bump) & (story.witnesses.own_bump[preceding] >= 0)
+    rolled_back = (why == Why.after_timeout) & (story.ends.witnesses.rollback[preceding] >= 0)
+    own = (why == Why.own_bump) & (story.ends.witnesses.own_bump[preceding] >= 0)
     return (preceding >= 0) & (rolled_back | own)
 
 
@@ -108,7 +108,7 @@ def _is_own_bump(story: Story, preceding: Any, ended_by: Any) -> Any:
     rows, t = story.initialisations, story.transactions
     if not len(t):
         return np.zeros(len(rows), bool)
-    classic = story.endings.protocol[preceding] != Protocol.v2
+    classic = story.ends.protocol[preceding] != Protocol.v2
     prompt = rows["timestamp"] - t["completion_timestamp"][preceding] <= PROMPT_RETRY_MS
     aborted = (preceding >= 0) & (ended_by == EndedBy.client) & (t["decision"][preceding] == PREPARE_ABORT)
     return aborted & classic & prompt

@@ -48,11 +48,11 @@ def overview(timeline: Timeline) -> Overview:
     """Count what a timeline holds."""
     items, rows = timeline.items, timeline.transactions
     story, amount = timeline.story, timeline.book.sums
-    t, ended_by = story.transactions[rows], story.endings.ended_by[rows]
+    t, ended_by = story.transactions[rows], story.ends.ended_by[rows]
     spans = story.spans[items["row"][items["kind"] == LEFTOVER]]
     complete = t["completion_offset"] >= 0
     aborts = ended_by[t["decision"] == PREPARE_ABORT]
-    duration = story.endings.duration_ms[rows]
+    duration = story.ends.duration_ms[rows]
     duration = np.sort(duration[duration >= 0])
     first_epoch, last_epoch = _epochs(timeline)
     first_at, last_at = _times(timeline)
@@ -68,7 +68,7 @@ def overview(timeline: Timeline) -> Overview:
         leftovers=len(spans),
         ended_by={EndedBy(by).name: int(np.count_nonzero(aborts == by)) for by in np.unique(aborts).tolist()},
         protocols=tuple(
-            Protocol(value) for value in np.unique(story.endings.protocol[rows]).tolist() if value != Protocol.unknown
+            Protocol(value) for value in np.unique(story.ends.protocol[rows]).tolist() if value != Protocol.unknown
         ),
         records=int(amount.records[rows].sum()) + int(spans["records"].sum()),
         bytes=int(amount.bytes[rows].sum()) + int(spans["bytes"].sum()),
@@ -89,7 +89,7 @@ def _epochs(timeline: Timeline) -> tuple[int | None, int | None]:
     of_init, of_span = items["kind"] == INITIALISATION, items["kind"] == LEFTOVER
     epochs[of_init] = story.initialisations["producer_epoch"][items["row"][of_init]]
     epochs[of_span] = story.spans["producer_epoch"][items["row"][of_span]]
-    epochs[items["kind"] == TRANSACTION] = story.endings.data_epoch[timeline.transactions]
+    epochs[items["kind"] == TRANSACTION] = story.ends.data_epoch[timeline.transactions]
     known = epochs[epochs >= 0]
     first = int(known[0]) if len(known) else None
     if latest is not None and latest["state"] != TOMBSTONE:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from kafkatx.histories.ended import known
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.events import Expiry, Initialisation, Leftover, LogLine, Marker, Outcome, Part, Transaction
 from kafkatx.histories.growing import Array
@@ -61,7 +62,7 @@ class Teller:
 
     def transaction(self, number: int, instance: int) -> Transaction:
         """Return the event of a row of story.transactions."""
-        t, ended, amount = self.story.transactions[number], self.story.endings, self.amounts
+        t, ended, amount = self.story.transactions[number], self.story.ends, self.amounts
         epoch = int(ended.data_epoch[number])
         return Transaction(
             row=number,
@@ -169,8 +170,3 @@ def rows_missing(transactions: Array) -> Any:
     headless = (t["begin_offset"] < 0) & ((t["decision_offset"] < 0) | (t["decision_version"] != 2))
     undecided = (t["decision_offset"] < 0) & ((t["completion_offset"] >= 0) | (t["next_state"] != NOTHING))
     return ((t["flags"] & AFTER_HOLE) != 0) | headless | undecided
-
-
-def known(value: Any) -> int | None:
-    """Return None for an absent (negative) number."""
-    return int(value) if value >= 0 else None

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kafkatx.histories.ended import known
 from kafkatx.histories.endings import Protocol
 from kafkatx.histories.events import Event, Idle, ProtocolChange, RowsMissing
 from kafkatx.histories.growing import Array
@@ -20,7 +21,7 @@ from kafkatx.histories.items import FOREVER, INITIALISATION, LEFTOVER, LINE, TRA
 from kafkatx.histories.logs.story import Clock
 from kafkatx.histories.story import Story
 from kafkatx.histories.sums import Sums, sums
-from kafkatx.histories.telling import Teller, known
+from kafkatx.histories.telling import Teller
 from kafkatx.kernels.transactions import NOTHING
 
 IDLE_WORTH_TELLING_MS = 10_000
@@ -129,7 +130,7 @@ class Timeline:
         if before >= 0:
             yield Idle(before, int(item["at"]))
         if self.protocol_before[at] != Protocol.unknown:
-            now = self.story.endings.protocol[item["row"]]
+            now = self.story.ends.protocol[item["row"]]
             yield ProtocolChange(known(item["at"]), Protocol(int(self.protocol_before[at])), Protocol(int(now)))
 
     def event(self, at: int) -> Event:
@@ -160,7 +161,7 @@ class Timeline:
         """For each item at which the protocol changes the one before it, Protocol.unknown for all others."""
         is_transaction = self.items["kind"] == TRANSACTION
         protocol = np.full(len(self.items), int(Protocol.unknown))
-        protocol[is_transaction] = self.story.endings.protocol[self.transactions]
+        protocol[is_transaction] = self.story.ends.protocol[self.transactions]
         known = np.flatnonzero(protocol != Protocol.unknown)
         changed = np.flatnonzero(np.diff(protocol[known])) + 1
         before = np.full(len(self.items), int(Protocol.unknown))

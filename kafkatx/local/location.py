@@ -160,11 +160,12 @@ class _Place:
         """Put together what the files and the story say."""
         held = batch_at(self.items, self.offset)
         record = self._record(held)
-        row = _row_of(held, record)
-        seen = visibility(self.story, self.horizon, self.offset, row, _is_there(held, row, record))
-        holder, holder_name = self._holder(seen)
+        row = held.row if held.row is not None and (record is not None or held.row["magic"] == MAGIC) else None
+        is_there = record is not None or (row is not None and (bool(held.problems) or held.is_printed))
+        seen = visibility(self.story, self.horizon, self.offset, row, is_there)
         decoded = state_row(record) if record is not None and self.key[0] == TRANSACTION_STATE else None
         name, transaction, leftover = self._writer(row, decoded)
+        holder, holder_name = self._holder(seen)
         return Location(
             capture=self.told.capture.name,
             cluster_id=self.told.capture.cluster_id,
@@ -174,8 +175,8 @@ class _Place:
             log_start=self.horizon.log_start,
             log_end=self.horizon.log_end,
             high_watermark=self.horizon.high_watermark if self.horizon.high_watermark >= 0 else None,
-            copies=tuple(held.copies) if row is not None else (),
-            batch=batch_facts(row) if row is not None else None,
+            copies=() if row is None else tuple(held.copies),
+            batch=None if row is None else batch_facts(row),
             record=self._without_payload(record),
             state_row=decoded,
             transactional_id=name,
@@ -186,12 +187,12 @@ class _Place:
             holder_name=holder_name,
             before=held.before,
             behind=held.behind,
-            unlisted_in=self._unlisted_in(seen.marker_offset) if seen.sight is Sight.aborted else (),
+            unlisted_in=self._unlisted_in(seen),
             problems=tuple(held.problems),
         )
 
     def _holder(self, seen: Visibility) -> tuple[Leftover | None, str | None]:
-        """The transaction that readers wait for, and whose it is."""
+        """The open transaction that holds an offset back, and its transactional.id."""
         if seen.holder is None:
             return None, None
         holder = self.book.teller.leftover(seen.holder)
@@ -242,10 +243,12 @@ class _Place:
         code = self.story.owner_of_producer(producer_id)
         return self.story.transactional_id(code) if code >= 0 else None
 
-    def _unlisted_in(self, marker_offset: int | None) -> tuple[str, ...]:
+    def _unlisted_in(self, seen: Visibility) -> tuple[str, ...]:
         """Indexes of aborted transactions that should list the abort and don't: brokers go by them."""
+        if seen.sight is not Sight.aborted:
+            return ()
         items = self.told.capture.entries(Kind.TXNINDEX).get(self.key, [])
-        return tuple(unlisted_in(items, self.offset, marker_offset if marker_offset is not None else -1))
+        return tuple(unlisted_in(items, self.offset, -1 if seen.marker_offset is None else seen.marker_offset))
 
     def _horizon(self) -> Horizon:
         """How far the partition reaches; that of a coordinator's log is put together of what is known of it."""
@@ -276,13 +279,3 @@ class _Place:
             highest_epoch_producer=-1,
             highest_epoch_offset=-1,
         )
-
-
-def _row_of(held: Held, record: RecordFacts | None) -> Array | None:
-    """The batch to tell of: an old one only where the record was found in it."""
-    return held.row if held.row is not None and (record is not None or held.row["magic"] == MAGIC) else None
-
-
-def _is_there(held: Held, row: Array | None, record: RecordFacts | None) -> bool:
-    """Whether the record is there; one that can't be read is."""
-    return record is not None or (row is not None and (bool(held.problems) or held.is_printed))

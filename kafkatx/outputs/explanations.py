@@ -12,13 +12,13 @@ from kafkatx.rules.docstring import RuleText
 from kafkatx.terms.catalogue import (
     ClientException,
     Config,
-    ErrorCode,
     EventTemplate,
     LogTemplate,
+    ProtocolError,
     Release,
     Span,
-    State,
     Stated,
+    StateEntry,
     broker_log_templates,
     client_exceptions,
     client_log_templates,
@@ -56,7 +56,7 @@ class Explanation:
     rules: tuple[str, ...]
 
 
-def explain_error(error: ErrorCode, release: Release | None) -> Explanation:
+def explain_error(error: ProtocolError, release: Release | None) -> Explanation:
     """Tell what an error code means, says and does to a transactional producer."""
     told = release if error.span.holds(release) else None
     clients = [row for row in client_exceptions() if error.code in row.codes]
@@ -154,7 +154,7 @@ def explain_config(config: Config, release: Release | None) -> Explanation:
     )
 
 
-def explain_state(state: State, release: Release | None) -> Explanation:
+def explain_state(state: StateEntry, release: Release | None) -> Explanation:
     """Tell what a transaction state means and which states may come before it."""
     added = ", ".join(state.added_predecessors)
     before = [Stated(Span("0.11"), ", ".join(state.predecessors))]

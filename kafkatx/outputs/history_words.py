@@ -22,11 +22,12 @@ from kafkatx.histories.events import (
 from kafkatx.histories.initialisations import EXHAUSTED_EPOCH, Why
 from kafkatx.histories.logs.story import Clock
 from kafkatx.histories.participations import Status
-from kafkatx.rules.log_wording import MOST_QUOTED, event_text, failure_phrase
 from kafkatx.terms.catalogue import event_words
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Verdict
+from kafkatx.words.log_places import MOST_QUOTED, event_text, failure_phrase
+from kafkatx.words.places import plural
 
 ENDERS = {
     EndedBy.client: "by the client",
@@ -63,11 +64,6 @@ REASONS = {
     Reason.state_refused: "the timeout was over, and the client's own commit was refused afterwards",
 }
 PROTOCOLS = {Protocol.classic: "classic protocol", Protocol.v2: "transactions v2", Protocol.unknown: "unknown protocol"}
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 record`, `2 records`."""
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def sentence(entry: TimelineEntry) -> str:

@@ -19,38 +19,24 @@ Source       KIP-98, KIP-360, KIP-588, KIP-1050; TransactionManager.beginAbort, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kafkatx.histories.logs.attributions import SAME_EXCEPTION_MS
 from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Considered, Finding, Remedy, Step, Subject
+from kafkatx.rules.finding import Finding, Subject
 from kafkatx.rules.in_logs.clients import Who, only, producer_at, rows_of, runs_by_itself, subjects, times_of, who
-from kafkatx.rules.log_wording import bare, client_actor, event_places, failure_phrase, quoted
-from kafkatx.rules.wording import plural
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.sayings import Saying
+from kafkatx.words.explained import Considered, Remedy, Step
+from kafkatx.words.log_places import bare, client_actor, event_places, failure_phrase, quoted
+from kafkatx.words.places import plural
 
 RULE = "abort_after_fatal_error"
 ABORT = "abortTransaction"
-THROWN_LOCALLY = re.compile(
-    r"Cannot execute transactional method because we are in an error state"
-    r"|rejected from the broker because it tried to use an old epoch"
-    r"|has been fenced by another producer with the same transactionalId"
-    r"|attempted to produce with an old epoch"
-    r"|cannot execute transactional method because of previous invalid state transition attempt"
-    r"|from state FATAL_ERROR to state ABORTING"
-    r"|FATAL_ERROR -> (?:TransactionState\.)?ABORTING"
-    r"|not valid in state FatalError"
-)
-"""What clients throw out of abortTransaction without asking anybody, since their state is fatal.
-
-`attempted to produce with an old epoch` is thrown so with the transactional.id in front; as the answer to a Produce it
-never comes out of abortTransaction.
-"""
 FATAL = "fatal"
 SHORT = 90
 """Characters of an error's words in a summary."""
@@ -158,9 +144,8 @@ def _is_abort(logs: LogStory, failure: Failure, begun: list[int]) -> bool:
 def _is_local(logs: LogStory, failure: Failure) -> bool:
     """Whether the client threw by itself: the exception's own words, or those of the outermost one."""
     trace = logs.trace(failure.row)
-    outermost = trace.chain[0].message if trace is not None and trace.chain else ""
-    said = " ".join((outermost, failure.message, logs.string(failure.row, "detail") or ""))
-    return THROWN_LOCALLY.search(said) is not None
+    said = failure.said | logs.says_itself(failure.row) | (trace.chain[0].said if trace is not None else Saying(0))
+    return bool(said & Saying.FATAL_ALREADY)
 
 
 def _begin_of(failure: Failure, failed: list[Failure], begun: list[int]) -> int:

@@ -18,159 +18,398 @@ Source       KIP-98, KIP-664, KIP-890; TransactionCoordinator.endTransaction, Wr
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 
+from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.growing import Array
+from kafkatx.histories.logs.story import Failure
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Considered, Finding, NotCheckable, Remedy, Step
-from kafkatx.rules.grouping import MOST_NAMED, by_transactional_id, spread, subjects_of
-from kafkatx.rules.in_logs.aborted import aborted_in_logs
-from kafkatx.rules.in_logs.expired import not_expired
-from kafkatx.rules.in_logs.witnessed import witnessed
-from kafkatx.rules.without_rows import authors_not_checkable, findings_without_rows
-from kafkatx.rules.wording import (
-    after_start,
-    begin_row,
-    completion_row,
-    data_of,
-    data_phrase,
-    data_place,
-    decision_row,
-    marker_place,
-    next_row,
-    parts_of,
-    plural,
+from kafkatx.histories.transaction_ends import LogEnding, ToldBy
+from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT
+from kafkatx.rules.conditions import same_id_and_time
+from kafkatx.rules.ends import WITNESSED, EndGroup, Witness, groups, witnesses
+from kafkatx.rules.ends_in_data import (
+    ABORTED_DATA,
+    LONG_IDLE_MS,
+    NOT_EXPIRED,
+    WROTE_DATA,
+    DataFacts,
+    data_facts,
 )
+from kafkatx.rules.ends_in_logs import LogFacts, log_facts
+from kafkatx.rules.grouping import MOST_NAMED, by_transactional_id
+from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explanation import Phrase, Words, considered, gap, included, remedy, step
+from kafkatx.words.facts import data, lasting, thrown, topic_partition
+from kafkatx.words.log_places import event_places, failure_places
+from kafkatx.words.places import begin_row, completion_row, data_place, decision_row, marker_place, next_row
+from kafkatx.words.template import pick
+from kafkatx.words.values import Count, Data, Duration, Names, Refs, Thrown, TopicPartition
 
-RULE = "aborted_by_client"
-COMMIT, ABORT = 2, 3
-MISSING = "the first rows of the transaction, or a time by one clock: who aborted it"
 FEWEST_ENDED, FEWEST_ABORTED, SHARE_PERCENT, IN_A_ROW = 10, 5, 5, 3
 """From this many on a share of aborted transactions says something; fewer is chance, unless they come in a row."""
+BEFORE_MS = 60_000
+"""How long before an abort its reason may stand in the log."""
 
 
-def check(story: Story) -> Iterator[Finding | NotCheckable]:
-    """One finding for each transactional.id and verdict; what is aborted by nobody knows whom is not checkable."""
-    endings, is_abort = story.endings, story.transactions["decision"] == ABORT
-    perhaps = endings.reason == Reason.no_bump_release
-    by_client = (is_abort & (endings.ended_by == EndedBy.client)) | perhaps
+class Shown(Enum):
+    """What shows that the client did it."""
+
+    own_epoch = "PrepareAbort has the data's own epoch"
+    went_on = "it went on under the raised epoch"
+    rows_end = "the rows end"
+    no_init = "no InitProducerId followed"
+
+
+class TimeoutIs(Enum):
+    """What speaks against a timeout."""
+
+    open = "nothing: the release is not known"
+    refuted = "the epoch was not raised"
+    within = "it was not over yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Transactions that a client aborted itself, as rows tell; the first is explained."""
+
+    id: str
+    count: Count
+    ended: Count
+    data: Data
+    own_data: Data
+    took: Duration
+    timeout: Duration
+    shown: Shown
+    timeout_is: TimeoutIs
+    is_often: bool
+    idle: Duration | None
+    witnesses: tuple[Witness, ...]
+    begin: Refs
+    written: Refs
+    decided: Refs
+    completed: Refs
+    markers: Refs
+    next: Refs
+    before_idle: Refs
+
+    @property
+    def is_long_idle(self) -> bool:
+        """Whether people would suspect an expiry."""
+        return self.idle is not None and self.idle >= LONG_IDLE_MS
+
+
+@dataclass(frozen=True, slots=True)
+class ByOperator(DataFacts):
+    """Aborted data of which the coordinator knows nothing: an operator wrote the marker."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InLogs(LogFacts):
+    """Aborts that a client's log shows; `reason` is what went wrong just before the first."""
+
+    aborts: Count
+    all_by_close: bool
+    reason: Thrown | None
+    reason_lines: Refs
+    lines: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class Nobodys:
+    """Aborted transactions whose author the evidence does not tell."""
+
+    count: Count
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class NobodysData:
+    """The same where only data are at hand."""
+
+    count: Count
+    where: TopicPartition
+    elsewhere: bool
+    producers: Names
+
+
+NOBODYS = Phrase(
+    Nobodys,
+    gap(
+        "{count:aborted transaction} of {id}",
+        "the first rows of the transaction, or a time by one clock: who aborted it",
+    ),
+)
+NOBODYS_DATA = Phrase(
+    NobodysData,
+    gap(
+        (
+            "{count:aborted transaction} in {where}",
+            pick("elsewhere", {True: " and elsewhere"}, ""),
+            " of producer id {producers:3}",
+        ),
+        "the coordinator's rows of that time: who aborted them",
+    ),
+)
+
+
+def find(story: Story) -> Found:
+    """One case for each transactional.id and verdict; what is aborted by nobody knows whom is not checkable."""
+    ended, is_abort = story.ends.rows(), story.transactions["decision"] == PREPARE_ABORT
+    perhaps = ended.reason == Reason.no_bump_release
+    by_client = (is_abort & (ended.ended_by == EndedBy.client)) | perhaps
     for verdict in (Verdict.proved, Verdict.likely, Verdict.possible):
-        rows = np.flatnonzero(by_client & (endings.verdict == verdict))
-        for transactional_id, group in by_transactional_id(story, rows):
-            yield _aborted(story, transactional_id, group, verdict)
-    yield from findings_without_rows(story, RULE, EndedBy.client)
-    yield from aborted_in_logs(story)
-    nobodys = np.flatnonzero(is_abort & (endings.ended_by == EndedBy.unknown) & ~perhaps)
-    for transactional_id, group in by_transactional_id(story, nobodys):
-        yield NotCheckable(RULE, f"{plural(len(group), 'aborted transaction')} of {transactional_id}", MISSING)
-    yield from authors_not_checkable(story, RULE)
+        for group in _by_id(story, by_client & (ended.verdict == verdict)):
+            facts = _of_rows(group)
+            loud = facts.is_often and verdict is not Verdict.possible
+            severity = Severity.warning if loud else Severity.info
+            yield Case(facts=facts, verdict=verdict, severity=severity, **group.columns())
+    for group in groups(story, EndedBy.client):
+        if group.told_by is not ToldBy.rows:
+            told = _in_logs(group) if group.told_by is ToldBy.logs else _in_data(group)
+            yield Case(facts=told, verdict=group.verdict, severity=Severity.info, **group.columns())
+    for group in _by_id(story, is_abort & (ended.ended_by == EndedBy.unknown) & ~perhaps):
+        yield NOBODYS.of(Nobodys(group.count, group.transactional_id or ""))
+    yield from _nobodys_data(story)
 
 
-def _aborted(story: Story, transactional_id: str, rows: list[int], verdict: Verdict) -> Finding:
-    of_id = story.transactions_of(int(story.transactions["id_code"][rows[0]]))
-    ended = int(np.count_nonzero(story.transactions["decision"][of_id] >= COMMIT))
-    often = _is_often(story, of_id)
-    data = [span for row in rows[:MOST_NAMED] for span in data_of(story, row)]
-    return Finding(
-        rule=RULE,
-        verdict=verdict,
-        severity=Severity.warning if often and verdict is not Verdict.possible else Severity.info,
-        summary=f"{transactional_id} aborted {len(rows):,} of its {plural(ended, 'ended transaction')} itself: "
-        f"{data_phrase(story, data)}",
-        transactional_id=transactional_id,
-        **spread(story, rows),
-        count=len(rows),
-        subjects=subjects_of(story, rows),
-        steps=_steps(story, rows[0]),
-        considered=_considered(story, rows[0]),
-        remedies=(_remedy(len(rows), ended),) if often else (),
+def _by_id(story: Story, chosen: Array) -> Iterator[EndGroup]:
+    for _, rows in by_transactional_id(story, np.flatnonzero(chosen)):
+        yield EndGroup(story, ToldBy.rows, rows)
+
+
+def _nobodys_data(story: Story) -> Found:
+    """One entry for all aborted data whose author the evidence does not tell."""
+    ends = story.ends
+    spans = story.spans[ends.spans[ends.ended(EndedBy.unknown, ToldBy.data) - ends.row_count]]
+    if len(spans):
+        partitions = spans["partition_code"]
+        producers = Names(str(number) for number in np.unique(spans["producer_id"]).tolist())
+        where = topic_partition(story, int(partitions[0]))
+        yield NOBODYS_DATA.of(NobodysData(Count(len(spans)), where, len(np.unique(partitions)) > 1, producers))
+
+
+def _of_rows(group: EndGroup) -> Facts:
+    end, story, row = group.first, group.story, group.first.row
+    of_id = story.transactions_of(int(row["id_code"]))
+    spans = [span for number in group.numbers[:MOST_NAMED] for span in TransactionEnd(story, number).data]
+    before = _before(end, of_id)
+    return Facts(
+        id=group.transactional_id or "",
+        count=group.count,
+        ended=Count(np.count_nonzero(story.transactions["decision"][of_id] >= PREPARE_COMMIT)),
+        data=data(story, spans),
+        own_data=data(story, end.data),
+        took=Duration(story.ends.duration_ms[end.number]),
+        timeout=Duration(row["timeout_ms"]),
+        shown=_shown(end),
+        timeout_is=_TIMEOUT_IS.get(end.reason, TimeoutIs.within),
+        is_often=_is_often(story, of_id),
+        idle=lasting(int(row["started_at"] - before["completion_timestamp"])) if before is not None else None,
+        witnesses=witnesses(end),
+        begin=tuple(begin_row(row)),
+        written=tuple(data_place(story, span) for span in end.data[:4]),
+        decided=tuple(decision_row(row)),
+        completed=tuple(completion_row(row)),
+        markers=tuple(marker_place(story, span) for span in end.markers[:4]),
+        next=tuple(next_row(row)),
+        before_idle=tuple(completion_row(before)) if before is not None else (),
     )
+
+
+_TIMEOUT_IS = {Reason.no_bump_release: TimeoutIs.open, Reason.own_epoch_late: TimeoutIs.refuted}
+
+
+def _shown(end: TransactionEnd) -> Shown:
+    if end.protocol is Protocol.classic:
+        return Shown.own_epoch
+    return {Reason.v2_client_went_on: Shown.went_on, Reason.v2_rows_end: Shown.rows_end}.get(end.reason, Shown.no_init)
 
 
 def _is_often(story: Story, of_id: Array) -> bool:
     """Whether the id (its transactions, oldest first) aborted a share worth a warning, or several in a row."""
     decisions = story.transactions["decision"][of_id]
-    by_client = story.endings.ended_by[of_id] == EndedBy.client
-    aborted = (decisions == ABORT) & (by_client | (story.endings.reason[of_id] == Reason.no_bump_release))
-    ended, count = int(np.count_nonzero(decisions >= COMMIT)), int(np.count_nonzero(aborted))
+    by_client = story.ends.ended_by[of_id] == EndedBy.client
+    aborted = (decisions == PREPARE_ABORT) & (by_client | (story.ends.reason[of_id] == Reason.no_bump_release))
+    ended, count = int(np.count_nonzero(decisions >= PREPARE_COMMIT)), int(np.count_nonzero(aborted))
     if ended >= FEWEST_ENDED and count >= FEWEST_ABORTED and 100 * count > SHARE_PERCENT * ended:
         return True
     runs = np.convolve(aborted, np.ones(IN_A_ROW, np.int64), "valid") if len(aborted) >= IN_A_ROW else np.zeros(1)
     return bool((runs == IN_A_ROW).any())
 
 
-def _steps(story: Story, row: int) -> tuple[Step, ...]:
-    transaction = story.transactions[row]
-    data = data_of(story, row)
-    markers = [story.spans[int(part["marker"])] for part in parts_of(story, row) if part["marker"] >= 0]
-    wrote = Step(
-        f"the producer wrote {data_phrase(story, data)} in a transaction",
-        "the coordinator had it as Ongoing",
-        (*begin_row(transaction), *(data_place(story, span) for span in data[:4])),
-    )
-    if story.endings.protocol[row] == Protocol.classic:
-        why = "PrepareAbort has the data's own epoch: only the client's own EndTxn leaves it as it was"
-    elif story.endings.reason[row] == Reason.v2_client_went_on:
-        why = "the producer went on under the raised epoch without a new initTransactions: "
-        why += "only EndTxn's answer told it that epoch"
-    elif story.endings.reason[row] == Reason.v2_rows_end:
-        why = "before its timeout; no InitProducerId followed as far as the rows go"
-    else:
-        why = "before its timeout, and no InitProducerId followed"
-    ended = Step(
-        f"{after_start(story, row)} after the start it was aborted at its client's request",
-        why,
-        (
-            *decision_row(transaction),
-            *completion_row(transaction),
-            *(marker_place(story, span) for span in markers[:4]),
-        ),
-    )
-    return (wrote, ended, *witnessed(story, row))
-
-
-def _considered(story: Story, row: int) -> tuple[Considered, ...]:
-    transaction = story.transactions[row]
-    if story.endings.reason[row] == Reason.no_bump_release:
-        why = (
-            "not refuted: 0.11.0.0 and 0.11.0.1 time out without a new epoch (KAFKA-6119), and the release is not known"
-        )
-    elif story.endings.reason[row] == Reason.own_epoch_late:
-        why = "beyond the timeout, but the epoch was not raised, as the coordinator of this cluster does"
-    else:
-        why = (
-            f"aborted {after_start(story, row)} after its start, within the timeout of "
-            f"{int(transaction['timeout_ms'])} ms"
-        )
-    nobody = "no newer instance took the id over in the abort"
-    if story.endings.reason[row] == Reason.v2_rows_end:
-        nobody = "not refuted: under transactions v2 only the rows behind the abort tell, and they are not at hand"
-    return (
-        Considered("transaction_timed_out", why, tuple(decision_row(transaction))),
-        Considered("fenced_by_new_instance", nobody, tuple(next_row(transaction))),
-        *_not_expired(story, row),
-    )
-
-
-def _not_expired(story: Story, row: int) -> tuple[Considered, ...]:
-    """An abort after idle days is not an expiry while the producer id goes on."""
-    of_id = story.transactions_of(int(story.transactions["id_code"][row]))
-    before = of_id[: int(np.flatnonzero(of_id == row)[0])]
+def _before(end: TransactionEnd, of_id: Array) -> Array | None:
+    """The id's transaction before this one, where the same producer id goes on and its end is known."""
+    before = of_id[: int(np.flatnonzero(of_id == end.number)[0])]
     if not len(before):
-        return ()
-    last, now = story.transactions[before[-1]], story.transactions[row]
+        return None
+    last, now = end.story.transactions[before[-1]], end.row
     is_same = last["completed_producer_id"] == now["producer_id"] and last["completion_timestamp"] >= 0
-    idle = int(now["started_at"] - last["completion_timestamp"]) if is_same else 0
-    return not_expired(idle, tuple(completion_row(last)))
+    return last if is_same else None
 
 
-def _remedy(aborted: int, ended: int) -> Remedy:
-    return Remedy(
-        text="look at what the application logged just before these aborts: a record that always fails, or exceptions "
-        "that are no reason to abort",
-        where="application",
-        derived_from=f"{aborted} of {ended} ended transactions were aborted",
+def _in_data(group: EndGroup) -> DataFacts:
+    facts = data_facts(group)
+    if not group.first.by_operator:
+        return facts
+    return ByOperator(**{name: getattr(facts, name) for name in DataFacts.__dataclass_fields__})
+
+
+def _in_logs(group: EndGroup) -> InLogs:
+    story, ends = group.story, group.logs
+    rows = [row for end in ends for row in end.rows]
+    reason = _reason(ends[0])
+    return InLogs(
+        **log_facts(group, ends[0], ()),
+        aborts=Count(len(rows)),
+        all_by_close=all(story.logs.kind(row) is EventKind.abort_on_close for row in rows),
+        reason=thrown(reason) if reason is not None else None,
+        reason_lines=failure_places(story, reason) if reason is not None else (),
+        lines=event_places(story, rows),
     )
+
+
+def _reason(end: LogEnding) -> Failure | None:
+    """What went wrong just before an abort."""
+    failures = end.client.failures if end.client is not None else ()
+    before = [f for f in failures if f.at is not None and end.at - BEFORE_MS <= f.at <= end.at]
+    return before[-1] if before else None
+
+
+WORDS = Words(
+    Facts,
+    summary="{id} aborted {count} of its {ended:ended transaction} itself: {data}",
+    steps=(
+        step(
+            "the producer wrote {own_data} in a transaction", "the coordinator had it as Ongoing", cites="begin written"
+        ),
+        step(
+            "{took} after the start it was aborted at its client's request",
+            pick(
+                "shown",
+                {
+                    Shown.own_epoch: "PrepareAbort has the data's own epoch: only the client's own EndTxn leaves it as "
+                    "it was",
+                    Shown.went_on: "the producer went on under the raised epoch without a new initTransactions: "
+                    "only EndTxn's answer told it that epoch",
+                    Shown.rows_end: "before its timeout; no InitProducerId followed as far as the rows go",
+                },
+                "before its timeout, and no InitProducerId followed",
+            ),
+            cites="decided completed markers",
+        ),
+        WITNESSED,
+    ),
+    considered=(
+        considered(
+            "transaction_timed_out",
+            pick(
+                "timeout_is",
+                {
+                    TimeoutIs.open: "not refuted: 0.11.0.0 and 0.11.0.1 time out without a new epoch (KAFKA-6119), and "
+                    "the release is not known",
+                    TimeoutIs.refuted: "beyond the timeout, but the epoch was not raised, as the coordinator of this "
+                    "cluster does",
+                },
+                "aborted {took} after its start, within the timeout of {timeout:ms} ms",
+            ),
+            cites="decided",
+        ),
+        considered(
+            "fenced_by_new_instance",
+            pick(
+                "shown",
+                {
+                    Shown.rows_end: "not refuted: under transactions v2 only the rows behind the abort tell, and they "
+                    "are not at hand"
+                },
+                "no newer instance took the id over in the abort",
+            ),
+            cites="next",
+        ),
+        NOT_EXPIRED,
+    ),
+    remedies=(
+        remedy(
+            text="look at what the application logged just before these aborts: a record that always fails, or "
+            "exceptions that are no reason to abort",
+            where="application",
+            derived_from="{count:plain} of {ended:plain} ended transactions were aborted",
+            needs="is_often",
+        ),
+    ),
+)
+
+RAISES = "the coordinator's own abort raises the epoch"
+BY_ITS_EPOCH = "an ABORT at the data's own epoch ended them"
+DATA_WORDS = Words(
+    DataFacts,
+    summary=(ABORTED_DATA, "by its own client"),
+    steps=(
+        WROTE_DATA,
+        step(
+            BY_ITS_EPOCH,
+            "the epoch stayed: only the client's own EndTxn (or an operator's abort) leaves it",
+            cites="marker",
+        ),
+        WITNESSED,
+    ),
+    considered=(
+        considered("transaction_timed_out", RAISES),
+        considered("fenced_by_new_instance", RAISES),
+        NOT_EXPIRED,
+    ),
+)
+
+OPERATOR_WORDS = Words(
+    ByOperator,
+    summary="an operator aborted {data} by hand: the coordinator has no transaction of {id} there",
+    steps=(
+        step(
+            "for the coordinator the id's last transaction was over before", "its latest row is older", cites="latest"
+        ),
+        WROTE_DATA,
+        step(BY_ITS_EPOCH, "no row asked for it", cites="marker"),
+        WITNESSED,
+    ),
+    considered=(
+        considered("rows that are missing", "not refuted for certain: a later row of the id would be its latest"),
+        NOT_EXPIRED,
+    ),
+)
+
+LOG_WORDS = Words(
+    InLogs,
+    summary=(
+        "{id} aborted {aborts:transaction} itself, by ",
+        pick("all_by_close", {True: "close()"}, "abortTransaction"),
+        ", as its log says",
+    ),
+    actors=(included("client"),),
+    steps=(
+        step("before that {reason}", "the reason for the abort", cites="reason_lines"),
+        step("at {at} its client aborted the transaction", "its log says so, and no refusal follows", cites="lines"),
+    ),
+    considered=(
+        considered(
+            "an abort that came to nothing",
+            "not refuted for certain: only rows or markers would tell whether anything was written, and who came first",
+        ),
+    ),
+)
+
+RULE = Rule(
+    find=find,
+    words=(WORDS, DATA_WORDS, OPERATOR_WORDS, LOG_WORDS),
+    depth=5,
+    caused_by=(
+        ("fenced_by_group_generation", same_id_and_time),
+        ("partition_verification_failed", same_id_and_time),
+    ),
+)

@@ -22,8 +22,13 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Horizon, Story
 from kafkatx.kernels.transactions import AFTER_HOLE
-from kafkatx.rules.finding import Considered, Finding, NotCheckable, Place, Remedy, Step
-from kafkatx.rules.wording import (
+from kafkatx.rules.finding import Finding, NotCheckable
+from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
+from kafkatx.terms.times import clock
+from kafkatx.terms.topics import INTERNAL
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Considered, Place, Remedy, Step
+from kafkatx.words.places import (
     completion_row,
     data_phrase,
     data_place,
@@ -34,10 +39,6 @@ from kafkatx.rules.wording import (
     parts_of,
     plural,
 )
-from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
-from kafkatx.terms.times import clock
-from kafkatx.terms.topics import INTERNAL
-from kafkatx.terms.verdicts import Severity, Verdict
 
 RULE = "atomicity_violation"
 COMMIT, ABORT = 2, 3

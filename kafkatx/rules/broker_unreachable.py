@@ -25,13 +25,14 @@ from kafkatx.histories.logs.observers import Down, Observer, Weight
 from kafkatx.histories.logs.outages import Outage, outages
 from kafkatx.histories.logs.own_logs import OwnLog
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Actor, Considered, Finding, Remedy, Step
-from kafkatx.rules.log_wording import event_places
+from kafkatx.rules.finding import Finding
 from kafkatx.rules.settings.effects import Effect, effects
-from kafkatx.rules.wording import plural
 from kafkatx.terms.clocks import REQUEST_TIMEOUT_MS
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Actor, Considered, Remedy, Step
+from kafkatx.words.log_places import event_places
+from kafkatx.words.places import plural
 
 RULE = "broker_unreachable"
 SHORT_MS = 5_000

@@ -22,14 +22,12 @@ Source       KIP-98, KAFKA-7763; KafkaProducer.commitTransaction, TransactionalR
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.advised import advised
-from kafkatx.rules.finding import Considered, Finding, Remedy, Step, Subject
+from kafkatx.rules.finding import Finding, Subject
 from kafkatx.rules.in_logs.clients import (
     Who,
     by_client,
@@ -37,30 +35,25 @@ from kafkatx.rules.in_logs.clients import (
     producer_at,
     rows_of,
     runs_by_itself,
-    saying,
     subjects,
     uncounted,
     who,
-    words,
 )
-from kafkatx.rules.log_wording import client_actor, event_places
 from kafkatx.rules.outcomes import Call, Outcome, Resolved, outcome_of
-from kafkatx.rules.remedies import max_block
-from kafkatx.rules.wording import plural
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.sayings import Saying
+from kafkatx.words.advised import advised
+from kafkatx.words.explained import Considered, Remedy, Step
+from kafkatx.words.log_places import client_actor, event_places
+from kafkatx.words.places import plural
+from kafkatx.words.remedies import max_block
 
 RULE = "commit_outcome_unknown"
 RETRIED_WITHIN_MS = 5_000
 """A call that begins so soon after the one before it was given up is the same commit, tried again."""
 
-TIMED_OUT = r"Timeout expired after ([0-9]+) ?(?:ms|milliseconds) while awaiting EndTxn\(([tT]rue|[fF]alse)\)"
-REFUSED_ABORT = "from state COMMITTING_TRANSACTION to state ABORTING_TRANSACTION"
-MUST_RETRY = r"previous call to .?(commitTransaction|abortTransaction).? timed out and must be retried"
-INTERRUPTED = r"\bInterruptException"
-OTHER_CLIENTS = r"(?<!MSG)_TIMED_OUT\b|\bLocal: Timed out|TimeoutError\b|context deadline exceeded"
-_ANY = re.compile(f"(?P<timeout>{TIMED_OUT})|(?P<refused>{REFUSED_ABORT})|(?P<retry>{MUST_RETRY})")
 TROUBLE = (
     EventKind.request_cancelled,
     EventKind.request_timed_out,
@@ -111,13 +104,12 @@ def check(story: Story) -> Iterator[Finding]:
 def _rows(story: Story) -> list[int]:
     """Lines that show that a commit or abort was given up, or that a call after it was refused."""
     logs = story.logs
-    rows = set(saying(logs, _ANY.pattern).tolist())
+    rows = set(logs.saying(Saying.END_GIVEN_UP).tolist())
     rows |= {row for row in logs.of_kind(EventKind.await_timeout).tolist() if _awaited_end(logs, row) is not None}
     for client in logs.clients:
+        given_up = Saying.INTERRUPTED if client.implementation == "java" else Saying.INTERRUPTED | Saying.TIMED_OUT
         for failure in client.failures:
-            text = f"{failure.exception} {failure.message}"
-            pattern = INTERRUPTED if client.implementation == "java" else f"{INTERRUPTED}|{OTHER_CLIENTS}"
-            if failure.call in ("commitTransaction", "abortTransaction") and re.search(pattern, text):
+            if failure.call in ("commitTransaction", "abortTransaction") and failure.said & given_up:
                 rows |= {failure.row, *failure.rows}
     return sorted(rows)
 
@@ -136,21 +128,17 @@ def _attempts(story: Story, client: ClientInstance | None, rows: list[int]) -> l
     logs = story.logs
     found: list[_Attempt] = []
     for row in rows:
-        said = _ANY.search(words(logs, row))
+        said = logs.end_given_up(row)
         awaited = _awaited_end(logs, row) if logs.kind(row) == EventKind.await_timeout else None
-        if said is not None and said["refused"] is not None:
-            _add_refused(story, found, row, True, client)
-        elif said is not None and said["retry"] is not None:
-            _add_refused(story, found, row, "commitTransaction" in said["retry"], client)
+        if said is not None and said.is_refusal:
+            _add_refused(story, found, row, said.is_commit, client)
         elif awaited is not None:
             _add_timeout(logs, found, row, awaited, logs.number(row, "number"))
         elif said is not None:
-            waited = re.search(TIMED_OUT, said["timeout"])
-            assert waited is not None
-            _add_timeout(logs, found, row, waited[2].lower() == "true", int(waited[1][:12]))
+            _add_timeout(logs, found, row, said.is_commit, said.waited_ms)
         else:
             _add_timeout(logs, found, row, calls.get(row) != "abortTransaction", None)
-            found[-1].is_certain = "InterruptException" in words(logs, row)
+            found[-1].is_certain = logs.says(row, Saying.INTERRUPTED)
     return found
 
 

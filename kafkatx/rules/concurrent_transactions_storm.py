@@ -24,23 +24,24 @@ import numpy as np
 
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
-from kafkatx.rules.advised import advised
-from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step
-from kafkatx.rules.log_wording import event_places
-from kafkatx.rules.remedies import larger_transactions
-from kafkatx.rules.wording import completion_row, decision_row, latest_row, plural
+from kafkatx.rules.finding import Finding
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
+from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.transaction_states import PREPARED, state_name
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.advised import advised
+from kafkatx.words.explained import Considered, Place, Remedy, Step
+from kafkatx.words.log_places import event_places
+from kafkatx.words.places import completion_row, decision_row, latest_row, plural
+from kafkatx.words.remedies import larger_transactions
 
 RULE = "concurrent_transactions_storm"
 MANY, WITHIN_MS = 20, 60_000
 SLOW_MS, TIMES_MEDIAN, PERCENT, FEWEST = 1_000, 10, 95, 20
 """Prepare* to Complete*: the 95th percentile of an id with at least that many transactions."""
 NAMED = "CONCURRENT_TRANSACTIONS"
-NAMING = ("CONCURRENT_TRANSACTIONS", "ConcurrentTransactionsException")
 REPEATED = ("INITPRODUCERID", "ENDTXN")
 """Requests that a healthy client sends once at a time; AddPartitionsToTxn comes once for each new partition."""
 _ENDS = (EventKind.producer_id_set, EventKind.commit_called, EventKind.begin_called, EventKind.abort_called)
@@ -76,8 +77,8 @@ def _named(story: Story) -> Iterator[Storm]:
     kinds = (EventKind.concurrent_transactions, EventKind.init_refused, EventKind.add_refused, EventKind.end_refused)
     groups: dict[str, list[int]] = {}
     for row in logs.of_kind(*kinds).tolist():
-        name, error = logs.string(row, "transactional_id"), logs.string(row, "error") or NAMED
-        if name is not None and logs.times[row] >= 0 and error.rpartition(".")[2] in NAMING:
+        name, error = logs.string(row, "transactional_id"), error_code(logs.string(row, "error") or NAMED)
+        if name is not None and logs.times[row] >= 0 and error is ErrorCode.CONCURRENT_TRANSACTIONS:
             groups.setdefault(name, []).append(row)
     for name, rows in groups.items():
         yield from _storms(story, name, rows, is_named=True)

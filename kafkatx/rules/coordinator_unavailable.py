@@ -24,16 +24,17 @@ from collections.abc import Iterator
 from kafkatx.histories.logs.absences import Absence, absences
 from kafkatx.histories.logs.outages import outages
 from kafkatx.histories.story import Story
-from kafkatx.rules.advised import advised
-from kafkatx.rules.finding import Actor, Considered, Finding, Remedy, Step, Subject
-from kafkatx.rules.log_wording import event_places
-from kafkatx.rules.remedies import max_block, state_log_replication
-from kafkatx.rules.wording import plural
+from kafkatx.rules.finding import Finding, Subject
 from kafkatx.terms.clocks import MAX_BLOCK_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.advised import advised
+from kafkatx.words.explained import Actor, Considered, Remedy, Step
+from kafkatx.words.log_places import event_places
+from kafkatx.words.places import plural
+from kafkatx.words.remedies import max_block, state_log_replication
 
 RULE = "coordinator_unavailable"
 SHORT_MS = 10_000

@@ -9,7 +9,6 @@ Limits  a module whose docstring has no heading `Mechanism` is a helper, not a r
 
 import ast
 import pkgutil
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -20,8 +19,6 @@ import kafkatx.rules
 
 HEADINGS = ("Mechanism", "Evidence", "Against", "Look-alikes", "Remedy", "Source")
 """The headings that every rule has, in the order that a reader wants them."""
-
-_HEADING = re.compile(rf"({'|'.join(HEADINGS)})(?:[ \t]*:[ \t]*|[ \t]{{2,}}|[ \t]*$)(.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +45,23 @@ def parse_docstring(rule_id: str, docstring: str | None) -> RuleText | None:
     summary, sections = list[str](), dict[str, list[str]]()
     lines = summary
     for line in cleandoc(docstring or "").splitlines():
-        heading = _HEADING.fullmatch(line)
+        heading, text = _heading(line)
         if heading:
-            lines = sections.setdefault(heading[1], [])
-        lines.append(heading[2] if heading else line)
+            lines = sections.setdefault(heading, [])
+        lines.append(text)
     if "Mechanism" not in sections:
         return None
     texts = tuple((heading, tuple(_paragraphs(found))) for heading, found in sections.items())
     return RuleText(rule_id, " ".join(_paragraphs(summary)), texts)
+
+
+def _heading(line: str) -> tuple[str, str]:
+    """The heading that a line begins with, empty if it begins with none, and the text behind it."""
+    for heading in HEADINGS:
+        behind = line.removeprefix(heading)
+        if behind != line and (not behind.strip() or behind.startswith("  ") or behind.lstrip().startswith(":")):
+            return heading, behind.strip().removeprefix(":").strip()
+    return "", line
 
 
 def rule_texts(folders: Iterable[str] | None = None) -> tuple[RuleText, ...]:

@@ -30,8 +30,7 @@ from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import PREPARE_ABORT
-from kafkatx.rules.advised import advised
-from kafkatx.rules.finding import Considered, Finding, Remedy, Step, Subject
+from kafkatx.rules.finding import Finding, Subject
 from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of
 from kafkatx.rules.in_logs.clients import (
     Who,
@@ -40,30 +39,25 @@ from kafkatx.rules.in_logs.clients import (
     only,
     producer_at,
     rows_of,
-    saying,
     subjects,
     times_of,
     uncounted,
     who,
-    words,
 )
-from kafkatx.rules.log_wording import client_actor, event_places
-from kafkatx.rules.remedies import max_poll
-from kafkatx.rules.wording import begin_row, decision_row, marker_place, parts_of, plural
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import duration
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.sayings import Saying
+from kafkatx.words.advised import advised
+from kafkatx.words.explained import Considered, Remedy, Step
+from kafkatx.words.log_places import client_actor, event_places
+from kafkatx.words.places import begin_row, decision_row, marker_place, parts_of, plural
+from kafkatx.words.remedies import max_poll
 
 RULE = "fenced_by_group_generation"
-IN_TRANSACTION = "Transaction offset Commit failed due to consumer group metadata mismatch"
-MEMBER_LOST = (
-    r"\b(?:FencedInstanceId|IllegalGeneration|UnknownMemberId|StaleMemberEpoch|CommitFailed"
-    r"|FENCED_INSTANCE_ID|ILLEGAL_GENERATION|UNKNOWN_MEMBER_ID|STALE_MEMBER_EPOCH)"
-)
 OFFSETS_CALL = "sendOffsetsToTransaction"
-REFUSED_OFFSETS = "Failed to commit offsets to transaction"
 HOUR_MS = 3_600_000
 MANY_AN_HOUR = 3
 """More than that in an hour is no chance meeting of a rebalance, but a consumer that polls too late."""
@@ -100,9 +94,9 @@ def check(story: Story) -> Iterator[Finding]:
 def _rows(story: Story) -> list[int]:
     """Lines that show offsets of a transaction refused for the group's sake."""
     logs = story.logs
-    rows = set(saying(logs, IN_TRANSACTION).tolist())
-    lost = set(saying(logs, MEMBER_LOST).tolist())
-    rows |= {row for row in lost if logs.kind(row) is EventKind.to_abortable or REFUSED_OFFSETS in words(logs, row)}
+    rows = set(logs.saying(Saying.GROUP_MISMATCH).tolist())
+    lost = set(logs.saying(Saying.MEMBER_LOST).tolist())
+    rows |= {row for row in lost if logs.kind(row) is EventKind.to_abortable or logs.says(row, Saying.OFFSETS_REFUSED)}
     for client in logs.clients:
         calls = [failure for failure in client.failures if failure.call == OFFSETS_CALL]
         rows |= {row for failure in calls for row in (failure.row, *failure.rows) if row in lost}
@@ -219,7 +213,8 @@ def _remedies(story: Story, case: _Case) -> tuple[Remedy, ...]:
 
 def _without_offsets(story: Story) -> Array:
     """Transactions aborted by their client that list a partition of __consumer_offsets and have no record there."""
-    by_client_itself = (story.endings.ended_by == EndedBy.client) & (story.endings.protocol == Protocol.classic)
+    ended = story.ends.rows()
+    by_client_itself = (ended.ended_by == EndedBy.client) & (ended.protocol == Protocol.classic)
     aborted = by_client_itself & (story.transactions["decision"] == PREPARE_ABORT)
     parts = story.parts.rows
     candidates = parts[aborted[parts["transaction"]]] if len(parts) else parts

@@ -2,67 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from kafkatx.terms.verdicts import Severity, Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A batch, an entry or a line that one can open; `at` in milliseconds (None: unknown), `text` what stands there.
-
-    Batches and entries are named by topic, partition and offset (`local/` finds the file); lines by source and line
-    number.
-    """
-
-    topic: str | None
-    partition: int | None
-    offset: int | None
-    at: int | None
-    text: str
-    source: str | None = None
-    line: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Actor:
-    """Somebody the steps speak of."""
-
-    name: str
-    what: str
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of the explanation, with its reason and what it rests on."""
-
-    text: str
-    because: str
-    places: tuple[Place, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Considered:
-    """An explanation that was refuted (or could not be), and by what."""
-
-    rule: str
-    because: str
-    places: tuple[Place, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Remedy:
-    """What to do. `where` is client, broker, topic, application or operator; numbers name what they derive from."""
-
-    text: str
-    where: str
-    config: str | None = None
-    current: str | None = None
-    proposed: str | None = None
-    derived_from: str | None = None
-    command: str | None = None
-    cost: str | None = None
-    restart_needed: bool | None = None
+from kafkatx.words.explained import Actor, Considered, Place, Remedy, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +26,7 @@ class Subject:
 class Finding:
     """What a rule concludes about one subject (or `count` alike ones); times are milliseconds of brokers' clocks.
 
-    `nodes` are the brokers that a finding about brokers is about.
+    `nodes` are the brokers that a finding about brokers is about; `facts` the values that its sentences are made of.
     """
 
     rule: str
@@ -105,6 +50,7 @@ class Finding:
     considered: tuple[Considered, ...] = ()
     remedies: tuple[Remedy, ...] = ()
     nodes: tuple[int, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def places(self) -> list[Place]:
         """Every place the finding cites, once, in order."""

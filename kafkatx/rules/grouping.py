@@ -9,8 +9,8 @@ import numpy as np
 
 from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Subject
-from kafkatx.rules.wording import data_of
 from kafkatx.terms.verdicts import Verdict
+from kafkatx.words.places import data_of
 
 MOST_NAMED = 100
 """Transactions of a group whose data are looked at one by one."""
@@ -19,6 +19,22 @@ MOST_NAMED = 100
 class Spread(TypedDict):
     """The columns of a finding that are single-valued only where all its transactions agree."""
 
+    producer_id: int | None
+    producer_epoch: int | None
+    topic: str | None
+    partition: int | None
+    first_offset: int | None
+    last_offset: int | None
+    since: int | None
+    until: int | None
+
+
+class Columns(TypedDict, total=False):
+    """The columns that place a case."""
+
+    transactional_id: str | None
+    count: int
+    subjects: tuple[Subject, ...]
     producer_id: int | None
     producer_epoch: int | None
     topic: str | None
@@ -41,7 +57,7 @@ def by_transactional_id(story: Story, rows: Any) -> Iterator[tuple[str, list[int
 
 def weakest(story: Story, rows: list[int]) -> Verdict:
     """Verdict that holds for all of them."""
-    return Verdict(int(story.endings.verdict[rows].min()))
+    return Verdict(int(story.ends.verdict[rows].min()))
 
 
 def spread(story: Story, rows: list[int]) -> Spread:

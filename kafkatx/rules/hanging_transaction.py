@@ -26,13 +26,14 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Horizon, Story
 from kafkatx.kernels.spans import OPEN, OVER_GAP
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, ONGOING, PREPARE_ABORT
-from kafkatx.rules.finding import Considered, Finding, NotCheckable, Place, Remedy, Step
-from kafkatx.rules.wording import data_place, latest_row, offsets, parts_of, plural
+from kafkatx.rules.finding import Finding, NotCheckable
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, LATE_TRANSACTION_BUFFER_MS, MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from kafkatx.terms.transaction_states import state_name
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Considered, Place, Remedy, Step
+from kafkatx.words.places import data_place, latest_row, offsets, parts_of, plural
 
 RULE = "hanging_transaction"
 IN_FLIGHT_MS = 60_000

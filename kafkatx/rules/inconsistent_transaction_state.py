@@ -31,10 +31,11 @@ from kafkatx.kernels.transactions import (
     NO_START,
     START_CHANGED,
 )
-from kafkatx.rules.finding import Finding, Place, Remedy, Step
-from kafkatx.rules.wording import plural
+from kafkatx.rules.finding import Finding
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Place, Remedy, Step
+from kafkatx.words.places import plural
 
 RULE = "inconsistent_transaction_state"
 WHAT = {

@@ -21,13 +21,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Actor, Finding, NotCheckable, Place, Step, Subject
+from kafkatx.rules.finding import Finding, NotCheckable, Subject
 from kafkatx.rules.settings.broker import BROKER_CHECKS
 from kafkatx.rules.settings.cases import Case, brokers, consumers, producers
 from kafkatx.rules.settings.checks import Check, Wrong, judge
 from kafkatx.rules.settings.consumer import CONSUMER_CHECKS
 from kafkatx.rules.settings.misuse import calls_without_id, old_formats, set_twice
 from kafkatx.rules.settings.producer import PRODUCER_CHECKS
+from kafkatx.words.explained import Actor, Place, Step
 
 RULE = "misconfiguration"
 MOST_NAMED = 4

@@ -20,12 +20,13 @@ import numpy as np
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
 from kafkatx.kernels.spans import OPEN
-from kafkatx.rules.finding import Considered, Finding, NotCheckable, Remedy, Step, Subject
-from kafkatx.rules.wording import data_of, data_phrase, data_place, latest_row, plural
+from kafkatx.rules.finding import Finding, NotCheckable, Subject
 from kafkatx.terms.clocks import OLD_CLEANUP_INTERVAL_MS
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Considered, Remedy, Step
+from kafkatx.words.places import data_of, data_phrase, data_place, latest_row, plural
 
 RULE = "open_transaction"
 OVERDUE_SLACK_MS = 30_000

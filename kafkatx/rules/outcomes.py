@@ -18,10 +18,10 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import LogStory
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import PREPARE_ABORT
-from kafkatx.rules.finding import Place
-from kafkatx.rules.wording import begin_row, completion_row, data_of, decision_row, latest_row, marker_place
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.times import clock
+from kafkatx.words.explained import Place
+from kafkatx.words.places import begin_row, completion_row, data_of, decision_row, latest_row, marker_place
 
 ABORT, COMMIT = 0, 1
 """Values of `marker_kind`."""
@@ -141,7 +141,7 @@ def _of_transaction(story: Story, row: int) -> Resolved:
             " and CompleteCommit" if complete else ", no CompleteCommit"
         )
         return Resolved(outcome, because, places, row)
-    ended_by = EndedBy(int(story.endings.ended_by[row]))
+    ended_by = EndedBy(int(story.ends.ended_by[row]))
     outcome = ABORTS.get(ended_by, Outcome.aborted) if complete else Outcome.aborting
     because = "the coordinator's log has PrepareAbort" + (" and CompleteAbort" if complete else ", no CompleteAbort")
     return Resolved(outcome, f"{because} of {clock(int(transaction['decided_at']))}", places, row)

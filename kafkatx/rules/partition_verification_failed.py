@@ -24,9 +24,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kafkatx.histories.logs.attributions import is_network_thread
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step, Subject
+from kafkatx.rules.finding import Finding, Subject
 from kafkatx.rules.in_logs.clients import (
     Who,
     by_client,
@@ -34,31 +35,22 @@ from kafkatx.rules.in_logs.clients import (
     only,
     producer_at,
     rows_of,
-    saying,
     subjects,
     times_of,
     topic_partition,
     uncounted,
     who,
-    words,
 )
-from kafkatx.rules.log_wording import client_actor, event_places
-from kafkatx.rules.sharing.one_object import NETWORK_THREAD
-from kafkatx.rules.wording import marker_place
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.sayings import Saying
+from kafkatx.words.explained import Considered, Place, Remedy, Step
+from kafkatx.words.log_places import client_actor, event_places
+from kafkatx.words.places import marker_place
 
 RULE = "partition_verification_failed"
-VERIFYING = (
-    "Partition was not added to the transaction|Record was not part of an ongoing transaction"
-    "|Unable to verify the partition has been added to the transaction"
-)
-UNABLE = "Unable to verify"
-ABORTABLE = r"\bTransactionAbortable|\bTRANSACTION_ABORTABLE"
-INVALID = r"\bInvalidTxnState|\bINVALID_TXN_STATE"
-EXHAUSTED = "after exhausting retries"
 REPEATED = 3
 """So many refusals of one client are more than one meeting with a transaction that had just ended."""
 REQUEST_TIMEOUT_MS = 30_000
@@ -90,9 +82,9 @@ def check(story: Story) -> Iterator[Finding]:
 def _client_rows(story: Story) -> list[int]:
     """Lines of clients that show a write refused for want of a transaction."""
     logs = story.logs
-    rows = set(saying(logs, VERIFYING).tolist())
-    rows |= {row for row in saying(logs, ABORTABLE).tolist() if EXHAUSTED not in words(logs, row)}
-    rows |= {row for row in saying(logs, INVALID).tolist() if _answers_write(logs, row)}
+    rows = set(logs.saying(Saying.OUTSIDE_TRANSACTION).tolist())
+    rows |= {row for row in logs.saying(Saying.ABORTABLE).tolist() if not logs.says(row, Saying.OUT_OF_RETRIES)}
+    rows |= {row for row in logs.saying(Saying.INVALID_STATE).tolist() if _answers_write(logs, row)}
     return sorted(row for row in rows if logs.events["side"][row] != Side.broker)
 
 
@@ -100,7 +92,7 @@ def _answers_write(logs: LogStory, row: int) -> bool:
     """Whether INVALID_TXN_STATE answered a write: by the client's state, or as the callback of a send shows it."""
     if logs.kind(row) is EventKind.to_abortable or logs.kind(row) in WRITES:
         return True
-    if logs.kind(row) is not EventKind.failure or not NETWORK_THREAD.fullmatch(logs.string(row, "thread") or ""):
+    if logs.kind(row) is not EventKind.failure or not is_network_thread(logs.string(row, "thread") or ""):
         return False
     fatal = logs.of_kind(EventKind.to_fatal)
     return not bool((logs.owners[fatal] == logs.owners[row]).any())
@@ -109,7 +101,8 @@ def _answers_write(logs: LogStory, row: int) -> bool:
 def _told_by_brokers(story: Story) -> dict[str | None, list[int]]:
     """Lines of brokers that refuse for want of a transaction, by the transactional.id they are about."""
     logs = story.logs
-    rows = {*logs.of_kind(EventKind.verification_failed).tolist(), *saying(logs, VERIFYING, Side.broker).tolist()}
+    rows = {*logs.of_kind(EventKind.verification_failed).tolist()}
+    rows |= set(logs.saying(Saying.OUTSIDE_TRANSACTION, Side.broker).tolist())
     found: dict[str | None, list[int]] = {}
     for row in sorted(row for row in rows if logs.events["side"][row] == Side.broker):
         found.setdefault(_id_of(story, row), []).append(row)
@@ -164,8 +157,8 @@ def _producer(logs: LogStory, case: _Case) -> tuple[int | None, int | None]:
 
 def _is_named(logs: LogStory, rows: list[int]) -> bool:
     """Whether the words are those of the verification, not only the error that it shares with others."""
-    return any(part in words(logs, row) for row in rows for part in VERIFYING.split("|")) or any(
-        logs.kind(row) is EventKind.verification_failed for row in rows
+    return any(
+        logs.says(row, Saying.OUTSIDE_TRANSACTION) or logs.kind(row) is EventKind.verification_failed for row in rows
     )
 
 
@@ -195,7 +188,7 @@ def _steps(story: Story, case: _Case, told: list[int], late: Place | None) -> tu
     if late is not None:
         why = f"within {duration(REQUEST_TIMEOUT_MS)}, the default request.timeout.ms, before the refusal"
         steps.append(Step("a transaction of the same producer id had just been aborted", why, (late,)))
-    unable = any(UNABLE in words(logs, row) for row in (*case.rows, *told))
+    unable = any(logs.says(row, Saying.UNABLE_TO_VERIFY) for row in (*case.rows, *told))
     text = "the leader could not ask the coordinator about the partition" if unable else "a write was refused"
     named = "the words are those of the leader's question to the coordinator (KIP-890)"
     shared = "the error is the one that leaders answer with; brokers' logs, which name the reason, say nothing of it"
@@ -214,7 +207,7 @@ def _considered(story: Story, case: _Case, rows: list[int]) -> tuple[Considered,
     found = [Considered("transaction_timed_out", over, event_places(story, case.rows, 1))]
     places = {place for row in rows if (place := topic_partition(logs, row)) is not None}
     shrunk = [row for row in logs.of_kind(EventKind.isr_shrunk).tolist() if topic_partition(logs, row) in places]
-    if any(UNABLE in words(logs, row) for row in rows):
+    if any(logs.says(row, Saying.UNABLE_TO_VERIFY) for row in rows):
         why = (
             "not refuted: its ISR shrank as well" if shrunk else "the message names the verification, not the replicas"
         )

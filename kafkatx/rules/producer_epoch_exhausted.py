@@ -21,12 +21,13 @@ from kafkatx.histories.endings import Protocol
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Horizon, Story
 from kafkatx.kernels.transactions import ONGOING
-from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step
+from kafkatx.rules.finding import Finding
 from kafkatx.rules.grouping import by_transactional_id
 from kafkatx.rules.open_transaction import is_overdue
-from kafkatx.rules.wording import begin_row, completion_row, decision_row, latest_row, plural, state_row
 from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Considered, Place, Remedy, Step
+from kafkatx.words.places import begin_row, completion_row, decision_row, latest_row, plural, state_row
 
 RULE = "producer_epoch_exhausted"
 EXHAUSTED, LAST = 32_766, 32_767
@@ -189,7 +190,7 @@ def _loops(story: Story) -> Iterator[Finding]:
     for code in np.unique(rows["id_code"][rows["producer_epoch"] >= FEWEST_EPOCHS]):
         mine = rows[rows["id_code"] == code]
         mine = mine[mine["producer_id"] == mine["producer_id"][-1]]
-        if (story.endings.protocol[story.transactions_of(int(code))] == Protocol.v2).any():
+        if (story.ends.protocol[story.transactions_of(int(code))] == Protocol.v2).any():
             continue
         taken = int(mine["producer_epoch"][-1]) - int(mine["producer_epoch"][0])
         took = max(int(mine["timestamp"][-1]) - int(mine["timestamp"][0]), 1)

@@ -20,12 +20,13 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Horizon, Story
 from kafkatx.kernels.spans import OPEN, OVER_GAP
 from kafkatx.rules import hanging_transaction
-from kafkatx.rules.finding import Considered, Finding, Remedy, Step
-from kafkatx.rules.wording import begin_row, data_place, latest_row, marker_place, offsets, plural, time_or_none
+from kafkatx.rules.finding import Finding
 from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Considered, Remedy, Step
+from kafkatx.words.places import begin_row, data_place, latest_row, marker_place, offsets, plural, time_or_none
 
 RULE = "read_committed_blocked"
 WORTH_A_WARNING_MS = 60_000

@@ -2,83 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
+from pkgutil import iter_modules
 
+import kafkatx.rules
 from kafkatx.histories.story import Story
-from kafkatx.rules import (
-    abort_after_fatal_error,
-    aborted_by_client,
-    atomicity_violation,
-    broker_unreachable,
-    commit_outcome_unknown,
-    concurrent_transactions_storm,
-    coordinator_unavailable,
-    fenced_by_group_generation,
-    fenced_by_new_instance,
-    hanging_transaction,
-    inconsistent_transaction_state,
-    misconfiguration,
-    open_transaction,
-    partition_verification_failed,
-    producer_epoch_exhausted,
-    read_committed_blocked,
-    shared_producer,
-    silent_failure,
-    stuck_prepare,
-    transaction_timed_out,
-    transactional_id_expired,
-    unresolved_sequence,
-    unstable_transactional_id,
-)
+from kafkatx.rules import legacy
 from kafkatx.rules.causes import Causes, causes
 from kafkatx.rules.finding import Finding, NotCheckable
-from kafkatx.terms.events import Side
+from kafkatx.rules.rule import Rule, findings_of
 from kafkatx.terms.verdicts import Verdict
 
-RULES: dict[str, Callable[[Story], Iterator[Finding | NotCheckable]]] = {
-    module.RULE: module.check
-    for module in (
-        abort_after_fatal_error,
-        aborted_by_client,
-        atomicity_violation,
-        broker_unreachable,
-        commit_outcome_unknown,
-        concurrent_transactions_storm,
-        coordinator_unavailable,
-        fenced_by_group_generation,
-        fenced_by_new_instance,
-        hanging_transaction,
-        inconsistent_transaction_state,
-        misconfiguration,
-        open_transaction,
-        partition_verification_failed,
-        producer_epoch_exhausted,
-        read_committed_blocked,
-        shared_producer,
-        silent_failure,
-        stuck_prepare,
-        transaction_timed_out,
-        transactional_id_expired,
-        unresolved_sequence,
-        unstable_transactional_id,
-    )
-}
 
-BY_LOGS: dict[str, tuple[Side, ...]] = {
-    "abort_after_fatal_error": (Side.client,),
-    "broker_unreachable": (Side.client, Side.broker),
-    "commit_outcome_unknown": (Side.client,),
-    "coordinator_unavailable": (Side.client, Side.broker),
-    "fenced_by_group_generation": (Side.client, Side.broker),
-    "partition_verification_failed": (Side.client, Side.broker),
-    "silent_failure": (Side.client,),
-    "unresolved_sequence": (Side.client,),
-}
-"""Rules that can't look without logs, and whose logs would do."""
+def _discovered() -> dict[str, Rule]:
+    """The rules: modules of this folder that have a `RULE`, by name."""
+    names = sorted(module.name for module in iter_modules(kafkatx.rules.__path__) if not module.ispkg)
+    modules = {name: import_module(f"kafkatx.rules.{name}") for name in names if f"kafkatx.rules.{name}" != __name__}
+    return {name: legacy.adapted(name, module.RULE) for name, module in modules.items() if hasattr(module, "RULE")}
+
+
+RULES = _discovered()
 EVERYWHERE = "the cluster"
-ABSORBED_BY = {"fenced_by_new_instance": "shared_producer"}
-"""A rule whose findings are steps of a wider one about the same id."""
 MOST_GUESSES = 2
 """Findings of verdict `possible` about one id: more of them are not worth a reader's time (contract, section 3)."""
 
@@ -94,9 +40,9 @@ class Judgement:
 
 def judge(story: Story, only: frozenset[str] | None = None) -> Judgement:
     """Run the rules over a story. `only` limits what is reported; causes are still found among all."""
-    results = [result for check in RULES.values() for result in check(story)]
+    results = [result for name, rule in RULES.items() for result in findings_of(name, rule, story)]
     findings = _worth_reading(_not_absorbed([result for result in results if isinstance(result, Finding)]))
-    found = causes(story, findings)
+    found = causes(story, findings, RULES)
     kept = [number for number, finding in enumerate(findings) if only is None or finding.rule in only]
     place = {number: at for at, number in enumerate(kept)}
     missing = [result for result in results if isinstance(result, NotCheckable)]
@@ -121,7 +67,7 @@ def _not_absorbed(findings: list[Finding]) -> list[Finding]:
         finding
         for finding in findings
         if finding.transactional_id is None
-        or wider.get((ABSORBED_BY.get(finding.rule, ""), finding.transactional_id), -1) < finding.verdict
+        or wider.get((RULES[finding.rule].absorbed_by or "", finding.transactional_id), -1) < finding.verdict
     ]
 
 
@@ -142,6 +88,7 @@ def _worth_reading(findings: list[Finding]) -> list[Finding]:
 
 def _without_logs(story: Story, spoken: set[str]) -> Iterator[NotCheckable]:
     """One entry for each rule that logs decide, where there are none of the kind and the rule had nothing to say."""
-    for rule, sides in BY_LOGS.items():
-        if rule in RULES and rule not in spoken and not any(story.logs.has_side(side) for side in sides):
-            yield NotCheckable(rule, EVERYWHERE, f"logs of {' or '.join(f'{side.name}s' for side in sides)}")
+    for name, rule in RULES.items():
+        sides = rule.decided_by
+        if sides and name not in spoken and not any(story.logs.has_side(side) for side in sides):
+            yield NotCheckable(name, EVERYWHERE, f"logs of {' or '.join(f'{side.name}s' for side in sides)}")

@@ -25,11 +25,9 @@ from itertools import pairwise
 
 from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Actor, Considered, Finding, Step
+from kafkatx.rules.finding import Finding
 from kafkatx.rules.in_logs.clients import only, producer_at, times_of
-from kafkatx.rules.log_wording import client_actor, event_place, event_places
 from kafkatx.rules.sharing.one_id import (
-    REFUSED,
     TURNS,
     WINDOW_MS,
     by_requests,
@@ -40,9 +38,12 @@ from kafkatx.rules.sharing.one_id import (
     remedies_of,
 )
 from kafkatx.rules.sharing.one_object import objects_of_threads, shared_object
-from kafkatx.rules.wording import plural
+from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.times import clock
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Actor, Considered, Step
+from kafkatx.words.log_places import client_actor, event_place, event_places
+from kafkatx.words.places import plural
 
 RULE = "shared_producer"
 
@@ -105,7 +106,7 @@ def _refused_after(logs: LogStory, old: ClientInstance, row: int) -> int | None:
     at = logs.at(row)
     for failure in old.failures:
         later = failure.row > row if failure.at is None or at is None else failure.at >= at
-        if later and (failure.row > row or not _same_source(logs, failure, row)) and REFUSED.search(failure.exception):
+        if later and (failure.row > row or not _same_source(logs, failure, row)) and failure.error in FENCED:
             return failure.row
     return None
 

@@ -21,20 +21,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.data_endings import data_endings
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import ClientInstance, Initialised, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Considered, Finding, NotCheckable, Remedy, Step, Subject
+from kafkatx.histories.transaction_ends import ToldBy
+from kafkatx.rules.finding import Finding, NotCheckable, Subject
 from kafkatx.rules.in_logs.clients import only, times_of, who
-from kafkatx.rules.log_wording import client_actor, event_places
 from kafkatx.rules.sharing.one_id import is_frameworks
-from kafkatx.rules.wording import data_of, data_phrase, data_place, marker_place, parts_of, plural
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.terms.times import clock
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Considered, Remedy, Step
+from kafkatx.words.log_places import client_actor, event_places
+from kafkatx.words.places import data_of, data_phrase, data_place, marker_place, parts_of, plural
 
 RULE = "silent_failure"
 NO_FAILURE = (
@@ -123,7 +124,7 @@ def check(story: Story) -> Iterator[Finding | NotCheckable]:
 
 def _lost(story: Story) -> Iterator[tuple[str, _Lost]]:
     """Aborted transactions with records, but those that the next instance took over or an operator ended."""
-    ended = story.endings.ended_by
+    ended = story.ends.rows().ended_by
     chosen = np.isin(ended, [EndedBy.client, EndedBy.timeout, EndedBy.unknown]) & (story.transactions["decision"] == 3)
     for row in np.flatnonzero(chosen).tolist():
         transaction, spans = story.transactions[row], tuple(data_of(story, row))
@@ -140,9 +141,9 @@ def _lost_without_rows(story: Story) -> Iterator[tuple[str, _Lost]]:
     if not story.logs.clients:
         return
     owners = {one: client for client in story.logs.clients if client.owns_producer_ids for one in client.producer_ids}
-    endings = data_endings(story)
-    for number, ended_by, operator in zip(endings.spans, endings.ended_by, endings.by_operator, strict=True):
-        span = story.spans[number]
+    ends = story.ends
+    for number in ends.numbers(ToldBy.data):
+        span, ended_by, operator = story.spans[ends.span(number)], ends.ended_by[number], ends.by_operator[number]
         client = owners.get(int(span["producer_id"]))
         if client is None or client.transactional_id is None or operator or ended_by == EndedBy.new_instance:
             continue
@@ -154,7 +155,7 @@ def _lost_without_rows(story: Story) -> Iterator[tuple[str, _Lost]]:
 def _client_of(story: Story, transactional_id: str, lost: _Lost) -> ClientInstance | None:
     """The client instance whose transaction it was, if its log covers it: by witnesses, else by the last grant."""
     if lost.row >= 0:
-        witnessed = story.logs.client(int(story.witnesses.instance[lost.row]))
+        witnessed = story.logs.client(int(story.ends.witnesses.instance[lost.row]))
         owners = [witnessed] if witnessed is not None else []
     else:
         limit = lost.since + CLIENT_TOLERANCE_MS

@@ -19,11 +19,12 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import AFTER_HOLE
-from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step
-from kafkatx.rules.wording import begin_row, data_place, latest_row, marker_place, partition_name, parts_of, plural
+from kafkatx.rules.finding import Finding
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.transaction_states import state_name
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Considered, Place, Remedy, Step
+from kafkatx.words.places import begin_row, data_place, latest_row, marker_place, partition_name, parts_of, plural
 
 RULE = "stuck_prepare"
 IN_FLIGHT_MS, STUCK_MS = 10_000, 60_000

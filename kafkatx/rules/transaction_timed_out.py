@@ -20,201 +20,386 @@ Source       KIP-98, KIP-588, KIP-890; TransactionCoordinator.abortTimedOutTrans
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
 
-import numpy as np
-
+from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.logs.outages import outages
+from kafkatx.histories.logs.takeovers import timeout_of
 from kafkatx.histories.story import Story
-from kafkatx.rules.advised import advised
-from kafkatx.rules.finding import Actor, Considered, Finding, Remedy, Step
-from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of, weakest
-from kafkatx.rules.in_logs.timed_out import timed_out_in_logs
-from kafkatx.rules.in_logs.witnessed import witnessed
-from kafkatx.rules.remedies import transaction_timeout
-from kafkatx.rules.without_rows import findings_without_rows
-from kafkatx.rules.wording import (
-    after_start,
-    begin_row,
-    completion_row,
-    data_of,
-    data_phrase,
-    data_place,
-    decision_row,
-    marker_place,
-    next_row,
-    parts_of,
-    plural,
+from kafkatx.histories.transaction_ends import ToldBy
+from kafkatx.kernels.transactions import EMPTY, PREPARE_COMMIT
+from kafkatx.rules.conditions import by_settings, same_time
+from kafkatx.rules.ends import WITNESSED, EndGroup, Witness, groups, of_reason, witnesses
+from kafkatx.rules.ends_in_data import (
+    ABORTED_DATA,
+    ONLY_TIMES,
+    OWN_KEEPS_EPOCH,
+    UNDER_NEXT_EPOCH,
+    DataFacts,
+    data_facts,
 )
-from kafkatx.terms.times import clock, duration
+from kafkatx.rules.ends_in_logs import REFUSED, LogFacts, log_facts
+from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.verdicts import Severity, Verdict
-
-RULE = "transaction_timed_out"
-
-
-def check(story: Story) -> Iterator[Finding]:
-    """One finding for each transactional.id of which transactions timed out, or may have (0.11.0.0, 0.11.0.1)."""
-    rows = np.flatnonzero(story.endings.ended_by == EndedBy.timeout)
-    for transactional_id, group in by_transactional_id(story, rows):
-        yield _timed_out(story, transactional_id, group)
-    yield from findings_without_rows(story, RULE, EndedBy.timeout)
-    yield from timed_out_in_logs(story)
-    undecided = np.flatnonzero(story.endings.reason == Reason.no_bump_release)
-    for transactional_id, group in by_transactional_id(story, undecided):
-        yield _perhaps(story, transactional_id, group)
+from kafkatx.words.advised import advised
+from kafkatx.words.explained import Remedy
+from kafkatx.words.explanation import Words, actor, considered, included, remedy, step
+from kafkatx.words.facts import data, instant, lasting
+from kafkatx.words.log_places import event_places
+from kafkatx.words.places import begin_row, completion_row, data_place, decision_row, marker_place, next_row
+from kafkatx.words.remedies import transaction_timeout
+from kafkatx.words.template import pick
+from kafkatx.words.values import Count, Data, Duration, Instant, Producer, Refs
 
 
-def _timed_out(story: Story, transactional_id: str, rows: list[int]) -> Finding:
-    first = story.transactions[rows[0]]
-    again, known = _committed_later(story, rows[-1]), _is_all_known(story, rows[-1])
-    records = sum(int(span["records"]) for row in rows for span in data_of(story, row))
-    what = (
-        f"{plural(len(rows), 'transaction')} of {transactional_id} ran longer than "
-        f"transaction.timeout.ms ({duration(int(first['timeout_ms']))})"
+class After(Enum):
+    """What became of the id behind the abort."""
+
+    committed = "the id committed again later"
+    nothing = "the id committed nothing after that"
+    lost = "what the id did after that is lost with its rows"
+
+
+class Other(Enum):
+    """What else it can have been."""
+
+    prompt_init = "InitProducerId within a second"
+    own_abort = "the producer went on"
+    late_init = "InitProducerId later"
+    no_init = "no InitProducerId"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Transactions that ran longer than their timeout, as rows tell; the first is explained."""
+
+    id: str
+    count: Count
+    records_lost: Count
+    producer: Producer
+    began_at: Instant
+    took: Duration
+    timeout: Duration
+    decision_epoch: int
+    is_near: bool
+    is_fenced: bool
+    after: After
+    other: Other
+    until_next: Duration
+    data: Data
+    witnesses: tuple[Witness, ...]
+    remedies: tuple[Remedy, ...]
+    begin: Refs
+    written: Refs
+    decided: Refs
+    completed: Refs
+    markers: Refs
+    next: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class SameEpoch:
+    """Aborts beyond the timeout at an unchanged epoch: a late client, or the coordinator of 0.11.0.0 and 0.11.0.1."""
+
+    id: str
+    count: Count
+    took: Duration
+    rows: Refs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InLogs(LogFacts):
+    """Timeouts that logs tell and no row; `took` is None where nothing tells when the transaction had begun."""
+
+    by_its_line: bool
+    timeout: Duration | None
+    began_at: Instant | None
+    took: Duration | None
+    rollbacks: Refs
+    remedies: tuple[Remedy, ...]
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether the refusal came when the timeout had passed."""
+        return self.took is not None and not self.is_possible
+
+    @property
+    def needs_length(self) -> bool:
+        """Whether nothing tells how long it was open."""
+        return not self.is_possible and not self.remedies
+
+
+def find(story: Story) -> Found:
+    """One case for each transactional.id of which transactions timed out, or may have (0.11.0.0, 0.11.0.1)."""
+    for group in groups(story, EndedBy.timeout):
+        if group.told_by is ToldBy.rows:
+            facts = _of_rows(group)
+            severity = Severity.error if facts.after is After.nothing else Severity.warning
+            yield Case(facts=facts, verdict=group.verdict, severity=severity, **group.columns())
+        elif group.told_by is ToldBy.data:
+            yield Case(facts=data_facts(group), verdict=group.verdict, severity=Severity.warning, **group.columns())
+        else:
+            yield Case(
+                facts=_in_logs(group), verdict=group.verdict, severity=_severity_in_logs(group), **group.columns()
+            )
+    for group in of_reason(story, Reason.no_bump_release):
+        row = group.first.row
+        same = SameEpoch(
+            group.transactional_id or "", group.count, _took(group.first), (*begin_row(row), *decision_row(row))
+        )
+        yield Case(facts=same, verdict=Verdict.possible, severity=Severity.warning, **group.columns())
+
+
+def _took(end: TransactionEnd) -> Duration:
+    return Duration(end.story.ends.duration_ms[end.number])
+
+
+def _of_rows(group: EndGroup) -> Facts:
+    end, story, row = group.first, group.story, group.first.row
+    spans = (span for number in group.numbers for span in TransactionEnd(story, number).data)
+    return Facts(
+        id=group.transactional_id or "",
+        count=group.count,
+        records_lost=Count(sum(int(span["records"]) for span in spans)),
+        producer=Producer(int(row["producer_id"]), int(row["producer_epoch"])),
+        began_at=Instant(row["started_at"]),
+        took=_took(end),
+        timeout=Duration(row["timeout_ms"]),
+        decision_epoch=int(row["decision_epoch"]),
+        is_near=end.reason is Reason.near_timeout,
+        is_fenced=end.reason is not Reason.over_timeout_went_on,
+        after=_after(story, group.numbers[-1]),
+        other=_other(end),
+        until_next=Duration(row["next_timestamp"] - row["completion_timestamp"]),
+        data=data(story, end.data),
+        witnesses=witnesses(end),
+        remedies=_remedies(group),
+        begin=tuple(begin_row(row)),
+        written=tuple(data_place(story, span) for span in end.data[:4]),
+        decided=tuple(decision_row(row)),
+        completed=tuple(completion_row(row)),
+        markers=tuple(marker_place(story, span) for span in end.markers[:4]),
+        next=tuple(next_row(row)),
     )
-    return Finding(
-        rule=RULE,
-        verdict=weakest(story, rows),
-        severity=Severity.warning if again or not known else Severity.error,
-        summary=f"{what} and {'was' if len(rows) == 1 else 'were'} aborted by the coordinator: "
-        f"{plural(records, 'record')} thrown away",
-        transactional_id=transactional_id,
-        **spread(story, rows),
-        count=len(rows),
-        subjects=subjects_of(story, rows),
-        actors=(
-            Actor(
-                "T1",
-                f"producer id {int(first['producer_id'])} epoch {int(first['producer_epoch'])}, since "
-                f"{clock(int(first['started_at']))}",
-            ),
-        ),
-        steps=_steps(story, rows[0], _afterwards(again, known)),
-        considered=_considered(story, rows[0]),
-        remedies=_remedies(story, transactional_id, rows),
-    )
 
 
-def _committed_later(story: Story, row: int) -> bool:
+def _after(story: Story, row: int) -> After:
     """Whether the id committed something after this transaction: the work may have been done again."""
-    of_id = story.transactions[story.transactions_of(int(story.transactions["id_code"][row]))]
-    return bool(((of_id["decision"] == 2) & (of_id["decided_at"] > story.transactions["decided_at"][row])).any())
+    code = int(story.transactions["id_code"][row])
+    of_id = story.transactions[story.transactions_of(code)]
+    later = of_id["decided_at"] > story.transactions["decided_at"][row]
+    if ((of_id["decision"] == PREPARE_COMMIT) & later).any():
+        return After.committed
+    latest = story.latest_of(code)
+    return After.nothing if latest is not None and story.is_latest_known(latest) else After.lost
 
 
-def _is_all_known(story: Story, row: int) -> bool:
-    """Whether no row of the id behind this transaction can be lost."""
-    latest = story.latest_of(int(story.transactions["id_code"][row]))
-    return latest is not None and story.is_latest_known(latest)
+def _other(end: TransactionEnd) -> Other:
+    if end.reason is Reason.over_timeout_then_init:
+        return Other.prompt_init
+    if end.reason is Reason.over_timeout_went_on:
+        return Other.own_abort
+    return Other.late_init if end.row["next_state"] == EMPTY else Other.no_init
 
 
-def _afterwards(again: bool, known: bool) -> str:
-    if again:
-        return "the id committed again later"
-    return "the id committed nothing after that" if known else "what the id did after that is lost with its rows"
-
-
-def _steps(story: Story, row: int, after: str) -> tuple[Step, ...]:
-    transaction = story.transactions[row]
-    data = data_of(story, row)
-    markers = [story.spans[int(part["marker"])] for part in parts_of(story, row) if part["marker"] >= 0]
-    timeout = duration(int(transaction["timeout_ms"]))
-    began = Step(
-        f"T1 began a transaction at {clock(int(transaction['started_at']))} and wrote {data_phrase(story, data)}",
-        f"its transaction.timeout.ms is {timeout}",
-        (*begin_row(transaction), *(data_place(story, span) for span in data[:4])),
-    )
-    ended = Step(
-        f"{after_start(story, row)} after the start the coordinator aborted it, epoch "
-        f"{int(transaction['decision_epoch'])}",
-        f"that is {_later(story, row)} start + timeout ({timeout}), by the coordinator's own clock",
-        (*decision_row(transaction), *completion_row(transaction)),
-    )
-    fenced = "" if story.endings.reason[row] == Reason.over_timeout_went_on else " and T1 is fenced"
-    lost = Step(
-        f"so T1's {plural(sum(int(span['records']) for span in data), 'record')} were aborted{fenced}",
-        "the ABORT markers carry the raised epoch",
-        tuple(marker_place(story, span) for span in markers[:4]),
-    )
-    return (
-        began,
-        ended,
-        *((lost,) if markers else ()),
-        *witnessed(story, row),
-        Step(after, "rows of the id behind the abort", tuple(next_row(transaction))),
-    )
-
-
-def _later(story: Story, row: int) -> str:
-    """How the abort lies to the timeout; the clocks of two coordinators may differ."""
-    return "about" if story.endings.reason[row] == Reason.near_timeout else "later than"
-
-
-def _considered(story: Story, row: int) -> tuple[Considered, ...]:
-    transaction = story.transactions[row]
-    rule = "fenced_by_new_instance"
-    if story.endings.reason[row] == Reason.over_timeout_then_init:
-        why = (
-            "not refuted for certain: InitProducerId followed within a second, so it may have come "
-            "between timeout and the coordinator's look"
-        )
-        return (Considered(rule, why, tuple(next_row(transaction))),)
-    if story.endings.reason[row] == Reason.over_timeout_went_on:
-        why = (
-            "not refuted for certain: under transactions v2 its own abort leaves the same rows; but it went on only "
-            f"{duration(int(transaction['next_timestamp'] - transaction['completion_timestamp']))} later"
-        )
-        return (Considered("aborted_by_client", why, tuple(next_row(transaction))),)
-    if transaction["next_state"] == 0:
-        gap = duration(int(transaction["next_timestamp"] - transaction["completion_timestamp"]))
-        return (
-            Considered(
-                rule,
-                f"the next InitProducerId came {gap} after the abort was complete, not as its retry",
-                tuple(next_row(transaction)),
-            ),
-        )
-    return (Considered(rule, "no InitProducerId (Empty row) followed the abort", tuple(completion_row(transaction))),)
-
-
-def _remedies(story: Story, transactional_id: str, rows: list[int]) -> tuple[Remedy, ...]:
+def _remedies(group: EndGroup) -> tuple[Remedy, ...]:
     """A timeout from the longest transaction measured of the id, and from what a broker was away meanwhile."""
-    of_id = story.transactions_of(int(story.transactions["id_code"][rows[0]]))
-    needed = int(story.endings.duration_ms[of_id].max())
-    t = story.transactions[rows]
+    story = group.story
+    of_id = story.transactions_of(int(group.first.row["id_code"]))
+    needed = int(story.ends.duration_ms[of_id].max())
+    t = story.transactions[group.numbers]
     known = t[(t["started_at"] >= 0) & (t["decided_at"] >= 0)]
     away = [
         outage.duration_ms
         for outage in outages(story.logs)
         if ((known["started_at"] <= outage.until) & (known["decided_at"] >= outage.since)).any()
     ]
-    measured = f"the longest transaction of the id ran {duration(needed)} (at least: it was cut off)"
-    return transaction_timeout(advised(story, transactional_id), max(0, needed), measured, max(away, default=0))
+    measured = f"the longest transaction of the id ran {Duration(needed)} (at least: it was cut off)"
+    whom = advised(story, group.transactional_id)
+    return transaction_timeout(whom, max(0, needed), measured, max(away, default=0))
 
 
-def _perhaps(story: Story, transactional_id: str, rows: list[int]) -> Finding:
-    """The same epoch, but beyond the timeout: a late client, or the coordinator of 0.11.0.0/0.11.0.1."""
-    return Finding(
-        rule=RULE,
-        verdict=Verdict.possible,
-        severity=Severity.warning,
-        summary=f"{plural(len(rows), 'transaction')} of {transactional_id} ended "
-        f"{after_start(story, rows[0])} after the start, beyond the timeout, at an unchanged epoch",
-        transactional_id=transactional_id,
-        **spread(story, rows),
-        count=len(rows),
-        subjects=subjects_of(story, rows),
-        steps=(
-            Step(
-                "the transaction was aborted beyond its timeout",
-                "start and PrepareAbort by the coordinator's clock",
-                (*begin_row(story.transactions[rows[0]]), *decision_row(story.transactions[rows[0]])),
-            ),
-        ),
-        considered=(
-            Considered(
-                "aborted_by_client",
-                "0.11.0.0 and 0.11.0.1 time out without a new epoch (KAFKA-6119); the coordinator's log would tell",
-            ),
-        ),
+def _severity_in_logs(group: EndGroup) -> Severity:
+    dead = any(failure.category == "fatal" for end in group.logs for failure in end.failures)
+    return Severity.error if dead and group.verdict is not Verdict.possible else Severity.warning
+
+
+def _in_logs(group: EndGroup) -> InLogs:
+    story, ends = group.story, group.logs
+    first = ends[0]
+    timeout, is_known = timeout_of(story.logs, first.name, first.client)
+    by_line = first.verdict is Verdict.proved
+    began = None if by_line else first.began
+    return InLogs(
+        **log_facts(group, first, [failure for end in ends for failure in end.failures]),
+        by_its_line=by_line,
+        timeout=Duration(timeout) if is_known else None,
+        began_at=instant(began),
+        took=lasting(first.at - began) if began is not None else None,
+        rollbacks=event_places(story, [row for end in ends for row in end.rows]) if by_line else (),
+        remedies=_remedies_in_logs(group, timeout, is_known),
     )
+
+
+def _remedies_in_logs(group: EndGroup, timeout: int, is_known: bool) -> tuple[Remedy, ...]:
+    """From the longest time that is known: of the transaction at least, and of what a broker was away meanwhile."""
+    story, first = group.story, group.logs[0]
+    if first.verdict is Verdict.possible or (not is_known and first.began is None):
+        return ()
+    ends = [failure.at for failure in first.failures if failure.at is not None] or [first.at]
+    began = first.began if first.began is not None else first.at - timeout
+    away = [outage.duration_ms for outage in outages(story.logs) if outage.overlaps(began, first.at)]
+    need = max(timeout, max(ends) - began)
+    measured = f"the transaction was open for {Duration(need)} at least"
+    return transaction_timeout(advised(story, first.name, first.client), need, measured, max(away, default=0))
+
+
+OTHER_INSTANCE = "fenced_by_new_instance"
+WORDS = Words(
+    Facts,
+    summary="{count:transaction} of {id} ran longer than transaction.timeout.ms ({timeout}) and {count:was|were} "
+    "aborted by the coordinator: {records_lost:record} thrown away",
+    actors=(actor("T1", "{producer}, since {began_at}"),),
+    steps=(
+        step(
+            "T1 began a transaction at {began_at} and wrote {data}",
+            "its transaction.timeout.ms is {timeout}",
+            cites="begin written",
+        ),
+        step(
+            "{took} after the start the coordinator aborted it, epoch {decision_epoch}",
+            (
+                pick("is_near", {True: "that is about"}, "that is later than"),
+                " start + timeout ({timeout}), by the coordinator's own clock",
+            ),
+            cites="decided completed",
+        ),
+        step(
+            ("so T1's {data.records:record} were aborted", pick("is_fenced", {True: " and T1 is fenced"}, "")),
+            "the ABORT markers carry the raised epoch",
+            cites="markers",
+            needs="markers",
+        ),
+        WITNESSED,
+        step("{after.value}", "rows of the id behind the abort", cites="next"),
+    ),
+    considered=(
+        considered(
+            pick("other", {Other.own_abort: "aborted_by_client"}, OTHER_INSTANCE),
+            pick(
+                "other",
+                {
+                    Other.prompt_init: "not refuted for certain: InitProducerId followed within a second, so it may "
+                    "have come between timeout and the coordinator's look",
+                    Other.own_abort: "not refuted for certain: under transactions v2 its own abort leaves the same "
+                    "rows; but it went on only {until_next} later",
+                    Other.late_init: "the next InitProducerId came {until_next} after the abort was complete, not as "
+                    "its retry",
+                },
+            ),
+            cites="next",
+        ),
+        considered(
+            OTHER_INSTANCE,
+            pick("other", {Other.no_init: "no InitProducerId (Empty row) followed the abort"}),
+            cites="completed",
+        ),
+    ),
+    remedies=(included("remedies"),),
+)
+
+SAME_EPOCH_WORDS = Words(
+    SameEpoch,
+    summary="{count:transaction} of {id} ended {took} after the start, beyond the timeout, at an unchanged epoch",
+    steps=(
+        step(
+            "the transaction was aborted beyond its timeout",
+            "start and PrepareAbort by the coordinator's clock",
+            cites="rows",
+        ),
+    ),
+    considered=(
+        considered(
+            "aborted_by_client",
+            "0.11.0.0 and 0.11.0.1 time out without a new epoch (KAFKA-6119); the coordinator's log would tell",
+        ),
+    ),
+)
+
+ITS_LINE = "the coordinator's own line says that it was the timeout"
+DATA_WORDS = Words(
+    DataFacts,
+    summary=(ABORTED_DATA, "by the coordinator[ {took} after the first record]: a timeout"),
+    steps=UNDER_NEXT_EPOCH,
+    considered=(
+        considered(OTHER_INSTANCE, pick("rolled_back", {True: ITS_LINE}, ONLY_TIMES)),
+        OWN_KEEPS_EPOCH,
+    ),
+)
+
+LOG_WORDS = Words(
+    InLogs,
+    summary=pick(
+        "by_its_line",
+        {
+            True: "{count:transaction} of {id} {count:was|were} aborted by the coordinator since "
+            "transaction.timeout.ms[ ({timeout})] had passed"
+        },
+        pick(
+            "is_overdue",
+            {
+                True: "{id} was refused {took} after its transaction had begun: transaction.timeout.ms[ ({timeout})] "
+                "had passed"
+            },
+            "{id} was refused as too old: its transaction may have timed out, or a new instance came",
+        ),
+    ),
+    actors=(included("client"),),
+    steps=(
+        step(
+            "at {at} the coordinator rolled the transaction back",
+            "its own line names the timeout",
+            cites="rollbacks",
+            needs="by_its_line",
+        ),
+        step(
+            "the transaction had begun at {began_at} at the latest",
+            "its refusal came {took} later",
+            unless="by_its_line",
+        ),
+        REFUSED,
+    ),
+    considered=(
+        considered(
+            OTHER_INSTANCE,
+            pick(
+                "by_its_line",
+                {True: ITS_LINE},
+                "not refuted: clients are answered the same words, and no log of a second instance or of the "
+                "coordinator tells",
+            ),
+        ),
+    ),
+    remedies=(
+        remedy(
+            text="find out what held the producer up; the timeout must be longer than its longest transaction",
+            where="client",
+            config="transaction.timeout.ms",
+            derived_from="no log says how long it was open",
+            needs="needs_length",
+        ),
+        included("remedies"),
+    ),
+)
+
+RULE = Rule(
+    find=find,
+    words=(WORDS, SAME_EPOCH_WORDS, DATA_WORDS, LOG_WORDS),
+    depth=3,
+    caused_by=(
+        ("broker_unreachable", same_time),
+        ("misconfiguration", by_settings("transaction.timeout.ms", "delivery.timeout.ms", "interval")),
+    ),
+)

@@ -22,16 +22,17 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import ClientInstance, Failure
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, TOMBSTONE
-from kafkatx.rules.advised import advised
-from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step
+from kafkatx.rules.finding import Finding
 from kafkatx.rules.in_logs.expired import expired_in_logs, met_by_client
-from kafkatx.rules.log_wording import client_phrase, failure_phrase, failure_places
-from kafkatx.rules.remedies import id_expiration
-from kafkatx.rules.wording import state_row
 from kafkatx.terms.clocks import EXPIRATION_MS
 from kafkatx.terms.times import duration
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.advised import advised
+from kafkatx.words.explained import Considered, Place, Remedy, Step
+from kafkatx.words.log_places import client_phrase, failure_phrase, failure_places
+from kafkatx.words.places import state_row
+from kafkatx.words.remedies import id_expiration
 
 RULE, SETTING = "transactional_id_expired", "transactional.id.expiration.ms"
 ONE_HOUR_MS, SLACK_MS = 3_600_000, 300_000

@@ -17,7 +17,6 @@ Source       KIP-91, KIP-98, KIP-360; Sender.run (to 2.4), TransactionManager.ma
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,35 +25,31 @@ import numpy as np
 
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.advised import advised
-from kafkatx.rules.finding import Considered, Finding, Place, Remedy, Step, Subject
+from kafkatx.rules.finding import Finding, Subject
 from kafkatx.rules.in_logs.clients import (
     Who,
     by_client,
     only,
     producer_at,
     rows_of,
-    saying,
     subjects,
     times_of,
     topic_partition,
     uncounted,
     who,
-    words,
 )
-from kafkatx.rules.log_wording import client_actor, event_places
 from kafkatx.rules.outcomes import Call, Outcome, Resolved, outcome_of
-from kafkatx.rules.remedies import delivery_timeout
-from kafkatx.rules.wording import data_place, plural
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.sayings import Saying
+from kafkatx.words.advised import advised
+from kafkatx.words.explained import Considered, Place, Remedy, Step
+from kafkatx.words.log_places import client_actor, event_places
+from kafkatx.words.places import data_place, plural
+from kafkatx.words.remedies import delivery_timeout
 
 RULE = "unresolved_sequence"
-WORDS = (
-    r"hasn't received acknowledgment for some previously sent messages|[Gg]ap-?less (?:ordering|guarantee)|_GAPLESS_"
-)
-SAFE = "safe to abort the transaction and continue"
 EVERY_ATTEMPT = 2_147_483_647
 """Default retries: what `attempts left` is counted down from."""
 SAME_BATCH_MS = 250
@@ -95,7 +90,7 @@ def check(story: Story) -> Iterator[Finding]:
 
 
 def _rows(logs: LogStory) -> list[int]:
-    rows = np.concatenate((saying(logs, WORDS), logs.of_kind(EventKind.idempotent_bump)))
+    rows = np.concatenate((logs.saying(Saying.LOST_ACKNOWLEDGEMENT), logs.of_kind(EventKind.idempotent_bump)))
     return np.unique(rows).tolist()  # type: ignore[no-any-return]
 
 
@@ -114,7 +109,8 @@ def _episodes(logs: LogStory, client: ClientInstance | None, rows: list[int]) ->
 
 
 def _is_fatal(logs: LogStory, rows: list[int]) -> bool:
-    return any(logs.kind(row) != EventKind.idempotent_bump and SAFE not in words(logs, row) for row in rows)
+    errors = [row for row in rows if logs.kind(row) != EventKind.idempotent_bump]
+    return not all(logs.says(row, Saying.STAYS_ABORTABLE) for row in errors)
 
 
 def _variant(logs: LogStory, rows: list[int]) -> Variant:
@@ -134,28 +130,23 @@ def _case(logs: LogStory, client: ClientInstance | None, rows: list[int]) -> _Ca
     return _Case(client, tuple(rows), tuple(expired), tuple(mine), partitions)
 
 
-EXPIRING = re.compile(
-    r"Expiring ([0-9]{1,9}) record\(s\) for (\S+)-([0-9]{1,9}): ?([0-9]{1,12}) ms has passed since batch"
-)
-
-
 def _is_expiry(logs: LogStory, row: int) -> bool:
-    return logs.kind(row) == EventKind.batch_expired or EXPIRING.search(words(logs, row)) is not None
+    return logs.kind(row) == EventKind.batch_expired or logs.says(row, Saying.EXPIRED)
 
 
 def _partition(logs: LogStory, row: int) -> tuple[str, int] | None:
     """Partition that a line is about: its column, else that of an expiry in its words."""
     named = topic_partition(logs, row)
-    match = None if named else EXPIRING.search(words(logs, row))
-    return (match[2], int(match[3])) if match else named
+    expiry = None if named else logs.expiry(row)
+    return (expiry.topic, expiry.partition) if expiry else named
 
 
 def _age(logs: LogStory, row: int) -> int | None:
     """Age of an expired batch in milliseconds."""
     if logs.kind(row) == EventKind.batch_expired and logs.number(row, "number") is not None:
         return logs.number(row, "number")
-    match = EXPIRING.search(words(logs, row))
-    return int(match[4]) if match else None
+    expiry = logs.expiry(row)
+    return expiry.age_ms if expiry else None
 
 
 def _finding(story: Story, name: Who, variant: Variant, cases: list[_Case]) -> Finding:

@@ -13,10 +13,11 @@ import numpy as np
 
 from kafkatx.histories.story import Horizon, Story
 from kafkatx.kernels.spans import OPEN
-from kafkatx.rules.finding import Actor, Considered, Finding, Remedy, Step
-from kafkatx.rules.wording import data_place, marker_place, time_or_none
+from kafkatx.rules.finding import Finding
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Actor, Considered, Remedy, Step
+from kafkatx.words.places import data_place, marker_place, time_or_none
 
 
 def found_in_pages(story: Story, rule: str) -> Iterator[Finding]:

@@ -15,7 +15,6 @@ Source       KIP-98, KIP-447.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -24,20 +23,17 @@ import numpy as np
 
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Actor, Considered, Finding, Place, Remedy, Step, Subject
+from kafkatx.rules.finding import Finding, Subject
 from kafkatx.rules.unstable_in_pages import found_in_pages
-from kafkatx.rules.wording import begin_row, completion_row, plural
-from kafkatx.terms.frameworks import UUID, recognise_id
+from kafkatx.terms.catalogue.random_ids import skeleton_of
 from kafkatx.terms.times import clock
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Actor, Considered, Place, Remedy, Step
+from kafkatx.words.places import begin_row, completion_row, plural
 
 RULE = "unstable_transactional_id"
 FEWEST, MANY = 3, 5
-_RANDOM = re.compile(
-    rf"(?P<uuid>{UUID})|(?P<pod>-[a-z0-9]{{8,10}}-[bcdfghjklmnpqrstvwxz2456789]{{5}}(?![a-z0-9]))"
-    r"|(?P<hex>(?<![0-9a-zA-Z])(?=[0-9a-fA-F]*[0-9])(?=[0-9a-fA-F]*[a-fA-F])[0-9a-fA-F]{8,}(?![0-9a-zA-Z]))|(?P<number>[0-9]{6,})"
-)
 
 
 @dataclass(slots=True)
@@ -67,15 +63,6 @@ def check(story: Story) -> Iterator[Finding]:
         if members:
             yield _finding(story, skeleton, members, succession)
     yield from found_in_pages(story, RULE)
-
-
-def skeleton_of(name: str) -> str | None:
-    """The id with its random parts replaced by what they are; None where it has none, or a framework makes such ids."""
-    skeleton = _RANDOM.sub(lambda found: f"<{found.lastgroup}>", name)
-    if skeleton == name:
-        return None
-    framework = recognise_id(name)
-    return None if framework is not None and framework.certainty >= Verdict.likely else skeleton
 
 
 def _lives(story: Story) -> list[_Life]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from kafkatx.evidence.file_reading import FileReading, snapshot_entries
+from kafkatx.evidence.file_entries import snapshot_entries
+from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.log_reading import read_log
 from kafkatx.evidence.stretches import StretchReading
 from kafkatx.segments.batches import Rows

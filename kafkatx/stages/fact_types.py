@@ -31,11 +31,11 @@ from kafkatx.kernels.rows import BATCH, EVENT, STATE
 from kafkatx.rules.finding import NotCheckable
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.entries import PRODUCER
-from kafkatx.segments.resync import Fit
+from kafkatx.segments.resync import ExpectedNext
 from kafkatx.stages.placed import PLACED
 from kafkatx.terms.events import Level, Side
 from kafkatx.text.events import LogFacts, LogSource, Setting, Thrown, Trace
-from kafkatx.text.pages.part import Part, PartKind
+from kafkatx.text.pages.part import PartKind, TextPart
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -69,8 +69,9 @@ ENUMS: dict[str, type[Enum]] = {kind.__name__: kind for kind in (FolderState, Ki
 OBJECTS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        Capture, Coverage, Damage, DataDirectory, Ending, FactsHead, FileFacts, FileReach, FileReading, Fit, Glance,
-        Item, LogFacts, LogFile, LogSource, NotCheckable, Part, PartitionFolder, PartitionPlan, Setting, States,
+        Capture, Coverage, Damage, DataDirectory, Ending, ExpectedNext, FactsHead, FileFacts, FileReach, FileReading,
+        Glance, Item, LogFacts, LogFile, LogSource, NotCheckable, PartitionFolder, PartitionPlan, Setting, States,
+        TextPart,
         Thrown, Told, Trace,
     )
 }  # fmt: skip

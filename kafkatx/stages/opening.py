@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from kafkatx.evidence.directories import Partition
-from kafkatx.evidence.file_reading import offset_limits
+from kafkatx.evidence.extents import offset_limits
 from kafkatx.evidence.item import Item
 from kafkatx.rules.diagnosis import OpenedPlace
-from kafkatx.rules.finding import Place
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.entries import SNAPSHOT_HEADER_SIZE
 from kafkatx.stages.placed import Files
+from kafkatx.words.explained import Place
 
 
 class Opener:

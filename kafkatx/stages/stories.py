@@ -22,7 +22,8 @@ from kafkatx.evidence.joining import JoinedEvidence, evidence
 from kafkatx.evidence.log_reading import FileFacts, read_log
 from kafkatx.evidence.looking import Looker, LooksHere
 from kafkatx.evidence.plans import PartitionPlan, partition_plans
-from kafkatx.histories.story import Story, tell
+from kafkatx.histories.build import tell
+from kafkatx.histories.story import Story
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.stages.capture_facts import capture_facts, missing_states, whole_coverage

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
 
 from kafkatx.kernels.rows import EVENT
+from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import Side
+from kafkatx.text.sayings import Saying, said_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,16 @@ class Thrown:
     def name(self) -> str:
         """Class name without its package."""
         return self.exception.rpartition(".")[2]
+
+    @property
+    def error(self) -> ErrorCode:
+        """The error of the protocol, or of the client, that the class stands for."""
+        return error_code(self.exception)
+
+    @property
+    def said(self) -> Saying:
+        """What class and message say."""
+        return said_in(f"{self.exception}: {self.message}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +54,11 @@ class Trace:
     def root(self) -> Thrown:
         """The innermost cause."""
         return self.chain[-1]
+
+    @property
+    def said(self) -> Saying:
+        """What its exceptions say, all together."""
+        return reduce(or_, (thrown.said for thrown in self.chain), Saying(0))
 
 
 @dataclass(frozen=True, slots=True)

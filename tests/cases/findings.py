@@ -3,9 +3,9 @@
     python -m tests.cases.findings write OUT.json [--case NAME]... [--kind KIND]... [--cases FOLDER]...
     python -m tests.cases.findings compare BEFORE.json AFTER.json
 
-For changes that must not change a word: write a file before, one after, compare them. Paths are those inside a case, so
-files of two checkouts compare. `KIND` is disk, logs, text or all, and of what a person has in hand: dump (the dump tool's
-text alone), client and broker (logs of one side), page (a text of fixtures/pages).
+For changes that must not change a word: write a file before, one after, compare them. Paths are those inside a case,
+so files of two checkouts compare. `KIND` is disk, logs, text or all, and of what a person has in hand: dump (the dump
+tool's text alone), client and broker (logs of one side), page (a text of fixtures/pages).
 """
 
 import argparse
@@ -27,8 +27,8 @@ from tests.evidence import FIXTURES, cases
 KINDS = ("disk", "logs", "text", "all", "dump", "client", "broker", "page")
 FINDING = (
     "id", "rule", "verdict", "severity", "cluster_id", "transactional_id", "producer_id", "producer_epoch", "topic",
-    "partition", "first_offset", "last_offset", "from", "to", "count", "subjects", "summary", "actors", "steps", "evidence",
-    "against", "considered", "caused_by", "contributing", "remedies",
+    "partition", "first_offset", "last_offset", "from", "to", "count", "subjects", "summary", "actors", "steps",
+    "evidence", "against", "considered", "caused_by", "contributing", "remedies",
 )  # fmt: skip
 """What is compared of a finding: all that the first schema of the document has."""
 MOST_SHOWN = 160
@@ -103,9 +103,7 @@ def _lists_differ(where: str, one: list[Any], other: list[Any]) -> Iterator[str]
             yield f"{where}: another order"
         return
     for at in range(max(len(one), len(other))):
-        yield from _differ(
-            f"{where}[{at}]", one[at] if at < len(one) else None, other[at] if at < len(other) else None
-        )
+        yield from _differ(f"{where}[{at}]", one[at] if at < len(one) else None, other[at] if at < len(other) else None)
 
 
 def _short(value: Any) -> str:

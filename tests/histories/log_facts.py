@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from kafkatx.histories import build
 from kafkatx.histories.logs.story import LogStory
 from kafkatx.histories.logs.telling import tell_logs
-from kafkatx.histories.story import Story, heard
+from kafkatx.histories.story import Story
 from kafkatx.kernels.rows import EVENT
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import LogFacts, LogSource, Setting, Thrown, Trace
@@ -152,7 +153,7 @@ def log_story(given: LogFacts, log_zone_ms: int | None = None) -> LogStory:
 
 def with_logs(story: Story, given: LogFacts, log_zone_ms: int | None = None) -> Story:
     """Lay logs beside a story of rows and data (`Cluster.story()`), as `tell` does."""
-    return heard(story, given, log_zone_ms)
+    return build.with_logs(story, given, log_zone_ms)
 
 
 def _side_of(path: str) -> Side:

@@ -3,14 +3,15 @@
 import numpy as np
 
 from kafkatx.histories import participations
+from kafkatx.histories.build import tell
 from kafkatx.histories.coordinator import CoordinatorHistory
 from kafkatx.histories.logs import frameworks
 from kafkatx.histories.participations import Status
 from kafkatx.histories.spans import PartitionSpans
-from kafkatx.histories.story import CaptureFacts, Horizon, Labels, tell
+from kafkatx.histories.story import CaptureFacts, Horizon, Labels
 from kafkatx.kernels.rows import INITIALISATION, LATEST, ODDITY, SPAN, TRANSACTION
 from kafkatx.kernels.spans import new_horizon
-from kafkatx.rules import atomicity_violation
+from tests.rules.log_told import rule
 from tests.work import highest_bytes, lines_run
 
 TRANSACTIONS = 100_000
@@ -109,6 +110,6 @@ def test_a_framework_is_recognised_once_an_id(monkeypatch):
 def test_four_times_as_many_transactions_without_their_markers_are_four_times_the_work():
     def judged(count):
         story = told(count, spans(count, 0), spans(0, 1))
-        return lines_run(lambda: list(atomicity_violation.check(story)))
+        return lines_run(lambda: list(rule("atomicity_violation")(story)))
 
     assert 0 < judged(400) < 5 * judged(100)

@@ -205,7 +205,7 @@ class LegalRuns(RuleBasedStateMachine):
         assert told.keys() == self.truth.keys()
         for key, number in told.items():
             ended_by, changed = self.truth[key]
-            found = EndedBy(int(story.endings.ended_by[number]))
+            found = EndedBy(int(story.ends.ended_by[number]))
             assert found is ended_by or (changed and found is EndedBy.unknown), (key, found, ended_by)
 
     def check_spans(self, story: Story) -> None:

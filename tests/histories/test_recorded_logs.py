@@ -8,8 +8,9 @@ from functools import cache
 import numpy as np
 import pytest
 
+from kafkatx.histories.build import with_logs
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.story import Story, heard
+from kafkatx.histories.story import Story
 from kafkatx.stages.stories import build_stories, open_captures
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Verdict
@@ -35,12 +36,12 @@ def recorded(case: str) -> tuple[Story, LogFacts]:
 @pytest.mark.parametrize("case", CASES)
 def test_logs_may_strengthen_what_rows_prove_and_never_turn_it(case):
     alone, logs = recorded(case)
-    told = heard(alone, logs)
-    proved = alone.endings.verdict == Verdict.proved
-    assert (told.endings.ended_by[proved] == alone.endings.ended_by[proved]).all()
-    kept = told.endings.ended_by == alone.endings.ended_by
-    assert (told.endings.verdict[kept] >= alone.endings.verdict[kept]).all()
-    turned = ~kept & (alone.endings.ended_by != EndedBy.unknown)
+    told, before = with_logs(alone, logs).ends.rows(), alone.ends.rows()
+    proved = before.verdict == Verdict.proved
+    assert (told.ended_by[proved] == before.ended_by[proved]).all()
+    kept = told.ended_by == before.ended_by
+    assert (told.verdict[kept] >= before.verdict[kept]).all()
+    turned = ~kept & (before.ended_by != EndedBy.unknown)
     assert not turned.any(), "of these cases the rows told rightly what they told at all"
 
 
@@ -61,18 +62,18 @@ def test_the_zone_of_clients_does_not_matter(case):
         else source
         for number, source in enumerate(logs.sources)
     ]
-    there = heard(alone, replace(logs, events=events, sources=sources))
+    there = with_logs(alone, replace(logs, events=events, sources=sources))
     zoned = {clock.zone_ms for number, clock in enumerate(there.logs.clocks) if number in clients and clock.pairs}
     assert zoned <= {INDIA_MS}
-    here = heard(alone, replace(logs, events=logs.events[logs.events["kind"] != EventKind.time_told]))
+    here = with_logs(alone, replace(logs, events=logs.events[logs.events["kind"] != EventKind.time_told]))
     for column in ("ended_by", "verdict", "reason"):
-        assert getattr(there.endings, column).tolist() == getattr(here.endings, column).tolist()
+        assert getattr(there.ends.rows(), column).tolist() == getattr(here.ends.rows(), column).tolist()
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_every_producer_id_in_a_log_is_that_of_the_id_which_the_rows_gave_it_to(case):
     alone, logs = recorded(case)
-    told = heard(alone, logs).logs
+    told = with_logs(alone, logs).logs
     rows = zip(alone.initialisations["producer_id"].tolist(), alone.initialisations["id_code"].tolist(), strict=True)
     owners = {producer: alone.transactional_id(code) for producer, code in rows}
     given = [(client, one) for client in told.clients if client.owns_producer_ids for one in client.initialisations]
@@ -88,7 +89,7 @@ def test_every_producer_id_in_a_log_is_that_of_the_id_which_the_rows_gave_it_to(
 def test_clocks_of_one_host_agree(case):
     """Brokers and clients of a case ran on one machine, in UTC; an answer may have been slow."""
     alone, logs = recorded(case)
-    for clock in heard(alone, logs).logs.clocks:
+    for clock in with_logs(alone, logs).logs.clocks:
         assert clock.zone_ms == 0
         assert abs(clock.skew_ms or 0) < 1_000
 
@@ -99,13 +100,13 @@ def test_clocks_of_one_host_agree(case):
 )
 def test_two_instances_are_told_apart_by_the_log_each_wrote(case, transactional_id):
     alone, logs = recorded(case)
-    story = heard(alone, logs)
-    taken = np.flatnonzero(story.endings.ended_by == EndedBy.new_instance).tolist()
+    story = with_logs(alone, logs)
+    taken = np.flatnonzero(story.ends.ended_by == EndedBy.new_instance).tolist()
     codes = story.transactions["id_code"]
     (row,) = [row for row in taken if story.transactional_id(int(codes[row])) == transactional_id]
-    seen, clients = story.witnesses, story.logs.clients
+    seen, clients = story.ends.witnesses, story.logs.clients
     old, new = clients[int(seen.instance[row])], clients[int(seen.new_instance[row])]
-    assert story.endings.verdict[row] == Verdict.proved
+    assert story.ends.verdict[row] == Verdict.proved
     assert old.source != new.source
     assert {old.transactional_id, new.transactional_id} == {transactional_id}
     assert story.logs.at(int(seen.refusal[row])) > story.logs.at(int(seen.taken_over[row]))

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
-from kafkatx.histories.story import CaptureFacts, Labels, Story, tell
+from kafkatx.histories.build import tell
+from kafkatx.histories.story import CaptureFacts, Labels, Story
 from kafkatx.rules.finding import Finding, NotCheckable
+from kafkatx.rules.registry import RULES
+from kafkatx.rules.rule import findings_of
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.text.events import LogFacts
 from tests.histories.log_facts import KAFKA_EXCEPTION, Line, facts, line, with_logs
@@ -16,6 +20,11 @@ CLIENT = "client.log"
 NETWORK = "kafka-producer-network-thread | producer-orders-1"
 ERROR_STATE = "Cannot execute transactional method because we are in an error state"
 Check = Callable[[Story], Iterator[Finding | NotCheckable]]
+
+
+def rule(name: str) -> Check:
+    """Return a rule as a function: a story in, what it finds out."""
+    return partial(findings_of, name, RULES[name])
 
 
 def by_logs(given: Iterable[Line] | LogFacts) -> Story:

@@ -2,11 +2,12 @@
 
 import pytest
 
-from kafkatx.rules.abort_after_fatal_error import check
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, FENCED, INVALID_EPOCH, KAFKA_EXCEPTION, TIMED_OUT
-from tests.rules.log_told import ERROR_STATE, Client, by_logs, findings, only
+from tests.rules.log_told import ERROR_STATE, Client, by_logs, findings, only, rule
+
+check = rule("abort_after_fatal_error")
 
 NEWER = "There is a newer producer with the same transactionalId which fences the current one."
 AGAIN = (

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 from kafkatx.histories.logs.outages import outages
-from kafkatx.rules.broker_unreachable import check
 from kafkatx.terms.events import EventKind as Kind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import DAY, ERRORS, FENCED, KAFKA_EXCEPTION, facts, line, milliseconds, settings, source
 from tests.rules.cluster import SECOND
-from tests.rules.log_told import by_logs, findings, only
+from tests.rules.log_told import by_logs, findings, only, rule
+
+check = rule("broker_unreachable")
 
 DISCONNECT = f"{ERRORS}DisconnectException"
 

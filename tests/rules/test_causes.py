@@ -2,12 +2,13 @@
 
 import pytest
 
-from kafkatx.rules.causes import CAUSES, RANK, causes
-from kafkatx.rules.finding import Finding, Remedy, Subject
-from kafkatx.rules.registry import BY_LOGS, RULES, judge
+from kafkatx.rules.causes import Graph, causes
+from kafkatx.rules.finding import Finding, Subject
+from kafkatx.rules.registry import RULES, judge
 from kafkatx.terms.events import EventKind as Kind
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Remedy
 from tests.histories.log_facts import FENCED, KAFKA_EXCEPTION, facts, line, milliseconds, settings, source
 from tests.rules.cluster import MINUTE, SECOND, START
 from tests.rules.log_told import ERROR_STATE, Client, beside, by_logs
@@ -24,20 +25,16 @@ def found(rule, since=0, until=60, name=None, verdict=Verdict.proved, **said):
 
 def of(*findings, story=NOTHING):
     """Rules that caused the last finding: the primary one, and the contributing ones."""
-    told = causes(story, list(findings))[-1]
+    told = causes(story, list(findings), RULES)[-1]
     primary = findings[told.primary].rule if told.primary is not None else None
     return primary, [findings[number].rule for number in told.contributing]
 
 
-def test_every_edge_goes_from_a_lower_to_a_higher_rank():
+def test_every_edge_goes_from_a_lower_to_a_greater_depth():
     ties = {("stuck_prepare", "concurrent_transactions_storm")}
-    for effect, mechanisms in CAUSES.items():
-        for cause, _ in mechanisms:
-            assert RANK[cause] < RANK[effect] or (cause, effect) in ties
-
-
-def test_every_rule_has_a_rank():
-    assert set(RULES) <= set(RANK)
+    for effect in RULES:
+        for cause, _ in Graph(RULES).edges(effect):
+            assert RULES[cause].depth < RULES[effect].depth or (cause, effect) in ties
 
 
 @pytest.mark.parametrize(
@@ -206,7 +203,8 @@ def test_rules_that_need_logs_say_so_once_each_where_there_are_none(classic):
     assert missing["broker_unreachable"] == "logs of clients or brokers"
     assert missing["unresolved_sequence"] == "logs of clients"
     logs = [line("app.log", "10:00:00", Kind.rebalance), line("broker/server.log", "10:00:00", Kind.isr_shrunk)]
-    assert not {entry.rule for entry in judge(by_logs(logs)).not_checkable} & set(BY_LOGS)
+    decided_by_logs = {name for name, rule in RULES.items() if rule.decided_by}
+    assert not {entry.rule for entry in judge(by_logs(logs)).not_checkable} & decided_by_logs
 
 
 def test_at_most_two_guesses_about_one_id_are_told():

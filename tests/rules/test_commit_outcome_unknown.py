@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.rules.commit_outcome_unknown import check
 from kafkatx.rules.outcomes import Outcome
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, FENCED, KAFKA_EXCEPTION, TIMED_OUT, facts, settings
 from tests.rules.cluster import MINUTE, SECOND, START, Cluster
-from tests.rules.log_told import ERROR_STATE, Client, beside, by_logs, findings, only
+from tests.rules.log_told import ERROR_STATE, Client, beside, by_logs, findings, only, rule
+
+check = rule("commit_outcome_unknown")
 
 ILLEGAL_STATE = "java.lang.IllegalStateException"
 NO_ABORT = "Invalid transition attempted from state COMMITTING_TRANSACTION to state ABORTING_TRANSACTION"

@@ -1,12 +1,13 @@
 """concurrent_transactions_storm: answers and repeated requests by the minute, markers that take long, and neither."""
 
-from kafkatx.rules.concurrent_transactions_storm import check
 from kafkatx.terms.events import EventKind as Kind
 from kafkatx.terms.events import Level
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import TIMED_OUT, line, milliseconds
 from tests.rules.cluster import HOUR, SECOND, START
-from tests.rules.log_told import Client, beside, by_logs, findings, only
+from tests.rules.log_told import Client, beside, by_logs, findings, only, rule
+
+check = rule("concurrent_transactions_storm")
 
 BROKER = "broker-1/server.log"
 

@@ -1,12 +1,13 @@
 """coordinator_unavailable: what brokers prove, what clients make likely, and who only waits for markers."""
 
-from kafkatx.rules.coordinator_unavailable import check
 from kafkatx.terms.events import EventKind as Kind
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, TIMED_OUT, facts, line, milliseconds, source
 from tests.rules.cluster import HOUR, MINUTE, SECOND, START
-from tests.rules.log_told import Client, beside, by_logs, findings, only
+from tests.rules.log_told import Client, beside, by_logs, findings, only, rule
+
+check = rule("coordinator_unavailable")
 
 BROKER = "broker-1/server.log"
 NOT_AVAILABLE = f"{ERRORS}CoordinatorNotAvailableException"

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.rules.fenced_by_group_generation import check
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, FENCED, line
 from tests.rules.cluster import SECOND, Cluster
-from tests.rules.log_told import CLIENT, ERROR_STATE, Client, beside, by_logs, findings, only
+from tests.rules.log_told import CLIENT, ERROR_STATE, Client, beside, by_logs, findings, only, rule
+
+check = rule("fenced_by_group_generation")
 
 COMMIT_FAILED = "org.apache.kafka.clients.consumer.CommitFailedException"
 MISMATCH = (

@@ -3,14 +3,15 @@
 import pytest
 
 from kafkatx.rules.finding import Finding, NotCheckable
-from kafkatx.rules.misconfiguration import check
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.events import Setting
 from tests.histories.log_facts import DAY as THAT_DAY
 from tests.histories.log_facts import ERRORS, Given, facts, line, settings
 from tests.rules.cluster import HOUR, MINUTE, SECOND, START, Cluster
-from tests.rules.log_told import Client, beside, by_logs, findings, only
+from tests.rules.log_told import Client, beside, by_logs, findings, only, rule
+
+check = rule("misconfiguration")
 
 NAME = "orders-1"
 BROKER = "server-1.properties"

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.rules.partition_verification_failed import check
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, TIMED_OUT, line
 from tests.rules.cluster import SECOND, START, Cluster
-from tests.rules.log_told import ERROR_STATE, NETWORK, Client, beside, by_logs, findings, only
+from tests.rules.log_told import ERROR_STATE, NETWORK, Client, beside, by_logs, findings, only, rule
+
+check = rule("partition_verification_failed")
 
 ABORTABLE, INVALID = f"{ERRORS}TransactionAbortableException", f"{ERRORS}InvalidTxnStateException"
 SERVER = "The server encountered an error with the transaction. The client can abort the transaction to continue."

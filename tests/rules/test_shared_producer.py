@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 from kafkatx.rules.registry import judge
-from kafkatx.rules.shared_producer import check
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import DAY, FENCED, Line, facts, line
 from tests.rules.cluster import MINUTE, SECOND, Cluster
-from tests.rules.log_told import Client, beside, by_logs, findings, only
+from tests.rules.log_told import Client, beside, by_logs, findings, only, rule
+
+check = rule("shared_producer")
 
 ILLEGAL_STATE = "java.lang.IllegalStateException"
 STREAMS_ID = "ledger-0f44002f-18c4-47dc-9161-0f0105243615-1"

@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 from kafkatx.rules.finding import NotCheckable
-from kafkatx.rules.silent_failure import check
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, FENCED, Line, facts, source
 from tests.rules.cluster import MINUTE, SECOND, Cluster
-from tests.rules.log_told import CLIENT, ERROR_STATE, Client, beside, by_logs, findings, only
+from tests.rules.log_told import CLIENT, ERROR_STATE, Client, beside, by_logs, findings, only, rule
+
+check = rule("silent_failure")
 
 TOO_LARGE = f"{ERRORS}RecordTooLargeException"
 PLAIN = "java.lang.IllegalArgumentException"

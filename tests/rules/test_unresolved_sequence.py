@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.rules.unresolved_sequence import check
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import FENCED, KAFKA_EXCEPTION, TIMED_OUT
 from tests.rules.cluster import SECOND, START, Cluster
-from tests.rules.log_told import ERROR_STATE, Client, beside, by_logs, findings, only
+from tests.rules.log_told import ERROR_STATE, Client, beside, by_logs, findings, only, rule
+
+check = rule("unresolved_sequence")
 
 LOST = "The client hasn't received acknowledgment for some previously sent messages and can no longer retry them."
 UNSAFE, SAFE = f"{LOST} It isn't safe to continue.", f"{LOST} It is safe to abort the transaction and continue."

@@ -11,8 +11,8 @@ import kafkatx.terms.catalogue
 from kafkatx.terms.catalogue import (
     ClientException,
     Config,
-    ErrorCode,
     LogTemplate,
+    ProtocolError,
     Release,
     Span,
     broker_log_templates,
@@ -58,7 +58,7 @@ def test_an_error_is_found_by_number_name_and_exception_class(error):
 
 
 def test_an_error_has_no_more_than_the_entries_of_its_code():
-    assert [(e.code, e.name) for e in by_name("6") if isinstance(e, ErrorCode)] == [
+    assert [(e.code, e.name) for e in by_name("6") if isinstance(e, ProtocolError)] == [
         (6, "NOT_LEADER_FOR_PARTITION"),
         (6, "NOT_LEADER_OR_FOLLOWER"),
     ]
@@ -73,7 +73,7 @@ def test_producer_fenced_exception_was_another_code_before_2_7():
     found = {
         e.code: [str(x.span) for x in e.exceptions]
         for e in by_name("ProducerFencedException")
-        if isinstance(e, ErrorCode)
+        if isinstance(e, ProtocolError)
     }
     assert found == {47: ["0.11-2.6", "2.7+"], 90: ["all"]}
 
@@ -82,7 +82,7 @@ def test_producer_fenced_exception_was_another_code_before_2_7():
 def test_an_exception_is_found_by_each_of_its_names(row):
     for name in row.exceptions:
         found = by_name(name)
-        assert row in found or any(isinstance(e, ErrorCode) and e.code in row.codes for e in found)
+        assert row in found or any(isinstance(e, ProtocolError) and e.code in row.codes for e in found)
 
 
 @pytest.mark.parametrize("word", ["_FENCED", "RD_KAFKA_RESP_ERR__FENCED", "-144"])
@@ -170,16 +170,18 @@ def test_part_of_a_text_finds_its_entries_and_no_others():
 
 
 def test_words_of_a_meaning_are_looked_at_only_when_no_text_has_them():
-    assert [e.name for e in containing("ACL missing") if isinstance(e, ErrorCode)]
+    assert [e.name for e in containing("ACL missing") if isinstance(e, ProtocolError)]
     assert all(
-        "fenced" in e.name.lower() + str(e.exceptions).lower() for e in containing("fenced") if isinstance(e, ErrorCode)
+        "fenced" in e.name.lower() + str(e.exceptions).lower()
+        for e in containing("fenced")
+        if isinstance(e, ProtocolError)
     )
 
 
 def test_failures_are_picked_out_of_a_line_in_its_order():
     line = "Caused by: org.apache.kafka.common.errors.InvalidPidMappingException: text. (see CONCURRENT_TRANSACTIONS)."
     found = failures_in(line)
-    assert [e.code for e in found if isinstance(e, ErrorCode)] == [49, 51]
+    assert [e.code for e in found if isinstance(e, ProtocolError)] == [49, 51]
     assert failures_in("Empty Ongoing transaction.timeout.ms 47") == ()
 
 
@@ -238,7 +240,7 @@ def test_white_space_and_a_final_dot_do_not_matter():
     for line in (message, f"{message}.", f" {message} \r"):
         found = match_line(line)
         assert found is not None
-        assert any(isinstance(s, ErrorCode) and s.code == 49 for s in found.sources)
+        assert any(isinstance(s, ProtocolError) and s.code == 49 for s in found.sources)
 
 
 def test_the_most_specific_text_wins():

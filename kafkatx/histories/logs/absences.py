@@ -24,6 +24,7 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.outages import Outage
 from kafkatx.histories.story import Story
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
 from kafkatx.terms.transaction_states import PREPARED
@@ -34,13 +35,13 @@ AGAIN_MS = 60_000
 """Failures further apart than this are two absences."""
 MANY_LOOKUPS, LOOKUPS_MS = 20, 60_000
 """FindCoordinator answered that often within that time is a coordinator that is named and does not serve."""
-AWAY = ("COORDINATOR_NOT_AVAILABLE", "COORDINATOR_LOAD_IN_PROGRESS")
+AWAY = (ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 NOT_WRITTEN = (
     *AWAY,
-    "NOT_ENOUGH_REPLICAS",
-    "NOT_ENOUGH_REPLICAS_AFTER_APPEND",
-    "REQUEST_TIMED_OUT",
-    "UNKNOWN_TOPIC_OR_PARTITION",
+    ErrorCode.NOT_ENOUGH_REPLICAS,
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+    ErrorCode.REQUEST_TIMED_OUT,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
 )
 _WRITING = (EventKind.state_append_failed, EventKind.timeout_rollback_failed, EventKind.append_refused)
 _ANSWERS = (EventKind.init_refused, EventKind.add_refused, EventKind.end_refused, EventKind.failure)
@@ -157,7 +158,7 @@ def _not_writing(story: Story, homes: dict[str, int]) -> Iterator[Absence]:
     for row in logs.of_kind(*_WRITING).tolist():
         partition = _state_partition(story, homes, row)
         is_about = logs.kind(row) is not EventKind.append_refused or logs.string(row, "topic") == TRANSACTION_STATE
-        if is_about and logs.times[row] >= 0 and _code(logs.string(row, "error")) in NOT_WRITTEN:
+        if is_about and logs.times[row] >= 0 and logs.error(row) in NOT_WRITTEN:
             groups.setdefault(partition, []).append(row)
     written = _written(story) if groups else {}
     for partition, rows in groups.items():
@@ -198,7 +199,7 @@ def _answers(story: Story, homes: dict[str, int]) -> Iterator[Absence]:
     logs = story.logs
     rows = [
         row for row in logs.of_kind(*_ANSWERS).tolist()
-        if logs.times[row] >= 0 and _code(logs.string(row, "error")) in AWAY
+        if logs.times[row] >= 0 and logs.error(row) in AWAY
     ]  # fmt: skip
     groups: dict[int | None, list[int]] = {}
     for row in rows:
@@ -289,11 +290,3 @@ def _state_partition(story: Story, homes: dict[str, int], row: int) -> int | Non
         return homes.get(name or "")
     count = story.state_partition_count
     return None if count is None else partition_for(name, count)
-
-
-def _code(error: str | None) -> str:
-    """Name of an error as the protocol spells it: CoordinatorNotAvailableException is COORDINATOR_NOT_AVAILABLE."""
-    bare = (error or "").rpartition(".")[2].removesuffix("Exception")
-    if not bare or bare.isupper():
-        return bare
-    return "".join(f"_{letter}" if letter.isupper() else letter for letter in bare).lstrip("_").upper()

@@ -36,8 +36,14 @@ ABOUT_CLIENTS = EventKind.config_values
 DEFAULT = "producer-"
 """What Kafka puts before the transactional.id of a producer that has no client.id."""
 NETWORK_THREAD = re.compile(r"kafka-producer-network-thread \| (.+)")
+NETWORK_THREADS = "kafka-producer-network-thread"
 STREAM_THREAD = re.compile(r".+-StreamThread-[0-9]+")
 NAMED_ID = re.compile(r"transactionalId '([^']+)'|^TransactionalId (\S+): |transactional_id: ([^\s,;]+)")
+
+
+def is_network_thread(name: str) -> bool:
+    """Whether a thread is a Java producer's own, not one of the application's."""
+    return name.startswith(NETWORK_THREADS)
 
 
 @dataclass(frozen=True, slots=True)

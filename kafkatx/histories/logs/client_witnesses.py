@@ -11,14 +11,8 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.hearing import Hearing
 from kafkatx.histories.logs.neighbours import nearest, neighbours
 from kafkatx.histories.logs.story import ClientInstance, Failure
+from kafkatx.terms.error_codes import FENCED, ErrorCode
 from kafkatx.terms.events import EventKind
-
-FENCED = (
-    "ProducerFencedException", "InvalidProducerEpochException", "ProducerFencedError", "InvalidProducerEpochError",
-    "ProducerFenced", "InvalidProducerEpoch", "_FENCED", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH",
-)  # fmt: skip
-"""How clients name the refusal of an old epoch; none of them tells a newer instance from a timeout."""
-STATE_REFUSED = ("InvalidTxnStateException", "InvalidTxnState", "INVALID_TXN_STATE")
 
 
 def refusals(hearing: Hearing) -> None:
@@ -41,8 +35,8 @@ def _go_on(hearing: Hearing, client: ClientInstance, ends: Array) -> None:
 
 
 def _refusal(hearing: Hearing, client: ClientInstance, failure: Failure, ends: Array, started: Array) -> None:
-    name = failure.exception.rpartition(".")[2]
-    column = hearing.found.refusal if name in FENCED else hearing.found.state_refused if name in STATE_REFUSED else None
+    column = hearing.found.refusal if failure.error in FENCED else None
+    column = hearing.found.state_refused if failure.error is ErrorCode.INVALID_TXN_STATE else column
     if column is None or failure.at is None:
         return
     at, slack = failure.at - int(hearing.skew[client.source]), int(hearing.client_tolerance[client.source])

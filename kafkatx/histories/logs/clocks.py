@@ -23,8 +23,8 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import Clock
 from kafkatx.kernels.rows import INITIALISATION, TRANSACTION
 from kafkatx.kernels.transactions import PREPARE_ABORT
-from kafkatx.terms.catalogue import simple_name
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
+from kafkatx.terms.error_codes import FENCED, error_code
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.text.events import LogFacts
 
@@ -161,7 +161,7 @@ class _Estimates:
         only = int(names[0]) if len(names) == 1 else -1
         for event in mine[np.isin(mine["kind"], _REFUSALS) & (mine["at"] >= 0)][:MOST_EVENTS]:
             code = int(event["transactional_id_code"])
-            if simple_name(self._root(event)) in _TOO_OLD and max(code, only) >= 0:
+            if error_code(self._root(event)) in FENCED and max(code, only) >= 0:
                 yield code if code >= 0 else only, int(event["at"])
 
     def _root(self, event: Any) -> str:
@@ -298,7 +298,6 @@ def _zone_behind(difference: int) -> int | None:
 
 
 _REFUSALS = (EventKind.failure, EventKind.to_fatal, EventKind.to_abortable, EventKind.fenced)
-_TOO_OLD = frozenset({"ProducerFencedException", "InvalidProducerEpochException", "_FENCED"})
 
 
 def _keys(producer_ids: Array, epochs: Array) -> Any:

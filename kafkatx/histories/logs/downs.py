@@ -15,6 +15,7 @@ import numpy as np
 
 from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.observers import Down, Observer, Weight, observer_of
+from kafkatx.histories.logs.once import once
 from kafkatx.histories.logs.pauses import pauses
 from kafkatx.histories.logs.retries import retries
 from kafkatx.histories.logs.story import LogStory
@@ -64,18 +65,13 @@ class Downs:
     pauses: list[Down]
 
 
+@once
 def downs(logs: LogStory) -> Downs:
     """Every stretch that logs tell of; brokers' lines about themselves and of their own start are left out."""
-    known = logs.memo.get("downs")
-    if not isinstance(known, Downs):
-        bursts = list(_bursts(logs))
-        still = pauses(logs, bursts)
-        found = [
-            *_joined([burst for burst in bursts if burst not in still] if still else bursts),
-            *retries(logs),
-        ]
-        known = logs.memo["downs"] = Downs(sorted(found, key=_order), sorted(still, key=_order))
-    return known
+    bursts = list(_bursts(logs))
+    still = pauses(logs, bursts)
+    found = [*_joined([burst for burst in bursts if burst not in still] if still else bursts), *retries(logs)]
+    return Downs(sorted(found, key=_order), sorted(still, key=_order))
 
 
 def _order(down: Down) -> tuple[int, int, Observer, int]:

@@ -10,16 +10,18 @@ the rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from kafkatx.histories.data_endings import data_endings
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.downs import downs
 from kafkatx.histories.logs.observers import Down
+from kafkatx.histories.logs.once import once
 from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
-from kafkatx.histories.logs.takeovers import Excluded, Takeover, grants, is_refusal, rows_about, takeovers, timeout_of
+from kafkatx.histories.logs.takeovers import Excluded, grants, takeovers, timeout_of
 from kafkatx.histories.story import Story
+from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
 
@@ -32,41 +34,11 @@ PENDING_MS = 600_000
 _COMMIT = "EndTxn(true)"
 
 
-@dataclass(frozen=True, slots=True)
-class LogEnding:
-    """An end that logs tell of; times in milliseconds.
-
-    `began` is when the transaction had begun at the latest (None: unknown), `at` its end or what shows it; `rows` are
-    the lines that decide, `failures` what its client was answered; `takeover` where a new instance ended it; `excluded`
-    what excludes a timeout where no takeover is at hand.
-    """
-
-    name: str
-    ended_by: EndedBy
-    verdict: Verdict
-    at: int
-    rows: tuple[int, ...]
-    began: int | None = None
-    producer_id: int | None = None
-    producer_epoch: int | None = None
-    client: ClientInstance | None = None
-    failures: tuple[Failure, ...] = ()
-    takeover: Takeover | None = None
-    excluded: Excluded = Excluded.NOTHING
-
-
-def log_endings(story: Story) -> list[LogEnding]:
-    """Every end that logs show and no row knows, by id and time."""
-    known = story.logs.memo.get("endings")
-    if not isinstance(known, list):
-        known = story.logs.memo["endings"] = _log_endings(story)
-    return list(known)
-
-
-def _log_endings(story: Story) -> list[LogEnding]:
+def log_endings(story: Story) -> tuple[LogEnding, ...]:
+    """Every end that logs show and no row knows, by id and time; `story` has those of rows and data."""
     found: list[LogEnding] = []
     stretches = downs(story.logs).seen
-    used = set(story.witnesses.rollback.tolist())
+    used = set(story.ends.witnesses.rollback[: len(story.transactions)].tolist())
     for name in names_of(story.logs):
         rolled_back = list(_rolled_back(story, name, used))
         if _has_rows(story, name):
@@ -78,19 +50,17 @@ def _log_endings(story: Story) -> list[LogEnding]:
         found += ended or _refused(story.logs, name, stretches)
     known = _in_data(story) if found else []
     alone = (ending for ending in found if not any(name == ending.name and _is_near(ending, at) for name, at in known))
-    return sorted(alone, key=lambda ending: (ending.name, ending.at))
+    return tuple(sorted(alone, key=lambda ending: (ending.name, ending.at)))
 
 
 def _in_data(story: Story) -> list[tuple[str, int]]:
     """Ids and markers of aborted data that logs named and the data's own finding tells: one abort, one owner."""
-    endings, found = data_endings(story), list[tuple[str, int]]()
-    clients = {row: client.transactional_id for client in story.logs.clients for row in client.rows}
-    for number, span in enumerate(endings.spans.tolist()):
-        if endings.ended_by[number] == EndedBy.unknown:
-            continue
-        seen = endings.witnesses.rows_of(number).values()
-        names = {story.logs.string(row, "transactional_id") or clients.get(row) for row in seen} - {None}
-        found += [(name, int(story.spans["marker_timestamp"][span])) for name in names if name is not None]
+    ends, found = story.ends, list[tuple[str, int]]()
+    for number in ends.numbers(ToldBy.data):
+        span = story.spans[ends.span(number)]
+        if ends.ended_by[number] != EndedBy.unknown:
+            names = story.logs.named_by(ends.witnesses.rows_of(number).values())
+            found += [(name, int(span["marker_timestamp"])) for name in names]
     return found
 
 
@@ -114,7 +84,7 @@ def _has_rows(story: Story, name: str) -> bool:
 
 def _rolled_back(story: Story, name: str, used: set[int]) -> Iterator[LogEnding]:
     logs, granted = story.logs, grants(story.logs, name)
-    for row in rows_about(logs, name, EventKind.timeout_rollback).tolist():
+    for row in logs.about(name, EventKind.timeout_rollback).tolist():
         at = int(logs.times[row])
         if row in used or at < 0:
             continue
@@ -182,7 +152,7 @@ def _is_refused(logs: LogStory, client: ClientInstance, row: int, at: int) -> bo
         when = failure.at if failure.at is not None else -1
         was_fatal = given <= when <= at and failure.category == "fatal"
         is_answer = at <= when <= at + REFUSED_WITHIN_MS and failure.row > row
-        fails = failure.call == "abortTransaction" or failure.category == "fatal" or is_refusal(failure)
+        fails = failure.call == "abortTransaction" or failure.category == "fatal" or failure.error in FENCED
         if was_fatal or (is_answer and fails):
             return True
     if _fails_namelessly(logs, client.source, at):
@@ -193,17 +163,20 @@ def _is_refused(logs: LogStory, client: ClientInstance, row: int, at: int) -> bo
 
 def _fails_namelessly(logs: LogStory, source: int, at: int) -> bool:
     """Whether an abort failed right after in a line that nobody can be given: of processes that share one file."""
-    known = logs.memo.get("nameless aborts")
-    if not isinstance(known, dict):
-        named = {row for client in logs.clients if client.transactional_id is not None for row in client.rows}
-        known = dict[int, list[int]]()
-        logs.memo["nameless aborts"] = known
-        for row in logs.of_kind(EventKind.failure).tolist():
-            trace = logs.trace(row)
-            calls = (*(trace.calls if trace is not None else ()), logs.string(row, "api"))
-            if row not in named and "abortTransaction" in calls:
-                known.setdefault(int(logs.events["source"][row]), []).append(int(logs.times[row]))
-    return any(at <= when <= at + REFUSED_WITHIN_MS for when in known.get(source, ()))
+    return any(at <= when <= at + REFUSED_WITHIN_MS for when in _nameless_failures(logs).get(source, ()))
+
+
+@once
+def _nameless_failures(logs: LogStory) -> dict[int, list[int]]:
+    """Times at which an abort failed in a line that nobody can be given, by source."""
+    named = {row for client in logs.clients if client.transactional_id is not None for row in client.rows}
+    found: dict[int, list[int]] = {}
+    for row in logs.of_kind(EventKind.failure).tolist():
+        trace = logs.trace(row)
+        calls = (*(trace.calls if trace is not None else ()), logs.string(row, "api"))
+        if row not in named and "abortTransaction" in calls:
+            found.setdefault(int(logs.events["source"][row]), []).append(int(logs.times[row]))
+    return found
 
 
 def _is_over(client: ClientInstance, at: int, ended: list[LogEnding]) -> bool:
@@ -220,7 +193,7 @@ def _is_over(client: ClientInstance, at: int, ended: list[LogEnding]) -> bool:
 def _refused(logs: LogStory, name: str, stretches: list[Down]) -> Iterator[LogEnding]:
     """Clients that were refused as too old, and no log says why: by how long their transaction had been open."""
     for client in logs.clients_of(name):
-        refusals = [failure for failure in client.failures if is_refusal(failure) and failure.at is not None]
+        refusals = [failure for failure in client.failures if failure.error in FENCED and failure.at is not None]
         if not refusals or refusals[0].at is None:
             continue
         first, at = refusals[0], refusals[0].at

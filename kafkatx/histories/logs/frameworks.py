@@ -1,6 +1,6 @@
 """Which framework an id of a capture belongs to, from all signs that the capture holds.
 
-Rules ask for the same ids again and again, so answers are kept with the story's logs, and what all ids share (names,
+Rules ask for the same ids again and again, so answers are kept as long as the story, and what all ids share (names,
 settings, the words of a source) is gathered once.
 """
 
@@ -11,10 +11,11 @@ from collections import defaultdict
 import numpy as np
 
 from kafkatx.histories.growing import Array
+from kafkatx.histories.logs.once import once
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.terms.frameworks import Framework, Signs, recognise
-from kafkatx.terms.setting_names import kafka_name
+from kafkatx.terms.catalogue.frameworks import Framework, Signs, recognise
+from kafkatx.terms.catalogue.setting_names import kafka_name
 
 PREFIXES = ("transaction-id-prefix", "application.id")
 MOST_SIBLINGS = 1_000
@@ -25,10 +26,12 @@ def framework_of(story: Story, transactional_id: str | None, client: ClientInsta
     """Return the framework of a transactional.id; `client` is one of its instances, else all that bear the id count."""
     if transactional_id is None:
         return None
-    signs = story.logs.memo.get("frameworks")
-    if not isinstance(signs, _Shared):
-        signs = story.logs.memo["frameworks"] = _Shared(story)
-    return signs.framework(story, transactional_id, client)
+    return _shared(story).framework(story, transactional_id, client)
+
+
+@once
+def _shared(story: Story) -> _Shared:
+    return _Shared(story)
 
 
 class _Shared:

@@ -62,6 +62,11 @@ class Witnesses:
         """Whether a log shows that the epoch that follows was given, and not to the transaction's own instance."""
         return ((self.granted >= 0) | (self.taken_over >= 0)) & (self.renewed < 0)
 
+    def joined(self, other: Witnesses) -> Witnesses:
+        """Return these and those of further ends behind them."""
+        names = [field.name for field in fields(Witnesses)]
+        return Witnesses(**{name: np.concatenate((getattr(self, name), getattr(other, name))) for name in names})
+
     def rows_of(self, number: int) -> dict[str, int]:
         """Rows of the events beside one end, by name of the witness."""
         kinds = ("rollback", "granted", "taken_over", "renewed", "refusal", "state_refused", "client_abort", "own_bump",

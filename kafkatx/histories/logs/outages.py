@@ -13,6 +13,7 @@ import numpy as np
 
 from kafkatx.histories.logs.downs import downs
 from kafkatx.histories.logs.observers import Down, Observer, Weight
+from kafkatx.histories.logs.once import once
 from kafkatx.histories.logs.own_logs import OwnLog, OwnLogs
 from kafkatx.histories.logs.story import LogStory
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
@@ -56,15 +57,9 @@ class Outage:
         return self.since <= until + tolerance and since <= self.until + tolerance
 
 
-def outages(logs: LogStory) -> list[Outage]:
+@once
+def outages(logs: LogStory) -> tuple[Outage, ...]:
     """Every outage that logs tell of, by time; those shorter than a second are left out."""
-    known = logs.memo.get("outages")
-    if not isinstance(known, list):
-        known = logs.memo["outages"] = _outages(logs)
-    return list(known)
-
-
-def _outages(logs: LogStory) -> list[Outage]:
     told, own = downs(logs), OwnLogs(logs)
     seen = _that_matter(told.seen)
     named, unnamed = [down for down in seen if down.node is not None], [down for down in seen if down.node is None]
@@ -78,7 +73,7 @@ def _outages(logs: LogStory) -> list[Outage]:
         found += _of_node(own, node, _joined(of_node), told.pauses)
     nobodys = [down for down, other in zip(unnamed, blamed, strict=True) if other is None]
     found += [_outage(own, None, group, []) for group in _joined(nobodys)]
-    return sorted((o for o in found if _counts(o)), key=lambda outage: (outage.since, outage.node or 0))
+    return tuple(sorted(filter(_counts, found), key=lambda outage: (outage.since, outage.node or 0)))
 
 
 class _Stretches:

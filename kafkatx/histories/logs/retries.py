@@ -14,6 +14,7 @@ from itertools import islice
 from kafkatx.histories.logs.observers import Down, Observer, Weight, observer_of
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.terms.clocks import REQUEST_TIMEOUT_MS
+from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
 
 QUIET_MS = 15_000
@@ -22,8 +23,9 @@ SAME_BATCH_MS = 600_000
 """Retries of one batch belong together however far apart they are, up to this."""
 ANSWER_MS = 31_000
 """How long after a retry its answer can come: request.timeout.ms (30 s unless set) and a little."""
-LEADER_WAITS = {"REQUEST_TIMED_OUT", "NOT_ENOUGH_REPLICAS", "NOT_ENOUGH_REPLICAS_AFTER_APPEND"}
-NO_ANSWER = ("NETWORK_EXCEPTION", "NetworkException")
+LEADER_WAITS = {
+    ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+}  # fmt: skip
 FAILURES = (
     EventKind.produce_retry, EventKind.node_disconnected, EventKind.connection_failed, EventKind.request_timed_out,
     EventKind.request_cancelled, EventKind.bootstrap_disconnected, EventKind.fetch_failed,
@@ -51,10 +53,10 @@ def _who_waited(logs: LogStory, row: int, cancelled: set[tuple[int, int, int]]) 
     request = int(logs.events["correlation_id"][row])
     if any((source, request, second + shift) in cancelled for shift in (-1, 0, 1)):
         return None
-    error = (logs.string(row, "error") or "").rpartition(".")[2]
+    error = logs.error(row)
     if error in LEADER_WAITS:
         return Observer("leader", _topic_partition(logs, row))
-    return observer_of(logs, source, int(logs.events["side"][row])) if error in NO_ANSWER else None
+    return observer_of(logs, source, int(logs.events["side"][row])) if error is ErrorCode.NETWORK_EXCEPTION else None
 
 
 def _cancelled(logs: LogStory) -> set[tuple[int, int, int]]:

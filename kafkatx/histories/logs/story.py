@@ -5,7 +5,7 @@ The facts are those of text/events.py; nothing here opens a file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,8 +13,18 @@ import numpy as np
 
 from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.settings import Settings, release_of
+from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.text.events import LogFacts, Setting, Trace
+from kafkatx.text.sayings import (
+    EndGivenUp,
+    ExpiredBatch,
+    Saying,
+    end_given_up_in,
+    expiry_in,
+    said_in,
+    wrong_state_in,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +75,16 @@ class Failure:
     category: str
     rows: tuple[int, ...] = ()
 
+    @property
+    def error(self) -> ErrorCode:
+        """The error that the root cause stands for."""
+        return error_code(self.exception)
+
+    @property
+    def said(self) -> Saying:
+        """What the root cause says."""
+        return said_in(f"{self.exception} {self.message}")
+
 
 @dataclass(frozen=True, slots=True)
 class ClientInstance:
@@ -99,7 +119,7 @@ class ClientInstance:
         return {given.producer_id for given in self.initialisations}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LogStory:
     """Everything that rules may ask of logs. Row numbers index `events`; times are milliseconds UTC, zones applied."""
 
@@ -162,6 +182,13 @@ class LogStory:
         code = int(self.events["trace_code"][row])
         return self.facts.traces[code] if code >= 0 else None
 
+    def words(self, row: int) -> str:
+        """What an event says of an exception: class and detail, then the chain of its trace."""
+        trace = self.trace(row)
+        said = [self.string(row, "error") or "", self.string(row, "detail") or ""]
+        said += [f"{thrown.exception}: {thrown.message}" for thrown in trace.chain] if trace is not None else []
+        return " ".join(part for part in said if part)
+
     def at(self, row: int) -> int | None:
         """Time of an event, None where none is printed."""
         time = int(self.times[row])
@@ -207,10 +234,73 @@ class LogStory:
     def _by_number(self) -> dict[int, ClientInstance]:
         return {client.number: client for client in self.clients}
 
+    def about(self, transactional_id: str, kind: EventKind) -> Array:
+        """Row numbers of the events of a kind that name a transactional.id, in order."""
+        if kind not in self._about:
+            rows = self.of_kind(kind)
+            codes = self.events["transactional_id_code"][rows]
+            order = np.argsort(codes, kind="stable")
+            found, starts = np.unique(codes[order], return_index=True)
+            names = (self.facts.strings[code] if code >= 0 else "" for code in found.tolist())
+            self._about[kind] = dict(zip(names, np.split(rows[order], starts[1:]), strict=False))
+        return self._about[kind].get(transactional_id, np.zeros(0, np.int64))
+
     @cached_property
-    def memo(self) -> dict[str, object]:
-        """What histories work out of these logs once and several rules ask for, by name; empty in a replaced story."""
+    def _about(self) -> dict[EventKind, dict[str, Array]]:
         return {}
+
+    def named_by(self, rows: Iterable[int]) -> set[str]:
+        """Transactional ids that these events name, or the client instances that wrote them."""
+        writers = [(row, self.client(int(self.owners[row]))) for row in rows]
+        names = {
+            self.string(row, "transactional_id") or (client.transactional_id if client is not None else None)
+            for row, client in writers
+        }
+        return {name for name in names if name is not None}
+
+    def error(self, row: int) -> ErrorCode:
+        """The error that an event names itself; what is under it its trace tells."""
+        return error_code(self.string(row, "error") or "")
+
+    @cached_property
+    def said(self) -> Array:
+        """What the words of each event say (Saying): of its error and detail, and of the exceptions of its trace."""
+        strings, e = self._said_by_strings, self.events
+        traces = [trace.said for trace in self.facts.traces]
+        found: Array = strings[e["error_code"]] | strings[e["detail_code"]]
+        found |= np.array([*traces, 0], np.int32)[e["trace_code"]]
+        return found
+
+    @cached_property
+    def _said_by_strings(self) -> Array:
+        """What each string says; the last entry, which the code -1 finds, is that of no string."""
+        return np.array([*map(said_in, self.facts.strings), 0], np.int32)
+
+    def says(self, row: int, saying: Saying) -> bool:
+        """Whether the words of an event say something."""
+        return bool(self.said[row] & saying)
+
+    def says_itself(self, row: int) -> Saying:
+        """What the detail of an event says, without the exceptions under it."""
+        return Saying(int(self._said_by_strings[self.events["detail_code"][row]]))
+
+    def saying(self, saying: Saying, side: Side | None = Side.client) -> Array:
+        """Row numbers of events whose words say something, in order; those of the other side are left out."""
+        rows: Array = np.flatnonzero(self.said & saying)
+        sides = self.events["side"][rows]
+        return rows if side is None else rows[(sides == side) | (sides == Side.unknown)]
+
+    def expiry(self, row: int) -> ExpiredBatch | None:
+        """Records whose time was over, as the words of an event name them."""
+        return expiry_in(self.words(row))
+
+    def end_given_up(self, row: int) -> EndGivenUp | None:
+        """Commit or abort that was given up, as the words of an event name it."""
+        return end_given_up_in(self.words(row))
+
+    def wrong_state(self, row: int) -> str | None:
+        """State of a producer that a call met, in the words of an event."""
+        return wrong_state_in(self.words(row))
 
     def has_side(self, side: Side) -> bool:
         """Whether a log of this side was given."""

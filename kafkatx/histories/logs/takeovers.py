@@ -17,10 +17,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
-from kafkatx.histories.logs.client_witnesses import FENCED
 from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, TRANSACTION_TIMEOUT_MS
+from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
 
@@ -101,25 +100,11 @@ def grants(logs: LogStory, name: str) -> list[Grant]:
         if one.at is not None and one.producer_id >= 0
     ]
     known = {(grant.producer_id, grant.producer_epoch) for grant in found}
-    for row in rows_about(logs, name, EventKind.initialized).tolist():
+    for row in logs.about(name, EventKind.initialized).tolist():
         who = int(logs.events["producer_id"][row]), int(logs.events["producer_epoch"][row])
         if who not in known and logs.times[row] >= 0:
             found.append(Grant(int(logs.times[row]), *who, row, int(logs.events["source"][row]), None))
     return sorted(found, key=lambda grant: (grant.producer_id, grant.producer_epoch, grant.at))
-
-
-def rows_about(logs: LogStory, name: str, kind: EventKind) -> Array:
-    """Events of a kind that name a transactional.id, in order."""
-    index = logs.memo.get(f"by id: {kind}")
-    if not isinstance(index, dict):
-        rows = logs.of_kind(kind)
-        codes = logs.events["transactional_id_code"][rows]
-        order = np.argsort(codes, kind="stable")
-        found, starts = np.unique(codes[order], return_index=True)
-        names = (logs.facts.strings[code] if code >= 0 else "" for code in found.tolist())
-        index = logs.memo[f"by id: {kind}"] = dict(zip(names, np.split(rows[order], starts[1:]), strict=False))
-    mine: Array = index.get(name, NO_ROWS)
-    return mine
 
 
 def _takeover(logs: LogStory, name: str, old: Grant, new: Grant) -> Takeover | None:
@@ -129,7 +114,7 @@ def _takeover(logs: LogStory, name: str, old: Grant, new: Grant) -> Takeover | N
         return None
     earliest = _earliest(old, new)
     owner = old.client if old.client is not None else _silent_owner(logs, name, old, earliest)
-    if any(old.at <= _at(failure) < earliest for failure in _failures(owner) if is_refusal(failure)):
+    if any(old.at <= _at(failure) < earliest for failure in _failures(owner) if failure.error in FENCED):
         return None
     refusals = (
         *_refusals(owner, earliest),
@@ -194,7 +179,7 @@ def timeout_of(logs: LogStory, name: str, client: ClientInstance | None) -> tupl
 
 def _coordinator_is_silent(logs: LogStory, name: str, since: int, until: int) -> bool:
     """Whether the broker that granted the id before and after wrote all the time between, and of no rollback."""
-    rows = rows_about(logs, name, EventKind.initialized)
+    rows = logs.about(name, EventKind.initialized)
     for source in np.unique(logs.events["source"][rows]).tolist():
         times = logs.times[rows[logs.events["source"][rows] == source]]
         tolerance = CLIENT_TOLERANCE_MS
@@ -205,7 +190,7 @@ def _coordinator_is_silent(logs: LogStory, name: str, since: int, until: int) ->
 
 
 def _rolled_back(logs: LogStory, name: str, since: int, until: int) -> bool:
-    times = logs.times[rows_about(logs, name, EventKind.timeout_rollback)]
+    times = logs.times[logs.about(name, EventKind.timeout_rollback)]
     return bool(((times >= since - CLIENT_TOLERANCE_MS) & (times <= until + CLIENT_TOLERANCE_MS)).any())
 
 
@@ -229,7 +214,7 @@ def _earliest(old: Grant, new: Grant) -> int:
 
 def _refusals(client: ClientInstance | None, since: int) -> Iterator[int]:
     """Refusals of an old epoch in a client's log, from when somebody else had the id on."""
-    yield from (failure.row for failure in _failures(client) if is_refusal(failure) and _at(failure) >= since)
+    yield from (failure.row for failure in _failures(client) if failure.error in FENCED and _at(failure) >= since)
 
 
 def _silent_owner(logs: LogStory, name: str, old: Grant, earliest: int) -> ClientInstance | None:
@@ -252,10 +237,10 @@ def _of_namesake(logs: LogStory, name: str, old: Grant, new: Grant) -> Iterator[
     if (old.source, old.client.client_id) != (new.source, new.client.client_id):
         return
     until = new.at + min(AT_ONCE_MS, timeout_of(logs, name, new.client)[0])
-    later = [row for row in rows_about(logs, name, EventKind.initialized).tolist() if _is_newer(logs, row, new)]
+    later = [row for row in logs.about(name, EventKind.initialized).tolist() if _is_newer(logs, row, new)]
     until = min([until, *(int(logs.times[row]) - RETRY_MS for row in later)])
     yield from (
-        failure.row for failure in new.client.failures if is_refusal(failure) and new.at <= _at(failure) < until
+        failure.row for failure in new.client.failures if failure.error in FENCED and new.at <= _at(failure) < until
     )
 
 
@@ -266,11 +251,6 @@ def _is_newer(logs: LogStory, row: int, grant: Grant) -> bool:
 
 def _failures(client: ClientInstance | None) -> tuple[Failure, ...]:
     return client.failures if client is not None else ()
-
-
-def is_refusal(failure: Failure) -> bool:
-    """Whether a failure says that the epoch was old."""
-    return failure.exception.rpartition(".")[2] in FENCED
 
 
 def _at(failure: Failure) -> int:

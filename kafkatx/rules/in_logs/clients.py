@@ -1,9 +1,8 @@
-"""What the rules ask of clients' logs: lines by their words, whose they are, the producer id and epoch of the time."""
+"""What the rules ask of clients' logs: whose lines they are, the producer id and epoch of the time."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -14,10 +13,9 @@ from kafkatx.histories.logs.frameworks import framework_of
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Subject
-from kafkatx.terms.events import EventKind, Side
-from kafkatx.terms.frameworks import LIBRARIES, Framework
+from kafkatx.terms.catalogue.frameworks import LIBRARIES, Framework
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
-from kafkatx.text.events import Thrown
 
 Value = TypeVar("Value")
 
@@ -39,30 +37,6 @@ class Who:
         if self.transactional_id is not None:
             return f"the producer of {self.transactional_id}"
         return f"the client {self.client_id}" if self.client_id is not None else "a client that its log doesn't name"
-
-
-def saying(logs: LogStory, pattern: str, side: Side = Side.client) -> Array:
-    """Row numbers of events in whose words (detail, or an exception of the trace) a pattern occurs, in order.
-
-    Strings and traces are interned, so each is searched once however often it is printed.
-    """
-    search = re.compile(pattern).search
-    texts = np.array([search(text) is not None for text in logs.facts.strings] or [False])
-    traces = np.array([_throws(trace.chain, search) for trace in logs.facts.traces] or [False])
-    events = logs.events
-    found = texts[events["detail_code"]] & (events["detail_code"] >= 0)
-    found |= texts[events["error_code"]] & (events["error_code"] >= 0)
-    found |= traces[events["trace_code"]] & (events["trace_code"] >= 0)
-    other = Side.broker if side == Side.client else Side.client
-    return np.flatnonzero(found & (events["side"] != other))
-
-
-def words(logs: LogStory, row: int) -> str:
-    """What an event says of an exception: class and detail, then the chain of its trace."""
-    trace = logs.trace(row)
-    said = [logs.string(row, "error") or "", logs.string(row, "detail") or ""]
-    said += [f"{thrown.exception}: {thrown.message}" for thrown in trace.chain] if trace is not None else []
-    return " ".join(part for part in said if part)
 
 
 def by_client(story: Story, rows: Iterable[int]) -> Iterator[tuple[ClientInstance | None, list[int]]]:
@@ -160,8 +134,3 @@ def subjects(found: list[Subject]) -> tuple[Subject, ...]:
     if len(found) < 2:
         return ()
     return tuple(found[at] for at in dict.fromkeys((0, len(found) // 2, len(found) - 1)))
-
-
-def _throws(chain: Iterable[Thrown], search: Callable[[str], object]) -> bool:
-    """Whether an exception of a chain, as class and message, is found by a search."""
-    return any(search(f"{thrown.exception}: {thrown.message}") is not None for thrown in chain)

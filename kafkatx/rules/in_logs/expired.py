@@ -7,18 +7,19 @@ from collections.abc import Iterator
 from kafkatx.histories.logs.settings import Effective
 from kafkatx.histories.logs.story import ClientInstance, Failure
 from kafkatx.histories.story import Story
-from kafkatx.rules.advised import advised
-from kafkatx.rules.finding import Considered, Finding, Place, Step
-from kafkatx.rules.in_logs.ended import hands_ids_on
-from kafkatx.rules.log_wording import client_actor, event_place, failure_phrase, failure_places
-from kafkatx.rules.remedies import id_expiration
+from kafkatx.rules.ends import hands_ids_on
+from kafkatx.rules.finding import Finding
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, EXPIRATION_MS
+from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.advised import advised
+from kafkatx.words.explained import Considered, Step
+from kafkatx.words.log_places import client_actor, event_place, failure_phrase, failure_places
+from kafkatx.words.remedies import id_expiration
 
 RULE = "transactional_id_expired"
-NAMES = ("InvalidPidMappingException", "InvalidPidMapping", "INVALID_PRODUCER_ID_MAPPING", "InvalidProducerIdMapping",
-         "InvalidPidMappingError", "InvalidProducerIdMappingError")  # fmt: skip
+UNMAPPED = ErrorCode.INVALID_PRODUCER_ID_MAPPING
 LONG_IDLE_MS = 86_400_000
 """From a day on people suspect an expiry."""
 SETTING = "transactional.id.expiration.ms"
@@ -28,26 +29,18 @@ def expired_in_logs(story: Story, told: set[str | None]) -> Iterator[Finding]:
     """One finding for each client that was told so, unless rows tell it already (`told`) or refute it."""
     for client in story.logs.clients:
         name = client.transactional_id
-        failure = next((one for one in client.failures if one.exception.rpartition(".")[2] in NAMES), None)
+        failure = next((one for one in client.failures if one.error is UNMAPPED), None)
         if name is None or failure is None or not client.owns_producer_ids or name in told:
             continue
         if not _goes_on(story, name, client, failure):
             yield _finding(story, name, client, failure)
 
 
-def not_expired(idle_ms: int, places: tuple[Place, ...]) -> tuple[Considered, ...]:
-    """The popular explanation for what fails after idle days, refuted where the same producer id goes on."""
-    if idle_ms < LONG_IDLE_MS:
-        return ()
-    why = f"refuted: after {duration(idle_ms)} the same producer id goes on; an expired id would have got a new one"
-    return (Considered(RULE, why, places),)
-
-
 def met_by_client(story: Story, name: str) -> tuple[ClientInstance, Failure] | None:
     """The client that was told of an expired id, for the finding that rows make of it."""
     for client in story.logs.clients_of(name):
         for failure in client.failures:
-            if failure.exception.rpartition(".")[2] in NAMES:
+            if failure.error is UNMAPPED:
                 return client, failure
     return None
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from kafkatx.rules import remedies
-from kafkatx.rules.finding import Place, Remedy
 from kafkatx.rules.settings.cases import Case, count_brokers, longest_gap
 from kafkatx.rules.settings.checks import Check, proposal
 from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity
+from kafkatx.words import remedies
+from kafkatx.words.explained import Place, Remedy
 
 STATE_FACTOR, STATE_ISR = "transaction.state.log.replication.factor", "transaction.state.log.min.isr"
 OFFSETS_FACTOR, UNCLEAN = "offsets.topic.replication.factor", "unclean.leader.election.enable"

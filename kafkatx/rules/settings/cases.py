@@ -13,13 +13,14 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.settings import Block, Effective, Origin, defaults_of
 from kafkatx.histories.logs.story import ClientInstance
 from kafkatx.histories.story import Story
-from kafkatx.rules.advised import Advised, advised
-from kafkatx.rules.finding import Place
-from kafkatx.rules.log_wording import event_places
+from kafkatx.terms.catalogue.frameworks import own_defaults
 from kafkatx.terms.catalogue.loading import configs
+from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind, Side
-from kafkatx.terms.frameworks import own_defaults
 from kafkatx.terms.topics import CONSUMER_OFFSETS
+from kafkatx.words.advised import Advised, advised
+from kafkatx.words.explained import Place
+from kafkatx.words.log_places import event_places
 
 RETRYING = (
     EventKind.produce_retry,
@@ -28,8 +29,6 @@ RETRYING = (
     EventKind.request_timed_out,
     EventKind.request_cancelled,
 )
-CONFIG_EXCEPTION = "ConfigException"
-TIMEOUT_REFUSED = ("InvalidTxnTimeoutException", "INVALID_TRANSACTION_TIMEOUT")
 MOST_CITED = 4
 
 
@@ -84,7 +83,7 @@ class Case:
     @property
     def timed_out(self) -> list[int]:
         """Rows of its transactions that timed out."""
-        return [row for row in self.rows if self.story.endings.ended_by[row] == EndedBy.timeout]
+        return [row for row in self.rows if self.story.ends.ended_by[row] == EndedBy.timeout]
 
     def events(self, *kinds: EventKind) -> list[int]:
         """Its lines of these kinds."""
@@ -92,10 +91,10 @@ class Case:
         kinds_of = self.story.logs.events["kind"]
         return [row for client in self.clients for row in client.rows if int(kinds_of[row]) in wanted]
 
-    def failures(self, *names: str) -> list[int]:
-        """Lines that show one of these exceptions as the cause of a failure."""
+    def failures(self, error: ErrorCode) -> list[int]:
+        """Lines that show this error as the cause of a failure."""
         found = [failure for client in self.clients for failure in client.failures]
-        return [failure.row for failure in found if failure.exception.rpartition(".")[2] in names]
+        return [failure.row for failure in found if failure.error is error]
 
     def cited(self, rows: list[int]) -> tuple[Place, ...]:
         """Lines as places."""

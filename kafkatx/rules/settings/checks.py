@@ -15,9 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kafkatx.histories.logs.settings import Effective, Origin
-from kafkatx.rules.finding import Place, Remedy
 from kafkatx.rules.settings.cases import Case, broker_settings
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Place, Remedy
 
 Effect = Callable[[Case], tuple[str, tuple[Place, ...]] | None]
 """What a wrong setting did here: a sentence and its places, None where nothing is seen."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from kafkatx.rules.finding import Place
 from kafkatx.rules.settings.cases import Case, sends_offsets
 from kafkatx.rules.settings.checks import Check, proposal
 from kafkatx.terms.verdicts import Severity
+from kafkatx.words.explained import Place
 
 
 def _aborted_data(case: Case) -> tuple[str, tuple[Place, ...]] | None:
-    aborted = case.story.endings.ended_by
+    aborted = case.story.ends.rows().ended_by
     count = int(((case.story.transactions["decision"] == 3) & (aborted > 0)).sum())
     return (f"{count} transactions were aborted meanwhile", ()) if count else None
 

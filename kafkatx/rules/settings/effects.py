@@ -8,10 +8,10 @@ import numpy as np
 
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.story import Story
-from kafkatx.rules.log_wording import bare, client_phrase
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity
+from kafkatx.words.log_places import bare, client_phrase
 
 _WORST = {"fatal": 0, "abortable": 1}
 
@@ -34,7 +34,7 @@ def _timed_out(story: Story, since: int, until: int) -> list[Effect]:
     t = story.transactions
     late = until + CLIENT_TOLERANCE_MS
     open_then = (t["started_at"] <= late) & (t["decided_at"] >= since - CLIENT_TOLERANCE_MS)
-    rows = np.flatnonzero((story.endings.ended_by == EndedBy.timeout) & open_then).tolist()
+    rows = np.flatnonzero((story.ends.rows().ended_by == EndedBy.timeout) & open_then).tolist()
     names = dict.fromkeys(story.transactional_id(int(t["id_code"][row])) for row in rows)
     found = [Effect(f"a transaction of {name} timed out", Severity.error) for name in names]
     for row in story.logs.of_kind(EventKind.timeout_rollback).tolist():

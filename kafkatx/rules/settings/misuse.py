@@ -8,23 +8,24 @@ import numpy as np
 
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Finding, Place, Remedy, Step, Subject
-from kafkatx.rules.log_wording import event_places
-from kafkatx.rules.wording import begin_row, plural
+from kafkatx.rules.finding import Finding, Subject
+from kafkatx.terms.catalogue.setting_names import is_known, kafka_name
 from kafkatx.terms.events import EventKind
-from kafkatx.terms.setting_names import is_known, kafka_name
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.events import Setting
+from kafkatx.text.sayings import Saying
+from kafkatx.words.explained import Place, Remedy, Step
+from kafkatx.words.log_places import event_places
+from kafkatx.words.places import begin_row, plural
 
 RULE = "misconfiguration"
-OLD_FORMAT = "Transactional records are not supported for magic"
-WITHOUT_ID = "Cannot use transactional methods without enabling transactions"
 MOST_IDS = 5
 
 
 def old_formats(story: Story) -> Iterator[Finding]:
     """Topics whose leader refused transactional records for their message format."""
-    rows = sorted({*story.logs.of_kind(EventKind.unsupported_format).tolist(), *_saying(story, OLD_FORMAT)})
+    logs = story.logs
+    rows = np.union1d(logs.of_kind(EventKind.unsupported_format), logs.saying(Saying.OLD_FORMAT, None)).tolist()
     topics: dict[str | None, list[int]] = {}
     for row in rows:
         topics.setdefault(story.logs.string(row, "topic"), []).append(row)
@@ -37,7 +38,7 @@ def old_formats(story: Story) -> Iterator[Finding]:
 def calls_without_id(story: Story) -> Iterator[Finding]:
     """Transactional calls on producers that have no transactional.id."""
     sources: dict[int, list[int]] = {}
-    for row in _saying(story, WITHOUT_ID):
+    for row in story.logs.saying(Saying.WITHOUT_ID, None).tolist():
         sources.setdefault(int(story.logs.events["source"][row]), []).append(row)
     for source in sorted(sources):
         yield _without_id(story, sources[source])
@@ -163,16 +164,6 @@ def _without_id(story: Story, rows: list[int]) -> Finding:
             ),
         ),
     )
-
-
-def _saying(story: Story, phrase: str) -> list[int]:
-    """Lines whose detail, or an exception under them, says a phrase."""
-    logs = story.logs
-    texts = {code for code, text in enumerate(logs.facts.strings) if phrase in text}
-    traces = {code for code, trace in enumerate(logs.facts.traces) if any(phrase in one.message for one in trace.chain)}
-    rows = np.isin(logs.events["detail_code"], list(texts)) | np.isin(logs.events["trace_code"], list(traces))
-    found: list[int] = np.flatnonzero(rows).tolist()
-    return found
 
 
 def _times(story: Story, rows: Iterable[int]) -> list[int]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kafkatx.histories.logs.settings import Effective
-from kafkatx.rules import remedies
-from kafkatx.rules.finding import Place, Remedy
-from kafkatx.rules.settings.cases import CONFIG_EXCEPTION, TIMEOUT_REFUSED, Case, retries_at_abort
+from kafkatx.rules.settings.cases import Case, retries_at_abort
 from kafkatx.rules.settings.checks import Check, above, proposal
-from kafkatx.rules.wording import begin_row, decision_row
+from kafkatx.terms.catalogue.frameworks import STREAMS
+from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
-from kafkatx.terms.frameworks import STREAMS
 from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity
+from kafkatx.words import remedies
+from kafkatx.words.explained import Place, Remedy
+from kafkatx.words.places import begin_row, decision_row
 
 TIMEOUT, MAX_TIMEOUT = "transaction.timeout.ms", "transaction.max.timeout.ms"
 DELIVERY, REQUEST, LINGER, BLOCK = "delivery.timeout.ms", "request.timeout.ms", "linger.ms", "max.block.ms"
@@ -41,9 +42,9 @@ def _refusals(case: Case) -> list[int]:
         row
         for row in logs.of_kind(EventKind.init_refused).tolist()
         if logs.string(row, "transactional_id") == case.transactional_id
-        and (logs.string(row, "error") or "").endswith(TIMEOUT_REFUSED)
+        and logs.error(row) is ErrorCode.INVALID_TRANSACTION_TIMEOUT
     ]
-    return [*case.failures(*TIMEOUT_REFUSED), *refused]
+    return [*case.failures(ErrorCode.INVALID_TRANSACTION_TIMEOUT), *refused]
 
 
 def _refused(case: Case) -> tuple[str, tuple[Place, ...]] | None:
@@ -59,7 +60,7 @@ def _fit_timeout(case: Case) -> tuple[Remedy, ...]:
 
 
 def _config_exception(case: Case) -> tuple[str, tuple[Place, ...]] | None:
-    rows = case.failures(CONFIG_EXCEPTION)
+    rows = case.failures(ErrorCode.CONFIG)
     return ("the client refused its configuration", case.cited(rows)) if rows else None
 
 
@@ -123,7 +124,7 @@ def _retried_until_abort(case: Case) -> tuple[str, tuple[Place, ...]] | None:
 
 def _raise_timeout(case: Case) -> tuple[Remedy, ...]:
     """From the longest transaction measured, else from what retries may take."""
-    longest = max((int(case.story.endings.duration_ms[row]) for row in case.rows), default=0)
+    longest = max((int(case.story.ends.duration_ms[row]) for row in case.rows), default=0)
     need = max(longest, (case.number(DELIVERY) or 0) + _sending(case))
     measured = f"the longest transaction ran {duration(longest)}" if longest else "retries may take that long"
     found = remedies.transaction_timeout(case.advised, need, measured)
@@ -132,7 +133,7 @@ def _raise_timeout(case: Case) -> tuple[Remedy, ...]:
 
 def _aborted_late(case: Case) -> tuple[str, tuple[Place, ...]] | None:
     """A transaction that was aborted much later than its timeout, since the coordinator looks only now and then."""
-    t, endings = case.story.transactions, case.story.endings
+    t, endings = case.story.transactions, case.story.ends
     late = [row for row in case.timed_out if endings.duration_ms[row] > SLOW_ABORT * max(int(t["timeout_ms"][row]), 1)]
     if not late:
         return None

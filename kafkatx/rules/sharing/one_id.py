@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,15 +10,18 @@ from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.frameworks import framework_of
 from kafkatx.histories.logs.story import LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Actor, Considered, Finding, Remedy, Step
+from kafkatx.histories.transaction_ends import ToldBy
+from kafkatx.rules.finding import Finding
 from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of
 from kafkatx.rules.in_logs.clients import only, times_of
-from kafkatx.rules.log_wording import event_places
-from kafkatx.rules.wording import data_of, decision_row, next_row, plural
+from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
+from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.events import EventKind
-from kafkatx.terms.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Actor, Considered, Remedy, Step
+from kafkatx.words.log_places import event_places
+from kafkatx.words.places import data_of, decision_row, next_row, plural
 
 WINDOW_MS = 600_000
 """Take-overs further apart are deployments or accidents, not two owners at one time."""
@@ -29,7 +31,6 @@ ROWS_TURNS = 3
 """The same where only rows tell of them."""
 TOO_SOON_MS = 1_000
 """No process dies, is noticed, starts and initialises within that time of its last activity."""
-REFUSED = re.compile(r"ProducerFenced|InvalidProducerEpoch|_FENCED\b|INVALID_PRODUCER_EPOCH|PRODUCER_FENCED")
 
 
 def is_frameworks(story: Story, transactional_id: str) -> bool:
@@ -124,7 +125,7 @@ def by_requests(story: Story, rule: str, transactional_id: str, rows: list[int])
 
 def ids_of_rows(story: Story) -> Iterator[tuple[str, list[int]]]:
     """Ids whose open transactions were taken over ROWS_TURNS times within WINDOW_MS, by the coordinator's rows."""
-    rows = np.flatnonzero(story.endings.ended_by == EndedBy.new_instance)
+    rows = story.ends.ended(EndedBy.new_instance, ToldBy.rows)
     for transactional_id, group in by_transactional_id(story, rows):
         times = np.sort(story.transactions["decided_at"][group])
         is_dense = bool((times[ROWS_TURNS - 1 :] - times[: len(times) - ROWS_TURNS + 1] <= WINDOW_MS).any())
@@ -139,7 +140,7 @@ def ids_of_rows(story: Story) -> Iterator[tuple[str, list[int]]]:
 def _is_crash_loop(story: Story, transactional_id: str, taken_over: int) -> bool:
     """Whether logs show one process (one log) that started as often as the id was taken over, and nobody refused."""
     lives = [client for client in story.logs.clients_of(transactional_id) if client.initialisations]
-    refused = any(REFUSED.search(failure.exception) for client in lives for failure in client.failures)
+    refused = any(failure.error in FENCED for client in lives for failure in client.failures)
     return len(lives) > taken_over and only(client.source for client in lives) is not None and not refused
 
 
@@ -166,7 +167,7 @@ def by_rows(story: Story, rule: str, transactional_id: str, rows: list[int]) -> 
 
 def _was_alive(story: Story, row: int) -> bool:
     """Whether the former owner lived when it lost the id: it had just done something, or was seen refused later."""
-    return 0 <= _pause(story, row) <= TOO_SOON_MS or int(story.witnesses.refusal[row]) >= 0
+    return 0 <= _pause(story, row) <= TOO_SOON_MS or int(story.ends.witnesses.refusal[row]) >= 0
 
 
 def _pause(story: Story, row: int) -> int:
@@ -180,7 +181,7 @@ def _pause(story: Story, row: int) -> int:
 
 
 def _row_step(story: Story, row: int) -> Step:
-    transaction, refused = story.transactions[row], int(story.witnesses.refusal[row])
+    transaction, refused = story.transactions[row], int(story.ends.witnesses.refusal[row])
     pause = _pause(story, row)
     why = "whether the former owner was alive the rows don't tell"
     if refused >= 0:

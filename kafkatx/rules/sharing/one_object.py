@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from kafkatx.histories.logs.attributions import is_network_thread
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Considered, Finding, Remedy, Step
-from kafkatx.rules.in_logs.clients import by_client, producer_at, saying, times_of, who, words
-from kafkatx.rules.log_wording import client_actor, event_places
-from kafkatx.rules.wording import plural
+from kafkatx.rules.finding import Finding
+from kafkatx.rules.in_logs.clients import by_client, producer_at, times_of, who
 from kafkatx.terms.verdicts import Severity, Verdict
-
-WRONG_STATE = (
-    r"Invalid transition attempted from state (?!COMMITTING_TRANSACTION to state ABORTING|BUMPING|FATAL|ABORTABLE)"
-    r"[A-Z_]+ to state [A-Z_]+|Cannot add partition \S+ to transaction while in state"
-    r"|__?PREV_IN_PROGRESS\b|__?CONFLICT\b"
-)
-NETWORK_THREAD = re.compile(r"kafka-producer-network-thread\b.*")
+from kafkatx.text.sayings import Saying
+from kafkatx.words.explained import Considered, Remedy, Step
+from kafkatx.words.log_places import client_actor, event_places
+from kafkatx.words.places import plural
 
 
 def objects_of_threads(story: Story) -> Iterator[tuple[ClientInstance, list[int]]]:
     """Producer objects that met wrong states in two or more of the application's threads."""
-    rows = saying(story.logs, WRONG_STATE).tolist()
+    rows = story.logs.saying(Saying.WRONG_STATE).tolist()
     for client, mine in by_client(story, rows):
         if client is not None and len(_threads(story.logs, mine)) > 1:
             yield client, mine
@@ -32,7 +27,7 @@ def objects_of_threads(story: Story) -> Iterator[tuple[ClientInstance, list[int]
 def _threads(logs: LogStory, rows: list[int]) -> list[str]:
     """The application's threads among the writers of rows."""
     names = dict.fromkeys(logs.string(row, "thread") for row in rows)
-    return [name for name in names if name and not NETWORK_THREAD.fullmatch(name)]
+    return [name for name in names if name and not is_network_thread(name)]
 
 
 def shared_object(story: Story, rule: str, client: ClientInstance, rows: list[int]) -> Finding:
@@ -79,7 +74,7 @@ def shared_object(story: Story, rule: str, client: ClientInstance, rows: list[in
 
 
 def _considered_threads(logs: LogStory, rows: list[int]) -> tuple[Considered, ...]:
-    states = sorted({match[0] for row in rows if (match := re.search(WRONG_STATE, words(logs, row)))})[:3]
+    states = sorted({state for row in rows if (state := logs.wrong_state(row)) is not None})[:3]
     return (
         Considered(
             "commit_outcome_unknown", f"the states are others than those of an unanswered commit: {'; '.join(states)}"

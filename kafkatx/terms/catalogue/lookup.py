@@ -6,7 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from kafkatx.terms.catalogue.entries import ClientException, Config, Entry, ErrorCode, Named, State, simple_name
+from kafkatx.terms.catalogue.entries import (
+    ClientException,
+    Config,
+    Entry,
+    Named,
+    ProtocolError,
+    StateEntry,
+    simple_name,
+)
 from kafkatx.terms.catalogue.loading import (
     broker_log_templates,
     client_exceptions,
@@ -36,13 +44,13 @@ def by_name(word: str) -> tuple[Named, ...]:
     return _index().get(word.strip().casefold(), ())
 
 
-def failures_in(line: str) -> tuple[ErrorCode | ClientException, ...]:
+def failures_in(line: str) -> tuple[ProtocolError | ClientException, ...]:
     """Return the error codes and exceptions that a line names somewhere, in the order of the line."""
-    found: dict[ErrorCode | ClientException, None] = {}
+    found: dict[ProtocolError | ClientException, None] = {}
     for word in dict.fromkeys(_WORD.findall(line)):
         name = word.rstrip(".$")
         entries = by_name(name) if len(name) <= LONGEST_NAME else ()
-        found.update((entry, None) for entry in entries if isinstance(entry, ErrorCode | ClientException))
+        found.update((entry, None) for entry in entries if isinstance(entry, ProtocolError | ClientException))
     return tuple(found)
 
 
@@ -101,7 +109,7 @@ def _template_words() -> dict[str, frozenset[str]]:
 
 def _keys(entry: Named) -> Iterator[str]:
     match entry:
-        case ErrorCode():
+        case ProtocolError():
             yield from (entry.name, str(entry.code))
             for exception in entry.exceptions:
                 yield from (exception.text, f"org.apache.kafka.common.errors.{exception.text}")
@@ -109,7 +117,7 @@ def _keys(entry: Named) -> Iterator[str]:
             yield from map(str, entry.codes if entry.client == "librdkafka" else ())
             for name in entry.exceptions:
                 yield from (name, simple_name(name), name.removeprefix(_LIBRDKAFKA))
-        case State():
+        case StateEntry():
             yield from (entry.state, entry.java_constant, str(entry.code))
         case Config():
             yield from filter(None, (entry.name, entry.topic_name))
@@ -130,11 +138,11 @@ def _all() -> tuple[Entry, ...]:
 @cache
 def _own_words(entry: Entry) -> str:
     match entry:
-        case ErrorCode():
+        case ProtocolError():
             words = (entry.name, *(stated.text for stated in (*entry.exceptions, *entry.messages)))
         case ClientException():
             words = (*entry.exceptions, *entry.messages)
-        case State():
+        case StateEntry():
             words = (entry.state, entry.java_constant)
         case Config():
             words = (entry.name, entry.topic_name)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from kafkatx.terms.catalogue.entries import ClientException, ErrorCode, EventTemplate, LogTemplate, simple_name
+from kafkatx.terms.catalogue.entries import ClientException, EventTemplate, LogTemplate, ProtocolError, simple_name
 from kafkatx.terms.catalogue.loading import (
     broker_log_templates,
     client_exceptions,
@@ -26,7 +26,7 @@ from kafkatx.terms.catalogue.loading import (
     event_templates,
 )
 
-Source = LogTemplate | ErrorCode | ClientException | EventTemplate
+Source = LogTemplate | ProtocolError | ClientException | EventTemplate
 
 _PLACEHOLDER = re.compile(r"<([\w.]+)>")
 _LEVELS = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL"})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kafkatx.histories.data_endings import data_endings
 from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.story import Story
+from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
 from tests.histories.log_facts import FENCED, Line, facts, line, settings, source, with_logs
@@ -63,7 +63,7 @@ class Run:
 def ending(story: Story) -> tuple[EndedBy, Verdict, Reason]:
     """Who ended the id's last aborted transaction."""
     row = aborted(story)
-    ended = story.endings
+    ended = story.ends
     return EndedBy(int(ended.ended_by[row])), Verdict(int(ended.verdict[row])), Reason(int(ended.reason[row]))
 
 
@@ -74,7 +74,7 @@ def aborted(story: Story) -> int:
 
 def kinds(story: Story) -> dict[str, EventKind]:
     """The witnesses of that transaction, by name."""
-    rows = story.witnesses.rows_of(aborted(story))
+    rows = story.ends.witnesses.rows_of(aborted(story))
     return {name: story.logs.kind(row) for name, row in rows.items()}
 
 
@@ -93,8 +93,8 @@ def take_over(run: Run, client: str = "b") -> None:
 
 def data_ending(story: Story) -> tuple[EndedBy, Verdict, Reason]:
     """Who ended the last aborted data, by data and logs alone."""
-    found = data_endings(story)
-    return EndedBy(int(found.ended_by[-1])), Verdict(int(found.verdict[-1])), Reason(int(found.reason[-1]))
+    ended, last = story.ends, story.ends.numbers(ToldBy.data)[-1]
+    return EndedBy(int(ended.ended_by[last])), Verdict(int(ended.verdict[last])), Reason(int(ended.reason[last]))
 
 
 def without_rows(run: Run, *without: str, timeout: str | None = None) -> Story:

@@ -67,9 +67,9 @@ def test_each_of_two_rollbacks_belongs_to_its_own_transaction(classic):
     classic.cluster.begin(ID, "orders-0")
     roll_back(classic)
     story = classic.told()
-    found = story.witnesses.rollback[story.witnesses.rollback >= 0]
+    found = story.ends.witnesses.rollback[story.ends.witnesses.rollback >= 0]
     assert len(set(found.tolist())) == 2
-    assert (story.transactions["decision"][story.witnesses.rollback >= 0] == 3).all()
+    assert (story.transactions["decision"][story.ends.witnesses.rollback >= 0] == 3).all()
 
 
 def test_a_start_after_the_timeout_that_no_rollback_preceded_took_over(classic):
@@ -89,7 +89,7 @@ def test_a_broker_log_that_ends_too_early_is_no_witness_of_silence(classic):
     classic.cluster.init(ID, timeout_ms=10 * SECOND)
     classic.cluster.beat()
     story = with_logs(classic.cluster.story(), facts(classic.lines, [source(SERVER, first=last - MINUTE, last=last)]))
-    assert not story.witnesses.is_silent.any()
+    assert not story.ends.witnesses.is_silent.any()
     assert ending(story)[0] is TIMEOUT
 
 

@@ -64,9 +64,9 @@ def test_each_abort_of_a_client_is_laid_beside_its_own_transaction(v2):
         v2.cluster.begin(ID, "orders-0")
     v2.cluster.commit(ID)
     story = v2.told()
-    mine = story.witnesses.client_abort >= 0
+    mine = story.ends.witnesses.client_abort >= 0
     assert (story.transactions["decision"][mine] == 3).all()
-    assert len(set(story.witnesses.client_abort[mine].tolist())) == mine.sum() == 2
+    assert len(set(story.ends.witnesses.client_abort[mine].tolist())) == mine.sum() == 2
 
 
 def test_a_client_that_fences_itself_is_no_new_instance(classic):

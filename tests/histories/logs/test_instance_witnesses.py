@@ -19,7 +19,10 @@ def test_two_living_instances_prove_a_fence(kind, request):
     story = run.told()
     assert ending(story) == (NEW, Verdict.proved, Reason.two_instances)
     assert {"granted", "taken_over", "refusal"} <= set(kinds(story))
-    old, new = (int(story.witnesses.instance[aborted(story)]), int(story.witnesses.new_instance[aborted(story)]))
+    old, new = (
+        int(story.ends.witnesses.instance[aborted(story)]),
+        int(story.ends.witnesses.new_instance[aborted(story)]),
+    )
     assert (story.logs.clients[old].client_id, story.logs.clients[new].client_id) == ("a", "b")
 
 

@@ -66,5 +66,5 @@ def test_without_logs_nothing_changes(classic):
     classic.begun()
     take_over(classic)
     story = classic.cluster.story()
-    assert with_logs(story, facts([])).endings.reason.tolist() == story.endings.reason.tolist()
-    assert len(story.witnesses.rollback) == len(story.transactions)
+    assert with_logs(story, facts([])).ends.reason.tolist() == story.ends.reason.tolist()
+    assert len(story.ends.witnesses.rollback) == len(story.transactions)

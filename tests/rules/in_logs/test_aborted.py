@@ -2,12 +2,13 @@
 
 import pytest
 
-from kafkatx.rules.aborted_by_client import check
 from kafkatx.terms.events import EventKind as Kind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, FENCED, INVALID_EPOCH, facts, line
 from tests.rules.cluster import DAY, SECOND, START
-from tests.rules.log_told import Client, beside, by_logs, findings, only
+from tests.rules.log_told import Client, beside, by_logs, findings, only, rule
+
+check = rule("aborted_by_client")
 
 ILLEGAL = "java.lang.IllegalStateException"
 

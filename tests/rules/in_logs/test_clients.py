@@ -1,6 +1,5 @@
 """What rules ask of clients' logs: lines by their words, whose they are, transactions apart, what was only counted."""
 
-from kafkatx.rules.fenced_by_group_generation import check
 from kafkatx.rules.finding import Subject
 from kafkatx.rules.in_logs.clients import (
     by_client,
@@ -8,17 +7,18 @@ from kafkatx.rules.in_logs.clients import (
     only,
     producer_at,
     rows_of,
-    saying,
     subjects,
     times_of,
     uncounted,
     who,
-    words,
 )
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.text.sayings import Saying
 from tests.histories.log_facts import DAY, FENCED, line
-from tests.rules.log_told import ERROR_STATE, Client, by_logs
+from tests.rules.log_told import ERROR_STATE, Client, by_logs, rule
 from tests.rules.log_told import only as only_finding
+
+check = rule("fenced_by_group_generation")
 
 LOST = "org.apache.kafka.clients.consumer.CommitFailedException"
 MISMATCH = "Transaction offset Commit failed due to consumer group metadata mismatch: unknown member"
@@ -26,14 +26,16 @@ MISMATCH = "Transaction offset Commit failed due to consumer group metadata mism
 
 def test_words_are_found_in_details_errors_and_causes_of_one_side():
     client = Client().start("10:00:00").threw("10:00:09", "commitTransaction", FENCED, "newer", wrapped=ERROR_STATE)
-    broker = line("broker-1/server.log", "10:00:09", EventKind.append_refused, error=FENCED, detail="old epoch")
+    broker = line(
+        "broker-1/server.log", "10:00:09", EventKind.append_refused, error=FENCED, detail="TRANSACTION_ABORTABLE"
+    )
     logs = by_logs([*client.said, broker]).logs
-    assert saying(logs, "ProducerFenced").tolist() == [4]
-    assert saying(logs, "in an error state").tolist() == [4]
-    assert saying(logs, "ProducerFenced|old epoch", Side.broker).tolist() == [5]
-    assert not saying(logs, "no such words").tolist()
-    assert ERROR_STATE in words(logs, 4)
-    assert not saying(by_logs([]).logs, ".").tolist()
+    assert logs.saying(Saying.FATAL_ALREADY).tolist() == [4]
+    assert logs.saying(Saying.ABORTABLE, Side.broker).tolist() == [5]
+    assert logs.saying(Saying.FATAL_ALREADY | Saying.ABORTABLE, None).tolist() == [4, 5]
+    assert not logs.saying(Saying.MEMBER_LOST).tolist()
+    assert ERROR_STATE in logs.words(4)
+    assert not by_logs([]).logs.saying(Saying.FATAL_ALREADY).tolist()
 
 
 def test_lines_go_to_their_clients_and_those_of_nobody_come_last():

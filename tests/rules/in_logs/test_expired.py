@@ -2,13 +2,14 @@
 
 import pytest
 
-from kafkatx.rules.transactional_id_expired import check
 from kafkatx.terms.events import EventKind as Kind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import DAY, ERRORS, facts, settings
 from tests.rules.cluster import DAY as ONE_DAY
 from tests.rules.cluster import HOUR, SECOND, START
-from tests.rules.log_told import Client, beside, by_logs, findings, only
+from tests.rules.log_told import Client, beside, by_logs, findings, only, rule
+
+check = rule("transactional_id_expired")
 
 MAPPING = f"{ERRORS}InvalidPidMappingException"
 TEN_SECONDS = settings("server.properties", "broker", {"broker.id": "1", "transactional.id.expiration.ms": "10000"})

@@ -2,12 +2,13 @@
 
 import pytest
 
-from kafkatx.rules.fenced_by_new_instance import check
 from kafkatx.terms.events import EventKind as Kind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import FENCED, INVALID_EPOCH, facts, line, settings, source
 from tests.rules.cluster import MINUTE, SECOND, START
-from tests.rules.log_told import Client, beside, by_logs, findings, only
+from tests.rules.log_told import Client, beside, by_logs, findings, only, rule
+
+check = rule("fenced_by_new_instance")
 
 BROKER = "broker-1/server.log"
 CONFIG = settings("producer.properties", "producer", {"transactional.id": "orders-1", "acks": "all"})

@@ -1,11 +1,12 @@
 """transaction_timed_out by logs alone: the coordinator's line, overdue clients, and words that don't tell."""
 
-from kafkatx.rules.transaction_timed_out import check
 from kafkatx.terms.events import EventKind as Kind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import FENCED, facts, line, milliseconds, settings
 from tests.rules.cluster import MINUTE, SECOND, START
-from tests.rules.log_told import Client, beside, by_logs, findings, only
+from tests.rules.log_told import Client, beside, by_logs, findings, only, rule
+
+check = rule("transaction_timed_out")
 
 BROKER = "broker-1/server.log"
 CONFIG = settings(

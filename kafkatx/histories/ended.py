@@ -1,0 +1,120 @@
+"""One transaction and how it ended, typed: what rows, data or logs tell of it, None for what none of them does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kafkatx.histories.endings import EndedBy, Protocol, Reason
+from kafkatx.histories.growing import Array
+from kafkatx.histories.story import Story
+from kafkatx.histories.transaction_ends import LogEnding, ToldBy
+from kafkatx.terms.verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionEnd:
+    """A number of `story.ends` with what stands behind it; times and durations in milliseconds."""
+
+    story: Story
+    number: int
+
+    @property
+    def told_by(self) -> ToldBy:
+        """Rows, data or logs; what logs added to the first two is no matter here."""
+        ends = self.story.ends
+        return next(kind for kind in (ToldBy.rows, ToldBy.data, ToldBy.logs) if self.number in ends.numbers(kind))
+
+    @property
+    def ended_by(self) -> EndedBy:
+        """Who ended it."""
+        return EndedBy(int(self.story.ends.ended_by[self.number]))
+
+    @property
+    def verdict(self) -> Verdict:
+        """How sure that is."""
+        return Verdict(int(self.story.ends.verdict[self.number]))
+
+    @property
+    def reason(self) -> Reason:
+        """Which observation decided it."""
+        return Reason(int(self.story.ends.reason[self.number]))
+
+    @property
+    def protocol(self) -> Protocol:
+        """How the transaction was run."""
+        return Protocol(int(self.story.ends.protocol[self.number]))
+
+    @property
+    def by_operator(self) -> bool:
+        """Whether an operator wrote its marker."""
+        return bool(self.story.ends.by_operator[self.number])
+
+    @property
+    def took_ms(self) -> int | None:
+        """From its start to its decision; of data from the first batch to the marker."""
+        return known(self.story.ends.duration_ms[self.number])
+
+    @property
+    def row(self) -> Array:
+        """Its row in the table of transactions, of one that rows tell."""
+        return self.story.transactions[self.number]  # type: ignore[no-any-return]
+
+    @property
+    def log(self) -> LogEnding:
+        """What logs tell, of one that only they do."""
+        return self.story.ends.log(self.number)
+
+    @property
+    def data(self) -> list[Array]:
+        """Spans that hold its data."""
+        if self.told_by is ToldBy.data:
+            return [self.story.spans[self.story.ends.span(self.number)]]
+        return [self.story.spans[int(part["span"])] for part in self._parts() if part["span"] >= 0]
+
+    @property
+    def markers(self) -> list[Array]:
+        """Spans that hold its markers."""
+        if self.told_by is ToldBy.data:
+            return self.data
+        return [self.story.spans[int(part["marker"])] for part in self._parts() if part["marker"] >= 0]
+
+    def _parts(self) -> Any:
+        return self.story.parts.of(self.number) if self.told_by is ToldBy.rows else ()
+
+    @property
+    def transactional_id(self) -> str | None:
+        """Whose it was: by its row, by the lines beside it, of an operator's abort by the rows of the producer id."""
+        kind, story = self.told_by, self.story
+        if kind is ToldBy.rows:
+            return story.transactional_id(int(self.row["id_code"]))
+        if kind is ToldBy.logs:
+            return self.log.name
+        if self.by_operator:
+            return story.transactional_id(story.owner_of_producer(self.producer_id or 0))
+        names = story.logs.named_by(self.witnesses.values())
+        return names.pop() if len(names) == 1 else None
+
+    @property
+    def producer_id(self) -> int | None:
+        """Whose it was, by number."""
+        kind = self.told_by
+        if kind is ToldBy.logs:
+            return self.log.producer_id
+        return known((self.row if kind is ToldBy.rows else self.data[0])["producer_id"])
+
+    @property
+    def witnesses(self) -> dict[str, int]:
+        """Rows of the events beside it, by name of the witness."""
+        ends = self.story.ends
+        return ends.witnesses.rows_of(self.number) if self.number < len(ends.witnesses.rollback) else {}
+
+    @property
+    def was_alive(self) -> bool:
+        """Whether the instance that ran it was seen refused afterwards."""
+        return "refusal" in self.witnesses
+
+
+def known(value: Any) -> int | None:
+    """Return None for an absent (negative) number."""
+    return int(value) if value >= 0 else None

@@ -1,0 +1,161 @@
+"""What the lines of Kafka's tools tell, known by a few literals and by the fields that a line names.
+
+A dump line is a row of `key: value` fields. Eras differ in the fields and in their order, and people leave fields out
+(`...`), so a line is known by the set of its fields, not by one pattern an era. Lines of the console tools are known by
+the frame that their formatters put around a record.
+Source    DumpLogSegments, ProducerStateManager, TransactionIndex; TransactionLogMessageFormatter,
+          OffsetsMessageFormatter, DefaultMessageFormatter; TransactionsCommand (0.11 to 4.3).
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from kafkatx.text.printed.dump_lines import FIELDS, DumpLine, FieldRow, row_of
+from kafkatx.text.printed.elisions import ELIDED_FIELDS
+from kafkatx.text.printed.eras import LineKind
+
+
+class ToolLineKind(StrEnum):
+    """What a line of a tool tells."""
+
+    DUMPING = "name of the dumped file"
+    START = "first offset of the dumped file"
+    BATCH = "batch"
+    RECORD = "record"
+    INDEX = "entry of an index"
+    TIMEINDEX = "entry of a timeindex"
+    TXNINDEX = "entry of a txnindex"
+    SNAPSHOT = "entry of a snapshot"
+    NOTE = "remark of the dump tool"
+    STATE = "record of __transaction_state"
+    OFFSET = "record of __consumer_offsets"
+    CONSUMED = "record of the console consumer"
+    ADMIN = "heading of a table of kafka-transactions"
+
+
+_KEYS = "|".join(sorted(FIELDS))
+CONTENT = re.compile(
+    r"\s?(?:(?:key|payload):(?: |$)|(?:LeaderChange:|Snapshot(?:Head|Foot)er|KRaft(?:Version|Voters)) \{)"
+)
+"""Where the content of a record begins: what follows is anything that its writer liked."""
+ANCHOR = re.compile(
+    rf"(?:\| ?(?=offset: (?!\d+ position: )|{ELIDED_FIELDS} ))?(?:{ELIDED_FIELDS}\s+)?(?:{_KEYS}): "
+    r"|\| (?:key|payload): |Dumping \S|(?:Log s|S)tarting offset: \d|Snapshot end offset: \d|KRaft bootstrap snapshot$"
+)
+"""How a line of the dump tool begins."""
+_NOTE = re.compile(
+    r"Found \d+ invalid bytes at the end of |Mismatches in :|Index offset: -?\d+, log offset: "
+    r"|-?\d+ is followed by -?\d+$|Non-consecutive offsets in |Found (?:timestamp mismatch|out of order timestamp) in :"
+    r"|Index timestamp: -?\d+, log timestamp: |Indexed offset: \d+, found log offset: |Ignoring unknown file "
+    r"|The following indexed offsets are not found in the log|\S+ is empty\.$|\S+ passed sanity check\.$"
+    r"|Unknown record type -?\d+ at offset \d+, skipping|Error at offset \d+, skipping\."
+)
+_STATE = re.compile(
+    r'[^\s:]\S{0,300}?::TransactionMetadata\((?!.{0,1000}::TransactionMetadata\()|\{"key":\{"(?:version|type)":"?\d+"?,"data":\{"transactionalId":'
+)
+STATE_TEXT = re.compile(r"::TransactionMetadata\(transactionalId=(.{1,1000}?), producerId=")
+"""What stands behind the id in a record of `__transaction_state`: the id again."""
+_OFFSET = re.compile(
+    r"\[[^\[\]]{3,800}\]::(?:\[OffsetMetadata\[|OffsetAndMetadata\(|NULL$)"
+    r'|\{"key":\{"(?:version|type)":"?[01]"?,"data":\{"group":"'
+)
+_CONSUMED = re.compile(
+    r"(?:(?:CreateTime|LogAppendTime):-?\d{1,19}|NO_TIMESTAMP|Partition:\d{1,10}|Offset:\d{1,19})(?=[^\w:]|$)"
+)
+_ADMIN = re.compile(
+    r"TransactionalId\s+Coordinator\s+ProducerId\s+TransactionState\b|CoordinatorId\s+TransactionalId\s+ProducerId\s"
+    r"|ProducerId\s+ProducerEpoch\s+LatestCoordinatorEpoch\s|Topic\s+Partition\s+ProducerId\s+ProducerEpoch\s"
+)
+_FRAMES = (
+    (_STATE, ToolLineKind.STATE),
+    (_OFFSET, ToolLineKind.OFFSET),
+    (_CONSUMED, ToolLineKind.CONSUMED),
+    (_ADMIN, ToolLineKind.ADMIN),
+)
+FRAME = re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _FRAMES))
+"""How a line of the console tools begins."""
+BEGINNINGS = ("| offset: ", "baseOffset: ", "offset: ")
+"""How a line of a batch or record begins; a line that does is never the rest of another."""
+STATED = ("Dumping ", "Log starting ", "Starting ", "Snapshot end ", "KRaft bootstrap ")
+"""How a line of the dump tool begins that tells of the whole file."""
+
+
+def kind_of(text: str) -> ToolLineKind | None:
+    """Tell what a line as a tool prints it tells; None for any other text."""
+    if text.startswith(STATED) and ANCHOR.match(text):
+        return ToolLineKind.DUMPING if text.startswith("Dumping ") else ToolLineKind.START
+    if ANCHOR.match(text):
+        return kind_of_row(text, row_of(text, begin_of_row(text)))
+    if is_note(text):
+        return ToolLineKind.NOTE
+    if STATE_TEXT.search(text):
+        return ToolLineKind.STATE
+    return next((kind for pattern, kind in _FRAMES if pattern.match(text)), None)
+
+
+def is_note(text: str) -> bool:
+    """Whether a line is a remark of the dump tool (indented ones without their blanks)."""
+    return _NOTE.match(text) is not None
+
+
+def begin_of_row(text: str) -> int:
+    """Where the fields of a dump line begin: behind the bar of a record."""
+    return 2 if text.startswith("| ") else 0
+
+
+def kind_of_dump_line(line: DumpLine) -> ToolLineKind:
+    """Tell what a line of a known shape tells; a message of formats 0 and 1 is a batch of its own."""
+    return ToolLineKind.RECORD if line.kind in (LineKind.RECORD, LineKind.FLAT_RECORD) else ToolLineKind.BATCH
+
+
+def kind_of_row(text: str, row: FieldRow) -> ToolLineKind | None:
+    """Tell what a dump line tells whose fields were read; None where they are too few to be one."""
+    keys = set(row.keys)
+    if len(keys) < len(row.fields) or (len(keys) == 1 and text.count("...", 0, row.end) > MOST_ELISIONS):
+        return None
+    if text.startswith(("| key: ", "| payload: ")):
+        return ToolLineKind.RECORD
+    if len(keys) + row.is_elided < 2 or not _may_follow(text, row):
+        return None
+    return _kind_with_offset(keys, row.is_elided) if "offset" in keys else _kind_without_offset(keys)
+
+
+def _kind_without_offset(keys: set[str]) -> ToolLineKind | None:
+    """Kind of a line that names no single offset: batches, and entries that tell of a producer."""
+    if {"firstOffset", "producerId"} <= keys:
+        return ToolLineKind.TXNINDEX
+    if "producerId" in keys and not keys.isdisjoint(_OF_SNAPSHOT):
+        return ToolLineKind.SNAPSHOT
+    return None if keys.isdisjoint(_OF_BATCH) else ToolLineKind.BATCH
+
+
+_OF_SNAPSHOT = {"currentTxnFirstOffset", "coordinatorEpoch", "offsetDelta", "cachedMetadata"}
+_OF_BATCH = {"baseOffset", "lastOffset", "producerId", "producerEpoch"}
+_OF_RECORD = {"keysize", "keySize", "valuesize", "valueSize", "headerKeys", "sequence", "endTxnMarker", "controlType"}
+
+
+def _kind_with_offset(keys: set[str], is_elided: bool) -> ToolLineKind:
+    """Kind of a line with an offset: records of all eras, whole messages of formats 0 and 1, entries of indexes."""
+    if keys == {"offset", "position"} and not is_elided:
+        return ToolLineKind.INDEX
+    if keys == {"timestamp", "offset"} and not is_elided:
+        return ToolLineKind.TIMEINDEX
+    is_shallow = "compresscodec" in keys and keys.isdisjoint(_OF_RECORD) and "producerId" not in keys
+    return ToolLineKind.BATCH if is_shallow else ToolLineKind.RECORD
+
+
+def _may_follow(text: str, row: FieldRow) -> bool:
+    """Whether what stands behind the fields may: a record's content, a remark set off; anything after many fields."""
+    rest = text[row.end : row.end + 200]
+    if not rest or len(row.fields) >= ENOUGH_FIELDS or CONTENT.match(rest) or _REMARK.match(rest):
+        return True
+    return any(f"{key}:".startswith(rest.rstrip()) for key in FIELDS)
+
+
+MOST_ELISIONS = 4
+"""Signs of elision that one field may stand between."""
+ENOUGH_FIELDS = 4
+"""Fields after which a line is one of a dump, whatever stands behind them."""
+_REMARK = re.compile(r"[^\w\s]")

@@ -1,0 +1,177 @@
+"""What the words of clients and brokers say beside the name of an error: texts that stand inside messages of others.
+
+A message is wrapped as often as it is handed on (an exception in an exception, in an application's own line), so a text
+that decides a diagnosis is looked for anywhere in it. Everything here is read once for each distinct text.
+
+Source  TransactionManager, Sender, RecordAccumulator, TransactionalRequestResult, KafkaProducer (0.11 to 4.3),
+        AddPartitionsToTxnManager and UnifiedLog (3.6+); rdkafka_txnmgr.c; the clients' enums of errors.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntFlag, auto
+from functools import lru_cache
+
+
+class Saying(IntFlag):
+    """What a text may say; it may say several things."""
+
+    LOST_ACKNOWLEDGEMENT = auto()
+    """A batch that had been sent was given up without an answer."""
+    STAYS_ABORTABLE = auto()
+    """An abort is enough to go on after that (clients 2.5+)."""
+    EXPIRED = auto()
+    """Records passed delivery.timeout.ms; see `expiry_in`."""
+    END_GIVEN_UP = auto()
+    """A commit or abort was not answered in time, or a call met that state; see `end_given_up_in`."""
+    INTERRUPTED = auto()
+    """The calling thread was interrupted while it waited."""
+    TIMED_OUT = auto()
+    """A client other than the Java one gave up waiting."""
+    GROUP_MISMATCH = auto()
+    """Offsets of a transaction were refused for the consumer's generation or member id."""
+    MEMBER_LOST = auto()
+    """A member of a group has lost its place."""
+    OFFSETS_REFUSED = auto()
+    """librdkafka's sendOffsetsToTransaction failed."""
+    OUTSIDE_TRANSACTION = auto()
+    """A leader knows that, or can't ask whether, the partition belongs to no open transaction (KIP-890)."""
+    UNABLE_TO_VERIFY = auto()
+    """It could not ask."""
+    ABORTABLE = auto()
+    """TRANSACTION_ABORTABLE."""
+    OUT_OF_RETRIES = auto()
+    """The client itself made an error abortable after its last retry (4.1+)."""
+    INVALID_STATE = auto()
+    """INVALID_TXN_STATE."""
+    WRONG_STATE = auto()
+    """A call met a state of the producer that another call had left; see `wrong_state_in`."""
+    OLD_FORMAT = auto()
+    """Transactional records for a log of message format 0 or 1."""
+    WITHOUT_ID = auto()
+    """A transactional call on a producer without a transactional.id."""
+    FATAL_ALREADY = auto()
+    """What clients throw without asking anybody, since their state is fatal.
+
+    `attempted to produce with an old epoch` is thrown so with the transactional.id in front; as the answer to a Produce
+    it never comes out of abortTransaction.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class ExpiredBatch:
+    """Records that a client gave up: how many milliseconds after the batch was made, and of which partition."""
+
+    topic: str
+    partition: int
+    age_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndGivenUp:
+    """A commit (or abort) that was given up after `waited_ms`, or `is_refusal`: another call met that state."""
+
+    is_commit: bool
+    is_refusal: bool
+    waited_ms: int | None = None
+
+
+_EXPIRY = re.compile(
+    r"Expiring [0-9]{1,9} record\(s\) for (\S+)-([0-9]{1,9}): ?([0-9]{1,12}) ms has passed since batch"
+)
+_END_GIVEN_UP = re.compile(
+    r"Timeout expired after ([0-9]+) ?(?:ms|milliseconds) while awaiting EndTxn\((?P<commit>[tT]rue|[fF]alse)\)"
+    r"|(?P<refused>from state COMMITTING_TRANSACTION to state ABORTING_TRANSACTION)"
+    r"|previous call to .?(?P<retry>commitTransaction|abortTransaction).? timed out and must be retried"
+)
+_WRONG_STATE = re.compile(
+    r"Invalid transition attempted from state (?!COMMITTING_TRANSACTION to state ABORTING|BUMPING|FATAL|ABORTABLE)"
+    r"[A-Z_]+ to state [A-Z_]+|Cannot add partition \S+ to transaction while in state"
+    r"|__?PREV_IN_PROGRESS\b|__?CONFLICT\b"
+)
+_NAMES = (Saying.INTERRUPTED, Saying.MEMBER_LOST, Saying.ABORTABLE, Saying.INVALID_STATE)
+"""Said by the name of an error, of which no longer word is a part."""
+_TEXTS = {
+    Saying.LOST_ACKNOWLEDGEMENT: (
+        "hasn't received acknowledgment for some previously sent messages", "less ordering", "less guarantee",
+        "_GAPLESS_",
+    ),
+    Saying.STAYS_ABORTABLE: ("safe to abort the transaction and continue",),
+    Saying.EXPIRED: ("ms has passed since batch",),
+    Saying.END_GIVEN_UP: (
+        "while awaiting EndTxn", "from state COMMITTING_TRANSACTION to state ABORTING_TRANSACTION",
+        "timed out and must be retried",
+    ),
+    Saying.INTERRUPTED: ("InterruptException",),
+    Saying.TIMED_OUT: ("_TIMED_OUT", "Local: Timed out", "TimeoutError", "context deadline exceeded"),
+    Saying.GROUP_MISMATCH: ("Transaction offset Commit failed due to consumer group metadata mismatch",),
+    Saying.MEMBER_LOST: (
+        "FencedInstanceId", "IllegalGeneration", "UnknownMemberId", "StaleMemberEpoch", "CommitFailed",
+        "FENCED_INSTANCE_ID", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH",
+    ),
+    Saying.OFFSETS_REFUSED: ("Failed to commit offsets to transaction",),
+    Saying.OUTSIDE_TRANSACTION: (
+        "Partition was not added to the transaction", "Record was not part of an ongoing transaction",
+        "Unable to verify the partition has been added to the transaction",
+    ),
+    Saying.UNABLE_TO_VERIFY: ("Unable to verify",),
+    Saying.ABORTABLE: ("TransactionAbortable", "TRANSACTION_ABORTABLE"),
+    Saying.OUT_OF_RETRIES: ("after exhausting retries",),
+    Saying.INVALID_STATE: ("InvalidTxnState", "INVALID_TXN_STATE"),
+    Saying.WRONG_STATE: (
+        "Invalid transition attempted from state", "Cannot add partition", "_PREV_IN_PROGRESS", "_CONFLICT",
+    ),
+    Saying.OLD_FORMAT: ("Transactional records are not supported for magic",),
+    Saying.WITHOUT_ID: ("Cannot use transactional methods without enabling transactions",),
+    Saying.FATAL_ALREADY: (
+        "Cannot execute transactional method because we are in an error state",
+        "rejected from the broker because it tried to use an old epoch",
+        "has been fenced by another producer with the same transactionalId",
+        "attempted to produce with an old epoch",
+        "cannot execute transactional method because of previous invalid state transition attempt",
+        "from state FATAL_ERROR to state ABORTING",
+        "FATAL_ERROR -> ABORTING", "FATAL_ERROR -> TransactionState.ABORTING",
+        "not valid in state FatalError",
+    ),
+}  # fmt: skip
+"""Literals of which a text that says something holds one: quick to look for, and mostly enough."""
+_PATTERNS = {
+    Saying.LOST_ACKNOWLEDGEMENT: re.compile("hasn't received|[Gg]ap-?less (?:ordering|guarantee)|_GAPLESS_"),
+    Saying.EXPIRED: _EXPIRY,
+    Saying.END_GIVEN_UP: _END_GIVEN_UP,
+    Saying.TIMED_OUT: re.compile(r"(?<!MSG)_TIMED_OUT\b|\bLocal: Timed out|TimeoutError\b|context deadline exceeded"),
+    Saying.WRONG_STATE: _WRONG_STATE,
+    **{saying: re.compile(rf"\b(?:{'|'.join(_TEXTS[saying])})") for saying in _NAMES},
+}
+"""What such a text must hold besides."""
+
+
+@lru_cache(maxsize=16_384)
+def said_in(text: str) -> Saying:
+    """Return everything that a text says."""
+    found = [saying for saying, texts in _TEXTS.items() if any(one in text for one in texts)]
+    return Saying(sum(one for one in found if one not in _PATTERNS or _PATTERNS[one].search(text) is not None))
+
+
+def expiry_in(text: str) -> ExpiredBatch | None:
+    """Return the records whose time was over, of a text that says EXPIRED."""
+    found = _EXPIRY.search(text)
+    return ExpiredBatch(found[1], int(found[2]), int(found[3])) if found is not None else None
+
+
+def end_given_up_in(text: str) -> EndGivenUp | None:
+    """Return which end was given up, of a text that says END_GIVEN_UP."""
+    found = _END_GIVEN_UP.search(text)
+    if found is None:
+        return None
+    if found["commit"] is not None:
+        return EndGivenUp(found["commit"].lower() == "true", is_refusal=False, waited_ms=int(found[1][:12]))
+    return EndGivenUp(found["retry"] != "abortTransaction", is_refusal=True)
+
+
+def wrong_state_in(text: str) -> str | None:
+    """Return the words about the state, of a text that says WRONG_STATE."""
+    found = _WRONG_STATE.search(text)
+    return found[0] if found is not None else None

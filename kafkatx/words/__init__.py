@@ -1,0 +1,1 @@
+"""How the product speaks: templates over typed facts, the values they print, and the phrases that rules share."""

@@ -1,0 +1,63 @@
+"""An explanation as it is read: places, actors, steps, what was considered, what to do. Data only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A batch, an entry or a line that one can open; `at` in milliseconds (None: unknown), `text` what stands there.
+
+    Batches and entries are named by topic, partition and offset (`local/` finds the file); lines by source and line
+    number.
+    """
+
+    topic: str | None
+    partition: int | None
+    offset: int | None
+    at: int | None
+    text: str
+    source: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Somebody the steps speak of."""
+
+    name: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the explanation, with its reason and what it rests on."""
+
+    text: str
+    because: str
+    places: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """An explanation that was refuted (or could not be), and by what."""
+
+    rule: str
+    because: str
+    places: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What to do. `where` is client, broker, topic, application or operator; numbers name what they derive from."""
+
+    text: str
+    where: str
+    config: str | None = None
+    current: str | None = None
+    proposed: str | None = None
+    derived_from: str | None = None
+    command: str | None = None
+    cost: str | None = None
+    restart_needed: bool | None = None

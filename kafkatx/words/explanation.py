@@ -1,0 +1,241 @@
+"""What a rule says, as templates over its facts: summary, actors, steps, what was considered, what to do.
+
+A part is said where the facts that it names are there; `needs` names further ones that must be (present, not empty,
+not false), `unless` such that must not be. `cites` names fields of places (`Refs`). A part with `each` is said once for
+every item of that field, which its templates call `each`. Shared parts come with facts of their own: a `Phrase` binds
+them, the facts of a rule hold what was bound, and `included("field")` says it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any, Generic, TypeVar
+
+from kafkatx.words.explained import Actor, Considered, Place, Remedy, Step
+from kafkatx.words.template import Text, names_in, render, value_of
+from kafkatx.words.values import EXPLAINED
+
+Facts = TypeVar("Facts")
+Part = TypeVar("Part", bound="SpokenPart")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpokenPart:
+    """When a part is said, and what it cites."""
+
+    cites: str = ""
+    needs: str = ""
+    unless: str = ""
+    each: str = ""
+
+    def is_said(self, facts: object) -> bool:
+        """Whether its conditions hold."""
+        return all(value_of(facts, name) for name in self.needs.split()) and not any(
+            value_of(facts, name) for name in self.unless.split()
+        )
+
+    def places(self, facts: object) -> tuple[Place, ...]:
+        """Return what it cites, in the order in which the fields are named."""
+        found: list[Place] = []
+        for name in self.cites.split():
+            found.extend(_items(facts, name))
+        return tuple(found)
+
+    def texts(self) -> Iterator[tuple[str, Text]]:
+        """Yield its templates by name."""
+        shared = {field.name for field in fields(SpokenPart)}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name not in shared and value is not None and not isinstance(value, bool):
+                yield field.name, value
+
+    def names(self) -> set[str]:
+        """Names of all facts that it asks for."""
+        told = {*self.cites.split(), *self.needs.split(), *self.unless.split(), *self.each.split()}
+        return told.union(*(names_in(text) for _, text in self.texts()))
+
+
+@dataclass(frozen=True, slots=True)
+class ActorWords(SpokenPart):
+    """Somebody the steps speak of."""
+
+    name: Text
+    what: Text
+
+    def said(self, facts: object) -> Actor | None:
+        """Return the actor, None where a fact is absent."""
+        name, what = render(self.name, facts), render(self.what, facts)
+        return None if name is None or what is None else Actor(name, what)
+
+
+@dataclass(frozen=True, slots=True)
+class StepWords(SpokenPart):
+    """One step of the explanation."""
+
+    text: Text
+    because: Text
+
+    def said(self, facts: object) -> Step | None:
+        """Return the step, None where a fact is absent."""
+        text, because = render(self.text, facts), render(self.because, facts)
+        return None if text is None or because is None else Step(text, because, self.places(facts))
+
+
+@dataclass(frozen=True, slots=True)
+class ConsideredWords(SpokenPart):
+    """An explanation that was refuted, or could not be."""
+
+    rule: Text
+    because: Text
+
+    def said(self, facts: object) -> Considered | None:
+        """Return it, None where a fact is absent."""
+        rule, because = render(self.rule, facts), render(self.because, facts)
+        return None if rule is None or because is None else Considered(rule, because, self.places(facts))
+
+
+@dataclass(frozen=True, slots=True)
+class RemedyWords(SpokenPart):
+    """What to do; all but text and where may drop out alone."""
+
+    text: Text
+    where: Text
+    config: Text | None = None
+    current: Text | None = None
+    proposed: Text | None = None
+    derived_from: Text | None = None
+    command: Text | None = None
+    cost: Text | None = None
+    restart_needed: bool | None = None
+
+    def said(self, facts: object) -> Remedy | None:
+        """Return the remedy, None where a fact of its text is absent."""
+        text, where = render(self.text, facts), render(self.where, facts)
+        if text is None or where is None:
+            return None
+        others = (self.config, self.current, self.proposed, self.derived_from, self.command, self.cost)
+        config, current, proposed, derived_from, command, cost = (render(one, facts) for one in others)
+        return Remedy(
+            text, where, config, current, proposed, derived_from, command, cost, restart_needed=self.restart_needed
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GapWords(SpokenPart):
+    """A rule could not look: at what, and what is missing for it."""
+
+    scope: Text
+    missing: Text
+
+
+actor, step, considered, remedy, gap = ActorWords, StepWords, ConsideredWords, RemedyWords, GapWords
+"""How rules write them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound(Generic[Part]):
+    """Words together with the facts that they are said over."""
+
+    words: Part
+    facts: object
+
+
+EXPLAINED.add(Bound)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase(Generic[Facts, Part]):
+    """Words that several rules share, with the type of the facts that they are said over."""
+
+    facts: type[Facts]
+    words: Part
+
+    def of(self, facts: Facts) -> Bound[Part]:
+        """Bind the words to facts."""
+        return Bound(self.words, facts)
+
+
+@dataclass(frozen=True, slots=True)
+class Included:
+    """The bound parts that a field of the facts holds: one of them, a tuple of them, or None."""
+
+    field: str
+
+
+included = Included
+
+
+@dataclass(frozen=True, slots=True)
+class Words(Generic[Facts]):
+    """All that a rule says of one kind of facts."""
+
+    facts: type[Facts]
+    summary: Text
+    actors: tuple[ActorWords | Included, ...] = ()
+    steps: tuple[StepWords | Included, ...] = ()
+    considered: tuple[ConsideredWords | Included, ...] = ()
+    remedies: tuple[RemedyWords | Included, ...] = ()
+
+    def parts(self) -> Iterator[SpokenPart | Included]:
+        """Yield everything beside the summary."""
+        yield from (*self.actors, *self.steps, *self.considered, *self.remedies)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What was said."""
+
+    summary: str
+    actors: tuple[Actor, ...]
+    steps: tuple[Step, ...]
+    considered: tuple[Considered, ...]
+    remedies: tuple[Remedy, ...]
+
+
+def explain(words: Words[Any], facts: object) -> Explanation:
+    """Say it: every part over the facts. Raises ValueError where a fact of the summary is absent."""
+    summary = render(words.summary, facts)
+    if summary is None:
+        raise ValueError(f"a fact of the summary is absent: {facts!r}")
+    return Explanation(
+        summary,
+        *(tuple(_said(parts, facts)) for parts in (words.actors, words.steps, words.considered, words.remedies)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _WithItem:
+    """Facts with one item of a field, called `each`."""
+
+    facts: object
+    each: object
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.facts, name)
+
+
+def _said(parts: Iterable[Any], facts: object) -> Iterator[Any]:
+    """Say some parts, each where its conditions hold and its facts are there."""
+    for part in parts:
+        if isinstance(part, Included):
+            for bound in _bound(value_of(facts, part.field)):
+                yield from _said((bound.words,), bound.facts) if isinstance(bound, Bound) else (bound,)
+            continue
+        scopes = [_WithItem(facts, item) for item in _items(facts, part.each)] if part.each else [facts]
+        for scope in scopes:
+            if part.is_said(scope) and (said := part.said(scope)) is not None:
+                yield said
+
+
+def _items(facts: object, name: str) -> tuple[Any, ...]:
+    """Items of a field; none where it is absent."""
+    value: Any = value_of(facts, name)
+    return () if value is None else tuple(value)
+
+
+def _bound(value: Any) -> tuple[Any, ...]:
+    """Return the bound parts of a field: none, one or several."""
+    if value is None:
+        return ()
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)

@@ -1,0 +1,62 @@
+"""Typed values of what rows, spans and clients tell: absent is None from here on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kafkatx.histories.growing import Array
+from kafkatx.histories.logs.story import ClientInstance, Failure
+from kafkatx.histories.story import Story
+from kafkatx.words.values import (
+    ClientName,
+    Count,
+    Data,
+    Duration,
+    Instant,
+    OffsetRange,
+    Producer,
+    Thrown,
+    TopicPartition,
+)
+
+
+def instant(time: Any) -> Instant | None:
+    """A time in milliseconds; None where it is absent (None or negative)."""
+    return Instant(time) if time is not None and time >= 0 else None
+
+
+def lasting(milliseconds: Any) -> Duration | None:
+    """A duration in milliseconds; None where it is absent (None or negative)."""
+    return Duration(milliseconds) if milliseconds is not None and milliseconds >= 0 else None
+
+
+def producer(producer_id: Any, epoch: Any) -> Producer | None:
+    """A producer id at an epoch; None where the id is absent."""
+    return Producer(int(producer_id), int(epoch)) if producer_id is not None and producer_id >= 0 else None
+
+
+def topic_partition(story: Story, code: int) -> TopicPartition:
+    """The partition behind a code."""
+    return TopicPartition(*story.topic_partition(code))
+
+
+def offsets(story: Story, span: Array) -> OffsetRange:
+    """Where a span's data lie."""
+    first, last = int(span["first_offset"]), int(span["last_offset"])
+    return OffsetRange(*story.topic_partition(int(span["partition_code"])), first, last, Count(span["records"]))
+
+
+def data(story: Story, spans: Iterable[Array]) -> Data:
+    """Where the data of spans lie."""
+    return Data(offsets(story, span) for span in spans)
+
+
+def client_name(client: ClientInstance | None) -> ClientName:
+    """What a client is called; nobody's of None."""
+    return ClientName(None, None) if client is None else ClientName(client.transactional_id, client.client_id)
+
+
+def thrown(failure: Failure) -> Thrown:
+    """What went wrong, as the application saw it."""
+    return Thrown(failure.call, failure.exception, failure.outer)

@@ -1,0 +1,204 @@
+"""The values that sentences are made of: each prints itself as a reader wants it, and as JSON as a program wants it.
+
+A template says `{fenced_at}` or `{count:open transaction}`; what that looks like is decided here, once for all rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from typing import Any, get_args, get_origin, get_type_hints
+
+from kafkatx.terms.times import clock, duration, iso
+from kafkatx.words.explained import Actor, Considered, Place, Remedy, Step
+
+MOST_RANGES = 4
+"""Ranges of offsets that one sentence names."""
+MOST_QUOTED = 160
+"""Characters of a line's own words that one sentence quotes."""
+
+EXPLAINED: set[Any] = {Place, Actor, Step, Considered, Remedy, Any}
+"""What a field is made of that stands in the explanation already, and is no value; parts with words add themselves."""
+Refs = tuple[Place, ...]
+"""Places that a fact rests on: a field of this type is cited by steps, and is no value of its own."""
+
+
+class Count(int):
+    """How many: `{n}` is `1,204`, `{n:plain}` `1204`, `{n:record}` `2 records`, `{n:was|were}` the word that fits."""
+
+    def __format__(self, spec: str) -> str:
+        if spec == "plain":
+            return str(int(self))
+        if "|" in spec:
+            one, many = spec.split("|")
+            return one if self == 1 else many
+        return f"{int(self):,} {spec}{'' if self == 1 else 's'}" if spec else f"{int(self):,}"
+
+
+class Instant(int):
+    """A time in milliseconds UTC; `{at}` prints the time of day, since dates are clear from the finding's own."""
+
+    def __format__(self, spec: str) -> str:
+        return clock(int(self))
+
+
+class Duration(int):
+    """Milliseconds; `{took}` prints `4 min 10 s`, `{took:ms}` the bare number."""
+
+    def __format__(self, spec: str) -> str:
+        return str(int(self)) if spec == "ms" else duration(int(self))
+
+
+class Share(int):
+    """Per cent of something."""
+
+    def __format__(self, spec: str) -> str:
+        return f"{int(self)} %"
+
+
+@dataclass(frozen=True, slots=True)
+class Producer:
+    """A producer id at an epoch: `producer id 4001 epoch 3`."""
+
+    id: int
+    epoch: int
+
+    def __format__(self, spec: str) -> str:
+        return f"producer id {self.id} epoch {self.epoch}"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicPartition:
+    """`orders-0`."""
+
+    topic: str
+    partition: int
+
+    def __format__(self, spec: str) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetRange:
+    """Offsets of one partition: `orders-0 @ 118..121`; `{range:offsets}` prints `118..121`."""
+
+    topic: str
+    partition: int
+    first_offset: int
+    last_offset: int
+    records: Count
+
+    def __format__(self, spec: str) -> str:
+        one = self.first_offset == self.last_offset
+        offsets = str(self.first_offset) if one else f"{self.first_offset}..{self.last_offset}"
+        return offsets if spec == "offsets" else f"{self.topic}-{self.partition} @ {offsets}"
+
+
+class Data(tuple[OffsetRange, ...]):
+    """Where data lie: `orders-0 @ 118..121 and payments-1 @ 3`, at most four ranges of them."""
+
+    __slots__ = ()
+
+    @property
+    def records(self) -> Count:
+        """Records of all ranges."""
+        return Count(sum(one.records for one in self))
+
+    def __format__(self, spec: str) -> str:
+        if not self:
+            return "nothing that is at hand"
+        more = f" and {len(self) - MOST_RANGES} more" if len(self) > MOST_RANGES else ""
+        return " and ".join(format(one, "") for one in self[:MOST_RANGES]) + more
+
+
+class Names(tuple[str, ...]):
+    """Names in a row: `{names}` prints `a, b, c`; `{names:3}` at most three of them and how many more there are."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        most = int(spec) if spec else len(self)
+        more = f" and {len(self) - most} more" if len(self) > most else ""
+        return ", ".join(self[:most]) + more
+
+
+class Quoted(str):
+    """Words of a log between quotation marks, cut where they are long."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        return f'"{self}"' if len(self) <= MOST_QUOTED else f'"{self[: MOST_QUOTED - 3]}..."'
+
+
+@dataclass(frozen=True, slots=True)
+class ClientName:
+    """A client as sentences call it: by its transactional.id, else by its client.id."""
+
+    transactional_id: str | None
+    client_id: str | None
+
+    def __format__(self, spec: str) -> str:
+        if self.transactional_id is not None:
+            return f"the producer of {self.transactional_id}"
+        return f"the client {self.client_id}" if self.client_id is not None else "a client that its log doesn't name"
+
+
+@dataclass(frozen=True, slots=True)
+class Thrown:
+    """What an application was shown: `commitTransaction threw ProducerFencedException`, of a wrapped one its cause."""
+
+    call: str | None
+    exception: str
+    outer: str
+
+    def __format__(self, spec: str) -> str:
+        cause, outer = bare(self.exception), bare(self.outer)
+        what = cause if not outer or outer == cause else f"{outer} because of {cause}"
+        return f"{self.call} threw {what}" if self.call else f"its log shows {what}"
+
+
+def bare(exception: str) -> str:
+    """Class name without its package."""
+    return exception.rpartition(".")[2]
+
+
+def as_json(facts: object) -> dict[str, Any]:
+    """Return facts as plain data: times as ISO 8601, durations as `<name>_ms`, without places and worded parts."""
+    found: dict[str, Any] = {}
+    for name, is_duration in _told(type(facts)):  # type: ignore[arg-type]
+        found[f"{name}_ms" if is_duration else name] = _plain(getattr(facts, name))
+    return found
+
+
+@cache
+def _told(kind: type[Any]) -> tuple[tuple[str, bool], ...]:
+    """Fields of a class of facts that are values, and whether they are durations.
+
+    Places, and parts with words of their own, stand in the explanation already.
+    """
+    hints = get_type_hints(kind)
+    told = [(field.name, _leaves(hints[field.name])) for field in fields(kind)]
+    return tuple((name, Duration in leaves) for name, leaves in told if not leaves & EXPLAINED)
+
+
+def _leaves(hint: Any) -> set[Any]:
+    """The classes that a type is made of."""
+    inner = [_leaves(one) for one in get_args(hint) if one is not Ellipsis]
+    return set().union({get_origin(hint) or hint}, *inner)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Instant):
+        return iso(value)
+    if isinstance(value, Enum):
+        return value.name
+    if is_dataclass(value):
+        return as_json(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, (tuple, list, frozenset, set)):
+        return [_plain(one) for one in value]
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) else value

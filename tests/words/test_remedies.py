@@ -1,0 +1,243 @@
+"""The calculators: the numbers of the design, rounded up, with their caps, side conditions and silences."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafkatx.histories.logs.settings import Settings
+from kafkatx.terms.catalogue.frameworks import Framework, FrameworkName
+from kafkatx.terms.verdicts import Verdict
+from kafkatx.text.events import Setting
+from kafkatx.words import remedies
+from kafkatx.words.advised import Advised, advised, ordering
+from kafkatx.words.explained import Remedy
+from tests.histories.log_facts import facts, settings
+from tests.rules.cluster import DAY, HOUR, MINUTE, SECOND
+from tests.rules.log_told import beside
+
+ID = "orders-1"
+UUID = "0f44002f-18c4-47dc-9161-0f0105243615"
+STREAMS = Framework(FrameworkName.STREAMS_V2, Verdict.proved, "client.id")
+
+
+def whom(framework: Framework | None = None, broker: dict[str, int] | None = None, **producer: int) -> Advised:
+    own = {"transactional.id": ID, **{key.replace("_", "."): str(value) for key, value in producer.items()}}
+    said = [Setting("producer", name, value, 0, 1, 0) for name, value in own.items()]
+    said += [Setting("broker", name, str(value), 1, 1, 0) for name, value in (broker or {}).items()]
+    return Advised(Settings(said), ID, framework)
+
+
+def proposals(found: tuple[Remedy, ...]) -> list[tuple[str | None, str | None]]:
+    return [(remedy.config, remedy.proposed) for remedy in found]
+
+
+# transaction.timeout.ms
+
+
+@pytest.mark.parametrize(
+    ("need", "outage", "proposed"),
+    [
+        (65 * SECOND, 0, 150_000),
+        (20 * SECOND, 0, 90_000),
+        (200 * SECOND, 0, 300_000),
+        (200_001, 0, 330_000),
+        (89_970, 89_970, 180_000),
+        (40 * SECOND, 10 * SECOND, 150_000),
+        (60 * SECOND, 200 * SECOND, 420_000),
+    ],
+)
+def test_a_timeout_covers_the_need_the_outage_and_the_retries(need, outage, proposed):
+    (remedy,) = remedies.transaction_timeout(whom(), need, "measured", outage)
+    assert (remedy.config, remedy.current, remedy.proposed) == (
+        "transaction.timeout.ms",
+        "60000 (default)",
+        str(proposed),
+    )
+    assert "measured" in remedy.derived_from
+    assert "readers" in remedy.cost
+
+
+def test_retries_that_are_known_to_take_longer_count():
+    (remedy,) = remedies.transaction_timeout(whom(delivery_timeout_ms=300_000), 65 * SECOND, "measured")
+    assert remedy.proposed == "330000"
+
+
+def test_endless_retries_do_not_count():
+    (remedy,) = remedies.transaction_timeout(whom(delivery_timeout_ms=2_147_483_647), 65 * SECOND, "measured")
+    assert remedy.proposed == "150000"
+
+
+def test_a_proposal_is_held_to_the_brokers_limit_while_the_need_fits():
+    (remedy,) = remedies.transaction_timeout(whom(broker={"transaction.max.timeout.ms": 200_000}), 180 * SECOND, "m")
+    assert remedy.proposed == "200000"
+    assert "held to" in remedy.derived_from
+
+
+def test_a_need_above_the_limit_raises_the_limit_first_said_as_a_second_step():
+    found = remedies.transaction_timeout(whom(), 16 * MINUTE, "measured")
+    assert proposals(found) == [("transaction.timeout.ms", "1440000"), ("transaction.max.timeout.ms", "1440000")]
+    assert [remedy.where for remedy in found] == ["client", "broker"]
+
+
+def test_a_timeout_that_is_long_enough_is_not_raised():
+    (remedy,) = remedies.transaction_timeout(whom(transaction_timeout_ms=600_000), 65 * SECOND, "measured")
+    assert remedy.proposed is None
+    assert "commit more often" in remedy.text
+
+
+def test_the_coordinators_rows_outweigh_a_file():
+    rows = Advised(whom(transaction_timeout_ms=1).settings, ID, None, {"transaction.timeout.ms": 45_000})
+    assert remedies.transaction_timeout(rows, 65 * SECOND, "m")[0].current == "45000"
+
+
+@given(st.integers(0, 10**9), st.integers(0, 10**9), st.integers(1, 10**9))
+def test_no_proposal_is_below_what_was_measured_or_above_a_limit_unsaid(need, outage, limit):
+    found = remedies.transaction_timeout(whom(broker={"transaction.max.timeout.ms": limit}), need, "m", outage)
+    first = found[0]
+    if first.proposed is not None:
+        assert int(first.proposed) >= min(need, limit)
+        assert int(first.proposed) <= limit or int(found[1].proposed) >= int(first.proposed)
+
+
+def test_the_same_facts_give_the_same_words():
+    assert remedies.transaction_timeout(whom(), 65_000, "m") == remedies.transaction_timeout(whom(), 65_000, "m")
+
+
+def test_the_limit_is_raised_to_a_minute_and_only_if_it_is_in_the_way():
+    assert proposals(remedies.max_transaction_timeout(whom(), 900_001, "asked")) == [
+        ("transaction.max.timeout.ms", "960000")
+    ]
+    assert not remedies.max_transaction_timeout(whom(), 900_000, "asked")
+
+
+# The others.
+
+
+def test_delivery_outlasts_an_outage_and_the_transaction_outlasts_delivery():
+    found = remedies.delivery_timeout(whom(), 100 * SECOND, "measured")
+    assert proposals(found) == [("delivery.timeout.ms", "150000"), ("transaction.timeout.ms", "210000")]
+    assert not remedies.delivery_timeout(whom(), 80 * SECOND, "measured")
+    room = whom(transaction_timeout_ms=600_000)
+    assert proposals(remedies.delivery_timeout(room, 100 * SECOND, "m")) == [("delivery.timeout.ms", "150000")]
+
+
+def test_max_block_waits_for_a_failover_and_old_clients_wait_for_ever_anyway():
+    assert proposals(remedies.max_block(whom(), 50 * SECOND, "m")) == [("max.block.ms", "90000")]
+    assert not remedies.max_block(whom(), 30 * SECOND, "m")
+    old = Advised(Settings(), ID, None, {}, (2, 2, 2))
+    assert not remedies.max_block(old, 50 * SECOND, "m")
+
+
+@pytest.mark.parametrize(
+    ("gap", "proposed"),
+    [(int(7.717 * DAY), 1_209_600_000), (7 * DAY, 14 * DAY), (15 * DAY, 21 * DAY), (23 * DAY, 2_147_483_647)],
+)
+def test_ids_are_kept_whole_weeks_above_their_longest_idle_time_up_to_what_an_int_holds(gap, proposed):
+    assert proposals(remedies.id_expiration(whom(), gap, "m")) == [("transactional.id.expiration.ms", str(proposed))]
+
+
+def test_ids_that_are_kept_long_enough_are_left():
+    assert not remedies.id_expiration(whom(), 3 * DAY, "m")
+
+
+def test_a_time_that_no_expiration_covers_asks_for_heartbeats():
+    (remedy,) = remedies.id_expiration(whom(), 40 * DAY, "m")
+    assert remedy.proposed is None
+    assert "now and then" in remedy.text
+
+
+def test_an_id_that_expired_before_the_default_shows_that_the_default_is_not_set():
+    (remedy,) = remedies.id_expiration(whom(), DAY, "m", is_default=False)
+    assert (remedy.current, remedy.proposed) == (None, str(7 * DAY))
+
+
+def test_producers_are_remembered_longer_or_ids_are_where_that_is_one_setting():
+    (remedy,) = remedies.producer_expiration(whom(), 25 * HOUR, "m")
+    assert (remedy.config, remedy.proposed, remedy.restart_needed) == (
+        "producer.id.expiration.ms",
+        str(50 * HOUR),
+        False,
+    )
+    old = Advised(Settings((), (), (2, 8)), ID)
+    found = remedies.producer_expiration(old, 9 * DAY, "m")
+    assert proposals(found) == [("transactional.id.expiration.ms", str(14 * DAY))]
+
+
+@pytest.mark.parametrize(
+    ("timeouts", "proposed"), [([4_000], "1334"), ([2_000, 9_000], "1000"), ([30_000], None), ([], None)]
+)
+def test_the_coordinator_looks_three_times_in_the_shortest_timeout(timeouts, proposed):
+    found = remedies.cleanup_interval(whom(), timeouts, "m")
+    assert [remedy.proposed for remedy in found] == ([proposed] if proposed else [])
+
+
+def test_polls_get_more_time_or_fewer_records():
+    found = remedies.max_poll(whom(), 400 * SECOND, "m", records=500)
+    assert proposals(found) == [("max.poll.interval.ms", "600000"), ("max.poll.records", "250")]
+    assert not remedies.max_poll(whom(), 100 * SECOND, "m")
+
+
+def test_transactions_take_a_third_of_the_timeout():
+    (remedy,) = remedies.commit_interval(whom(STREAMS), 9_000, 10_000, "m", 9_000)
+    assert (remedy.config, remedy.current, remedy.proposed) == ("commit.interval.ms", "9000", "3333")
+    (plain,) = remedies.commit_interval(whom(), 9_000, 10_000, "m")
+    assert plain.config is None
+    assert "records a second" in plain.proposed
+    assert not remedies.commit_interval(whom(), 3_333, 10_000, "m")
+
+
+def test_a_storm_is_answered_with_twice_the_interval():
+    (remedy,) = remedies.larger_transactions(whom(STREAMS), 100, "m")
+    assert (remedy.config, remedy.proposed) == ("commit.interval.ms", "200")
+
+
+def test_the_coordinators_log_gets_three_replicas_where_there_are_three_brokers():
+    weak = whom(broker={"transaction.state.log.min.isr": 1, "transaction.state.log.replication.factor": 3})
+    assert proposals(remedies.state_log_replication(weak, 3, "m")) == [("transaction.state.log.min.isr", "2")]
+    assert not remedies.state_log_replication(weak, 2, "m")
+
+
+# In whose terms, and in which order.
+
+
+@pytest.mark.parametrize(
+    ("framework", "config"),
+    [
+        (FrameworkName.STREAMS_V2, "producer.transaction.timeout.ms"),
+        (FrameworkName.CONNECT_TASK, "producer.override.transaction.timeout.ms"),
+        (FrameworkName.AIOKAFKA, "transaction_timeout_ms"),
+    ],
+)
+def test_a_setting_is_proposed_in_the_frameworks_own_terms(framework, config):
+    (remedy,) = remedies.transaction_timeout(whom(Framework(framework, Verdict.proved, "")), 65 * SECOND, "m")
+    assert remedy.config == config
+    assert framework in remedy.text
+
+
+def test_a_guess_is_said_to_be_one():
+    guess = Framework(FrameworkName.STREAMS_V2, Verdict.likely, "")
+    assert "looks like Kafka Streams" in remedies.transaction_timeout(whom(guess), 65 * SECOND, "m")[0].text
+
+
+def test_a_framework_has_defaults_of_its_own():
+    assert remedies.transaction_timeout(whom(STREAMS), 65 * SECOND, "m")[0].current.startswith("10000 (default")
+
+
+def test_the_order_is_printed_with_the_proposal_and_says_what_does_not_hold():
+    text = ordering(whom(), {"transaction.timeout.ms": 180_000})
+    assert "delivery.timeout.ms 120000 (default) < transaction.timeout.ms 180000" in text
+    assert text.endswith("holds")
+    broken = ordering(whom(delivery_timeout_ms=400_000), {"transaction.timeout.ms": 180_000})
+    assert "delivery.timeout.ms 400000 is not < transaction.timeout.ms 180000" in broken
+
+
+def test_whom_it_is_for_is_gathered_from_the_capture(classic):
+    name = f"app-{UUID}-1"
+    classic.init(name, timeout_ms=10 * SECOND)
+    classic.run(name, "orders-0", "app-store-changelog-0")
+    story = beside(classic, facts([], blocks=[settings("app.properties", "streams", {"application.id": "app"})]))
+    found = advised(story, name)
+    assert found.framework is not None
+    assert (found.framework.name, found.framework.certainty) == (FrameworkName.STREAMS_V2, Verdict.proved)
+    assert found.current == {"transaction.timeout.ms": 10 * SECOND}
+    assert advised(story, "never-seen").current == {}
