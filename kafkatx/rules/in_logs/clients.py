@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 import numpy as np
 
@@ -16,8 +16,12 @@ from kafkatx.rules.finding import Subject
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.frameworks import LIBRARIES, Framework
 from kafkatx.terms.verdicts import Verdict
+from kafkatx.words.template import pick
 
 Value = TypeVar("Value")
+
+TIMES = pick("count", {1: ""}, " {count:time}")
+"""How often, where it was not once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +98,42 @@ def by_transaction(logs: LogStory, client: ClientInstance | None, rows: list[int
         yield group
 
 
+def aborted_after(logs: LogStory, client: ClientInstance | None, row: int) -> list[int]:
+    """Where a client first called abortTransaction after a line; nothing where it didn't."""
+    begun = rows_of(logs, client, EventKind.abort_called).tolist() if client is not None else []
+    return [later for later in begun if later > row][:1]
+
+
 def producer_at(client: ClientInstance | None, row: int) -> tuple[int | None, int | None]:
     """Producer id and epoch that a client had when it wrote a line; (None, None) where its log doesn't say."""
     given = [one for one in client.initialisations if one.row <= row and one.producer_id >= 0] if client else []
     return (given[-1].producer_id, given[-1].producer_epoch) if given else (None, None)
+
+
+class ClientColumns(TypedDict):
+    """The columns of a case that whose lines they are decides."""
+
+    transactional_id: str | None
+    producer_id: int | None
+    producer_epoch: int | None
+    count: int
+    subjects: tuple[Subject, ...]
+
+
+def columns(
+    logs: LogStory, name: str | None, given: Sequence[tuple[int | None, int | None]], rows: Iterable[int]
+) -> ClientColumns:
+    """Return the columns of things that happened to the producers of a transactional.id.
+
+    `given` are producer id and epoch at each of them, `rows` all lines that tell of them.
+    """
+    return ClientColumns(
+        transactional_id=name,
+        producer_id=only(producer for producer, _ in given),
+        producer_epoch=only(epoch for _, epoch in given),
+        count=len(given) + uncounted(logs, rows),
+        subjects=subjects([Subject(name, producer) for producer, _ in given]),
+    )
 
 
 def topic_partition(logs: LogStory, row: int) -> tuple[str, int] | None:
