@@ -25,7 +25,7 @@ RANK = {
     **dict.fromkeys(
         (
             "transaction_timed_out", "fenced_by_new_instance", "transactional_id_expired", "producer_state_expired",
-            "partition_verification_failed", "producer_epoch_exhausted", "sequence_gap",
+            "producer_epoch_exhausted", "sequence_gap",
             "duplicate_sequence",
         ),
         3,
@@ -79,7 +79,6 @@ BY_LOGS: dict[str, tuple[Side, ...]] = {
     "broker_unreachable": (Side.client, Side.broker),
     "commit_outcome_unknown": (Side.client,),
     "coordinator_unavailable": (Side.client, Side.broker),
-    "partition_verification_failed": (Side.client, Side.broker),
     "silent_failure": (Side.client,),
     "unresolved_sequence": (Side.client,),
 }
