@@ -36,11 +36,13 @@ from kafkatx.rules.in_logs.clients import (
     TIMES,
     Who,
     aborted_after,
+    advised_of,
     by_client,
     by_transaction,
     columns,
     only,
     producer_at,
+    seen,
     times_of,
     who,
 )
@@ -51,10 +53,9 @@ from kafkatx.terms.times import duration
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
-from kafkatx.words.advised import advised
 from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
 from kafkatx.words.facts import client_name
-from kafkatx.words.log_places import client_seen, event_places
+from kafkatx.words.log_places import event_places
 from kafkatx.words.places import begin_row, decision_row, marker_place
 from kafkatx.words.remedies import max_poll
 from kafkatx.words.template import pick
@@ -175,7 +176,7 @@ def _facts(story: Story, name: ClientName, refusals: list[_Refusal]) -> Facts:
         count=Count(len(refusals)),
         group=only(group for group in named if group is not None),
         polled_late=bool(late),
-        producer=client_seen(story, first.client) if first.client is not None else None,
+        producer=seen(story, first.client),
         before=event_places(story, late or first.before, 3),
         refused=event_places(story, first.rows, 3),
         last_refused=event_places(story, first.rows, 1),
@@ -186,7 +187,7 @@ def _facts(story: Story, name: ClientName, refusals: list[_Refusal]) -> Facts:
 
 def _longer(story: Story, client: ClientInstance | None) -> tuple[Any, ...]:
     """More time between two polls, if it is known how much there was."""
-    whom = advised(story, client.transactional_id if client else None, client)
+    whom = advised_of(story, client)
     interval = whom.consumer("max.poll.interval.ms").number
     measured = f"poll() came later than max.poll.interval.ms ({duration(interval or 0)})"
     return max_poll(whom, interval, measured) if interval else ()

@@ -32,7 +32,7 @@ RANK = {
     ),
     **dict.fromkeys(
         (
-            "unresolved_sequence", "commit_outcome_unknown", "concurrent_transactions_storm", "stuck_prepare",
+            "concurrent_transactions_storm", "stuck_prepare",
             "hanging_transaction", "open_transaction", "inconsistent_transaction_state",
         ),
         4,
@@ -48,12 +48,7 @@ _AFTER_AN_ERROR = ("transaction_timed_out", "fenced_by_new_instance", "transacti
 CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
     "coordinator_unavailable": (("broker_unreachable", same_time),),
     "transactional_id_expired": (("misconfiguration", by_settings("transactional.id.expiration.ms")),),
-    "unresolved_sequence": (
-        ("broker_unreachable", same_time),
-        ("misconfiguration", by_settings("delivery.timeout.ms", "request.timeout.ms")),
-    ),
     "stuck_prepare": (("broker_unreachable", leads_a_partition),),
-    "commit_outcome_unknown": (("coordinator_unavailable", coordinator_of), ("broker_unreachable", same_time)),
     "concurrent_transactions_storm": (
         ("stuck_prepare", same_id),
         ("coordinator_unavailable", coordinator_of),
@@ -77,10 +72,8 @@ CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
 BY_LOGS: dict[str, tuple[Side, ...]] = {
     "abort_after_fatal_error": (Side.client,),
     "broker_unreachable": (Side.client, Side.broker),
-    "commit_outcome_unknown": (Side.client,),
     "coordinator_unavailable": (Side.client, Side.broker),
     "silent_failure": (Side.client,),
-    "unresolved_sequence": (Side.client,),
 }
 """Rules that can't look without logs, and whose logs would do."""
 

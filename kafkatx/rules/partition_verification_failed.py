@@ -36,6 +36,7 @@ from kafkatx.rules.in_logs.clients import (
     columns,
     only,
     producer_at,
+    seen,
     times_of,
     topic_partition,
     who,
@@ -47,7 +48,7 @@ from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
 from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
-from kafkatx.words.log_places import client_seen, event_places
+from kafkatx.words.log_places import event_places
 from kafkatx.words.places import marker_place
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Refs
@@ -187,7 +188,7 @@ def _facts(story: Story, name: Who, refusals: list[_Refusal], told: list[int]) -
         in_words=bool(told) or _is_named(logs, first.rows),
         could_not_ask=_could_not_ask(logs, shown),
         any_could_not_ask=_could_not_ask(logs, every),
-        producer=client_seen(story, first.client) if first.client is not None else None,
+        producer=seen(story, first.client),
         just_ended=_just_ended(story, first),
         refused=event_places(story, shown, 4),
         last_refused=event_places(story, first.rows, 1),

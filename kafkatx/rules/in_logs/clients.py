@@ -16,6 +16,9 @@ from kafkatx.rules.finding import Subject
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.frameworks import LIBRARIES, Framework
 from kafkatx.terms.verdicts import Verdict
+from kafkatx.words.advised import Advised, advised
+from kafkatx.words.explanation import ActorWords, Bound
+from kafkatx.words.log_places import client_seen
 from kafkatx.words.template import pick
 
 Value = TypeVar("Value")
@@ -98,6 +101,16 @@ def by_transaction(logs: LogStory, client: ClientInstance | None, rows: list[int
         yield group
 
 
+def seen(story: Story, client: ClientInstance | None) -> Bound[ActorWords] | None:
+    """A client as the P that steps speak of; nobody where it is not known."""
+    return client_seen(story, client) if client is not None else None
+
+
+def advised_of(story: Story, client: ClientInstance | None) -> Advised:
+    """Whom a remedy for a client is for."""
+    return advised(story, client.transactional_id if client is not None else None, client)
+
+
 def aborted_after(logs: LogStory, client: ClientInstance | None, row: int) -> list[int]:
     """Where a client first called abortTransaction after a line; nothing where it didn't."""
     begun = rows_of(logs, client, EventKind.abort_called).tolist() if client is not None else []
@@ -121,18 +134,29 @@ class ClientColumns(TypedDict):
 
 
 def columns(
-    logs: LogStory, name: str | None, given: Sequence[tuple[int | None, int | None]], rows: Iterable[int]
+    logs: LogStory,
+    name: str | None,
+    given: Sequence[tuple[int | None, int | None]],
+    rows: Iterable[int],
+    places: Sequence[tuple[str, int] | None] = (),
 ) -> ClientColumns:
     """Return the columns of things that happened to the producers of a transactional.id.
 
-    `given` are producer id and epoch at each of them, `rows` all lines that tell of them.
+    `given` are producer id and epoch at each of them, `places` the partition where it has one; `rows` all lines that
+    tell of them.
     """
+    whereabouts = places or [None] * len(given)
     return ClientColumns(
         transactional_id=name,
         producer_id=only(producer for producer, _ in given),
         producer_epoch=only(epoch for _, epoch in given),
         count=len(given) + uncounted(logs, rows),
-        subjects=subjects([Subject(name, producer) for producer, _ in given]),
+        subjects=subjects(
+            [
+                Subject(name, producer, *(place or (None, None)))
+                for (producer, _), place in zip(given, whereabouts, strict=True)
+            ]
+        ),
     )
 
 
