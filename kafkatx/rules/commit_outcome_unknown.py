@@ -30,7 +30,6 @@ from kafkatx.histories.story import Story
 from kafkatx.rules.conditions import coordinator_of, same_time
 from kafkatx.rules.in_logs.clients import (
     TIMES,
-    Who,
     advised_of,
     by_client,
     columns,
@@ -38,7 +37,6 @@ from kafkatx.rules.in_logs.clients import (
     rows_of,
     runs_by_itself,
     seen,
-    who,
 )
 from kafkatx.rules.outcomes import BECAUSE, FATE, Call, Resolved, TransactionFate, fate_of
 from kafkatx.rules.rule import Case, Found, Rule
@@ -120,13 +118,14 @@ class _Attempt:
 
 def find(story: Story) -> Found:
     """One case for each client, kind of call and fate."""
-    groups: dict[tuple[Who, bool, TransactionFate], list[tuple[_Attempt, Resolved]]] = {}
+    groups: dict[tuple[ClientName, bool, TransactionFate], list[tuple[_Attempt, Resolved]]] = {}
     for client, rows in by_client(story, _rows(story)):
         for attempt in _attempts(story, client, rows):
-            resolved = fate_of(story, _call(attempt))
-            groups.setdefault((who(client), attempt.is_commit, resolved.fate), []).append((attempt, resolved))
-    for found in groups.values():
-        yield _case(story, [attempt for attempt, _ in found], found[0][1])
+            call = Call(client, attempt.producer[0], attempt.called_at, attempt.gave_up_at)
+            resolved = fate_of(story, call)
+            groups.setdefault((client_name(client), attempt.is_commit, resolved.fate), []).append((attempt, resolved))
+    for (name, *_), found in groups.items():
+        yield _case(story, name, [attempt for attempt, _ in found], found[0][1])
 
 
 def _rows(story: Story) -> list[int]:
@@ -200,29 +199,18 @@ def _max_block(story: Story, client: ClientInstance | None) -> int | None:
     return advised_of(story, client).client("max.block.ms").number
 
 
-def _call(attempt: _Attempt) -> Call:
-    client, (producer_id, _) = attempt.client, attempt.producer
-    return Call(
-        client.transactional_id if client else None,
-        (producer_id,) if producer_id is not None else (),
-        client.source if client else -1,
-        attempt.called_at,
-        attempt.gave_up_at,
-    )
-
-
-def _case(story: Story, attempts: list[_Attempt], resolved: Resolved) -> Case:
+def _case(story: Story, name: ClientName, attempts: list[_Attempt], resolved: Resolved) -> Case:
     """Attempts with the same fate; `resolved` is what is known of the first."""
     first = attempts[0]
     times = [at for attempt in attempts for at in (attempt.called_at, attempt.gave_up_at) if at is not None]
-    name, rows = client_name(first.client), [row for attempt in attempts for row in attempt.rows]
+    rows = [row for attempt in attempts for row in attempt.rows]
     return Case(
-        facts=_facts(story, first, len(attempts), resolved),
+        facts=_facts(story, name, attempts, resolved),
         verdict=Verdict.proved if all(attempt.is_certain for attempt in attempts) else Verdict.likely,
         severity=_severity(story, first, resolved.fate),
         since=min(times, default=None),
         until=max(times, default=None),
-        **columns(story.logs, name.transactional_id, [attempt.producer for attempt in attempts], rows),
+        **columns(story.logs, name, [attempt.producer for attempt in attempts], rows),
     )
 
 
@@ -237,19 +225,20 @@ def _severity(story: Story, attempt: _Attempt, fate: TransactionFate) -> Severit
     return Severity.info if fate.is_resolved and not fate.is_commit else Severity.warning
 
 
-def _facts(story: Story, attempt: _Attempt, count: int, resolved: Resolved) -> Facts:
-    trouble, client = _trouble(story.logs, attempt), attempt.client
+def _facts(story: Story, name: ClientName, attempts: list[_Attempt], resolved: Resolved) -> Facts:
+    attempt = attempts[0]
+    trouble = _trouble(story.logs, attempt)
     return Facts(
-        client=client_name(client),
+        client=name,
         is_commit=attempt.is_commit,
-        count=Count(count),
+        count=Count(len(attempts)),
         resolved=resolved,
         called_at=instant(attempt.called_at),
         waited=lasting(attempt.waited_ms),
         lines=Count(len(attempt.timeouts)),
         failures=Count(len(trouble)),
         has_times=story.logs.at(attempt.rows[0]) is not None,
-        producer=seen(story, client),
+        producer=seen(story, attempt.client),
         timeouts=event_places(story, attempt.timeouts, 3),
         refused=event_places(story, attempt.refused, 3),
         last_refused=event_places(story, attempt.refused, 1),

@@ -34,7 +34,6 @@ from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of
 from kafkatx.rules.in_logs.clients import (
     TIMES,
-    Who,
     aborted_after,
     advised_of,
     by_client,
@@ -44,7 +43,6 @@ from kafkatx.rules.in_logs.clients import (
     producer_at,
     seen,
     times_of,
-    who,
 )
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
@@ -107,17 +105,17 @@ class _Refusal:
 
 def find(story: Story) -> Found:
     """One case for each client; of ids without a client's log what the disk alone lets guess."""
-    groups: dict[Who, list[_Refusal]] = {}
+    groups: dict[ClientName, list[_Refusal]] = {}
     for client, rows in by_client(story, _rows(story)):
         apart = by_transaction(story.logs, client, rows)
         refusals = [_Refusal(client, tuple(some), _before(story.logs, client, some[0])) for some in apart]
-        groups.setdefault(who(client), []).extend(refusals)
-    for refusals in groups.values():
-        yield _case(story, refusals)
+        groups.setdefault(client_name(client), []).extend(refusals)
+    for name, refusals in groups.items():
+        yield _case(story, name, refusals)
     logged = {client.transactional_id for client in story.logs.clients}
-    for name_of_id, transactions in by_transactional_id(story, _without_offsets(story)):
-        if name_of_id not in logged:
-            yield _guess(story, name_of_id, transactions)
+    for transactional_id, transactions in by_transactional_id(story, _without_offsets(story)):
+        if transactional_id not in logged:
+            yield _guess(story, transactional_id, transactions)
 
 
 def _rows(story: Story) -> list[int]:
@@ -145,9 +143,8 @@ def _before(logs: LogStory, client: ClientInstance | None, row: int) -> tuple[in
     return tuple(number for number in near.tolist() if number < row or logs.events["source"][number] != client.source)
 
 
-def _case(story: Story, refusals: list[_Refusal]) -> Case:
-    logs, first = story.logs, refusals[0]
-    name = client_name(first.client)
+def _case(story: Story, name: ClientName, refusals: list[_Refusal]) -> Case:
+    logs = story.logs
     rows = [row for refusal in refusals for row in refusal.rows]
     since, until = times_of(logs, [row for refusal in refusals for row in (refusal.rows[0], refusal.rows[-1])])
     given = [producer_at(refusal.client, refusal.rows[0]) for refusal in refusals]
@@ -157,7 +154,7 @@ def _case(story: Story, refusals: list[_Refusal]) -> Case:
         severity=Severity.warning if _is_often(logs, refusals) else Severity.info,
         since=since,
         until=until,
-        **columns(logs, name.transactional_id, given, rows),
+        **columns(logs, name, given, rows),
     )
 
 

@@ -7,7 +7,6 @@ the coordinator: no partition of it was added, no record of it can be in any log
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -16,7 +15,7 @@ import numpy as np
 from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.growing import Array
-from kafkatx.histories.logs.story import LogStory
+from kafkatx.histories.logs.story import ClientInstance
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
@@ -84,12 +83,11 @@ class Resolved:
 class Call:
     """A call that ended or decided a transaction: when it was made and when it was given up, by the brokers' zone.
 
-    `producer_ids` are those that its client was given, `source` the log that shows it.
+    `producer_id` is the one that its client had (None: unknown).
     """
 
-    transactional_id: str | None
-    producer_ids: Collection[int]
-    source: int
+    client: ClientInstance | None
+    producer_id: int | None
     called_at: int | None
     gave_up_at: int | None
 
@@ -102,7 +100,7 @@ ABORTS = {
 
 
 def fate_of(story: Story, call: Call) -> Resolved:
-    """Resolve a call by rows where there are rows of its id, else by markers of its producer ids."""
+    """Resolve a call by rows where there are rows of its id, else by markers of its producer id."""
     if call.called_at is None or call.gave_up_at is None:
         return Resolved(TransactionFate.unknown, Grounds.no_times)
     by_rows = _by_rows(story, call)
@@ -113,7 +111,7 @@ def fate_of(story: Story, call: Call) -> Resolved:
 
 
 def _by_rows(story: Story, call: Call) -> Resolved | None:
-    code = story.id_code(call.transactional_id)
+    code = story.id_code(call.client.transactional_id if call.client is not None else None)
     if code < 0:
         return None
     rows = [row for row in story.transactions_of(code).tolist() if _is_clients(story.transactions[row], call)]
@@ -126,13 +124,13 @@ def _by_rows(story: Story, call: Call) -> Resolved | None:
 
 
 def _is_clients(transaction: Array, call: Call) -> bool:
-    return not call.producer_ids or int(transaction["producer_id"]) in call.producer_ids
+    return call.producer_id is None or int(transaction["producer_id"]) == call.producer_id
 
 
 def _was_over(story: Story, transaction: Array, call: Call) -> bool:
     """Whether a transaction had been decided before the call was made, as well as the two clocks tell."""
     decided = int(max(transaction["decided_at"], transaction["decision_timestamp"]))
-    return 0 <= decided < _brokers_time(story.logs, call.source, call.called_at or 0)
+    return 0 <= decided < _brokers_time(story, call, call.called_at or 0)
 
 
 def _began_in_time(story: Story, row: int, call: Call) -> bool:
@@ -184,19 +182,19 @@ def _rows_reach(story: Story, call: Call, latest: Array) -> bool:
     known_until = max(horizon.newest, story.facts.evidence_end)
     return (
         story.is_latest_known(latest)
-        and known_until >= _brokers_time(story.logs, call.source, call.gave_up_at or 0)
+        and known_until >= _brokers_time(story, call, call.gave_up_at or 0)
         and story.is_whole_since(partition, call.called_at or 0)
     )
 
 
 def _by_markers(story: Story, call: Call) -> Resolved | None:
-    """The markers of the client's producer ids that follow the call, where they agree; epochs need not be known."""
+    """The markers of the client's producer id that follow the call, where they agree; epochs need not be known."""
     spans = story.spans
-    if not len(spans) or not call.producer_ids:
+    if not len(spans) or call.producer_id is None:
         return None
-    called = _brokers_time(story.logs, call.source, call.called_at or 0)
+    called = _brokers_time(story, call, call.called_at or 0)
     limit = (call.gave_up_at or 0) + CLIENT_TOLERANCE_MS
-    mine = np.isin(spans["producer_id"], list(call.producer_ids)) & (spans["first_offset"] >= 0)
+    mine = (spans["producer_id"] == call.producer_id) & (spans["first_offset"] >= 0)
     mine &= (
         (spans["first_timestamp"] >= 0) & (spans["first_timestamp"] <= limit) & (spans["marker_timestamp"] >= called)
     )
@@ -209,9 +207,10 @@ def _by_markers(story: Story, call: Call) -> Resolved | None:
     return Resolved(fate, Grounds.markers, places)
 
 
-def _brokers_time(logs: LogStory, source: int, at: int) -> int:
+def _brokers_time(story: Story, call: Call, at: int) -> int:
     """A time of a client's log by the brokers' clock, where shared events tell how far the two are apart."""
-    skew = logs.clocks[source].skew_ms if source < len(logs.clocks) else None
+    clocks, source = story.logs.clocks, call.client.source if call.client is not None else -1
+    skew = clocks[source].skew_ms if 0 <= source < len(clocks) else None
     return at - (skew or 0)
 
 

@@ -29,7 +29,6 @@ from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
 from kafkatx.rules.in_logs.clients import (
     TIMES,
-    Who,
     aborted_after,
     by_client,
     by_transaction,
@@ -39,7 +38,6 @@ from kafkatx.rules.in_logs.clients import (
     seen,
     times_of,
     topic_partition,
-    who,
 )
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
@@ -48,6 +46,7 @@ from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
 from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
+from kafkatx.words.facts import client_name
 from kafkatx.words.log_places import event_places
 from kafkatx.words.places import marker_place
 from kafkatx.words.template import pick
@@ -107,15 +106,15 @@ class _Refusal:
 
 def find(story: Story) -> Found:
     """One case for each client, with what brokers say of its id, and one for each id that only brokers name."""
-    groups: dict[Who, list[_Refusal]] = {}
+    groups: dict[ClientName, list[_Refusal]] = {}
     for client, rows in by_client(story, _client_rows(story)):
         apart = by_transaction(story.logs, client, rows)
-        groups.setdefault(who(client), []).extend(_Refusal(client, tuple(some)) for some in apart)
+        groups.setdefault(client_name(client), []).extend(_Refusal(client, tuple(some)) for some in apart)
     told = _told_by_brokers(story)
     for name, refusals in groups.items():
         yield _case(story, name, refusals, told.pop(name.transactional_id, []))
     for transactional_id, rows in told.items():
-        yield _case(story, Who(transactional_id, None), [_Refusal(None, (row,)) for row in rows], [])
+        yield _case(story, ClientName(transactional_id, None), [_Refusal(None, (row,)) for row in rows], [])
 
 
 def _client_rows(story: Story) -> list[int]:
@@ -160,7 +159,7 @@ def _id_of(story: Story, row: int) -> str | None:
     return next((client.transactional_id for client in clients if client.owns_producer_ids), None)
 
 
-def _case(story: Story, name: Who, refusals: list[_Refusal], told: list[int]) -> Case:
+def _case(story: Story, name: ClientName, refusals: list[_Refusal], told: list[int]) -> Case:
     logs = story.logs
     rows = [row for refusal in refusals for row in refusal.rows]
     topic, partition = only(_partitions(logs, [*rows, *told])) or (None, None)
@@ -175,15 +174,15 @@ def _case(story: Story, name: Who, refusals: list[_Refusal], told: list[int]) ->
         partition=partition,
         since=since,
         until=until,
-        **columns(logs, name.transactional_id, given, rows),
+        **columns(logs, name, given, rows),
     )
 
 
-def _facts(story: Story, name: Who, refusals: list[_Refusal], told: list[int]) -> Facts:
+def _facts(story: Story, name: ClientName, refusals: list[_Refusal], told: list[int]) -> Facts:
     logs, first = story.logs, refusals[0]
     shown, every = [*first.rows, *told], [*(row for refusal in refusals for row in refusal.rows), *told]
     return Facts(
-        client=ClientName(name.transactional_id, name.client_id) if name != Who(None, None) else None,
+        client=name if name != ClientName(None, None) else None,
         count=Count(len(refusals)),
         in_words=bool(told) or _is_named(logs, first.rows),
         could_not_ask=_could_not_ask(logs, shown),

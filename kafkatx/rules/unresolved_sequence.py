@@ -28,7 +28,6 @@ from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
 from kafkatx.rules.conditions import by_settings, same_time
 from kafkatx.rules.in_logs.clients import (
-    Who,
     advised_of,
     by_client,
     columns,
@@ -38,7 +37,6 @@ from kafkatx.rules.in_logs.clients import (
     seen,
     times_of,
     topic_partition,
-    who,
 )
 from kafkatx.rules.in_logs.given_up import IN_LOGS, PartitionLog, partition_logs
 from kafkatx.rules.outcomes import BECAUSE, FATE, Call, Resolved, TransactionFate, fate_of
@@ -129,14 +127,13 @@ class _Loss:
 
 def find(story: Story) -> Found:
     """One case for each client and what it made of it."""
-    groups: dict[tuple[Who, Variant], list[_Loss]] = {}
+    groups: dict[tuple[ClientName, Variant], list[_Loss]] = {}
     for client, rows in by_client(story, _rows(story.logs)):
         for episode in _episodes(story.logs, client, rows):
-            groups.setdefault((who(client), _variant(story.logs, episode)), []).append(
-                _loss(story.logs, client, episode)
-            )
-    for (_, variant), losses in groups.items():
-        yield _case(story, variant, losses)
+            key = (client_name(client), _variant(story.logs, episode))
+            groups.setdefault(key, []).append(_loss(story.logs, client, episode))
+    for (name, variant), losses in groups.items():
+        yield _case(story, name, variant, losses)
 
 
 def _rows(logs: LogStory) -> list[int]:
@@ -199,31 +196,31 @@ def _age(logs: LogStory, row: int) -> int | None:
     return expiry.age_ms if expiry else None
 
 
-def _case(story: Story, variant: Variant, losses: list[_Loss]) -> Case:
-    logs, name = story.logs, client_name(losses[0].client).transactional_id
+def _case(story: Story, name: ClientName, variant: Variant, losses: list[_Loss]) -> Case:
+    logs, rows = story.logs, [row for loss in losses for row in loss.rows]
     topic, partition = only(place for loss in losses for place in loss.partitions) or (None, None)
-    lines = [row for loss in losses for row in (*loss.retried[:1], *loss.expired[:1], *loss.rows)]
-    since, until = times_of(logs, lines)
+    since, until = times_of(
+        logs, [row for loss in losses for row in (*loss.retried[:1], *loss.expired[:1], *loss.rows)]
+    )
     given, places = [loss.producer for loss in losses], [only(loss.partitions) for loss in losses]
     return Case(
-        facts=_facts(story, variant, losses),
+        facts=_facts(story, name, variant, losses),
         verdict=Verdict.proved,
         severity=Severity.error if variant is Variant.fatal else Severity.warning,
         topic=topic,
         partition=partition,
         since=since,
         until=until,
-        **columns(logs, name, given, [row for loss in losses for row in loss.rows], places),
+        **columns(logs, name, given, rows, places),
     )
 
 
-def _facts(story: Story, variant: Variant, losses: list[_Loss]) -> Facts:
+def _facts(story: Story, name: ClientName, variant: Variant, losses: list[_Loss]) -> Facts:
     logs, first = story.logs, losses[0]
-    whom = advised_of(story, first.client)
-    made_at = _made_at(logs, first)
+    whom, made_at = advised_of(story, first.client), _made_at(logs, first)
     of_transaction = variant is not Variant.idempotent and first.client is not None
     return Facts(
-        client=client_name(first.client),
+        client=name,
         variant=variant,
         count=Count(len(losses)),
         partitions=_names(sorted({_name(place) for loss in losses for place in loss.partitions})),
@@ -282,9 +279,8 @@ def _made_at(logs: LogStory, loss: _Loss) -> int | None:
 
 def _resolved(story: Story, loss: _Loss, made_at: int | None) -> Resolved | None:
     """What became of its transaction, if anything tells."""
-    client, at, (producer, _) = loss.client, story.logs.at(loss.rows[0]), loss.producer
-    name, source = (client.transactional_id, client.source) if client else (None, -1)
-    resolved = fate_of(story, Call(name, (producer,) if producer is not None else (), source, made_at or at, at))
+    at = story.logs.at(loss.rows[0])
+    resolved = fate_of(story, Call(loss.client, loss.producer[0], made_at or at, at))
     return resolved if resolved.fate is not TransactionFate.unknown else None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypedDict, TypeVar
 
 import numpy as np
@@ -20,30 +19,12 @@ from kafkatx.words.advised import Advised, advised
 from kafkatx.words.explanation import ActorWords, Bound
 from kafkatx.words.log_places import client_seen
 from kafkatx.words.template import pick
+from kafkatx.words.values import ClientName
 
 Value = TypeVar("Value")
 
 TIMES = pick("count", {1: ""}, " {count:time}")
 """How often, where it was not once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Who:
-    """The name under which lines of clients are counted together.
-
-    Lines that name nobody belong together where one client instance (`number`) wrote them.
-    """
-
-    transactional_id: str | None
-    client_id: str | None
-    number: int = -1
-
-    @property
-    def phrase(self) -> str:
-        """`the producer of orders-1`."""
-        if self.transactional_id is not None:
-            return f"the producer of {self.transactional_id}"
-        return f"the client {self.client_id}" if self.client_id is not None else "a client that its log doesn't name"
 
 
 def by_client(story: Story, rows: Iterable[int]) -> Iterator[tuple[ClientInstance | None, list[int]]]:
@@ -58,14 +39,6 @@ def by_client(story: Story, rows: Iterable[int]) -> Iterator[tuple[ClientInstanc
         yield by_number[number], groups[number]
     if nobody:
         yield None, nobody
-
-
-def who(client: ClientInstance | None) -> Who:
-    """The name of a client; nobody's of None."""
-    if client is None:
-        return Who(None, None)
-    is_named = client.transactional_id is not None or client.client_id is not None
-    return Who(client.transactional_id, client.client_id, -1 if is_named else client.number)
 
 
 def rows_of(logs: LogStory, client: ClientInstance, *kinds: EventKind) -> Array:
@@ -135,25 +108,25 @@ class ClientColumns(TypedDict):
 
 def columns(
     logs: LogStory,
-    name: str | None,
+    name: ClientName,
     given: Sequence[tuple[int | None, int | None]],
     rows: Iterable[int],
     places: Sequence[tuple[str, int] | None] = (),
 ) -> ClientColumns:
-    """Return the columns of things that happened to the producers of a transactional.id.
+    """Return the columns of things that happened to the clients of a name.
 
     `given` are producer id and epoch at each of them, `places` the partition where it has one; `rows` all lines that
     tell of them.
     """
     whereabouts = places or [None] * len(given)
     return ClientColumns(
-        transactional_id=name,
+        transactional_id=name.transactional_id,
         producer_id=only(producer for producer, _ in given),
         producer_epoch=only(epoch for _, epoch in given),
         count=len(given) + uncounted(logs, rows),
         subjects=subjects(
             [
-                Subject(name, producer, *(place or (None, None)))
+                Subject(name.transactional_id, producer, *(place or (None, None)))
                 for (producer, _), place in zip(given, whereabouts, strict=True)
             ]
         ),
