@@ -1,4 +1,4 @@
-"""Options that commands share, and the one place where errors become exit codes."""
+"""Where results are written to, and how far the work is."""
 
 from __future__ import annotations
 
@@ -6,132 +6,15 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, TextIO
 
-import typer
-
+from kafkatx.cli.options import Colour
 from kafkatx.cli.streams import standard_output, trimmed
 from kafkatx.terms.errors import ClosedPipeError, OutputError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-
-class Format(StrEnum):
-    """How results are written."""
-
-    text = "text"
-    json = "json"
-
-
-class Colour(StrEnum):
-    """When results are coloured."""
-
-    auto = "auto"
-    always = "always"
-    never = "never"
-
-
-Paths = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="PATH...",
-        help="Data directories of brokers, single files, dump output, logs, settings, archives, URLs of "
-        "object stores (s3://bucket/folder); - for standard input.",
-        show_default=False,
-    ),
-]
-BrokerPaths = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="PATH...",
-        help="Data directories of brokers, folders of several, partition folders, single files, archives of these, "
-        "URLs of object stores (s3://bucket/folder); - for standard input.",
-        show_default=False,
-    ),
-]
-FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Short for --format json.")]
-OutOption = Annotated[
-    str | None, typer.Option("--out", "-o", metavar="FILE", help="Write the result to FILE instead of standard output.")
-]
-ColourOption = Annotated[Colour, typer.Option("--color", help="When to colour text; NO_COLOR is honoured.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress and no warnings.")]
-SinceOption = Annotated[
-    str | None, typer.Option("--since", metavar="TIME", help="Only what happened at or after TIME (ISO 8601, UTC).")
-]
-UntilOption = Annotated[
-    str | None, typer.Option("--until", metavar="TIME", help="Only what happened at or before TIME.")
-]
-AsOfOption = Annotated[
-    str | None, typer.Option("--as-of", metavar="TIME", help="'Now' for ages; default: the end of the evidence.")
-]
-IdOption = Annotated[
-    str | None, typer.Option("--id", "--transactional-id", metavar="TXID", help="Only this transactional.id.")
-]
-ProducerOption = Annotated[int | None, typer.Option("--producer-id", metavar="N", help="Only this producer id.")]
-TopicOption = Annotated[str | None, typer.Option("--topic", help="Only this topic.")]
-PartitionOption = Annotated[int | None, typer.Option("--partition", help="Only this partition.")]
-VerifyOption = Annotated[
-    bool, typer.Option("--verify", help="Check the CRC of every batch, not only of those that matter.")
-]
-LogZoneOption = Annotated[
-    str | None,
-    typer.Option(
-        "--log-zone",
-        metavar="ZONE",
-        help="Zone of log times that name none, like +08:00 or Asia/Shanghai; default: estimated, else UTC.",
-    ),
-]
-CaptureOption = Annotated[
-    list[str] | None,
-    typer.Option("--capture", metavar="NAME=PATH", help="Force PATH into the capture NAME; may be repeated."),
-]
-ReleaseOption = Annotated[
-    str | None,
-    typer.Option(
-        "--kafka-version", metavar="VERSION", help="Release of the brokers, where the evidence does not tell it."
-    ),
-]
-
-
-def time_option(name: str, text: str | None) -> int | None:
-    """Milliseconds of a time option; raises UsageError for what is no time."""
-    from kafkatx.terms.times import parse_time
-
-    if text is None:
-        return None
-    try:
-        return parse_time(text)
-    except ValueError:
-        raise UsageError(f"{name}: {text!r} is no time; write it like 2026-11-21T10:29:00Z") from None
-
-
-def zone_option(text: str | None) -> int | None:
-    """Milliseconds that a zone lies ahead of UTC; raises UsageError for what is no zone."""
-    from kafkatx.terms.times import parse_zone
-
-    if text is None:
-        return None
-    try:
-        return parse_zone(text)
-    except ValueError:
-        raise UsageError(f"--log-zone {text}: write it like +08:00, UTC or Asia/Shanghai") from None
-
-
-def capture_option(values: list[str] | None) -> dict[str, str]:
-    """Path to name of each `--capture NAME=PATH`; raises UsageError for another form."""
-    from kafkatx.sources.places import shown
-
-    forced = {}
-    for value in values or []:
-        name, _, path = value.partition("=")
-        if not name or not path or "://" in name:
-            raise UsageError(f"--capture {value}: write it as NAME=PATH")
-        forced[shown(path)] = name
-    return forced
 
 
 @contextlib.contextmanager

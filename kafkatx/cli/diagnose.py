@@ -9,37 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from kafkatx.cli.common import (
-    AsOfOption,
-    CaptureOption,
-    Colour,
-    ColourOption,
-    Format,
-    FormatOption,
-    IdOption,
-    JsonOption,
-    LogZoneOption,
-    OutOption,
-    PartitionOption,
-    Paths,
-    ProducerOption,
-    QuietOption,
-    ReleaseOption,
-    SinceOption,
-    TopicOption,
-    UntilOption,
-    VerifyOption,
-    capture_option,
-    console_for,
-    output,
-    progress,
-    time_option,
-    zone_option,
-)
+from kafkatx.cli.common import console_for, output, progress
+from kafkatx.cli.grouping import grouped
+from kafkatx.cli.options import Colour, OutputOptions, Paths, ReadingOptions, ReleaseOption, ScopeOptions
 from kafkatx.terms.errors import UsageError
 
 if TYPE_CHECKING:
-    from kafkatx.rules.diagnosis import Diagnosis, Selection
+    from kafkatx.rules.diagnosis import Diagnosis
 
 
 class Engine(StrEnum):
@@ -49,7 +25,7 @@ class Engine(StrEnum):
     spark = "spark"
 
 
-class Level(StrEnum):
+class MinSeverity(StrEnum):
     """Severities as options."""
 
     info = "info"
@@ -66,23 +42,19 @@ class FailOn(StrEnum):
     never = "never"
 
 
+@grouped
 def diagnose(
     paths: Paths,
     rule: Annotated[list[str] | None, typer.Option("--rule", help="Only this rule; may be repeated.")] = None,
-    min_severity: Annotated[Level, typer.Option("--min-severity", help="Leave out what is less severe.")] = Level.info,
+    min_severity: Annotated[
+        MinSeverity, typer.Option("--min-severity", help="Leave out what is less severe.")
+    ] = MinSeverity.info,
     fail_on: Annotated[
         FailOn, typer.Option("--fail-on", help="Exit with 1 if a finding is at least this severe.")
     ] = FailOn.never,
-    transactional_id: IdOption = None,
-    producer_id: ProducerOption = None,
-    topic: TopicOption = None,
-    partition: PartitionOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    as_of: AsOfOption = None,
-    verify: VerifyOption = False,
-    capture: CaptureOption = None,
-    log_zone: LogZoneOption = None,
+    *,
+    scope: ScopeOptions,
+    reading: ReadingOptions,
     kafka_version: ReleaseOption = None,
     engine: Annotated[
         Engine, typer.Option("--engine", help="Where the work is done: in this process, or on Spark, for a fleet.")
@@ -96,11 +68,7 @@ def diagnose(
             "spark-submit or SPARK_REMOTE say, else all cores of this machine.",
         ),
     ] = None,
-    output_format: FormatOption = Format.text,
-    json_output: JsonOption = False,
-    out: OutOption = None,
-    color: ColourOption = Colour.auto,
-    quiet: QuietOption = False,
+    result: OutputOptions,
 ) -> None:
     """Say what went wrong with transactions, prove it, and say what to do.
 
@@ -121,32 +89,20 @@ def diagnose(
     from kafkatx.rules.diagnosis import Selection
     from kafkatx.stages.judging import NothingToDiagnoseError
 
-    selection = Selection(
-        _rules(rule), _severity(min_severity.value), transactional_id, producer_id, topic, partition,
-        time_option("--since", since), time_option("--until", until),
-    )  # fmt: skip
-    as_json = json_output or output_format is Format.json
-    run = _engine(engine, master, paths, quiet)
-    now, forced, nothing = time_option("--as-of", as_of), capture_option(capture), None
-    release, zone = _release(kafka_version), zone_option(log_zone)
-    with output(out, paths) as stream:
+    selection = Selection(_rules(rule), _severity(min_severity.value), **scope.limits())
+    run, nothing = _engine(engine, master, paths, result.quiet), None
+    options = {"selection": selection, "release": _release(kafka_version), **reading.values()}
+    with output(result.out, paths) as stream:
         try:
-            result = run(
-                selection=selection,
-                as_of=now,
-                verify_all=verify,
-                captures=forced,
-                release=release,
-                log_zone_ms=zone,
-            )
+            found = run(**options)
         except NothingToDiagnoseError as error:
-            if not as_json:
+            if not result.as_json:
                 raise
-            result, nothing = error.diagnosis, error
-        _write(result, stream, as_json, color)
+            found, nothing = error.diagnosis, error
+        _write(found, stream, result.as_json, result.color)
     if nothing is not None:
         raise nothing
-    if fail_on is not FailOn.never and _is_at_least(result, selection, fail_on.value):
+    if fail_on is not FailOn.never and _is_at_least(found, fail_on.value):
         raise typer.Exit(1)
 
 
@@ -210,5 +166,5 @@ def _rules(names: list[str] | None) -> frozenset[str] | None:
     return frozenset(names) if names else None
 
 
-def _is_at_least(result: Diagnosis, selection: Selection, name: str) -> bool:
+def _is_at_least(result: Diagnosis, name: str) -> bool:
     return any(found.finding.severity >= _severity(name) for found in result.findings)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from kafkatx.cli.common import Colour, console_for, output
+from kafkatx.cli.common import console_for, output
+from kafkatx.cli.options import Colour
 from kafkatx.terms.errors import UsageError
 
 if TYPE_CHECKING:

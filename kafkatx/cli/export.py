@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from kafkatx.cli.common import (
+from kafkatx.cli.common import console_for, output, outside
+from kafkatx.cli.export_progress import export_progress
+from kafkatx.cli.options import (
     CaptureOption,
     Colour,
     ColourOption,
@@ -18,11 +20,7 @@ from kafkatx.cli.common import (
     QuietOption,
     VerifyOption,
     capture_option,
-    console_for,
-    output,
-    outside,
 )
-from kafkatx.cli.export_progress import export_progress
 from kafkatx.terms.errors import NothingReadableError, UsageError
 
 if TYPE_CHECKING:

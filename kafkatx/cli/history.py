@@ -6,55 +6,22 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from kafkatx.cli.common import (
-    AsOfOption,
-    CaptureOption,
-    Colour,
-    ColourOption,
-    Format,
-    FormatOption,
-    IdOption,
-    JsonOption,
-    LogZoneOption,
-    OutOption,
-    PartitionOption,
-    Paths,
-    ProducerOption,
-    QuietOption,
-    SinceOption,
-    TopicOption,
-    UntilOption,
-    VerifyOption,
-    capture_option,
-    console_for,
-    output,
-    progress,
-    time_option,
-    zone_option,
-)
+from kafkatx.cli.common import console_for, output, progress
+from kafkatx.cli.grouping import grouped
+from kafkatx.cli.options import Colour, OutputOptions, Paths, ReadingOptions, ScopeOptions
 
 if TYPE_CHECKING:
     from kafkatx.histories.result import Histories
 
 
+@grouped
 def history(
     paths: Paths,
     everything: Annotated[bool, typer.Option("--all", help="Every timeline, every event; fold nothing.")] = False,
-    transactional_id: IdOption = None,
-    producer_id: ProducerOption = None,
-    topic: TopicOption = None,
-    partition: PartitionOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    as_of: AsOfOption = None,
-    verify: VerifyOption = False,
-    capture: CaptureOption = None,
-    log_zone: LogZoneOption = None,
-    output_format: FormatOption = Format.text,
-    json_output: JsonOption = False,
-    out: OutOption = None,
-    color: ColourOption = Colour.auto,
-    quiet: QuietOption = False,
+    *,
+    scope: ScopeOptions,
+    reading: ReadingOptions,
+    result: OutputOptions,
 ) -> None:
     """Tell what a transactional.id did: instances, epochs and who raised them, transactions, markers, gaps.
 
@@ -66,27 +33,17 @@ def history(
     from kafkatx.local.history import NoHistoryError
     from kafkatx.local.history import history as run
 
-    limits = {
-        "transactional_id": transactional_id,
-        "producer_id": producer_id,
-        "topic": topic,
-        "partition": partition,
-        "since": time_option("--since", since),
-        "until": time_option("--until", until),
-        "as_of": time_option("--as-of", as_of),
-        "log_zone_ms": zone_option(log_zone),
-    }
-    forced, nothing = capture_option(capture), None
-    as_json = json_output or output_format is Format.json
-    with output(out, paths) as stream:
+    limits, nothing = scope.limits() | reading.values(), None
+    told = scope.transactional_id is not None or scope.producer_id is not None
+    with output(result.out, paths) as stream:
         try:
-            with progress(quiet) as tick:
-                found = run(paths, **limits, verify_all=verify, captures=forced, progress=tick)  # type: ignore[arg-type]
+            with progress(result.quiet) as tick:
+                found = run(paths, **limits, progress=tick)
         except NoHistoryError as error:
-            if not as_json:
+            if not result.as_json:
                 raise
             found, nothing = error.histories, error
-        _write(found, stream, as_json, color, everything, transactional_id is not None or producer_id is not None)
+        _write(found, stream, result.as_json, result.color, everything, told)
     if nothing is not None:
         raise nothing
 

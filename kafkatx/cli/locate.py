@@ -6,22 +6,9 @@ from typing import Annotated
 
 import typer
 
-from kafkatx.cli.common import (
-    AsOfOption,
-    CaptureOption,
-    Colour,
-    ColourOption,
-    Format,
-    FormatOption,
-    JsonOption,
-    OutOption,
-    QuietOption,
-    capture_option,
-    console_for,
-    output,
-    progress,
-    time_option,
-)
+from kafkatx.cli.common import console_for, output, progress
+from kafkatx.cli.grouping import grouped
+from kafkatx.cli.options import AsOfOption, CaptureOption, OutputOptions, capture_option, time_option
 from kafkatx.terms.errors import UsageError
 
 Words = Annotated[
@@ -34,6 +21,7 @@ Words = Annotated[
 ]
 
 
+@grouped
 def locate(
     words: Words,
     show_payloads: Annotated[
@@ -41,11 +29,8 @@ def locate(
     ] = False,
     as_of: AsOfOption = None,
     capture: CaptureOption = None,
-    output_format: FormatOption = Format.text,
-    json_output: JsonOption = False,
-    out: OutOption = None,
-    color: ColourOption = Colour.auto,
-    quiet: QuietOption = False,
+    *,
+    result: OutputOptions,
 ) -> None:
     """Say what is at an offset: record, batch, writer, transaction, and whether a read_committed consumer sees it.
 
@@ -59,16 +44,15 @@ def locate(
     if not paths:
         raise UsageError("which evidence? Name data directories or files before the offset")
     now, forced, nothing = time_option("--as-of", as_of), capture_option(capture), None
-    as_json = json_output or output_format is Format.json
-    with output(out, paths) as stream:
+    with output(result.out, paths) as stream:
         try:
-            with progress(quiet) as tick:
+            with progress(result.quiet) as tick:
                 found = run(paths, place, show_payloads=show_payloads, as_of=now, captures=forced, progress=tick)
         except NoSuchPartitionError as error:
-            if not as_json:
+            if not result.as_json:
                 raise
             found, nothing = error.locations, error
-        if as_json:
+        if result.as_json:
             from kafkatx import __version__
             from kafkatx.outputs.locate_json import to_json
 
@@ -76,6 +60,6 @@ def locate(
         else:
             from kafkatx.outputs.locate_text import print_locations
 
-            print_locations(console_for(stream, color), found)
+            print_locations(console_for(stream, result.color), found)
     if nothing is not None:
         raise nothing

@@ -6,21 +6,9 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from kafkatx.cli.common import (
-    BrokerPaths,
-    CaptureOption,
-    Colour,
-    ColourOption,
-    Format,
-    FormatOption,
-    JsonOption,
-    OutOption,
-    QuietOption,
-    capture_option,
-    console_for,
-    output,
-    progress,
-)
+from kafkatx.cli.common import console_for, output, progress
+from kafkatx.cli.grouping import grouped
+from kafkatx.cli.options import BrokerPaths, CaptureOption, Colour, OutputOptions, capture_option
 from kafkatx.terms.errors import NothingReadableError
 
 if TYPE_CHECKING:
@@ -29,17 +17,15 @@ if TYPE_CHECKING:
 DAMAGE_FOUND = 1
 
 
+@grouped
 def verify(
     paths: BrokerPaths,
     records: Annotated[
         bool, typer.Option("--records", help="Read every record too, also those in compressed batches.")
     ] = False,
     capture: CaptureOption = None,
-    output_format: FormatOption = Format.text,
-    json_output: JsonOption = False,
-    out: OutOption = None,
-    color: ColourOption = Colour.auto,
-    quiet: QuietOption = False,
+    *,
+    result: OutputOptions,
 ) -> None:
     """Read every batch: check CRC, lengths, order and indexes, and say what is whole and what is damaged.
 
@@ -49,10 +35,10 @@ def verify(
     from kafkatx.local.verification import verify as run
 
     forced = capture_option(capture)
-    with output(out, paths) as stream:
-        with progress(quiet) as tick:
+    with output(result.out, paths) as stream:
+        with progress(result.quiet) as tick:
             found = run(paths, records=records, captures=forced, progress=tick)
-        _write(found, stream, json_output or output_format is Format.json, color)
+        _write(found, stream, result.as_json, result.color)
     if not found.has_read:
         raise NothingReadableError(
             "nothing that could be verified was found; give data directories or files of a broker"

@@ -23,7 +23,7 @@ from kafkatx.segments.names import Names
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.topics import TRANSACTION_STATE
-from kafkatx.text.pages.part import Part
+from kafkatx.text.pages.part import TextPart
 
 SAMPLED_ROWS = 4_096
 """Rows of a printed log that are compared."""
@@ -69,7 +69,7 @@ def sketch_of(directory: DataDirectory) -> Sketch:
     return sketch
 
 
-def _sketch(sketch: Sketch, file: OpenFile, item: Item, part: Part) -> None:
+def _sketch(sketch: Sketch, file: OpenFile, item: Item, part: TextPart) -> None:
     assert item.folder is not None
     topic, partition = item.folder.topic, item.folder.partition
     if topic == TRANSACTION_STATE:

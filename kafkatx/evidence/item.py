@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kafkatx.formats.file_names import PartitionFolder
-from kafkatx.text.pages.part import Part
+from kafkatx.text.pages.part import TextPart
 
 
 class Kind(StrEnum):
@@ -61,7 +61,7 @@ class Item:
     folder: PartitionFolder | None = None
     base_offset: int = -1
     left_out: str | None = None
-    part: Part | None = None
+    part: TextPart | None = None
 
     @property
     def key(self) -> str:

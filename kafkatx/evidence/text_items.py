@@ -10,7 +10,7 @@ from kafkatx.formats.file_names import PartitionFolder, parse_partition_folder
 from kafkatx.sources import places
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.topics import TRANSACTION_STATE
-from kafkatx.text.pages.part import Part, PartKind
+from kafkatx.text.pages.part import PartKind, TextPart
 
 KINDS = {
     PartKind.DUMP_LOG: Kind.LOG,
@@ -51,7 +51,7 @@ def text_items(item: Item) -> Iterator[Item]:
         yield replace(item, kind=Kind.TEXT, size=prose, left_out="other text between what was recognised")
 
 
-def _item(file: Item, part: Part) -> Item:
+def _item(file: Item, part: TextPart) -> Item:
     kind = KINDS[part.kind]
     folder = _folder(file, part)
     left_out = None if kind is not Kind.RECORDS or part.topic else "records without the name of their topic"
@@ -67,7 +67,7 @@ def _item(file: Item, part: Part) -> Item:
     )
 
 
-def _folder(file: Item, part: Part) -> PartitionFolder | None:
+def _folder(file: Item, part: TextPart) -> PartitionFolder | None:
     """The partition that was dumped: as the text says, else as the folder of the text is called."""
     if KINDS[part.kind] is Kind.STATES:
         return PartitionFolder(TRANSACTION_STATE, max(0, part.partition or 0))
@@ -76,7 +76,7 @@ def _folder(file: Item, part: Part) -> PartitionFolder | None:
     return file.folder or PartitionFolder(UNNAMED, -1)
 
 
-def _directory(file: Item, part: Part, folder: PartitionFolder | None) -> str:
+def _directory(file: Item, part: TextPart, folder: PartitionFolder | None) -> str:
     """What stands for the data directory: the folder that holds the folders of partitions, else the page and its run.
 
     Dumps of several brokers lie in folders of their own, as the brokers' data directories do.

@@ -15,7 +15,7 @@ from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.pages.part import Part, PartKind
+from kafkatx.text.pages.part import PartKind, TextPart
 
 if TYPE_CHECKING:
     from kafkatx.text.dump.rows import TextRows
@@ -33,7 +33,7 @@ class TextWalk:
     """Rows of what a tool printed of a log, and what is to be said of them."""
 
     file: OpenFile
-    part: Part
+    part: TextPart
     damage: list[Damage] = field(default_factory=list)
     is_elided: bool = False
     torn: bool = False

@@ -27,7 +27,7 @@ from kafkatx.segments.entries import aborted_transactions
 from kafkatx.segments.records import RecordChunk, RecordWalk
 from kafkatx.segments.resync import crc_matches
 from kafkatx.sources.files import OpenFile, read_small
-from kafkatx.text.pages.part import Part
+from kafkatx.text.pages.part import TextPart
 
 MAGIC = 2
 
@@ -109,7 +109,7 @@ def _may_hold(item: Item, behind: Item | None, offset: int) -> bool:
     return item.base_offset <= offset and (behind is None or offset < behind.base_offset)
 
 
-def _printed(file: OpenFile, part: Part, offset: int) -> Iterator[_Found]:
+def _printed(file: OpenFile, part: TextPart, offset: int) -> Iterator[_Found]:
     """The batch that a tool printed for an offset; its position is that of the line."""
     for chunk in TextWalk(file, part).printed():
         at = np.flatnonzero((chunk.rows["base_offset"] <= offset) & (chunk.rows["last_offset"] >= offset))

@@ -1,26 +1,27 @@
 """A diagnosis as the JSON document of the contract.
 
-One object, absent is null, times in ISO 8601 UTC with milliseconds.
+One object, absent is null, times in ISO 8601 UTC with milliseconds. docs/json.md explains it.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
-from kafkatx.evidence.coverage import Coverage
+from kafkatx.outputs.answer import answer
+from kafkatx.outputs.json_document import coverage_row, to_text
 from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, OpenedPlace
-from kafkatx.rules.finding import Subject
+from kafkatx.rules.finding import Finding
 from kafkatx.terms.times import iso
-from kafkatx.words.explained import Considered, Place, Remedy, Step
+from kafkatx.words.explained import Considered, Place, Step
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def to_json(diagnosis: Diagnosis, version: str) -> str:
     """Render the whole document."""
-    return json.dumps(document(diagnosis, version), ensure_ascii=True, indent=1) + "\n"
+    return to_text(document(diagnosis, version))
 
 
 def document(diagnosis: Diagnosis, version: str) -> dict[str, Any]:
@@ -28,44 +29,33 @@ def document(diagnosis: Diagnosis, version: str) -> dict[str, Any]:
     return {
         "kafkatx": version,
         "schema": SCHEMA,
+        "answer": _answer(diagnosis),
+        "next": [],
         "coverage": [coverage_row(entry) for entry in diagnosis.coverage],
         "findings": [_finding(found) for found in diagnosis.findings],
-        "not_checkable": [
-            {"rule": entry.rule, "scope": entry.scope, "missing": entry.missing, "capture": capture}
-            for capture, entry in diagnosis.not_checkable
-        ],
-        "damage": [
-            {
-                "kind": damage.kind,
-                "path": damage.path,
-                "position": damage.position,
-                "bytes": damage.bytes,
-                "expected": damage.expected,
-                "found": damage.found,
-            }
-            for damage in diagnosis.damage
-        ],
+        "not_checkable": [{**asdict(entry), "capture": capture} for capture, entry in diagnosis.not_checkable],
+        "damage": [asdict(damage) for damage in diagnosis.damage],
     }
 
 
-def coverage_row(entry: Coverage) -> dict[str, Any]:
-    """One file of the coverage."""
+def _answer(diagnosis: Diagnosis) -> dict[str, Any]:
+    found, examined = answer(diagnosis), diagnosis.examined
     return {
-        "capture": entry.capture,
-        "path": entry.path,
-        "kind": entry.kind,
-        "cluster_id": entry.cluster_id,
-        "broker_id": entry.broker_id,
-        "topic": entry.topic,
-        "partition": entry.partition,
-        "first_offset": entry.first_offset,
-        "last_offset": entry.last_offset,
-        "from": iso(entry.first_timestamp),
-        "to": iso(entry.last_timestamp),
-        "bytes": entry.bytes,
-        "verified": entry.verified,
-        "status": entry.status,
-        "note": entry.note,
+        "state": found.state,
+        "headline": found.headline,
+        "worst": None if found.worst is None else found.worst.name,
+        "counts": {severity.name: count for severity, count in found.counts.items()},
+        "root_causes": list(found.root_causes),
+        "examined": {
+            "transactions": examined.transactions,
+            "transactional_ids": examined.transactional_ids,
+            "producers": examined.producers,
+            "groups": examined.groups,
+            "from": iso(examined.since),
+            "to": iso(examined.until),
+        },
+        "failures": None,
+        "selected": None if diagnosis.selected is None else asdict(diagnosis.selected),
     }
 
 
@@ -75,11 +65,30 @@ def _finding(found: Diagnosed) -> dict[str, Any]:
     against = set(finding.against)
     return {
         "id": found.id,
+        "key": found.key,
         "rule": finding.rule,
         "verdict": finding.verdict.name,
         "severity": finding.severity.name,
         "capture": found.capture,
         "cluster_id": found.cluster_id,
+        **_subject(finding),
+        "summary": finding.summary,
+        "actors": [asdict(actor) for actor in finding.actors],
+        "steps": [_step(step, number) for step in finding.steps],
+        "evidence": [_evidence(opened) for opened in found.evidence],
+        "against": [_evidence(opened) for opened in found.evidence if opened.place in against],
+        "considered": [_considered(other, number) for other in finding.considered],
+        "caused_by": found.caused_by,
+        "contributing": list(found.contributing),
+        "remedies": [asdict(remedy) for remedy in finding.remedies],
+        "facts": dict(finding.facts),
+        "candidates": [],
+    }
+
+
+def _subject(finding: Finding) -> dict[str, Any]:
+    """Whom and what a finding is about, where, when, and how often."""
+    return {
         "transactional_id": finding.transactional_id,
         "producer_id": finding.producer_id,
         "producer_epoch": finding.producer_epoch,
@@ -90,27 +99,7 @@ def _finding(found: Diagnosed) -> dict[str, Any]:
         "from": iso(finding.since),
         "to": iso(finding.until),
         "count": finding.count,
-        "subjects": [_subject(subject) for subject in finding.subjects],
-        "summary": finding.summary,
-        "actors": [{"name": actor.name, "what": actor.what} for actor in finding.actors],
-        "steps": [_step(step, number) for step in finding.steps],
-        "evidence": [_evidence(opened) for opened in found.evidence],
-        "against": [_evidence(opened) for opened in found.evidence if opened.place in against],
-        "considered": [_considered(other, number) for other in finding.considered],
-        "caused_by": found.caused_by,
-        "contributing": list(found.contributing),
-        "remedies": [_remedy(remedy) for remedy in finding.remedies],
-    }
-
-
-def _subject(subject: Subject) -> dict[str, Any]:
-    return {
-        "transactional_id": subject.transactional_id,
-        "producer_id": subject.producer_id,
-        "topic": subject.topic,
-        "partition": subject.partition,
-        "first_offset": subject.first_offset,
-        "last_offset": subject.last_offset,
+        "subjects": [asdict(subject) for subject in finding.subjects],
     }
 
 
@@ -137,18 +126,4 @@ def _evidence(opened: OpenedPlace) -> dict[str, Any]:
         "offset": place.offset,
         "at": iso(place.at),
         "text": place.text,
-    }
-
-
-def _remedy(remedy: Remedy) -> dict[str, Any]:
-    return {
-        "text": remedy.text,
-        "where": remedy.where,
-        "config": remedy.config,
-        "current": remedy.current,
-        "proposed": remedy.proposed,
-        "derived_from": remedy.derived_from,
-        "command": remedy.command,
-        "cost": remedy.cost,
-        "restart_needed": remedy.restart_needed,
     }

@@ -2,70 +2,77 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
+from kafkatx.evidence.coverage import Coverage
 from kafkatx.outputs.diagnosis_order import as_stories
+from kafkatx.outputs.text_lines import left_out, marked, print_trimmed, segments_read, shown
 from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, OpenedPlace
-from kafkatx.terms.printable import printable
+from kafkatx.rules.finding import Finding
 from kafkatx.terms.times import iso
 from kafkatx.words.explained import Place, Remedy, Step
+from kafkatx.words.places import plural
 
 COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
-_TRAILING = re.compile(r"[ ]+$", re.MULTILINE)
 MOST_PLACES = 3
 """Places printed under a step; JSON has all."""
 
 
 def print_diagnosis(console: Console, diagnosis: Diagnosis) -> None:
     """Print findings, what could not be checked, damage and coverage; lines end where their text ends."""
-    with console.capture() as capture:
-        _print(console, diagnosis)
-    text = _TRAILING.sub("", capture.get())
-    console.file.write(text)
+    print_trimmed(console, *_parts(diagnosis))
 
 
-def _print(console: Console, diagnosis: Diagnosis) -> None:
+def _parts(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     findings = as_stories(diagnosis.findings)
     ids = {found.id: number for number, found in enumerate(findings, 1)}
     for number, found in enumerate(findings, 1):
-        console.print(_finding(number, found, ids))
-    if not diagnosis.findings:
-        console.print(Text("Nothing wrong was found in what could be read."))
-    console.print(Group(*_rest(diagnosis)))
+        yield _head(number, found.finding)
+        yield from _finding(found, ids)
+        yield Text("")
+    if not findings:
+        yield Text("Nothing wrong was found in what could be read.")
+    yield from _rest(diagnosis)
 
 
-def _finding(number: int, found: Diagnosed, ids: dict[str, int]) -> RenderableType:
-    finding = found.finding
-    colour = COLOURS[finding.severity.name]
-    head = Text.assemble(
-        (f"{number}. {finding.severity.name}", colour), "  ", (finding.rule, "bold"), f"  {finding.verdict.name}"
+def _head(number: int, finding: Finding) -> Text:
+    """Severity, rule and verdict in one line."""
+    severity = finding.severity.name
+    return Text.assemble(
+        (f"{number}. {severity}", COLOURS[severity]),
+        "  ",
+        (finding.rule, "bold"),
+        f"  {finding.verdict.name}",
+        f"  {finding.count:,} times" if finding.count > 1 else "",
     )
-    if finding.count > 1:
-        head.append(f"  {finding.count:,} times")
-    parts: list[RenderableType] = [head, Padding(_text(finding.summary, "bold"), (0, 0, 0, 3))]
-    when = " to ".join(time for time in (iso(finding.since), iso(finding.until)) if time)
-    parts.append(Padding(_text(", ".join(filter(None, (when, f"capture {found.capture}"))), "dim"), (0, 0, 0, 3)))
-    parts += [_line(f"{actor.name} = ", actor.what) for actor in finding.actors]
+
+
+def _finding(found: Diagnosed, ids: dict[str, int]) -> Iterator[RenderableType]:
+    """What happened and when, step by step, what else was considered, what caused it, what to do."""
+    finding = found.finding
     opened = {place.place: place for place in found.evidence}
-    shown = [opened[place] for step in finding.steps for place in step.places[:MOST_PLACES]]
-    files = {
-        path: number for number, path in enumerate(dict.fromkeys(place.source for place in shown if place.source), 1)
-    }
+    files = _files(opened[place] for step in finding.steps for place in step.places[:MOST_PLACES])
+    times = filter(None, (iso(finding.since), iso(finding.until)))
+    yield _below(finding.summary, "bold")
+    yield _below(", ".join(filter(None, (" to ".join(times), f"capture {found.capture}"))), "dim")
+    yield from (_line(f"{actor.name} = ", actor.what) for actor in finding.actors)
     for at, step in enumerate(finding.steps, 1):
-        parts += _step(at, step, opened, files)
-    parts += [_line("considered ", f"{other.rule}: {other.because}") for other in finding.considered]
-    parts += _causes(found, ids)
+        yield from _step(at, step, opened, files)
+    yield from (_line("considered ", f"{other.rule}: {other.because}") for other in finding.considered)
+    yield from _causes(found, ids)
     for remedy in finding.remedies:
-        parts += _remedy(remedy)
-    parts += [_line(f"[{number}] ", path, "dim") for path, number in files.items()]
-    return Group(*parts, Text(""))
+        yield from _remedy(remedy)
+    yield from (_line(f"[{number}] ", path, "dim") for path, number in files.items())
+
+
+def _files(places: Iterable[OpenedPlace]) -> dict[str, int]:
+    """Numbers of the files that are cited, in the order in which they are."""
+    paths = dict.fromkeys(place.source for place in places if place.source)
+    return {path: number for number, path in enumerate(paths, 1)}
 
 
 def _causes(found: Diagnosed, ids: dict[str, int]) -> Iterator[RenderableType]:
@@ -81,7 +88,7 @@ def _step(number: int, step: Step, opened: dict[Place, OpenedPlace], files: dict
     for place in step.places[:MOST_PLACES]:
         yield Padding(_place(opened[place], files), (0, 0, 0, 3))
     if len(step.places) > MOST_PLACES:
-        yield Padding(_text(f"and {len(step.places) - MOST_PLACES} more places", "dim"), (0, 0, 0, 6))
+        yield _below(f"and {len(step.places) - MOST_PLACES} more places", "dim", 6)
 
 
 def _place(opened: OpenedPlace, files: dict[str, int]) -> RenderableType:
@@ -98,30 +105,22 @@ def _remedy(remedy: Remedy) -> Iterator[RenderableType]:
     if remedy.config:
         current = "" if remedy.current is None else f" from {remedy.current}"
         proposed = "" if remedy.proposed is None else f" to {remedy.proposed}"
-        yield Padding(
-            _text(f"{remedy.config}{current}{proposed}; {remedy.derived_from or ''}".rstrip("; ")),
-            (0, 0, 0, 6),
-        )
+        yield _below(f"{remedy.config}{current}{proposed}; {remedy.derived_from or ''}".rstrip("; "), indent=6)
     if remedy.command:
-        yield Padding(_text(remedy.command, "bold"), (0, 0, 0, 6))
+        yield _below(remedy.command, "bold", 6)
     if remedy.cost:
-        yield Padding(_text(f"cost: {remedy.cost}", "dim"), (0, 0, 0, 6))
+        yield _below(f"cost: {remedy.cost}", "dim", 6)
 
 
 def _line(mark: str, text: str, style: str = "") -> RenderableType:
-    """A marked line whose continuation hangs under its text."""
-    grid = Table.grid(padding=0)
-    grid.add_column(no_wrap=True)
-    grid.add_column(ratio=1)
-    grid.add_row(Text(mark, style=style), _text(text, style))
-    return Padding(grid, (0, 0, 0, 3))
+    return marked(mark, text, style, indent=3)
 
 
-def _text(text: str, style: str = "") -> Text:
-    return Text(printable(text), style=style, overflow="fold")
+def _below(text: str, style: str = "", indent: int = 3) -> RenderableType:
+    return Padding(shown(text, style), (0, 0, 0, indent))
 
 
-def _rest(diagnosis: Diagnosis) -> Iterable[RenderableType]:
+def _rest(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     if diagnosis.not_checkable:
         yield Text("Could not be checked", style="bold")
         alike: dict[tuple[str, str], list[str]] = {}
@@ -138,25 +137,18 @@ def _rest(diagnosis: Diagnosis) -> Iterable[RenderableType]:
             yield _line("  ", f"and {len(diagnosis.damage) - 20} more")
         yield Text("")
     if diagnosis.findings:
-        yield _text("[1]:1048 above means byte 1048 of file [1] of that finding.", "dim")
-    yield _coverage(diagnosis)
+        yield shown("[1]:1048 above means byte 1048 of file [1] of that finding.", "dim")
+    yield from (shown(line, "dim") for line in _coverage(diagnosis.coverage))
 
 
-def _coverage(diagnosis: Diagnosis) -> RenderableType:
+def _coverage(coverage: list[Coverage]) -> list[str]:
     """What was read, in a line or two; --json names every file."""
-    segments = [entry for entry in diagnosis.coverage if entry.batches]
-    texts = [entry for entry in diagnosis.coverage if entry.status == "read" and not entry.batches]
-    size = sum(entry.bytes for entry in segments)
-    batches, checked = sum(entry.batches for entry in segments), sum(entry.checked_batches for entry in segments)
-    names = Counter(entry.capture for entry in diagnosis.coverage)
-    what = f"{len(segments):,} log segments ({size:,} bytes, {batches:,} batches, CRC checked of {checked:,})"
+    texts = [entry for entry in coverage if entry.status == "read" and not entry.batches]
+    told = []
+    if not texts or any(entry.batches for entry in coverage):
+        told.append(segments_read(coverage))
     if texts:
-        told = f"{len(texts):,} logs and files of settings ({sum(entry.bytes for entry in texts):,} bytes)"
-        what = f"{what} and {told}" if segments else told
-    files = f"{len(diagnosis.coverage):,} file{'s' if len(diagnosis.coverage) != 1 else ''}"
-    lines = [f"Read {what} of {files} in {len(names)} capture{'s' if len(names) != 1 else ''}."]
-    left_out = Counter(entry.note for entry in diagnosis.coverage if entry.status in ("left out", "unreadable"))
-    lines += [
-        f"Left out: {count:,} file{'s' if count != 1 else ''}, {note}." for note, count in left_out.most_common(5)
-    ]
-    return Group(*(_text(line, "dim") for line in lines))
+        told.append(f"{len(texts):,} logs and files of settings ({sum(entry.bytes for entry in texts):,} bytes)")
+    captures = len({entry.capture for entry in coverage})
+    where = f"{plural(len(coverage), 'file')} in {plural(captures, 'capture')}"
+    return [f"Read {' and '.join(told)} of {where}.", *left_out(coverage)]

@@ -17,7 +17,7 @@ from kafkatx.outputs.dump_entries import READERS, Entry
 from kafkatx.outputs.dump_indexes import IndexDump
 from kafkatx.outputs.dump_lines import LogLines
 from kafkatx.outputs.dump_log import LogDump, first_line
-from kafkatx.outputs.dump_objects import LogObjects, damage_object, json_line, shown_path
+from kafkatx.outputs.dump_objects import LogObjects, damage_object, json_line, place_fields, shown_path
 from kafkatx.outputs.dump_options import DumpOptions
 from kafkatx.segments.damage import Damage
 from kafkatx.sources import places
@@ -78,14 +78,12 @@ class Dump:
     def _begin(self, item: Item) -> str:
         if not self.as_json:
             return f"Dumping {self._visible(item.path)}\n"
-        folder = item.folder if item.folder and item.folder.partition >= 0 else None
         return json_line(
             {
                 "object": "file",
                 "path": shown_path(item.path),
                 "kind": item.kind.value,
-                "topic": folder.topic if folder else None,
-                "partition": folder.partition if folder else None,
+                **place_fields(item),
                 "base_offset": None if item.base_offset < 0 else item.base_offset,
                 "bytes": item.size,
             }
@@ -96,9 +94,7 @@ class Dump:
             yield f"{line}\n"
         decode = self.options.decoder_for(_topic(item))
         with OpenFile(item.path) as file:
-            writer = (
-                LogObjects(item, file, self.options, decode) if self.as_json else LogLines(file, self.options, decode)
-            )
+            writer = LogObjects(item, self.options, decode) if self.as_json else LogLines(self.options, decode)
             dump = LogDump(file, self.options, writer)
             for piece in dump.pieces():
                 if isinstance(piece, Damage):

@@ -7,17 +7,14 @@ Source  DumpLogSegments (Kafka 4.3).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from kafkatx.formats.record_batch import MAGIC
-from kafkatx.outputs.dump_columns import BatchView, RecordView, batch_views, record_views
+from kafkatx.outputs.dump_columns import BatchView, RecordView
 from kafkatx.outputs.dump_control import control_text
 from kafkatx.outputs.dump_decoders import Content, Decoder
 from kafkatx.outputs.dump_json import jackson, jackson_with_floats
 from kafkatx.outputs.dump_options import DumpOptions
-from kafkatx.segments.batches import Rows
-from kafkatx.segments.records import RecordChunk
-from kafkatx.sources.files import OpenFile
 from kafkatx.terms.java_text import java_text
 from kafkatx.terms.printable import printable
 
@@ -53,28 +50,16 @@ def java_bool(value: bool) -> str:
 
 
 class LogLines:
-    """The lines of one log file, a piece at a time."""
+    """The lines of one log file."""
 
-    def __init__(self, file: OpenFile, options: DumpOptions, decode: Decoder) -> None:
-        self.file, self.options, self.decode = file, options, decode
+    batch = staticmethod(batch_line)
+
+    def __init__(self, options: DumpOptions, decode: Decoder) -> None:
+        self.options, self.decode = options, decode
         self._shown: Callable[[str], str] = printable if options.escape else str
 
-    def batches(self, rows: Rows) -> Iterator[str]:
-        """Yield the lines of batches without records."""
-        return map(batch_line, batch_views(rows, self.file))
-
-    def records(self, chunk: RecordChunk) -> Iterator[str]:
-        """Yield the lines of batches and their records, in order of the file."""
-        batches = list(batch_views(chunk.batches[chunk.first : chunk.behind], self.file))
-        printed = int(chunk.is_continued)
-        for record in record_views(chunk):
-            row = record.batch_row - chunk.first
-            yield from map(batch_line, batches[printed : row + 1])
-            printed = max(printed, row + 1)
-            yield self._line(batches[row], record)
-        yield from map(batch_line, batches[printed:])
-
-    def _line(self, batch: BatchView, record: RecordView) -> str:
+    def record(self, batch: BatchView, record: RecordView) -> str:
+        """Return the line of a record."""
         line, prefix = "", "| "
         if not self.options.skip_record_metadata:
             line, prefix = self._metadata(batch, record), " "

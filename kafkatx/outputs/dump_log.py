@@ -12,6 +12,7 @@ from kafkatx.formats.file_names import BOOTSTRAP_CHECKPOINT, parse_metadata_snap
 from kafkatx.formats.record_batch import HEADER_SIZE
 from kafkatx.kernels.batches import CHECK_ALL, write_header
 from kafkatx.kernels.rows import BATCH, INVALID
+from kafkatx.outputs.dump_columns import BatchView, RecordView, batch_views, record_views
 from kafkatx.outputs.dump_options import NO_LIMIT, DumpOptions
 from kafkatx.segments.batches import Chunk, Rows
 from kafkatx.segments.compression import LARGEST_PAYLOAD
@@ -26,11 +27,11 @@ JUMPS_KEPT = 20
 class Writer(Protocol):
     """Lines or objects of a log file."""
 
-    def batches(self, rows: Rows) -> Iterator[str]:
-        """Yield batches without records."""
+    def batch(self, batch: BatchView, /) -> str:
+        """Return a batch without its records."""
 
-    def records(self, chunk: RecordChunk) -> Iterator[str]:
-        """Yield batches with their records."""
+    def record(self, batch: BatchView, record: RecordView, /) -> str:
+        """Return a record of a batch."""
 
 
 @dataclass(slots=True)
@@ -81,11 +82,22 @@ class LogDump:
     def _shown(self, chunk: Chunk) -> Iterator[str]:
         self._end = int(chunk.rows["position"][-1] + chunk.rows["size"][-1])
         if not self.options.deep:
-            yield from self.writer.batches(chunk.rows)
+            yield from map(self.writer.batch, batch_views(chunk.rows, self._walk.file))
             return
         for records in self._walk.chunks_of(chunk):
             self.jumps.see(records.records["offset"])
-            yield from self.writer.records(records)
+            yield from self._records(records)
+
+    def _records(self, chunk: RecordChunk) -> Iterator[str]:
+        """Yield batches and their records, in order of the file."""
+        batches = list(batch_views(chunk.batches[chunk.first : chunk.behind], self._walk.file))
+        printed = int(chunk.is_continued)
+        for record in record_views(chunk):
+            row = record.batch_row - chunk.first
+            yield from map(self.writer.batch, batches[printed : row + 1])
+            printed = max(printed, row + 1)
+            yield self.writer.record(batches[row], record)
+        yield from map(self.writer.batch, batches[printed:])
 
     def _new_damage(self) -> Iterator[str | Damage]:
         """Yield the damage met since the last call; a batch whose only fault is its CRC is shown, too."""

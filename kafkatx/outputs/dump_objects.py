@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator
 from typing import Any
 
 from kafkatx.evidence.item import Item
 from kafkatx.formats.record_batch import MAGIC
-from kafkatx.outputs.dump_columns import BatchView, RecordView, batch_views, record_views
+from kafkatx.outputs.dump_columns import BatchView, RecordView
 from kafkatx.outputs.dump_control import control_fields
 from kafkatx.outputs.dump_decoders import Decoder, Problem
 from kafkatx.outputs.dump_options import DumpOptions
-from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
-from kafkatx.segments.records import RecordChunk
-from kafkatx.sources.files import OpenFile
 
 
 def json_line(value: dict[str, Any]) -> str:
@@ -57,32 +53,26 @@ def damage_object(damage: Damage) -> dict[str, Any]:
     }
 
 
+def place_fields(item: Item) -> dict[str, Any]:
+    """Return the partition that a file's folder names."""
+    folder = item.folder if item.folder and item.folder.partition >= 0 else None
+    return {"topic": folder.topic if folder else None, "partition": folder.partition if folder else None}
+
+
 class LogObjects:
-    """The JSON lines of one log file, a piece at a time."""
+    """The JSON lines of one log file."""
 
-    def __init__(self, item: Item, file: OpenFile, options: DumpOptions, decode: Decoder) -> None:
-        self.file, self.options, self.decode = file, options, decode
-        folder = item.folder if item.folder and item.folder.partition >= 0 else None
-        self._place = {
-            "path": shown_path(item.path),
-            "topic": folder.topic if folder else None,
-            "partition": folder.partition if folder else None,
-        }
+    def __init__(self, item: Item, options: DumpOptions, decode: Decoder) -> None:
+        self.options, self.decode = options, decode
+        self._place = {"path": shown_path(item.path), **place_fields(item)}
 
-    def batches(self, rows: Rows) -> Iterator[str]:
-        """Yield batches without records."""
-        return (json_line(self._batch(batch)) for batch in batch_views(rows, self.file))
+    def batch(self, batch: BatchView) -> str:
+        """Return the line of a batch."""
+        return json_line(self._batch(batch))
 
-    def records(self, chunk: RecordChunk) -> Iterator[str]:
-        """Yield batches and their records, in order of the file."""
-        batches = list(batch_views(chunk.batches[chunk.first : chunk.behind], self.file))
-        printed = int(chunk.is_continued)
-        for record in record_views(chunk):
-            row = record.batch_row - chunk.first
-            yield from (json_line(self._batch(batch)) for batch in batches[printed : row + 1])
-            printed = max(printed, row + 1)
-            yield json_line(self._record(batches[row], record))
-        yield from (json_line(self._batch(batch)) for batch in batches[printed:])
+    def record(self, batch: BatchView, record: RecordView) -> str:
+        """Return the line of a record."""
+        return json_line(self._record(batch, record))
 
     def _batch(self, batch: BatchView) -> dict[str, Any]:
         return {

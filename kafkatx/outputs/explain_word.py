@@ -31,7 +31,7 @@ from kafkatx.terms.catalogue import (
     Named,
     ProtocolError,
     Release,
-    State,
+    StateEntry,
     by_name,
     close_texts,
     close_words,
@@ -107,7 +107,7 @@ def _exactly(phrase: str, rules: Sequence[RuleText], release: Release | None) ->
 
 def _entries(entries: Iterable[Named], release: Release | None) -> Iterator[Explanation]:
     exceptions: dict[str, list[ClientException]] = defaultdict(list)
-    others: list[ProtocolError | Config | State] = []
+    others: list[ProtocolError | Config | StateEntry] = []
     for entry in entries:
         if isinstance(entry, ClientException):
             exceptions[exception_name(entry)].append(entry)
@@ -120,7 +120,7 @@ def _entries(entries: Iterable[Named], release: Release | None) -> Iterator[Expl
                 yield explain_error(other, release)
             case Config():
                 yield explain_config(other, release)
-            case State():
+            case StateEntry():
                 yield explain_state(other, release)
 
 
@@ -163,7 +163,7 @@ def _mention(entry: Entry) -> Mention:
             return Mention("error code", f"{entry.code} {entry.name}", entry.meaning)
         case ClientException():
             return Mention("exception", exception_name(entry), entry.meaning)
-        case State():
+        case StateEntry():
             return Mention("transaction state", entry.state, entry.meaning)
         case Config():
             return Mention(f"{entry.scope} setting", entry.name, entry.meaning)

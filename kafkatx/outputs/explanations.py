@@ -17,8 +17,8 @@ from kafkatx.terms.catalogue import (
     ProtocolError,
     Release,
     Span,
-    State,
     Stated,
+    StateEntry,
     broker_log_templates,
     client_exceptions,
     client_log_templates,
@@ -154,7 +154,7 @@ def explain_config(config: Config, release: Release | None) -> Explanation:
     )
 
 
-def explain_state(state: State, release: Release | None) -> Explanation:
+def explain_state(state: StateEntry, release: Release | None) -> Explanation:
     """Tell what a transaction state means and which states may come before it."""
     added = ", ".join(state.added_predecessors)
     before = [Stated(Span("0.11"), ", ".join(state.predecessors))]

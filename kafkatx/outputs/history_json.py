@@ -14,8 +14,8 @@ from kafkatx.histories.events import Event, LogLine, Part, Transaction
 from kafkatx.histories.overview import overview
 from kafkatx.histories.result import CaptureHistory, Histories
 from kafkatx.histories.timeline import Timeline
-from kafkatx.outputs.diagnosis_json import coverage_row
 from kafkatx.outputs.history_words import sentence
+from kafkatx.outputs.json_document import coverage_row
 from kafkatx.terms.times import iso
 from kafkatx.terms.transaction_states import state_name
 

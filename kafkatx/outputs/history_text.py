@@ -15,12 +15,13 @@ from kafkatx.histories.folding import folded
 from kafkatx.histories.overview import Overview, overview
 from kafkatx.histories.result import CaptureHistory, Histories
 from kafkatx.histories.timeline import Timeline
-from kafkatx.outputs.history_words import PROTOCOLS, clock_line, details, plural, sentence, span
+from kafkatx.outputs.history_words import PROTOCOLS, clock_line, details, sentence, span
 from kafkatx.outputs.text_lines import coverage_lines, marked, print_trimmed, shown
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import Level, Side
 from kafkatx.terms.times import clock, duration, iso
 from kafkatx.terms.transaction_states import state_name
+from kafkatx.words.places import plural
 
 FEW = 5
 """Up to so many ids are told in full behind the table."""
@@ -35,24 +36,27 @@ def print_histories(console: Console, histories: Histories, *, everything: bool 
 
     With `everything` nothing is folded and no table is cut short.
     """
-    for capture in histories.captures:
-        count = len(capture.book)
-        if not count:
-            continue
-        if len([other for other in histories.captures if len(other.book)]) > 1:
+    captures = [capture for capture in histories.captures if len(capture.book)]
+    for capture in captures:
+        if len(captures) > 1:
             print_trimmed(console, shown(f"Capture {capture.capture}", "bold"), Text(""))
-        if count > 1:
-            print_trimmed(console, *_table(capture, everything), Text(""))
-        if told or everything or count <= FEW:
-            for timeline in capture.book.timelines():
-                _print_timeline(console, capture, timeline, everything)
-        else:
-            print_trimmed(console, shown(f"{count:,} ids; --id TXID tells one of them, --all every one."), Text(""))
-    if not any(len(capture.book) for capture in histories.captures):
+        _print_capture(console, capture, everything, told)
+    if not captures:
         print_trimmed(console, shown("No transaction lies within what was read and asked for."), Text(""))
     for damage in histories.damage[:20]:
         print_trimmed(console, marked("- ", damage.sentence()))
     print_trimmed(console, *coverage_lines(histories.coverage))
+
+
+def _print_capture(console: Console, capture: CaptureHistory, everything: bool, told: bool) -> None:
+    count = len(capture.book)
+    if count > 1:
+        print_trimmed(console, *_table(capture, everything), Text(""))
+    if told or everything or count <= FEW:
+        for timeline in capture.book.timelines():
+            _print_timeline(console, capture, timeline, everything)
+    else:
+        print_trimmed(console, shown(f"{count:,} ids; --id TXID tells one of them, --all every one."), Text(""))
 
 
 def _table(capture: CaptureHistory, everything: bool) -> Iterator[RenderableType]:

@@ -27,6 +27,7 @@ from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.log_places import MOST_QUOTED, event_text, failure_phrase
+from kafkatx.words.places import plural
 
 ENDERS = {
     EndedBy.client: "by the client",
@@ -63,11 +64,6 @@ REASONS = {
     Reason.state_refused: "the timeout was over, and the client's own commit was refused afterwards",
 }
 PROTOCOLS = {Protocol.classic: "classic protocol", Protocol.v2: "transactions v2", Protocol.unknown: "unknown protocol"}
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 record`, `2 records`."""
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def sentence(entry: TimelineEntry) -> str:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import json
 from typing import Any
 
 from kafkatx.histories.location import Location, Locations, RecordFacts
-from kafkatx.outputs.diagnosis_json import coverage_row
 from kafkatx.outputs.history_json import event, fields
+from kafkatx.outputs.json_document import coverage_row, to_text
 from kafkatx.outputs.locate_words import visible
 from kafkatx.terms.times import iso
 
@@ -21,7 +20,7 @@ SCHEMA = 1
 
 def to_json(locations: Locations, version: str) -> str:
     """Render the whole document."""
-    return json.dumps(document(locations, version), ensure_ascii=True, indent=1) + "\n"
+    return to_text(document(locations, version))
 
 
 def document(locations: Locations, version: str) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from kafkatx.histories.location import BatchFacts, Location, Locations, RecordFacts
-from kafkatx.outputs.history_words import details, plural, sentence
+from kafkatx.outputs.history_words import details, sentence
 from kafkatx.outputs.locate_words import uncommitted, unlisted, visible, watermark
 from kafkatx.outputs.text_lines import marked, print_trimmed, shown
 from kafkatx.terms.printable import printable
 from kafkatx.terms.times import iso
+from kafkatx.words.places import plural
 
 LABEL = 14
 """Columns of a line's label."""

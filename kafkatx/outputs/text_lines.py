@@ -13,6 +13,7 @@ from rich.text import Text
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.terms.printable import printable
+from kafkatx.words.places import plural
 
 _TRAILING = re.compile(r"[ ]+$", re.MULTILINE)
 
@@ -42,15 +43,19 @@ def marked(mark: str, text: str, style: str = "", indent: int = 0, mark_style: s
 def coverage_lines(coverage: Iterable[Coverage]) -> list[Text]:
     """Say what was read and what was left out; JSON names every file."""
     entries = list(coverage)
+    lines = [f"Read {segments_read(entries)} of {len(entries):,} files.", *left_out(entries)]
+    return [shown(line, "dim") for line in lines]
+
+
+def segments_read(entries: Iterable[Coverage]) -> str:
+    """`3 log segments (4,211 bytes, 17 batches, CRC checked of 9)`."""
     read = [entry for entry in entries if entry.batches]
     size, batches = sum(entry.bytes for entry in read), sum(entry.batches for entry in read)
     checked = sum(entry.checked_batches for entry in read)
-    lines = [
-        f"Read {len(read):,} log segments ({size:,} bytes, {batches:,} batches, CRC checked of {checked:,}) "
-        f"of {len(entries):,} files."
-    ]
-    left_out = Counter(entry.note for entry in entries if entry.status in ("left out", "unreadable"))
-    lines += [
-        f"Left out: {count:,} file{'s' if count != 1 else ''}, {note}." for note, count in left_out.most_common(5)
-    ]
-    return [shown(line, "dim") for line in lines]
+    return f"{len(read):,} log segments ({size:,} bytes, {batches:,} batches, CRC checked of {checked:,})"
+
+
+def left_out(entries: Iterable[Coverage]) -> list[str]:
+    """The commonest reasons for which files were left out."""
+    reasons = Counter(entry.note for entry in entries if entry.status in ("left out", "unreadable"))
+    return [f"Left out: {plural(count, 'file')}, {reason}." for reason, count in reasons.most_common(5)]

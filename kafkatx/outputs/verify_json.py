@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import asdict
 from typing import Any
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.verification import Verification
-from kafkatx.outputs.diagnosis_json import coverage_row
-from kafkatx.segments.damage import Damage
+from kafkatx.outputs.json_document import coverage_row, to_text
 
 SCHEMA = 1
 
@@ -19,24 +18,13 @@ def to_json(found: Verification, version: str) -> str:
         "kafkatx": version,
         "schema": SCHEMA,
         "coverage": [_coverage_row(entry) for entry in found.coverage],
-        "damage": [_damage_row(damage) for damage in found.damage],
-        "ordinary": [_damage_row(damage) for damage in found.ordinary],
+        "damage": [asdict(damage) for damage in found.damage],
+        "ordinary": [asdict(damage) for damage in found.ordinary],
     }
-    return json.dumps(document, ensure_ascii=True, indent=1) + "\n"
+    return to_text(document)
 
 
 def _coverage_row(entry: Coverage) -> dict[str, Any]:
     """Return a file of the coverage, with what verify alone counts."""
     counts = {"batches": entry.batches, "records": entry.records, "preallocated_bytes": entry.preallocated}
     return coverage_row(entry) | counts
-
-
-def _damage_row(damage: Damage) -> dict[str, Any]:
-    return {
-        "kind": damage.kind,
-        "path": damage.path,
-        "position": damage.position,
-        "bytes": damage.bytes,
-        "expected": damage.expected,
-        "found": damage.found,
-    }

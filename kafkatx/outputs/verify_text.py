@@ -13,6 +13,7 @@ from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.verification import DAMAGED, EMPTY, TORN, UNREADABLE, WHOLE, Verification
 from kafkatx.outputs.text_lines import marked, print_trimmed
 from kafkatx.segments.damage import Damage
+from kafkatx.words.places import plural
 
 VERIFIED = (WHOLE, TORN, DAMAGED, EMPTY)
 MOST_PLACES = 20
@@ -36,17 +37,23 @@ def _parts(found: Verification) -> Iterator[RenderableType]:
 def _summary(found: Verification) -> RenderableType:
     """One sentence: how much was read, and the verdict."""
     verified = [entry for entry in found.coverage if entry.status in VERIFIED]
-    batches, records = sum(entry.batches for entry in verified), [entry.records for entry in verified]
-    parts = [_count(len(verified), "file"), _count(sum(entry.bytes for entry in verified), "byte")]
-    parts.append(_count(batches, "batch", "batches"))
-    if any(number is not None for number in records):
-        parts.append(_count(sum(number or 0 for number in records), "record"))
+    parts = [plural(len(verified), "file"), plural(sum(entry.bytes for entry in verified), "byte"), *_read(verified)]
+    return Text.assemble(f"Verified {', '.join(parts)}: ", _verdict(found, bool(verified)), ".")
+
+
+def _verdict(found: Verification, has_verified: bool) -> Text:
     damaged = len({damage.path for damage in found.damage})
     if damaged:
-        verdict = Text(f"damage in {_count(damaged, 'file')}", "bold red")
-    else:
-        verdict = Text("everything is whole" if verified else "nothing could be read", "bold green" if verified else "")
-    return Text.assemble(f"Verified {', '.join(parts)}: ", verdict, ".")
+        return Text(f"damage in {plural(damaged, 'file')}", "bold red")
+    return Text("everything is whole", "bold green") if has_verified else Text("nothing could be read")
+
+
+def _read(entries: list[Coverage]) -> Iterator[str]:
+    """How many batches, and records where these were read."""
+    yield plural(sum(entry.batches for entry in entries), "batch", "batches")
+    records = [entry.records for entry in entries if entry.records is not None]
+    if records:
+        yield plural(sum(records), "record")
 
 
 def _places(title: str, style: str, places: list[Damage]) -> Iterator[RenderableType]:
@@ -61,7 +68,7 @@ def _places(title: str, style: str, places: list[Damage]) -> Iterator[Renderable
         of_file = list(group)
         yield marked("  ", path)
         for place in of_file[:MOST_PLACES]:
-            size = f", {_count(place.bytes, 'byte')}" if place.bytes else ""
+            size = f", {plural(place.bytes, 'byte')}" if place.bytes else ""
             text = f"expected {place.expected}, found {place.found}"
             yield marked("- ", f"{place.kind} at position {place.position:,}{size}: {text}", indent=4)
         if len(of_file) > MOST_PLACES:
@@ -95,20 +102,18 @@ def _whole(entries: Iterable[Coverage]) -> Iterator[RenderableType]:
 def _folder(entries: list[Coverage]) -> str:
     """Say what a folder holds, and how much of it is not whole."""
     logs = [entry for entry in entries if entry.kind == "log"]
-    offsets = [offset for entry in logs for offset in (entry.first_offset, entry.last_offset) if offset is not None]
-    parts = []
-    if logs:
-        parts.append(_count(len(logs), "segment"))
-        parts.append(_count(sum(entry.batches for entry in logs), "batch", "batches"))
-        if any(entry.records is not None for entry in logs):
-            parts.append(_count(sum(entry.records or 0 for entry in logs), "record"))
-    if offsets:
-        parts.append(f"offsets {min(offsets):,} to {max(offsets):,}")
+    parts = [plural(len(logs), "segment"), *_read(logs), *_offsets(logs)] if logs else []
     if len(entries) > len(logs):
-        parts.append(_count(len(entries) - len(logs), "other file" if logs else "file"))
+        parts.append(plural(len(entries) - len(logs), "other file" if logs else "file"))
     states = Counter(entry.status for entry in entries)
     parts += [f"{states[status]} {status}" for status in (DAMAGED, TORN) if states[status]]
     return ", ".join(parts)
+
+
+def _offsets(logs: list[Coverage]) -> Iterator[str]:
+    known = [offset for entry in logs for offset in (entry.first_offset, entry.last_offset) if offset is not None]
+    if known:
+        yield f"offsets {min(known):,} to {max(known):,}"
 
 
 def _left_out(coverage: Iterable[Coverage]) -> Iterator[RenderableType]:
@@ -118,8 +123,4 @@ def _left_out(coverage: Iterable[Coverage]) -> Iterator[RenderableType]:
         yield Text("")
         yield Text("Not verified", "bold")
     for reason, count in reasons.most_common():
-        yield marked("- ", f"{_count(count, 'file')}: {reason or 'nothing in it can be verified'}", "dim", indent=2)
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+        yield marked("- ", f"{plural(count, 'file')}: {reason or 'nothing in it can be verified'}", "dim", indent=2)

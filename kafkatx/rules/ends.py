@@ -19,7 +19,7 @@ from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.rules.finding import Subject
 from kafkatx.rules.grouping import Columns, Spread, by_transactional_id, spread, subjects_of
-from kafkatx.terms.frameworks import CONNECT, FLINK, STREAMS
+from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.explanation import step
 from kafkatx.words.log_places import event_places

@@ -50,7 +50,7 @@ class Finding:
     considered: tuple[Considered, ...] = ()
     remedies: tuple[Remedy, ...] = ()
     nodes: tuple[int, ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def places(self) -> list[Place]:
         """Every place the finding cites, once, in order."""

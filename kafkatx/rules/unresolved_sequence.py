@@ -199,9 +199,8 @@ def _age(logs: LogStory, row: int) -> int | None:
 def _case(story: Story, name: ClientName, variant: Variant, losses: list[_Loss]) -> Case:
     logs, rows = story.logs, [row for loss in losses for row in loss.rows]
     topic, partition = only(place for loss in losses for place in loss.partitions) or (None, None)
-    since, until = times_of(
-        logs, [row for loss in losses for row in (*loss.retried[:1], *loss.expired[:1], *loss.rows)]
-    )
+    begins = [row for loss in losses for row in (*loss.retried[:1], *loss.expired[:1])]
+    since, until = times_of(logs, [*begins, *rows])
     given, places = [loss.producer for loss in losses], [only(loss.partitions) for loss in losses]
     return Case(
         facts=_facts(story, name, variant, losses),

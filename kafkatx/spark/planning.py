@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from kafkatx.evidence.captures import Capture
-from kafkatx.evidence.directories import LOGS, DataDirectory
+from kafkatx.evidence.directories import DataDirectory
+from kafkatx.evidence.extents import Extent
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.joining import Evidence
 from kafkatx.sources import places
@@ -21,8 +22,9 @@ from kafkatx.sources.archives import SEPARATOR, STANDARD_INPUT
 from kafkatx.sources.stores import ways
 from kafkatx.sources.urls import Way
 from kafkatx.spark.request import Request
+from kafkatx.stages.file_tables import FILE_TABLES
 from kafkatx.stages.stories import open_evidence
-from kafkatx.stages.table_files import Extent, Source, sources
+from kafkatx.stages.table_files import Source, sources
 from kafkatx.terms.errors import UsageError
 
 T = TypeVar("T")
@@ -33,17 +35,6 @@ AT_ONCE = 32
 OPENING_BYTES = 64 << 10
 """What it costs to open a file, in bytes that could be read meanwhile."""
 
-OF_A_KIND = {
-    "aborted_transactions": (Kind.TXNINDEX,),
-    "producer_states": (Kind.SNAPSHOT,),
-    "log_events": (Kind.TEXT_LOG,),
-    "damage": (*LOGS, Kind.TXNINDEX, Kind.SNAPSHOT, Kind.METADATA_SNAPSHOT),
-}
-OF_A_TOPIC: dict[str, Callable[[Source], bool]] = {
-    "transaction_states": lambda source: source.is_state_log,
-    "offset_commits": lambda source: source.has_commits,
-    "cluster_events": lambda source: source.has_metadata,
-}
 OF_TEXTS = (Kind.TEXT_LOG, Kind.SETTINGS)
 
 
@@ -81,11 +72,11 @@ def opened_evidence(paths: Iterable[str | Path], captures: dict[str, str] | None
 
 def files_of(request: Request, evidence: Evidence) -> list[Source]:
     """The files that have rows of a table, each with no more than a task needs to know of its capture."""
-    light, wanted = _Light(), request.wanted
+    light, columns, has_rows = _Light(), request.wanted, FILE_TABLES[request.table].has_rows
     return [
-        replace(light.source(source), extent=Extent(_size(source.item)), wanted=wanted)
-        for source in sources(evidence)
-        if _has_rows(request.table, source) and request.has_topic(source.item.topic)
+        replace(light.source(source), extent=Extent(_size(source.item), since=request.since), columns=columns)
+        for source in sources(evidence, request.verify_all)
+        if has_rows(source) and request.has_topic(source.item.topic)
     ]
 
 
@@ -143,15 +134,6 @@ def _unit(source: Source) -> tuple[str, int, int]:
     if SEPARATOR in path:
         return path.partition(SEPARATOR)[0], -1, -1
     return path, item.part.position if item.part is not None else -1, source.extent.start
-
-
-def _has_rows(table: str, source: Source) -> bool:
-    """Whether a file may have rows of a table."""
-    if table in OF_A_KIND:
-        return source.item.kind in OF_A_KIND[table] and not source.item.left_out
-    if table in OF_A_TOPIC:
-        return OF_A_TOPIC[table](source)
-    return source.is_log or table == "files"
 
 
 @dataclass(slots=True)

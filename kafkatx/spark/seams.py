@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Any
 
 from kafkatx.evidence.coverage import coverage_of
+from kafkatx.evidence.extents import Extent
 from kafkatx.evidence.file_reading import Ending, FileReading, Glance
 from kafkatx.evidence.item import Kind
 from kafkatx.evidence.reach import FileReach
@@ -21,7 +22,7 @@ from kafkatx.evidence.stretches import Again, StretchReading, Told, in_sequence,
 from kafkatx.segments.batches import NO_LIMIT, STRETCH_BYTES
 from kafkatx.sources.archives import packing, real_path
 from kafkatx.spark.planning import OPENING_BYTES, grouped
-from kafkatx.stages.table_files import Extent, Source
+from kafkatx.stages.table_files import Source
 
 Run = Callable[[Callable[[Any], Any], list[Any]], list[Any]]
 """Calls a function of a module for each of some values, anywhere; returns the answers in their order."""
@@ -130,7 +131,7 @@ def _seams(looks: list[Look], told: list[Told], again: Again) -> list[Seam]:
 
 
 def _wanted(source: Source, seams: list[Seam]) -> list[Source]:
-    since = source.wanted.since
+    since = source.extent.since
     return [replace(source, extent=seam.extent) for seam in seams if since is None or seam.newest >= since]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kafkatx.evidence.file_reading import snapshot_entries
+from kafkatx.evidence.file_entries import snapshot_entries
 from kafkatx.evidence.stretches import StretchReading
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.entries import PRODUCER

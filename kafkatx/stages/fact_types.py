@@ -29,13 +29,13 @@ from kafkatx.kernels.rows import BATCH, EVENT, STATE
 from kafkatx.rules.finding import NotCheckable
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.entries import PRODUCER
-from kafkatx.segments.resync import Fit
+from kafkatx.segments.resync import ExpectedNext
 from kafkatx.stages.logs import FileFacts
 from kafkatx.stages.placed import PLACED
 from kafkatx.terms.errors import UsageError
 from kafkatx.terms.events import Level, Side
 from kafkatx.text.events import LogFacts, LogSource, Setting, Thrown, Trace
-from kafkatx.text.pages.part import Part, PartKind
+from kafkatx.text.pages.part import PartKind, TextPart
 
 
 class FactsError(UsageError):
@@ -70,11 +70,20 @@ ROWS: dict[str, np.dtype[Any]] = {
     "batch": BATCH, "state": STATE, "event": EVENT, "producer": PRODUCER, "placed": PLACED
 }  # fmt: skip
 ENUMS: dict[str, type[Enum]] = {kind.__name__: kind for kind in (FolderState, Kind, Level, PartKind, Side)}
+_WRITTEN_AS = {"TextPart": "Part"}
+"""Classes that are called otherwise in exports than in the code: files that were written stay readable."""
+
+
+def written_name(kind: type) -> str:
+    """Return what a registered class is called in an export."""
+    return _WRITTEN_AS.get(kind.__name__, kind.__name__)
+
+
 OBJECTS: dict[str, type] = {
-    kind.__name__: kind
+    written_name(kind): kind
     for kind in (
-        Capture, Coverage, Damage, DataDirectory, Ending, FileFacts, FileReach, FileReading, Fit, Glance, Head, Item,
-        LogFacts, LogFile, LogSource, NotCheckable, Part, PartitionFolder, PartitionPlan, Setting, States,
+        Capture, Coverage, Damage, DataDirectory, Ending, ExpectedNext, FileFacts, FileReach, FileReading, Glance, Head,
+        Item, LogFacts, LogFile, LogSource, NotCheckable, TextPart, PartitionFolder, PartitionPlan, Setting, States,
         Thrown, Told, Trace,
     )
 }  # fmt: skip

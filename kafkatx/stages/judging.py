@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.item import Kind
-from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, Selection
+from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, Examined, Selected, Selection
+from kafkatx.rules.examined import examined, occurs
 from kafkatx.rules.finding import Finding, NotCheckable
-from kafkatx.rules.registry import judge
+from kafkatx.rules.registry import Judgement, judge
 from kafkatx.segments.damage import Damage
 from kafkatx.stages.opening import Opener
 from kafkatx.stages.placed import Files, FilesAtHand
@@ -33,19 +34,44 @@ class NothingToDiagnoseError(NothingReadableError):
 
 @dataclass(frozen=True, slots=True)
 class CaptureDiagnosis:
-    """What a diagnosis says of one capture."""
+    """What a diagnosis says of one capture, and how much it looked at; it travels between processes."""
 
     capture: str
     coverage: list[Coverage]
     damage: list[Damage]
+    examined: Examined
+    selected: Selected | None
     findings: list[Diagnosed] = field(default_factory=list)
     not_checkable: list[NotCheckable] = field(default_factory=list)
 
 
 def diagnosed(told: CaptureStory, selection: Selection, files: Files = AT_HAND) -> CaptureDiagnosis:
-    """Judge one capture: the findings that are wanted, with their places opened, and what could not be checked."""
-    findings, missing = judged(told, selection, files)
-    return CaptureDiagnosis(told.capture.name, told.coverage, told.damage, findings, missing)
+    """Judge one capture: the findings that are wanted, with their places opened, and what could not be checked.
+
+    `files` is where what findings cite is read.
+    """
+    judgement, at_hand = judge(told.story, selection.rules), examined(told.story)
+    wanted = [number for number, finding in enumerate(judgement.findings) if selection.wants(finding)]
+    return CaptureDiagnosis(
+        told.capture.name,
+        told.coverage,
+        told.damage,
+        at_hand,
+        _selected(told, selection, judgement, len(wanted), at_hand),
+        list(_opened(told, judgement, wanted, files)),
+        [*judgement.not_checkable, *files.hidden_records(told.capture)],
+    )
+
+
+def _selected(
+    told: CaptureStory, selection: Selection, judgement: Judgement, wanted: int, at_hand: Examined
+) -> Selected | None:
+    """What the limits left of a capture; None where there are none."""
+    if selection == Selection():
+        return None
+    about = sum(selection.is_about(finding) for finding in judgement.findings)
+    is_named = about > 0 or occurs(told.story, at_hand, selection)
+    return Selected(wanted, len(judgement.findings), is_named, selection.rules is not None or about > wanted)
 
 
 def united(parts: Iterable[CaptureDiagnosis], others: Iterable[Coverage]) -> Diagnosis:
@@ -60,6 +86,9 @@ def united(parts: Iterable[CaptureDiagnosis], others: Iterable[Coverage]) -> Dia
         result.damage.extend(part.damage)
         result.findings.extend(part.findings)
         result.not_checkable.extend((part.capture, entry) for entry in part.not_checkable)
+        result.examined += part.examined
+        if part.selected is not None:
+            result.selected = part.selected if result.selected is None else result.selected + part.selected
     result.coverage.extend(others)
     if not readable:
         raise NothingToDiagnoseError(result)
@@ -77,29 +106,19 @@ def _nothing(result: Diagnosis) -> str:
     )
 
 
-def judged(
-    told: CaptureStory, selection: Selection, files: Files = AT_HAND
-) -> tuple[list[Diagnosed], list[NotCheckable]]:
-    """Judge one capture: the findings that are wanted, with their places opened, and what could not be checked.
-
-    `files` is where what findings cite is read.
-    """
-    judgement = judge(told.story, selection.rules)
+def _opened(told: CaptureStory, judgement: Judgement, wanted: list[int], files: Files) -> Iterator[Diagnosed]:
+    """The findings that are wanted, by number, with their ids and what they cite."""
     set_aside = {(path, int(row["position"])) for _, path, _, row in told.diverged}
     ids = list(_ids(told, judgement.findings))
-    wanted = [number for number, finding in enumerate(judgement.findings) if selection.wants(finding)]
     places = (place for number in wanted for place in judgement.findings[number].places())
     opener = Opener(told.segments, told.capture.entries(Kind.SNAPSHOT), set_aside, places, files)
-    found = []
+    capture = told.capture
     for number in wanted:
         finding, causes = judgement.findings[number], judgement.causes[number]
         caused_by = ids[causes.primary] if causes.primary is not None else None
         contributing = tuple(ids[other] for other in causes.contributing)
-        capture, evidence = told.capture, opener.open(finding.places())
-        found.append(
-            Diagnosed(ids[number], capture.name, capture.cluster_id, finding, evidence, caused_by, contributing)
-        )
-    return found, [*judgement.not_checkable, *files.hidden_records(told.capture)]
+        evidence = opener.open(finding.places())
+        yield Diagnosed(ids[number], capture.name, capture.cluster_id, finding, evidence, caused_by, contributing)
 
 
 def _ids(told: CaptureStory, findings: list[Finding]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from kafkatx.terms.events import Side
 from kafkatx.text.events import LogFacts, LogSource
 from kafkatx.text.lines import lines
 from kafkatx.text.logs.union import LogUnion
-from kafkatx.text.pages.part import Part
+from kafkatx.text.pages.part import TextPart
 
 Progress = Callable[[str, int], None]
 
@@ -80,7 +80,7 @@ def united_logs(parts: Iterable[FileFacts]) -> LogFacts:
     return union.facts()
 
 
-def _read(file: OpenFile, item: Item, part: Part, entry: Coverage) -> LogFacts:
+def _read(file: OpenFile, item: Item, part: TextPart, entry: Coverage) -> LogFacts:
     if item.kind is Kind.SETTINGS:
         from kafkatx.text.settings.files import settings_of_file
 

@@ -1,8 +1,9 @@
 """What a line of a log can tell: one kind an event, with the columns of kernels.rows.EVENT that it fills.
 
 The columns source, position, line, at, level, side, logger, thread and, where the line names them, client_id,
-transactional_id, group and trace are filled for every kind. The lines themselves are data: terms/catalogue/events.tsv
-leads from the texts of Kafka's source (and of librdkafka, kafka-python, aiokafka, franz-go) to kinds and columns.
+transactional_id, group and trace are filled for every kind. The lines themselves are data:
+terms/catalogue/log_texts.tsv leads from the texts of Kafka's source (and of librdkafka, kafka-python, aiokafka,
+franz-go) to kinds and columns.
 """
 
 from enum import IntEnum

@@ -20,7 +20,6 @@ class TransactionState(IntEnum):
 
 
 PREPARED = frozenset({TransactionState.PrepareCommit, TransactionState.PrepareAbort})
-COMPLETED = frozenset({TransactionState.CompleteCommit, TransactionState.CompleteAbort})
 
 
 def state_name(code: int) -> str:

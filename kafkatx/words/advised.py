@@ -8,7 +8,7 @@ from kafkatx.histories.logs.frameworks import framework_of
 from kafkatx.histories.logs.settings import Configured, Effective, Origin, Settings, default_of
 from kafkatx.histories.logs.story import ClientInstance
 from kafkatx.histories.story import Story
-from kafkatx.terms.frameworks import LIBRARIES, Framework, FrameworkName, own_defaults, setting_of
+from kafkatx.terms.catalogue.frameworks import LIBRARIES, Framework, FrameworkName, own_defaults, setting_of
 
 LIBRDKAFKA_NAMES = {"delivery.timeout.ms": "message.timeout.ms", "request.timeout.ms": "socket.timeout.ms"}
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kafkatx.terms.catalogue.frameworks import FLINK, STREAMS
 from kafkatx.terms.catalogue.releases import Release, Span
-from kafkatx.terms.frameworks import FLINK, STREAMS
 from kafkatx.terms.times import duration
 from kafkatx.words.advised import Advised, ordering
 from kafkatx.words.explained import Remedy

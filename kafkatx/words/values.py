@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from kafkatx.terms.times import clock, duration, iso
 from kafkatx.words.explained import Actor, Considered, Place, Remedy, Step
 
+Value = TypeVar("Value")
 MOST_RANGES = 4
 """Ranges of offsets that one sentence names."""
 MOST_QUOTED = 160
@@ -124,6 +125,15 @@ class Names(tuple[str, ...]):
         return ", ".join(self[:most]) + more
 
 
+class Joined(tuple[Value, ...]):
+    """Values in a row, joined by what stands behind the colon: `{names: and }` is `a and b`; else by a comma."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        return (spec or ", ").join(format(one, "") for one in self)
+
+
 class Quoted(str):
     """Words of a log between quotation marks, cut where they are long."""
 
@@ -173,7 +183,7 @@ def bare(exception: str) -> str:
 def as_json(facts: object) -> dict[str, Any]:
     """Return facts as plain data: times as ISO 8601, durations as `<name>_ms`, without places and worded parts."""
     found: dict[str, Any] = {}
-    for name, is_duration in _told(type(facts)):
+    for name, is_duration in _told(type(facts)):  # type: ignore[arg-type]
         found[f"{name}_ms" if is_duration else name] = _plain(getattr(facts, name))
     return found
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.logs.matching import prefilter
 from kafkatx.text.logs.reading import read_log
-from kafkatx.text.pages.part import Part, PartKind
+from kafkatx.text.pages.part import PartKind, TextPart
 
 
 def literals(path: Path) -> Path:
@@ -22,7 +22,7 @@ def literals(path: Path) -> Path:
 def count(path: str) -> int:
     """Events of a log, those that were counted instead of kept included."""
     with OpenFile(path) as file:
-        events = read_log(file, Part(PartKind.LOG, 0, file.size, 1)).events
+        events = read_log(file, TextPart(PartKind.LOG, 0, file.size, 1)).events
     return len(events) + int(events["repeats"].sum())
 
 

@@ -15,15 +15,15 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from kafkatx import __version__
-from kafkatx.formats import declared
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import ONGOING
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.diagnosis_json import document
-from kafkatx.rules.diagnosis import Diagnosis, Selection
-from kafkatx.stages.judging import judged
+from kafkatx.rules.diagnosis import Selection
+from kafkatx.stages.judging import diagnosed, united
 from kafkatx.stages.stories import build_stories, open_captures
 from kafkatx.terms.topics import TRANSACTION_STATE
+from tests import declared
 from tests.building import data_batch, segment
 from tests.cases.cutting import Image, Layout, Loss, Segment, as_recorded, extremes, image, with_losses
 from tests.cases.tables import differences
@@ -237,10 +237,9 @@ def _told(layout: Layout, place: Path, order: Iterable[int] = ()) -> tuple[Story
     with tempfile.TemporaryDirectory(dir=place) as folder:
         paths = layout.write(Path(folder), order)
         (told,) = build_stories(open_captures(paths, _forced(layout.image, paths)))
-        findings, missing = judged(told, Selection())
-    ordered = sorted(findings, key=lambda found: found.id)
-    checked = [(told.capture.name, entry) for entry in missing]
-    return told.story, document(Diagnosis(ordered, told.coverage, told.damage, checked), __version__)
+        found = united([diagnosed(told, Selection())], [])
+    found.findings.sort(key=lambda one: one.id)
+    return told.story, document(found, __version__)
 
 
 @cache

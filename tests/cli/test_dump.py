@@ -11,7 +11,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from kafkatx.cli.dump import dump, tool_options
+from kafkatx.cli.dump import dump
+from kafkatx.cli.dump_tool import ToolOptions
 from kafkatx.outputs.dump_options import NO_LIMIT, DecoderName, DumpOptions
 from kafkatx.terms.errors import NothingReadableError, UsageError
 from tests.dump_text.make import batch
@@ -57,21 +58,18 @@ def test_only_with_an_option_of_the_tool_less_than_everything_is_shown():
 @pytest.mark.parametrize(
     ("given", "decoder"),
     [
-        ((True, True, False, False, False), DecoderName.OFFSETS),
-        ((False, True, False, False, True), DecoderName.TRANSACTION_LOG),
-        ((False, False, True, False, False), DecoderName.CLUSTER_METADATA),
-        ((False, False, False, True, False), DecoderName.PLAIN),
-        ((False, False, False, False, True), DecoderName.SHARE_GROUP_STATE),
+        (("transaction_log_decoder", "offsets_decoder"), DecoderName.OFFSETS),
+        (("share_group_state_decoder", "transaction_log_decoder"), DecoderName.TRANSACTION_LOG),
+        (("cluster_metadata_decoder",), DecoderName.CLUSTER_METADATA),
+        (("remote_log_metadata_decoder",), DecoderName.PLAIN),
+        (("share_group_state_decoder",), DecoderName.SHARE_GROUP_STATE),
     ],
 )
 def test_of_several_decoders_the_first_of_the_tool_counts(given, decoder):
-    flags = dict.fromkeys(
-        ("deep", "data", "skip_record_metadata", "verify_index_only", "index_sanity_check", "as_tool"), False
-    )
-    options = tool_options(given, (None, None), None, **flags)
+    options = ToolOptions(**dict.fromkeys(given, True)).options()
     assert (options.decoder, options.deep, options.data, options.as_tool) == (decoder, True, True, True)
-    assert tool_options((False,) * 5, (None, None), None, **flags) == DumpOptions()
-    assert tool_options((False,) * 5, (None, None), 7, **flags).max_bytes == 7
+    assert ToolOptions().options() == DumpOptions()
+    assert ToolOptions(max_bytes=7).options().max_bytes == 7
     assert options.max_bytes == NO_LIMIT
 
 

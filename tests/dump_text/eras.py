@@ -5,15 +5,11 @@ line that repeats its batch (2.8), `keySize` and lower case codecs (3.0), delete
 """
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from kafkatx.formats.control_record import ControlType, coordinator_epoch_of, type_of
-from kafkatx.outputs.dump_columns import BatchView, RecordView, batch_views, record_views
+from kafkatx.outputs.dump_columns import BatchView, RecordView
 from kafkatx.outputs.dump_decoders import coordinator_decoder
-from kafkatx.segments.batches import Rows
-from kafkatx.segments.records import RecordChunk
-from kafkatx.sources.files import OpenFile
 from kafkatx.terms.transaction_states import state_name
 
 Version = tuple[int, ...]
@@ -123,22 +119,16 @@ def transaction_value(data: dict[str, Any]) -> str:
 class EraLines:
     """Lines of one log file as a release before 4.1 printed them, of data and of `__transaction_state`."""
 
-    def __init__(self, version: Version, file: OpenFile, is_transaction_log: bool) -> None:
-        self.version, self.file, self.is_transaction_log = version, file, is_transaction_log
+    def __init__(self, version: Version, is_transaction_log: bool, is_deep: bool = True) -> None:
+        self.version, self.is_transaction_log = version, is_transaction_log
+        self.shows_batches = version >= (2, 2) or not is_deep
         self.decode = coordinator_decoder("transaction_coordinator")
 
-    def batches(self, rows: Rows) -> Iterator[str]:
-        return (batch_line(self.version, batch) for batch in batch_views(rows, self.file))
+    def batch(self, batch: BatchView) -> str:
+        return batch_line(self.version, batch) if self.shows_batches else ""
 
-    def records(self, chunk: RecordChunk) -> Iterator[str]:
-        by_batch: dict[int, list[RecordView]] = {}
-        for record in record_views(chunk):
-            by_batch.setdefault(record.batch_row, []).append(record)
-        for number, batch in enumerate(batch_views(chunk.batches[chunk.first : chunk.behind], self.file), chunk.first):
-            if self.version >= (2, 2):
-                yield batch_line(self.version, batch)
-            for record in by_batch.get(number, []):
-                yield f"{record_head(self.version, batch, record)}{self.contents(batch, record)}\n"
+    def record(self, batch: BatchView, record: RecordView) -> str:
+        return f"{record_head(self.version, batch, record)}{self.contents(batch, record)}\n"
 
     def contents(self, batch: BatchView, record: RecordView) -> str:
         if batch.is_control:

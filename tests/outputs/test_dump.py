@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.cli.dump import tool_options
-from kafkatx.formats import declared
+from kafkatx.cli.dump_tool import ToolOptions
 from kafkatx.outputs import dump_indexes
 from kafkatx.outputs.dump import Dump
 from kafkatx.outputs.dump_options import DumpOptions
 from kafkatx.terms.errors import UsageError
+from tests import declared
 from tests.dump_text.make import OPTIONS, batch, indexes, logs
 from tests.dump_text.texts import DATA_ROOT, Recorded, lines_of, made, recorded, without_misprints
 from tests.formats.captures import broker_files
@@ -22,29 +22,13 @@ RECORDED = [
     if text.version >= SAME_TEXT_SINCE
 ]
 MADE = Path(__file__).parents[1] / "dump_text" / "golden"
-DECODERS = (
-    "--offsets-decoder",
-    "--transaction-log-decoder",
-    "--cluster-metadata-decoder",
-    "--remote-log-metadata-decoder",
-    "--share-group-state-decoder",
-)
 
 
 def dumped(paths, *options, as_json=False, max_bytes=None):
     """What a dump with the tool's own options prints, and its complaints."""
     complaints = []
-    chosen = tool_options(
-        tuple(name in options for name in DECODERS),
-        (None, None),
-        max_bytes,
-        deep="--deep-iteration" in options,
-        data="--print-data-log" in options,
-        skip_record_metadata="--skip-record-metadata" in options,
-        verify_index_only="--verify-index-only" in options,
-        index_sanity_check="--index-sanity-check" in options,
-        as_tool=True,
-    )
+    given = {name.removeprefix("--").replace("-", "_"): True for name in options}
+    chosen = ToolOptions(files_option="", max_bytes=max_bytes, **given).options()
     return "".join(Dump(chosen, as_json, complaints.append).pieces(map(str, paths))), complaints
 
 

@@ -25,7 +25,7 @@ ENTRIES = list(recorded(".txnindex", ".snapshot", ".index", ".timeindex"))
 
 def our_log_lines(text: Recorded) -> list[str]:
     with OpenFile(str(text.file)) as file:
-        writer = EraLines(text.version, file, text.topic == "__transaction_state")
+        writer = EraLines(text.version, text.topic == "__transaction_state", is_deep=not text.is_shallow)
         dump = LogDump(file, DumpOptions(deep=not text.is_shallow), writer)
         lines = list(dump.pieces())
         assert not [piece for piece in lines if isinstance(piece, Damage)]

@@ -8,7 +8,7 @@ from kafkatx.rules.finding import Finding
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.logs.reading import read_log
-from kafkatx.text.pages.part import Part, PartKind
+from kafkatx.text.pages.part import PartKind, TextPart
 from tests.rules.log_told import by_logs, findings, rule
 
 RULES = (
@@ -60,7 +60,7 @@ def read(folder: Path, text: str) -> dict[str, Finding]:
     path = folder / "application.log"
     path.write_text(text)
     with OpenFile(str(path)) as file:
-        facts = read_log(file, Part(PartKind.LOG, 0, file.size, 1))
+        facts = read_log(file, TextPart(PartKind.LOG, 0, file.size, 1))
     found = [finding for name in RULES for finding in findings(rule(name), by_logs(facts))]
     assert len({finding.rule for finding in found}) == len(found)
     return {finding.rule: finding for finding in found}

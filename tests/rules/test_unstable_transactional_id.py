@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from kafkatx.terms.random_ids import skeleton_of
+from kafkatx.terms.catalogue.random_ids import skeleton_of
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.rules.cluster import MINUTE, SECOND, Cluster
 

@@ -34,7 +34,7 @@ def test_the_same_package_makes_the_same_bytes():
 
 def test_it_holds_modules_and_data_and_nothing_that_was_made_of_them():
     names = set(zipfile.ZipFile(archive()).namelist())
-    assert {"kafkatx/__init__.py", "kafkatx/terms/catalogue/events.tsv", "kafkatx/spark/shipping.py"} <= names
+    assert {"kafkatx/__init__.py", "kafkatx/terms/catalogue/log_texts.tsv", "kafkatx/spark/shipping.py"} <= names
     assert {Path(name).suffix for name in names} == {".py", ".tsv", ".txt", ".typed"}
 
 

@@ -14,7 +14,7 @@ from kafkatx.kernels.rows import EVENT
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS
 from kafkatx.outputs.parquet.parts import DEFAULT_SIZES
-from kafkatx.segments.resync import Fit
+from kafkatx.segments.resync import ExpectedNext
 from kafkatx.stages.codec import encode
 from kafkatx.stages.exporting import fact_table
 from kafkatx.stages.fact_types import Head
@@ -114,7 +114,7 @@ def at(row: dict[str, Any], which: Rank, /, **values: Any) -> dict[str, Any]:
 PICKLE = pickle.dumps(Runs())
 EVENTS = np.zeros(1, EVENT)
 LOG = encode(FileFacts(LogFacts([], EVENTS), Coverage(None, None, None, "a", "text-log", 1)))
-PART = encode(Told(0, 400, 0, b"", 400, Fit(-1, NO_END, -1)))
+PART = encode(Told(0, 400, 0, b"", 400, ExpectedNext(-1, NO_END, -1)))
 CHANGES: dict[str, Any] = {
     **{f"a pickle as {rank.name}": lambda row, rank=rank: at(row, rank, payload=PICKLE) for rank in (
         Rank.PLAN, Rank.SNAPSHOT, Rank.TOLD, Rank.BLOCK, Rank.LOG, Rank.PLACED

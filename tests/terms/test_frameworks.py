@@ -2,8 +2,7 @@
 
 import pytest
 
-from kafkatx.terms.catalogue.loading import framework_settings
-from kafkatx.terms.frameworks import (
+from kafkatx.terms.catalogue.frameworks import (
     Framework,
     FrameworkName,
     Signs,
@@ -11,9 +10,9 @@ from kafkatx.terms.frameworks import (
     recognise,
     recognise_id,
     setting_of,
-    streams_application,
 )
-from kafkatx.terms.setting_names import is_known, kafka_name, prefix_scope, scope_of, scope_of_group
+from kafkatx.terms.catalogue.loading import framework_settings
+from kafkatx.terms.catalogue.setting_names import is_known, kafka_name, prefix_scope, scope_of, scope_of_group
 from kafkatx.terms.verdicts import Verdict
 
 UUID = "0f44002f-18c4-47dc-9161-0f0105243615"
@@ -125,11 +124,6 @@ def test_flink_is_guessed_from_a_family_that_counts_on_and_not_from_a_pool():
 def test_the_tighter_shape_wins_over_a_library():
     signs = {"transactional_id": f"sessions-{UUID}-1", "groups": ["sessions"], "implementation": "franz-go"}
     assert found(**signs) == (FrameworkName.STREAMS_V2, Verdict.proved)
-
-
-def test_the_application_of_streams_is_told_from_its_ids():
-    assert streams_application(f"word-count-{UUID}-2") == "word-count"
-    assert streams_application(f"word-count-{UUID}") is None
 
 
 # Names of settings.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.lines import Line
-from kafkatx.text.pages.part import Part
+from kafkatx.text.pages.part import TextPart
 from kafkatx.text.pages.parts import parts
 from tests.evidence import cases
 
@@ -113,7 +113,7 @@ def printed(path: Path, most: int = 120) -> list[str]:
     return path.read_bytes().decode("utf-8", "replace").rstrip("\n").split("\n")[:most]
 
 
-def cut_text(folder: Path, text: str | bytes) -> list[Part]:
+def cut_text(folder: Path, text: str | bytes) -> list[TextPart]:
     """Parts of a page."""
     path = folder / "page.txt"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkatx.histories.logs.settings import Settings
-from kafkatx.terms.frameworks import Framework, FrameworkName
+from kafkatx.terms.catalogue.frameworks import Framework, FrameworkName
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.text.events import Setting
 from kafkatx.words import remedies

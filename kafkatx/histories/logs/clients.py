@@ -20,8 +20,8 @@ import numpy as np
 from kafkatx.histories.logs.attributions import NETWORK_THREAD, OPENING, Attributions, Client, attributions, block_row
 from kafkatx.histories.logs.failures import failures
 from kafkatx.histories.logs.story import ClientInstance, Initialised, LogStory
+from kafkatx.terms.catalogue.setting_names import kafka_name
 from kafkatx.terms.events import EventKind
-from kafkatx.terms.setting_names import kafka_name
 from kafkatx.text.events import Setting, Trace
 
 GIVEN_EPOCH = re.compile(r"producerId=(\d+), epoch=(\d+)")

@@ -14,8 +14,8 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.once import once
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.terms.frameworks import Framework, Signs, recognise
-from kafkatx.terms.setting_names import kafka_name
+from kafkatx.terms.catalogue.frameworks import Framework, Signs, recognise
+from kafkatx.terms.catalogue.setting_names import kafka_name
 
 PREFIXES = ("transaction-id-prefix", "application.id")
 MOST_SIBLINGS = 1_000

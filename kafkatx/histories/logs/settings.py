@@ -19,7 +19,7 @@ from typing import Protocol
 
 from kafkatx.terms.catalogue.loading import configs
 from kafkatx.terms.catalogue.releases import Release
-from kafkatx.terms.setting_names import kafka_name
+from kafkatx.terms.catalogue.setting_names import kafka_name
 from kafkatx.text.events import LogSource, Setting
 
 AUTOMATIC = frozenset({"", "null", "none"})

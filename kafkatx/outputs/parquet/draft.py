@@ -20,15 +20,15 @@ from typing import Any, Self
 from kafkatx.outputs.parquet.disk import sync_folder, write_whole, writing
 from kafkatx.outputs.parquet.exchange import aside, exchange
 from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS, Manifest, read_manifest
-from kafkatx.outputs.parquet.parts import Part
-from kafkatx.outputs.parquet.target import Found, look_at
+from kafkatx.outputs.parquet.parts import TableFile
+from kafkatx.outputs.parquet.target import TargetState, look_at
 from kafkatx.terms.errors import OutputError, UsageError
 
 RUNS = "_runs"
 """Folder of the runs of the table that is being sorted."""
 
 
-class Draft:
+class ExportDraft:
     """An export that is being written. Use `drafted`."""
 
     def __init__(self, folder: Path, target: Path, manifest: Manifest) -> None:
@@ -59,7 +59,7 @@ class Draft:
                 folder.mkdir()
         return made
 
-    def note(self, name: str, parts: list[Part]) -> None:
+    def note(self, name: str, parts: list[TableFile]) -> None:
         """Note that a table is written, its files on disk."""
         with writing(self.folder):
             _remove(self.folder / RUNS)
@@ -71,14 +71,14 @@ class Draft:
         """Give the folder its name; raises UsageError where something was put there meanwhile."""
         found = look_at(self.target, self.manifest.recipe, overwrite)
         with writing(self.target):
-            if found is Found.nothing:
+            if found is TargetState.nothing:
                 self.folder.rename(self.target)
             else:
                 exchange(self.target, self.folder)
             sync_folder(self.target.parent)
             _succeed(self.target, self.folder)
 
-    def _has(self, name: str, parts: list[Part]) -> bool:
+    def _has(self, name: str, parts: list[TableFile]) -> bool:
         """Whether the files of a table are there."""
         paths = [(self.folder / name / part.name, part.bytes) for part in parts]
         return all(path.is_file() and path.stat().st_size == size for path, size in paths)
@@ -94,7 +94,7 @@ class Draft:
 
 
 @contextlib.contextmanager
-def drafted(target: Path, recipe: dict[str, Any]) -> Iterator[Draft]:
+def drafted(target: Path, recipe: dict[str, Any]) -> Iterator[ExportDraft]:
     """Open the draft of an export, which no other process writes to meanwhile.
 
     Raises:
@@ -102,7 +102,7 @@ def drafted(target: Path, recipe: dict[str, Any]) -> Iterator[Draft]:
         UsageError: something that is not ours has its name.
     """
     with _locked(_beside(target), target) as folder:
-        yield Draft.begun(folder, target, recipe)
+        yield ExportDraft.begun(folder, target, recipe)
 
 
 def finish_last(target: Path) -> None:

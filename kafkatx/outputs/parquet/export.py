@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from kafkatx.outputs.parquet.draft import Draft, drafted, finish_last
+from kafkatx.outputs.parquet.draft import ExportDraft, drafted, finish_last
 from kafkatx.outputs.parquet.manifest import Manifest, Recipe, read_manifest
 from kafkatx.outputs.parquet.ordering import RowOrder
 from kafkatx.outputs.parquet.parts import DEFAULT_SIZES, Sizes, write_parts
-from kafkatx.outputs.parquet.runs import Room
+from kafkatx.outputs.parquet.runs import SortRoom
 from kafkatx.outputs.parquet.sorting import DEFAULT_ROOM, in_order
-from kafkatx.outputs.parquet.target import Found, look_at
+from kafkatx.outputs.parquet.target import TargetState, look_at
 from kafkatx.tables.columns import Table
 from kafkatx.terms.errors import OutputError
 
@@ -61,7 +61,7 @@ def export(
     *,
     overwrite: bool = False,
     watch: Watch | None = None,
-    room: Room = DEFAULT_ROOM,
+    room: SortRoom = DEFAULT_ROOM,
     sizes: Sizes = DEFAULT_SIZES,
 ) -> Exported:
     """Write tables as Parquet files to the folder `target`, each to a folder of its name.
@@ -82,7 +82,7 @@ def export(
     """
     document = recipe.document()
     found = read_manifest(target)
-    if look_at(target, document, overwrite) is Found.almost_finished and found is not None:
+    if look_at(target, document, overwrite) is TargetState.almost_finished and found is not None:
         finish_last(target)
         return Exported(target, found, tuple(found.tables))
     with drafted(target, document) as draft:
@@ -99,7 +99,7 @@ def export(
     return Exported(target, draft.manifest, taken_over)
 
 
-def _write(draft: Draft, table: Table, stream: Stream, watch: Watch, room: Room, sizes: Sizes) -> None:
+def _write(draft: ExportDraft, table: Table, stream: Stream, watch: Watch, room: SortRoom, sizes: Sizes) -> None:
     """Write one table, and note that it is there."""
     watch.begin(table.name)
     folder, runs = draft.table(table.name)

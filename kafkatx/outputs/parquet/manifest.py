@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kafkatx.outputs.parquet.parts import Part
+from kafkatx.outputs.parquet.parts import TableFile
 from kafkatx.stages.export_folders import FORMAT, MANIFEST, SUCCESS
 
 __all__ = ["FORMAT", "MANIFEST", "SUCCESS", "Manifest", "Recipe", "read_manifest"]
@@ -51,7 +51,7 @@ class Manifest:
     """An export, finished or not: its recipe, and the tables that are written."""
 
     recipe: dict[str, Any]
-    tables: dict[str, list[Part]] = field(default_factory=dict)
+    tables: dict[str, list[TableFile]] = field(default_factory=dict)
 
     @property
     def is_complete(self) -> bool:
@@ -80,7 +80,7 @@ class Manifest:
         return (json.dumps({**self.recipe, "tables": tables}, indent=1) + "\n").encode()
 
 
-def _of_table(name: str, parts: list[Part]) -> dict[str, Any]:
+def _of_table(name: str, parts: list[TableFile]) -> dict[str, Any]:
     files = [
         {"path": f"{name}/{part.name}", "rows": part.rows, "bytes": part.bytes, "sha256": part.sha256} for part in parts
     ]
@@ -99,5 +99,5 @@ def read_manifest(folder: Path) -> Manifest | None:
         return None
 
 
-def _part(file: dict[str, Any]) -> Part:
-    return Part(str(file["path"]).rpartition("/")[2], int(file["rows"]), int(file["bytes"]), str(file["sha256"]))
+def _part(file: dict[str, Any]) -> TableFile:
+    return TableFile(str(file["path"]).rpartition("/")[2], int(file["rows"]), int(file["bytes"]), str(file["sha256"]))

@@ -29,7 +29,7 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TableFile:
     """One file: its name in the folder of its table, rows, bytes, SHA-256 in hexadecimal."""
 
     name: str
@@ -47,12 +47,12 @@ def write_parts(
     folder: Path,
     sizes: Sizes = DEFAULT_SIZES,
     written: Callable[[int], None] = lambda rows: None,
-) -> list[Part]:
+) -> list[TableFile]:
     """Write small tables, which follow each other in the table's order, to files in `folder`; at least one file.
 
     `written` is told the number of rows after each row group. Raises OutputError; the files are on disk at the end.
     """
-    parts: list[Part] = []
+    parts: list[TableFile] = []
     current: _OpenPart | None = None
     for group in row_groups(blocks, sizes):
         current = current or _OpenPart(folder, len(parts), table)
@@ -122,9 +122,9 @@ class _OpenPart:
             self._writer.write_table(group, row_group_size=group.num_rows)
         self._rows += group.num_rows
 
-    def close(self) -> Part:
+    def close(self) -> TableFile:
         """Finish the file; it is on disk then."""
         with writing(self._path):
             self._writer.close()
             self._file.close()
-        return Part(self._path.name, self._rows, self._file.size, self._file.sha256)
+        return TableFile(self._path.name, self._rows, self._file.size, self._file.sha256)

@@ -14,7 +14,7 @@ from kafkatx.outputs.parquet.ordering import Key, RowOrder, pieces
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class SortRoom:
     """Bytes that sorting may hold: rows sorted at once, one block of a run, the blocks of all runs being merged."""
 
     held: int = 64 << 20
@@ -24,7 +24,7 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SortedRun:
     """A sorted run: its file, how many blocks are in it, the bytes of the largest."""
 
     path: Path
@@ -45,7 +45,7 @@ class Run:
 class RunWriter:
     """Writes a run, piece by piece; each piece is sorted and comes behind the ones before."""
 
-    def __init__(self, path: Path, schema: Any, order: RowOrder, room: Room) -> None:
+    def __init__(self, path: Path, schema: Any, order: RowOrder, room: SortRoom) -> None:
         self.path, self._order, self._room = path, order, room
         self._blocks = self._largest = 0
         self._last: Key | None = None
@@ -67,22 +67,22 @@ class RunWriter:
             self._blocks, self._largest = self._blocks + 1, max(self._largest, block.nbytes)
         self._last = self._order.keys(table)[table.num_rows - 1]
 
-    def close(self) -> Run:
+    def close(self) -> SortedRun:
         """Finish the run."""
         with writing(self.path):
             self._writer.close()
             self._file.close()
-        return Run(self.path, self._blocks, self._largest)
+        return SortedRun(self.path, self._blocks, self._largest)
 
 
-class Runs:
+class SortedRuns:
     """The runs of one sort, in a folder of its own: files are numbered in the order in which they are made."""
 
-    def __init__(self, folder: Path, schema: Any, order: RowOrder, room: Room) -> None:
+    def __init__(self, folder: Path, schema: Any, order: RowOrder, room: SortRoom) -> None:
         self._folder, self._schema, self._order, self._room = folder, schema, order, room
         self._made = 0
         self._open: RunWriter | None = None
-        self._closed: list[Run] = []
+        self._closed: list[SortedRun] = []
 
     @property
     def is_empty(self) -> bool:
@@ -96,12 +96,12 @@ class Runs:
             self._open = self._new()
         self._open.write(table)
 
-    def closed(self) -> list[Run]:
+    def closed(self) -> list[SortedRun]:
         """Return all runs, in the order in which they were written."""
         self._finish()
         return self._closed
 
-    def written(self, tables: Iterable[Any]) -> Run:
+    def written(self, tables: Iterable[Any]) -> SortedRun:
         """Write sorted tables, each behind the one before, as one run."""
         writer = self._new()
         for table in tables:

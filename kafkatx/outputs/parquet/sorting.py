@@ -1,8 +1,8 @@
 """A stream of batches in order, however long it is: sorted runs on disk, merged. Rows that are equal keep their order.
 
-Memory  some times `Room.held` while a run is sorted, `Room.merged` and a block while runs are merged; a row or a batch
-        that is larger than that is held all the same, with one other.
-Disk    the rows once, compressed, in `folder`; nothing where they fit into `Room.held`.
+Memory  some times `SortRoom.held` while a run is sorted, `SortRoom.merged` and a block while runs are merged; a row or
+        a batch that is larger than that is held all the same, with one other.
+Disk    the rows once, compressed, in `folder`; nothing where they fit into `SortRoom.held`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import pyarrow as pa
 
 from kafkatx.outputs.parquet.disk import writing
 from kafkatx.outputs.parquet.ordering import Key, Keys, RowOrder, pieces
-from kafkatx.outputs.parquet.runs import Room, Run, Runs
+from kafkatx.outputs.parquet.runs import SortedRun, SortedRuns, SortRoom
 
-DEFAULT_ROOM = Room()
+DEFAULT_ROOM = SortRoom()
 
 
 def in_order(
-    batches: Iterable[Any], schema: Any, order: RowOrder, folder: Path, room: Room = DEFAULT_ROOM
+    batches: Iterable[Any], schema: Any, order: RowOrder, folder: Path, room: SortRoom = DEFAULT_ROOM
 ) -> Iterator[Any]:
     """Yield the rows of `batches` in order, as tables of at most a block.
 
@@ -35,7 +35,7 @@ def in_order(
     Raises:
         OutputError: the disk does not take the runs.
     """
-    runs = Runs(folder, schema, order, room)
+    runs = SortedRuns(folder, schema, order, room)
     held: list[Any] = []
     size = 0
     for batch in batches:
@@ -63,7 +63,7 @@ def _sorted(held: list[Any], schema: Any, order: RowOrder) -> Any:
     return order.sort(table)
 
 
-def _few(runs: Runs, order: RowOrder, room: Room) -> list[Run]:
+def _few(runs: SortedRuns, order: RowOrder, room: SortRoom) -> list[SortedRun]:
     """Merge neighbouring runs until the blocks of all that are left fit into the room."""
     left = runs.closed()
     while len(left) > 2 and sum(run.largest for run in left) > room.merged:
@@ -73,9 +73,9 @@ def _few(runs: Runs, order: RowOrder, room: Room) -> list[Run]:
     return left
 
 
-def _groups(runs: list[Run], size: int) -> Iterator[list[Run]]:
+def _groups(runs: list[SortedRun], size: int) -> Iterator[list[SortedRun]]:
     """Neighbours whose blocks fit into `size` bytes together, at least two of them where there are two."""
-    group: list[Run] = []
+    group: list[SortedRun] = []
     for run in runs:
         if len(group) > 1 and sum(one.largest for one in group) + run.largest > size:
             yield group
@@ -84,7 +84,7 @@ def _groups(runs: list[Run], size: int) -> Iterator[list[Run]]:
     yield group
 
 
-def _merged(runs: list[Run], order: RowOrder) -> Iterator[Any]:
+def _merged(runs: list[SortedRun], order: RowOrder) -> Iterator[Any]:
     """Yield the rows of several runs in order, and remove the runs.
 
     Of each block all rows are taken that nothing still unread can come before: up to the least of the blocks' last
@@ -108,7 +108,7 @@ class _Head:
     _keys: Keys
     last: Key
 
-    def __init__(self, run: Run, order: RowOrder) -> None:
+    def __init__(self, run: SortedRun, order: RowOrder) -> None:
         self._run, self._blocks, self._left, self._order = run, run.read(), run.blocks, order
         self._load()
 

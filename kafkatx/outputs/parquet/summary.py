@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from pathlib import PurePath
@@ -12,10 +11,12 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from kafkatx.outputs.json_document import to_text
 from kafkatx.outputs.parquet.export import Exported
 from kafkatx.outputs.text_lines import print_trimmed, shown
 from kafkatx.tables.facts import FACTS
 from kafkatx.terms.printable import printable
+from kafkatx.words.places import plural
 
 SCHEMA = 1
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
@@ -33,9 +34,7 @@ def print_summary(console: Console, found: Exported, out: str) -> None:
         grid.add_row(table["name"], f"{table['rows']:,}", f"{table['files']:,}", size_in_words(table["bytes"]))
     print_trimmed(
         console,
-        shown(
-            f"Wrote {_counted(len(tables), 'table')} to {out}: {_counted(rows, 'row')}, {size_in_words(size)}.", "bold"
-        ),
+        shown(f"Wrote {plural(len(tables), 'table')} to {out}: {plural(rows, 'row')}, {size_in_words(size)}.", "bold"),
         *_taken_over(found),
         Text(""),
         grid,
@@ -60,21 +59,19 @@ def examples(out: str, table: str) -> list[str]:
 
 def to_json(found: Exported, out: str, changed: list[str], version: str) -> str:
     """Render the summary; `changed` are input files that were written to meanwhile."""
-    document = {
-        "kafkatx": version,
-        "schema": SCHEMA,
-        "out": out,
-        "tables": found.manifest.summary(),
-        "taken_over": list(found.taken_over),
-        "changed_inputs": changed,
-    }
-    return json.dumps(document, ensure_ascii=True, indent=1) + "\n"
+    return _rendered(version, out, found.manifest.summary(), found.taken_over, changed)
 
 
 def nothing_to_json(version: str) -> str:
     """Render the summary of an export that found nothing to read, and wrote nothing."""
-    document = {"kafkatx": version, "schema": SCHEMA, "out": None, "tables": [], "taken_over": [], "changed_inputs": []}
-    return json.dumps(document, indent=1) + "\n"
+    return _rendered(version, None, [], (), [])
+
+
+def _rendered(
+    version: str, out: str | None, tables: list[dict[str, Any]], taken_over: tuple[str, ...], changed: list[str]
+) -> str:
+    document = {"kafkatx": version, "schema": SCHEMA, "out": out, "tables": tables}
+    return to_text({**document, "taken_over": list(taken_over), "changed_inputs": changed})
 
 
 def size_in_words(size: int) -> str:
@@ -83,10 +80,6 @@ def size_in_words(size: int) -> str:
     while value >= 1000 and unit + 1 < len(UNITS):
         value, unit = value / 1000, unit + 1
     return f"{size:,} bytes" if unit == 0 else f"{value:,.1f} {UNITS[unit]}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _largest(tables: list[dict[str, Any]]) -> str:
@@ -100,4 +93,4 @@ def _taken_over(found: Exported) -> list[Text]:
     """A word on an interrupted run that this one went on with."""
     if not found.taken_over:
         return []
-    return [shown(f"{_counted(len(found.taken_over), 'table')} had been written by a run that was interrupted.", "dim")]
+    return [shown(f"{plural(len(found.taken_over), 'table')} had been written by a run that was interrupted.", "dim")]

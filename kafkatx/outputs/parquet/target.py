@@ -16,7 +16,7 @@ from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS, Manifest, read_m
 from kafkatx.terms.errors import UsageError
 
 
-class Found(Enum):
+class TargetState(Enum):
     """What lies at the target: nothing, an export to replace, or all of this export but its last file."""
 
     nothing = auto()
@@ -24,27 +24,27 @@ class Found(Enum):
     almost_finished = auto()
 
 
-def look_at(target: Path, recipe: dict[str, Any], overwrite: bool) -> Found:
+def look_at(target: Path, recipe: dict[str, Any], overwrite: bool) -> TargetState:
     """Say what lies at the target; raises UsageError where it is nothing that this export may take the place of."""
     if not os.path.lexists(target):
-        return Found.nothing
+        return TargetState.nothing
     if not target.is_dir():
         raise UsageError(f"{target} is no folder; give --out a folder that does not exist yet")
     with writing(target):
         is_empty = next(target.iterdir(), None) is None
     if is_empty:
-        return Found.nothing
+        return TargetState.nothing
     manifest = read_manifest(target)
     if manifest is None:
         raise UsageError(f"{target} exists and is no export of kafkatx; give --out a folder that does not exist yet")
     if not (target / SUCCESS).exists() and manifest.recipe == recipe and manifest.is_complete:
-        return Found.almost_finished
+        return TargetState.almost_finished
     if not overwrite:
         raise UsageError(f"{target} is an export already; --overwrite replaces it, or give --out another folder")
     strange = next(strange_files(target, manifest), None)
     if strange is not None:
         raise UsageError(f"{target} holds what is not of the export, like {strange}; move it away to overwrite")
-    return Found.replaceable
+    return TargetState.replaceable
 
 
 def strange_files(folder: Path, manifest: Manifest) -> Iterator[str]:

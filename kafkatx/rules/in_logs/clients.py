@@ -12,8 +12,8 @@ from kafkatx.histories.logs.frameworks import framework_of
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Subject
+from kafkatx.terms.catalogue.frameworks import LIBRARIES, Framework
 from kafkatx.terms.events import EventKind
-from kafkatx.terms.frameworks import LIBRARIES, Framework
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.advised import Advised, advised
 from kafkatx.words.explanation import ActorWords, Bound

@@ -13,10 +13,10 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.settings import Block, Effective, Origin, defaults_of
 from kafkatx.histories.logs.story import ClientInstance
 from kafkatx.histories.story import Story
+from kafkatx.terms.catalogue.frameworks import own_defaults
 from kafkatx.terms.catalogue.loading import configs
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind, Side
-from kafkatx.terms.frameworks import own_defaults
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.words.advised import Advised, advised
 from kafkatx.words.explained import Place

@@ -9,8 +9,8 @@ import numpy as np
 from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Finding, Subject
+from kafkatx.terms.catalogue.setting_names import is_known, kafka_name
 from kafkatx.terms.events import EventKind
-from kafkatx.terms.setting_names import is_known, kafka_name
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.events import Setting
 from kafkatx.text.sayings import Saying

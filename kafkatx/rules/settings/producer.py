@@ -7,9 +7,9 @@ from collections.abc import Callable
 from kafkatx.histories.logs.settings import Effective
 from kafkatx.rules.settings.cases import Case, retries_at_abort
 from kafkatx.rules.settings.checks import Check, above, proposal
+from kafkatx.terms.catalogue.frameworks import STREAMS
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
-from kafkatx.terms.frameworks import STREAMS
 from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words import remedies

@@ -14,9 +14,9 @@ from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.rules.finding import Finding
 from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of
 from kafkatx.rules.in_logs.clients import only, times_of
+from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.events import EventKind
-from kafkatx.terms.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explained import Actor, Considered, Remedy, Step

@@ -13,8 +13,8 @@ from kafkatx.terms.catalogue.entries import (
     LogTemplate,
     Named,
     ProtocolError,
-    State,
     Stated,
+    StateEntry,
     is_kafka_release,
     simple_name,
 )
@@ -46,7 +46,7 @@ __all__ = [
     "ProtocolError",
     "Release",
     "Span",
-    "State",
+    "StateEntry",
     "Stated",
     "broker_log_templates",
     "by_name",

@@ -78,12 +78,13 @@ class LogTemplate:
 
 @dataclass(frozen=True, slots=True)
 class EventTemplate:
-    """A text that lines of logs hold, and what it means as an event (events.tsv).
+    """A text that lines of logs hold, and what it means as an event (log_texts.tsv).
 
     `fields` names for each placeholder of `template` the column of an event that it fills (terms.events), `-` for none;
     `topic_partition` fills topic and partition. `constants` are columns that the text fills by itself. `stands` tells
     where the text may stand: `line` is the message of a log line, `exception` the message of an exception, `both`.
-    `loggers`, where there are any, are simple names of the only classes that mean the event by these words.
+    `span` are the releases of all classes that write the text. `loggers`, where there are any, are simple names of the
+    only classes that mean the event by these words.
     """
 
     kind: EventKind
@@ -124,7 +125,7 @@ class Config:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class StateEntry:
     """A transaction state with the states that may come before it; `added_predecessors` since 4.0."""
 
     code: int
@@ -138,7 +139,7 @@ class State:
     source: str
 
 
-Named = ProtocolError | ClientException | Config | State
+Named = ProtocolError | ClientException | Config | StateEntry
 """Entries that have a name of their own; log templates are found by their text."""
 
 Entry = Named | LogTemplate

@@ -2,6 +2,8 @@
 
 Format  the first line names the columns; a cell of several statements puts ` || ` between them, each of them with the
         span it holds for (`2.7+: text`); lists of names and codes are separated by commas.
+Texts   log_texts.tsv has a row a text, class and span of releases; what a text means as an event (`event` and the
+        columns behind it) stands in one of its rows and holds for all. Rows without a class are known as events only.
 Source  Kafka's own source at 26 minor releases (0.11 to 4.4) for log texts and error codes; class and KIP are named
         where a row rests on one.
 """
@@ -11,15 +13,14 @@ from functools import cache
 from importlib.resources import files
 
 from kafkatx.terms.catalogue.entries import (
-    KAFKA,
     ClientException,
     Config,
     EventTemplate,
     EventWords,
     LogTemplate,
     ProtocolError,
-    State,
     Stated,
+    StateEntry,
 )
 from kafkatx.terms.catalogue.releases import Span, parse_span
 from kafkatx.terms.events import EventKind, Side
@@ -42,13 +43,13 @@ def client_exceptions() -> tuple[ClientException, ...]:
 @cache
 def broker_log_templates() -> tuple[LogTemplate, ...]:
     """Return the texts that brokers log."""
-    return tuple(_log_template("broker", row) for row in _rows("broker_log_templates.tsv"))
+    return tuple(entry for entry in _log_texts()[0] if entry.side == Side.broker.name)
 
 
 @cache
 def client_log_templates() -> tuple[LogTemplate, ...]:
     """Return the texts that clients log or throw."""
-    return tuple(_log_template("client", row) for row in _rows("client_log_templates.tsv"))
+    return tuple(entry for entry in _log_texts()[0] if entry.side == Side.client.name)
 
 
 @cache
@@ -57,10 +58,22 @@ def event_templates() -> tuple[EventTemplate, ...]:
 
     What rules name and no row explains is of kind `other`; the message of a client's exception is a failure.
     """
-    own = tuple(_event_template(row) for row in _rows("events.tsv"))
+    named, own = _log_texts()
     explained = {entry.template for entry in own}
-    named = (*broker_log_templates(), *client_log_templates())
     return (*own, *(_unexplained(entry) for entry in named if entry.rules and entry.template not in explained))
+
+
+@cache
+def _log_texts() -> tuple[tuple[LogTemplate, ...], tuple[EventTemplate, ...]]:
+    """Texts that Kafka's source names with a class, and those that are events; many are both."""
+    rows = tuple(_rows("log_texts.tsv"))
+    named = tuple(_log_template(row) for row in rows if row["logger"])
+    events = {row["template"]: row for row in rows if row["event"]}
+    spans: dict[str, Span] = {}
+    for entry in named:
+        if entry.template in events:
+            spans[entry.template] = spans.get(entry.template, entry.span) | entry.span
+    return named, tuple(_event_template(row, spans.get(text) or _span(row)) for text, row in events.items())
 
 
 @cache
@@ -84,7 +97,7 @@ def framework_settings() -> dict[tuple[str, str], str]:
 
 
 @cache
-def states() -> tuple[State, ...]:
+def states() -> tuple[StateEntry, ...]:
     """Return the transaction states, by code."""
     return tuple(_state(row) for row in _rows("states.tsv"))
 
@@ -126,10 +139,10 @@ def _client_exception(row: Row) -> ClientException:
     )
 
 
-def _log_template(side: str, row: Row) -> LogTemplate:
+def _log_template(row: Row) -> LogTemplate:
     return LogTemplate(
-        side=side,
-        client=row.get("client", KAFKA),
+        side=row["side"],
+        client=row["client"],
         logger=row["logger"],
         level=row["level"],
         template=row["template"],
@@ -139,18 +152,18 @@ def _log_template(side: str, row: Row) -> LogTemplate:
     )
 
 
-def _event_template(row: Row) -> EventTemplate:
+def _event_template(row: Row, span: Span) -> EventTemplate:
     fields = [field.partition("=") for field in _names(row["fields"])]
     return EventTemplate(
-        kind=EventKind[row["kind"]],
-        side=Side[row["side"]],
+        kind=EventKind[row["event"]],
+        side=Side[row["event_side"] or row["side"]],
         client=row["client"],
         template=row["template"],
-        span=_span(row),
+        span=span,
         fields=tuple(name for name, equals, _ in fields if not equals),
         constants=tuple((name, value) for name, equals, value in fields if equals),
         stands=row["stands"] or "line",
-        loggers=_names(row["logger"]),
+        loggers=_names(row["only_from"]),
     )
 
 
@@ -176,8 +189,8 @@ def _config(row: Row) -> Config:
     )
 
 
-def _state(row: Row) -> State:
-    return State(
+def _state(row: Row) -> StateEntry:
+    return StateEntry(
         code=int(row["code"]),
         state=row["state"],
         java_constant=row["java_constant"],

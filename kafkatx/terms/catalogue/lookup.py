@@ -6,7 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from kafkatx.terms.catalogue.entries import ClientException, Config, Entry, Named, ProtocolError, State, simple_name
+from kafkatx.terms.catalogue.entries import (
+    ClientException,
+    Config,
+    Entry,
+    Named,
+    ProtocolError,
+    StateEntry,
+    simple_name,
+)
 from kafkatx.terms.catalogue.loading import (
     broker_log_templates,
     client_exceptions,
@@ -109,7 +117,7 @@ def _keys(entry: Named) -> Iterator[str]:
             yield from map(str, entry.codes if entry.client == "librdkafka" else ())
             for name in entry.exceptions:
                 yield from (name, simple_name(name), name.removeprefix(_LIBRDKAFKA))
-        case State():
+        case StateEntry():
             yield from (entry.state, entry.java_constant, str(entry.code))
         case Config():
             yield from filter(None, (entry.name, entry.topic_name))
@@ -134,7 +142,7 @@ def _own_words(entry: Entry) -> str:
             words = (entry.name, *(stated.text for stated in (*entry.exceptions, *entry.messages)))
         case ClientException():
             words = (*entry.exceptions, *entry.messages)
-        case State():
+        case StateEntry():
             words = (entry.state, entry.java_constant)
         case Config():
             words = (entry.name, entry.topic_name)

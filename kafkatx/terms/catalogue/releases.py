@@ -6,6 +6,8 @@ Limits    a release given shortly (`2.4`) stands for all of its patch releases, 
           them lies in: what came with 2.4.1 and what went after 2.4.0 are both shown for `2.4`.
 """
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass
 
@@ -57,6 +59,14 @@ class Span:
         early = self.since is not None and (*release.numbers, *_FOREVER) < _numbers(self.since)
         late = self.until is not None and release.numbers > (*_numbers(self.until), *_FOREVER)
         return not early and not late
+
+    def __or__(self, other: Span) -> Span:
+        """The releases from the first of both spans to the last."""
+        if self == other:
+            return self
+        since = None if self.since is None or other.since is None else min(self.since, other.since, key=_numbers)
+        until = None if self.until is None or other.until is None else max(self.until, other.until, key=_numbers)
+        return Span(since, until)
 
     def __str__(self) -> str:
         if self.since is None or self.until is None:

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kafkatx.segments.damage import Damage
-from kafkatx.text.dump.columns import Draft, rows_of
-from kafkatx.text.dump.eras import LineKind
-from kafkatx.text.dump.events import Header, Record
+from kafkatx.text.dump.columns import BatchDraft, rows_of
+from kafkatx.text.dump.events import DumpedRecord, Header
 from kafkatx.text.dump.records import LogText
 from kafkatx.text.dump.rows import BATCH_COLUMNS, TextRows
+from kafkatx.text.printed.eras import LineKind
 
 ROWS_PER_CHUNK = 4_096
 """Batches that are held as objects before they become rows."""
@@ -28,16 +28,16 @@ SAME_BATCH = ("position", "baseOffset", "producerId", "producerEpoch", "isTransa
 class Drafting:
     """Collects lines to batches."""
 
-    done: list[Draft] = field(default_factory=list)
-    _open: Draft | None = None
+    done: list[BatchDraft] = field(default_factory=list)
+    _open: BatchDraft | None = None
 
-    def add(self, event: Header | Record) -> Draft:
+    def add(self, event: Header | DumpedRecord) -> BatchDraft:
         """Add a header or record; returns the batch that it belongs to."""
         if isinstance(event, Header):
-            return self._begin(Draft(event.line, event.parsed, event.base_offset, event.last_offset))
+            return self._begin(BatchDraft(event.line, event.parsed, event.base_offset, event.last_offset))
         draft = self._open
         if draft is None or not _continues(draft, event):
-            draft = self._begin(Draft(event.line, event.parsed, event.offset, event.offset))
+            draft = self._begin(BatchDraft(event.line, event.parsed, event.offset, event.offset))
         if draft.first is None:
             draft.first = event
         if event.control is not None and draft.control is None:
@@ -54,13 +54,13 @@ class Drafting:
             self.done.append(self._open)
             self._open = None
 
-    def _begin(self, draft: Draft) -> Draft:
+    def _begin(self, draft: BatchDraft) -> BatchDraft:
         self.close()
         self._open = draft
         return draft
 
 
-def _continues(draft: Draft, record: Record) -> bool:
+def _continues(draft: BatchDraft, record: DumpedRecord) -> bool:
     """Whether a record belongs to a batch: its header stands above, or it says the same of its batch as the first."""
     if record.header is not None:
         return draft.line is record.header.line
@@ -101,7 +101,7 @@ def chunk_of(drafting: Drafting, text: LogText) -> TextRows:
     )
 
 
-def _damage(drafts: list[Draft], wrong: list[int], path: str) -> Iterator[Damage]:
+def _damage(drafts: list[BatchDraft], wrong: list[int], path: str) -> Iterator[Damage]:
     for number in wrong:
         line, parsed = drafts[number].line, drafts[number].parsed
         size = max(line.end - line.position, 0)

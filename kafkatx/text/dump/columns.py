@@ -11,11 +11,11 @@ from kafkatx.formats.control_record import ControlType
 from kafkatx.formats.record_batch import CODEC_MASK, MAGIC, Attributes, Codec
 from kafkatx.kernels.rows import BATCH, UNCHECKED, VALID
 from kafkatx.segments.batches import Rows
-from kafkatx.text.dump.eras import LineKind
-from kafkatx.text.dump.events import Control, Record
-from kafkatx.text.dump.lines import LogLine
+from kafkatx.text.dump.events import Control, DumpedRecord
 from kafkatx.text.dump.rows import BATCH_COLUMNS, mask_of
 from kafkatx.text.lines import Line
+from kafkatx.text.printed.dump_lines import DumpLine
+from kafkatx.text.printed.eras import LineKind
 
 NUMBERS = {
     "baseOffset": "base_offset",
@@ -45,20 +45,20 @@ IS_TRANSACTIONAL, IS_CONTROL = int(Attributes.IS_TRANSACTIONAL), int(Attributes.
 
 
 @dataclass(slots=True)
-class Draft:
+class BatchDraft:
     """A batch while its records come: the line that tells of it, and of its records what no such line says."""
 
     line: Line
-    parsed: LogLine
+    parsed: DumpLine
     base_offset: int
     last_offset: int
-    first: Record | None = None
+    first: DumpedRecord | None = None
     control: Control | None = None
     count: int = 0
     max_timestamp: int = -1
 
 
-def rows_of(drafts: list[Draft]) -> tuple[Rows, Rows, Rows]:
+def rows_of(drafts: list[BatchDraft]) -> tuple[Rows, Rows, Rows]:
     """Return rows, what is known of each (bits of BATCH_COLUMNS), and which hold a wrong CRC or impossible numbers."""
     tables = [_Table(group) for group in _alike(drafts)]
     for table in tables:
@@ -70,7 +70,7 @@ def rows_of(drafts: list[Draft]) -> tuple[Rows, Rows, Rows]:
     )
 
 
-def _alike(drafts: list[Draft]) -> Iterator[list[Draft]]:
+def _alike(drafts: list[BatchDraft]) -> Iterator[list[BatchDraft]]:
     """Cut drafts into runs whose lines carry the same fields."""
     begin = 0
     for number in range(1, len(drafts) + 1):
@@ -98,7 +98,7 @@ OF_MESSAGES = known_as(
 class _Table:
     """Batches whose lines carry the same fields; `fill` makes their rows."""
 
-    def __init__(self, drafts: list[Draft]) -> None:
+    def __init__(self, drafts: list[BatchDraft]) -> None:
         self.drafts, self.kind, self.at = drafts, drafts[0].parsed.kind, drafts[0].parsed.at
         self.fields = list(zip(*(draft.parsed.values for draft in drafts), strict=True))
         self.rows = np.zeros(len(drafts), BATCH)

@@ -1,7 +1,5 @@
-"""Lines of dumped .txnindex, .snapshot, .index and .timeindex files to their entries.
+"""Lines of dumped .txnindex and .snapshot files to their entries.
 
-Misprints  the tool prints preallocated zeros of an index as `offset: BASE position: 0` and `timestamp: 0 offset: BASE`
-           (all releases): no index begins with the first batch, no record is of 1970, so these are no entries.
 Snapshots  0.11 prints the fields in an order of its own; 1.0 the cached batches as a Scala queue; to 3.0 an entry
            without a cached batch has no time; the time of the last entry is `lastTimestamp` (3.1) or the batch's.
 Source     DumpLogSegments, ProducerStateManager, TransactionIndex (Kafka 0.11 to 4.3).
@@ -19,20 +17,18 @@ import numpy as np
 
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
-from kafkatx.text.dump.lines import is_left_out
-from kafkatx.text.dump.pasting import cleaned
 from kafkatx.text.dump.rows import (
     ABORTED_ENTRY,
-    INDEX_ENTRY,
     PRODUCER_ENTRY,
-    TIMEINDEX_ENTRY,
     TextRows,
     columns_of,
     mask_of,
 )
 from kafkatx.text.lines import Line
+from kafkatx.text.printed.elisions import leaves_out
+from kafkatx.text.printed.tool_lines import cleaned
 
-Found = dict[str, int]
+EntryColumns = dict[str, int]
 """Columns of an entry that a line carries."""
 
 _FIELD = re.compile(
@@ -58,18 +54,16 @@ PRODUCER_FIELDS = {
     "lastOffset": "last_offset",
     "offsetDelta": "offset_delta",
 }
-_OFFSET = re.compile(r"offset: (\d{1,19}) position: (\d{1,10})\s*$")
-_TIME = re.compile(r"timestamp: (-?\d{1,19}) offset: (\d{1,19})\s*$")
 
 
-def aborted_of(text: str) -> Found | None:
+def aborted_of(text: str) -> EntryColumns | None:
     """Return an entry of a .txnindex, None for another line."""
     if "irstOffset: " not in text or "producerId: " not in text:
         return None
     return {ABORTED_FIELDS[name]: int(value) for name, value in _FIELD.findall(text) if name in ABORTED_FIELDS}
 
 
-def producer_of(text: str) -> Found | None:
+def producer_of(text: str) -> EntryColumns | None:
     """Return an entry of a .snapshot, None for another line."""
     if "producerId: " not in text or not ("currentTxnFirstOffset: " in text or "coordinatorEpoch: " in text):
         return None
@@ -77,12 +71,12 @@ def producer_of(text: str) -> Found | None:
     found = {PRODUCER_FIELDS[name]: _number(value) for name, value in fields if name in PRODUCER_FIELDS}
     if "cachedMetadata" in text:
         found |= _last_cached(dict(fields))
-    elif "currentTxnFirstOffset" in text and "last_offset" not in found and not is_left_out(text):
+    elif "currentTxnFirstOffset" in text and "last_offset" not in found and not leaves_out(text):
         found |= {"last_sequence": -1, "last_offset": -1, "offset_delta": 0}
     return found
 
 
-def _last_cached(fields: dict[str, str]) -> Found:
+def _last_cached(fields: dict[str, str]) -> EntryColumns:
     """What 1.0 prints of the last batch it cached."""
     if "lastOffset" not in fields:
         return {"last_sequence": -1, "last_offset": -1, "offset_delta": 0}
@@ -95,18 +89,6 @@ def _number(value: str) -> int:
     return int(found[0]) if found else -1
 
 
-def offset_of(text: str) -> Found | None:
-    """Return an entry of an .index, None for another line."""
-    found = _OFFSET.match(text)
-    return {"offset": int(found[1]), "position": int(found[2])} if found else None
-
-
-def time_of(text: str) -> Found | None:
-    """Return an entry of a .timeindex, None for another line."""
-    found = _TIME.match(text)
-    return {"timestamp": int(found[1]), "offset": int(found[2])} if found else None
-
-
 def aborted_rows(source: Iterator[Line], path: str) -> TextRows:
     """Return the entries of a dumped .txnindex; those of an unknown version are damage, as they are in bytes."""
     return _Reading(path, ABORTED_ENTRY, aborted_of, lambda entry: entry.get("version", 0) == 0).rows(source)
@@ -115,16 +97,6 @@ def aborted_rows(source: Iterator[Line], path: str) -> TextRows:
 def producer_rows(source: Iterator[Line], path: str) -> TextRows:
     """Return the entries of a dumped .snapshot."""
     return _Reading(path, PRODUCER_ENTRY, producer_of).rows(source)
-
-
-def index_rows(source: Iterator[Line], path: str) -> TextRows:
-    """Return the entries of a dumped .index without preallocated ones."""
-    return _Reading(path, INDEX_ENTRY, offset_of, is_preallocated=lambda entry: entry["position"] == 0).rows(source)
-
-
-def timeindex_rows(source: Iterator[Line], path: str) -> TextRows:
-    """Return the entries of a dumped .timeindex without preallocated ones."""
-    return _Reading(path, TIMEINDEX_ENTRY, time_of, is_preallocated=lambda entry: entry["timestamp"] == 0).rows(source)
 
 
 ENTRIES_AT_ONCE = 16_384
@@ -136,9 +108,8 @@ class _Reading:
 
     path: str
     dtype: np.dtype[Any]
-    read: Callable[[str], Found | None]
-    is_known: Callable[[Found], bool] = field(default=lambda entry: True)
-    is_preallocated: Callable[[Found], bool] = field(default=lambda entry: False)
+    read: Callable[[str], EntryColumns | None]
+    is_known: Callable[[EntryColumns], bool] = field(default=lambda entry: True)
     damage: list[Damage] = field(default_factory=list)
     is_elided: bool = False
 
@@ -152,20 +123,20 @@ class _Reading:
         rows, lines, positions, known = (np.concatenate(column) for column in zip(*parts, strict=True))
         return TextRows(columns_of(self.dtype), rows, lines, positions, known, self.damage, [], self.is_elided)
 
-    def _entries(self, source: Iterator[Line]) -> Iterator[tuple[Line, Found]]:
+    def _entries(self, source: Iterator[Line]) -> Iterator[tuple[Line, EntryColumns]]:
         for line in cleaned(source, self.read):
             entry = self.read(line.text)
             if entry is None:
                 self._foreign(line)
-            elif not self.is_preallocated(entry):
-                self.is_elided |= is_left_out(line.text)
-                problem = self._problem(entry)
-                if problem is None:
-                    yield line, entry
-                else:
-                    self._note("entry", line, *problem)
+                continue
+            self.is_elided |= leaves_out(line.text)
+            problem = self._problem(entry)
+            if problem is None:
+                yield line, entry
+            else:
+                self._note("entry", line, *problem)
 
-    def _problem(self, entry: Found) -> tuple[str, str] | None:
+    def _problem(self, entry: EntryColumns) -> tuple[str, str] | None:
         """What was expected and found where an entry is none."""
         if not self.is_known(entry):
             return "an entry of version 0", f"version {entry['version']}"
@@ -176,7 +147,7 @@ class _Reading:
         return None
 
     def _foreign(self, line: Line) -> None:
-        self.is_elided |= is_left_out(line.text)
+        self.is_elided |= leaves_out(line.text)
         if line.text.startswith('Exception in thread "'):
             self._note("torn", line, "the rest of the file", "the tool ended with an exception")
 
@@ -185,7 +156,7 @@ class _Reading:
             size = max(line.end - line.position, 0)
             self.damage.append(Damage(kind, self.path, line.position, size, expected, found))
 
-    def _arrays(self, entries: list[tuple[Line, Found]]) -> tuple[Rows, Rows, Rows, Rows]:
+    def _arrays(self, entries: list[tuple[Line, EntryColumns]]) -> tuple[Rows, Rows, Rows, Rows]:
         """Rows, lines, positions, and what is known."""
         columns = columns_of(self.dtype)
         rows = np.zeros(len(entries), self.dtype)

@@ -6,10 +6,10 @@ import re
 from typing import NamedTuple
 
 from kafkatx.formats.control_record import ControlType
-from kafkatx.text.dump.contents import Contents
-from kafkatx.text.dump.eras import LineKind
-from kafkatx.text.dump.lines import LogLine
 from kafkatx.text.lines import Line
+from kafkatx.text.printed.contents import Contents
+from kafkatx.text.printed.dump_lines import DumpLine
+from kafkatx.text.printed.eras import LineKind
 
 HEADERS = (LineKind.BATCH, LineKind.MESSAGE)
 _MARKER = re.compile(r"\] endTxnMarker: (COMMIT|ABORT) coordinatorEpoch: (-?\d{1,10})$")
@@ -21,7 +21,7 @@ _CONTROL_NAMES = {
     "] KRaftVersion {": ControlType.KRAFT_VERSION,
     "] KRaftVoters {": ControlType.KRAFT_VOTERS,
 }
-_KINDS = {"ABORT": ControlType.ABORT, "COMMIT": ControlType.COMMIT}
+_KINDS: dict[str | None, ControlType] = {"ABORT": ControlType.ABORT, "COMMIT": ControlType.COMMIT}
 
 
 class Control(NamedTuple):
@@ -38,53 +38,57 @@ class Header(NamedTuple):
     """
 
     line: Line
-    parsed: LogLine
+    parsed: DumpLine
     base_offset: int
     last_offset: int
     position: int
     end: int
 
 
-class Record(NamedTuple):
+class DumpedRecord(NamedTuple):
     """A line that tells a record. `header` is that of its batch where it stands above."""
 
     line: Line
-    parsed: LogLine
+    parsed: DumpLine
     offset: int
     header: Header | None
     control: Control | None
     contents: Contents | None
 
 
-def control_of(parsed: LogLine, header: Header | None) -> Control | None:
+def control_of(parsed: DumpLine, header: Header | None) -> Control | None:
     """Return what a control record says; None for a record that is data, as its batch or its own fields tell.
 
     Keys of headers may imitate the text of a marker, so that text counts only where nothing else speaks against it.
     """
-    if header is not None and header.parsed.get("isControl") == "false":
+    said = None if header is None else header.parsed.get("isControl")
+    if said == "false":
         return None
-    if parsed.is_loose and (kind := _KINDS.get(parsed.get("endTxnMarker") or "")) is not None:
+    if parsed.is_loose and (kind := _KINDS.get(parsed.get("endTxnMarker"))) is not None:
         return Control(kind, parsed.number("coordinatorEpoch"))
     is_flat = parsed.kind is LineKind.FLAT_RECORD
     if not parsed.tail.startswith("] ") or (is_flat and parsed.number("sequence") != -1):
         return None
     if (found := _MARKER.match(parsed.tail)) and parsed.get("isTransactional") != "false":
         return Control(_KINDS[found[1]], int(found[2]))
-    if not is_flat and (header is None or header.parsed.get("isControl") != "true"):
-        return None
-    if found := _CONTROL_NUMBER.match(parsed.tail):
+    return _of_quorum(parsed.tail) if is_flat or said == "true" else None
+
+
+def _of_quorum(tail: str) -> Control | None:
+    """What a control record says that ends no transaction."""
+    if found := _CONTROL_NUMBER.match(tail):
         return Control(int(found[1]), -1)
-    return next((Control(kind, -1) for title, kind in _CONTROL_NAMES.items() if parsed.tail.startswith(title)), None)
+    return next((Control(kind, -1) for title, kind in _CONTROL_NAMES.items() if tail.startswith(title)), None)
 
 
-def header_of(line: Line, parsed: LogLine) -> Header:
+def header_of(line: Line, parsed: DumpLine) -> Header:
     """Return a line as the head of a batch."""
     base, last = extent_of(parsed)
     position, size = parsed.number("position"), parsed.number("size")
     return Header(line, parsed, base, last, position, -1 if position < 0 or size < 0 else position + size)
 
 
-def extent_of(parsed: LogLine) -> tuple[int, int]:
+def extent_of(parsed: DumpLine) -> tuple[int, int]:
     """First and last offset that a line tells of; of a batch whose last offset is left out, the first twice."""
     if parsed.kind is not LineKind.BATCH:
         offset = parsed.number("offset")
@@ -93,7 +97,7 @@ def extent_of(parsed: LogLine) -> tuple[int, int]:
     return base, base if parsed.get("lastOffset") is None else parsed.number("lastOffset")
 
 
-def sizes_of(parsed: LogLine) -> tuple[int, int]:
+def sizes_of(parsed: DumpLine) -> tuple[int, int]:
     """Sizes of key and value as declared, -1 for null, -2 where the line does not carry them."""
     at, values = parsed.at, parsed.values
     key, value = at.get("keySize", at.get("keysize")), at.get("valueSize", at.get("valuesize"))

@@ -13,11 +13,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from kafkatx.text.dump.contents import Contents
-from kafkatx.text.dump.events import Record
+from kafkatx.text.dump.events import DumpedRecord
 from kafkatx.text.dump.records import LogText
+from kafkatx.text.printed.contents import Contents
 
 DELETED = "<DELETE>"
 COMMIT_TYPES, GROUP_TYPE = ("0", "1"), "2"
@@ -74,13 +75,13 @@ class GroupRecord:
 def offset_records(text: LogText) -> Iterator[OffsetCommit | GroupRecord]:
     """Yield the commits and groups of a dump of `__consumer_offsets`; what says neither is passed over."""
     for event in text.events():
-        if isinstance(event, Record) and event.contents is not None and event.control is None:
+        if isinstance(event, DumpedRecord) and event.contents is not None and event.control is None:
             found = offset_record(event, event.contents)
             if found is not None:
                 yield found
 
 
-def offset_record(record: Record, contents: Contents) -> OffsetCommit | GroupRecord | None:
+def offset_record(record: DumpedRecord, contents: Contents) -> OffsetCommit | GroupRecord | None:
     """Return what a record says, None where it says neither a commit nor a group."""
     printed, size = contents.printed, contents.key_size
     if printed.startswith(' key: {"type":'):
@@ -106,7 +107,7 @@ def _split(printed: str, title: str, sizes: list[int]) -> tuple[str, str]:
     return key, value
 
 
-def _old_commit(record: Record, key: re.Match[str] | None, value: str) -> OffsetCommit | None:
+def _old_commit(record: DumpedRecord, key: re.Match[str] | None, value: str) -> OffsetCommit | None:
     said = _VALUE.match(value)
     if key is None or (said is None and value != DELETED):
         return None
@@ -115,22 +116,22 @@ def _old_commit(record: Record, key: re.Match[str] | None, value: str) -> Offset
 
 
 def _commit(
-    record: Record, group: str, topic: str, partition: int, offset: int | None, metadata: str | None
+    record: DumpedRecord, group: str, topic: str, partition: int, offset: int | None, metadata: str | None
 ) -> OffsetCommit:
     return OffsetCommit(
         group, topic, partition, *_place(record), offset is None, offset, metadata, None, None, *_batch(record)
     )
 
 
-def _group(record: Record, group: str, kind: str, value: str) -> GroupRecord:
+def _group(record: DumpedRecord, group: str, kind: str, value: str) -> GroupRecord:
     return GroupRecord(group, kind, *_place(record), value, value == DELETED)
 
 
-def _place(record: Record) -> tuple[int, int, int, int]:
+def _place(record: DumpedRecord) -> tuple[int, int, int, int]:
     return record.offset, record.parsed.number("timestamp"), record.line.number, record.line.position
 
 
-def _batch(record: Record) -> tuple[int | None, int | None, bool | None]:
+def _batch(record: DumpedRecord) -> tuple[int | None, int | None, bool | None]:
     """Producer id, its epoch, and whether the commit is part of a transaction, as far as they are shown."""
     parsed = record.header.parsed if record.header is not None else record.parsed
     producer, epoch, flag = (parsed.get(name) for name in ("producerId", "producerEpoch", "isTransactional"))
@@ -141,7 +142,7 @@ def _batch(record: Record) -> tuple[int | None, int | None, bool | None]:
     )
 
 
-def _group_of_1_0(record: Record, printed: str) -> GroupRecord | None:
+def _group_of_1_0(record: DumpedRecord, printed: str) -> GroupRecord | None:
     try:
         key, end = _JSON.raw_decode(printed, len(" key: "))
         return _group(record, str(key["metadata"]), GROUP_TYPE, printed[end:].removeprefix(PAYLOAD))
@@ -149,7 +150,7 @@ def _group_of_1_0(record: Record, printed: str) -> GroupRecord | None:
         return None
 
 
-def _from_json(record: Record, printed: str) -> OffsetCommit | GroupRecord | None:
+def _from_json(record: DumpedRecord, printed: str) -> OffsetCommit | GroupRecord | None:
     """Read a key of 3.8+: `{"type":"1","data":{...}}`."""
     try:
         key, end = _JSON.raw_decode(printed, len(" key: "))
@@ -158,13 +159,20 @@ def _from_json(record: Record, printed: str) -> OffsetCommit | GroupRecord | Non
         if key["type"] not in COMMIT_TYPES:
             return _group(record, group, str(key["type"]), value)
         names = group, str(data["topic"]), int(data["partition"])
-        if value == DELETED:
-            return _commit(record, *names, None, None)
-        said = json.loads(value)["data"]
-        epoch = said.get("leaderEpoch")
-        return OffsetCommit(
-            *names, *_place(record), False, int(said["offset"]), str(said.get("metadata", "")),
-            None if epoch is None else int(epoch), int(said["commitTimestamp"]), *_batch(record),
-        )  # fmt: skip
+        removed = _commit(record, *names, None, None)
+        return removed if value == DELETED else with_value(removed, json.loads(value)["data"])
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
+
+
+def with_value(removed: OffsetCommit, said: dict[str, Any]) -> OffsetCommit:
+    """Return a commit with what its value says as JSON; raises KeyError, TypeError or ValueError."""
+    epoch = said.get("leaderEpoch")
+    return replace(
+        removed,
+        is_tombstone=False,
+        committed_offset=int(said["offset"]),
+        metadata=str(said.get("metadata", "")),
+        leader_epoch=None if epoch is None else int(epoch),
+        committed_at=int(said["commitTimestamp"]),
+    )

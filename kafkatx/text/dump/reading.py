@@ -7,59 +7,49 @@ from collections.abc import Iterator
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.dump.batches import batch_rows
-from kafkatx.text.dump.entries import aborted_rows, index_rows, producer_rows, timeindex_rows
+from kafkatx.text.dump.entries import aborted_rows, producer_rows
 from kafkatx.text.dump.offsets import GroupRecord, OffsetCommit, offset_records
 from kafkatx.text.dump.records import LogText
 from kafkatx.text.dump.rows import TextRows
 from kafkatx.text.dump.states import state_rows
 from kafkatx.text.dump.table import TextRecord, text_records
 from kafkatx.text.lines import Line, lines
-from kafkatx.text.pages.part import Part
+from kafkatx.text.pages.part import TextPart
 
 
-def batch_chunks(file: OpenFile, part: Part) -> Iterator[TextRows]:
+def batch_chunks(file: OpenFile, part: TextPart) -> Iterator[TextRows]:
     """Yield the batches (kernels.rows.BATCH) of a dumped log in chunks, at least one."""
     yield from batch_rows(_log_text(file, part))
 
 
-def state_chunks(file: OpenFile, part: Part, names: Names) -> Iterator[tuple[TextRows, TextRows]]:
+def state_chunks(file: OpenFile, part: TextPart, names: Names) -> Iterator[tuple[TextRows, TextRows]]:
     """Yield the batches and the coordinator's rows (kernels.rows.STATE) of a dumped `__transaction_state` in chunks."""
     yield from state_rows(_log_text(file, part), names)
 
 
-def record_rows(file: OpenFile, part: Part) -> Iterator[TextRecord]:
+def record_rows(file: OpenFile, part: TextPart) -> Iterator[TextRecord]:
     """Yield the records of a dumped log that was dumped with its records."""
     yield from text_records(_log_text(file, part))
 
 
-def offset_rows(file: OpenFile, part: Part) -> Iterator[OffsetCommit | GroupRecord]:
+def offset_rows(file: OpenFile, part: TextPart) -> Iterator[OffsetCommit | GroupRecord]:
     """Yield the offset commits and group records of a dumped `__consumer_offsets`."""
     yield from offset_records(_log_text(file, part))
 
 
-def aborted_entries(file: OpenFile, part: Part) -> TextRows:
+def aborted_entries(file: OpenFile, part: TextPart) -> TextRows:
     """Return the entries (columns of segments.entries.ABORTED) of a dumped .txnindex."""
     return aborted_rows(_lines(file, part), file.path)
 
 
-def producer_entries(file: OpenFile, part: Part) -> TextRows:
+def producer_entries(file: OpenFile, part: TextPart) -> TextRows:
     """Return the entries (columns of segments.entries.PRODUCER) of a dumped .snapshot."""
     return producer_rows(_lines(file, part), file.path)
 
 
-def index_entries(file: OpenFile, part: Part) -> TextRows:
-    """Return the entries (offset, position) of a dumped .index; offsets are absolute."""
-    return index_rows(_lines(file, part), file.path)
-
-
-def timeindex_entries(file: OpenFile, part: Part) -> TextRows:
-    """Return the entries (timestamp, offset) of a dumped .timeindex; offsets are absolute."""
-    return timeindex_rows(_lines(file, part), file.path)
-
-
-def _log_text(file: OpenFile, part: Part) -> LogText:
+def _log_text(file: OpenFile, part: TextPart) -> LogText:
     return LogText(_lines(file, part), file.path, part.topic, part.end - part.position)
 
 
-def _lines(file: OpenFile, part: Part) -> Iterator[Line]:
+def _lines(file: OpenFile, part: TextPart) -> Iterator[Line]:
     return lines(file, part.position, part.end, part.line)

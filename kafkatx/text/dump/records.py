@@ -6,7 +6,7 @@ Doubt   what was no UTF-8 became U+FFFD (three bytes for one to three), and past
         them as `^A`. Then of the ends that the count allows the last one counts behind which the log goes on; a line
         that may be content is never taken for a line of the tool.
 Pasted  lines are read as they stand up to the first one that no tool prints like that; from there on what pasting did
-        is undone (tool_lines.py).
+        is undone (text/printed/tool_lines.py).
 Limits  lookahead is paid from a budget in proportion to the text: the time is linear whatever sizes lines claim.
 """
 
@@ -19,14 +19,15 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from kafkatx.segments.damage import Damage
-from kafkatx.text.dump.contents import Contents, Growth, Reach, content_size, decoded_size, joined, looks_decoded
-from kafkatx.text.dump.events import HEADERS, Header, Record, control_of, header_of, sizes_of
-from kafkatx.text.dump.lines import LogLine, Syntax, is_left_out, loose_line
-from kafkatx.text.dump.order import Fit, Generation, Order
+from kafkatx.text.dump.cursor import Continuation, Generation, LogCursor
+from kafkatx.text.dump.events import HEADERS, DumpedRecord, Header, control_of, header_of, sizes_of
 from kafkatx.text.lines import Line
-from kafkatx.text.pages.pasted import as_printed
-from kafkatx.text.pages.shapes import Shape
-from kafkatx.text.pages.tool_lines import unpasted
+from kafkatx.text.printed.contents import Contents, Growth, Reach, content_size, decoded_size, joined, looks_decoded
+from kafkatx.text.printed.dump_lines import DumpLine, Syntax, loose_line
+from kafkatx.text.printed.elisions import leaves_out
+from kafkatx.text.printed.line_kinds import ToolLineKind
+from kafkatx.text.printed.pasted import as_printed
+from kafkatx.text.printed.tool_lines import unpasted
 
 BUDGET = 4 << 20
 """Bytes of lookahead that are always granted."""
@@ -57,14 +58,14 @@ class LogText:
     left_out: list[tuple[int, int]] = field(default_factory=list)
     is_elided: bool = False
     is_torn: bool = False
-    _order: Order = field(default_factory=Order)
+    _order: LogCursor = field(default_factory=LogCursor)
     _waiting: deque[Line] = field(default_factory=deque)
     _syntax: Syntax = field(default_factory=Syntax)
     _generation: Generation = field(default_factory=Generation)
     _is_pasted: bool = False
     _budget: int = 0
     _losses: int = 0
-    _doubt: Fit = Fit.NOT
+    _doubt: Continuation = Continuation.NOT
     _has_metadata: bool = True
     _prints_contents: bool | None = None
     _lacking: Line | None = None
@@ -73,7 +74,7 @@ class LogText:
     def __post_init__(self) -> None:
         self._budget = BUDGET + 2 * self.size
 
-    def events(self) -> Iterator[Header | Record]:
+    def events(self) -> Iterator[Header | DumpedRecord]:
         """Yield headers and records in ascending order of offset; never raises for what the text holds."""
         while not self.is_torn and (line := self._next()) is not None:
             parsed = self._parsed(line)
@@ -97,12 +98,12 @@ class LogText:
             self._waiting.append(line)
         return self._waiting[number]
 
-    def _parsed(self, line: Line) -> LogLine | None:
+    def _parsed(self, line: Line) -> DumpLine | None:
         """What a line says; None for a line of another kind, and where reading begins again with what was pasted."""
         exact = self._syntax.exact(line.text)
         if exact is not None:
             return exact
-        if not self._is_pasted and (printed := as_printed(line.text)) and printed.shape in _OF_LOGS:
+        if not self._is_pasted and (printed := as_printed(line.text)) and printed.kind in _OF_LOGS:
             self._unpaste(line)
             return None
         loose = loose_line(line.text)
@@ -115,22 +116,22 @@ class LogText:
         self._is_pasted = True
         self.source, self._waiting = unpasted(chain([line], self._waiting, self.source)), deque()
 
-    def _is_credible(self, parsed: LogLine) -> bool:
+    def _is_credible(self, parsed: DumpLine) -> bool:
         """Whether a line is one of the log where it could as well be content; takes it in if it is."""
-        if id(parsed.at) in self._generation.usual and self._has_metadata and self._doubt is Fit.NOT:
+        if id(parsed.at) in self._generation.usual and self._has_metadata and self._doubt is Continuation.NOT:
             return True
         if not self._generation.admits(parsed):
-            self.is_elided |= self._doubt is Fit.NOT
+            self.is_elided |= self._doubt is Continuation.NOT
             return False
-        least = self._doubt if self._has_metadata else Fit.STRICTLY
+        least = self._doubt if self._has_metadata else Continuation.STRICTLY
         if self._order.fit(parsed) < least:
             return False
-        self._doubt = Fit.NOT
+        self._doubt = Continuation.NOT
         self._generation.note(parsed)
         self.is_elided |= parsed.is_loose
         return True
 
-    def _headed(self, line: Line, parsed: LogLine) -> Header | None:
+    def _headed(self, line: Line, parsed: DumpLine) -> Header | None:
         header, self._lacking = header_of(line, parsed), None
         if header.base_offset <= self._order.offset or header.last_offset < header.base_offset:
             found = f"offsets {header.base_offset} to {header.last_offset}"
@@ -144,7 +145,7 @@ class LogText:
             self.is_elided = True
         return header
 
-    def _record(self, line: Line, parsed: LogLine) -> Record | None:
+    def _record(self, line: Line, parsed: DumpLine) -> DumpedRecord | None:
         order, offset = self._order, parsed.number("offset")
         header = order.batch_of(offset)
         if header is None and offset <= order.offset:
@@ -160,9 +161,9 @@ class LogText:
             return None
         if contents is None and control is None:
             self._without_contents(line, parsed)
-        return Record(line, parsed, offset, header, control, contents)
+        return DumpedRecord(line, parsed, offset, header, control, contents)
 
-    def _contents(self, line: Line, parsed: LogLine) -> Contents | None:
+    def _contents(self, line: Line, parsed: DumpLine) -> Contents | None:
         """Contents of a record, None where none are printed."""
         tail, (key_size, value_size) = parsed.tail, sizes_of(parsed)
         if self._may_be_decoded and looks_decoded(tail):
@@ -179,21 +180,26 @@ class LogText:
             return Contents(tail, key_size, value_size, is_whole=True, is_decoded=False)
         if self._ends_with_keys(tail, size):
             return None
-        growth = Growth(line, tail, key_size, value_size)
+        return self._grown(line, Growth(line, tail, key_size, value_size))
+
+    def _grown(self, line: Line, growth: Growth) -> Contents | None:
+        """Contents with the further lines that they take, None to read the line again."""
         found = (0, True) if growth.reach() is Reach.EXACT else self._look_ahead(line, growth)
         if found is None:
             return None
-        self._prints_contents = True if growth.has_begun else self._prints_contents
-        taken = [line, *(self._waiting.popleft() for _ in range(found[0]))]
-        text = joined(tail, taken, growth.returns if found[1] else 0)
-        is_whole = found[1] and not any(one.is_cut for one in taken)
-        return Contents(text, key_size, value_size, is_whole, is_decoded=False)
+        number, fits = found
+        if growth.has_begun:
+            self._prints_contents = True
+        taken = [line, *(self._waiting.popleft() for _ in range(number))]
+        text = joined(growth.tail, taken, growth.returns if fits else 0)
+        is_whole = fits and not any(one.is_cut for one in taken)
+        return Contents(text, growth.key_size, growth.value_size, is_whole, is_decoded=False)
 
     def _ends_with_keys(self, tail: str, size: int) -> bool:
         """Whether a line ends with the keys of headers, since contents are null or not printed at all."""
         if not tail.endswith("]") or (size and self._prints_contents):
             return False
-        return " key: " not in tail and " payload: " not in tail and self._fit(self._peek(0)) is not Fit.NOT
+        return " key: " not in tail and " payload: " not in tail and self._fit(self._peek(0)) is not Continuation.NOT
 
     def _decoded(self, line: Line, tail: str, key_size: int, value_size: int) -> Contents:
         """Contents that a decoder printed: one line, but for ids and groups that hold the end of a line."""
@@ -207,7 +213,7 @@ class LogText:
     def _may_be_decoded(self) -> bool:
         return self.topic is None or self.topic.startswith("__")
 
-    def _without_contents(self, line: Line, parsed: LogLine) -> None:
+    def _without_contents(self, line: Line, parsed: DumpLine) -> None:
         """Remember a line that lacks contents which others have: it may be the one in which the tool ended."""
         key_size, value_size = sizes_of(parsed)
         if max(key_size, value_size) < 0 or self._prints_contents is False:
@@ -221,7 +227,7 @@ class LogText:
 
     def _look_ahead(self, line: Line, growth: Growth) -> tuple[int, bool] | None:
         """Lines that belong to a record beside its own, and whether its contents are whole; None to read it again."""
-        best, taken, beyond, held = (Fit.NOT, False, 0), 0, False, 0
+        best, taken, beyond, held = (Continuation.NOT, False, 0), 0, False, 0
         while self._budget > 0 and held < LARGEST_CONTENT:
             reach = growth.reach()
             if reach is Reach.EXACT:
@@ -241,7 +247,7 @@ class LogText:
         return self._chosen(line, best, taken, beyond, growth)
 
     def _chosen(
-        self, line: Line, best: tuple[Fit, bool, int], taken: int, beyond: bool, growth: Growth
+        self, line: Line, best: tuple[Continuation, bool, int], taken: int, beyond: bool, growth: Growth
     ) -> tuple[int, bool]:
         """Lines of a record whose size fits nowhere: up to where the log goes on, else all that could be content."""
         fit, is_possible, lines = best
@@ -251,17 +257,17 @@ class LogText:
         if not beyond and self._peek(taken) is None:
             self._break_off(line, "the end of the text in the middle of a record")
             return taken, False
-        self._doubt = Fit.STRICTLY if taken and not beyond else Fit.LOOSELY
+        self._doubt = Continuation.STRICTLY if taken and not beyond else Continuation.LOOSELY
         return 0, False
 
-    def _fit(self, line: Line | None) -> Fit:
+    def _fit(self, line: Line | None) -> Continuation:
         """How a line continues the log behind the last record; the end of the text does so, too."""
         if line is None:
-            return Fit.STRICTLY
+            return Continuation.STRICTLY
         parsed = self._syntax.exact(line.text) or (loose_line(line.text) if self.is_elided else None)
         if parsed is not None:
-            return self._order.fit(parsed) if self._generation.admits(parsed) else Fit.NOT
-        return Fit.LOOSELY if _INVALID_BYTES.match(line.text) or _DIED.match(line.text) else Fit.NOT
+            return self._order.fit(parsed) if self._generation.admits(parsed) else Continuation.NOT
+        return Continuation.LOOSELY if _INVALID_BYTES.match(line.text) or _DIED.match(line.text) else Continuation.NOT
 
     def _foreign(self, line: Line) -> None:
         """Take in what is no line of a batch or record."""
@@ -269,7 +275,7 @@ class LogText:
             self._note(line, "torn", "a whole batch", f"{found[1]} bytes at the end of the log that are none")
         elif _DIED.match(line.text):
             self._break_off(line, "the tool ended with an exception")
-        elif is_left_out(line.text):
+        elif leaves_out(line.text):
             self.is_elided = True
         elif self._order.header is not None and line.text.startswith(_WITHOUT_METADATA):
             self._has_metadata, self._order.left = False, -1
@@ -284,6 +290,6 @@ class LogText:
             self.damage.append(Damage(kind, self.path, line.position, size, expected, found))
 
 
-_OF_LOGS = (Shape.BATCH, Shape.RECORD)
+_OF_LOGS = (ToolLineKind.BATCH, ToolLineKind.RECORD)
 _DIES_OF_TOMBSTONES = "] key: transactionalId="
 """Keys that a decoder prints which ends at the first tombstone (to 2.4.0, KAFKA-9293)."""

@@ -78,6 +78,3 @@ def native(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 ABORTED_ENTRY = native(ABORTED)
 PRODUCER_ENTRY = native(PRODUCER)
-INDEX_ENTRY = np.dtype([("offset", "i8"), ("position", "i8")])
-TIMEINDEX_ENTRY = np.dtype([("timestamp", "i8"), ("offset", "i8")])
-"""Entries of indexes with absolute offsets, as the tool prints them."""

@@ -23,8 +23,8 @@ from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump.batches import ROWS_PER_CHUNK, Drafting, chunk_of
-from kafkatx.text.dump.columns import Draft
-from kafkatx.text.dump.events import Header, Record
+from kafkatx.text.dump.columns import BatchDraft
+from kafkatx.text.dump.events import DumpedRecord, Header
 from kafkatx.text.dump.records import LogText
 from kafkatx.text.dump.rows import STATE_COLUMNS, TextRows, mask_of
 from kafkatx.text.lines import Line
@@ -39,11 +39,10 @@ _OLD_VALUE = re.compile(
 _PARTITION = re.compile(r"(.+?)-(\d{1,10})(?:, ?|$)", re.DOTALL)
 _JSON_KEY = " key: {"
 _PAYLOAD = " payload: "
-_UNREADABLE = (" key: Unknown record type ", " key: unknown::", " key: Error at offset ")
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class PrintedState:
     """What a key and a value say; absent is -1, columns that were not printed are not in `known`."""
 
     transactional_id: str
@@ -76,7 +75,7 @@ class Unreadable(Exception):
     """Contents that are no state of a transactional.id."""
 
 
-def state_of(printed: str, key_size: int) -> State:
+def state_of(printed: str, key_size: int) -> PrintedState:
     """Return what key and value say.
 
     Args:
@@ -94,7 +93,7 @@ def state_of(printed: str, key_size: int) -> State:
     raise Unreadable(printed[:60])
 
 
-def _old_state(behind: str, id_size: int) -> State:
+def _old_state(behind: str, id_size: int) -> PrintedState:
     raw = behind.encode()
     whole = id_size >= 0 and raw[id_size : id_size + len(_PAYLOAD)] in (_PAYLOAD.encode(), b"")
     if whole:
@@ -104,12 +103,12 @@ def _old_state(behind: str, id_size: int) -> State:
         value = f"producerId:{value}" if transactional_id else behind.rpartition(_PAYLOAD)[2]
         transactional_id = transactional_id or behind.rpartition(_PAYLOAD)[0]
     if value == DELETED:
-        return State(transactional_id, _ALL, is_tombstone=True)
+        return PrintedState(transactional_id, _ALL, is_tombstone=True)
     found = _OLD_VALUE.match(value)
     if found is None or found[3] not in TransactionState.__members__:
         raise Unreadable(value[:60])
     state = TransactionState[found[3]]
-    return State(
+    return PrintedState(
         transactional_id,
         _IN_OLD_VALUE,
         producer_id=int(found[1]),
@@ -133,7 +132,7 @@ def partitions_of(text: str) -> tuple[tuple[str, int], ...]:
     return tuple(found)
 
 
-def _new_state(text: str) -> State:
+def _new_state(text: str) -> PrintedState:
     try:
         key, end = _DECODER.raw_decode(text)
         value = text[end:].removeprefix(_PAYLOAD)
@@ -141,7 +140,7 @@ def _new_state(text: str) -> State:
         if str(key.get("type", key.get("version"))) != "0" or not isinstance(transactional_id, str):
             raise Unreadable(text[:60])
         if value == DELETED:
-            return State(transactional_id, _ALL, is_tombstone=True)
+            return PrintedState(transactional_id, _ALL, is_tombstone=True)
         return state_of_message(transactional_id, json.loads(value))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise Unreadable(text[:60]) from error
@@ -150,11 +149,11 @@ def _new_state(text: str) -> State:
 _DECODER = json.JSONDecoder()
 
 
-def state_of_message(transactional_id: str, value: dict[str, Any]) -> State:
+def state_of_message(transactional_id: str, value: dict[str, Any]) -> PrintedState:
     """Return what a value says that is printed as JSON; raises KeyError, TypeError or ValueError."""
     version, data = int(value["version"]), value["data"]
     topics = data["transactionPartitions"]
-    return State(
+    return PrintedState(
         transactional_id,
         _IN_NEW_VALUE,
         producer_id=int(data["producerId"]),
@@ -181,7 +180,7 @@ def state_rows(
     drafting, states = Drafting(), _States(text.path, names)
     for event in text.events():
         draft = drafting.add(event)
-        if isinstance(event, Record) and event.control is None:
+        if isinstance(event, DumpedRecord) and event.control is None:
             states.add(draft, event)
         if isinstance(event, Header) and len(drafting.done) >= rows_per_chunk:
             rows = states.take()
@@ -208,13 +207,13 @@ class _States:
 
     path: str
     names: Names
-    rows: list[tuple[Draft, Record, State]] = field(default_factory=list)
+    rows: list[tuple[BatchDraft, DumpedRecord, PrintedState]] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
     _starts: dict[str, _Start] = field(default_factory=dict)
     _previous_offset: int = -1
     _whole_since: int = -1
 
-    def add(self, draft: Draft, record: Record) -> None:
+    def add(self, draft: BatchDraft, record: DumpedRecord) -> None:
         """Read the contents of a record."""
         contents = record.contents
         if contents is None:
@@ -245,7 +244,7 @@ class _States:
         kept = known >= 0
         return TextRows(STATE_COLUMNS, rows[kept], lines[kept], positions[kept], known[kept], damage)
 
-    def _fill(self, row: Any, draft: Draft, record: Record, state: State) -> int:
+    def _fill(self, row: Any, draft: BatchDraft, record: DumpedRecord, state: PrintedState) -> int:
         """Fill one row; returns what is known of it, -1 where a number can't be one of a state."""
         row["offset"], row["timestamp"] = record.offset, record.parsed.number("timestamp")
         if not put_state(row, state, self.names):
@@ -260,14 +259,14 @@ class _States:
                 row["started_at"] = NOT_PRINTED
         return mask_of(STATE_COLUMNS, known)
 
-    def _of_batch(self, row: Any, draft: Draft, known: set[str]) -> None:
+    def _of_batch(self, row: Any, draft: BatchDraft, known: set[str]) -> None:
         for column, name in (("position", "position"), ("leader_epoch", "partitionLeaderEpoch"), ("crc", "crc")):
             value = draft.parsed.get(name)
             if value in (None, "null"):
                 known.discard(column)
             row[column] = -1 if value in (None, "null") and column != "crc" else int(value or 0)
 
-    def _started_at(self, offset: int, state: State) -> tuple[int, bool]:
+    def _started_at(self, offset: int, state: PrintedState) -> tuple[int, bool]:
         """Start of the transaction that a row belongs to, and whether it is known."""
         if offset != self._previous_offset + 1:
             self._whole_since = offset
@@ -293,7 +292,7 @@ _PLAIN = (
 _LIMITS = {name: np.iinfo(STATE[name]) for name in _PLAIN}
 
 
-def put_state(row: Any, state: State, names: Names) -> bool:
+def put_state(row: Any, state: PrintedState, names: Names) -> bool:
     """Put what a key and a value say into a row; False where a number can't be one of a state."""
     values = {name: getattr(state, name) for name in _PLAIN}
     pairs = state.partitions or ()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafkatx.text.dump.events import Record
+from kafkatx.text.dump.events import DumpedRecord
 from kafkatx.text.dump.records import LogText
+from kafkatx.text.printed.contents import Contents
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +45,16 @@ class TextRecord:
 def text_records(text: LogText) -> Iterator[TextRecord]:
     """Yield the records of a dump, control records too."""
     for event in text.events():
-        if isinstance(event, Record):
+        if isinstance(event, DumpedRecord):
             yield text_record(event)
 
 
-def text_record(record: Record) -> TextRecord:
+def text_record(record: DumpedRecord) -> TextRecord:
     """Return a record with what its batch's line says of it."""
     parsed, contents, control = record.parsed, record.contents, record.control
     sizes = [_number(record, name) for name in (("keySize", "keysize"), ("valueSize", "valuesize"))]
-    printed = control is None and (contents is not None or all(size == -1 for size in sizes))
-    is_control = _flag(record, "isControl")
+    key, value, printed = _shown(contents)
+    control_type, coordinator_epoch = (None, -1) if control is None else control
     return TextRecord(
         line=record.line.number,
         position=record.line.position,
@@ -63,38 +64,45 @@ def text_record(record: Record) -> TextRecord:
         sequence=_number(record, ("sequence",)),
         key_size=sizes[0],
         value_size=sizes[1],
-        has_contents=printed,
-        key=contents.key if contents is not None else None,
-        value=contents.value if contents is not None else None,
-        printed=contents.printed if contents is not None and not contents.is_as_written else None,
+        has_contents=control is None and (contents is not None or sizes == [-1, -1]),
+        key=key,
+        value=value,
+        printed=printed,
         header_keys=_header_keys(record),
         batch_position=_number(record, ("position",)),
         producer_id=_number(record, ("producerId",)),
         producer_epoch=_number(record, ("producerEpoch",)),
         is_transactional=_flag(record, "isTransactional"),
-        is_control=True if control is not None else is_control,
-        control_type=None if control is None else control.type,
-        coordinator_epoch=None if control is None or control.coordinator_epoch < 0 else control.coordinator_epoch,
+        is_control=control is not None or _flag(record, "isControl"),
+        control_type=control_type,
+        coordinator_epoch=coordinator_epoch if coordinator_epoch >= 0 else None,
     )
 
 
-def _number(record: Record, names: tuple[str, ...]) -> int | None:
+def _shown(contents: Contents | None) -> tuple[bytes | None, bytes | None, str | None]:
+    """Key and value as bytes where they are printed as they are, and the text of both where they are not."""
+    if contents is None:
+        return None, None, None
+    return contents.key, contents.value, None if contents.is_as_written else contents.printed
+
+
+def _number(record: DumpedRecord, names: tuple[str, ...]) -> int | None:
     value = next(filter(None, (_said(record, name) for name in names)), None)
     return None if value is None else int(value)
 
 
-def _flag(record: Record, name: str) -> bool | None:
+def _flag(record: DumpedRecord, name: str) -> bool | None:
     value = _said(record, name)
     return None if value is None else value == "true"
 
 
-def _said(record: Record, name: str) -> str | None:
+def _said(record: DumpedRecord, name: str) -> str | None:
     """A field of a record's line, or of the line above it."""
     value = record.parsed.get(name)
     return record.header.parsed.get(name) if value is None and record.header is not None else value
 
 
-def _header_keys(record: Record) -> str | None:
+def _header_keys(record: DumpedRecord) -> str | None:
     if record.contents is not None:
         return record.contents.header_keys
     tail = record.parsed.tail

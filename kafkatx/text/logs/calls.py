@@ -51,9 +51,6 @@ _OF_VERB = {
 _SENDING = re.compile(
     r"\b(?:send|publish|produc)(?:ing)? (?:record|message|event)s? to \S|failed to (?:send|produce) ", re.IGNORECASE
 )
-_PARTITION = re.compile(
-    r"(?:\bto|\bfor|\bpartition) (?:topic |topic-partition |partition )?([\w.-]{1,249})-(\d{1,9})(?![\w-]|\.\w)"
-)
 
 
 def call_in(text: str, is_kafka: bool = False) -> str | None:
@@ -68,9 +65,3 @@ def call_in(text: str, is_kafka: bool = False) -> str | None:
     if is_kafka and (found := _SHORT.search(text)):
         return _OF_VERB[found[1]]
     return "send" if is_kafka and _SENDING.search(text) else None
-
-
-def partition_in(text: str) -> tuple[str, int] | None:
-    """Return the topic and partition that a text says something was sent to."""
-    found = _PARTITION.search(text[:LONGEST_TEXT])
-    return (found[1], int(found[2])) if found and int(found[2]) < 1 << 31 else None

@@ -53,7 +53,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class EntryShape:
     """How a log begins its entries, as its first lines show it (`mode`: kernels/literals.py).
 
     `is_bare`: most lines have nothing before the message, so that a line without anything may be an event;
@@ -65,18 +65,18 @@ class Shape:
     has_loggers: bool
 
 
-def shape_of(texts: list[str], lines: list[Framed]) -> Shape:
+def shape_of(texts: list[str], lines: list[Framed]) -> EntryShape:
     """Tell the shape by a sample of a log's lines and what they are."""
     framed = [(text, line) for text, line in zip(texts, lines, strict=True) if line.layout]
     broker = [text for text, _ in framed if text[:1] == "[" and text[1:3].isdecimal() and text[1:3].isascii()]
     ended = [text for text, line in framed if line.logger and f" ({line.logger}" in text[-LONGEST_END:]]
     has_loggers = bool(framed) and len(ended) >= 0.8 * len(framed)
     if not framed or len(broker) < 0.9 * len(framed):
-        return Shape(EVERY_LINE, all(line.layout == MESSAGE_ONLY for _, line in framed), has_loggers)
-    return Shape(BROKER_WITH_LOGGERS if has_loggers else BROKER, is_bare=False, has_loggers=has_loggers)
+        return EntryShape(EVERY_LINE, all(line.layout == MESSAGE_ONLY for _, line in framed), has_loggers)
+    return EntryShape(BROKER_WITH_LOGGERS if has_loggers else BROKER, is_bare=False, has_loggers=has_loggers)
 
 
-def cuts(window: Window, framer: Framer, shape: Shape, automaton: Automaton) -> Iterator[tuple[Cut, Any]]:
+def cuts(window: Window, framer: Framer, shape: EntryShape, automaton: Automaton) -> Iterator[tuple[Cut, Any]]:
     """Yield what a window shows, again and again until its end, with the entries or lines that hold a literal."""
     while not window.is_done:
         window.grow()
@@ -105,7 +105,7 @@ def entry_at(file: OpenFile, framer: Framer, position: int, line: int) -> Entry:
 class Cut:
     """What a window shows at one time; positions count from its first byte."""
 
-    def __init__(self, window: Window, framer: Framer, shape: Shape) -> None:
+    def __init__(self, window: Window, framer: Framer, shape: EntryShape) -> None:
         self.window = window
         self.framer = framer
         self.shape = shape

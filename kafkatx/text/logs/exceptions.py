@@ -90,32 +90,56 @@ def known_codes() -> frozenset[str]:
 
 def _first(message: str) -> Thrown | None:
     """The exception that a message names first."""
-    if found := _CONFLUENT.search(message):
-        return Thrown(found[1], (found[2] or "")[:LONGEST_MESSAGE])
-    if found := _FULL.search(message):
-        return thrown(found[1], found[2] or "")
-    if found := _NUMBERED.search(message):
-        return thrown(f"kafka.errors.{found[2]}", found[3] or "")
+    return next(filter(None, (read(message) for read in _READERS)), None)
+
+
+def _confluent(message: str) -> Thrown | None:
+    found = _CONFLUENT.search(message)
+    return Thrown(found[1], found[2] or "") if found else None
+
+
+def _full(message: str) -> Thrown | None:
+    found = _FULL.search(message)
+    return thrown(found[1], found[2] or "") if found else None
+
+
+def _numbered(message: str) -> Thrown | None:
+    found = _NUMBERED.search(message)
+    return thrown(f"kafka.errors.{found[2]}", found[3] or "") if found else None
+
+
+def _simple(message: str) -> Thrown | None:
+    """A class without its package: one of the catalogue's, or one with a text behind it."""
     for found in _SIMPLE.finditer(message):
         if found[1] in known_classes() or (found[2] is not None and found[1].endswith(("Exception", "Error"))):
             return thrown(found[1], found[2] or "")
-    if (found := _LIBRDKAFKA.search(message)) and (found[2][0] == "_" or found[2] in known_codes()):
-        return Thrown(found[2], (found[1] or "").strip())
-    for found in _KERR.finditer(message):
-        if found[1] in known_codes():
-            return Thrown(f"kerr.{_camel(found[1])}", found[2][:LONGEST_MESSAGE])
     return None
+
+
+def _librdkafka(message: str) -> Thrown | None:
+    found = _LIBRDKAFKA.search(message)
+    if found is None or not (found[2].startswith("_") or found[2] in known_codes()):
+        return None
+    return Thrown(found[2], (found[1] or "").strip())
+
+
+def _kerr(message: str) -> Thrown | None:
+    found = next((found for found in _KERR.finditer(message) if found[1] in known_codes()), None)
+    return Thrown(f"kerr.{_camel(found[1])}", found[2][:LONGEST_MESSAGE]) if found else None
+
+
+_READERS = (_confluent, _full, _numbered, _simple, _librdkafka, _kerr)
+"""Forms in which exceptions are named; of a message that fits several, the first counts."""
 
 
 def _embedded(message: str) -> Thrown | None:
     """The exception whose `class: text` stands in the message of another."""
-    if found := _CONFLUENT.match(message):
-        return Thrown(found[1], found[2] or "")
-    if found := _NUMBERED.search(message):
-        return thrown(f"kafka.errors.{found[2]}", found[3] or "")
-    if (found := _FULL.search(message)) and (not found.start() or message[: found.start()].endswith((": ", " is "))):
-        return thrown(found[1], found[2] or "")
-    return None
+    if _CONFLUENT.match(message):
+        return _confluent(message)
+    if found := _numbered(message):
+        return found
+    begin = named.start() if (named := _FULL.search(message)) else -1
+    return _full(message) if begin == 0 or message[: max(begin, 0)].endswith((": ", " is ")) else None
 
 
 def _camel(code: str) -> str:

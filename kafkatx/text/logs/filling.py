@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from kafkatx.kernels.rows import EVENT
-from kafkatx.text.logs.matching import Found
+from kafkatx.text.logs.matching import RecognisedText
 from kafkatx.text.logs.strings import Strings
 
 COLUMNS = {name: number for number, name in enumerate(EVENT.names or ())}
@@ -19,7 +19,6 @@ _NUMBER = re.compile(r"(?:Some|Optional\w*)?[\[(]?(\d{1,18})[\])]?")
 _PARTITION = re.compile(r"(?P<topic>.*)-(?P<partition>\d{1,10})", re.DOTALL)
 _OLD_PARTITION = re.compile(r"\[(?P<topic>[^,\]]*),(?P<partition>\d{1,10})\]")
 _THROWN = re.compile(r"((?:[\w$]+\.)*[\w$]+)(?:: (.*))?", re.DOTALL)
-_WRAPPED = re.compile(r"__transaction_state-(\d{1,10})")
 
 Row = list[int]
 
@@ -31,7 +30,7 @@ def empty_row() -> Row:
     return row
 
 
-def fill(row: Row, found: Found, strings: Strings) -> None:
+def fill(row: Row, found: RecognisedText, strings: Strings) -> None:
     """Write what a recognised text says into a row."""
     entry = found.pattern.entry
     for name, value in (*zip(entry.fields, found.values, strict=False), *entry.constants):

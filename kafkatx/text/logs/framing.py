@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 
 from kafkatx.terms.events import Level
 from kafkatx.text.logs.contexts import NOTHING, Context, split_context, with_thread
-from kafkatx.text.logs.json_lines import Record, read_record
-from kafkatx.text.logs.layouts import LAYOUTS, LEVELS, SYSLOG_LEVELS, Layout
+from kafkatx.text.logs.json_lines import StructuredLine, read_record
+from kafkatx.text.logs.layouts import LAYOUTS, LEVELS, SYSLOG_LEVELS, LineLayout
 from kafkatx.text.logs.stamps import DAY_MS, NO_STAMP, ZONE_STEP_MS, Stamp, midnight_of, read_stamp
 from kafkatx.text.logs.wrappers import WRAPPERS, Wrapped, Wrapper, unwrap, wrappers_of
 
@@ -38,8 +38,7 @@ class Framed:
 
     `at`: milliseconds since the epoch, as if UTC where no zone is known; `of_day`: milliseconds since midnight as
     printed, of use where `at` is -1 since no line tells the date. `message` is without the context and without Kafka's
-    own ` (logger)` at its end; it begins at character `message_start` of the line, -1 where the line had to be
-    rewritten (JSON, colours). `trace` is the stack trace that a structured line carries, `writer` the container, pod,
+    own ` (logger)` at its end. `trace` is the stack trace that a structured line carries, `writer` the container, pod,
     service or file that a wrapper names. `layout` is "" for a continuation.
     """
 
@@ -50,7 +49,6 @@ class Framed:
     logger: str
     context: Context
     message: str
-    message_start: int
     layout: str
     of_day: int = -1
     trace: str = ""
@@ -92,7 +90,7 @@ class Framer:
 
     def __init__(self, sample: Iterable[str] = (), midnight: int | None = None) -> None:
         """Choose the layout by a sample; `midnight` is the day of times without a date (ms, as if UTC), if known."""
-        self._order: tuple[Layout, ...] = LAYOUTS
+        self._order: tuple[LineLayout, ...] = LAYOUTS
         self._wrappers: tuple[Wrapper, ...] = WRAPPERS
         self._indent = 0
         self._midnight = self._first_midnight = midnight
@@ -171,13 +169,13 @@ class Framer:
         record = read_record(text)
         return None if record is None else self._of_record(record, wrapped)
 
-    def _of_record(self, record: Record, wrapped: Wrapped) -> Framed:
+    def _of_record(self, record: StructuredLine, wrapped: Wrapped) -> Framed:
         message, _, rest = record.message.partition("\n")
         at, of_day, zoned = self._time(record.stamp, wrapped.stamp)
         context, message = split_context(message)
         return Framed(
             at, zoned, LEVELS.get(record.level, Level.unknown), record.thread, record.logger,
-            with_thread(context, record.thread), message.strip(), -1, STRUCTURED, of_day,
+            with_thread(context, record.thread), message.strip(), STRUCTURED, of_day,
             "\n".join(filter(None, (rest, record.trace))), wrapped.writer,
         )  # fmt: skip
 
@@ -190,7 +188,7 @@ class Framer:
                 return self._of_shape(found, layout, wrapped)
         return None
 
-    def _of_shape(self, found: re.Match[str], layout: Layout, wrapped: Wrapped) -> Framed:
+    def _of_shape(self, found: re.Match[str], layout: LineLayout, wrapped: Wrapped) -> Framed:
         groups = found.groupdict()
         thread, logger = groups.get("thread") or "", groups.get("logger") or ""
         level = LEVELS.get((groups.get("level") or "").upper(), Level.unknown)
@@ -201,14 +199,13 @@ class Framer:
         if facility := _LIBRDKAFKA.match(message):
             logger, message = f"rdkafka.{facility[1]}", message[facility.end() :]
         context, rest = split_context(message)
-        start = wrapped.start + len(wrapped.text) - len(rest) if wrapped.start >= 0 else -1
         rest = rest.rstrip()
         if not logger and rest.endswith(")"):
             rest, logger = _without_logger(rest)
         stamp = read_stamp(groups["time"]) if groups.get("time") else NO_STAMP
         at, of_day, zoned = self._time(stamp, wrapped.stamp)
         return Framed(
-            at, zoned, level, thread, logger, with_thread(context, thread), rest, start, layout.name, of_day,
+            at, zoned, level, thread, logger, with_thread(context, thread), rest, layout.name, of_day,
             writer=wrapped.writer,
         )  # fmt: skip
 
@@ -217,16 +214,11 @@ class Framer:
         text = wrapped.text
         if continues(text):
             at, of_day, zoned = self._time(NO_STAMP, wrapped.stamp)
-            return Framed(
-                at, zoned, Level.unknown, "", "", NOTHING, text, wrapped.start, "", of_day, writer=wrapped.writer
-            )
+            return Framed(at, zoned, Level.unknown, "", "", NOTHING, text, "", of_day, writer=wrapped.writer)
         if head := self._headless(before):
             context, rest = split_context(text)
             context = head.context if context is NOTHING else with_thread(context, head.thread)
-            return replace(
-                head, context=context, message=rest.rstrip(),
-                message_start=len(text) - len(rest) + wrapped.start if wrapped.start >= 0 else -1,
-            )  # fmt: skip
+            return replace(head, context=context, message=rest.rstrip())
         return self._remnant(wrapped)
 
     def _headless(self, before: str) -> Framed | None:
@@ -247,23 +239,15 @@ class Framer:
         return framed if not framed.message or _only_a_logger(framed) else None
 
     def _remnant(self, wrapped: Wrapped) -> Framed:
-        text = wrapped.text
-        found = _REMNANT.match(text) or _LOGGER_LEFT.match(text)
-        groups = found.groupdict() if found else {}
-        message = groups.get("message") or groups.get("told") or text
-        if not found and (cut := _NO_LEVEL.match(text)) and cut["front"]:
-            message = text[cut.end() :]
-        context, rest = split_context(message)
-        front = groups.get("front") or ""
-        left, time = _THREAD_LEFT.search(front), _TIME_LEFT.search(front)
-        thread = groups.get("thread") or (left[1] if left else "")
+        left = _left_of(wrapped.text)
+        context, rest = split_context(left["message"])
+        named, time = _THREAD_LEFT.search(left.get("front", "")), _TIME_LEFT.search(left.get("front", ""))
+        thread = left.get("thread") or (named[1] if named else "")
         at, of_day, zoned = self._time(read_stamp(time[0]) if time else NO_STAMP, wrapped.stamp)
-        whole = found is not None or context is not NOTHING
         return Framed(
-            at, zoned, LEVELS.get(groups.get("level") or "", Level.unknown), thread, groups.get("logger") or "",
+            at, zoned, LEVELS.get(left.get("level", ""), Level.unknown), thread, left.get("logger", ""),
             with_thread(context, thread), rest.rstrip(),
-            wrapped.start + len(text) - len(rest) if wrapped.start >= 0 else -1,
-            REMNANT if whole else MESSAGE_ONLY, of_day, writer=wrapped.writer,
+            REMNANT if "logger" in left or context is not NOTHING else MESSAGE_ONLY, of_day, writer=wrapped.writer,
         )  # fmt: skip
 
     def _time(self, own: Stamp, outer: Stamp) -> tuple[int, int, bool]:
@@ -291,6 +275,15 @@ class Framer:
             self._midnight = midnight = self._midnight + DAY_MS
         self._last_of_day = stamp.of_day
         return replace(stamp, at=midnight + stamp.of_day) if midnight is not None else stamp
+
+
+def _left_of(text: str) -> dict[str, str]:
+    """What is left of a damaged line by name: `message`; with a logger also what stands before it."""
+    if found := _REMNANT.match(text) or _LOGGER_LEFT.match(text):
+        groups = found.groupdict("")
+        return groups | {"message": groups["message"] or groups.get("told") or text}
+    cut = _NO_LEVEL.match(text)
+    return {"message": text[cut.end() :] if cut and cut["front"] else text}
 
 
 def _dated(stamp: Stamp, outer: Stamp) -> Stamp:

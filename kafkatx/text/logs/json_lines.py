@@ -39,7 +39,7 @@ _PAIR = re.compile(r'(?:^| )([A-Za-z@_][\w.@-]{0,60})=(?:"((?:[^"\\]|\\.){0,1600
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StructuredLine:
     """What a structured line says; `trace` is the text of its stack trace."""
 
     stamp: Stamp
@@ -50,7 +50,7 @@ class Record:
     trace: str
 
 
-def read_record(text: str) -> Record | None:
+def read_record(text: str) -> StructuredLine | None:
     """Read a line as JSON or as pairs; None if it is neither or holds no message."""
     fields = parse_object(text) if text[:1] == "{" else _pairs(text)
     if not fields:
@@ -58,7 +58,7 @@ def read_record(text: str) -> Record | None:
     message = _first(fields, _MESSAGES)
     if message is None:
         return None
-    return Record(
+    return StructuredLine(
         stamp=_stamp(fields),
         level=(_first(fields, _LEVELS) or "").upper(),
         logger=_first(fields, _LOGGERS) or "",

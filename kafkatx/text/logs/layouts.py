@@ -54,7 +54,7 @@ _FIELDS = {
 
 
 @dataclass(frozen=True)
-class Layout:
+class LineLayout:
     """A shape and lines that have it: each what stands before the message, the message, what stands behind it."""
 
     name: str
@@ -74,8 +74,8 @@ def _piece(piece: str) -> str:
     return _FIELDS[piece[1:-1]] if piece[:1] == "{" else re.escape(piece)
 
 
-def _of(name: str, shape: str, *samples: tuple[str, str] | tuple[str, str, str]) -> Layout:
-    return Layout(
+def _of(name: str, shape: str, *samples: tuple[str, str] | tuple[str, str, str]) -> LineLayout:
+    return LineLayout(
         name, shape, tuple((sample[0], sample[1], sample[2] if len(sample) > 2 else "") for sample in samples)
     )
 

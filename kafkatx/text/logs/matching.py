@@ -1,4 +1,4 @@
-"""Which event a message is: the texts of terms/catalogue/events.tsv against the message of a line or of an exception.
+"""Which event a message is: the texts of terms/catalogue/log_texts.tsv against messages of lines and exceptions.
 
 Method   a text is its literal pieces; they must stand in the message in order, the first one at its very beginning and
          the last one at its end (terms/catalogue/templates.py; time is linear in the message). Of the texts that begin
@@ -62,7 +62,7 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RecognisedText:
     """An event's text recognised, with what stands for its placeholders."""
 
     pattern: Pattern
@@ -74,12 +74,12 @@ class Found:
         return self.pattern.entry.kind
 
 
-def match_message(message: str, logger: str = "") -> Found | None:
+def match_message(message: str, logger: str = "") -> RecognisedText | None:
     """Recognise the message of a log line."""
     return _match(trimmed(message), logger, *_index("line"))
 
 
-def match_exception(message: str) -> Found | None:
+def match_exception(message: str) -> RecognisedText | None:
     """Recognise the message of an exception."""
     return _match(trimmed(message), "", *_index("exception"))
 
@@ -157,9 +157,11 @@ def _index(place: str) -> Index:
     return {head: tuple(found) for head, found in heads.items()}, tuple(rest)
 
 
-def _match(message: str, logger: str, heads: dict[str, tuple[Pattern, ...]], rest: Iterable[Pattern]) -> Found | None:
+def _match(
+    message: str, logger: str, heads: dict[str, tuple[Pattern, ...]], rest: Iterable[Pattern]
+) -> RecognisedText | None:
     for candidates in (heads.get(message[:HEAD], ()), rest):
         for pattern in candidates:
             if (values := pattern.values(message, logger)) is not None:
-                return Found(pattern, values)
+                return RecognisedText(pattern, values)
     return None

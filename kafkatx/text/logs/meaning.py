@@ -18,7 +18,7 @@ from kafkatx.text.logs.entries import Entry
 from kafkatx.text.logs.exceptions import known_classes, may_throw, own_words
 from kafkatx.text.logs.filling import COLUMNS, Row, empty_row, fill, fill_field
 from kafkatx.text.logs.framing import Framed
-from kafkatx.text.logs.matching import Found, match_exception, match_message
+from kafkatx.text.logs.matching import RecognisedText, match_exception, match_message
 from kafkatx.text.logs.requests import fill_request, is_request
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.traces import read_trace
@@ -51,15 +51,7 @@ def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
     framed = entry.framed
     found = match_message(framed.message, framed.logger)
     trace = _trace(entry, found)
-    thrown = _known(trace) if trace else None
-    if found:
-        fill(row, found, strings)
-        row[COLUMNS["side"]] = found.pattern.entry.side
-    kind = found.kind if found else None
-    if thrown and (kind is None or kind in VAGUE or thrown.kind is EventKind.storage_failed):
-        kind = thrown.kind
-        fill(row, thrown, strings)
-        row[COLUMNS["side"]] = found.pattern.entry.side if found else Side.unknown
+    kind = _fill_texts(row, found, _known(trace) if trace else None, strings)
     if kind is None and trace and _is_of_kafka(trace) and not _is_brokers_own(entry):
         kind = EventKind.failure
     if kind is not None and trace:
@@ -67,7 +59,22 @@ def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
     return kind
 
 
-def _trace(entry: Entry, found: Found | None) -> Trace | None:
+def _fill_texts(
+    row: Row, found: RecognisedText | None, thrown: RecognisedText | None, strings: Strings
+) -> EventKind | None:
+    """Write what the text of a line says, and over it that of the exception under it where that says more."""
+    kind, side = (found.kind, found.pattern.entry.side) if found else (None, Side.unknown)
+    if found:
+        fill(row, found, strings)
+    if thrown and (kind is None or kind in VAGUE or thrown.kind is EventKind.storage_failed):
+        kind = thrown.kind
+        fill(row, thrown, strings)
+    if kind is not None:
+        row[COLUMNS["side"]] = side
+    return kind
+
+
+def _trace(entry: Entry, found: RecognisedText | None) -> Trace | None:
     """The trace under a line, else the exception in its message if that is a client's or no known text."""
     framed = entry.framed
     message = own_words(framed.message)
@@ -78,7 +85,7 @@ def _trace(entry: Entry, found: Found | None) -> Trace | None:
     return read_trace((message, *framed.trace.split("\n"), *entry.tail))
 
 
-def _known(trace: Trace) -> Found | None:
+def _known(trace: Trace) -> RecognisedText | None:
     """The text of the outermost exception whose text is known: its causes may be older, from another call."""
     return next((found for link in trace.chain if (found := match_exception(link.message))), None)
 

@@ -28,7 +28,7 @@ from kafkatx.text.logs.stamps import day_of_name
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.thinning import Thinning
 from kafkatx.text.logs.windows import window_of
-from kafkatx.text.pages.part import Part
+from kafkatx.text.pages.part import TextPart
 from kafkatx.text.settings.printed import ValuesBlocks
 
 DIGEST_BYTES = 4096
@@ -43,7 +43,7 @@ MOST_STRINGS = 100_000
 """Strings of a source above which those go that no kept event points to."""
 
 
-def read_log(file: OpenFile, part: Part) -> LogFacts:
+def read_log(file: OpenFile, part: TextPart) -> LogFacts:
     """Read a part of a file.
 
     Returns:
@@ -58,7 +58,7 @@ def read_log(file: OpenFile, part: Part) -> LogFacts:
 class _Reading:
     """One part of one file while it is read."""
 
-    def __init__(self, file: OpenFile, part: Part) -> None:
+    def __init__(self, file: OpenFile, part: TextPart) -> None:
         self.file, self.part = file, part
         self.strings = Strings()
         self.thinning = Thinning()

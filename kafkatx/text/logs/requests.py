@@ -36,7 +36,6 @@ _OLD = re.compile(
     r"(?P<rest>.*)",
     re.DOTALL,
 )
-_ANSWER = re.compile(r"[,;]response:(.*?)(?: from connection (\S{1,200}?);|$)", re.DOTALL)
 _PAIR = re.compile(r"(?P<name>[A-Za-z_]{1,60})=(?P<value>'[^']*'|[^,(){}\[\]]*)")
 _CONNECTION = re.compile(r" from connection (\S{1,200}?);")
 _ADDRESS = re.compile(r"-(\[?[0-9a-fA-F.:%\w]+\]?):\d{1,5}-\d+(?:-\d+)?$")
@@ -89,18 +88,22 @@ def _of_text(body: str) -> Fields | None:
     found = _OLD.match(body)
     if found is None:
         return None
-    header = {pair["name"]: pair["value"] for pair in _PAIR.finditer(found["header"] or found["older"])}
-    key = header.get("apiKey") or header.get("api_key") or ""
-    api = APIS.get(_BY_NAME.get(key, int(key) if key.isdecimal() and len(key) < 5 else -1))
+    header = _pairs(found["header"] or found["older"])
+    api = _api_called(header.get("apiKey", ""))
     if api is None:
         return None
-    asked, mark, answered = found["rest"].partition("response:")
-    fields = [("api", api), ("client_id", header.get("clientId") or header.get("client_id") or "")]
-    fields.append(("correlation_id", header.get("correlationId") or header.get("correlation_id") or ""))
+    asked, _, answered = found["rest"].partition("response:")
+    fields = [("api", api), ("client_id", header.get("clientId", ""))]
+    fields.append(("correlation_id", header.get("correlationId", "")))
     fields += _names(api, _pairs(asked), _pairs(answered))
-    fields += _error([int(code) for code in _ERROR.findall(answered if mark else "")])
+    fields += _error([int(code) for code in _ERROR.findall(answered)])
     connection = _CONNECTION.search(found["rest"])
     return [*fields, *_address(connection[1] if connection else "")]
+
+
+def _api_called(key: str) -> str | None:
+    """A request of transactions by the name or number of its API."""
+    return APIS.get(_BY_NAME.get(key, int(key) if key.isdecimal() and len(key) < 5 else -1))
 
 
 def _pairs(text: str) -> dict[str, Any]:

@@ -48,6 +48,7 @@ _PARTS = re.compile(
 )
 
 
+_EPOCH = re.compile(r"1\d{9}(?:\d{3})?(?:\.\d*)?")
 _DAY_IN_NAME = re.compile(r"(?<!\d)(20\d\d)([-._]?)(\d\d)\2(\d\d)(?!\d)")
 
 
@@ -85,16 +86,23 @@ def _minute(text: str) -> Stamp:
 
 @lru_cache(maxsize=1024)
 def _read(text: str) -> Stamp:
-    if text[:1] == "1" and text.replace(".", "", 1).isdigit() and len(text.partition(".")[0]) in (10, 13):
+    if _EPOCH.fullmatch(text):
         return Stamp(_epoch_ms(text), -1, is_zoned=True)
     found = _PARTS.fullmatch(text)
     if not found:
         return NO_STAMP
-    of_day = _of_day(found)
+    of_day, month = _of_day(found), _month(found)
+    return Stamp(-1, of_day) if of_day < 0 or not month else _dated(found, month, of_day)
+
+
+def _month(found: re.Match[str]) -> int | None:
+    """Month of a stamp by number or name, None where no date is printed."""
     named = (found["name2"] or found["name3"] or "")[:3].lower()
-    month = int(found["month"]) if found["month"] else _MONTHS.get(named)
-    if of_day < 0 or not month:
-        return Stamp(-1, of_day)
+    return int(found["month"]) if found["month"] else _MONTHS.get(named)
+
+
+def _dated(found: re.Match[str], month: int, of_day: int) -> Stamp:
+    """A stamp with a date, `NO_STAMP` where no calendar has it."""
     day = int(found["day"] or found["day2"] or found["day3"])
     year = found["year"] or found["year2"] or found["year3"]
     if not year:

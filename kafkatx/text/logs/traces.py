@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from kafkatx.text.events import Trace
+from kafkatx.text.events import Thrown, Trace
 from kafkatx.text.logs.calls import METHODS
 from kafkatx.text.logs.exceptions import CLASS, LONGEST_MESSAGE, thrown, thrown_in, with_embedded
 from kafkatx.text.logs.frame_lines import release_of_frames
@@ -153,16 +153,21 @@ def _take_frame(reading: _Reading, frame: re.Match[str], indent: int) -> None:
         return
     reading.skipped_indent = -1
     reading.count += 1
-    if not reading.links or reading.count > MOST_FRAMES * MOST_CAUSES:
-        return
+    if reading.links and reading.count <= MOST_FRAMES * MOST_CAUSES:
+        _note_frame(reading, frame)
+
+
+def _note_frame(reading: _Reading, frame: re.Match[str]) -> None:
+    """Keep what a frame tells: the client's call, a line of Kafka's source, the release of a jar."""
     link = reading.links[-1]
     link.has_frames = True
     owner, method, place = frame[1].rstrip("."), frame[2], frame[3]
-    if len(link.calls) < MOST_FRAMES and (call := _call(owner, method)) and call not in link.calls:
+    call, jar = _call(owner, method), _JAR.match(frame[4] or "")
+    if call and call not in link.calls and len(link.calls) < MOST_FRAMES:
         link.calls.append(call)
     if owner.startswith("org.apache.kafka.") and len(reading.frames) < MOST_FRAMES:
         reading.frames.append((owner, method, place))
-    if frame[4] and (jar := _JAR.match(frame[4])) and jar[1] not in reading.releases and len(reading.releases) < 16:
+    if jar and jar[1] not in reading.releases and len(reading.releases) < 16:
         reading.releases.append(jar[1])
 
 
@@ -207,34 +212,60 @@ def _call(owner: str, method: str) -> str | None:
 
 def _trace(reading: _Reading) -> Trace:
     links = reading.links
-    chain = with_embedded(tuple(thrown(link.name, link.message) for link in links))
     public = (link.calls for link in links if any("." not in call for call in link.calls))
     calls = next(public, None) or next((link.calls for link in links if link.calls), [])
     hinted = release_of_frames(reading.frames)
     releases = [*reading.releases, *([hinted] if hinted and not reading.releases else [])]
-    return Trace(chain[:MOST_CAUSES], tuple(calls), tuple(releases))
+    return Trace(_chain(links), tuple(calls), tuple(releases))
+
+
+def _chain(links: list[_Link]) -> tuple[Thrown, ...]:
+    return with_embedded(tuple(thrown(link.name, link.message) for link in links))[:MOST_CAUSES]
 
 
 def _python(lines: list[str]) -> Trace | None:
     """Read tracebacks; the last one is the outermost exception, those before it are its causes."""
-    links: list[_Link] = []
-    calls: list[str] = []
-    is_open = False
+    reading = _Tracebacks()
     for line in lines:
-        text = line.rstrip()
-        if text.lstrip().startswith(_TRACEBACK):
-            calls, is_open = [], True
-        elif is_open and (frame := _PYTHON_FRAME.match(text)):
-            if frame[3] in METHODS and len(calls) < MOST_FRAMES:
-                calls.append(METHODS[frame[3]])
-        elif is_open and text[:1] not in ("", " ", "\t") and not text.startswith(_LINKS):
-            if head := _PYTHON_HEAD.match(text):
-                links = [_Link(head[1], head[2] or "", calls), *links[: MOST_CAUSES - 1]]
-            is_open = False
-        elif links and not is_open and text and not text.startswith(_LINKS) and len(links[0].message) < LONGEST_MESSAGE:
-            links[0].message += "\n" + text
-    if not links:
+        reading.take(line.rstrip())
+    if not reading.links:
         return None
-    chain = with_embedded(tuple(thrown(link.name, link.message) for link in links))
-    found = next((link.calls for link in links if link.calls), [])
-    return Trace(chain[:MOST_CAUSES], tuple(dict.fromkeys(reversed(found))))
+    calls = next((link.calls for link in reading.links if link.calls), [])
+    return Trace(_chain(reading.links), tuple(dict.fromkeys(reversed(calls))))
+
+
+@dataclass(slots=True)
+class _Tracebacks:
+    """What was read of Python's tracebacks; `is_open`: the exception of the last one has not come yet."""
+
+    links: list[_Link] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    is_open: bool = False
+
+    def take(self, text: str) -> None:
+        """Take in a line."""
+        if text.lstrip().startswith(_TRACEBACK):
+            self.calls, self.is_open = [], True
+        elif frame := _PYTHON_FRAME.match(text) if self.is_open else None:
+            self._frame(frame[3])
+        elif text.startswith(_LINKS) or not text:
+            return
+        elif not self.is_open:
+            self._message(text)
+        elif text[0] not in " \t":
+            self._exception(text)
+
+    def _frame(self, function: str) -> None:
+        if function in METHODS and len(self.calls) < MOST_FRAMES:
+            self.calls.append(METHODS[function])
+
+    def _exception(self, text: str) -> None:
+        """The line that ends a traceback."""
+        self.is_open = False
+        if head := _PYTHON_HEAD.match(text):
+            self.links = [_Link(head[1], head[2] or "", self.calls), *self.links[: MOST_CAUSES - 1]]
+
+    def _message(self, text: str) -> None:
+        """More of the message of the last exception."""
+        if self.links and len(self.links[0].message) < LONGEST_MESSAGE:
+            self.links[0].message += "\n" + text

@@ -6,7 +6,7 @@ from itertools import islice
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.lines import HEAD, LONGEST_LINE, encoding_of, lines
-from kafkatx.text.pages.part import Part
+from kafkatx.text.pages.part import TextPart
 
 BLOCK = 1 << 20
 """Bytes read at once."""
@@ -21,7 +21,7 @@ class Window:
     is_plain = True
     """Whether the window shows the bytes of the file as they are."""
 
-    def __init__(self, file: OpenFile, part: Part) -> None:
+    def __init__(self, file: OpenFile, part: TextPart) -> None:
         self.file = file
         self.position = part.position
         self.end = min(part.end, file.size)
@@ -79,7 +79,7 @@ class TurnedWindow(Window):
 
     is_plain = False
 
-    def __init__(self, file: OpenFile, part: Part) -> None:
+    def __init__(self, file: OpenFile, part: TextPart) -> None:
         super().__init__(file, part)
         self._lines = lines(file, part.position, part.end, part.line)
         self._places: list[int] = []
@@ -111,7 +111,7 @@ class TurnedWindow(Window):
         self.data, self.line, self._places = self.data[count:], self.line + lines, self._places[lines:]
 
 
-def window_of(file: OpenFile, part: Part) -> Window:
+def window_of(file: OpenFile, part: TextPart) -> Window:
     """The window that fits a file's encoding."""
     encoding = encoding_of(file.read(0, HEAD))
     is_plain = encoding.unit == 1 and encoding.newline == b"\n"

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafkatx.text.pages.runs import number
-from kafkatx.text.pages.shapes import Shape
+from kafkatx.text.pages.incidents import number
+from kafkatx.text.printed.line_kinds import ToolLineKind
 
 _OF_BATCH = frozenset(("lastOffset", "producerId", "producerEpoch", "position", "size", "magic", "crc"))
 _OF_MESSAGE = frozenset(("position", "size", "magic", "crc"))
@@ -46,10 +46,10 @@ class Completeness:
     _flat_position: int = -1
     _flat_room: int = 0
 
-    def add(self, shape: Shape, fields: Mapping[str, str]) -> None:
+    def add(self, shape: ToolLineKind, fields: Mapping[str, str]) -> None:
         """Take in a line of a batch or record."""
         self.lines += 1
-        if shape is Shape.BATCH:
+        if shape is ToolLineKind.BATCH:
             self._add_batch(fields)
         elif "position" in fields and "batchSize" not in fields:
             self._add_flat(fields)

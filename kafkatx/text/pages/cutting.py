@@ -12,23 +12,24 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from kafkatx.terms.setting_names import is_known
+from kafkatx.terms.catalogue.setting_names import is_known
 from kafkatx.text.pages import likeness
+from kafkatx.text.pages.growing import DUMPS, LOGS, TOOLS, GrowingPart
+from kafkatx.text.pages.incidents import Incidents
 from kafkatx.text.pages.naming import (
     LONGEST_COMMAND,
     UNKNOWN,
-    Origin,
+    NamedFile,
     is_command,
     origin_of_command,
     origin_of_header,
     origin_of_heading,
 )
-from kafkatx.text.pages.part import Part, PartKind
-from kafkatx.text.pages.pasted import Printed, undecorated
-from kafkatx.text.pages.runs import Runs
-from kafkatx.text.pages.shapes import BEGINNINGS, Shape
-from kafkatx.text.pages.stretches import DUMPS, LOGS, TOOLS, Stretch
-from kafkatx.text.pages.tool_lines import ToolLine
+from kafkatx.text.pages.part import PartKind, TextPart
+from kafkatx.text.printed.elisions import is_elision
+from kafkatx.text.printed.line_kinds import BEGINNINGS, ToolLineKind
+from kafkatx.text.printed.pasted import Printed, undecorated
+from kafkatx.text.printed.tool_lines import ToolLine
 
 MOST_PARTS = 10_000
 HEADING_LINES = 5
@@ -40,21 +41,21 @@ _DEATH = re.compile(
 )
 _COLUMNS = re.compile(r"\t| {2,}")
 KINDS = {
-    Shape.BATCH: PartKind.DUMP_LOG,
-    Shape.RECORD: PartKind.DUMP_LOG,
-    Shape.START: PartKind.DUMP_LOG,
-    Shape.INDEX: PartKind.DUMP_INDEX,
-    Shape.TIMEINDEX: PartKind.DUMP_TIMEINDEX,
-    Shape.TXNINDEX: PartKind.DUMP_TXNINDEX,
-    Shape.SNAPSHOT: PartKind.DUMP_SNAPSHOT,
-    Shape.STATE: PartKind.CONSOLE_STATES,
-    Shape.OFFSET: PartKind.CONSOLE_OFFSETS,
-    Shape.CONSUMED: PartKind.CONSOLE_RECORDS,
-    Shape.ADMIN: PartKind.ADMIN_TRANSACTIONS,
+    ToolLineKind.BATCH: PartKind.DUMP_LOG,
+    ToolLineKind.RECORD: PartKind.DUMP_LOG,
+    ToolLineKind.START: PartKind.DUMP_LOG,
+    ToolLineKind.INDEX: PartKind.DUMP_INDEX,
+    ToolLineKind.TIMEINDEX: PartKind.DUMP_TIMEINDEX,
+    ToolLineKind.TXNINDEX: PartKind.DUMP_TXNINDEX,
+    ToolLineKind.SNAPSHOT: PartKind.DUMP_SNAPSHOT,
+    ToolLineKind.STATE: PartKind.CONSOLE_STATES,
+    ToolLineKind.OFFSET: PartKind.CONSOLE_OFFSETS,
+    ToolLineKind.CONSUMED: PartKind.CONSOLE_RECORDS,
+    ToolLineKind.ADMIN: PartKind.ADMIN_TRANSACTIONS,
 }
 
 
-def cut(lines: Iterable[ToolLine]) -> list[Part]:
+def cut(lines: Iterable[ToolLine]) -> list[TextPart]:
     """Return the parts of a text, in the order in which they stand."""
     cutter = _Cutter()
     for line in lines:
@@ -66,12 +67,12 @@ def cut(lines: Iterable[ToolLine]) -> list[Part]:
 class _Cutter:
     """One pass over a page. `current` grows; `waiting` is a tool's stretch that prose has interrupted."""
 
-    runs: Runs = field(default_factory=Runs)
-    done: list[tuple[Stretch, int]] = field(default_factory=list)
-    current: Stretch | None = None
-    waiting: Stretch | None = None
-    origin: Origin = UNKNOWN
-    hint: Origin = UNKNOWN
+    runs: Incidents = field(default_factory=Incidents)
+    done: list[tuple[GrowingPart, int]] = field(default_factory=list)
+    current: GrowingPart | None = None
+    waiting: GrowingPart | None = None
+    origin: NamedFile = UNKNOWN
+    hint: NamedFile = UNKNOWN
     hint_age: int = HEADING_LINES
     command: str = ""
     command_lines: int = 0
@@ -92,16 +93,16 @@ class _Cutter:
             self._plain(line, line.line.text)
         self.is_blank = not line.line.text.strip() or (line.printed is None and likeness.is_fence(line.line.text))
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[TextPart]:
         """Return what was cut."""
         self._close()
         found = [stretch.part(run) for stretch, run in self.done]
         return sorted(found, key=lambda part: part.position)
 
     def _tool(self, line: ToolLine, printed: Printed) -> None:
-        if printed.shape is Shape.DUMPING:
+        if printed.kind is ToolLineKind.DUMPING:
             self._header(line, printed.text.removeprefix("Dumping "))
-        elif printed.shape is Shape.NOTE:
+        elif printed.kind is ToolLineKind.NOTE:
             if self.current is not None and self.current.kind in DUMPS:
                 self.current.extend(line.line.end)
             else:
@@ -117,23 +118,23 @@ class _Cutter:
 
     def _entry(self, line: ToolLine, printed: Printed, fields: Mapping[str, str]) -> None:
         """A line of a batch, a record, an entry: goes on with a stretch, or begins one."""
-        kind = KINDS[printed.shape]
-        stretch = self._stretch_that_takes(kind, printed.shape, fields)
+        kind = KINDS[printed.kind]
+        stretch = self._stretch_that_takes(kind, printed.kind, fields)
         if stretch is None:
             self._close()
             origin = self._context()
             stretch = self._open(kind, line, replace(origin, base_offset=-1) if kind not in LOGS else origin)
         elif stretch.is_empty_dump and stretch.origin.kind is None:
             stretch.kind = kind
-        if printed.shape is Shape.START:
+        if printed.kind is ToolLineKind.START:
             self._start(stretch, line)
         else:
             stretch.add(line, fields)
         self.hint_age = HEADING_LINES
 
-    def _stretch_that_takes(self, kind: PartKind, shape: Shape, fields: Mapping[str, str]) -> Stretch | None:
+    def _stretch_that_takes(self, kind: PartKind, shape: ToolLineKind, fields: Mapping[str, str]) -> GrowingPart | None:
         current, waiting = self.current, self.waiting
-        if shape is Shape.START:
+        if shape is ToolLineKind.START:
             return current if current is not None and current.is_empty_dump else None
         if current is not None and current.kind in TOOLS:
             return current if current.takes(kind, shape, fields) else None
@@ -143,7 +144,7 @@ class _Cutter:
         self.current, self.waiting = waiting, None
         return waiting
 
-    def _start(self, stretch: Stretch, line: ToolLine) -> None:
+    def _start(self, stretch: GrowingPart, line: ToolLine) -> None:
         """`Log starting offset: N` tells the base offset where no name does."""
         stretch.extend(line.line.end)
         stretch.has_start = True
@@ -157,11 +158,16 @@ class _Cutter:
         current = self.current
         if not text.strip() or likeness.is_fence(text):
             return
-        if likeness.is_elision(text):
+        if is_elision(text):
             self._elide(line)
         elif current is not None and current.kind in TOOLS and self._belongs(current, text):
             current.extend(line.line.end)
-        elif self.command.endswith("\\") or is_command(text):
+        else:
+            self._of_no_tool(line, text)
+
+    def _of_no_tool(self, line: ToolLine, text: str) -> None:
+        """A line that no tool printed: a command, a log's, a heading, a setting, prose."""
+        if self.command.endswith("\\") or is_command(text):
             self._command(line, text)
         elif likeness.is_log_line(text) or self._goes_on(text):
             self._grow(PartKind.LOG, line)
@@ -172,7 +178,7 @@ class _Cutter:
         else:
             self._prose(line, text)
 
-    def _belongs(self, current: Stretch, text: str) -> bool:
+    def _belongs(self, current: GrowingPart, text: str) -> bool:
         """Whether a line right behind a tool's is its own: a row of a table, a line cut off, the trace of its death."""
         if self.is_blank:
             return False
@@ -226,13 +232,13 @@ class _Cutter:
             self._settle(self.waiting)
             self.waiting, self.origin = None, replace(UNKNOWN, command=self.origin.command)
 
-    def _context(self) -> Origin:
+    def _context(self) -> NamedFile:
         """What the page says about the lines that come now."""
         if self.hint_age < HEADING_LINES:
             self.origin = self.hint
         return self.origin
 
-    def _grow(self, kind: PartKind, line: ToolLine) -> Stretch:
+    def _grow(self, kind: PartKind, line: ToolLine) -> GrowingPart:
         """Take a line into a stretch of no tool; prose interrupts a tool's stretch, a log or settings end it."""
         if self.current is None or self.current.kind is not kind:
             interrupted = self.current if kind is PartKind.PROSE else None
@@ -245,11 +251,11 @@ class _Cutter:
         self.current.extend(line.line.end)
         return self.current
 
-    def _open(self, kind: PartKind, line: ToolLine, origin: Origin | None = None) -> Stretch:
+    def _open(self, kind: PartKind, line: ToolLine, origin: NamedFile | None = None) -> GrowingPart:
         if origin is None:
             origin = self.origin if kind in TOOLS else UNKNOWN
         place = line.line
-        self.current = Stretch(kind, place.position, place.number, place.end, origin, self.section)
+        self.current = GrowingPart(kind, place.position, place.number, place.end, origin, self.section)
         if kind in TOOLS:
             self.current.is_elided, self.left_out = self.left_out, False
         return self.current
@@ -260,7 +266,7 @@ class _Cutter:
             self._settle(stretch)
         self.waiting = self.current = None
 
-    def _settle(self, stretch: Stretch | None) -> None:
+    def _settle(self, stretch: GrowingPart | None) -> None:
         """Give a stretch that has ended its incident."""
         if stretch is None:
             return
@@ -275,7 +281,7 @@ class _Cutter:
             stretch.facts = {}
         self.done.append((stretch, run))
 
-    def _begin(self, run: int, stretch: Stretch) -> None:
+    def _begin(self, run: int, stretch: GrowingPart) -> None:
         """Go on with an incident; a new one began with the section, if what it contradicts stands in an older one."""
         if run >= len(self.runs.runs) and stretch.section > self.first_section:
             self.done = [
@@ -289,7 +295,7 @@ class _Cutter:
         """Behind too many parts all is one."""
         if self.current is None or self.current.kind is not PartKind.LOG:
             self.current, self.waiting = (
-                Stretch(PartKind.LOG, line.line.position, line.line.number, line.line.end),
+                GrowingPart(PartKind.LOG, line.line.position, line.line.number, line.line.end),
                 None,
             )
         self.current.extend(line.line.end)

@@ -1,4 +1,4 @@
-"""What a line of no tool is like: a line of a log, the rest of one above, a sign that something was left out.
+"""What a line of no tool is like: a line of a log, the rest of one above, a heading, a setting.
 
 This decides only where a log begins and ends in a page, so it asks for little: a time or a level where a line begins, a
 frame of a stack trace, the name of an exception, a client's prefix. What a line means is read by text/logs.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from kafkatx.terms.setting_names import is_known
+from kafkatx.terms.catalogue.setting_names import is_known
 
 _TIME = (
     r"\d{4}[-/.]\d\d[-/.]\d\d[T _]\d\d[:.]\d\d|\d{1,2}:\d\d:\d\d[.,]\d{3}|\d\d:\d\d:\d\d\s|\d{8}[ T]\d\d:?\d\d:?\d\d"
@@ -33,10 +33,6 @@ _TRACE = re.compile(
     r"|Exception in thread \"|Traceback \(most recent call last\):|\s+File \"[^\"]{1,250}\", line \d+"
 )
 _QUOTE = re.compile(r"(?:[>|*#]+|//+|&gt;|\s)+")
-_ELISION = re.compile(
-    r"(?:[>|*#/\s])*[\[(<{-]*\s*(?:\.{2,}|…+|snip(?:ped)?|truncated|omitted|cut|skipp\w*"
-    r"|.{0,40}(?:lines|records) (?:omitted|skipped|removed|cut|left out).{0,20})\s*[.…]*[\])>}-]*\s*"
-)
 _FENCE = re.compile(
     r"(?:[>|*#/\s])*(?:`{3,}|~{3,})\s*\w{0,20}\s*|\s*\{(?:code|noformat|quote)(?::[^{}]{0,100})?\}\s*"
     r"|\s*</?(?:pre|code)[^<>]{0,100}>\s*"
@@ -68,11 +64,6 @@ def is_log_line(text: str) -> bool:
 def goes_on(text: str) -> bool:
     """Whether a line may belong to the line of a log above it: indented, or a further line of a stack trace."""
     return text[:1] in (" ", "\t") or _TRACE.match(text[:LONGEST_FRONT]) is not None
-
-
-def is_elision(text: str) -> bool:
-    """Whether a line says that lines were left out (`...`, `[snip]`)."""
-    return len(text) < 120 and _ELISION.fullmatch(text) is not None
 
 
 def is_fence(text: str) -> bool:

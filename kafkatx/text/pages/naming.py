@@ -48,7 +48,7 @@ KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class NamedFile:
     """What a page says about the file that lines were printed from: nothing that it does not say.
 
     `named` is the path of a header. `kind` is told by the ending of the file's name. `command` is the command that was
@@ -63,25 +63,25 @@ class Origin:
     command: str | None = None
 
 
-UNKNOWN = Origin()
+UNKNOWN = NamedFile()
 
 
-def origin_of_path(path: str) -> Origin:
+def origin_of_path(path: str) -> NamedFile:
     """Read a path as a tool or a person wrote it: its last component and the folder above."""
     *folders, name = _SPLIT.split(path.strip().strip("\"'`")) or [""]
     folder = parse_partition_folder(folders[-1]) if folders else None
     topic, partition = (folder.topic, folder.partition) if folder else (None, None)
     if segment := parse_segment_file(name):
-        return Origin(topic, partition, segment.base_offset, kind=KINDS[segment.kind.value])
+        return NamedFile(topic, partition, segment.base_offset, kind=KINDS[segment.kind.value])
     if parse_metadata_snapshot_file(name) or name.endswith(".checkpoint"):
-        return Origin("__cluster_metadata", 0, kind=PartKind.DUMP_METADATA_SNAPSHOT)
+        return NamedFile("__cluster_metadata", 0, kind=PartKind.DUMP_METADATA_SNAPSHOT)
     kind = next((kind for ending, kind in KINDS.items() if name.endswith(f".{ending}")), None)
     if folder is None and kind is None and (folder := parse_partition_folder(name)):
         topic, partition = folder.topic, folder.partition
-    return Origin(topic, partition, kind=kind)
+    return NamedFile(topic, partition, kind=kind)
 
 
-def origin_of_header(path: str, before: Origin) -> Origin:
+def origin_of_header(path: str, before: NamedFile) -> NamedFile:
     """Read a `Dumping PATH` line; where the path has no folder, what stood above it may (the same file, a prompt)."""
     found = replace(origin_of_path(path), named=path.strip(), command=before.command)
     is_bare = found.topic is None and len(_SPLIT.split(path.strip())) == 1
@@ -95,7 +95,7 @@ def is_command(text: str) -> bool:
     return _TOOL.search(text) is not None
 
 
-def origin_of_command(text: str) -> Origin:
+def origin_of_command(text: str) -> NamedFile:
     """Read a quoted command, with the prompt before it; several files name none."""
     text = text[:LONGEST_COMMAND]
     if files := _FILES.findall(text):
@@ -106,26 +106,26 @@ def origin_of_command(text: str) -> Origin:
             found = replace(_prompt(text), base_offset=found.base_offset, kind=found.kind)
         return replace(found, command=text)
     topic, partition = _TOPIC.search(text), _PARTITION.search(text)
-    return Origin(topic[1] if topic else None, int(partition[1]) if partition else None, command=text)
+    return NamedFile(topic[1] if topic else None, int(partition[1]) if partition else None, command=text)
 
 
-def _common(origins: set[Origin]) -> Origin:
+def _common(origins: set[NamedFile]) -> NamedFile:
     """What several files have in common."""
     places = {(origin.topic, origin.partition) for origin in origins}
     topic, partition = next(iter(places)) if len(places) == 1 else (None, None)
     kinds = {origin.kind for origin in origins}
-    return Origin(topic, partition, kind=kinds.pop() if len(kinds) == 1 else None)
+    return NamedFile(topic, partition, kind=kinds.pop() if len(kinds) == 1 else None)
 
 
-def _prompt(text: str) -> Origin:
+def _prompt(text: str) -> NamedFile:
     """The partition folder that a prompt before a command stands in."""
     before = text[: found.start()] if (found := _TOOL.search(text)) else text
     names = [folder for name in re.split(r"[\s/\\\]:$#>~]+", before) if (folder := parse_partition_folder(name))]
     names = [folder for folder in names if not _NO_TOPIC.fullmatch(f"{folder.topic}-{folder.partition}")]
-    return Origin(names[-1].topic, names[-1].partition) if names else UNKNOWN
+    return NamedFile(names[-1].topic, names[-1].partition) if names else UNKNOWN
 
 
-def origin_of_heading(text: str) -> Origin | None:
+def origin_of_heading(text: str) -> NamedFile | None:
     """Read a line above lines of a tool: the one partition or file that it names, None where it names none."""
     text = text.strip().replace("\\_", "_")
     if not text or len(text) > LONGEST_HEADING:
@@ -136,7 +136,7 @@ def origin_of_heading(text: str) -> Origin | None:
     return _named(text, UNKNOWN)
 
 
-def _named(text: str, file: Origin) -> Origin | None:
+def _named(text: str, file: NamedFile) -> NamedFile | None:
     names = {name for name in _NAMED.findall(text) if not _NO_TOPIC.fullmatch(name) and not _TICKET.fullmatch(name)}
     folder = parse_partition_folder(names.pop()) if len(names) == 1 else None
     if folder is not None and (_SAID.search(text) or len(text.split()) <= 3):

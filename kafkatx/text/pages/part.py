@@ -25,7 +25,7 @@ class PartKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TextPart:
     """A stretch of a text: from byte `position` (line `line`, from 1) up to byte `end`.
 
     `topic`, `partition` and `base_offset` are those of the file that was dumped (None, None, -1 where the text does not

@@ -14,11 +14,11 @@ from itertools import islice
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.lines import HEAD, Line, encoding_of, lines
 from kafkatx.text.pages.cutting import cut
+from kafkatx.text.pages.growing import TOOLS
 from kafkatx.text.pages.likeness import goes_on, is_log_line
-from kafkatx.text.pages.part import Part, PartKind
-from kafkatx.text.pages.pasted import LONGEST_PREFIX, as_printed
-from kafkatx.text.pages.stretches import TOOLS
-from kafkatx.text.pages.tool_lines import tool_lines
+from kafkatx.text.pages.part import PartKind, TextPart
+from kafkatx.text.printed.pasted import LONGEST_PREFIX, as_printed
+from kafkatx.text.printed.tool_lines import tool_lines
 from kafkatx.text.settings.files import is_settings
 
 LARGE = 4 << 20
@@ -40,19 +40,19 @@ OVERLAP = 1 << 14
 _LOGGED = re.compile(rb"[\[(<\"]?(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|INFO|DEBUG|WARN|ERROR|TRACE|FATAL)")
 
 
-def parts(file: OpenFile) -> list[Part]:
+def parts(file: OpenFile) -> list[TextPart]:
     """Return what stands where in a text file; its parts do not overlap. Raises nothing for what the text holds."""
     if file.size == 0:
         return []
     if file.size <= MOST_SETTINGS and _is_settings(file):
-        return [Part(PartKind.SETTINGS, 0, file.size, 1)]
+        return [TextPart(PartKind.SETTINGS, 0, file.size, 1)]
     if file.size > LARGE and _is_log(file):
         return _cut_log(file)
     found = cut(tool_lines(lines(file)))
-    return [Part(PartKind.LOG, 0, file.size, 1)] if _is_one_log(file, found) else found
+    return [TextPart(PartKind.LOG, 0, file.size, 1)] if _is_one_log(file, found) else found
 
 
-def _is_one_log(file: OpenFile, found: list[Part]) -> bool:
+def _is_one_log(file: OpenFile, found: list[TextPart]) -> bool:
     """Whether a text is one log with a few lines in it that are none: what is damaged does not make two of it."""
     if (
         not found
@@ -88,18 +88,18 @@ def _is_log(file: OpenFile) -> bool:
     return 10 * fitting >= 7 * filled > 0
 
 
-def _cut_log(file: OpenFile) -> list[Part]:
+def _cut_log(file: OpenFile) -> list[TextPart]:
     """Cut a log in which dumps may stand: they are parts, all the rest of it is log."""
-    found: list[Part] = []
+    found: list[TextPart] = []
     at, number = 0, 1
     for part in cut(tool_lines(_surroundings(file))):
         if part.kind in TOOLS:
             if part.position > at:
-                found.append(Part(PartKind.LOG, at, part.position, number))
+                found.append(TextPart(PartKind.LOG, at, part.position, number))
             found.append(part)
             at, number = part.end, part.line + _ends_of_lines(file, part.position, part.end)
     if at < file.size:
-        found.append(Part(PartKind.LOG, at, file.size, number))
+        found.append(TextPart(PartKind.LOG, at, file.size, number))
     return found
 
 

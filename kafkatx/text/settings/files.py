@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from kafkatx.terms.catalogue.setting_names import UNKNOWN, is_known, prefix_scope, scope_of, scope_of_group
 from kafkatx.terms.secrets import shown_value
-from kafkatx.terms.setting_names import UNKNOWN, is_known, prefix_scope, scope_of, scope_of_group
 from kafkatx.text.events import Setting
 from kafkatx.text.lines import Line
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from kafkatx.terms.catalogue.setting_names import is_known, scope_of_group
 from kafkatx.terms.secrets import shown_value
-from kafkatx.terms.setting_names import is_known, scope_of_group
 from kafkatx.text.events import Setting
 from kafkatx.text.settings.files import LONGEST_VALUE
 

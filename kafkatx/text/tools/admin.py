@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.lines import lines
-from kafkatx.text.pages.part import Part
-from kafkatx.text.pages.pasted import undecorated
-from kafkatx.text.pages.tool_lines import without_prefix
+from kafkatx.text.pages.part import TextPart
+from kafkatx.text.printed.pasted import undecorated
+from kafkatx.text.printed.tool_lines import without_prefix
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ _CELLS = {name: [re.compile(pattern) for pattern in columns.values()] for name, 
 _PARTITION = re.compile(r"([\w.-]{1,249})-(\d{1,10})")
 
 
-def admin_rows(file: OpenFile, part: Part) -> Iterator[AdminRow]:
+def admin_rows(file: OpenFile, part: TextPart) -> Iterator[AdminRow]:
     """Yield the rows of the tables of a part, in order; a line that is no row of the table above ends that table."""
     table, prefix = None, ""
     for line in lines(file, part.position, part.end, part.line):
@@ -165,13 +165,13 @@ def _cells(table: str, text: str) -> dict[str, str] | None:
     return dict(zip(names, cells, strict=True)) if fits else None
 
 
-def _listed(line: int, position: int, of: dict[str, str], part: Part) -> AdminRow:
+def _listed(line: int, position: int, of: dict[str, str], part: TextPart) -> AdminRow:
     return ListedTransaction(
         line, position, of["TransactionalId"], int(of["Coordinator"]), int(of["ProducerId"]), of["TransactionState"]
     )
 
 
-def _described(line: int, position: int, of: dict[str, str], part: Part) -> AdminRow:
+def _described(line: int, position: int, of: dict[str, str], part: TextPart) -> AdminRow:
     pairs = (_PARTITION.fullmatch(text) for text in of["TopicPartitions"].split(","))
     return DescribedTransaction(
         line, position, int(of["CoordinatorId"]), of["TransactionalId"], int(of["ProducerId"]),
@@ -181,7 +181,7 @@ def _described(line: int, position: int, of: dict[str, str], part: Part) -> Admi
     )  # fmt: skip
 
 
-def _produced(line: int, position: int, of: dict[str, str], part: Part) -> AdminRow:
+def _produced(line: int, position: int, of: dict[str, str], part: TextPart) -> AdminRow:
     return DescribedProducer(
         line, position, part.topic, part.partition, int(of["ProducerId"]), int(of["ProducerEpoch"]),
         int(of["LatestCoordinatorEpoch"]), int(of["LastSequence"]), int(of["LastTimestamp"]),
@@ -189,14 +189,14 @@ def _produced(line: int, position: int, of: dict[str, str], part: Part) -> Admin
     )  # fmt: skip
 
 
-def _hanging(line: int, position: int, of: dict[str, str], part: Part) -> AdminRow:
+def _hanging(line: int, position: int, of: dict[str, str], part: TextPart) -> AdminRow:
     return HangingTransaction(
         line, position, of["Topic"], int(of["Partition"]), int(of["ProducerId"]), int(of["ProducerEpoch"]),
         int(of["CoordinatorEpoch"]), int(of["StartOffset"]), int(of["LastTimestamp"]), int(of["Duration(min)"]),
     )  # fmt: skip
 
 
-_MAKERS: dict[str, Callable[[int, int, dict[str, str], Part], AdminRow]] = {
+_MAKERS: dict[str, Callable[[int, int, dict[str, str], TextPart], AdminRow]] = {
     "list": _listed,
     "describe": _described,
     "describe-producers": _produced,

@@ -24,12 +24,12 @@ from kafkatx.kernels.rows import STATE
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.transaction_states import TransactionState
-from kafkatx.text.dump.offsets import OffsetCommit
-from kafkatx.text.dump.pasting import cleaned
+from kafkatx.text.dump.offsets import OffsetCommit, with_value
 from kafkatx.text.dump.rows import STATE_COLUMNS, TextRows, mask_of
-from kafkatx.text.dump.states import State, Unreadable, partitions_of, put_state, state_of_message
+from kafkatx.text.dump.states import PrintedState, Unreadable, partitions_of, put_state, state_of_message
 from kafkatx.text.lines import Line, lines
-from kafkatx.text.pages.part import Part
+from kafkatx.text.pages.part import TextPart
+from kafkatx.text.printed.tool_lines import cleaned
 
 ROWS_PER_CHUNK = 16_384
 BLOCK = 1 << 18
@@ -54,12 +54,12 @@ _KNOWN = frozenset({"id_code", "is_tombstone", "state", "partitions_code", *_FIE
 class _Found:
     """A state and where it stands."""
 
-    state: State
+    state: PrintedState
     line: int
     position: int
 
 
-def state_rows(file: OpenFile, part: Part, names: Names) -> Iterator[TextRows]:
+def state_rows(file: OpenFile, part: TextPart, names: Names) -> Iterator[TextRows]:
     """Yield rows of states (kernels.rows.STATE), in the order printed; offset, time and batch are not known."""
     found: list[_Found] = []
     for one in _states(file, part):
@@ -86,7 +86,7 @@ def _rows(found: list[_Found], names: Names) -> TextRows:
 _OF_RECORDS = frozenset({"position", "offset", "timestamp", "leader_epoch", "crc"})
 
 
-def _states(file: OpenFile, part: Part) -> Iterator[_Found]:
+def _states(file: OpenFile, part: TextPart) -> Iterator[_Found]:
     """States of both formatters in the order in which they stand."""
     yield from _old_states(file, part)
     for data, line, position in json_objects(file, part):
@@ -95,7 +95,7 @@ def _states(file: OpenFile, part: Part) -> Iterator[_Found]:
             yield _Found(state, line, position)
 
 
-def _old_states(file: OpenFile, part: Part) -> Iterator[_Found]:
+def _old_states(file: OpenFile, part: TextPart) -> Iterator[_Found]:
     for line in cleaned(_lines(file, part), _is_old_state):
         state = old_state_of(line.text)
         if state is not None:
@@ -108,13 +108,12 @@ def _is_old_state(text: str) -> bool:
     return text.endswith("::NULL") or not text.strip()
 
 
-def old_state_of(text: str) -> State | None:
+def old_state_of(text: str) -> PrintedState | None:
     """Return what a line of the old formatter says; None for any other line."""
     if text.endswith("::NULL") and not text.startswith("["):
-        return State(text.removesuffix("::NULL"), _KNOWN | _OF_RECORDS, is_tombstone=True)
+        return PrintedState(text.removesuffix("::NULL"), _KNOWN | _OF_RECORDS, is_tombstone=True)
     transactional_id, rest = _split_id(text)
     name, listed = _STATE.search(rest), _PARTITIONS.search(rest)
-    numbers = {column: found for column, pattern in _FIELDS.items() if (found := pattern.search(rest))}
     if transactional_id is None or name is None or name[1] not in TransactionState.__members__:
         return None
     state = TransactionState[name[1]]
@@ -122,19 +121,18 @@ def old_state_of(text: str) -> State | None:
         partitions = partitions_of(listed[1]) if listed else None
     except Unreadable:
         return None
+    numbers = {column: int(found[1]) for column, pattern in _FIELDS.items() if (found := pattern.search(rest))}
     known = (_KNOWN - _FIELDS.keys()) | numbers.keys() | ({"partitions_code"} if listed else set())
-    is_null = state is TransactionState.Empty or listed is None
-    values = {column: int(found[1]) for column, found in numbers.items()}
-    return State(
+    return PrintedState(
         transactional_id,
         known,
         state=int(state),
-        partitions=None if is_null else partitions,
-        producer_id=values.get("producer_id", -1),
-        producer_epoch=values.get("producer_epoch", -1),
-        timeout_ms=values.get("timeout_ms", -1),
-        started_at=values.get("started_at", -1),
-        updated_at=values.get("updated_at", -1),
+        partitions=None if state is TransactionState.Empty else partitions,
+        producer_id=numbers.get("producer_id", -1),
+        producer_epoch=numbers.get("producer_epoch", -1),
+        timeout_ms=numbers.get("timeout_ms", -1),
+        started_at=numbers.get("started_at", -1),
+        updated_at=numbers.get("updated_at", -1),
     )
 
 
@@ -149,7 +147,7 @@ def _split_id(text: str) -> tuple[str | None, str]:
     return None, ""
 
 
-def _json_state(data: dict[str, Any]) -> State | None:
+def _json_state(data: dict[str, Any]) -> PrintedState | None:
     """Return the state that an object of the newer formatter holds, None for an object of another kind."""
     try:
         key, value = data["key"], data["value"]
@@ -157,13 +155,13 @@ def _json_state(data: dict[str, Any]) -> State | None:
         if not isinstance(transactional_id, str):
             return None
         if value is None or value["data"] is None:
-            return State(transactional_id, frozenset(STATE_COLUMNS), is_tombstone=True)
+            return PrintedState(transactional_id, frozenset(STATE_COLUMNS), is_tombstone=True)
         return state_of_message(transactional_id, value)
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
 
 
-def json_objects(file: OpenFile, part: Part) -> Iterator[tuple[dict[str, Any], int, int]]:
+def json_objects(file: OpenFile, part: TextPart) -> Iterator[tuple[dict[str, Any], int, int]]:
     """Yield objects that begin with a key, with line and position; ends of lines in them come from wrapping."""
     held = _Held(part.line, part.position)
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
@@ -218,7 +216,7 @@ def _object(text: str) -> dict[str, Any] | None:
     return data if isinstance(data, dict) else None
 
 
-def _lines(file: OpenFile, part: Part) -> Iterator[Line]:
+def _lines(file: OpenFile, part: TextPart) -> Iterator[Line]:
     return lines(file, part.position, part.end, part.line)
 
 
@@ -234,7 +232,7 @@ _COMMITTED_AT = re.compile(r", commitTimestamp=(-?\d{1,19})")
 NO_METADATA = "NO_METADATA"
 
 
-def offset_commits(file: OpenFile, part: Part) -> Iterator[OffsetCommit]:
+def offset_commits(file: OpenFile, part: TextPart) -> Iterator[OffsetCommit]:
     """Yield the commits that a formatter of `__consumer_offsets` printed; offset and time of the record are -1."""
     for line in cleaned(_lines(file, part), _OFFSETS.match):
         found = _OFFSETS.match(line.text)
@@ -269,16 +267,7 @@ def _json_commit(data: dict[str, Any], line: int, position: int) -> OffsetCommit
     try:
         key, value = data["key"]["data"], data["value"]
         names = str(key["group"]), str(key["topic"]), int(key["partition"]), -1, -1, line, position
-        if value is None or value["data"] is None:
-            return OffsetCommit(*names, is_tombstone=True)
-        said = value["data"]
-        epoch = said.get("leaderEpoch")
-        return OffsetCommit(
-            *names,
-            committed_offset=int(said["offset"]),
-            metadata=str(said.get("metadata", "")),
-            leader_epoch=None if epoch is None else int(epoch),
-            committed_at=int(said["commitTimestamp"]),
-        )
+        removed = OffsetCommit(*names, is_tombstone=True)
+        return removed if value is None or value["data"] is None else with_value(removed, value["data"])
     except (KeyError, TypeError, ValueError, AttributeError):
         return None

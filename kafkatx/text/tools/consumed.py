@@ -16,10 +16,10 @@ from itertools import chain, pairwise
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.lines import Line, lines
-from kafkatx.text.pages.part import Part
-from kafkatx.text.pages.pasted import as_printed
-from kafkatx.text.pages.shapes import Shape
-from kafkatx.text.pages.tool_lines import unpasted
+from kafkatx.text.pages.part import TextPart
+from kafkatx.text.printed.line_kinds import ToolLineKind
+from kafkatx.text.printed.pasted import as_printed
+from kafkatx.text.printed.tool_lines import unpasted
 
 _PROPERTY = re.compile(
     r"(?:(CreateTime|LogAppendTime):(-?\d{1,19})|NO_TIMESTAMP|Partition:(\d{1,10})|Offset:(\d{1,19})"
@@ -46,7 +46,7 @@ class Consumed:
     value: str
 
 
-def consumed_records(file: OpenFile, part: Part) -> Iterator[Consumed]:
+def consumed_records(file: OpenFile, part: TextPart) -> Iterator[Consumed]:
     """Yield the records of a plain listing in the order printed."""
     current: _Printed | None = None
     for line in _listing(lines(file, part.position, part.end, part.line)):
@@ -66,7 +66,7 @@ def _listing(source: Iterator[Line]) -> Iterator[Line]:
     for line in source:
         if _PROPERTY.match(line.text):
             return chain([line], source)
-        if (printed := as_printed(line.text)) and printed.shape is Shape.CONSUMED:
+        if (printed := as_printed(line.text)) and printed.kind is ToolLineKind.CONSUMED:
             return unpasted(chain([line], source))
     return iter(())
 
@@ -84,7 +84,7 @@ class _Printed:
         if len(self.rest) + len(text) < MOST_CONTINUED:
             self.rest += "\n" + text
 
-    def record(self, part: Part) -> Consumed:
+    def record(self, part: TextPart) -> Consumed:
         """Return the record; its partition is the part's where the line does not say it."""
         key, tab, value = self.rest.partition("\t")
         partition, offset, timestamp = (

@@ -17,15 +17,15 @@ from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump.rows import BATCH_COLUMNS, STATE_COLUMNS, TextRows, mask_of
-from kafkatx.text.dump.states import State, put_state
-from kafkatx.text.pages.part import Part, PartKind
+from kafkatx.text.dump.states import PrintedState, put_state
+from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.tools.admin import DescribedTransaction, admin_rows
 from kafkatx.text.tools.console import state_rows
 
 DESCRIBED = frozenset({"transactional_id", "id_code", "producer_id", "producer_epoch", "state", "timeout_ms"})
 
 
-def told_states(file: OpenFile, part: Part, names: Names) -> Iterator[tuple[TextRows, TextRows]]:
+def told_states(file: OpenFile, part: TextPart, names: Names) -> Iterator[tuple[TextRows, TextRows]]:
     """Yield rows in chunks: what stands for their batches (dtype BATCH), and the states (dtype STATE)."""
     described = part.kind is PartKind.ADMIN_TRANSACTIONS
     number = 0
@@ -51,7 +51,7 @@ def _batches(states: TextRows) -> TextRows:
     return TextRows(BATCH_COLUMNS, rows, states.lines, states.positions, np.zeros(len(rows), np.int64))
 
 
-def _described(file: OpenFile, part: Part, names: Names) -> TextRows:
+def _described(file: OpenFile, part: TextPart, names: Names) -> TextRows:
     """Rows of `describe`."""
     told = [row for row in admin_rows(file, part) if isinstance(row, DescribedTransaction)]
     rows = np.zeros(len(told), STATE)
@@ -66,9 +66,9 @@ def _described(file: OpenFile, part: Part, names: Names) -> TextRows:
     return TextRows(STATE_COLUMNS, rows[kept], lines[kept], positions[kept], known[kept])
 
 
-def _state(told: DescribedTransaction) -> State:
+def _state(told: DescribedTransaction) -> PrintedState:
     state = TransactionState.__members__.get(told.state)
-    return State(
+    return PrintedState(
         told.transactional_id,
         DESCRIBED,
         producer_id=told.producer_id,

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from kafkatx.outputs.parquet.export import export
 from kafkatx.outputs.parquet.manifest import SUCCESS
-from kafkatx.outputs.parquet.runs import Room
+from kafkatx.outputs.parquet.runs import SortRoom
 from tests.outputs.parquet.small import COUNTS, LETTERS, counts, letters, recipe
 
 STEPS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree"}
-TINY = Room(held=200, block=60, merged=120, block_rows=3)
+TINY = SortRoom(held=200, block=60, merged=120, block_rows=3)
 
 
 BATCHES = {"counts": [counts([n, -n]) for n in range(9)], "letters": [letters(("b", 1)), letters(("a", None))]}

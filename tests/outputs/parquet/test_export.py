@@ -12,13 +12,13 @@ from kafkatx.outputs.parquet import exchange as exchanging
 from kafkatx.outputs.parquet.export import export
 from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS, read_manifest
 from kafkatx.outputs.parquet.parts import Sizes
-from kafkatx.outputs.parquet.runs import Room
+from kafkatx.outputs.parquet.runs import SortRoom
 from kafkatx.terms.errors import OutputError, UsageError
 from tests.outputs.parquet.small import COUNTS, LETTERS, content, counts, letters, recipe
 
 TABLES = [COUNTS, LETTERS]
 RECIPE = recipe(*TABLES)
-TINY = Room(held=200, block=60, merged=120, block_rows=3)
+TINY = SortRoom(held=200, block=60, merged=120, block_rows=3)
 
 
 class Streams:

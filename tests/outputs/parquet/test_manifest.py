@@ -5,10 +5,10 @@ import json
 import pytest
 
 from kafkatx.outputs.parquet.manifest import MANIFEST, Manifest, read_manifest
-from kafkatx.outputs.parquet.parts import Part
+from kafkatx.outputs.parquet.parts import TableFile
 from tests.outputs.parquet.small import COUNTS, LETTERS, recipe
 
-PART = Part("part-00000.parquet", 3, 400, "ab" * 32)
+PART = TableFile("part-00000.parquet", 3, 400, "ab" * 32)
 
 
 def whole():

@@ -8,13 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kafkatx.outputs.parquet.ordering import RowOrder
-from kafkatx.outputs.parquet.runs import Room
+from kafkatx.outputs.parquet.runs import SortRoom
 from kafkatx.outputs.parquet.sorting import in_order
 from kafkatx.terms.errors import OutputError
 from tests.outputs.parquet.small import LETTERS, letters
 
 ORDER = RowOrder(LETTERS.order.columns)
-TINY = Room(held=200, block=60, merged=120, block_rows=3)
+TINY = SortRoom(held=200, block=60, merged=120, block_rows=3)
 rows = st.lists(st.tuples(st.none() | st.sampled_from("abc"), st.none() | st.integers(0, 3)), max_size=12)
 
 
@@ -34,7 +34,7 @@ def test_it_equals_sorting_the_whole_whatever_the_memory(tmp_path, parts):
 
 
 def test_what_fits_into_memory_never_touches_the_disk(tmp_path):
-    assert sorted_by_parts([letters(("b", 1), ("a", 1))], tmp_path / "none", Room()).num_rows == 2
+    assert sorted_by_parts([letters(("b", 1), ("a", 1))], tmp_path / "none", SortRoom()).num_rows == 2
 
 
 def test_a_stream_that_comes_in_order_is_one_run(tmp_path):

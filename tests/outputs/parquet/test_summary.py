@@ -10,13 +10,13 @@ from rich.console import Console
 
 from kafkatx.outputs.parquet.export import Exported
 from kafkatx.outputs.parquet.manifest import Manifest
-from kafkatx.outputs.parquet.parts import Part
+from kafkatx.outputs.parquet.parts import TableFile
 from kafkatx.outputs.parquet.summary import examples, print_summary, size_in_words, to_json
 from tests.outputs.parquet.small import COUNTS, LETTERS, recipe
 
 
 def found(*taken_over):
-    parts = [Part("part-00000.parquet", 1_200, 3_400_000, ""), Part("part-00001.parquet", 1, 600, "")]
+    parts = [TableFile("part-00000.parquet", 1_200, 3_400_000, ""), TableFile("part-00001.parquet", 1, 600, "")]
     manifest = Manifest(recipe(LETTERS, COUNTS).document(), {"letters": parts, "counts": parts[1:]})
     return Exported(Path("/x/tables"), manifest, taken_over)
 

@@ -4,7 +4,7 @@ import pytest
 
 from kafkatx.outputs.parquet.export import export
 from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS
-from kafkatx.outputs.parquet.target import Found, look_at
+from kafkatx.outputs.parquet.target import TargetState, look_at
 from kafkatx.terms.errors import UsageError
 from tests.outputs.parquet.small import COUNTS, content, counts, recipe
 
@@ -19,12 +19,12 @@ def made(tmp_path):
 
 
 def test_a_folder_that_does_not_exist_or_is_empty_is_free(tmp_path):
-    assert look_at(tmp_path / "none", RECIPE, overwrite=False) is Found.nothing
-    assert look_at(tmp_path, RECIPE, overwrite=False) is Found.nothing
+    assert look_at(tmp_path / "none", RECIPE, overwrite=False) is TargetState.nothing
+    assert look_at(tmp_path, RECIPE, overwrite=False) is TargetState.nothing
 
 
 def test_an_export_is_replaced_only_where_that_is_wanted(made):
-    assert look_at(made, RECIPE, overwrite=True) is Found.replaceable
+    assert look_at(made, RECIPE, overwrite=True) is TargetState.replaceable
     with pytest.raises(UsageError, match="is an export already; --overwrite replaces it"):
         look_at(made, RECIPE, overwrite=False)
 
@@ -62,7 +62,7 @@ def test_an_export_with_something_of_others_in_it_is_not_replaced(name, made):
 
 def test_an_export_that_lacks_only_its_last_file_is_finished_without_reading_anything(made):
     (made / SUCCESS).unlink()
-    assert look_at(made, RECIPE, overwrite=False) is Found.almost_finished
+    assert look_at(made, RECIPE, overwrite=False) is TargetState.almost_finished
     found = export(made, [COUNTS], lambda name: pytest.fail("read"), recipe(COUNTS))
     assert found.taken_over == ("counts",)
     assert (made / SUCCESS).exists()

@@ -15,7 +15,7 @@ from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.dump.reading import batch_chunks, state_chunks
 from kafkatx.text.dump.rows import TextRows
-from kafkatx.text.pages.part import Part, PartKind
+from kafkatx.text.pages.part import PartKind, TextPart
 
 ATTRIBUTES = {
     "codec": 0x07,
@@ -26,9 +26,9 @@ ATTRIBUTES = {
 }
 
 
-def whole(file: OpenFile, topic: str | None = None, **about) -> Part:
+def whole(file: OpenFile, topic: str | None = None, **about) -> TextPart:
     """All of a file as one part."""
-    return Part(PartKind.DUMP_LOG, 0, file.size, 1, topic, **about)
+    return TextPart(PartKind.DUMP_LOG, 0, file.size, 1, topic, **about)
 
 
 def united(chunks: list[TextRows]) -> TextRows:

@@ -1,4 +1,4 @@
-"""docs/dump-text.md: the shapes of lines (kafkatx/text/dump/eras.py), and what the text of each release carries.
+"""docs/dump-text.md: the shapes of lines (kafkatx/text/printed/eras.py), and what the text of each release carries.
 
 What is carried is read off real texts of the releases (`printed/`): the columns that the reader says it knows.
 """
@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafkatx.segments.names import Names
-from kafkatx.text.dump.eras import SHAPES, TIMESTAMP, LineKind
 from kafkatx.text.dump.rows import BATCH_COLUMNS, STATE_COLUMNS, TextRows
+from kafkatx.text.printed.eras import SHAPES, TIMESTAMP, LineKind
 from tests.text.dump.comparing import batches_of_text, states_of_text
 
 FOLDER = Path(__file__).parent / "printed"

@@ -3,7 +3,7 @@
 import pytest
 
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.dump.reading import aborted_entries, index_entries, producer_entries, timeindex_entries
+from kafkatx.text.dump.reading import aborted_entries, producer_entries
 from tests.text.dump.comparing import whole
 
 ABORTED = "version: 0 producerId: 5 firstOffset: 1 lastOffset: 9 lastStableOffset: 10"
@@ -57,13 +57,7 @@ def test_an_empty_queue_is_a_producer_without_a_batch(read):
     assert not ours.knows("timestamp")[0]
 
 
-def test_preallocated_entries_are_none(read):
-    assert len(read(index_entries, "offset: 52 position: 0", "offset: 52 position: 0")) == 0
-    assert len(read(timeindex_entries, "timestamp: 0 offset: 52")) == 0
-    assert read(index_entries, "offset: 60 position: 4100", "offset: 52 position: 0").rows.tolist() == [(60, 4100)]
-
-
-@pytest.mark.parametrize("entries", [aborted_entries, producer_entries, index_entries, timeindex_entries])
+@pytest.mark.parametrize("entries", [aborted_entries, producer_entries])
 @pytest.mark.parametrize("line", ["", "prose", "offset: x position: y", "producerId: " + "9" * 500, "version: " * 99])
 def test_other_lines_are_no_entries(entries, line, read):
     ours = read(entries, line)
@@ -76,5 +70,5 @@ def test_numbers_that_no_entry_can_have_are_damage(read):
 
 
 def test_an_exception_of_the_tool_ends_the_file(read):
-    ours = read(index_entries, 'Exception in thread "main" java.util.NoSuchElementException')
+    ours = read(aborted_entries, 'Exception in thread "main" java.util.NoSuchElementException')
     assert [damage.kind for damage in ours.damage] == ["torn"]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from kafkatx.text.dump import records
-from kafkatx.text.dump.contents import Growth
 from kafkatx.text.lines import LONGEST_LINE
-from kafkatx.text.pages import tool_lines
+from kafkatx.text.printed import tool_lines
+from kafkatx.text.printed.contents import Growth
 from tests.text.dump.comparing import batches_of_bytes, batches_of_text, differing
 from tests.text.dump.writing import RELEASES, logs, printed_by
 

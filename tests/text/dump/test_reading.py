@@ -1,11 +1,8 @@
 """Tables out of recorded dump texts are the tables of the dumped bytes, on the columns that the texts carry."""
 
-import numpy as np
 import pytest
 
-from kafkatx.formats.file_names import parse_segment_file
 from kafkatx.outputs.dump_decoders import coordinator_decoder
-from kafkatx.outputs.dump_indexes import IndexDump
 from kafkatx.segments.entries import aborted_transactions, producer_states
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
@@ -13,11 +10,9 @@ from kafkatx.terms.java_text import java_text
 from kafkatx.text.dump.offsets import OffsetCommit
 from kafkatx.text.dump.reading import (
     aborted_entries,
-    index_entries,
     offset_rows,
     producer_entries,
     record_rows,
-    timeindex_entries,
 )
 from tests.dump_text.texts import MISPRINTS, Recorded, made, recorded
 from tests.text.dump.comparing import (
@@ -34,8 +29,8 @@ LOGS = [*recorded(".log"), *(text for text in made() if text.file.suffix == ".lo
 DEEP = [text for text in LOGS if not text.is_shallow]
 CASES = sorted({text.case for text in LOGS})
 ENTRIES = [
-    *recorded(".txnindex", ".snapshot", ".index", ".timeindex"),
-    *(text for text in made() if text.file.suffix != ".log"),
+    *recorded(".txnindex", ".snapshot"),
+    *(text for text in made() if text.file.suffix in (".txnindex", ".snapshot")),
 ]
 
 
@@ -132,26 +127,16 @@ def test_offset_commits_are_those_of_the_file(text):
     assert all(row.is_tombstone == (row.committed_offset is None) for row in rows if isinstance(row, OffsetCommit))
 
 
-def entries_of_bytes(text: Recorded, dtype):
+def entries_of_bytes(text: Recorded):
     path = str(text.file)
     if text.file.suffix == ".txnindex":
         return aborted_transactions(path, text.file.read_bytes())[0]
-    if text.file.suffix == ".snapshot":
-        return producer_states(path, text.file.read_bytes())[0]
-    segment = parse_segment_file(text.file.name)
-    index = IndexDump(path, segment.base_offset, of_times=text.file.suffix == ".timeindex")
-    entries = [fields for _, fields in index.entries()]
-    rows = np.zeros(len(entries), dtype)
-    for name in dtype.names:
-        rows[name] = [entry.get(name, entry.get(f"{name}_ms")) for entry in entries]
-    return rows
+    return producer_states(path, text.file.read_bytes())[0]
 
 
 READERS = {
     ".txnindex": aborted_entries,
     ".snapshot": producer_entries,
-    ".index": index_entries,
-    ".timeindex": timeindex_entries,
 }
 
 
@@ -164,7 +149,7 @@ def test_entries_of_indexes_and_snapshots_are_those_of_the_files(case):
 def check_entries(text: Recorded) -> None:
     with OpenFile(str(text.text_file)) as file:
         ours = READERS[text.file.suffix](file, whole(file))
-    theirs = entries_of_bytes(text, ours.rows.dtype)
+    theirs = entries_of_bytes(text)
     assert len(ours) == len(theirs)
     assert not ours.damage
     assert differing(ours, theirs) == {}

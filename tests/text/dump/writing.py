@@ -70,7 +70,7 @@ def printed_by(release: tuple[int, ...], log: Path) -> str:
     if release >= (4, 1):
         return "".join(Dump(DumpOptions(decoder=DecoderName.PLAIN), False, print).pieces([str(log)]))
     with OpenFile(str(log)) as file:
-        dump = LogDump(file, DumpOptions(), EraLines(release, file, False))
+        dump = LogDump(file, DumpOptions(), EraLines(release, False))
         pieces = list(dump.pieces())
     name = "Log starting offset" if release >= (3, 3) else "Starting offset"
     return "".join([f"Dumping {log}\n", f"{name}: 0\n", *map(str, pieces)])

@@ -7,7 +7,7 @@ from typing import Any
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.events import LogFacts, LogSource, Setting
 from kafkatx.text.logs.reading import read_log
-from kafkatx.text.pages.part import Part, PartKind
+from kafkatx.text.pages.part import PartKind, TextPart
 
 Event = Mapping[str, Any]
 
@@ -21,7 +21,7 @@ def read(path: Path, position: int = 0, line: int = 1) -> tuple[list[Event], Log
 def read_facts(path: Path, position: int = 0, line: int = 1) -> LogFacts:
     """What a file says, as it is read."""
     with OpenFile(str(path)) as file:
-        return read_log(file, Part(PartKind.LOG, position, file.size, line))
+        return read_log(file, TextPart(PartKind.LOG, position, file.size, line))
 
 
 def plain_events(facts: LogFacts) -> list[Event]:

@@ -18,7 +18,7 @@ from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import Trace
 from kafkatx.text.logs.filling import names
 from kafkatx.text.logs.reading import read_log
-from kafkatx.text.pages.part import Part, PartKind
+from kafkatx.text.pages.part import PartKind, TextPart
 from tests.evidence import cases
 
 FENCED = "org.apache.kafka.common.errors.ProducerFencedException"
@@ -44,7 +44,7 @@ class Event:
 
 def read(path: Path) -> list[Event]:
     with OpenFile(str(path)) as file:
-        facts = read_log(file, Part(PartKind.LOG, 0, file.size, 1))
+        facts = read_log(file, TextPart(PartKind.LOG, 0, file.size, 1))
     return [event(row, facts.strings, facts.traces) for row in facts.events]
 
 

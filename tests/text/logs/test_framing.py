@@ -35,7 +35,6 @@ def test_every_layout_has_samples_that_fit_it_first(layout):
         assert next(one.name for one in LAYOUTS if one.pattern.match(line)) == layout.name
         framed = Framer().frame(line)
         assert (framed.layout, framed.message) == (layout.name, message)
-        assert line[framed.message_start :].startswith(message)
 
 
 @pytest.mark.parametrize("wrapper", WRAPPERS, ids=lambda wrapper: wrapper.name)
@@ -257,7 +256,7 @@ def test_json_lines_of_every_maker_are_read(record):
     framed = Framer().frame(json.dumps(record))
     assert (framed.at, framed.is_zoned, framed.level) == (AT, True, Level.info)
     assert (framed.thread, framed.logger, framed.message) == ("t", "a.b.C", ABORT)
-    assert (framed.layout, framed.context.transactional_id, framed.message_start) == (STRUCTURED, "TEST-TID-1", -1)
+    assert (framed.layout, framed.context.transactional_id) == (STRUCTURED, "TEST-TID-1")
 
 
 def test_pairs_of_go_loggers_are_read_as_franz_go_says_it_itself():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kafkatx.text.events import Trace
-from kafkatx.text.logs.calls import call_in, partition_in
+from kafkatx.text.logs.calls import call_in
 from kafkatx.text.logs.exceptions import LONGEST_MESSAGE, own_words, thrown_in
 from kafkatx.text.logs.frame_lines import release_of_frames
 from kafkatx.text.logs.traces import MOST_CAUSES, is_trace_line, read_trace
@@ -192,8 +192,6 @@ def test_texts_name_the_method_that_was_called():
     }
     assert {text: call_in(text) for text in told} == told
     assert call_in("billing commit failed", is_kafka=True) == "commitTransaction"
-    assert partition_in("Failed to send record to orders-eu-12") == ("orders-eu", 12)
-    assert partition_in("Failed to send record to nobody") is None
 
 
 def test_line_numbers_tell_the_release_that_the_recorded_logs_name():
@@ -255,7 +253,6 @@ def test_hostile_texts_are_read_in_one_pass(text):
     read_trace([text])
     read_trace(["x", text, text])
     call_in(text, is_kafka=True)
-    partition_in(text)
     assert not is_trace_line("plain")
 
 

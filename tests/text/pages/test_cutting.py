@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kafkatx.text.pages import cutting
 from kafkatx.text.pages.cutting import cut
-from kafkatx.text.pages.part import Part, PartKind
-from kafkatx.text.pages.tool_lines import tool_lines
+from kafkatx.text.pages.part import PartKind, TextPart
+from kafkatx.text.printed.tool_lines import tool_lines
 from tests.text import pasting
 from tests.text.pasting import cut_text
 
@@ -40,12 +40,12 @@ def dump(*lines: str, path: str = ORDERS) -> str:
     return "\n".join([f"Dumping {path}", "Starting offset: 0", *lines]) + "\n"
 
 
-def told(parts: list[Part]) -> list[tuple[object, ...]]:
+def told(parts: list[TextPart]) -> list[tuple[object, ...]]:
     """What tools wrote: kind, topic, partition."""
     return [(part.kind, part.topic, part.partition) for part in parts if part.kind is not KINDS.PROSE]
 
 
-def only(parts: list[Part]) -> Part:
+def only(parts: list[TextPart]) -> TextPart:
     found = [part for part in parts if part.kind not in (KINDS.PROSE, KINDS.LOG)]
     assert len(found) == 1
     return found[0]
@@ -58,7 +58,7 @@ def test_a_recorded_dump_is_one_whole_part_of_its_file(tmp_path: Path, path: Pat
     topic, _, partition = path.parent.name.rpartition("-")
     ending = path.name.split(".")[1]
     died = b"Exception in thread" in text
-    assert part == Part(
+    assert part == TextPart(
         PartKind[f"DUMP_{ending.upper()}"], 0, len(text), 1, topic, int(partition), int(path.name.split(".")[0]),
         is_elided=False, is_whole=not died, named=f"/var/lib/kafka/data/{path.parent.name}/{path.name[:-4]}",
     )  # fmt: skip

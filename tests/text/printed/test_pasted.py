@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.text.pages.pasted import as_printed
-from kafkatx.text.pages.shapes import Shape
+from kafkatx.text.printed.line_kinds import ToolLineKind
+from kafkatx.text.printed.pasted import as_printed
 from tests.text import pasting
 
 BATCH = (
@@ -24,22 +24,24 @@ FLAT = (
     "endTxnMarker: ABORT coordinatorEpoch: 0"
 )
 LINES = {
-    "Dumping /var/lib/kafka/data/__transaction_state-0/00000000000000000000.log": Shape.DUMPING,
-    "Starting offset: 0": Shape.START,
-    "Log starting offset: 17": Shape.START,
-    BATCH: Shape.BATCH,
-    RECORD: Shape.RECORD,
-    FLAT: Shape.RECORD,
-    "offset: 0 position: 0 NoTimestampType: -1 isvalid: true size: 91 magic: 0 compresscodec: NONE crc: 1": Shape.BATCH,
-    "offset: 33 position: 4183": Shape.INDEX,
-    "timestamp: 1795257792540 offset: 7": Shape.TIMEINDEX,
-    "version: 0 producerId: 1 firstOffset: 3 lastOffset: 6 lastStableOffset: 7": Shape.TXNINDEX,
-    "producerId: 2 producerEpoch: 0 coordinatorEpoch: -1 currentTxnFirstOffset: Some(0)": Shape.SNAPSHOT,
-    "t 1::TransactionMetadata(transactionalId=t 1, producerId=1, producerEpoch=0)": Shape.STATE,
-    '{"key":{"version":0,"data":{"transactionalId":"t"}},"value":null}{"key":{}}': Shape.STATE,
-    "[g,orders,0]::OffsetAndMetadata(offset=5, metadata=)": Shape.OFFSET,
-    "CreateTime:1795257792540\tPartition:0\tOffset:5\tk\tv": Shape.CONSUMED,
-    "TransactionalId\tCoordinator\tProducerId\tTransactionState": Shape.ADMIN,
+    "Dumping /var/lib/kafka/data/__transaction_state-0/00000000000000000000.log": ToolLineKind.DUMPING,
+    "Starting offset: 0": ToolLineKind.START,
+    "Log starting offset: 17": ToolLineKind.START,
+    BATCH: ToolLineKind.BATCH,
+    RECORD: ToolLineKind.RECORD,
+    FLAT: ToolLineKind.RECORD,
+    "offset: 0 position: 0 NoTimestampType: -1 isvalid: true size: 91 magic: 0 compresscodec: NONE crc: 1": (
+        ToolLineKind.BATCH
+    ),
+    "offset: 33 position: 4183": ToolLineKind.INDEX,
+    "timestamp: 1795257792540 offset: 7": ToolLineKind.TIMEINDEX,
+    "version: 0 producerId: 1 firstOffset: 3 lastOffset: 6 lastStableOffset: 7": ToolLineKind.TXNINDEX,
+    "producerId: 2 producerEpoch: 0 coordinatorEpoch: -1 currentTxnFirstOffset: Some(0)": ToolLineKind.SNAPSHOT,
+    "t 1::TransactionMetadata(transactionalId=t 1, producerId=1, producerEpoch=0)": ToolLineKind.STATE,
+    '{"key":{"version":0,"data":{"transactionalId":"t"}},"value":null}{"key":{}}': ToolLineKind.STATE,
+    "[g,orders,0]::OffsetAndMetadata(offset=5, metadata=)": ToolLineKind.OFFSET,
+    "CreateTime:1795257792540\tPartition:0\tOffset:5\tk\tv": ToolLineKind.CONSUMED,
+    "TransactionalId\tCoordinator\tProducerId\tTransactionState": ToolLineKind.ADMIN,
 }
 
 
@@ -47,7 +49,7 @@ LINES = {
 def test_a_line_as_the_tool_prints_it_stays_as_it_is(line: str) -> None:
     found = as_printed(line)
     assert found is not None
-    assert (found.shape, found.text, found.is_elided) == (LINES[line], line, False)
+    assert (found.kind, found.text, found.is_elided) == (LINES[line], line, False)
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -55,7 +57,7 @@ def test_a_line_as_the_tool_prints_it_stays_as_it_is(line: str) -> None:
 def test_what_stands_before_a_line_is_taken_off(line: str, prefix: str) -> None:
     found = as_printed(prefix + line)
     assert found is not None
-    assert (found.shape, found.text) == (LINES[line], line)
+    assert (found.kind, found.text) == (LINES[line], line)
 
 
 @pytest.mark.parametrize(
@@ -141,28 +143,28 @@ def test_an_escaped_decoder_s_text_is_undone(pasted: str, meant: str) -> None:
     [
         (
             "offset: 4 ... producerId: 7 producerEpoch: 2 ... endTxnMarker: ABORT coordinatorEpoch: 0",
-            Shape.RECORD,
+            ToolLineKind.RECORD,
             {"offset": "4", "producerId": "7", "producerEpoch": "2", "endTxnMarker": "ABORT", "coordinatorEpoch": "0"},
         ),
         (
             "> baseOffset: 7 lastOffset: 8 \u2026 producerId: 7",
-            Shape.BATCH,
+            ToolLineKind.BATCH,
             {"baseOffset": "7", "lastOffset": "8", "producerId": "7"},
         ),
-        ("... producerId: 7 .... producerEpoch: ...", Shape.BATCH, {"producerId": "7"}),
+        ("... producerId: 7 .... producerEpoch: ...", ToolLineKind.BATCH, {"producerId": "7"}),
         (
             "producerEpoch: 2 [...] producerId: 7 offset: 4",
-            Shape.RECORD,
+            ToolLineKind.RECORD,
             {"producerEpoch": "2", "producerId": "7", "offset": "4"},
         ),
     ],
 )
 def test_fields_that_were_left_out_are_absent_and_the_line_says_so(
-    line: str, shape: Shape, fields: dict[str, str]
+    line: str, shape: ToolLineKind, fields: dict[str, str]
 ) -> None:
     found = as_printed(line)
     assert found is not None
-    assert (found.shape, dict(found.fields), found.is_elided) == (shape, fields, True)
+    assert (found.kind, dict(found.fields), found.is_elided) == (shape, fields, True)
 
 
 @pytest.mark.parametrize(

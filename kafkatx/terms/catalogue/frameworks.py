@@ -113,12 +113,6 @@ def recognise_id(transactional_id: str) -> Framework | None:
     return recognise(Signs(transactional_id))
 
 
-def streams_application(transactional_id: str) -> str | None:
-    """application.id in an id of exactly_once_v2, which holds a UUID that the state directory keeps; else None."""
-    match = _STREAMS_V2.fullmatch(transactional_id)
-    return match["application"] if match else None
-
-
 def setting_of(framework: Framework | None, name: str) -> str:
     """Return what a setting of a Kafka producer or consumer is called in a framework's own configuration.
 

@@ -19,20 +19,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
-from kafkatx.text.pages.shapes import TIMESTAMPS, Shape
+from kafkatx.text.printed.dump_lines import TIMESTAMPS
+from kafkatx.text.printed.line_kinds import ToolLineKind
 
 MOST_FACTS = 1 << 15
 MOST_RUNS = 200
 TOLERANCE_MS = 600_000
 """What clocks of brokers may differ by at most, generously."""
 Place = tuple[str | None, int | None]
-Key = tuple[Place, Shape, int]
+Key = tuple[Place, ToolLineKind, int]
 Writer = tuple[int, int, int, int]
 """First and last offset, producer id and epoch."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class LineFact:
     """What a line says of a batch or record, -1 where it does not; `is_marker`: it ends a transaction."""
 
     last_offset: int = -1
@@ -43,7 +44,7 @@ class Fact:
     crc: int = -1
     is_marker: bool = False
 
-    def contradicts(self, other: Fact) -> bool:
+    def contradicts(self, other: LineFact) -> bool:
         """Whether both can't be true of one log."""
         if _differ(self.producer_id, other.producer_id) or _differ(self.producer_epoch, other.producer_epoch):
             return True
@@ -52,7 +53,7 @@ class Fact:
         is_comparable = self.size == other.size
         return is_comparable and (_differ(self.timestamp, other.timestamp) or _differ(self.crc, other.crc))
 
-    def equals(self, other: Fact) -> bool:
+    def equals(self, other: LineFact) -> bool:
         """Whether both tell the same, and enough to be no accident."""
         return not self.contradicts(other) and (
             self.timestamp == other.timestamp >= 0
@@ -60,17 +61,17 @@ class Fact:
         )
 
 
-def first_offset(shape: Shape, fields: Mapping[str, str]) -> int:
+def first_offset(shape: ToolLineKind, fields: Mapping[str, str]) -> int:
     """Return the first offset of a line of a batch or record, -1 where it says none."""
-    return number(fields, "baseOffset" if shape is Shape.BATCH and "baseOffset" in fields else "offset")
+    return number(fields, "baseOffset" if shape is ToolLineKind.BATCH and "baseOffset" in fields else "offset")
 
 
-def fact_of(shape: Shape, fields: Mapping[str, str]) -> Fact:
+def fact_of(shape: ToolLineKind, fields: Mapping[str, str]) -> LineFact:
     """Return what a line of a batch or record says."""
     timestamp = next((number(fields, key) for key in TIMESTAMPS if key in fields), -1)
     size = next((number(fields, key) for key in ("size", "valueSize", "valuesize") if key in fields), -1)
-    return Fact(
-        number(fields, "lastOffset") if shape is Shape.BATCH else -1,
+    return LineFact(
+        number(fields, "lastOffset") if shape is ToolLineKind.BATCH else -1,
         number(fields, "producerId"),
         number(fields, "producerEpoch"),
         timestamp,
@@ -90,20 +91,20 @@ def _differ(one: int, other: int) -> bool:
     return one >= 0 and other >= 0 and one != other
 
 
-def _writer(first: int, fact: Fact) -> Writer:
+def _writer(first: int, fact: LineFact) -> Writer:
     return first, max(first, fact.last_offset), fact.producer_id, fact.producer_epoch
 
 
 @dataclass(slots=True)
-class Run:
+class Incident:
     """One incident: its facts by key, and per partition who wrote which offsets and the markers with their times."""
 
-    facts: dict[Key, Fact] = field(default_factory=dict)
+    facts: dict[Key, LineFact] = field(default_factory=dict)
     writers: dict[Place, list[Writer]] = field(default_factory=dict)
     markers: dict[Place, tuple[tuple[int, int], tuple[int, int]]] = field(default_factory=dict)
     epochs: dict[int, tuple[int, int]] = field(default_factory=dict)
 
-    def compare(self, place: Place, facts: Mapping[tuple[Shape, int], Fact]) -> tuple[bool, bool]:
+    def compare(self, place: Place, facts: Mapping[tuple[ToolLineKind, int], LineFact]) -> tuple[bool, bool]:
         """Whether facts contradict this run, and whether any of them is known here."""
         is_known = False
         for (shape, first), fact in facts.items():
@@ -113,7 +114,7 @@ class Run:
             is_known |= known is not None and known.equals(fact)
         return self._is_out_of_time(place, facts), is_known
 
-    def add(self, place: Place, facts: Mapping[tuple[Shape, int], Fact]) -> None:
+    def add(self, place: Place, facts: Mapping[tuple[ToolLineKind, int], LineFact]) -> None:
         """Take in facts, as long as there is room."""
         for (shape, first), fact in facts.items():
             self.facts.setdefault((place, shape, first), fact)
@@ -125,7 +126,7 @@ class Run:
                 last = self.epochs.get(fact.producer_id, (-1, 0))
                 self.epochs[fact.producer_id] = max(last, (fact.producer_epoch, fact.timestamp))
 
-    def _has_other_writer(self, place: Place, first: int, fact: Fact) -> bool:
+    def _has_other_writer(self, place: Place, first: int, fact: LineFact) -> bool:
         """Whether another producer, or the same with another epoch, wrote some of the offsets."""
         known = self.writers.get(place, ())
         new = _writer(first, fact)
@@ -135,33 +136,32 @@ class Run:
             one[0] <= new[1] and new[0] <= one[1] and (one[2] != new[2] or _differ(one[3], new[3])) for one in beside
         )
 
-    def _is_out_of_time(self, place: Place, facts: Mapping[tuple[Shape, int], Fact]) -> bool:
+    def _is_out_of_time(self, place: Place, facts: Mapping[tuple[ToolLineKind, int], LineFact]) -> bool:
         new = [(first, fact) for (_, first), fact in facts.items() if fact.is_marker and fact.timestamp > 0]
         if any(self._is_of_older_epoch(fact) for _, fact in new):
             return True
         if place not in self.markers or not new:
             return False
+        firsts, times = [first for first, _ in new], [fact.timestamp for _, fact in new]
         lowest, highest = self.markers[place]
-        times = [fact.timestamp for _, fact in new]
-        return (max(first for first, _ in new) < lowest[0] and min(times) > lowest[1] + TOLERANCE_MS) or (
-            min(first for first, _ in new) > highest[0] and max(times) < highest[1] - TOLERANCE_MS
-        )
+        is_later = max(firsts) < lowest[0] and min(times) > lowest[1] + TOLERANCE_MS
+        return is_later or (min(firsts) > highest[0] and max(times) < highest[1] - TOLERANCE_MS)
 
-    def _is_of_older_epoch(self, fact: Fact) -> bool:
+    def _is_of_older_epoch(self, fact: LineFact) -> bool:
         """Whether a producer id had a higher epoch long before a marker."""
         epoch, at = self.epochs.get(fact.producer_id, (-1, 0))
         return 0 <= fact.producer_epoch < epoch and fact.timestamp > at + TOLERANCE_MS
 
 
 @dataclass(slots=True)
-class Runs:
+class Incidents:
     """The incidents of a page, as they come up. `latest` is the one that what follows belongs to."""
 
-    runs: list[Run] = field(default_factory=lambda: [Run()])
+    runs: list[Incident] = field(default_factory=lambda: [Incident()])
     latest: int = 0
     room: int = MOST_FACTS
 
-    def place(self, place: Place, facts: Mapping[tuple[Shape, int], Fact]) -> int:
+    def place(self, place: Place, facts: Mapping[tuple[ToolLineKind, int], LineFact]) -> int:
         """Return the number of the run that facts belong to, that of none yet for a new one; nothing is taken in."""
         if len(self.runs) >= MOST_RUNS:
             return len(self.runs)
@@ -171,10 +171,10 @@ class Runs:
             return self.latest if self.latest in known else known[-1]
         return len(self.runs) if results[self.latest][0] else self.latest
 
-    def take(self, number: int, place: Place, facts: Mapping[tuple[Shape, int], Fact]) -> None:
+    def take(self, number: int, place: Place, facts: Mapping[tuple[ToolLineKind, int], LineFact]) -> None:
         """Take facts into a run, a new one if the number is that of none."""
         while number >= len(self.runs):
-            self.runs.append(Run())
+            self.runs.append(Incident())
         kept = dict(islice(facts.items(), max(0, self.room)))
         self.room -= len(kept)
         self.runs[number].add(place, kept)

@@ -11,18 +11,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kafkatx.text.dump.eras import SHAPES, LineKind
-from kafkatx.text.pages.shapes import (
+from kafkatx.text.printed.dump_lines import exact_line, row_of
+from kafkatx.text.printed.line_kinds import (
     ANCHOR,
     BEGINNINGS,
     FRAME,
     STATE_TEXT,
     STATED,
-    Shape,
-    head_of,
+    ToolLineKind,
+    begin_of_row,
     is_note,
-    shape_of,
-    shape_of_head,
+    kind_of,
+    kind_of_dump_line,
+    kind_of_row,
 )
 
 LONGEST_PREFIX = 400
@@ -60,6 +61,7 @@ _TAIL = re.compile(r"\s(?:key|payload):(?:\s|$)")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~&$\"':=,])")
 _SHOWS_MARKDOWN = re.compile(r"\\[|\[\]_]")
 _ENTITY = re.compile(r"&(?:gt|lt|quot|amp|apos|nbsp|#x?[0-9a-fA-F]{1,6});")
+_SHOWS_ESCAPES = re.compile(rf"{_SHOWS_MARKDOWN.pattern}|{_ENTITY.pattern}|\*\*")
 _DECODED = re.compile(r"\s(?:key|payload):\s*(?:\{[“”]|\\[\[{]|\{&quot;|&lt;DELETE|\w{1,20}\\_\w{1,20}::)")
 """A decoder's text that can't have been printed like this."""
 _EMPHASIS = re.compile(r"\*\*|</?(?:b|i|em|strong|code|mark|u|span)\b[^<>]{0,200}>|\x1b\[[0-9;?]*[A-Za-z]")
@@ -81,9 +83,9 @@ _LETTERS = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A line as the tool printed it: its shape, its fields if it has any, whether `...` stands between them."""
+    """A line as the tool printed it: what it tells, its fields if it has any, whether `...` stands between them."""
 
-    shape: Shape
+    kind: ToolLineKind
     text: str
     fields: Mapping[str, str] = field(default_factory=dict)
     is_elided: bool = False
@@ -103,31 +105,9 @@ def as_printed(text: str) -> Printed | None:
 
 def _untouched(text: str) -> Printed | None:
     """A line exactly as some release prints it, which nearly all lines are."""
-    if not text.isascii() or "\\" in text or "&" in text:
+    if not text.isascii() or "\\" in text or "&" in text or (line := exact_line(text)) is None:
         return None
-    for shape, names, pattern in _RELEASES[text[0]]:
-        if found := pattern.match(text):
-            fields = dict(zip(names, found.groups(), strict=True))
-            fields[fields.pop("timestampType")] = fields.pop("timestamp")
-            if shape is Shape.RECORD:
-                fields["headerKeys"] = text[found.end() - 1 : text.find("]", found.end()) + 1]
-            return Printed(shape, text, fields)
-    return None
-
-
-_RELEASES = {
-    first: [
-        (
-            Shape.RECORD if line.kind in (LineKind.RECORD, LineKind.FLAT_RECORD) else Shape.BATCH,
-            line.names,
-            line.pattern,
-        )
-        for line in SHAPES
-        if (line.kind is LineKind.RECORD) == (first == "|") and (line.kind is LineKind.BATCH) == (first == "b")
-    ]
-    for first in "|bo"
-}
-"""Lines of all releases by their first letter: shape, names of the groups, pattern."""
+    return Printed(kind_of_dump_line(line), text, line.fields())
 
 
 def bare(text: str) -> str | None:
@@ -158,16 +138,16 @@ def _printed(text: str) -> Printed | None:
     if line is None:
         return None
     if line.startswith(STATED) or FRAME.match(line) or STATE_TEXT.search(line):
-        shape = shape_of(line)
-        return Printed(shape, line) if shape else None
-    head = head_of(line, 2 if line.startswith("| ") else 0)
-    shape = shape_of_head(line, head)
-    return Printed(shape, line, dict(head.fields), head.is_elided) if shape else None
+        kind = kind_of(line)
+        return Printed(kind, line) if kind else None
+    row = row_of(line, begin_of_row(line))
+    kind = kind_of_row(line, row)
+    return Printed(kind, line, dict(row.fields), row.is_elided) if kind else None
 
 
 def _note(text: str) -> Printed | None:
     line = text.strip()
-    return Printed(Shape.NOTE, line) if is_note(line) else None
+    return Printed(ToolLineKind.NOTE, line) if is_note(line) else None
 
 
 def _closed(prefix: str, line: str) -> str:
@@ -182,22 +162,15 @@ def _was_escaped(text: str, found: Printed) -> bool:
     """Whether a line that already reads as a tool's shows that it was escaped nevertheless."""
     if text.isascii() and not any(sign in text for sign in ("\\", "&", "**")):
         return False
-    if found.shape is Shape.DUMPING:
+    if found.kind is ToolLineKind.DUMPING:
         return "\\_\\_" in text or ("\\" in text and "/" in text) or not text.isascii()
-    head = text[: tail.start()] if (tail := _TAIL.search(text)) else text
-    return bool(
-        not head.isascii()
-        or _SHOWS_MARKDOWN.search(head)
-        or _ENTITY.search(head)
-        or "**" in head
-        or _DECODED.search(text)
-    )
+    head, _ = _head_and_content(text)
+    return not head.isascii() or _SHOWS_ESCAPES.search(head) is not None or _DECODED.search(text) is not None
 
 
 def _unescaped(text: str) -> str:
     """Undo escapes and letters of word processors before a record's content; in it only where it shows them itself."""
-    tail = _TAIL.search(text)
-    head, content = (text[: tail.start()], text[tail.start() :]) if tail else (text, "")
+    head, content = _head_and_content(text)
     shows = _DECODED.search(content)
     if _SHOWS_MARKDOWN.search(head) or (shows and "\\" in shows[0]):
         content = _ESCAPE.sub(r"\1", content)
@@ -207,3 +180,9 @@ def _unescaped(text: str) -> str:
         content = content.translate(_LETTERS)
     head = _EMPHASIS.sub("", html.unescape(_ESCAPE.sub(r"\1", head)).translate(_LETTERS))
     return head + content
+
+
+def _head_and_content(text: str) -> tuple[str, str]:
+    """What stands before a record's key and payload, and from there on."""
+    tail = _TAIL.search(text)
+    return (text[: tail.start()], text[tail.start() :]) if tail else (text, "")

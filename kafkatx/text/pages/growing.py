@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kafkatx.text.pages.completeness import Completeness
-from kafkatx.text.pages.naming import UNKNOWN, Origin
-from kafkatx.text.pages.part import Part, PartKind
-from kafkatx.text.pages.runs import Fact, fact_of, first_offset
-from kafkatx.text.pages.shapes import Shape
-from kafkatx.text.pages.tool_lines import ToolLine, is_complete
+from kafkatx.text.pages.incidents import LineFact, fact_of, first_offset
+from kafkatx.text.pages.naming import UNKNOWN, NamedFile
+from kafkatx.text.pages.part import PartKind, TextPart
+from kafkatx.text.printed.joining import is_complete
+from kafkatx.text.printed.line_kinds import ToolLineKind
+from kafkatx.text.printed.tool_lines import ToolLine
 
 MOST_FACTS_OF_ONE = 4_096
 """Facts of one stretch that are compared with others."""
@@ -32,7 +33,7 @@ TOOLS = (
 
 
 @dataclass(slots=True)
-class Stretch:
+class GrowingPart:
     """Lines of one kind, from byte `position` (line `line`) up to byte `end`.
 
     `section` counts the headings of the page above it. `has_header`, `has_start`: `Dumping FILE`, and the line behind
@@ -44,7 +45,7 @@ class Stretch:
     position: int
     line: int
     end: int
-    origin: Origin = UNKNOWN
+    origin: NamedFile = UNKNOWN
     section: int = 0
     has_header: bool = False
     has_start: bool = False
@@ -52,7 +53,7 @@ class Stretch:
     is_elided: bool = False
     filled: int = 0
     known_settings: int = 0
-    facts: dict[tuple[Shape, int], Fact] = field(default_factory=dict)
+    facts: dict[tuple[ToolLineKind, int], LineFact] = field(default_factory=dict)
     completeness: Completeness = field(default_factory=Completeness)
     _last: ToolLine | None = None
     _record_offset: int = -1
@@ -67,30 +68,32 @@ class Stretch:
         """Whether there is a header and nothing behind it yet."""
         return self.has_header and self._last is None
 
-    def takes(self, kind: PartKind, shape: Shape, fields: Mapping[str, str]) -> bool:
+    def takes(self, kind: PartKind, shape: ToolLineKind, fields: Mapping[str, str]) -> bool:
         """Whether a line of a tool goes on with this stretch."""
+        is_of_kind = kind is self.kind or (self.kind in LOGS and kind in LOGS)
         if self.is_empty_dump:
-            return self.kind is kind or self.origin.kind is None or (self.kind in LOGS and kind in LOGS)
-        if kind is not self.kind and not (self.kind in LOGS and kind in LOGS):
+            return is_of_kind or self.origin.kind is None
+        if not is_of_kind or shape is ToolLineKind.ADMIN:
             return False
-        if kind not in LOGS or self.completeness.lines == 0:
-            return shape is not Shape.ADMIN
+        return kind not in LOGS or self.completeness.lines == 0 or self._goes_on(shape, fields)
+
+    def _goes_on(self, shape: ToolLineKind, fields: Mapping[str, str]) -> bool:
+        """Whether the offset of a line of a log is above those before it, as far as it tells one."""
         first = first_offset(shape, fields)
-        if shape is Shape.RECORD and ("position" not in fields or "batchSize" in fields):
-            return first < 0 or first > self._record_offset
-        return first < 0 or first > self.completeness.last_offset
+        is_below_batch = shape is ToolLineKind.RECORD and ("position" not in fields or "batchSize" in fields)
+        return first < 0 or first > (self._record_offset if is_below_batch else self.completeness.last_offset)
 
     def add(self, line: ToolLine, fields: Mapping[str, str]) -> None:
         """Take in a line of a tool."""
         assert line.printed is not None
         self.extend(line.line.end)
         self.is_elided |= line.printed.is_elided
-        shape = line.printed.shape
-        if shape in (Shape.BATCH, Shape.RECORD):
+        shape = line.printed.kind
+        if shape in (ToolLineKind.BATCH, ToolLineKind.RECORD):
             self.completeness.add(shape, fields)
             first = first_offset(shape, fields)
             if first >= 0:
-                self._record_offset = first - (shape is Shape.BATCH)
+                self._record_offset = first - (shape is ToolLineKind.BATCH)
                 if len(self.facts) < MOST_FACTS_OF_ONE:
                     self.facts.setdefault((shape, first), fact_of(shape, fields))
         self._last = line
@@ -100,19 +103,23 @@ class Stretch:
         self.end = end
         self.filled += 1
 
-    def part(self, run: int) -> Part:
+    def _is_whole_dump(self) -> bool:
+        """Whether a dump has its header, all of its last line and, of a log, its beginning and all records."""
+        last = self._last.printed if self._last is not None else None
+        is_whole = self.has_header and (last is None or is_complete(last))
+        if self.kind not in LOGS or not is_whole:
+            return is_whole
+        has_begun = self.has_start or self.completeness.lines > 0
+        return has_begun and not self.completeness.misses_records and self.completeness.first_position <= 0
+
+    def part(self, run: int) -> TextPart:
         """Return the stretch as a part of its page."""
-        is_log = self.kind in LOGS
-        is_elided = self.is_elided or (is_log and self.completeness.is_elided)
-        is_whole = not (is_elided or self.is_foreign) and (self.has_header or self.kind not in DUMPS)
-        if self._last is not None and self._last.printed is not None and self.kind in DUMPS:
-            is_whole = is_whole and is_complete(self._last.printed)
-        if is_log:
-            is_whole = is_whole and not self.completeness.misses_records and self.completeness.first_position <= 0
-            is_whole = is_whole and (self.has_start or self.completeness.lines > 0)
-            is_elided = is_elided or (self.completeness.has_holes and not is_whole)
+        is_elided = self.is_elided or (self.kind in LOGS and self.completeness.is_elided)
+        is_whole = not (is_elided or self.is_foreign) and (self.kind not in DUMPS or self._is_whole_dump())
+        if self.kind in LOGS:
+            is_elided |= self.completeness.has_holes and not is_whole
         origin = self.origin
-        return Part(
+        return TextPart(
             self.kind, self.position, self.end, self.line, origin.topic, origin.partition, origin.base_offset,
             is_elided, is_whole, origin.named, run, origin.command,
         )  # fmt: skip

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.text.dump.eras import SHAPES, LineKind, Shape
-from kafkatx.text.dump.lines import Syntax
 from kafkatx.text.dump.rows import BATCH_COLUMNS, STATE_COLUMNS
+from kafkatx.text.printed.dump_lines import Syntax
+from kafkatx.text.printed.eras import SHAPES, DumpLineShape, LineKind
 from tests.dump_text.texts import made, recorded
 from tests.evidence import ROOT
 from tests.golden import compare
@@ -27,7 +27,7 @@ def number(release: str) -> Version:
     return tuple(map(int, release.split("."))) if release else (99,)
 
 
-def prints(shape: Shape, version: Version) -> bool:
+def prints(shape: DumpLineShape, version: Version) -> bool:
     until = number(shape.until)
     return number(shape.since) <= version and version[: len(until)] <= until
 

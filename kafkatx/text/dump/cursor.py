@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from kafkatx.text.dump.eras import LineKind
 from kafkatx.text.dump.events import HEADERS, Header, extent_of
-from kafkatx.text.dump.lines import LogLine
+from kafkatx.text.printed.dump_lines import DumpLine
+from kafkatx.text.printed.eras import LineKind
 
 
-class Fit(IntEnum):
+class Continuation(IntEnum):
     """How a line continues the log."""
 
     NOT = 0
@@ -19,7 +19,7 @@ class Fit(IntEnum):
 
 
 @dataclass(slots=True)
-class Order:
+class LogCursor:
     """The last offset told (-1: none yet), the batch whose records come, the last record of it, the last position.
 
     `left` is the number of its records that have not come yet, -1 where the batch does not tell it.
@@ -40,22 +40,20 @@ class Order:
     def place(self, place: tuple[int, Header | None, int, int, int]) -> None:
         self.offset, self.header, self.record_offset, self.position, self.left = place
 
-    def fit(self, parsed: LogLine) -> Fit:
+    def fit(self, parsed: DumpLine) -> Continuation:
         """How a line continues the log: as the very next thing, as a later one, not at all.
 
         A batch is the very next one if it begins at the position at which the last one ends, and no record of that is
         missing.
         """
         offset, position, header = extent_of(parsed)[0], parsed.number("position"), self.header
-        if parsed.kind in HEADERS and header is not None and header.end >= 0 and position >= 0:
-            follows = offset > self.offset and position >= header.end
-            return Fit.NOT if not follows else Fit.STRICTLY if position == header.end and self.left < 1 else Fit.LOOSELY
         if parsed.kind is LineKind.RECORD and header is not None:
-            follows = self.batch_of(offset) is not None
-            return Fit.NOT if not follows else Fit.STRICTLY if offset == self.record_offset + 1 else Fit.LOOSELY
-        if offset <= self.offset or -1 < position < self.position:
-            return Fit.NOT
-        return Fit.STRICTLY if offset == self.offset + 1 else Fit.LOOSELY
+            return _continuation(self.batch_of(offset) is not None, is_next=offset == self.record_offset + 1)
+        if parsed.kind in HEADERS and header is not None and header.end >= 0 and position >= 0:
+            is_next = position == header.end and self.left < 1
+            return _continuation(offset > self.offset and position >= header.end, is_next)
+        is_behind = offset > self.offset and not -1 < position < self.position
+        return _continuation(is_behind, is_next=offset == self.offset + 1)
 
     def begin(self, header: Header) -> tuple[int, int] | None:
         """Go on with a batch; returns the offsets (first, behind) between the last one and it if lines are missing."""
@@ -75,11 +73,17 @@ class Order:
             return None
         return header
 
-    def step(self, offset: int, parsed: LogLine, header: Header | None) -> None:
+    def step(self, offset: int, parsed: DumpLine, header: Header | None) -> None:
         """Go on with a record; without a header above it, it is a batch's first as far as one can tell."""
         self.record_offset, self.left = offset, max(self.left - 1, -1 if self.left < 0 else 0)
         if header is None:
             self.header, self.offset, self.position, self.left = None, offset, parsed.number("position"), -1
+
+
+def _continuation(follows: bool, is_next: bool) -> Continuation:
+    if not follows:
+        return Continuation.NOT
+    return Continuation.STRICTLY if is_next else Continuation.LOOSELY
 
 
 @dataclass(slots=True)
@@ -94,13 +98,13 @@ class Generation:
     shapes: dict[LineKind, dict[str, int]] = field(default_factory=dict)
     usual: set[int] = field(default_factory=set)
 
-    def admits(self, parsed: LogLine) -> bool:
+    def admits(self, parsed: DumpLine) -> bool:
         """Whether a line can stand beside those before it."""
         if self.is_flat is not None and self.is_flat != (parsed.kind is LineKind.FLAT_RECORD):
             return False
         return not _has_one_shape(parsed) or self.shapes.get(parsed.kind, parsed.at) is parsed.at
 
-    def note(self, parsed: LogLine) -> None:
+    def note(self, parsed: DumpLine) -> None:
         """Take in a line."""
         if self.is_flat is None:
             self.is_flat = parsed.kind is LineKind.FLAT_RECORD
@@ -109,5 +113,5 @@ class Generation:
             self.usual.add(id(parsed.at))
 
 
-def _has_one_shape(parsed: LogLine) -> bool:
+def _has_one_shape(parsed: DumpLine) -> bool:
     return not parsed.is_loose and (parsed.kind is LineKind.BATCH or "sequence" in parsed.at)

@@ -1,7 +1,7 @@
 """Line shapes of kafka-dump-log by release: which fields stand in a line, in which order (eras.tsv).
 
 The release of the tool decides, not the one that wrote the log. A shape is recognised by its fields alone; a line whose
-fields are others (left out, in another order, of a release to come) is still read, field by field (lines.py).
+fields are others (left out, in another order, of a release to come) is still read, field by field (dump_lines.py).
 
 Options  deep: with --deep-iteration (or what implies it: --print-data-log, a decoder); shallow: without it; any.
 Source   DumpLogSegments.scala / .java (0.11 to 4.3), and what those releases printed of recorded logs.
@@ -47,11 +47,11 @@ STRAY_BRACE = r"\}?(?= |$)"
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class DumpLineShape:
     """One shape of line: since which release of the tool, up to which, and with which options it is printed.
 
-    `until` is empty while it is still printed. `names` are those of the groups of `pattern`, `at` says where each is;
-    `bracket` is what the text behind the fields lacks to look like the end of `headerKeys: [...]`.
+    `until` is empty while it is still printed. `at` says which group of `pattern` a field is; `bracket` is what
+    the text behind the fields lacks to look like the end of `headerKeys: [...]`.
     """
 
     kind: LineKind
@@ -59,13 +59,12 @@ class Shape:
     until: str
     options: str
     fields: tuple[str, ...]
-    names: tuple[str, ...]
     at: dict[str, int]
     pattern: re.Pattern[str]
     bracket: str
 
 
-def _shape(kind: LineKind, since: str, until: str, options: str, fields: str) -> Shape:
+def _shape(kind: LineKind, since: str, until: str, options: str, fields: str) -> DumpLineShape:
     keys = tuple(fields.split())
     begin = r"\| " if kind is LineKind.RECORD else ""
     end = "$" if kind in (LineKind.BATCH, LineKind.MESSAGE) else "" if "headerKeys" in keys else STRAY_BRACE
@@ -74,10 +73,10 @@ def _shape(kind: LineKind, since: str, until: str, options: str, fields: str) ->
         names += ["timestampType", "timestamp"] if key == TIMESTAMP else [key] * (key != "headerKeys")
     pattern = re.compile(begin + " ".join(PATTERNS.get(key, NUMBER.format(key)) for key in keys) + end)
     at = {name: number for number, name in enumerate(names)}
-    return Shape(kind, since, until, options, keys, tuple(names), at, pattern, "" if "headerKeys" in keys else "]")
+    return DumpLineShape(kind, since, until, options, keys, at, pattern, "" if "headerKeys" in keys else "]")
 
 
-def _shapes() -> Iterator[Shape]:
+def _shapes() -> Iterator[DumpLineShape]:
     lines = files(__package__).joinpath("eras.tsv").read_text("utf-8").splitlines()
     for kind, since, until, options, fields in (line.split("\t") for line in lines[1:]):
         yield _shape(LineKind(kind), since, until, options, fields)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kafkatx.terms.frameworks import UUID, recognise_id
+from kafkatx.terms.catalogue.frameworks import UUID, recognise_id
 from kafkatx.terms.verdicts import Verdict
 
 _RANDOM = re.compile(
@@ -21,3 +21,8 @@ def skeleton_of(transactional_id: str) -> str | None:
         return None
     framework = recognise_id(transactional_id)
     return None if framework is not None and framework.certainty >= Verdict.likely else skeleton
+
+
+def with_ordinal(skeleton: str) -> str:
+    """A skeleton with an instance's ordinal in place of what is random: an id that is the same at the next start."""
+    return re.sub("<(uuid|hex|number)>", "<ordinal>", skeleton).replace("<pod>", "-<ordinal>")

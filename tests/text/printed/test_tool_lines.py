@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkatx.text.lines import Line
-from kafkatx.text.pages import tool_lines as module
-from kafkatx.text.pages.shapes import Shape
-from kafkatx.text.pages.tool_lines import ToolLine, tool_lines, unpasted
+from kafkatx.text.printed import joining
+from kafkatx.text.printed import tool_lines as module
+from kafkatx.text.printed.line_kinds import ToolLineKind
+from kafkatx.text.printed.tool_lines import ToolLine, tool_lines, unpasted
 from tests.text import pasting
 
 HEAD = "| offset: 7 CreateTime: 1795256984939 keySize: -1 valueSize: {} sequence: 0 headerKeys: [] payload: "
@@ -86,7 +87,7 @@ def test_what_looks_like_a_line_inside_a_content_is_content(content: str, prefix
     found = read([prefix + line for line in lines])
     assert [one.line.text for one in found] == lines
     assert [one.is_content for one in found] == [False, *[True] * content.count("\n"), False]
-    assert [one.printed.shape for one in found if one.printed] == [Shape.RECORD, Shape.BATCH]
+    assert [one.printed.kind for one in found if one.printed] == [ToolLineKind.RECORD, ToolLineKind.BATCH]
 
 
 def test_a_size_that_ends_inside_of_a_line_makes_no_content() -> None:
@@ -104,8 +105,8 @@ def test_a_decoder_s_text_is_shorter_than_its_size_and_takes_nothing() -> None:
 
 def test_lines_that_claim_contents_are_looked_behind_within_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
-    grow = module.Growth.add
-    monkeypatch.setattr(module.Growth, "add", lambda self, line: looked.append(1) or grow(self, line))
+    grow = joining.Growth.add
+    monkeypatch.setattr(joining.Growth, "add", lambda self, line: looked.append(1) or grow(self, line))
     lines = [HEAD.format(2_000_000_000) + "x"] * 3000
     assert len(read(lines)) == 3000
     assert len(looked) < 2 * 3000 + module.BUDGET // 100
