@@ -140,7 +140,8 @@ class Quoted(str):
     __slots__ = ()
 
     def __format__(self, spec: str) -> str:
-        return f'"{self}"' if len(self) <= MOST_QUOTED else f'"{self[: MOST_QUOTED - 3]}..."'
+        text = str(self)
+        return f'"{text}"' if len(text) <= MOST_QUOTED else f'"{text[: MOST_QUOTED - 3]}..."'
 
 
 @dataclass(frozen=True, slots=True)
