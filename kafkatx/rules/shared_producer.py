@@ -25,6 +25,7 @@ from itertools import pairwise
 
 from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
 from kafkatx.histories.story import Story
+from kafkatx.rules.ends import hands_ids_on
 from kafkatx.rules.finding import Finding
 from kafkatx.rules.in_logs.clients import only, producer_at, times_of
 from kafkatx.rules.sharing.one_id import (
@@ -34,7 +35,6 @@ from kafkatx.rules.sharing.one_id import (
     by_rows,
     ids_of_requests,
     ids_of_rows,
-    is_frameworks,
     remedies_of,
 )
 from kafkatx.rules.sharing.one_object import objects_of_threads, shared_object
@@ -85,7 +85,7 @@ def _ids_in_turns(story: Story) -> Iterator[tuple[str, list[_Turn]]]:
             owners.setdefault(client.transactional_id, []).append(client)
     for transactional_id in sorted(owners):
         turns = _dense(_turns(story.logs, owners[transactional_id]))
-        if len(turns) >= TURNS and not _is_rolling(turns) and not is_frameworks(story, transactional_id):
+        if len(turns) >= TURNS and not _is_rolling(turns) and not hands_ids_on(story, transactional_id):
             yield transactional_id, turns
 
 

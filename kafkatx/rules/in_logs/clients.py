@@ -12,7 +12,6 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.frameworks import framework_of
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Subject
 from kafkatx.terms.catalogue.frameworks import LIBRARIES, Framework
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
@@ -129,7 +128,7 @@ def uncounted(logs: LogStory, rows: Iterable[int]) -> int:
     return min(dropped.values(), default=0)
 
 
-def subjects(found: list[Subject]) -> tuple[Subject, ...]:
+def subjects(found: list[Value]) -> tuple[Value, ...]:
     """First, typical and last of several; none of one alone."""
     if len(found) < 2:
         return ()

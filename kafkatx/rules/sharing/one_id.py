@@ -7,14 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.logs.frameworks import framework_of
 from kafkatx.histories.logs.story import LogStory
 from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import ToldBy
+from kafkatx.rules.ends import hands_ids_on
 from kafkatx.rules.finding import Finding
 from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of
 from kafkatx.rules.in_logs.clients import only, times_of
-from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
@@ -31,12 +30,6 @@ ROWS_TURNS = 3
 """The same where only rows tell of them."""
 TOO_SOON_MS = 1_000
 """No process dies, is noticed, starts and initialises within that time of its last activity."""
-
-
-def is_frameworks(story: Story, transactional_id: str) -> bool:
-    """Whether a framework moves its ids between its workers by itself: Streams' tasks, Connect's, Flink's sink."""
-    found = framework_of(story, transactional_id)
-    return found is not None and found.name in STREAMS | CONNECT | FLINK and found.certainty > Verdict.possible
 
 
 def remedies_of(transactional_id: str) -> tuple[Remedy, ...]:
@@ -65,7 +58,7 @@ def ids_of_requests(story: Story) -> Iterator[tuple[str, list[int]]]:
             requests.setdefault(name, []).append(row)
     for name in sorted(requests):
         turns = _requests_in_turns(logs, sorted(requests[name], key=lambda row: int(logs.times[row])))
-        if len(turns) > TURNS and not is_frameworks(story, name):
+        if len(turns) > TURNS and not hands_ids_on(story, name):
             yield name, turns
 
 
@@ -132,7 +125,7 @@ def ids_of_rows(story: Story) -> Iterator[tuple[str, list[int]]]:
         if (
             is_dense
             and not _is_crash_loop(story, transactional_id, len(group))
-            and not is_frameworks(story, transactional_id)
+            and not hands_ids_on(story, transactional_id)
         ):
             yield transactional_id, group
 
