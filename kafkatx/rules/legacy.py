@@ -8,7 +8,6 @@ from typing import Any
 from kafkatx.rules.conditions import (
     by_settings,
     coordinator_of,
-    same_id_and_time,
     same_time,
 )
 from kafkatx.rules.rule import Condition, Rule
@@ -32,13 +31,11 @@ RANK = {
         ),
         4,
     ),
-    **dict.fromkeys(("abort_after_fatal_error", "aborted_by_client"), 5),
+    **dict.fromkeys(("aborted_by_client",), 5),
     **dict.fromkeys(("pending_offset_commit",), 6),
-    **dict.fromkeys(("committed_but_unreadable", "silent_failure"), 7),
+    **dict.fromkeys(("committed_but_unreadable",), 7),
 }  # fmt: skip
 """How deep a rule's facts lie: 0 is outside, 7 what an application sees last."""
-
-_AFTER_AN_ERROR = ("transaction_timed_out", "fenced_by_new_instance", "transactional_id_expired", "unresolved_sequence")
 
 CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
     "unresolved_sequence": (
@@ -46,20 +43,12 @@ CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
         ("misconfiguration", by_settings("delivery.timeout.ms", "request.timeout.ms")),
     ),
     "commit_outcome_unknown": (("coordinator_unavailable", coordinator_of), ("broker_unreachable", same_time)),
-    "abort_after_fatal_error": tuple((rule, same_id_and_time) for rule in _AFTER_AN_ERROR),
-    "silent_failure": (
-        ("abort_after_fatal_error", same_id_and_time),
-        ("aborted_by_client", same_id_and_time),
-        ("transaction_timed_out", same_id_and_time),
-    ),
 }
 """What can cause a finding, each with the condition that must be visible."""
 BY_LOGS: dict[str, tuple[Side, ...]] = {
-    "abort_after_fatal_error": (Side.client,),
     "commit_outcome_unknown": (Side.client,),
     "fenced_by_group_generation": (Side.client, Side.broker),
     "partition_verification_failed": (Side.client, Side.broker),
-    "silent_failure": (Side.client,),
     "unresolved_sequence": (Side.client,),
 }
 """Rules that can't look without logs, and whose logs would do."""
