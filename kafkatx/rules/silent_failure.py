@@ -44,7 +44,7 @@ from kafkatx.words.facts import client_name, data, instant
 from kafkatx.words.log_places import client_seen, event_places
 from kafkatx.words.places import data_place, marker_place
 from kafkatx.words.template import pick
-from kafkatx.words.values import MOST_RANGES, ClientName, Count, Data, Instant, Names, Refs
+from kafkatx.words.values import MOST_RANGES, ClientName, Count, Data, Instant, Joined, Names, Refs
 
 EXCEPTIONS = (
     EventKind.failure,
@@ -114,7 +114,7 @@ class InLogs(SilenceFacts):
     """Calls that end a transaction and threw, of a client of which no row is at hand."""
 
     name: ClientName
-    calls: Names
+    calls: Joined[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +368,7 @@ def _facts(story: Story, silence: _Silence, lost: list[_Lost]) -> Facts:
 
 def _in_logs(story: Story, silences: list[_Silence]) -> InLogs:
     failed = {failure.call for one in silences for failure in one.client.failures}
-    calls = Names(call for call in ENDING_CALLS if call in failed)
+    calls = Joined(call for call in ENDING_CALLS if call in failed)
     return InLogs(**_shown(story, silences[0]), name=client_name(silences[0].client), calls=calls)
 
 
@@ -459,10 +459,7 @@ WORDS = Words(
 
 LOG_WORDS = Words(
     InLogs,
-    summary=(
-        pick("calls", {ENDING_CALLS: "abortTransaction and commitTransaction"}, "{calls}"),
-        f" of {{name}} failed, and {BELOW_WARN}",
-    ),
+    summary=(f"{{calls: and }} of {{name}} failed, and {BELOW_WARN}",),
     actors=(included("client"),),
     steps=(step("a call that ends a transaction threw", NOT_LOUDER, cites="quiet"),),
     considered=CONSIDERED,
