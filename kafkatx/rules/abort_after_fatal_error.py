@@ -49,9 +49,9 @@ STATE_CALLS = frozenset({"beginTransaction", "commitTransaction", "sendOffsetsTo
 class Facts:
     """Aborts of clients of one name in their fatal state; the first client is explained.
 
-    `cause` is the class of the first error and `message` what it said, `fatal` the line that shows the state first
-    (none: only the abort's own exception does), `is_local` whether the client threw without asking anybody; `later`
-    calls failed after the first abort, `first_later` those of the first client.
+    `cause` is the class of the first error and `message` what it said, `fatal` what shows the state first (None: only
+    the abort's own exception does), `is_local` whether the client threw without asking anybody; `later` calls failed
+    after the first abort, `first_later` those of the first client.
     """
 
     name: ClientName
@@ -62,13 +62,11 @@ class Facts:
     cause: str | None
     message: Quoted | None
     is_local: bool
-    says_itself: bool
-    fatal_at: Instant | None
+    fatal: FatalState | None
     thrown: Thrown | None
     later: Count
     first_later: Count
     calls: Names
-    fatal: Refs
     aborts: Refs
     later_lines: Refs
 
@@ -76,6 +74,15 @@ class Facts:
     def has_only_words(self) -> bool:
         """Whether the class of the first error says nothing, and its words do."""
         return self.cause == "KafkaException" and self.message is not None
+
+
+@dataclass(frozen=True, slots=True)
+class FatalState:
+    """The line that shows the state first: of the client itself, or an error that is fatal for its release."""
+
+    at: Instant | None
+    says_itself: bool
+    line: Refs
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +111,10 @@ class _DeadClient:
     later: tuple[Failure, ...]
     is_local: bool
     message: str
+
+    def shown(self) -> list[int]:
+        """Return the lines that show its aborts."""
+        return [*self.aborts, *(row for failure in self.failed for row in failure.rows or (failure.row,))]
 
     def rows(self) -> list[int]:
         """Return all lines that tell of it."""
@@ -246,9 +257,7 @@ def _columns(logs: LogStory, group: list[_DeadClient]) -> Columns:
 
 
 def _facts(story: Story, group: list[_DeadClient]) -> Facts:
-    logs, first = story.logs, group[0]
-    fatal = [first.fatal] if first.fatal is not None else []
-    shown = [*first.aborts, *(row for failure in first.failed for row in failure.rows or (failure.row,))]
+    first = group[0]
     return Facts(
         name=client_name(first.client),
         client=client_seen(story, first.client),
@@ -258,16 +267,21 @@ def _facts(story: Story, group: list[_DeadClient]) -> Facts:
         cause=bare(first.cause) or None,
         message=Quoted(first.message) if first.message else None,
         is_local=first.is_local,
-        says_itself=any(logs.kind(row) == EventKind.to_fatal for row in fatal),
-        fatal_at=instant(logs.at(first.fatal)) if first.fatal is not None else None,
+        fatal=_fatal_state(story, first.fatal),
         thrown=thrown(first.failed[0]) if first.failed else None,
         later=Count(sum(len(dead.later) for dead in group)),
         first_later=Count(len(first.later)),
         calls=Names(sorted({failure.call or "" for failure in first.later})),
-        fatal=event_places(story, fatal),
-        aborts=event_places(story, shown, 4),
+        aborts=event_places(story, first.shown(), 4),
         later_lines=event_places(story, [failure.row for failure in first.later], 3),
     )
+
+
+def _fatal_state(story: Story, row: int | None) -> FatalState | None:
+    if row is None:
+        return None
+    says_itself = story.logs.kind(row) == EventKind.to_fatal
+    return FatalState(instant(story.logs.at(row)), says_itself, event_places(story, [row]))
 
 
 CLOSE = "close the producer, make a new one and process again from the last committed offsets"
@@ -290,12 +304,12 @@ WORDS = Words(
     steps=(
         step(
             (
-                "P went into its fatal error state[ at {fatal_at}]: ",
+                "P went into its fatal error state[ at {fatal.at}]: ",
                 pick("cause", {None: "a fatal error"}, "{cause}"),
                 "[, {message:90}]",
             ),
             pick(
-                "says_itself",
+                "fatal.says_itself",
                 {True: "the client says so itself"},
                 (
                     "for ",
@@ -303,7 +317,7 @@ WORDS = Words(
                     " that error is fatal",
                 ),
             ),
-            cites="fatal",
+            cites="fatal.line",
             needs="fatal",
         ),
         step(
@@ -333,7 +347,7 @@ WORDS = Words(
                 },
                 "the fatal error stands before the line with which the abort began",
             ),
-            cites="fatal",
+            cites="fatal.line",
         ),
         considered("commit_outcome_unknown", "no commit was unanswered: the error that came was a definite one"),
     ),

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypedDict
 
 import numpy as np
 
@@ -66,13 +65,25 @@ LATEST = 1 << 62
 ENDING_CALLS = ("abortTransaction", "commitTransaction")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SilenceFacts:
-    """What the log of a client shows: lines at INFO or below of what failed, none where it has no word of it."""
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Failures of an id of which its client's log says nothing aloud; the first one is explained.
 
+    `lost` is None where only the log tells: `calls` that end a transaction threw. `quiet` are lines at INFO or below of
+    what failed, none where the log has no word of it; `closes` those of a close() that aborted.
+    """
+
+    id: str
+    name: ClientName
     client: Bound[ActorWords]
+    log: str
+    log_since: Instant | None
+    log_until: Instant | None
+    lost: LostData | None
+    calls: Joined[str]
     quiet: Refs
     last_quiet: Refs
+    closes: Refs
 
     @property
     def is_shown(self) -> bool:
@@ -80,41 +91,17 @@ class SilenceFacts:
         return bool(self.quiet)
 
 
-class Shown(TypedDict):
-    """The fields of SilenceFacts."""
+@dataclass(frozen=True, slots=True)
+class LostData:
+    """Aborted transactions; `data` are the first ranges of all that was lost, `more` counts the further ones."""
 
-    client: Bound[ActorWords]
-    quiet: Refs
-    last_quiet: Refs
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts(SilenceFacts):
-    """Aborted transactions of an id of which its client's log says nothing aloud; the first one is explained.
-
-    `data` are the first ranges of all that was lost, `more` how many further ones there are.
-    """
-
-    id: str
     count: Count
     records: Count
     data: Data
     more: Count | None
     first_data: Data
     ended_by: EndedBy
-    log: str
-    log_since: Instant | None
-    log_until: Instant | None
     written: Refs
-    closes: Refs
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InLogs(SilenceFacts):
-    """Calls that end a transaction and threw, of a client of which no row is at hand."""
-
-    name: ClientName
-    calls: Joined[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +291,7 @@ def _cases(story: Story, silences: list[_Silence]) -> Iterator[Case]:
     for (_, is_shown), group in groups.items():
         lost = [one.lost for one in group if one.lost is not None]
         yield Case(
-            facts=_facts(story, group[0], lost) if lost else _in_logs(story, group),
+            facts=_facts(story, group, lost),
             verdict=Verdict.proved if is_shown else Verdict.likely,
             severity=Severity.error,
             **_columns(story, group, lost),
@@ -340,44 +327,36 @@ def _place(story: Story, lost: list[_Lost]) -> Subject:
     return Subject(lost[0].id, producer_id, *story.topic_partition(code), first, last)
 
 
-def _facts(story: Story, silence: _Silence, lost: list[_Lost]) -> Facts:
-    spans = [span for one in lost for span in one.data]
-    first, client = lost[0], silence.client
-    markers = [span for span in first.end.markers or first.data if span["marker_offset"] >= 0]
+def _facts(story: Story, silences: list[_Silence], lost: list[_Lost]) -> Facts:
+    first, client = silences[0], silences[0].client
+    failed = {failure.call for one in silences for failure in one.client.failures}
     return Facts(
-        **_shown(story, silence),
         id=first.id,
+        name=client_name(client),
+        client=client_seen(story, client),
+        log=story.logs.facts.sources[client.source].path,
+        log_since=instant(client.since),
+        log_until=instant(client.until),
+        lost=_lost_data(story, lost) if lost else None,
+        calls=Joined(call for call in ENDING_CALLS if call in failed),
+        quiet=event_places(story, first.quiet, 5),
+        last_quiet=event_places(story, first.quiet, 1),
+        closes=event_places(story, first.closes, 2),
+    )
+
+
+def _lost_data(story: Story, lost: list[_Lost]) -> LostData:
+    spans, first = [span for one in lost for span in one.data], lost[0]
+    markers = [span for span in first.end.markers or first.data if span["marker_offset"] >= 0]
+    written = [data_place(story, span) for span in first.data[:3]]
+    return LostData(
         count=Count(len(lost)),
         records=Count(sum(int(span["records"]) for span in spans)),
         data=data(story, spans[:MOST_RANGES]),
         more=Count(len(spans) - MOST_RANGES) if len(spans) > MOST_RANGES else None,
         first_data=data(story, first.data),
         ended_by=first.end.ended_by,
-        log=story.logs.facts.sources[client.source].path,
-        log_since=instant(client.since),
-        log_until=instant(client.until),
-        written=tuple(
-            [
-                *(data_place(story, span) for span in first.data[:3]),
-                *(marker_place(story, span) for span in markers[:3]),
-            ]
-        ),
-        closes=event_places(story, silence.closes, 2),
-    )
-
-
-def _in_logs(story: Story, silences: list[_Silence]) -> InLogs:
-    failed = {failure.call for one in silences for failure in one.client.failures}
-    calls = Joined(call for call in ENDING_CALLS if call in failed)
-    return InLogs(**_shown(story, silences[0]), name=client_name(silences[0].client), calls=calls)
-
-
-def _shown(story: Story, silence: _Silence) -> Shown:
-    quiet = silence.quiet
-    return Shown(
-        client=client_seen(story, silence.client),
-        quiet=event_places(story, quiet, 5),
-        last_quiet=event_places(story, quiet, 1),
+        written=(*written, *(marker_place(story, span) for span in markers[:3])),
     )
 
 
@@ -385,50 +364,29 @@ NO_LOG = Phrase(
     Untold,
     gap("{count:aborted transaction} of {names:3}", "the log of their client: whether anybody was told"),
 )
-BELOW_WARN = "its log shows the failure below WARN only"
-NOT_LOUDER = "no line at WARN or ERROR says it in that time"
-CONSIDERED = (
-    considered(
-        "an intended rollback",
-        pick("is_shown", {True: "an exception stands before the abort"}, "abortTransaction was not called"),
-        cites="last_quiet",
-    ),
-    considered("a process that died", "its log goes on to the end of the transaction, or to an orderly close()"),
-)
-REMEDIES = (
-    remedy(
-        text="log exceptions of transactional calls and of send() at ERROR; stop, or write the records again",
-        where="application",
-        derived_from="the exception is in the log at INFO or below",
-        restart_needed=True,
-        needs="quiet",
-    ),
-    remedy(
-        text="end every transaction with commitTransaction or abortTransaction before close(), and look at the "
-        "future of every send() before the commit",
-        where="application",
-        derived_from="neither a commit nor an error is in the log",
-        restart_needed=True,
-        unless="quiet",
-    ),
-    remedy(
-        text="alarm on aborted transactions (txn-abort-time-ns-total, the share of ABORT markers)", where="operator"
-    ),
-)
 
 WORDS = Words(
     Facts,
     summary=(
-        "{records:record} of {id} in {count:transaction} ({data}[ and {more:plain} more]) were aborted, and ",
-        pick("is_shown", {True: BELOW_WARN}, "its log has no warning of it"),
+        pick(
+            "lost",
+            {None: "{calls: and } of {name} failed"},
+            "{lost.records:record} of {id} in {lost.count:transaction} ({lost.data}[ and {lost.more:plain} more]) were "
+            "aborted",
+        ),
+        pick(
+            "is_shown",
+            {True: ", and its log shows the failure below WARN only"},
+            ", and its log has no warning of it",
+        ),
     ),
     actors=(included("client"),),
     steps=(
         step(
             (
-                "P wrote {first_data}; all of it was aborted",
+                "P wrote {lost.first_data}; all of it was aborted",
                 pick(
-                    "ended_by",
+                    "lost.ended_by",
                     {
                         EndedBy.timeout: " by the coordinator's timeout",
                         EndedBy.client: " at its client's own request",
@@ -437,9 +395,15 @@ WORDS = Words(
                 ),
             ),
             "read_committed readers never get these records",
-            cites="written",
+            cites="lost.written",
+            needs="lost",
         ),
-        step("its log shows what failed, at INFO or below", NOT_LOUDER, cites="quiet", needs="quiet"),
+        step(
+            pick("lost", {None: "a call that ends a transaction threw"}, "its log shows what failed, at INFO or below"),
+            "no line at WARN or ERROR says it in that time",
+            cites="quiet",
+            needs="quiet",
+        ),
         step(
             "its log shows only that close() aborted the transaction",
             "nobody had called commitTransaction or abortTransaction: clients log an abort as well as a failure",
@@ -453,22 +417,39 @@ WORDS = Words(
             unless="quiet closes",
         ),
     ),
-    considered=CONSIDERED,
-    remedies=REMEDIES,
-)
-
-LOG_WORDS = Words(
-    InLogs,
-    summary=(f"{{calls: and }} of {{name}} failed, and {BELOW_WARN}",),
-    actors=(included("client"),),
-    steps=(step("a call that ends a transaction threw", NOT_LOUDER, cites="quiet"),),
-    considered=CONSIDERED,
-    remedies=REMEDIES,
+    considered=(
+        considered(
+            "an intended rollback",
+            pick("is_shown", {True: "an exception stands before the abort"}, "abortTransaction was not called"),
+            cites="last_quiet",
+        ),
+        considered("a process that died", "its log goes on to the end of the transaction, or to an orderly close()"),
+    ),
+    remedies=(
+        remedy(
+            text="log exceptions of transactional calls and of send() at ERROR; stop, or write the records again",
+            where="application",
+            derived_from="the exception is in the log at INFO or below",
+            restart_needed=True,
+            needs="quiet",
+        ),
+        remedy(
+            text="end every transaction with commitTransaction or abortTransaction before close(), and look at the "
+            "future of every send() before the commit",
+            where="application",
+            derived_from="neither a commit nor an error is in the log",
+            restart_needed=True,
+            unless="quiet",
+        ),
+        remedy(
+            text="alarm on aborted transactions (txn-abort-time-ns-total, the share of ABORT markers)", where="operator"
+        ),
+    ),
 )
 
 RULE = Rule(
     find=find,
-    words=(WORDS, LOG_WORDS),
+    words=(WORDS,),
     depth=7,
     caused_by=tuple(
         (rule, same_id_and_time) for rule in ("abort_after_fatal_error", "aborted_by_client", "transaction_timed_out")
