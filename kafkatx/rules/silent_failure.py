@@ -21,18 +21,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.histories.transaction_ends import ToldBy
-from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.rules.conditions import same_id_and_time
 from kafkatx.rules.ends import hands_ids_on
 from kafkatx.rules.finding import Subject
 from kafkatx.rules.grouping import Columns
 from kafkatx.rules.in_logs.clients import only, subjects, times_of
+from kafkatx.rules.in_logs.lost_data import Lost, clock_of, covering_client, losses
 from kafkatx.rules.in_logs.windows import Windows
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
@@ -58,8 +55,6 @@ EXCEPTIONS = (
 """Lines that show that something failed for good."""
 SAYS_ABORT = (2, 6)
 """From this release on a client logs abortTransaction; before it an intended abort leaves no line."""
-SHARED_CLOCK_MS = 500
-"""What a client's clock may be off beside the skew that events seen from both sides show."""
 LATEST = 1 << 62
 """A client meets the coordinator's timeout at its next call, however late."""
 ENDING_CALLS = ("abortTransaction", "commitTransaction")
@@ -79,7 +74,7 @@ class Facts:
     log: str
     log_since: Instant | None
     log_until: Instant | None
-    lost: LostData | None
+    lost: LossFacts | None
     calls: Joined[str]
     quiet: Refs
     last_quiet: Refs
@@ -92,7 +87,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class LostData:
+class LossFacts:
     """Aborted transactions; `data` are the first ranges of all that was lost, `more` counts the further ones."""
 
     count: Count
@@ -113,22 +108,11 @@ class Untold:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lost:
-    """Aborted data of an id: their spans, and milliseconds from the start to the decision (-1 where unknown)."""
-
-    id: str
-    end: TransactionEnd
-    data: tuple[Array, ...]
-    since: int
-    until: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Silence:
     """What was lost (None: only the log tells) at a client, the quiet lines that show it, the close that did it."""
 
     client: ClientInstance
-    lost: _Lost | None
+    lost: Lost | None
     quiet: tuple[int, ...]
     closes: tuple[int, ...] = ()
 
@@ -144,88 +128,14 @@ def find(story: Story) -> Found:
     if not logs.clients and not logs.has_side(Side.client):
         return  # no client's log to be silent, nor one that covers some of the ids
     windows = Windows(logs)
-    lost = [(one, _client_of(story, one)) for one in _lost(story)]
+    lost = [(one, covering_client(story, one)) for one in losses(story)]
     yield from _cases(story, [*_over_data(windows, lost), *_by_logs_alone(story, windows)])
     alone = [one.id for one, client in lost if client is None and not any(logs.clients_of(one.id))]
     if alone and logs.has_side(Side.client):
         yield NO_LOG.of(Untold(Count(len(alone)), Names(dict.fromkeys(alone))))
 
 
-def _lost(story: Story) -> Iterator[_Lost]:
-    """Aborted transactions with records, but those that the next instance took over or an operator ended.
-
-    Frameworks process theirs again.
-    """
-    for lost in (*_by_rows(story), *_by_data(story)):
-        if lost.data and not hands_ids_on(story, lost.id):
-            yield lost
-
-
-def _by_rows(story: Story) -> Iterator[_Lost]:
-    by_nobody_else = np.isin(story.ends.rows().ended_by, [EndedBy.client, EndedBy.timeout, EndedBy.unknown])
-    for number in np.flatnonzero(by_nobody_else & (story.transactions["decision"] == PREPARE_ABORT)).tolist():
-        end = TransactionEnd(story, number)
-        row, name = end.row, end.transactional_id or ""
-        until = int(max(row["decided_at"], row["decision_timestamp"]))
-        yield _Lost(name, end, tuple(end.data), int(row["started_at"]), until)
-
-
-def _by_data(story: Story) -> Iterator[_Lost]:
-    """The same of data whose coordinator's rows are not at hand, where a client's log tells the id."""
-    ends, among = story.ends, story.ends.numbers(ToldBy.data)
-    owners = {one: client for client in story.logs.clients if client.owns_producer_ids for one in client.producer_ids}
-    if not owners:
-        return
-    for end in (TransactionEnd(story, number) for number in among if not ends.by_operator[number]):
-        (span,) = end.data
-        client = owners.get(int(span["producer_id"]))
-        if client is not None and client.transactional_id is not None and end.ended_by is not EndedBy.new_instance:
-            times = int(span["first_timestamp"]), int(span["marker_timestamp"])
-            yield _Lost(client.transactional_id, end, (span,), *times)
-
-
-def _client_of(story: Story, lost: _Lost) -> ClientInstance | None:
-    """The client instance whose transaction it was, if its log covers it: by witnesses, else by the last grant."""
-    if lost.end.told_by is ToldBy.rows:
-        owner = story.logs.client(int(story.ends.witnesses.instance[lost.end.number]))
-    else:
-        owner = _last_given(story, lost)
-    return owner if owner is not None and _covers(story.logs, owner, lost) else None
-
-
-def _last_given(story: Story, lost: _Lost) -> ClientInstance | None:
-    """The last instance of an id that had been given the producer id when the data began."""
-    producer_id, limit = lost.end.producer_id, lost.since + CLIENT_TOLERANCE_MS
-    owners = [
-        client
-        for client in story.logs.clients_of(lost.id)
-        if client.owns_producer_ids
-        for given in client.initialisations
-        if given.producer_id == producer_id and given.at is not None and given.at <= limit
-    ]
-    return owners[-1] if owners else None
-
-
-def _covers(logs: LogStory, client: ClientInstance, lost: _Lost) -> bool:
-    """Whether the client lived then and its log reaches to the end of the transaction, or to an orderly close()."""
-    skew, tolerance = _clock(logs, client)
-    since, until = lost.since + skew, lost.until + skew
-    if client.since is None or lost.since < 0 or client.since > since + tolerance:
-        return False
-    if client.closed_at is not None and client.closed_at >= since - tolerance:
-        return lost.end.ended_by is not EndedBy.timeout
-    return logs.covers(client.source, client.since, until)
-
-
-def _clock(logs: LogStory, client: ClientInstance) -> tuple[int, int]:
-    """How far a client's clock is ahead of the brokers', and what it may be off beside that."""
-    clock = logs.clocks[client.source]
-    if clock.skew_ms is None:
-        return 0, CLIENT_TOLERANCE_MS
-    return clock.skew_ms, min(CLIENT_TOLERANCE_MS, SHARED_CLOCK_MS + 4 * (clock.spread_ms or 0))
-
-
-def _over_data(windows: Windows, lost: Iterable[tuple[_Lost, ClientInstance | None]]) -> Iterator[_Silence]:
+def _over_data(windows: Windows, lost: Iterable[tuple[Lost, ClientInstance | None]]) -> Iterator[_Silence]:
     """Silences about lost data that a client's log covers."""
     for one, client in lost:
         silence = _silence(windows, client, one) if client is not None else None
@@ -233,10 +143,10 @@ def _over_data(windows: Windows, lost: Iterable[tuple[_Lost, ClientInstance | No
             yield silence
 
 
-def _silence(windows: Windows, client: ClientInstance, lost: _Lost) -> _Silence | None:
+def _silence(windows: Windows, client: ClientInstance, lost: Lost) -> _Silence | None:
     """The silence about lost data, None where somebody was told or wanted it so."""
     logs, is_timeout = windows.logs, lost.end.ended_by is EndedBy.timeout
-    skew, tolerance = _clock(logs, client)
+    skew, tolerance = clock_of(logs, client)
     since = lost.since + skew - tolerance
     until = LATEST if is_timeout else lost.until + skew + CLIENT_TOLERANCE_MS
     if windows.is_loud(client, since, until):
@@ -298,7 +208,7 @@ def _cases(story: Story, silences: list[_Silence]) -> Iterator[Case]:
         )
 
 
-def _columns(story: Story, silences: list[_Silence], lost: list[_Lost]) -> Columns:
+def _columns(story: Story, silences: list[_Silence], lost: list[Lost]) -> Columns:
     """The columns that place a case; of calls that threw their lines tell the time."""
     place = _place(story, lost) if lost else Subject(silences[0].id)
     since, until = times_of(story.logs, [row for one in silences for row in one.quiet])
@@ -316,7 +226,7 @@ def _columns(story: Story, silences: list[_Silence], lost: list[_Lost]) -> Colum
     )
 
 
-def _place(story: Story, lost: list[_Lost]) -> Subject:
+def _place(story: Story, lost: list[Lost]) -> Subject:
     """Id and producer and, where all data lie in one partition, the partition and its offsets."""
     spans = [span for one in lost for span in one.data]
     producer_id = only(one.end.producer_id for one in lost)
@@ -327,7 +237,7 @@ def _place(story: Story, lost: list[_Lost]) -> Subject:
     return Subject(lost[0].id, producer_id, *story.topic_partition(code), first, last)
 
 
-def _facts(story: Story, silences: list[_Silence], lost: list[_Lost]) -> Facts:
+def _facts(story: Story, silences: list[_Silence], lost: list[Lost]) -> Facts:
     first, client = silences[0], silences[0].client
     failed = {failure.call for one in silences for failure in one.client.failures}
     return Facts(
@@ -345,11 +255,11 @@ def _facts(story: Story, silences: list[_Silence], lost: list[_Lost]) -> Facts:
     )
 
 
-def _lost_data(story: Story, lost: list[_Lost]) -> LostData:
+def _lost_data(story: Story, lost: list[Lost]) -> LossFacts:
     spans, first = [span for one in lost for span in one.data], lost[0]
     markers = [span for span in first.end.markers or first.data if span["marker_offset"] >= 0]
     written = [data_place(story, span) for span in first.data[:3]]
-    return LostData(
+    return LossFacts(
         count=Count(len(lost)),
         records=Count(sum(int(span["records"]) for span in spans)),
         data=data(story, spans[:MOST_RANGES]),
