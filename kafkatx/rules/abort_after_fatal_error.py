@@ -28,7 +28,7 @@ from kafkatx.histories.story import Story
 from kafkatx.rules.conditions import same_id_and_time
 from kafkatx.rules.finding import Subject
 from kafkatx.rules.grouping import Columns
-from kafkatx.rules.in_logs.clients import Who, only, producer_at, rows_of, runs_by_itself, subjects, times_of, who
+from kafkatx.rules.in_logs.clients import TIMES, only, producer_at, rows_of, runs_by_itself, subjects, times_of
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -124,11 +124,11 @@ class _DeadClient:
 
 def find(story: Story) -> Found:
     """One case for each client and first error."""
-    groups: dict[tuple[Who, str], list[_DeadClient]] = {}
+    groups: dict[tuple[ClientName, str], list[_DeadClient]] = {}
     for client in story.logs.clients:
         dead = _dead(story.logs, client)
         if dead is not None:
-            groups.setdefault((who(client), dead.cause), []).append(dead)
+            groups.setdefault((client_name(client), dead.cause), []).append(dead)
     for group in groups.values():
         is_sure = all(dead.is_local for dead in group)
         yield Case(
@@ -294,7 +294,7 @@ WORDS = Words(
     Facts,
     summary=(
         "{name} called abortTransaction",
-        pick("count", {1: ""}, " {count:time}"),
+        TIMES,
         " after a fatal error",
         pick("has_only_words", {True: " ({message:90})"}, "[ ({cause})]"),
         ", which can only fail",
