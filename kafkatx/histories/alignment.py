@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.matching import fits
 
 LARGEST_STRETCH = 4_096

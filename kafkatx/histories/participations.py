@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.histories.alignment import settle, stretches
-from kafkatx.histories.growing import Array
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.matching import match_groups
 from kafkatx.kernels.rows import PARTICIPATION
 from kafkatx.kernels.spans import OPEN

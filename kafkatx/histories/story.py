@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import LogStory
 from kafkatx.histories.participations import Participations
 from kafkatx.histories.transaction_ends import TransactionEnds
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.topics import partition_for
 
 DEFAULT_STATE_PARTITIONS = 50

@@ -11,8 +11,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Horizon, Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 
 ABORT, COMMIT = 0, 1

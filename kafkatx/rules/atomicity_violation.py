@@ -18,9 +18,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Horizon, Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import AFTER_HOLE
 from kafkatx.rules.finding import Finding, NotCheckable
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS

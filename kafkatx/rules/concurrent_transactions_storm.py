@@ -22,8 +22,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.rules.finding import Finding
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.error_codes import ErrorCode, error_code

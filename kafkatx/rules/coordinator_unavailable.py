@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafkatx.histories.logs.absences import Absence, absences
+from kafkatx.histories.absences import Absence, absences
 from kafkatx.histories.logs.outages import outages
 from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Finding, Subject

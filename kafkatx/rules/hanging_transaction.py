@@ -22,8 +22,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Horizon, Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN, OVER_GAP
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, ONGOING, PREPARE_ABORT
 from kafkatx.rules.finding import Finding, NotCheckable

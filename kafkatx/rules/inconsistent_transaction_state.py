@@ -19,8 +19,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import (
     EPOCH_DECREASED,
     EPOCH_JUMPED,

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 from kafkatx.rules.finding import Finding, NotCheckable, Subject
 from kafkatx.terms.clocks import OLD_CLEANUP_INTERVAL_MS

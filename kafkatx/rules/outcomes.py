@@ -14,9 +14,9 @@ from enum import StrEnum
 import numpy as np
 
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import LogStory
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.times import clock

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkatx.histories.endings import Protocol
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Horizon, Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import ONGOING
 from kafkatx.rules.finding import Finding
 from kafkatx.rules.grouping import by_transactional_id

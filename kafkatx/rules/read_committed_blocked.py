@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Horizon, Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN, OVER_GAP
 from kafkatx.rules import hanging_transaction
 from kafkatx.rules.finding import Finding

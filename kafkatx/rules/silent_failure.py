@@ -22,10 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import ClientInstance, Initialised, LogStory
 from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import ToldBy
+from kafkatx.kernels.growing import Array
 from kafkatx.rules.finding import Finding, NotCheckable, Subject
 from kafkatx.rules.in_logs.clients import only, times_of, who
 from kafkatx.rules.sharing.one_id import is_frameworks

@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import ClientInstance, Failure
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, TOMBSTONE
 from kafkatx.rules.finding import Finding
 from kafkatx.rules.in_logs.expired import expired_in_logs, met_by_client

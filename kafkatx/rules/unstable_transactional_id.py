@@ -21,8 +21,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.rules.finding import Finding, Subject
 from kafkatx.rules.unstable_in_pages import found_in_pages
 from kafkatx.terms.catalogue.random_ids import skeleton_of

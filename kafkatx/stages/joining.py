@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkatx.evidence.directories import Partition
-from kafkatx.histories.growing import Array
 from kafkatx.histories.participations import Participations, Status, listed, matched
 from kafkatx.histories.story import Labels
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import PARTICIPATION
 from kafkatx.stages.partitions import PartitionStory
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS

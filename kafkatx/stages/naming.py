@@ -11,8 +11,8 @@ from itertools import chain
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Labels
+from kafkatx.kernels.growing import Array
 from kafkatx.segments.names import TopicPartition
 from kafkatx.stages.partitions import PartitionStory
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import BEFORE_LOG
 from kafkatx.terms.times import duration
 from kafkatx.terms.topics import TRANSACTION_STATE

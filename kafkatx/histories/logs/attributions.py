@@ -17,9 +17,9 @@ from functools import cached_property
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.candidates import Fitting, Told
 from kafkatx.histories.logs.story import LogStory
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.events import EventKind, Side
 
 SAME_EXCEPTION_MS = 1_000

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.hearing import Hearing
 from kafkatx.histories.logs.neighbours import nearest, neighbours
 from kafkatx.histories.logs.story import ClientInstance, Failure
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.error_codes import FENCED, ErrorCode
 from kafkatx.terms.events import EventKind
 

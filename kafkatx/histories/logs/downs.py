@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.observers import Down, Observer, Weight, observer_of
 from kafkatx.histories.logs.once import once
 from kafkatx.histories.logs.pauses import pauses
 from kafkatx.histories.logs.retries import retries
 from kafkatx.histories.logs.story import LogStory
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.events import EventKind
 
 QUIET_MS = 15_000

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.ends import Ends
 from kafkatx.histories.logs.story import Clock, LogStory
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 

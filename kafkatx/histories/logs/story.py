@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.settings import Settings, release_of
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.text.events import LogFacts, Setting, Trace

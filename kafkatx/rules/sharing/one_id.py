@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.logs.frameworks import framework_of
+from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs.story import LogStory
 from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import ToldBy
