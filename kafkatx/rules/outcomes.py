@@ -195,5 +195,4 @@ def _by_markers(story: Story, call: Call) -> Resolved | None:
 
 def _brokers_time(logs: LogStory, source: int, at: int) -> int:
     """A time of a client's log by the brokers' clock, where shared events tell how far the two are apart."""
-    skew = logs.clocks[source].skew_ms if source < len(logs.clocks) else None
-    return at - (skew or 0)
+    return logs.clocks[source].to_brokers(at) if source < len(logs.clocks) else at

@@ -62,8 +62,6 @@ EXCEPTIONS = (
 """Lines that show that something failed for good."""
 SAYS_ABORT = (2, 6)
 """From this release on a client logs abortTransaction; before it an intended abort leaves no line."""
-SHARED_CLOCK_MS = 500
-"""What a client's clock may be off beside the skew that events seen from both sides show."""
 LATEST = 1 << 62
 """A client meets the coordinator's timeout at its next call, however late."""
 ENDING_CALLS = ("commitTransaction", "abortTransaction")
@@ -182,9 +180,7 @@ def _covers(logs: LogStory, client: ClientInstance, lost: _Lost) -> bool:
 def _clock(logs: LogStory, client: ClientInstance) -> tuple[int, int]:
     """How far a client's clock is ahead of the brokers', and what it may be off beside that."""
     clock = logs.clocks[client.source]
-    if clock.skew_ms is None:
-        return 0, CLIENT_TOLERANCE_MS
-    return clock.skew_ms, min(CLIENT_TOLERANCE_MS, SHARED_CLOCK_MS + 4 * (clock.spread_ms or 0))
+    return clock.skew_ms or 0, clock.tolerance_ms
 
 
 def _case(logs: LogStory, windows: _Windows, client: ClientInstance, lost: _Lost) -> _Case | None:
