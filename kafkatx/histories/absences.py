@@ -49,9 +49,6 @@ _ANSWERS = (EventKind.init_refused, EventKind.add_refused, EventKind.end_refused
 _WRITTEN = (EventKind.initialized, EventKind.timeout_rollback)
 
 
-_Chains = Iterator[list[int]]
-
-
 @dataclass(frozen=True, slots=True)
 class Absence:
     """A stretch in which a coordinator did not serve, in milliseconds; `rows` are its lines.
@@ -266,7 +263,9 @@ def _absence(story: Story, partition: int | None, chain: list[int], told_by: str
     )
 
 
-def _chains(times: Array, rows: list[int], pause_ms: int = AGAIN_MS, bridges: frozenset[int] = frozenset()) -> _Chains:
+def _chains(
+    times: Array, rows: list[int], pause_ms: int = AGAIN_MS, bridges: frozenset[int] = frozenset()
+) -> Iterator[list[int]]:
     """Cut where the pause is longer, unless lines were left out behind a line (`bridges`)."""
     chain: list[int] = []
     for row in sorted(rows, key=lambda row: (times[row], row)):

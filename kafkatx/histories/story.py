@@ -208,14 +208,6 @@ class Story:
                 return int(found[-1])
         return -1
 
-    def state_partition_at_hand(self, transactional_id: str) -> bool | None:
-        """Whether the coordinator's partition of an id is in the evidence.
-
-        None where the number of partitions is not known.
-        """
-        count = self.state_partition_count
-        return None if count is None else partition_for(transactional_id, count) in self.state_horizons
-
     @property
     def state_partition_count(self) -> int | None:
         """Number of partitions of `__transaction_state`: the default, unless ids at hand lie elsewhere than it says."""

@@ -52,9 +52,9 @@ class Outage:
         """The best evidence for it."""
         return max(down.weight for down in self.downs)
 
-    def overlaps(self, since: int, until: int, tolerance: int = CLIENT_TOLERANCE_MS) -> bool:
+    def overlaps(self, since: int, until: int) -> bool:
         """Whether it shares time with a stretch, by clocks that may differ."""
-        return self.since <= until + tolerance and since <= self.until + tolerance
+        return since - CLIENT_TOLERANCE_MS <= self.until and self.since <= until + CLIENT_TOLERANCE_MS
 
 
 @once

@@ -25,7 +25,6 @@ from kafkatx.terms.verdicts import Verdict
 
 RETRY_MS = 1_000
 """How long before its grant a newcomer's first request can have come."""
-NO_ROWS = np.zeros(0, np.int64)
 AT_ONCE_MS = 10_000
 """A refusal this soon after the next grant is likelier its consequence than that of a timeout before."""
 FIRST_RELEASES = (0, 11, 0, 1)
