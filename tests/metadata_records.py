@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafkatx.formats import control_record
-from kafkatx.formats.message_schemas import Field, by_name
+from kafkatx.formats.message_schemas import MessageField, by_name
 from kafkatx.formats.messages import NUMBERS
 from tests.building import batch, record
 from tests.formats.message_writing import uvarint
@@ -25,7 +25,7 @@ def said(name: str, version: int = 0, /, **values: Any) -> bytes:
     return framed(message.number, version, struct_bytes(message.fields, version, values))
 
 
-def struct_bytes(fields: tuple[Field, ...], version: int, values: Mapping[str, Any]) -> bytes:
+def struct_bytes(fields: tuple[MessageField, ...], version: int, values: Mapping[str, Any]) -> bytes:
     """Return the fields of a flexible version; tagged ones only where a value is given."""
     known = [field for field in fields if version in field.versions]
     tags = {field.tag: field_bytes(field, version, values[field.name]) for field in known
@@ -35,7 +35,7 @@ def struct_bytes(fields: tuple[Field, ...], version: int, values: Mapping[str, A
     return plain + uvarint(len(tags)) + tagged
 
 
-def field_bytes(field: Field, version: int, value: Any) -> bytes:
+def field_bytes(field: MessageField, version: int, value: Any) -> bytes:
     """Return a field; None is null where the field may be, else empty."""
     if field.is_array:
         if value is None and field.is_nullable:
@@ -44,7 +44,7 @@ def field_bytes(field: Field, version: int, value: Any) -> bytes:
     return _element(field, version, value)
 
 
-def _element(field: Field, version: int, value: Any) -> bytes:
+def _element(field: MessageField, version: int, value: Any) -> bytes:
     if field.kind in NUMBERS:
         return NUMBERS[field.kind].pack(value or 0)
     if field.kind == "bool":

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kafkatx.formats import declared
 from kafkatx.formats.layout import Malformed
 from kafkatx.formats.message_schemas import by_name
 from kafkatx.formats.messages import read_message
 from kafkatx.formats.record_batch import CODEC_MASK, MAGIC, Attributes
+from tests import declared
 from tests.building import batch, record
 
 KEYS = {0: "LegacyOffsetCommitKey", 1: "OffsetCommitKey"}

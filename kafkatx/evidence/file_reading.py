@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from kafkatx.evidence.coverage import Coverage
-from kafkatx.evidence.item import Item
+from kafkatx.evidence.extents import WHOLE, Extent
+from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.reach import FileReach, Range
 from kafkatx.evidence.text_walk import TextWalk
 from kafkatx.kernels.batches import CHECK_ALL, CHECK_CONTROL, LOG_OVERHEAD
 from kafkatx.kernels.rows import VALID
-from kafkatx.segments.batches import NO_LIMIT, Rows, SegmentWalk
+from kafkatx.segments.batches import NO_LIMIT, Chunk, Rows, SegmentWalk
 from kafkatx.segments.damage import Damage
-from kafkatx.segments.entries import producer_states
+from kafkatx.segments.metadata_log import MetadataChunk, MetadataWalk
 from kafkatx.segments.names import Names
+from kafkatx.segments.offset_commits import CommitChunk, CommitWalk
+from kafkatx.segments.records import RecordChunk, RecordWalk
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
-from kafkatx.terms.topics import INTERNAL
+from kafkatx.terms.topics import CLUSTER_METADATA, CONSUMER_OFFSETS, INTERNAL, TRANSACTION_STATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +85,8 @@ class FileReading:
     damage: list[Damage] = field(default_factory=list)
 
     @contextlib.contextmanager
-    def opened(self) -> Iterator[OpenFile | None]:
-        """The file open, or None with the reason in its coverage."""
+    def opened(self, extent: Extent = WHOLE) -> Iterator[OpenFile | None]:
+        """The file open, or None with the reason in its coverage; what was appended behind the extent is not there."""
         try:
             file = OpenFile(self.item.path)
         except OSError as error:
@@ -90,6 +94,7 @@ class FileReading:
             yield None
             return
         with file:
+            extent.cut_off(file)
             yield file
 
     def refuse(self, problem: str | None) -> None:
@@ -98,69 +103,117 @@ class FileReading:
         self.reach.break_off(self.known_limit)
 
     def batch_rows(self) -> Iterator[Rows]:
-        """Batches (kernels.rows.BATCH) in offset order."""
-        with self.opened() as file:
-            if file is not None and self.item.part is not None:
-                yield from self._of_text(TextWalk(file, self.item.part), self._printed_batches)
-            elif file is not None:
-                walk = self.batch_walk(file)
-                for chunk in walk.chunks():
-                    self.note(glance(chunk.rows), len(walk.damage))
-                    yield chunk.rows
-                self.end(Ending(walk.damage, walk.torn, walk.preallocated))
+        """Batches (kernels.rows.BATCH) in offset order; those of a text that say enough."""
+        return (telling for _, telling in self.batches() if len(telling))
 
     def state_rows(self, names: Names) -> Iterator[Rows]:
         """Coordinator rows (kernels.rows.STATE) in offset order, named by `names`."""
-        with self.opened() as file:
+        return (rows for _, rows in self.states(names) if len(rows))
+
+    def batches(self, extent: Extent = WHOLE) -> Iterator[tuple[Rows, Rows]]:
+        """Batches in offset order, and those of them that say whose they are and what: all that no tool printed."""
+        return self._read(extent, TextWalk.told, lambda file: self.batch_walk(file, extent), batches_of)
+
+    def states(self, names: Names, extent: Extent = WHOLE) -> Iterator[tuple[Rows, Rows]]:
+        """Batches in offset order, and the coordinator rows in them, named by `names`."""
+        return self._read(
+            extent,
+            lambda walk: walk.states(names),
+            lambda file: self.state_walk(file, names, extent),
+            StateWalk.state_chunks,
+        )
+
+    def records(self, extent: Extent = WHOLE) -> Iterator[tuple[Rows, Iterator[RecordChunk]]]:
+        """Batches of a segment in offset order, and the records in them, to be taken before the next batches."""
+        return self._decoded(extent, RecordWalk, RecordWalk.chunks_of, self._check)
+
+    def commits(self, extent: Extent = WHOLE) -> Iterator[tuple[Rows, Iterator[CommitChunk]]]:
+        """Batches of a segment of `__consumer_offsets`, and the commits in them, as of `records`."""
+        return self._decoded(extent, CommitWalk, CommitWalk.commits_of, CHECK_ALL)
+
+    def metadata(self, extent: Extent = WHOLE) -> Iterator[tuple[Rows, Iterator[MetadataChunk]]]:
+        """Batches of a segment or snapshot of `__cluster_metadata`, and the records in them, as of `records`."""
+        return self._decoded(extent, MetadataWalk, MetadataWalk.records_of, CHECK_ALL)
+
+    def whole(self, extent: Extent = WHOLE) -> Iterator[Rows]:
+        """Batches in offset order, with all in them read that may be damaged: records of internal topics, too."""
+        return (rows for rows, _ in self._whole(replace(extent, since=None)))
+
+    def _whole(self, extent: Extent) -> Iterator[tuple[Rows, Any]]:
+        topic, is_printed = self.item.topic, self.item.part is not None
+        if topic == TRANSACTION_STATE:
+            return self.states(Names(), extent)
+        if topic == CONSUMER_OFFSETS and not is_printed:
+            return self.commits(extent)
+        if (topic == CLUSTER_METADATA or self.item.kind is Kind.METADATA_SNAPSHOT) and not is_printed:
+            return self.metadata(extent)
+        return self.batches(extent)
+
+    def batch_walk(self, file: OpenFile, extent: Extent = WHOLE) -> SegmentWalk:
+        """Return the walk over the batches."""
+        return SegmentWalk(file, check=self._check, **self._options(extent))
+
+    def state_walk(self, file: OpenFile, names: Names, extent: Extent = WHOLE) -> StateWalk:
+        """Return the walk over the coordinator's rows."""
+        return StateWalk(file, names, **self._options(extent))
+
+    def _options(self, extent: Extent) -> dict[str, Any]:
+        return {"first_offset": max(0, self.item.base_offset), "offset_limit": self.limit, **extent.options()}
+
+    @property
+    def _check(self) -> int:
+        return CHECK_ALL if self.verify_all or self.item.topic in INTERNAL else CHECK_CONTROL
+
+    def _decoded(
+        self, extent: Extent, kind: type[RecordWalk], parts_of: Callable[[Any, Chunk], Iterator[Any]], check: int
+    ) -> Iterator[tuple[Rows, Iterator[Any]]]:
+        """Batches with what a kind of walk makes of their records; what nobody takes is read all the same."""
+
+        def read(walk: SegmentWalk) -> Iterator[tuple[Rows, Iterator[Any]]]:
+            for chunk in walk.chunks():
+                parts = parts_of(walk, extent.chosen(chunk))
+                yield chunk.rows, parts
+                deque(parts, maxlen=0)
+
+        def walk_of(file: OpenFile) -> RecordWalk:
+            return kind(file, check=check, **self._options(extent))
+
+        return self._read(extent, TextWalk.told, walk_of, read)
+
+    def _read(
+        self,
+        extent: Extent,
+        printed: Callable[[TextWalk], Iterator[tuple[Rows, Any]]],
+        walk_of: Callable[[OpenFile], SegmentWalk],
+        read: Callable[[Any], Iterator[tuple[Rows, Any]]],
+    ) -> Iterator[tuple[Rows, Any]]:
+        """Batches, each with what is read of them, of a text or of a segment; carries coverage and damage over them."""
+        with self.opened(extent) as file:
             if file is not None and self.item.part is not None:
-                yield from self._of_text(TextWalk(file, self.item.part), lambda walk: self._printed_states(walk, names))
+                yield from self._of_text(TextWalk(file, self.item.part), printed)
             elif file is not None:
-                walk = self.state_walk(file, names)
-                seen = 0
-                for batches, rows in walk.state_chunks():
-                    self.note(glance(batches, walk.unreadable[seen:]), _stretches(walk.damage))
-                    seen = len(walk.unreadable)
-                    if len(rows):
-                        yield rows
+                walk = walk_of(file)
+                yield from watched(walk, read, self.note)
                 self.end(Ending(walk.damage, walk.torn, walk.preallocated))
 
-    def batch_walk(self, file: OpenFile, **part: Any) -> SegmentWalk:
-        """Return the walk over the batches; `part` (start, stop, fit, stretch_bytes) limits it to a stretch."""
-        check = CHECK_ALL if self.verify_all or self.item.topic in INTERNAL else CHECK_CONTROL
-        return SegmentWalk(file, check=check, first_offset=self._begin, offset_limit=self.limit, **part)
+    def _of_text(
+        self, walk: TextWalk, printed: Callable[[TextWalk], Iterator[tuple[Rows, Any]]]
+    ) -> Iterator[tuple[Rows, Any]]:
+        """Batches of a part of a text. Where lines among some of them can't be read they all count as lost.
 
-    def state_walk(self, file: OpenFile, names: Names, **part: Any) -> StateWalk:
-        """Return the walk over the coordinator's rows; `part` as in `batch_walk`."""
-        return StateWalk(file, names, first_offset=self._begin, offset_limit=self.limit, **part)
-
-    def _of_text(self, walk: TextWalk, rows_of: Any) -> Iterator[Rows]:
-        """Rows of a part of a text. Where it is not whole, something may have stood behind its last row."""
-        yield from (rows for rows in rows_of(walk) if len(rows))
+        Where the text is not whole, something may have stood behind its last row.
+        """
+        bad = 0
+        for batches, held in printed(walk):
+            bad, known = len(walk.damage) - _stretches(walk.damage), bad
+            seen = glance(batches)
+            lost = [(seen.first, seen.last + 1)] if bad > known else []
+            self.note(glance(batches, lost), _stretches(walk.damage))
+            yield batches, held
         self.end(Ending(walk.damage, walk.torn, walk.preallocated))
         self.entry.note = walk.note or self.entry.note
         if walk.ends_open:
             self.reach.break_off(None)
-
-    def _printed_batches(self, walk: TextWalk) -> Iterator[Rows]:
-        bad = 0
-        for rows, telling in walk.told():
-            bad = self._note_printed(rows, walk, bad)
-            yield telling
-
-    def _printed_states(self, walk: TextWalk, names: Names) -> Iterator[Rows]:
-        """Coordinator rows of a text; their batches are only noted."""
-        bad = 0
-        for batches, states in walk.states(names):
-            bad = self._note_printed(batches, walk, bad)
-            yield states
-
-    def _note_printed(self, rows: Rows, walk: TextWalk, bad: int) -> int:
-        """Note some rows of a text. Where lines among them can't be read they all count as lost."""
-        entries = len(walk.damage) - _stretches(walk.damage)
-        seen = glance(rows)
-        lost = [(seen.first, seen.last + 1)] if entries > bad else []
-        self.note(glance(rows, lost), _stretches(walk.damage))
-        return entries
 
     def note(self, seen: Glance, stretches: int) -> None:
         """Carry coverage and reach over batches; `stretches` of damage were met in the file so far."""
@@ -169,7 +222,7 @@ class FileReading:
         if entry.first_offset is None:
             entry.first_offset, entry.first_timestamp = seen.first, seen.first_timestamp
         entry.last_offset = seen.last
-        entry.last_timestamp = max(entry.last_timestamp or seen.newest, seen.newest)
+        entry.last_timestamp = seen.newest if entry.last_timestamp is None else max(entry.last_timestamp, seen.newest)
         entry.batches += seen.batches
         entry.checked_batches += seen.checked
         entry.status = "read"
@@ -196,45 +249,28 @@ class FileReading:
         """The offset that the file can't reach, None where nothing says so."""
         return None if self.limit == NO_LIMIT else self.limit
 
-    @property
-    def _begin(self) -> int:
-        return max(0, self.item.base_offset)
+
+def batches_of(walk: SegmentWalk) -> Iterator[tuple[Rows, Rows]]:
+    """Batches of a walk, twice: they are all there is to read of them."""
+    return ((chunk.rows, chunk.rows) for chunk in walk.chunks())
+
+
+def watched(
+    walk: SegmentWalk, read: Callable[[Any], Iterator[tuple[Rows, Any]]], note: Callable[[Glance, int], None]
+) -> Iterator[tuple[Rows, Any]]:
+    """Batches of a walk, each with what is read of them.
+
+    `note` is told before what they say together, and how many stretches of damage were met so far.
+    """
+    known = met = stretches = 0
+    for batches, held in read(walk):
+        lost = walk.unreadable[known:] if isinstance(walk, StateWalk) else []
+        known += len(lost)
+        met, stretches = len(walk.damage), stretches + _stretches(walk.damage[met:])
+        note(glance(batches, lost), stretches)
+        yield batches, held
 
 
 def _stretches(damage: list[Damage]) -> int:
     """Stretches of bytes that could not be read; records that are none are no such stretch."""
     return sum(one.kind != "entry" for one in damage)
-
-
-def snapshot_entries(item: Item) -> tuple[Rows, list[Damage]]:
-    """Entries (segments.entries.PRODUCER) of a .snapshot file, none where it is damaged or can't be read."""
-    try:
-        with OpenFile(item.path) as file:
-            if item.part is not None:
-                from kafkatx.text.dump.reading import producer_entries
-
-                printed = producer_entries(file, item.part)
-                return printed.rows, printed.damage
-            return producer_states(item.path, file.read(0, file.size))
-    except OSError as error:
-        unreadable = Damage("unreadable", item.path, 0, item.size, "a readable file", str(error.strerror))
-        return producer_states(item.path, b"")[0], [unreadable]
-
-
-def first_possible_offset(item: Item) -> int:
-    """Lowest offset a file can begin at: its name's, or any where the name has none."""
-    return item.base_offset if item.base_offset >= 0 else -(1 << 62)
-
-
-def offset_limits(items: list[Item]) -> dict[str, int]:
-    """By key: the base offset of the next segment in the same folder, above which the file can't go."""
-    folders: dict[str, list[Item]] = {}
-    for item in items:
-        folders.setdefault(item.data_directory if item.part else item.path.rpartition("/")[0], []).append(item)
-    limits: dict[str, int] = {}
-    for folder in folders.values():
-        folder.sort(key=lambda item: item.base_offset)
-        for item, behind in zip(folder, [*folder[1:], None], strict=True):
-            known = behind is not None and item.base_offset >= 0 and behind.base_offset > item.base_offset
-            limits[item.key] = behind.base_offset if known and behind is not None else NO_LIMIT
-    return limits

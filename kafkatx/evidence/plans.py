@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.directories import Partition
-from kafkatx.evidence.file_reading import FileReading, offset_limits
+from kafkatx.evidence.extents import offset_limits
+from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.marks import explained_below, highest_mark, known_end
 from kafkatx.evidence.reach import FileReach

@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 
 from kafkatx.evidence.directories import Partition
-from kafkatx.evidence.file_reading import FileReading, first_possible_offset, snapshot_entries
+from kafkatx.evidence.extents import first_possible_offset
+from kafkatx.evidence.file_entries import snapshot_entries
+from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Item
 from kafkatx.evidence.plans import PartitionPlan
 from kafkatx.evidence.reach import Holes, Range, left_over
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
-from kafkatx.segments.merging import BATCH_SHAPE, STATE_SHAPE, Merge, Shape, Stream, in_order
+from kafkatx.segments.merging import BATCH_SHAPE, STATE_SHAPE, Merge, RowShape, Stream, in_order
 from kafkatx.segments.names import Names
 
 MAGIC = 2
@@ -74,7 +76,7 @@ class PartitionReading:
             yield rows
         self._close(merge, shape)
 
-    def _close(self, merge: Merge, shape: Shape) -> None:
+    def _close(self, merge: Merge, shape: RowShape) -> None:
         self.set_aside.update(source for source, _ in merge.diverged)
         self.diverged.extend((self.files[source].item.path, row) for source, row in merge.diverged)
         for file in self.files:
@@ -121,7 +123,7 @@ def _by_path(diverged: list[tuple[str, Rows]]) -> dict[str, list[Rows]]:
     return found
 
 
-def _divergence(path: str, rows: list[Rows], shape: Shape) -> Damage:
+def _divergence(path: str, rows: list[Rows], shape: RowShape) -> Damage:
     """One entry for what one file holds against the log that stands."""
     begin, last = min(int(row["position"]) for row in rows), max(rows, key=lambda row: int(row["position"]))
     end = int(last["position"]) + (int(last["size"]) if "size" in (last.dtype.names or ()) else 0)

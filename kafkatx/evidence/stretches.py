@@ -14,13 +14,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kafkatx.evidence.file_reading import Ending, FileReading, Glance, glance
+from kafkatx.evidence.extents import Extent
+from kafkatx.evidence.file_reading import Ending, FileReading, Glance, batches_of, watched
 from kafkatx.evidence.reach import Range
 from kafkatx.kernels.batches import HEADER_SIZE, MAGIC_AT
 from kafkatx.segments.batches import STRETCH_BYTES, Rows, SegmentWalk
 from kafkatx.segments.damage import noted
 from kafkatx.segments.names import Names
-from kafkatx.segments.resync import Fit, Resync
+from kafkatx.segments.resync import ExpectedNext, Resync
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
 
@@ -43,7 +44,7 @@ class Told:
     start: int
     header: bytes
     end: int
-    fit: Fit
+    fit: ExpectedNext
     is_over: bool = False
     notes: tuple[tuple[Glance, int], ...] = ()
     ended: Ending = field(default_factory=Ending)
@@ -82,18 +83,20 @@ class StretchReading:
 
     def batch_rows(self) -> Iterator[Rows]:
         """Batches (kernels.rows.BATCH) in offset order."""
-        return self._rows(self.given.batch_walk, self._batches)
+        return self._rows(self.given.batch_walk, batches_of)
 
     def state_rows(self, names: Names) -> Iterator[Rows]:
         """Coordinator rows (kernels.rows.STATE) in offset order, named by `names`."""
 
-        def walk_of(file: OpenFile, **part: Any) -> StateWalk:
-            return self.given.state_walk(file, names, **part)
+        def walk_of(file: OpenFile, extent: Extent) -> StateWalk:
+            return self.given.state_walk(file, names, extent)
 
-        return self._rows(walk_of, self._states)
+        return self._rows(walk_of, StateWalk.state_chunks)
 
     def _rows(
-        self, walk_of: Callable[..., Any], rows_of: Callable[[Any], Iterator[tuple[Rows, int]]]
+        self,
+        walk_of: Callable[[OpenFile, Extent], SegmentWalk],
+        read: Callable[[Any], Iterator[tuple[Rows, Rows]]],
     ) -> Iterator[Rows]:
         try:
             file = OpenFile(self.given.item.path)
@@ -105,11 +108,11 @@ class StretchReading:
             if begin is None or begin >= self.stop:
                 self.told = self._nothing(begin if begin is not None and self.after else self.begin)
                 return
-            part = {"start": begin, "stop": self.stop, "stretch_bytes": self.stretch_bytes}
-            walk = walk_of(file, **part, fit=self.after.fit if self.after else None)
+            fit = self.after.fit if self.after else None
+            walk = walk_of(file, Extent(None, begin, self.stop, fit, self.stretch_bytes))
             start = -1
-            for rows, position in rows_of(walk):
-                start = position if start < 0 else start
+            for batches, rows in watched(walk, read, self._note):
+                start = int(batches["position"][0]) if start < 0 else start
                 yield rows
             self._tell(file, walk, start)
 
@@ -120,20 +123,7 @@ class StretchReading:
         if self.begin == 0:
             return 0
         first_offset = max(0, self.given.item.base_offset)
-        return Resync(file).first_batch(self.begin, Fit(first_offset - 1, self.given.limit, -1))
-
-    def _batches(self, walk: SegmentWalk) -> Iterator[tuple[Rows, int]]:
-        for chunk in walk.chunks():
-            self._note(glance(chunk.rows), len(walk.damage))
-            yield chunk.rows, int(chunk.rows["position"][0])
-
-    def _states(self, walk: StateWalk) -> Iterator[tuple[Rows, int]]:
-        known = 0
-        for batches, rows in walk.state_chunks():
-            met = sum(one.kind != "entry" for one in walk.damage)
-            self._note(glance(batches, walk.unreadable[known:]), met)
-            known = len(walk.unreadable)
-            yield rows, int(batches["position"][0])
+        return Resync(file).first_batch(self.begin, ExpectedNext(first_offset - 1, self.given.limit, -1))
 
     def _note(self, seen: Glance, met: int) -> None:
         if self._notes and self._notes[-1][1] == met:
@@ -142,7 +132,7 @@ class StretchReading:
             self._notes.append((seen, met))
 
     def _nothing(self, end: int) -> Told:
-        fit = self.after.fit if self.after else Fit(-1, NO_END, -1)
+        fit = self.after.fit if self.after else ExpectedNext(-1, NO_END, -1)
         return Told(self.begin, self.stop, -1, b"", end, fit)
 
     def _tell(self, file: OpenFile, walk: SegmentWalk, start: int) -> None:

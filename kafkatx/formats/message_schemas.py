@@ -32,7 +32,7 @@ class Versions:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class MessageField:
     """A field of a message; `kind` is a primitive's name or `struct`, `default` a text, for tagged fields only."""
 
     name: str
@@ -42,7 +42,7 @@ class Field:
     versions: Versions
     tag: int | None
     default: str | None
-    fields: tuple[Field, ...]
+    fields: tuple[MessageField, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +57,7 @@ class Message:
     name: str
     versions: Versions
     flexible: Versions
-    fields: tuple[Field, ...]
+    fields: tuple[MessageField, ...]
 
 
 @cache
@@ -94,7 +94,7 @@ def _message(lines: list[str]) -> Message:
     )  # fmt: skip
 
 
-def _fields(lines: list[str], at: int, indent: int, around: Versions) -> tuple[tuple[Field, ...], int]:
+def _fields(lines: list[str], at: int, indent: int, around: Versions) -> tuple[tuple[MessageField, ...], int]:
     """Read the fields indented by `indent` from line `at` on, and those of their structs."""
     found = []
     while at < len(lines) and len(lines[at]) - len(lines[at].lstrip()) == indent:
@@ -103,7 +103,7 @@ def _fields(lines: list[str], at: int, indent: int, around: Versions) -> tuple[t
         versions = _versions(options["versions"], around) if "versions" in options else around
         inner, at = _fields(lines, at + 1, indent + 2, versions)
         found.append(
-            Field(
+            MessageField(
                 name=name,
                 kind=kind.removeprefix("[]").removesuffix("?"),
                 is_array=kind.startswith("[]"),

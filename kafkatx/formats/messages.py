@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any
 
 from kafkatx.formats.layout import Malformed
-from kafkatx.formats.message_schemas import Field, Message
+from kafkatx.formats.message_schemas import Message, MessageField
 from kafkatx.terms.java_text import java_text
 
 Reader = Callable[[bytes, int], tuple[Any, int]]
@@ -70,7 +70,7 @@ def _reader(message: Message, version: int) -> Reader:
     return _struct_reader(message.fields, version, version in message.flexible)
 
 
-def _struct_reader(fields: tuple[Field, ...], version: int, flexible: bool) -> Reader:
+def _struct_reader(fields: tuple[MessageField, ...], version: int, flexible: bool) -> Reader:
     known = [field for field in fields if version in field.versions]
     steps = [(field.name, _field_reader(field, version, flexible)) for field in known if field.tag is None]
     tagged = {field.tag: (field, _field_reader(field, version, flexible)) for field in known if field.tag is not None}
@@ -92,7 +92,7 @@ def _struct_reader(fields: tuple[Field, ...], version: int, flexible: bool) -> R
 
 
 def _read_tags(
-    data: bytes, at: int, count: int, tagged: Mapping[int, tuple[Field, Reader]], found: dict[str, Any]
+    data: bytes, at: int, count: int, tagged: Mapping[int, tuple[MessageField, Reader]], found: dict[str, Any]
 ) -> int:
     """Put the known tagged fields that are not their default into `found`."""
     for _ in range(count):
@@ -112,7 +112,7 @@ def _read_tags(
     return at
 
 
-def _default(field: Field) -> Any:
+def _default(field: MessageField) -> Any:
     """Return the value that a tagged field has where it is absent."""
     if field.default is not None:
         return None if field.default == "null" else int(field.default)
@@ -123,7 +123,7 @@ def _default(field: Field) -> Any:
     return {"string": "", "bool": False, "uuid": ZERO_UUID, "bytes": ""}.get(field.kind, 0)
 
 
-def _field_reader(field: Field, version: int, flexible: bool) -> Reader:
+def _field_reader(field: MessageField, version: int, flexible: bool) -> Reader:
     if not field.is_array:
         return _element_reader(field, version, flexible, field.is_nullable)
     element = _element_reader(field, version, flexible, False)
@@ -144,7 +144,7 @@ def _field_reader(field: Field, version: int, flexible: bool) -> Reader:
     return read
 
 
-def _element_reader(field: Field, version: int, flexible: bool, nullable: bool) -> Reader:
+def _element_reader(field: MessageField, version: int, flexible: bool, nullable: bool) -> Reader:
     if field.kind in NUMBERS:
         return _number_reader(NUMBERS[field.kind])
     if field.kind == "bool":
@@ -192,7 +192,7 @@ def _length_reader(flexible: bool, form: str) -> Callable[[bytes, int], tuple[in
     return read
 
 
-def _bytes_reader(field: Field, flexible: bool, nullable: bool) -> Reader:
+def _bytes_reader(field: MessageField, flexible: bool, nullable: bool) -> Reader:
     is_text = field.kind == "string"
     length_of = _length_reader(flexible, ">h" if is_text else ">i")
 

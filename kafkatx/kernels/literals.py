@@ -128,23 +128,32 @@ def begins_entry(data: Any, at: int, end: int) -> bool:
 
 
 @kernel
-def logger_start(data: Any, start: int, end: int) -> int:
-    """Where ` (logger)` begins that ends the line [start, end), or -1."""
-    if end > start and data[end - 1] == 13:
-        end -= 1
-    if end - start < 4 or data[end - 1] != 41:
-        return -1
-    at = end - 2
-    lowest = max(start, end - 200)
+def without_return(data: Any, start: int, end: int) -> int:
+    """Where the line [start, end) ends without its carriage return."""
+    return end - 1 if end > start and data[end - 1] == 13 else end
+
+
+@kernel
+def name_start(data: Any, lowest: int, at: int) -> int:
+    """Last place up to `at` that is not of the name of a logger; `lowest` or below if there is none."""
     while at > lowest:
         byte = data[at]
-        if byte == 40:
-            return at - 1 if at < end - 2 and data[at - 1] == 32 else -1
-        is_word = 97 <= byte <= 122 or 65 <= byte <= 90 or 45 <= byte <= 58 or byte == 36 or byte == 95
-        if not is_word or byte == 47:
-            return -1
+        if not (97 <= byte <= 122 or 65 <= byte <= 90 or 45 <= byte <= 58 or byte == 36 or byte == 95) or byte == 47:
+            return at
         at -= 1
-    return -1
+    return at
+
+
+@kernel
+def logger_start(data: Any, start: int, end: int) -> int:
+    """Where ` (logger)` begins that ends the line [start, end), or -1."""
+    end = without_return(data, start, end)
+    if end - start < 4 or data[end - 1] != 41:
+        return -1
+    lowest = max(start, end - LONGEST_LOGGER)
+    at = name_start(data, lowest, end - 2)
+    is_logger = lowest < at < end - 2 and data[at] == 40 and data[at - 1] == 32
+    return at - 1 if is_logger else -1
 
 
 @kernel
@@ -171,8 +180,8 @@ def find_entries(
         if state != line_end:
             line_holds = True
             continue
-        if mode == 0 or (begins_entry(data, line_start, at) and not is_open):
-            if holds and head_end >= 0:
+        if not is_open and (mode == EVERY_LINE or begins_entry(data, line_start, at)):
+            if holds:
                 if count == len(found):
                     return count, entry_start, entry_line
                 found[count, 0] = entry_start
@@ -182,9 +191,9 @@ def find_entries(
                 count += 1
             entry_start, entry_line, head_end = line_start, line, at
             holds = False
-            is_open = mode == 2 and logger_start(data, line_start, at) < 0
-        elif is_open and logger_start(data, line_start, at) >= 0:
-            is_open = False
+            is_open = mode == BROKER_WITH_LOGGERS
+        if is_open:
+            is_open = logger_start(data, line_start, at) < 0
         if head_end < 0:
             head_end = at
         holds = holds or line_holds

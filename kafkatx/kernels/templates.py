@@ -9,8 +9,9 @@ Equal      to the slow path on every line: tests/text/logs/test_columns.py holds
 
 from typing import Any
 
+from kafkatx.kernels.bytes import uint32_at
 from kafkatx.kernels.engine import kernel
-from kafkatx.kernels.literals import find_entries, logger_start
+from kafkatx.kernels.literals import find_entries, logger_start, without_return
 
 NOTHING, DONE, SLOW, OPEN = 0, 1, 2, 3
 """Status of an entry: no event; its columns are known; the slow path must read it; taken apart, not recognised yet."""
@@ -23,6 +24,17 @@ THROWN_SPANS = SPANS + 2 * MOST_FIELDS
 WIDTH = THROWN_SPANS + 2 * MOST_FIELDS
 """Columns of an entry; those of texts take two, the first byte and the length. SHOWN: whether an exception stands under
 the line (-1: something else does), DOUBT: whether the message may hold one."""
+LEVELS = tuple(
+    (int.from_bytes(word, "big"), level)
+    for word, level in ((b"INFO", 2), (b"WARN", 3), (b"ERROR", 4), (b"DEBUG", 1), (b"TRACE", 0), (b"FATAL", 4))
+)
+"""Words of levels as numbers, and what they are (terms.events.Level)."""
+LONGEST_LEVEL = 5
+EXCE, RROR, TION = (int.from_bytes(text, "big") for text in (b"Exce", b"rror", b"tion"))
+"""Four characters as a number."""
+CLOSING = (41, 62, 93)
+"""Brackets that close."""
+LONGEST_LINE, LONGEST_CONTEXT, MOST_CONTEXTS = 4000, 1000, 6
 
 
 @kernel
@@ -38,18 +50,24 @@ def digits(data: Any, at: int, count: int) -> int:
 
 
 @kernel
+def has_marks_of_time(data: Any, at: int) -> bool:
+    """Whether what stands between the numbers of `[2026-11-21 10:23:51,003] ` stands at `at`."""
+    if data[at + 24] != 93 or data[at + 25] != 32 or data[at + 5] != 45 or data[at + 8] != 45 or data[at + 11] != 32:
+        return False
+    return bool(data[at + 14] == 58 and data[at + 17] == 58 and (data[at + 20] == 44 or data[at + 20] == 46))
+
+
+@kernel
 def printed_time(data: Any, at: int, end: int) -> int:
-    """Milliseconds of `[2026-11-21 10:23:51,003]` at `at`, as if UTC; -1 if it is no such time."""
-    if end - at < 25 or data[at + 24] != 93 or data[at + 5] != 45 or data[at + 8] != 45 or data[at + 11] != 32:
-        return -1
-    if data[at + 14] != 58 or data[at + 17] != 58 or (data[at + 20] != 44 and data[at + 20] != 46):
+    """Milliseconds of `[2026-11-21 10:23:51,003] ` at `at`, as if UTC; -1 if it is none, or the line is long."""
+    if not 26 <= end - at < LONGEST_LINE or not has_marks_of_time(data, at):
         return -1
     year, month, day = digits(data, at + 1, 4), digits(data, at + 6, 2), digits(data, at + 9, 2)
     hour, minute, second = digits(data, at + 12, 2), digits(data, at + 15, 2), digits(data, at + 18, 2)
     fraction = digits(data, at + 21, 3)
-    if year < 1970 or month < 1 or month > 12 or day < 1 or day > days_of(year, month):
+    if year < 1970 or not 1 <= month <= 12 or not 1 <= day <= days_of(year, month):
         return -1
-    if hour < 0 or hour > 23 or minute < 0 or minute > 59 or second < 0 or second > 59 or fraction < 0:
+    if not 0 <= hour <= 23 or not 0 <= minute <= 59 or not 0 <= second <= 59 or fraction < 0:
         return -1
     shifted = year - (1 if month <= 2 else 0)
     of_era = shifted % 400
@@ -69,26 +87,31 @@ def days_of(year: int, month: int) -> int:
 @kernel
 def level_at(data: Any, at: int, end: int) -> tuple[int, int]:
     """Level (terms.events.Level) of the word at `at` and the position behind it; -1 if it is none."""
-    stop = at
-    while stop < end and 65 <= data[stop] <= 90:
+    stop, word = at, 0
+    while stop < end and stop - at < LONGEST_LEVEL and 65 <= data[stop] <= 90:
+        word = word * 256 + data[stop]
         stop += 1
-    if stop >= end or data[stop] != 32:
-        return -1, stop
-    if stop - at == 4:
-        if data[at] == 73 and data[at + 1] == 78 and data[at + 2] == 70 and data[at + 3] == 79:
-            return 2, stop
-        if data[at] == 87 and data[at + 1] == 65 and data[at + 2] == 82 and data[at + 3] == 78:
-            return 3, stop
-    if stop - at == 5:
-        if data[at] == 69 and data[at + 1] == 82 and data[at + 2] == 82 and data[at + 3] == 79 and data[at + 4] == 82:
-            return 4, stop
-        if data[at] == 68 and data[at + 1] == 69 and data[at + 2] == 66 and data[at + 3] == 85 and data[at + 4] == 71:
-            return 1, stop
-        if data[at] == 84 and data[at + 1] == 82 and data[at + 2] == 65 and data[at + 3] == 67 and data[at + 4] == 69:
-            return 0, stop
-        if data[at] == 70 and data[at + 1] == 65 and data[at + 2] == 84 and data[at + 3] == 65 and data[at + 4] == 76:
-            return 4, stop
+    if stop < end and data[stop] == 32:
+        for name, level in LEVELS:
+            if word == name:
+                return level, stop
     return -1, stop
+
+
+@kernel
+def after_blanks(data: Any, at: int, end: int) -> int:
+    """Where what begins at `at` goes on behind its blanks."""
+    while at < end and data[at] == 32:
+        at += 1
+    return at
+
+
+@kernel
+def before_blanks(data: Any, at: int, end: int) -> int:
+    """Where [at, end) ends without the blanks at its end."""
+    while end > at and data[end - 1] == 32:
+        end -= 1
+    return end
 
 
 @kernel
@@ -104,34 +127,44 @@ def is_plain(data: Any, at: int, end: int) -> bool:
 
 
 @kernel
-def contexts_end(data: Any, at: int, end: int) -> int:
-    """Where the message begins behind its leading brackets; -1 where the slow path must decide."""
-    for place in range(at, end):
+def has_escape(data: Any, at: int, end: int) -> bool:
+    """Whether there are colours of a terminal."""
+    for place in range(at, end):  # noqa: SIM110 (numba knows no generators)
         if data[place] == 27:
-            return -1
-    for _ in range(6):
+            return True
+    return False
+
+
+@kernel
+def bracket_end(data: Any, at: int, end: int) -> int:
+    """Position behind the bracket that opens at `at`, -1 if it does not close soon."""
+    depth = 0
+    for place in range(at, min(end, at + LONGEST_CONTEXT)):
+        if data[place] == 91:
+            depth += 1
+        elif data[place] == 93:
+            depth -= 1
+            if depth == 0:
+                return place + 1
+    return -1
+
+
+@kernel
+def contexts_end(data: Any, start: int, end: int) -> int:
+    """Where the message begins behind its leading brackets; -1 where the slow path must decide."""
+    if has_escape(data, start, end):
+        return -1
+    at = start
+    for _ in range(MOST_CONTEXTS):
         if at >= end or data[at] != 91:
             break
-        depth = 0
-        place = at
-        while place < end and place < at + 1000:
-            if data[place] == 91:
-                depth += 1
-            elif data[place] == 93:
-                depth -= 1
-                if depth == 0:
-                    break
-            place += 1
-        if place >= end or place >= at + 1000:
+        at = bracket_end(data, at, end)
+        if at < 0:
             return -1
-        at = place + 1
-        if at < end and data[at] == 58:
-            at += 1
-        if at < end and data[at] == 44:
-            at += 1
-        if at < end and data[at] == 32:
-            at += 1
-    return at
+        for mark in (58, 44, 32):
+            if at < end and data[at] == mark:
+                at += 1
+    return -1 if at == start and has_lost_front(data, at, end) else at
 
 
 @kernel
@@ -222,47 +255,59 @@ def recognise(
 
 
 @kernel
+def line_end(data: Any, at: int, end: int) -> int:
+    """Where the line ends that begins at `at`."""
+    while at < end and data[at] != 10:
+        at += 1
+    return at
+
+
+@kernel
+def class_end(data: Any, at: int, end: int) -> int:
+    """Where the name of a class ends that begins at `at`: letters, digits, `.`, `$` and `_`."""
+    while at < end and (
+        97 <= data[at] <= 122
+        or 65 <= data[at] <= 90
+        or 48 <= data[at] <= 57
+        or data[at] == 46
+        or data[at] == 36
+        or data[at] == 95
+    ):
+        at += 1
+    return at
+
+
+@kernel
+def are_frames(data: Any, at: int, end: int) -> bool:
+    """Whether all lines are blank or those of a stack trace: a tab, then `at` or `...`."""
+    while at < end:
+        stop = line_end(data, at, end)
+        if stop > at and (stop - at <= 4 or data[at] != 9 or (data[at + 1] != 97 and data[at + 1] != 46)):
+            return False
+        at = stop + 1
+    return True
+
+
+@kernel
 def thrown_at(data: Any, at: int, end: int, out: Any) -> int:
     """Class and text of the exception that the lines data[at:end) show.
 
     1: found, the spans written to `out`; 0: there are only blank lines; -1: for the slow path.
     """
-    stop = at
-    while stop < end and data[stop] != 10:
-        stop += 1
-    line_end = stop
-    if stop > at and data[stop - 1] == 13:
-        line_end -= 1
-    if line_end == at:
-        return 0 if stop + 1 >= end else -1
-    place = at
-    while place < line_end and (
-        97 <= data[place] <= 122
-        or 65 <= data[place] <= 90
-        or 48 <= data[place] <= 57
-        or data[place] == 46
-        or data[place] == 36
-        or data[place] == 95
-    ):
-        place += 1
-    size = place - at
-    if size < 10 or data[place - 4] != 116 or data[place - 2] != 111 or data[place - 1] != 110:
+    behind = line_end(data, at, end) + 1
+    stop = without_return(data, at, behind - 1)
+    if stop == at:
+        return 0 if behind >= end else -1
+    place = class_end(data, at, stop)
+    if place - at < 10 or uint32_at(data, place - 4) != TION:
         return -1
-    if place < line_end and (data[place] != 58 or place + 1 >= line_end or data[place + 1] != 32):
+    if place < stop and (data[place] != 58 or place + 1 >= stop or data[place + 1] != 32):
         return -1
-    text = min(place + 2, line_end)
-    line = stop + 1
-    while line < end:
-        stop = line
-        while stop < end and data[stop] != 10:
-            stop += 1
-        if stop > line and not (stop - line > 4 and data[line] == 9 and (data[line + 1] == 97 or data[line + 1] == 46)):
-            return -1
-        line = stop + 1
-    if not is_plain(data, text, line_end):
+    text = min(place + 2, stop)
+    if not are_frames(data, behind, end) or not is_plain(data, text, stop):
         return -1
-    out[10], out[11] = at, size
-    out[12], out[13] = text, line_end - text
+    out[10], out[11] = at, place - at
+    out[12], out[13] = text, stop - text
     return 1
 
 
@@ -273,36 +318,29 @@ def take_apart(data: Any, entries: Any, times: Any, out: Any) -> int:
     for number in range(len(entries)):
         row = out[number]
         row[0], row[1], row[9], row[11], row[13] = 2, -1, -1, 0, 0
-        start, head_end, end = entries[number, 0], entries[number, 1], entries[number, 2]
+        start, head_end, end = int(entries[number, 0]), int(entries[number, 1]), int(entries[number, 2])
         tail = min(head_end + 1, end)
         if head_end > start and data[head_end - 1] == 13:
             head_end -= 1
-        times[number] = printed_time(data, start, head_end) if head_end - start < 4000 else -1
-        at = start + 25
-        if times[number] < 0 or at >= head_end or data[at] != 32:
+        times[number] = printed_time(data, start, head_end)
+        if times[number] < 0:
             continue
-        while at < head_end and data[at] == 32:
-            at += 1
-        row[2], at = level_at(data, at, head_end)
-        while at < head_end and data[at] == 32:
-            at += 1
-        if at < head_end and (data[at] == 41 or data[at] == 62 or data[at] == 93):
+        row[2], at = level_at(data, after_blanks(data, start + 25, head_end), head_end)
+        at = after_blanks(data, at, head_end)
+        if at < head_end and data[at] in CLOSING:
             continue
-        while head_end > at and data[head_end - 1] == 32:
-            head_end -= 1
+        head_end = before_blanks(data, at, head_end)
         logger = logger_start(data, at, head_end)
         if logger < 0 or row[2] < 0:
             continue
         message, logger_end = contexts_end(data, at, logger), name_end(data, logger + 2, head_end - 1)
         if logger_end < 0 or message < 0 or not is_plain(data, message, logger):
             continue
-        if message == at and has_lost_front(data, at, logger):
-            continue
         row[3], row[4] = at, message - at
         row[5], row[6] = logger + 2, logger_end - logger - 2
         row[7], row[8] = message, logger - message
         row[14] = thrown_at(data, tail, end, row)
-        row[15] = 1 if may_show_error(data, message, logger) else 0
+        row[15] = may_show_error(data, message, logger)
         row[0] = 3
         count += 1
     return count
@@ -353,16 +391,22 @@ def has_lost_front(data: Any, at: int, end: int) -> bool:
 
 
 @kernel
+def may_be_request(data: Any, at: int, end: int) -> bool:
+    """Whether a message begins as those of the request logger do (`Completed request`)."""
+    return end - at > 10 and data[at] == 67 and data[at + 9] == 32 and data[at + 10] == 114
+
+
+@kernel
 def may_show_error(data: Any, at: int, end: int) -> bool:
     """Whether a message may show an exception (`Exce`, `rror`, `CODE: `), or is one of the request logger."""
-    if end - at > 10 and data[at] == 67 and data[at + 9] == 32 and data[at + 10] == 114:
+    if may_be_request(data, at, end):
         return True
     for place in range(at, end - 3):
         if data[place + 1] == 58 and data[place + 2] == 32 and 65 <= data[place] <= 90:
             return True
-        if data[place] == 114 and data[place + 1] == 114 and data[place + 2] == 111 and data[place + 3] == 114:
+        if data[place] == 114 and uint32_at(data, place) == RROR:
             return True
-        if data[place] == 69 and data[place + 1] == 120 and data[place + 2] == 99 and data[place + 3] == 101:
+        if data[place] == 69 and uint32_at(data, place) == EXCE:
             return True
     return False
 

@@ -13,20 +13,18 @@ from kafkatx.local.diagnosis import diagnose
 from kafkatx.local.history import history
 from kafkatx.local.location import locate
 from kafkatx.rules.diagnosis import Diagnosis
-from kafkatx.segments.names import Names
 from kafkatx.sources import places
 from kafkatx.sources.states import FileState, file_states
-from kafkatx.stages import table_damage as beside
-from kafkatx.stages import table_files as files
-from kafkatx.stages import table_internal as internal
-from kafkatx.stages import table_logs as log_tables
 from kafkatx.stages import table_stories as stories
-from kafkatx.stages import table_texts as texts
+from kafkatx.stages.file_tables import FILE_TABLES, file_rows
 from kafkatx.stages.judging import NothingToDiagnoseError
 from kafkatx.stages.stories import Progress, build_stories, open_evidence
+from kafkatx.stages.table_files import Source, sources
 from kafkatx.stages.table_settings import settings_table
-from kafkatx.tables import logs
 from kafkatx.tables.catalogue import TABLES
+from kafkatx.tables.findings import FINDINGS
+from kafkatx.tables.settings import SETTINGS
+from kafkatx.tables.transactions import TRANSACTIONS
 from kafkatx.terms.errors import UsageError
 
 
@@ -41,7 +39,6 @@ class Evidence:
         self.verify_all = verify_all
         self._forced = captures
         self._found = open_evidence(self.paths, captures)
-        self._names: dict[str, Names] = {}
         self._diagnosis: Diagnosis | None = None
 
     @property
@@ -65,7 +62,7 @@ class Evidence:
         `evidence` need the whole story first. Every copy of a partition is there; `path` tells them apart. `progress`
         is called with the path and the size of a file before it is read.
         """
-        return self._streams(progress)[_known(name).name]()
+        return self._stream(_known(name).name, progress)
 
     def facts(self, progress: Progress | None = None) -> Iterator[Any]:
         """Stream what a diagnosis needs of the files as pyarrow.RecordBatch: the table `facts` of an export.
@@ -78,7 +75,7 @@ class Evidence:
 
     def inputs(self) -> list[FileState]:
         """Every file that was met, as it is now: by that a later look tells whether it is still the same."""
-        return file_states(source.item.path for source in files.sources(self._found))
+        return file_states(source.item.path for source in sources(self._found))
 
     def diagnose(self, **options: Any) -> Diagnosis:
         """Say what went wrong; options as of `kafkatx.diagnose`."""
@@ -92,34 +89,23 @@ class Evidence:
         """Say what is at an offset, like `orders-0:118`; options as of `kafkatx.locate`."""
         return locate(self.paths, place, captures=self._forced, **options)
 
-    def _streams(self, progress: Progress | None) -> dict[str, Callable[[], Iterator[Any]]]:
-        found, verify = self._found, self.verify_all
+    def _stream(self, name: str, progress: Progress | None) -> Iterator[Any]:
+        if name in FILE_TABLES:
+            return file_rows(name, self._met(progress))
+        found, log = self._found.captures, self._found.log
+        if name == SETTINGS.name:
+            return settings_table(found)
+        if name == TRANSACTIONS.name:
+            told = build_stories(found, verify_all=self.verify_all, progress=progress, log=log)
+            return stories.transaction_table(told)
+        return self._of_diagnosis(stories.finding_table if name == FINDINGS.name else stories.evidence_table, progress)
 
-        def met() -> Iterator[files.Source]:
-            for source in files.sources(found):
-                if progress:
-                    progress(source.item.path, source.item.size)
-                yield source
-
-        return {
-            "files": lambda: beside.file_table(met()),
-            "batches": lambda: files.batch_table(met(), verify, logs.batches),
-            "markers": lambda: files.batch_table(met(), verify, logs.markers),
-            "records": lambda: files.record_table(met(), verify, texts.printed_records),
-            "transaction_states": lambda: files.state_table(met(), self._names_of),
-            "transactions": lambda: stories.transaction_table(
-                build_stories(found.captures, verify_all=verify, progress=progress)
-            ),
-            "aborted_transactions": lambda: beside.aborted_table(met()),
-            "producer_states": lambda: beside.producer_table(met()),
-            "offset_commits": lambda: internal.commit_table(met()),
-            "cluster_events": lambda: internal.event_table(met()),
-            "log_events": lambda: log_tables.event_table(met()),
-            "settings": lambda: settings_table(found.captures),
-            "damage": lambda: beside.damage_table(met(), verify),
-            "findings": lambda: self._of_diagnosis(stories.finding_table, progress),
-            "evidence": lambda: self._of_diagnosis(stories.evidence_table, progress),
-        }
+    def _met(self, progress: Progress | None) -> Iterator[Source]:
+        """Every file, of which `progress` is told first."""
+        for source in sources(self._found, self.verify_all):
+            if progress:
+                progress(source.item.path, source.item.size)
+            yield source
 
     def _of_diagnosis(self, build: Callable[[Diagnosis], Iterator[Any]], progress: Progress | None) -> Iterator[Any]:
         """Stream a table of a diagnosis, made once for all such tables; without evidence it has no rows."""
@@ -129,9 +115,6 @@ class Evidence:
             except NothingToDiagnoseError as error:
                 self._diagnosis = error.diagnosis
         yield from build(self._diagnosis)
-
-    def _names_of(self, source: files.Source) -> Names:
-        return self._names.setdefault(source.capture.name if source.capture else "", Names())
 
 
 def _known(name: str) -> Any:

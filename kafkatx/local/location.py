@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +19,11 @@ from kafkatx.histories.items import TRANSACTION
 from kafkatx.histories.location import Location, Locations, RecordFacts, StateFacts
 from kafkatx.histories.story import Horizon, Story
 from kafkatx.histories.timeline import book_of
-from kafkatx.histories.visibility import Sight, span_at, visibility
+from kafkatx.histories.visibility import Sight, Visibility, span_at, visibility
 from kafkatx.kernels.growing import Array
 from kafkatx.local.batch_at import MAGIC, Held, batch_at, batch_facts, record_at, unlisted_in
 from kafkatx.local.state_row import state_row
+from kafkatx.stages.logs import Read
 from kafkatx.stages.stories import CaptureStory, Progress, build_stories, open_evidence
 from kafkatx.terms.errors import NothingReadableError, UsageError
 from kafkatx.terms.topics import TRANSACTION_STATE
@@ -66,7 +68,7 @@ def locate(
     for capture in evidence.captures:
         segments = capture.segments()
         if (topic, partition) in segments:
-            told = _told(capture, (topic, partition), offset, as_of, progress)
+            told = _told(capture, (topic, partition), offset, as_of, progress, cache(evidence.log))
             result.coverage.extend(told.coverage)
             items = [item for _, item in segments[topic, partition]]
             result.found.append(_Place(told, items, (topic, partition), offset, show_payloads).location())
@@ -87,14 +89,16 @@ def _unknown(captures: list[Capture], topic: str, partition: int) -> str:
     return f"no segment of {topic}-{partition} is in the evidence; {held}"
 
 
-def _told(capture: Capture, key: Partition, offset: int, as_of: int | None, progress: Progress | None) -> CaptureStory:
+def _told(
+    capture: Capture, key: Partition, offset: int, as_of: int | None, progress: Progress | None, log: Read
+) -> CaptureStory:
     """The story of the partition and the coordinator's log; then once more with all partitions of the transaction."""
     wanted = {key, *(other for other in capture.segments() if other[0] == TRANSACTION_STATE)}
-    (told,) = build_stories([_restricted(capture, wanted)], as_of=as_of, progress=progress)
+    (told,) = build_stories([_restricted(capture, wanted)], as_of=as_of, progress=progress, log=log)
     others = _partitions_of_transaction(told.story, key, offset) & set(capture.segments())
     if others <= wanted:
         return told
-    (told,) = build_stories([_restricted(capture, wanted | others)], as_of=as_of, progress=progress)
+    (told,) = build_stories([_restricted(capture, wanted | others)], as_of=as_of, progress=progress, log=log)
     return told
 
 
@@ -157,11 +161,11 @@ class _Place:
         held = batch_at(self.items, self.offset)
         record = self._record(held)
         row = held.row if held.row is not None and (record is not None or held.row["magic"] == MAGIC) else None
-        unreadable = row is not None and record is None and (bool(held.problems) or held.is_printed)
-        seen = visibility(self.story, self.horizon, self.offset, row, record is not None or unreadable)
-        holder = None if seen.holder is None else self.book.teller.leftover(seen.holder)
+        is_there = record is not None or (row is not None and (bool(held.problems) or held.is_printed))
+        seen = visibility(self.story, self.horizon, self.offset, row, is_there)
         decoded = state_row(record) if record is not None and self.key[0] == TRANSACTION_STATE else None
         name, transaction, leftover = self._writer(row, decoded)
+        holder, holder_name = self._holder(seen)
         return Location(
             capture=self.told.capture.name,
             cluster_id=self.told.capture.cluster_id,
@@ -171,8 +175,8 @@ class _Place:
             log_start=self.horizon.log_start,
             log_end=self.horizon.log_end,
             high_watermark=self.horizon.high_watermark if self.horizon.high_watermark >= 0 else None,
-            copies=tuple(held.copies) if row is not None else (),
-            batch=batch_facts(row) if row is not None else None,
+            copies=() if row is None else tuple(held.copies),
+            batch=None if row is None else batch_facts(row),
             record=self._without_payload(record),
             state_row=decoded,
             transactional_id=name,
@@ -180,12 +184,19 @@ class _Place:
             leftover=leftover,
             visibility=seen,
             holder=holder,
-            holder_name=None if holder is None else self._name(holder.producer_id),
+            holder_name=holder_name,
             before=held.before,
             behind=held.behind,
-            unlisted_in=self._unlisted_in(seen.marker_offset) if seen.sight is Sight.aborted else (),
+            unlisted_in=self._unlisted_in(seen),
             problems=tuple(held.problems),
         )
+
+    def _holder(self, seen: Visibility) -> tuple[Leftover | None, str | None]:
+        """The open transaction that holds an offset back, and its transactional.id."""
+        if seen.holder is None:
+            return None, None
+        holder = self.book.teller.leftover(seen.holder)
+        return holder, self._name(holder.producer_id)
 
     def _record(self, held: Held) -> RecordFacts | None:
         """The record, with its payload only where it is needed to decode it or asked for."""
@@ -232,10 +243,12 @@ class _Place:
         code = self.story.owner_of_producer(producer_id)
         return self.story.transactional_id(code) if code >= 0 else None
 
-    def _unlisted_in(self, marker_offset: int | None) -> tuple[str, ...]:
+    def _unlisted_in(self, seen: Visibility) -> tuple[str, ...]:
         """Indexes of aborted transactions that should list the abort and don't: brokers go by them."""
+        if seen.sight is not Sight.aborted:
+            return ()
         items = self.told.capture.entries(Kind.TXNINDEX).get(self.key, [])
-        return tuple(unlisted_in(items, self.offset, marker_offset if marker_offset is not None else -1))
+        return tuple(unlisted_in(items, self.offset, -1 if seen.marker_offset is None else seen.marker_offset))
 
     def _horizon(self) -> Horizon:
         """How far the partition reaches; that of a coordinator's log is put together of what is known of it."""

@@ -14,40 +14,84 @@ Source       KIP-98, KIP-664; TransactionMarkerChannelManager, UnifiedLog (0.11 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
+from kafkatx.histories.ended import known
 from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Horizon, Story
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.transactions import AFTER_HOLE
-from kafkatx.rules.finding import Finding, NotCheckable
+from kafkatx.kernels.transactions import AFTER_HOLE, PREPARE_COMMIT
+from kafkatx.rules.grouping import DataColumns, columns_of_part
+from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
-from kafkatx.terms.times import clock
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explained import Considered, Place, Remedy, Step
-from kafkatx.words.places import (
-    completion_row,
-    data_phrase,
-    data_place,
-    decision_row,
-    marker_place,
-    offsets,
-    partition_name,
-    parts_of,
-    plural,
-)
+from kafkatx.words.explanation import GapWords, Phrase, Words, considered, gap, remedy, step
+from kafkatx.words.facts import data, offsets, topic_partition
+from kafkatx.words.places import completion_row, data_place, decision_row, marker_place, parts_of
+from kafkatx.words.template import pick, render
+from kafkatx.words.values import Count, Data, Instant, Joined, OffsetRange, Refs, TopicPartition
 
-RULE = "atomicity_violation"
-COMMIT, ABORT = 2, 3
-COMPACTED = "compacted"
 KINDS = ("ABORT", "COMMIT", "an emptied")
+MOST_SUMMED_UP, MOST_TOLD = 3, 5
 
 
-def check(story: Story) -> Iterator[Finding | NotCheckable]:
-    """One finding for each completed transaction with a partition that ended otherwise, or not at all."""
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """How a transaction ended in one partition: by which marker, None without one; `data` is None without records."""
+
+    partition: TopicPartition
+    data: OffsetRange | None
+    ended_by: str | None
+    ended_at: int | None
+    has_own_marker: bool
+    log_end: int
+    last_written: Instant
+    places: Refs
+
+    @property
+    def last_offset(self) -> int:
+        """The last offset of the partition's log."""
+        return self.log_end - 1
+
+    def __format__(self, spec: str) -> str:
+        return render(FATE.summary, self) or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A completed transaction with partitions that ended otherwise; `as_decided` counts those that did not."""
+
+    id: str
+    decision: str
+    decided_at: Instant
+    partitions: Joined[TopicPartition]
+    fates: tuple[Fate, ...]
+    as_decided: Count
+    told: Count
+    data: Data
+    decided: Refs
+    completed: Refs
+    markers: Refs
+
+    @property
+    def summed_up(self) -> Joined[Fate]:
+        """The fates that the summary tells."""
+        return Joined(self.fates[:MOST_SUMMED_UP])
+
+
+@dataclass(frozen=True, slots=True)
+class OnePartition:
+    """A partition of a transaction that could not be judged."""
+
+    id: str
+    partition: TopicPartition
+
+
+def find(story: Story) -> Found:
+    """One case for each completed transaction with a partition that ended otherwise, or not at all."""
     rows, spans, t = story.parts.rows, story.spans, story.transactions
     completed = t["completion_offset"][rows["transaction"]] >= 0
     ended_otherwise = (rows["span"] >= 0) & (rows["span"] != rows["marker"])
@@ -56,37 +100,41 @@ def check(story: Story) -> Iterator[Finding | NotCheckable]:
         spans["marker_kind"][rows["span"][ended_otherwise]] != 3 - t["decision"][rows["transaction"][ended_otherwise]]
     )
     whole = (t["flags"][rows["transaction"]] & AFTER_HOLE) == 0
-    unmarked = (rows["status"] == Status.UNMARKED) & (t["decision"][rows["transaction"]] == COMMIT) & whole
+    unmarked = (rows["status"] == Status.UNMARKED) & (t["decision"][rows["transaction"]] == PREPARE_COMMIT) & whole
     candidates = np.flatnonzero(completed & (ended_otherwise | unmarked))
     transactions, begins = np.unique(rows["transaction"][candidates], return_index=True)
     for transaction, numbers in zip(transactions.tolist(), np.split(candidates, begins[1:]), strict=False):
         yield from _judged(story, transaction, [rows[number] for number in numbers])
 
 
-def _judged(story: Story, transaction: int, parts: list[Array]) -> Iterator[Finding | NotCheckable]:
+def _judged(story: Story, transaction: int, parts: list[Array]) -> Found:
     proved = [part for part in parts if part["status"] != Status.UNMARKED]
-    unmarked = [part for part in parts if part["status"] == Status.UNMARKED]
-    reasons = [_why_absence_says_nothing(story, transaction, part) for part in unmarked]
-    bad = [*proved, *(part for part, why in zip(unmarked, reasons, strict=True) if why is None)]
+    unmarked = [part for part in parts if part["status"] == Status.UNMARKED and not _is_compacted(story, part)]
+    missing = [(part, _missing(story, transaction, part)) for part in unmarked]
+    bad = [*proved, *(part for part, phrase in missing if phrase is None)]
     if bad:
-        yield _finding(story, transaction, bad, Verdict.proved if proved else Verdict.likely)
+        yield _case(story, transaction, bad, Verdict.proved if proved else Verdict.likely)
     name = story.transactional_id(int(story.transactions["id_code"][transaction]))
-    for part, why in zip(unmarked, reasons, strict=True):
-        if why is not None and why != COMPACTED:
-            yield NotCheckable(RULE, f"{name} in {partition_name(story, int(part['partition_code']))}", why)
+    for part, phrase in missing:
+        if phrase is not None:
+            yield phrase.of(OnePartition(name, topic_partition(story, int(part["partition_code"]))))
 
 
-def _why_absence_says_nothing(story: Story, transaction: int, part: Array) -> str | None:
+def _is_compacted(story: Story, part: Array) -> bool:
+    """Whether the cleaner may have taken the marker, so that nothing can be missing."""
+    horizon = story.horizons[int(part["partition_code"])]
+    return horizon.is_compacted or horizon.topic in INTERNAL
+
+
+def _missing(story: Story, transaction: int, part: Array) -> Phrase[OnePartition, GapWords] | None:
     """None where the partition's log covers the time in which the marker must have come."""
     horizon, row = story.horizons[int(part["partition_code"])], story.transactions[transaction]
-    if horizon.is_compacted or horizon.topic in INTERNAL:
-        return COMPACTED
     if not horizon.is_whole:
-        return "the whole log: offsets are missing"
+        return NOT_WHOLE
     if not _goes_on(story, horizon, int(row["completion_timestamp"])):
-        return "a log that goes on after the completion"
+        return ENDS_EARLY
     if part["span"] < 0 and not _reaches_back(story, horizon, int(row["decided_at"])):
-        return "a log that begins before the transaction: its beginning, or the topic, was deleted"
+        return BEGINS_LATE
     return None
 
 
@@ -110,119 +158,141 @@ def _reaches_back(story: Story, horizon: Horizon, time: int) -> bool:
     return begins_before or bool(len(times) and times.min() < time)
 
 
-def _finding(story: Story, transaction: int, bad: list[Array], verdict: Verdict) -> Finding:
+def _case(story: Story, transaction: int, bad: list[Array], verdict: Verdict) -> Case:
     row = story.transactions[transaction]
-    name = story.transactional_id(int(row["id_code"]))
-    decision = "COMMIT" if row["decision"] == COMMIT else "ABORT"
-    spans = [story.spans[int(part["span"])] for part in bad if part["span"] >= 0]
-    only = bad[0] if len(bad) == 1 else None
-    topic, partition = story.topic_partition(int(only["partition_code"])) if only is not None else (None, None)
-    names = " and ".join(partition_name(story, int(part["partition_code"])) for part in bad)
-    return Finding(
-        rule=RULE,
+    facts = _facts(story, transaction, bad)
+    place = columns_of_part(story, bad[0]) if len(bad) == 1 else DataColumns()
+    return Case(
+        facts=facts,
         verdict=verdict,
         severity=Severity.error,
-        summary=f"the transaction of {name} decided at {clock(int(row['decided_at']))} is {decision} "
-        f"for the coordinator, but {names} ended otherwise: {_fates(story, bad)}",
-        transactional_id=name,
+        transactional_id=facts.id,
         producer_id=int(row["producer_id"]),
-        producer_epoch=int(row["producer_epoch"]) if row["producer_epoch"] >= 0 else None,
-        topic=topic,
-        partition=partition,
-        first_offset=min((int(span["first_offset"]) for span in spans), default=None) if only is not None else None,
-        last_offset=max((int(span["last_offset"]) for span in spans), default=None) if only is not None else None,
-        since=int(row["started_at"]) if row["started_at"] >= 0 else None,
+        producer_epoch=known(row["producer_epoch"]),
+        since=known(row["started_at"]),
         until=int(row["completion_timestamp"]),
-        steps=_steps(story, transaction, bad, decision),
-        considered=(
-            Considered(
-                "stuck_prepare",
-                "the coordinator completed the transaction; it will send no more markers",
-                tuple(completion_row(row)),
-            ),
-            Considered(
-                "hanging_transaction",
-                "the data belong to a transaction that was decided; aborting them would make the loss final",
-                tuple(decision_row(row)),
-            ),
-        ),
-        remedies=_remedies(story, bad, decision),
+        **place,
     )
 
 
-def _fates(story: Story, bad: list[Array]) -> str:
-    return "; ".join(_fate(story, part) for part in bad[:3])
-
-
-def _fate(story: Story, part: Array) -> str:
-    name = partition_name(story, int(part["partition_code"]))
-    if part["span"] < 0:
-        return f"{name} has neither its records nor its marker"
-    span = story.spans[int(part["span"])]
-    if span["marker_offset"] >= 0:
-        return f"{name} @ {offsets(span)} was ended by {KINDS[int(span['marker_kind'])]} @ {int(span['marker_offset'])}"
-    return f"{name} @ {offsets(span)} has no marker"
-
-
-def _steps(story: Story, transaction: int, bad: list[Array], decision: str) -> tuple[Step, ...]:
+def _facts(story: Story, transaction: int, bad: list[Array]) -> Facts:
     row = story.transactions[transaction]
     odd = {int(part["partition_code"]) for part in bad}
-    good = [
-        part
-        for part in parts_of(story, transaction)
-        if part["status"] == Status.MARKED and int(part["partition_code"]) not in odd
-    ]
-    decided = Step(
-        f"the coordinator decided {decision} for {plural(len(good) + len(bad), 'partition')} and completed it",
-        "Prepare* lists them, Complete* says that all were told",
-        (*decision_row(row), *completion_row(row)),
+    marked = [part for part in parts_of(story, transaction) if part["status"] == Status.MARKED]
+    good = [part for part in marked if int(part["partition_code"]) not in odd]
+    return Facts(
+        id=story.transactional_id(int(row["id_code"])),
+        decision="COMMIT" if row["decision"] == PREPARE_COMMIT else "ABORT",
+        decided_at=Instant(row["decided_at"]),
+        partitions=Joined(topic_partition(story, int(part["partition_code"])) for part in bad),
+        fates=tuple(_fate(story, part) for part in bad[:MOST_TOLD]),
+        as_decided=Count(len(good)),
+        told=Count(len(good) + len(bad)),
+        data=data(story, (story.spans[int(part["span"])] for part in bad if part["span"] >= 0)),
+        decided=tuple(decision_row(row)),
+        completed=tuple(completion_row(row)),
+        markers=tuple(marker_place(story, story.spans[int(part["marker"])]) for part in good[:4]),
     )
-    markers = tuple(marker_place(story, story.spans[int(part["marker"])]) for part in good[:4])
-    as_decided = (Step(f"{plural(len(good), 'partition')} ended so", "their markers", markers),) if good else ()
-    return (decided, *as_decided, *(_odd_step(story, part) for part in bad[:5]))
 
 
-def _odd_step(story: Story, part: Array) -> Step:
+def _fate(story: Story, part: Array) -> Fate:
     horizon = story.horizons[int(part["partition_code"])]
-    why = f"the log goes on to offset {horizon.log_end - 1}, last written {clock(horizon.newest)}"
-    places: list[Place] = []
-    if part["span"] >= 0:
-        span = story.spans[int(part["span"])]
-        places.append(data_place(story, span))
-        if span["marker_offset"] >= 0:
-            places.append(marker_place(story, span))
-            why = "that marker is not the coordinator's: it came before the decision, or has another kind"
-    if part["marker"] >= 0:
-        places.append(marker_place(story, story.spans[int(part["marker"])]))
-        why += "; the coordinator's own marker came later and found nothing open"
-    return Step(_fate(story, part), why, tuple(places))
+    span = story.spans[int(part["span"])] if part["span"] >= 0 else None
+    own = story.spans[int(part["marker"])] if part["marker"] >= 0 else None
+    ended_at = known(span["marker_offset"]) if span is not None else None
+    written = (data_place(story, span),) if span is not None else ()
+    markers = [one for one in (span if ended_at is not None else None, own) if one is not None]
+    return Fate(
+        partition=topic_partition(story, int(part["partition_code"])),
+        data=offsets(story, span) if span is not None else None,
+        ended_by=KINDS[int(span["marker_kind"])] if span is not None and ended_at is not None else None,
+        ended_at=ended_at,
+        has_own_marker=own is not None,
+        log_end=horizon.log_end,
+        last_written=Instant(horizon.newest),
+        places=(*written, *(marker_place(story, one) for one in markers)),
+    )
 
 
-def _remedies(story: Story, bad: list[Array], decision: str) -> tuple[Remedy, ...]:
-    spans = [story.spans[int(part["span"])] for part in bad if part["span"] >= 0]
-    lost = (
-        f"the records concerned: {data_phrase(story, spans)}"
-        if spans
-        else "the records concerned are gone from that partition"
+NOT_WHOLE, ENDS_EARLY, BEGINS_LATE = (
+    Phrase(OnePartition, gap("{id} in {partition}", missing))
+    for missing in (
+        "the whole log: offsets are missing",
+        "a log that goes on after the completion",
+        "a log that begins before the transaction: its beginning, or the topic, was deleted",
     )
-    again = Remedy(
-        f"{lost}. Publish them again or compensate in the application; do not abort "
-        "by hand, "
-        "it would "
-        "make the loss final",
-        "application",
-        derived_from=f"the outcome {decision} holds elsewhere",
-        cost="whoever read the other partitions has already acted on them",
-    )
-    prevent = Remedy(
-        "see whether an operator aborted a partition, an unclean election took "
-        "place, or a "
-        "disk was "
-        "restored at that time; "
-        "keep min.insync.replicas at 2 of 3 and unclean.leader.election.enable "
-        "off for all "
-        "topics of "
-        "the transaction",
-        "operator",
-    )
-    return (again, prevent)
+)
+FATE = Words(
+    Fate,
+    summary=pick(
+        "data",
+        {None: "{partition} has neither its records nor its marker"},
+        pick("ended_by", {None: "{data} has no marker"}, "{data} was ended by {ended_by} @ {ended_at}"),
+    ),
+)
+WORDS = Words(
+    Facts,
+    summary="the transaction of {id} decided at {decided_at} is {decision} for the coordinator, but "
+    "{partitions: and } ended otherwise: {summed_up:; }",
+    steps=(
+        step(
+            "the coordinator decided {decision} for {told:partition} and completed it",
+            "Prepare* lists them, Complete* says that all were told",
+            cites="decided completed",
+        ),
+        step("{as_decided:partition} ended so", "their markers", cites="markers", needs="as_decided"),
+        step(
+            "{each}",
+            (
+                pick(
+                    "each.ended_by",
+                    {None: "the log goes on to offset {each.last_offset}, last written {each.last_written}"},
+                    "that marker is not the coordinator's: it came before the decision, or has another kind",
+                ),
+                pick(
+                    "each.has_own_marker",
+                    {True: "; the coordinator's own marker came later and found nothing open"},
+                    "",
+                ),
+            ),
+            each="fates",
+            cites="each.places",
+        ),
+    ),
+    considered=(
+        considered(
+            "stuck_prepare",
+            "the coordinator completed the transaction; it will send no more markers",
+            cites="completed",
+        ),
+        considered(
+            "hanging_transaction",
+            "the data belong to a transaction that was decided; aborting them would make the loss final",
+            cites="decided",
+        ),
+    ),
+    remedies=(
+        remedy(
+            (
+                pick(
+                    "data",
+                    {(): "the records concerned are gone from that partition"},
+                    "the records concerned: {data}",
+                ),
+                ". Publish them again or compensate in the application; do not abort by hand, it would make the loss "
+                "final",
+            ),
+            "application",
+            derived_from="the outcome {decision} holds elsewhere",
+            cost="whoever read the other partitions has already acted on them",
+        ),
+        remedy(
+            "see whether an operator aborted a partition, an unclean election took place, or a disk was restored at "
+            "that time; keep min.insync.replicas at 2 of 3 and unclean.leader.election.enable off for all topics of "
+            "the transaction",
+            "operator",
+        ),
+    ),
+)
+
+RULE = Rule(find=find, words=(WORDS,), depth=5)

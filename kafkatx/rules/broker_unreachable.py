@@ -19,22 +19,23 @@ Source       NetworkClient, ReplicaFetcher, BrokerLifecycleManager, DelayedProdu
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from kafkatx.histories.logs.observers import Down, Observer, Weight
 from kafkatx.histories.logs.outages import Outage, outages
 from kafkatx.histories.logs.own_logs import OwnLog
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Finding
-from kafkatx.rules.settings.effects import Effect, effects
+from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.rules.settings.effects import Effect, Failed, TimedOut, WaitedInVain, effects
 from kafkatx.terms.clocks import REQUEST_TIMEOUT_MS
-from kafkatx.terms.times import clock, duration
+from kafkatx.terms.events import Side
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explained import Actor, Considered, Remedy, Step
+from kafkatx.words.explanation import Words, actor, considered, remedy, step
 from kafkatx.words.log_places import event_places
-from kafkatx.words.places import plural
+from kafkatx.words.template import pick
+from kafkatx.words.values import Count, Duration, Instant, Joined, Names, Refs
 
-RULE = "broker_unreachable"
 SHORT_MS = 5_000
 TOGETHER_MS = 10_000
 """Brokers that go within this time of each other are one incident."""
@@ -42,21 +43,116 @@ SHOWN = (OwnLog.HARD_STOP, OwnLog.STOOD_STILL, OwnLog.STOPS, OwnLog.ENDS)
 """What a broker's own log says where it was away itself."""
 OFTEN = 3
 """More outages of the same brokers than this are one finding."""
+MOST_WATCHERS = 3
+"""Observers that the summary names."""
+MOST_EFFECTS = 5
+
+Incident = tuple[Outage, ...]
+"""Outages that are told together."""
 
 
-def check(story: Story) -> Iterator[Finding]:
-    """One finding for each time that brokers were away, one for brokers that were away more often than three times."""
+@dataclass(frozen=True, slots=True)
+class Brokers:
+    """`broker 3`, `brokers 1, 2 and 3`."""
+
+    nodes: tuple[int, ...]
+
+    def __format__(self, spec: str) -> str:
+        *others, last = self.nodes
+        return f"brokers {', '.join(map(str, others))} and {last}" if others else f"broker {last}"
+
+
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """An observer as sentences call it."""
+
+    kind: str
+    name: str
+
+    def __format__(self, spec: str) -> str:
+        if self.kind == "leader":
+            return f"the leader of {self.name}"
+        return self.name if self.kind == "broker" else f"the client of {PurePosixPath(self.name).name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """What one observer saw, by its surest line."""
+
+    by: Watcher
+    since: Instant
+    until: Instant
+    weight: Weight
+    lines: Count
+    rows: Refs
+
+    @property
+    def is_leaders(self) -> bool:
+        """Whether a leader of partitions tells it by its answers."""
+        return self.by.kind == "leader"
+
+
+@dataclass(frozen=True, slots=True)
+class Away:
+    """A broker that was away, and what its own log says of that time."""
+
+    node: int
+    since: Instant
+    until: Instant
+    is_back: bool
+    own_log: OwnLog
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """An outage of one broker or several, the longest of `count` alike ones.
+
+    `brokers` is None where lines name only `partitions` behind them, or nothing.
+    """
+
+    count: Count
+    brokers: Brokers | None
+    partitions: Names
+    since: Instant
+    lasted: Duration
+    until: Instant
+    cut_off: bool
+    is_possible: bool
+    waited_for_followers: bool
+    sights: tuple[Sighting, ...]
+    away: tuple[Away, ...]
+    effects: Joined[TimedOut | Failed | WaitedInVain]
+    effect_lines: Refs
+
+    @property
+    def watchers(self) -> Joined[Watcher]:
+        """Who saw it, the first ones."""
+        return Joined(sight.by for sight in self.sights[:MOST_WATCHERS])
+
+    @property
+    def seen_by(self) -> Count:
+        """How many observers there are."""
+        return Count(len(self.sights))
+
+    @property
+    def only_watcher(self) -> Watcher | None:
+        """The observer, where there is one alone."""
+        return self.sights[0].by if len(self.sights) == 1 else None
+
+
+def find(story: Story) -> Found:
+    """One case for each time that brokers were away, one for brokers that were away more often than three times."""
     found = [outage for outage in outages(story.logs) if outage.own_log is not OwnLog.ORDERLY]
     incidents = list(_incidents(found))
     for nodes in dict.fromkeys(_nodes(incident) for incident in incidents):
         alike = [incident for incident in incidents if _nodes(incident) == nodes]
         if len(alike) > OFTEN:
-            yield _finding(story, max(alike, key=_length), len(alike), alike)
+            yield _case(story, max(alike, key=_length), alike)
         else:
-            yield from (_finding(story, incident) for incident in alike)
+            yield from (_case(story, incident, [incident]) for incident in alike)
 
 
-def _incidents(found: list[Outage]) -> Iterator[tuple[Outage, ...]]:
+def _incidents(found: list[Outage]) -> Iterator[Incident]:
     """Outages of several brokers that began together and overlap for the most part."""
     left = list(found)
     while left:
@@ -73,67 +169,98 @@ def _together(one: Outage, other: Outage) -> bool:
     return is_known and abs(one.since - other.since) <= TOGETHER_MS and 2 * shared >= shorter
 
 
-def _nodes(incident: tuple[Outage, ...]) -> tuple[int, ...]:
+def _nodes(incident: Incident) -> tuple[int, ...]:
     return tuple(sorted({outage.node for outage in incident if outage.node is not None}))
 
 
-def _since(incident: tuple[Outage, ...]) -> int:
+def _since(incident: Incident) -> int:
     return min(outage.since for outage in incident)
 
 
-def _until(incident: tuple[Outage, ...]) -> int:
+def _until(incident: Incident) -> int:
     return max(outage.until for outage in incident)
 
 
-def _length(incident: tuple[Outage, ...]) -> int:
+def _length(incident: Incident) -> int:
     return _until(incident) - _since(incident)
 
 
-def _finding(
-    story: Story, incident: tuple[Outage, ...], count: int = 1, alike: list[tuple[Outage, ...]] | None = None
-) -> Finding:
-    hurt = effects(story, _since(incident), _until(incident))
-    spans = alike or [incident]
-    return Finding(
-        rule=RULE,
-        verdict=_verdict(story, incident),
-        severity=_severity(story, incident, hurt),
-        summary=_summary(story, incident, count),
-        since=min(_since(one) for one in spans),
-        until=max(_until(one) for one in spans),
-        count=count,
-        actors=tuple(_actors(incident)),
-        steps=(*_steps(story, incident), *_effect_steps(story, hurt)),
-        considered=tuple(_considered(story, incident)),
-        remedies=(_remedy(incident),),
+def _case(story: Story, incident: Incident, alike: list[Incident]) -> Case:
+    hurt, verdict = effects(story, _since(incident), _until(incident)), _verdict(story, incident)
+    return Case(
+        facts=_facts(story, incident, len(alike), verdict, hurt[:MOST_EFFECTS]),
+        verdict=verdict,
+        severity=_severity(story, incident, verdict, hurt),
+        since=min(_since(one) for one in alike),
+        until=max(_until(one) for one in alike),
+        count=len(alike),
         nodes=_nodes(incident),
     )
 
 
-def _verdict(story: Story, incident: tuple[Outage, ...]) -> Verdict:
+def _facts(story: Story, incident: Incident, count: int, verdict: Verdict, hurt: list[Effect]) -> Facts:
+    nodes, downs = _nodes(incident), [down for outage in incident for down in outage.downs]
+    return Facts(
+        count=Count(count),
+        brokers=Brokers(nodes) if nodes else None,
+        partitions=Names(sorted({down.topic_partition for down in downs if down.topic_partition})),
+        since=Instant(_since(incident)),
+        lasted=Duration(_length(incident)),
+        until=Instant(_until(incident)),
+        cut_off=_is_partition(incident),
+        is_possible=verdict is Verdict.possible,
+        waited_for_followers=any(down.weight is Weight.indirect for down in downs),
+        sights=tuple(
+            _sight(story, observer, [down for down in downs if down.observer == observer])
+            for observer in _observers(incident)
+        ),
+        away=tuple(_away(outage, outage.node) for outage in incident if outage.node is not None),
+        effects=Joined({format(effect.what, ""): effect.what for effect in hurt}.values()),
+        effect_lines=event_places(story, [effect.row for effect in hurt if effect.row is not None], 4),
+    )
+
+
+def _sight(story: Story, observer: Observer, stretches: list[Down]) -> Sighting:
+    rows = sorted({row for down in stretches for row in down.rows}, key=lambda row: (story.logs.times[row], row))
+    return Sighting(
+        by=Watcher(observer.kind, observer.name),
+        since=Instant(min(down.since for down in stretches)),
+        until=Instant(max(down.until for down in stretches)),
+        weight=max(down.weight for down in stretches),
+        lines=Count(sum(max(0, int(story.logs.events["repeats"][row])) + 1 for row in rows)),
+        rows=event_places(story, rows, 4),
+    )
+
+
+def _away(outage: Outage, node: int) -> Away:
+    return Away(node, Instant(outage.since), Instant(outage.until), outage.is_back, outage.own_log)
+
+
+def _verdict(story: Story, incident: Incident) -> Verdict:
     """Two observers make it likely; the broker's own log, or the controller beside another broker, proved."""
     if any(outage.node is None for outage in incident):
         return Verdict.possible
-    observers = _observers(incident)
-    seen_inside = any(observer.kind == "broker" for observer in observers) or any(
-        outage.own_log in SHOWN for outage in incident
-    )
-    if all(outage.own_log is OwnLog.HARD_STOP for outage in incident) and _by_hard_evidence(incident):
+    if all(outage.own_log is OwnLog.HARD_STOP and outage.weight is Weight.hard for outage in incident):
         return Verdict.proved
+    observers, seen_inside = _observers(incident), _is_seen_inside(incident)
     if len(observers) > 1:
         return Verdict.likely if seen_inside or not _lost_everything(story, incident) else Verdict.possible
     return Verdict.likely if seen_inside and observers[0].kind == "client" else Verdict.possible
 
 
-def _by_hard_evidence(incident: tuple[Outage, ...]) -> bool:
-    return all(outage.weight is Weight.hard for outage in incident)
+def _is_seen_inside(incident: Incident) -> bool:
+    """Whether a broker tells it, of another one or of itself."""
+    return any(
+        outage.own_log in SHOWN or any(observer.kind == "broker" for observer in outage.observers)
+        for outage in incident
+    )
 
 
-def _observers(incident: tuple[Outage, ...]) -> list[Observer]:
+def _observers(incident: Incident) -> list[Observer]:
     return sorted({observer for outage in incident for observer in outage.observers})
 
 
-def _lost_everything(story: Story, incident: tuple[Outage, ...]) -> bool:
+def _lost_everything(story: Story, incident: Incident) -> bool:
     """Whether every client that tells lost all brokers it knows, two or more: then its own network may be to blame."""
     clients = [down for outage in incident for down in outage.downs if down.observer.kind == "client"]
     lost = {down.node for outage in incident for down in outage.downs} | set(_nodes(incident))
@@ -147,15 +274,15 @@ def _known_nodes(story: Story, down: Down) -> set[int]:
     return {int(node) for node in nodes.tolist() if 0 <= node < 1 << 30}
 
 
-def _severity(story: Story, incident: tuple[Outage, ...], hurt: list[Effect]) -> Severity:
-    if _verdict(story, incident) is Verdict.possible:
-        is_felt = bool(hurt) and _length(incident) >= SHORT_MS
-        return Severity.warning if is_felt or _length(incident) > _request_timeout(story) else Severity.info
+def _severity(story: Story, incident: Incident, verdict: Verdict, hurt: list[Effect]) -> Severity:
+    length = _length(incident)
+    if verdict is Verdict.possible:
+        is_felt = bool(hurt) and length >= SHORT_MS
+        return Severity.warning if is_felt or length > _request_timeout(story) else Severity.info
     worst = max((effect.severity for effect in hurt), default=Severity.info)
-    if worst is Severity.error or (hurt and _length(incident) >= SHORT_MS):
+    if worst is Severity.error or (hurt and length >= SHORT_MS):
         return worst
-    is_long = _length(incident) > max(SHORT_MS, _request_timeout(story))
-    return Severity.warning if is_long else Severity.info
+    return Severity.warning if length > max(SHORT_MS, _request_timeout(story)) else Severity.info
 
 
 def _request_timeout(story: Story) -> int:
@@ -168,25 +295,7 @@ def _request_timeout(story: Story) -> int:
     return min(values, default=REQUEST_TIMEOUT_MS)
 
 
-def _name(incident: tuple[Outage, ...]) -> str:
-    nodes = _nodes(incident)
-    if not nodes:
-        names = sorted({down.topic_partition or "" for outage in incident for down in outage.downs} - {""})
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        return f"a broker behind {', '.join(names[:3])}{more}" if names else "a bootstrap server"
-    return f"broker {nodes[0]}" if len(nodes) == 1 else f"brokers {', '.join(map(str, nodes[:-1]))} and {nodes[-1]}"
-
-
-def _summary(story: Story, incident: tuple[Outage, ...], count: int) -> str:
-    who = ", ".join(_shown(observer) for observer in _observers(incident)[:3])
-    times = f"{count} times, the longest time " if count > 1 else ""
-    what = f"{_name(incident)} could not be reached {times}for {duration(_length(incident))}"
-    if _is_partition(incident):
-        what = f"{_name(incident)} could not reach each other for {duration(_length(incident))}"
-    return f"{what} (from {clock(_since(incident))}), as {who} saw it"
-
-
-def _is_partition(incident: tuple[Outage, ...]) -> bool:
+def _is_partition(incident: Incident) -> bool:
     """Whether brokers that lost each other both went on: the network between them was cut."""
     names = {f"broker {node}" for node in _nodes(incident)}
     seen_by = {(observer.name, outage.node) for outage in incident for observer in outage.observers}
@@ -199,87 +308,95 @@ def _is_partition(incident: tuple[Outage, ...]) -> bool:
     return mutual and bool(names) and all(outage.own_log in (OwnLog.NONE, OwnLog.GOES_ON) for outage in incident)
 
 
-def _shown(observer: Observer) -> str:
-    if observer.kind == "leader":
-        return f"the leader of {observer.name}"
-    return observer.name if observer.kind == "broker" else f"the client of {PurePosixPath(observer.name).name}"
-
-
-def _actors(incident: tuple[Outage, ...]) -> Iterator[Actor]:
-    for outage in incident:
-        if outage.node is not None:
-            end = "until" if outage.is_back else "at least until"
-            yield Actor(f"broker {outage.node}", f"away from {clock(outage.since)} {end} {clock(outage.until)}")
-
-
-def _steps(story: Story, incident: tuple[Outage, ...]) -> Iterator[Step]:
-    for observer in _observers(incident):
-        stretches = [down for outage in incident for down in outage.downs if down.observer == observer]
-        rows = sorted({row for down in stretches for row in down.rows}, key=lambda row: (story.logs.times[row], row))
-        lines = sum(max(0, int(story.logs.events["repeats"][row])) + 1 for row in rows)
-        since, until = min(down.since for down in stretches), max(down.until for down in stretches)
-        yield Step(
-            f"{_shown(observer)} {_waited(observer)} from {clock(since)} to {clock(until)}",
-            _because(stretches, lines),
-            event_places(story, rows, 4),
-        )
-    for outage in incident:
-        if outage.node is not None and outage.own_log in _OWN_LOG:
-            yield Step(f"the log of broker {outage.node} itself {_OWN_LOG[outage.own_log]}", "it is at hand as well")
-
-
-def _waited(observer: Observer) -> str:
-    return "waited for its followers" if observer.kind == "leader" else "could not reach it"
-
-
-_OWN_LOG = {
+WHO = pick(
+    "brokers",
+    {None: pick("partitions", {(): "a bootstrap server"}, "a broker behind {partitions:3}")},
+    "{brokers}",
+)
+OWN_LOG = {
     OwnLog.HARD_STOP: "recovers its logs after a hard stop",
     OwnLog.STOPS: "tells of nothing in between",
     OwnLog.ENDS: "ends there, while others go on",
     OwnLog.STOOD_STILL: "tells of nothing in between, then of requests that are long overdue: it stood still",
     OwnLog.GOES_ON: "goes on meanwhile: it was there, the way to it was not",
 }
+WEIGHTS = {
+    Weight.hard: "connections and requests to it failed ({each.lines:line})",
+    Weight.soft: "its requests ran into their timeout ({each.lines:line}); it may have waited for others",
+    Weight.indirect: "it answered that its followers had not acknowledged in time ({each.lines:line})",
+    Weight.lost: "its connections were lost ({each.lines:line})",
+}
 
+WORDS = Words(
+    Facts,
+    summary=(
+        WHO,
+        pick(
+            "cut_off",
+            {True: " could not reach each other "},
+            (" could not be reached ", pick("count", {1: ""}, "{count:plain} times, the longest time ")),
+        ),
+        "for {lasted} (from {since}), as {watchers} saw it",
+    ),
+    actors=(
+        actor(
+            "broker {each.node}",
+            ("away from {each.since} ", pick("each.is_back", {True: "until"}, "at least until"), " {each.until}"),
+            each="away",
+        ),
+    ),
+    steps=(
+        step(
+            (
+                "{each.by} ",
+                pick("each.is_leaders", {True: "waited for its followers"}, "could not reach it"),
+                " from {each.since} to {each.until}",
+            ),
+            pick("each.weight", WEIGHTS),
+            cites="each.rows",
+            each="sights",
+        ),
+        step(
+            ("the log of broker {each.node} itself ", pick("each.own_log", OWN_LOG)),
+            "it is at hand as well",
+            each="away",
+        ),
+        step("meanwhile {effects}", "it lies in the same time", cites="effect_lines", needs="effects"),
+    ),
+    considered=(
+        considered(
+            "the observer's own network or a pause of its own", "not refuted: {only_watcher} is the only witness"
+        ),
+        considered(
+            "the clients' own network",
+            "not refuted: they lost every broker that they know",
+            needs="brokers is_possible",
+            unless="only_watcher",
+        ),
+        considered(
+            "the observers' own network",
+            "{seen_by:plain} observers lost the same in the same time",
+            needs="brokers",
+            unless="only_watcher is_possible",
+        ),
+        considered(
+            "the client's way to the leader",
+            "REQUEST_TIMED_OUT and NOT_ENOUGH_REPLICAS are answers of a leader that is there; its followers were not",
+            needs="waited_for_followers",
+        ),
+    ),
+    remedies=(
+        remedy(
+            text=(
+                "find out what took ",
+                WHO,
+                " away (host, process, network); what must survive the like needs timeouts above it and two in-sync "
+                "replicas without it",
+            ),
+            where="operator",
+            derived_from="outage of {lasted} from {since} to {until}",
+        ),
+    ),
+)
 
-def _because(stretches: list[Down], lines: int) -> str:
-    weight = max(down.weight for down in stretches)
-    if weight is Weight.hard:
-        return f"connections and requests to it failed ({plural(lines, 'line')})"
-    if weight is Weight.soft:
-        return f"its requests ran into their timeout ({plural(lines, 'line')}); it may have waited for others"
-    if weight is Weight.indirect:
-        return f"it answered that its followers had not acknowledged in time ({plural(lines, 'line')})"
-    return f"its connections were lost ({plural(lines, 'line')})"
-
-
-def _effect_steps(story: Story, hurt: list[Effect]) -> Iterator[Step]:
-    if hurt:
-        names = ", ".join(dict.fromkeys(effect.text for effect in hurt[:5]))
-        rows = [effect.row for effect in hurt[:5] if effect.row is not None]
-        yield Step(f"meanwhile {names}", "it lies in the same time", event_places(story, rows, 4))
-
-
-def _considered(story: Story, incident: tuple[Outage, ...]) -> Iterator[Considered]:
-    observers = _observers(incident)
-    if len(observers) == 1:
-        yield Considered(
-            "the observer's own network or a pause of its own",
-            f"not refuted: {_shown(observers[0])} is the only witness",
-        )
-    elif _verdict(story, incident) is Verdict.possible and _nodes(incident):
-        yield Considered("the clients' own network", "not refuted: they lost every broker that they know")
-    elif _nodes(incident):
-        yield Considered("the observers' own network", f"{len(observers)} observers lost the same in the same time")
-    if any(down.weight is Weight.indirect for outage in incident for down in outage.downs):
-        why = "REQUEST_TIMED_OUT and NOT_ENOUGH_REPLICAS are answers of a leader that is there; its followers were not"
-        yield Considered("the client's way to the leader", why)
-
-
-def _remedy(incident: tuple[Outage, ...]) -> Remedy:
-    measured = f"outage of {duration(_length(incident))} from {clock(_since(incident))} to {clock(_until(incident))}"
-    return Remedy(
-        text=f"find out what took {_name(incident)} away (host, process, network); what must survive the like needs "
-        "timeouts above it and two in-sync replicas without it",
-        where="operator",
-        derived_from=measured,
-    )
+RULE = Rule(find=find, words=(WORDS,), depth=1, decided_by=(Side.client, Side.broker))

@@ -19,32 +19,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
 from kafkatx.kernels.growing import Array
-from kafkatx.rules.finding import Finding
+from kafkatx.rules.conditions import coordinator_of, same_id
+from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import EventKind
-from kafkatx.terms.times import clock, duration
+from kafkatx.terms.times import duration
 from kafkatx.terms.transaction_states import PREPARED, state_name
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.advised import advised
-from kafkatx.words.explained import Considered, Place, Remedy, Step
+from kafkatx.words.explanation import Words, considered, included, remedy, step
 from kafkatx.words.log_places import event_places
-from kafkatx.words.places import completion_row, decision_row, latest_row, plural
+from kafkatx.words.places import completion_row, decision_row, latest_row
 from kafkatx.words.remedies import larger_transactions
+from kafkatx.words.template import pick
+from kafkatx.words.values import Count, Duration, Instant, Refs
 
-RULE = "concurrent_transactions_storm"
 MANY, WITHIN_MS = 20, 60_000
 SLOW_MS, TIMES_MEDIAN, PERCENT, FEWEST = 1_000, 10, 95, 20
 """Prepare* to Complete*: the 95th percentile of an id with at least that many transactions."""
 NAMED = "CONCURRENT_TRANSACTIONS"
 REPEATED = ("INITPRODUCERID", "ENDTXN")
 """Requests that a healthy client sends once at a time; AddPartitionsToTxn comes once for each new partition."""
-_ENDS = (EventKind.producer_id_set, EventKind.commit_called, EventKind.begin_called, EventKind.abort_called)
+ENDS = (EventKind.producer_id_set, EventKind.commit_called, EventKind.begin_called, EventKind.abort_called)
+"""What shows that something was achieved between two requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +62,54 @@ class Storm:
     is_named: bool
 
 
-def check(story: Story) -> Iterator[Finding]:
-    """One finding for each id: from lines where they are many enough, else from the times of its rows."""
+@dataclass(frozen=True, slots=True)
+class StormInLines:
+    """A storm that lines tell.
+
+    `state` and `since` are of the id's latest row where it waits for markers, `request` what was repeated where no line
+    names the error, `gave_up` the lines of a call that ran into max.block.ms.
+    """
+
+    id: str
+    count: Count
+    lasted: Duration
+    is_named: bool
+    request: str
+    state: str | None
+    since: Instant | None
+    latest: Refs
+    lines: Refs
+    gave_up: Refs
+    larger: tuple[Any, ...]
+
+    @property
+    def is_unexplained(self) -> bool:
+        """Whether nothing tells which error was answered."""
+        return not self.is_named and self.state is None
+
+
+@dataclass(frozen=True, slots=True)
+class Waited:
+    """A transaction that waited long for its markers."""
+
+    took: Duration
+    rows: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class StormInRows:
+    """Markers of an id that took long now and then, by the times of the coordinator's records."""
+
+    id: str
+    transactions: Count
+    median: Duration
+    slow: Duration
+    worst: tuple[Waited, ...]
+    larger: tuple[Any, ...]
+
+
+def find(story: Story) -> Found:
+    """One case for each id: from lines where they are many enough, else from the times of its rows."""
     storms: dict[str, Storm] = {}
     for storm in (*_named(story), *_repeated(story)):
         known = storms.get(storm.transactional_id)
@@ -86,23 +137,30 @@ def _named(story: Story) -> Iterator[Storm]:
 
 def _repeated(story: Story) -> Iterator[Storm]:
     """The same request queued again and again by one client, with nothing achieved in between."""
-    logs = story.logs
-    for client in logs.clients:
-        run: list[int] = []
-        for row in client.rows if client.transactional_id is not None else ():
-            kind = logs.kind(row)
-            api = (logs.string(row, "api") or "").upper().replace("_", "") if kind is EventKind.request_enqueued else ""
-            is_other = bool(run) and api != _api(story, run[-1])
-            if kind in _ENDS or (kind is EventKind.request_enqueued and is_other):
-                yield from _storms(story, client.transactional_id or "", run, is_named=False)
-                run = []
-            if api in REPEATED and logs.times[row] >= 0:
-                run.append(row)
-        yield from _storms(story, client.transactional_id or "", run, is_named=False)
+    for client in story.logs.clients:
+        if client.transactional_id is not None:
+            for run in _runs(story.logs, client):
+                yield from _storms(story, client.transactional_id, run, is_named=False)
 
 
-def _api(story: Story, row: int) -> str:
-    return (story.logs.string(row, "api") or "").upper().replace("_", "")
+def _runs(logs: LogStory, client: ClientInstance) -> Iterator[list[int]]:
+    """Lines of one request after the other, until another one is queued or something was achieved."""
+    run: list[int] = []
+    current = None
+    for row in client.rows:
+        kind = logs.kind(row)
+        api = _request(logs, row).upper().replace("_", "") if kind is EventKind.request_enqueued else None
+        if kind in ENDS or api not in (None, current):
+            yield run
+            run = []
+        if api in REPEATED and logs.times[row] >= 0:
+            run.append(row)
+            current = api
+    yield run
+
+
+def _request(logs: LogStory, row: int) -> str:
+    return logs.string(row, "api") or ""
 
 
 def _storms(story: Story, name: str, rows: list[int], is_named: bool) -> Iterator[Storm]:
@@ -123,28 +181,31 @@ def _storms(story: Story, name: str, rows: list[int], is_named: bool) -> Iterato
     yield Storm(name, tuple(order[first:end].tolist()), int(sums[end] - sums[first]), is_named)
 
 
-def _from_lines(story: Story, storm: Storm) -> Finding:
+def _from_lines(story: Story, storm: Storm) -> Case:
     logs, name = story.logs, storm.transactional_id
     since, until = int(logs.times[storm.rows[0]]), int(logs.times[storm.rows[-1]])
     stuck, gave_up = _prepared(story, name, until), _gave_up(story, name, since, until)
-    what = "was answered CONCURRENT_TRANSACTIONS" if storm.is_named else f"repeated {_request(story, storm)}"
-    ended = ", until the call gave up" if gave_up else ""
-    return Finding(
-        rule=RULE,
+    measured = f"{storm.count:,} answers or requests in {duration(until - since)}"
+    return Case(
+        facts=StormInLines(
+            id=name,
+            count=Count(storm.count),
+            lasted=Duration(until - since),
+            is_named=storm.is_named,
+            request=(_request(logs, storm.rows[0]) or "a transactional request").removesuffix("Data"),
+            state=state_name(int(stuck["state"])) if stuck is not None else None,
+            since=Instant(stuck["timestamp"]) if stuck is not None else None,
+            latest=(latest_row(stuck),) if stuck is not None else (),
+            lines=event_places(story, storm.rows),
+            gave_up=event_places(story, gave_up, 2),
+            larger=larger_transactions(advised(story, name), None, measured) if stuck is None else (),
+        ),
         verdict=Verdict.proved if storm.is_named else Verdict.likely if stuck is not None else Verdict.possible,
         severity=Severity.error if gave_up and (storm.is_named or stuck is not None) else Severity.warning,
-        summary=f"{name} {what} {storm.count:,} times in {duration(until - since)}{ended}",
         transactional_id=name,
         since=since,
         until=until,
-        steps=tuple(_line_steps(story, storm, stuck, gave_up)),
-        considered=tuple(_considered(storm, stuck)),
-        remedies=_remedies(story, name, stuck, f"{storm.count:,} answers or requests in {duration(until - since)}"),
     )
-
-
-def _request(story: Story, storm: Storm) -> str:
-    return (story.logs.string(storm.rows[0], "api") or "a transactional request").removesuffix("Data")
 
 
 def _prepared(story: Story, name: str, until: int) -> Array | None:
@@ -169,40 +230,6 @@ def _gave_up(story: Story, name: str, since: int, until: int) -> list[int]:
     ]
 
 
-def _line_steps(story: Story, storm: Storm, stuck: Array | None, gave_up: list[int]) -> Iterator[Step]:
-    rate = f"{plural(storm.count, 'time')}, at least {MANY} within a minute"
-    if stuck is not None:
-        decided = f"since {clock(int(stuck['timestamp']))} the id stood in {state_name(int(stuck['state']))}"
-        yield Step(decided, "its latest row waits for markers", (latest_row(stuck),))
-    if storm.is_named:
-        because = "a few for each transaction are normal, so many are not"
-        yield Step(f"CONCURRENT_TRANSACTIONS was answered: {rate}", because, event_places(story, storm.rows))
-    else:
-        because = "an id in Prepare* is answered CONCURRENT_TRANSACTIONS, and the Java client asks again without a word"
-        if stuck is None:
-            because = "nothing was achieved in between; Java clients don't say which error they were answered"
-        text = f"its client queued {_request(story, storm)} again and again: {rate}"
-        yield Step(text, because, event_places(story, storm.rows))
-    if gave_up:
-        yield Step("then the call gave up", "max.block.ms had passed", event_places(story, gave_up, 2))
-
-
-def _considered(storm: Storm, stuck: Array | None) -> Iterator[Considered]:
-    if not storm.is_named and stuck is None:
-        why = "not refuted: a coordinator that loads or moves makes clients repeat requests too"
-        yield Considered("coordinator_unavailable", why)
-    elif stuck is not None:
-        why = "the coordinator had written the decision and answered"
-        yield Considered("coordinator_unavailable", why, (latest_row(stuck),))
-
-
-def _remedies(story: Story, name: str, stuck: Array | None, measured: str) -> tuple[Remedy, ...]:
-    if stuck is not None:
-        text = "bring the partitions back whose markers are missing; restarting the application makes it ask again only"
-        return (Remedy(text, "operator", derived_from=f"the id stands in {state_name(int(stuck['state']))}"),)
-    return larger_transactions(advised(story, name), None, measured)
-
-
 def _often_slow(story: Story) -> Array:
     """Codes of the ids of which one transaction in twenty waited long for its markers: only they are looked at."""
     t = story.transactions
@@ -213,7 +240,7 @@ def _often_slow(story: Story) -> Array:
     return np.flatnonzero((ended >= FEWEST) & (100 * slow > (100 - PERCENT) * ended))
 
 
-def _from_rows(story: Story, code: int) -> Iterator[Finding]:
+def _from_rows(story: Story, code: int) -> Iterator[Case]:
     """Markers that take long now and then, by the times of the coordinator's records."""
     rows = story.transactions_of(code)
     t = story.transactions[rows]
@@ -224,30 +251,102 @@ def _from_rows(story: Story, code: int) -> Iterator[Finding]:
     median, slow = int(np.median(took)), int(np.percentile(took, PERCENT, method="lower"))
     if slow <= SLOW_MS or slow <= TIMES_MEDIAN * median:
         return
-    worst = rows[np.argsort(-took, kind="stable")[:3]]
-    name = story.transactional_id(code)
-    yield Finding(
-        rule=RULE,
+    name, worst = story.transactional_id(code), np.argsort(-took, kind="stable")[:3]
+    measured = f"Prepare* to Complete* took {duration(slow)}"
+    yield Case(
+        facts=StormInRows(
+            id=name,
+            transactions=Count(len(took)),
+            median=Duration(median),
+            slow=Duration(slow),
+            worst=tuple(Waited(Duration(took[at]), _pair(story.transactions[rows[at]])) for at in worst),
+            larger=larger_transactions(advised(story, name), None, measured),
+        ),
         verdict=Verdict.likely,
         severity=Severity.warning,
-        summary=f"markers of {name} took {duration(slow)} and more in the slowest twentieth of its "
-        f"{plural(len(took), 'transaction')}, {duration(median)} in the middle: meanwhile its requests are refused",
         transactional_id=name,
         since=int(t["decided_at"].min()),
         until=int(t["completion_timestamp"].max()),
         count=int(np.count_nonzero(took > SLOW_MS)),
-        steps=tuple(
-            Step(
-                f"a transaction waited {duration(int(took[list(rows).index(row)]))} for its markers",
-                "Prepare* and Complete* by the times of the records",
-                _pair(story.transactions[row]),
-            )
-            for row in worst.tolist()
-        ),
-        considered=(Considered("stuck_prepare", "all of them were completed in the end"),),
-        remedies=_remedies(story, name, None, f"Prepare* to Complete* took {duration(slow)}"),
     )
 
 
-def _pair(transaction: Array) -> tuple[Place, ...]:
+def _pair(transaction: Array) -> Refs:
     return (*decision_row(transaction), *completion_row(transaction))
+
+
+RATE = f"{{count:time}}, at least {MANY} within a minute"
+LINE_WORDS = Words(
+    StormInLines,
+    summary=(
+        "{id} ",
+        pick("is_named", {True: "was answered CONCURRENT_TRANSACTIONS"}, "repeated {request}"),
+        " {count} times in {lasted}",
+        pick("gave_up", {(): ""}, ", until the call gave up"),
+    ),
+    steps=(
+        step("since {since} the id stood in {state}", "its latest row waits for markers", cites="latest"),
+        step(
+            f"CONCURRENT_TRANSACTIONS was answered: {RATE}",
+            "a few for each transaction are normal, so many are not",
+            cites="lines",
+            needs="is_named",
+        ),
+        step(
+            f"its client queued {{request}} again and again: {RATE}",
+            pick(
+                "state",
+                {None: "nothing was achieved in between; Java clients don't say which error they were answered"},
+                "an id in Prepare* is answered CONCURRENT_TRANSACTIONS, and the Java client asks again without a word",
+            ),
+            cites="lines",
+            unless="is_named",
+        ),
+        step("then the call gave up", "max.block.ms had passed", cites="gave_up", needs="gave_up"),
+    ),
+    considered=(
+        considered(
+            "coordinator_unavailable",
+            "not refuted: a coordinator that loads or moves makes clients repeat requests too",
+            needs="is_unexplained",
+        ),
+        considered(
+            "coordinator_unavailable",
+            "the coordinator had written the decision and answered",
+            cites="latest",
+            needs="state",
+        ),
+    ),
+    remedies=(
+        remedy(
+            text="bring the partitions back whose markers are missing; restarting the application makes it ask again "
+            "only",
+            where="operator",
+            derived_from="the id stands in {state}",
+            needs="state",
+        ),
+        included("larger"),
+    ),
+)
+ROW_WORDS = Words(
+    StormInRows,
+    summary="markers of {id} took {slow} and more in the slowest twentieth of its {transactions:transaction}, "
+    "{median} in the middle: meanwhile its requests are refused",
+    steps=(
+        step(
+            "a transaction waited {each.took} for its markers",
+            "Prepare* and Complete* by the times of the records",
+            cites="each.rows",
+            each="worst",
+        ),
+    ),
+    considered=(considered("stuck_prepare", "all of them were completed in the end"),),
+    remedies=(included("larger"),),
+)
+
+RULE = Rule(
+    find=find,
+    words=(LINE_WORDS, ROW_WORDS),
+    depth=4,
+    caused_by=(("stuck_prepare", same_id), ("coordinator_unavailable", coordinator_of)),
+)

@@ -20,61 +20,137 @@ Source       TransactionStateManager, TransactionCoordinator (0.11 to 4.4); KIP-
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
 
 from kafkatx.histories.absences import Absence, absences
 from kafkatx.histories.logs.outages import outages
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Finding, Subject
+from kafkatx.rules.conditions import same_time
+from kafkatx.rules.finding import Subject
+from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import MAX_BLOCK_MS
-from kafkatx.terms.events import EventKind
-from kafkatx.terms.times import clock, duration
+from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.times import duration
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.advised import advised
-from kafkatx.words.explained import Actor, Considered, Remedy, Step
+from kafkatx.words.explanation import Words, actor, considered, included, step
 from kafkatx.words.log_places import event_places
-from kafkatx.words.places import plural
 from kafkatx.words.remedies import max_block, state_log_replication
+from kafkatx.words.template import pick
+from kafkatx.words.values import Count, Duration, Instant, Names, Refs, TopicPartition
 
-RULE = "coordinator_unavailable"
 SHORT_MS = 10_000
 """A failover below this is no harm (info)."""
 OFTEN = 3
 """More absences of a partition than this are one finding."""
-BY_BROKER = frozenset({"loading", "writing"})
+BY_BROKER, WAITING = frozenset({"loading", "writing"}), frozenset({"waiting"})
+MOST_NAMED, MOST_WAITING = 3, 6
+"""Ids that the summary names, and those that are actors."""
 
 
-def check(story: Story) -> Iterator[Finding]:
-    """One finding for each time that a coordinator was away, one for partitions of which that happened often."""
-    found = absences(story, outages(story.logs))
+class Sign(Enum):
+    """What lines tell of an absence."""
+
+    loading = auto()
+    writing = auto()
+    refused = auto()
+    looked_for = auto()
+    waited = auto()
+
+
+SIGNS = {
+    Sign.loading: (EventKind.coordinator_elected, EventKind.coordinator_loading, EventKind.coordinator_loaded),
+    Sign.writing: (EventKind.state_append_failed, EventKind.timeout_rollback_failed, EventKind.append_refused),
+    Sign.refused: (EventKind.init_refused, EventKind.add_refused, EventKind.end_refused, EventKind.failure),
+    Sign.looked_for: (EventKind.coordinator_found,),
+    Sign.waited: (EventKind.await_timeout,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ToldLines:
+    """Lines of one kind, and when the first of them was."""
+
+    sign: Sign
+    at: Instant
+    lines: Count
+    rows: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """An absence, the longest of `count` alike ones; `names` are the ids that met it, `waiting` those of all."""
+
+    partition: TopicPartition | None
+    names: Names
+    waiting: tuple[str, ...]
+    count: Count
+    since: Instant
+    lasted: Duration
+    until: Instant
+    is_over: bool
+    could_not_write: bool
+    by_broker: bool
+    is_wait_alone: bool
+    told: tuple[ToldLines, ...]
+    remedies: tuple[Any, ...]
+
+    @property
+    def named(self) -> Names:
+        """Those ids that the summary names."""
+        return Names(self.names[:MOST_NAMED])
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there are more of them."""
+        return len(self.names) > MOST_NAMED
+
+
+def find(story: Story) -> Found:
+    """One case for each time that a coordinator was away, one for partitions of which that happened often."""
     groups: dict[tuple[int | None, Verdict], list[Absence]] = {}
-    for absence in found:
+    for absence in absences(story, outages(story.logs)):
         groups.setdefault((absence.partition, _verdict(absence)), []).append(absence)
     for alike in groups.values():
         if len(alike) > OFTEN:
-            yield _finding(story, max(alike, key=lambda absence: absence.duration_ms), alike)
+            yield _case(story, max(alike, key=lambda absence: absence.duration_ms), alike)
         else:
-            yield from (_finding(story, absence, [absence]) for absence in alike)
+            yield from (_case(story, absence, [absence]) for absence in alike)
 
 
-def _finding(story: Story, absence: Absence, alike: list[Absence]) -> Finding:
+def _case(story: Story, absence: Absence, alike: list[Absence]) -> Case:
     """Tell of an absence, the longest of those that are alike."""
     names = list(dict.fromkeys(name for one in alike for name in one.names))
-    times = f", {len(alike):,} times in all" if len(alike) > 1 else ""
-    return Finding(
-        rule=RULE,
+    return Case(
+        facts=_facts(story, absence, len(alike), names[:MOST_WAITING]),
         verdict=_verdict(absence),
         severity=_severity(story, absence),
-        summary=_summary(absence) + times,
         topic=TRANSACTION_STATE if absence.partition is not None else None,
         partition=absence.partition,
         since=min(one.since for one in alike),
         until=max(one.until for one in alike),
         count=len(alike),
         subjects=tuple(Subject(name) for name in names[:3]) if len(names) > 1 else (),
-        actors=tuple(Actor(name, "waited for its coordinator") for name in names[:6]),
-        steps=tuple(_steps(story, absence)),
-        considered=tuple(_considered(absence)),
+    )
+
+
+def _facts(story: Story, absence: Absence, count: int, waiting: list[str]) -> Facts:
+    return Facts(
+        partition=TopicPartition(TRANSACTION_STATE, absence.partition) if absence.partition is not None else None,
+        names=Names(absence.names),
+        waiting=tuple(waiting),
+        count=Count(count),
+        since=Instant(absence.since),
+        lasted=Duration(absence.duration_ms),
+        until=Instant(absence.until),
+        is_over=absence.is_over,
+        could_not_write="writing" in absence.told_by,
+        by_broker=bool(absence.told_by & BY_BROKER),
+        is_wait_alone=absence.told_by == WAITING,
+        told=tuple(_told(story, absence)),
         remedies=_remedies(story, absence),
     )
 
@@ -83,11 +159,11 @@ def _verdict(absence: Absence) -> Verdict:
     """A broker's own line proves it; clients' lines make it likely; a wait alone has another reading."""
     if absence.told_by & BY_BROKER:
         return Verdict.proved
-    return Verdict.possible if absence.told_by == {"waiting"} else Verdict.likely
+    return Verdict.possible if absence.told_by == WAITING else Verdict.likely
 
 
 def _severity(story: Story, absence: Absence) -> Severity:
-    if absence.told_by == {"waiting"}:
+    if absence.told_by == WAITING:
         return Severity.warning
     limits = [_max_block(story), *story.transactions["timeout_ms"][story.transactions["timeout_ms"] > 0].tolist()]
     if absence.duration_ms > min(limits):
@@ -99,70 +175,90 @@ def _max_block(story: Story) -> int:
     return story.logs.settings.value("producer", "max.block.ms").number or MAX_BLOCK_MS
 
 
-def _summary(absence: Absence) -> str:
-    where = f" of {TRANSACTION_STATE}-{absence.partition}" if absence.partition is not None else ""
-    took = f"for {duration(absence.duration_ms)} from {clock(absence.since)}"
-    end = "" if absence.is_over else " at least"
-    names = f" ({', '.join(absence.names[:3])}{' and more' if len(absence.names) > 3 else ''})" if absence.names else ""
-    if absence.told_by == {"waiting"}:
-        return f"initTransactions{names} got no answer {took}: its coordinator may have been away"
-    how = "could not write its log" if "writing" in absence.told_by else "did not serve"
-    return f"the transaction coordinator{where} {how}{names} {took}{end}"
-
-
-_TOLD = (
-    (
-        (EventKind.coordinator_elected, EventKind.coordinator_loading, EventKind.coordinator_loaded),
-        "a new leader loaded the coordinator's log",
-        "until it is loaded requests are answered with COORDINATOR_LOAD_IN_PROGRESS",
-    ),
-    (
-        (EventKind.state_append_failed, EventKind.timeout_rollback_failed, EventKind.append_refused),
-        "rows could not be written to the coordinator's log",
-        "the broker's own log says so",
-    ),
-    (
-        (EventKind.init_refused, EventKind.add_refused, EventKind.end_refused, EventKind.failure),
-        "requests were answered with the coordinator's absence",
-        "the error is named",
-    ),
-    (
-        (EventKind.coordinator_found,),
-        "a client looked for its coordinator over and over",
-        "each answer named a broker that did not serve",
-    ),
-    (
-        (EventKind.await_timeout,),
-        "initTransactions waited in vain",
-        "no answer came within max.block.ms",
-    ),
-)
-
-
-def _steps(story: Story, absence: Absence) -> Iterator[Step]:
+def _told(story: Story, absence: Absence) -> Iterator[ToldLines]:
     logs = story.logs
-    for kinds, text, because in _TOLD:
+    for sign, kinds in SIGNS.items():
         rows = sorted((row for row in absence.rows if logs.kind(row) in kinds), key=lambda row: (logs.times[row], row))
         if rows:
-            lines = sum(1 + max(0, int(logs.events["repeats"][row])) for row in rows)
-            at = clock(int(logs.times[rows[0]]))
-            yield Step(f"from {at} {text} ({plural(lines, 'line')})", because, event_places(story, rows, 4))
-    if absence.is_over:
-        yield Step(f"it served again at {clock(absence.until)}", "the load ended, or a row was written")
+            lines = Count(sum(1 + max(0, int(logs.events["repeats"][row])) for row in rows))
+            yield ToldLines(sign, Instant(logs.times[rows[0]]), lines, event_places(story, rows, 4))
 
 
-def _considered(absence: Absence) -> Iterator[Considered]:
-    if absence.told_by == {"waiting"}:
-        why = "not refuted: an id in Prepare* keeps its owner waiting in the same words while its coordinator answers"
-        yield Considered("stuck_prepare", why)
-    elif absence.told_by & BY_BROKER:
-        yield Considered("stuck_prepare", "the coordinator itself tells that it could not serve")
-
-
-def _remedies(story: Story, absence: Absence) -> tuple[Remedy, ...]:
+def _remedies(story: Story, absence: Absence) -> tuple[Any, ...]:
+    if absence.told_by == WAITING:
+        return ()
     measured = f"the coordinator was away for {duration(absence.duration_ms)}"
     whom = advised(story, absence.names[0] if absence.names else None)
-    if absence.told_by == {"waiting"}:
-        return ()
     replicas = state_log_replication(whom, story.facts.brokers, measured) if "writing" in absence.told_by else ()
     return (*replicas, *max_block(whom, absence.duration_ms, measured))
+
+
+NAMED = pick("names", {(): ""}, (" ({named}", pick("has_more", {True: " and more)"}, ")")))
+SERVED_NOT = (
+    "the transaction coordinator[ of {partition}] ",
+    pick("could_not_write", {True: "could not write its log"}, "did not serve"),
+    NAMED,
+    " for {lasted} from {since}",
+    pick("is_over", {True: ""}, " at least"),
+)
+NO_ANSWER = (
+    "initTransactions",
+    NAMED,
+    " got no answer for {lasted} from {since}: its coordinator may have been away",
+)
+WORDS = Words(
+    Facts,
+    summary=(
+        pick("is_wait_alone", {True: NO_ANSWER}, SERVED_NOT),
+        pick("count", {1: ""}, ", {count:time} in all"),
+    ),
+    actors=(actor("{each}", "waited for its coordinator", each="waiting"),),
+    steps=(
+        step(
+            (
+                "from {each.at} ",
+                pick(
+                    "each.sign",
+                    {
+                        Sign.loading: "a new leader loaded the coordinator's log",
+                        Sign.writing: "rows could not be written to the coordinator's log",
+                        Sign.refused: "requests were answered with the coordinator's absence",
+                        Sign.looked_for: "a client looked for its coordinator over and over",
+                        Sign.waited: "initTransactions waited in vain",
+                    },
+                ),
+                " ({each.lines:line})",
+            ),
+            pick(
+                "each.sign",
+                {
+                    Sign.loading: "until it is loaded requests are answered with COORDINATOR_LOAD_IN_PROGRESS",
+                    Sign.writing: "the broker's own log says so",
+                    Sign.refused: "the error is named",
+                    Sign.looked_for: "each answer named a broker that did not serve",
+                    Sign.waited: "no answer came within max.block.ms",
+                },
+            ),
+            cites="each.rows",
+            each="told",
+        ),
+        step("it served again at {until}", "the load ended, or a row was written", needs="is_over"),
+    ),
+    considered=(
+        considered(
+            "stuck_prepare",
+            "not refuted: an id in Prepare* keeps its owner waiting in the same words while its coordinator answers",
+            needs="is_wait_alone",
+        ),
+        considered("stuck_prepare", "the coordinator itself tells that it could not serve", needs="by_broker"),
+    ),
+    remedies=(included("remedies"),),
+)
+
+RULE = Rule(
+    find=find,
+    words=(WORDS,),
+    depth=2,
+    caused_by=(("broker_unreachable", same_time),),
+    decided_by=(Side.client, Side.broker),
+)

@@ -8,9 +8,12 @@ from typing import Any, TypedDict
 import numpy as np
 
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.rules.finding import Subject
 from kafkatx.terms.verdicts import Verdict
+from kafkatx.words.facts import offsets
 from kafkatx.words.places import data_of
+from kafkatx.words.values import OffsetRange
 
 MOST_NAMED = 100
 """Transactions of a group whose data are looked at one by one."""
@@ -29,20 +32,45 @@ class Spread(TypedDict):
     until: int | None
 
 
-class Columns(TypedDict, total=False):
+class DataColumns(TypedDict, total=False):
+    """The columns that place data."""
+
+    topic: str | None
+    partition: int | None
+    first_offset: int | None
+    last_offset: int | None
+
+
+class SpanColumns(DataColumns, total=False):
+    """The columns that place a span."""
+
+    producer_id: int | None
+    producer_epoch: int | None
+
+
+class Columns(SpanColumns, total=False):
     """The columns that place a case."""
 
     transactional_id: str | None
     count: int
     subjects: tuple[Subject, ...]
-    producer_id: int | None
-    producer_epoch: int | None
-    topic: str | None
-    partition: int | None
-    first_offset: int | None
-    last_offset: int | None
     since: int | None
     until: int | None
+
+
+def columns_of(data: OffsetRange) -> DataColumns:
+    """The columns that place data."""
+    return DataColumns(
+        topic=data.topic, partition=data.partition, first_offset=data.first_offset, last_offset=data.last_offset
+    )
+
+
+def columns_of_part(story: Story, part: Array) -> DataColumns:
+    """The columns that place a participation: its partition, and its data where they are at hand."""
+    if part["span"] >= 0:
+        return columns_of(offsets(story, story.spans[int(part["span"])]))
+    topic, partition = story.topic_partition(int(part["partition_code"]))
+    return DataColumns(topic=topic, partition=partition)
 
 
 def by_transactional_id(story: Story, rows: Any) -> Iterator[tuple[str, list[int]]]:

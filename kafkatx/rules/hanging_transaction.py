@@ -18,71 +18,102 @@ Source       KIP-664, KIP-890; TransactionsCommand.findHanging (3.0 to 4.4), Pro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.story import Horizon, Story
+from kafkatx.histories.ended import known
+from kafkatx.histories.story import Story
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.spans import OPEN, OVER_GAP
+from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, ONGOING, PREPARE_ABORT
-from kafkatx.rules.finding import Finding, NotCheckable
+from kafkatx.rules.open_spans import OpenSpan
+from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, LATE_TRANSACTION_BUFFER_MS, MAX_TRANSACTION_TIMEOUT_MS
-from kafkatx.terms.times import clock, duration
+from kafkatx.terms.times import clock
 from kafkatx.terms.topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from kafkatx.terms.transaction_states import state_name
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explained import Considered, Place, Remedy, Step
-from kafkatx.words.places import data_place, latest_row, offsets, parts_of, plural
+from kafkatx.words.explained import Place
+from kafkatx.words.explanation import GapWords, Phrase, Words, considered, gap, remedy, step
+from kafkatx.words.places import parts_of
+from kafkatx.words.template import Text, pick
+from kafkatx.words.values import Duration, OffsetRange, Refs
 
-RULE = "hanging_transaction"
 IN_FLIGHT_MS = 60_000
 """Twice request.timeout.ms: as long as the request that adds a partition may be on its way."""
 ON_THE_WAY_MS = 1_000
 """How long records may wait in their client and on their way before they stand in the log."""
-TOOL = "kafka-transactions.sh --bootstrap-server HOST:PORT"
 
 
-def check(story: Story) -> Iterator[Finding | NotCheckable]:
-    """One finding for each open span that no transaction holds, or only one that was aborted and completed."""
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Records that nobody will end; `id` and `state` are of the coordinator's latest row, None where it has none.
+
+    `wait` is how long after its last write a transaction may still be ended. `highest_epoch` and `coordinator_epoch`
+    are the highest ones of the producer id in this partition, None where tools find them themselves: brokers before 2.8
+    can't be asked for a producer's state (KIP-664).
+    """
+
+    id: str | None
+    producer_id: int
+    data: OffsetRange
+    state: str | None
+    wait: Duration
+    is_torn: bool
+    is_proved: bool
+    highest_epoch: int | None
+    coordinator_epoch: int | None
+    last_marker: Refs
+    written: Refs
+    latest: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class OpenData:
+    """Open data that could not be judged; `epoch` is the one whose rows are missing."""
+
+    data: OffsetRange
+    producer_id: int
+    epoch: int | None = None
+
+
+def find(story: Story) -> Found:
+    """One case for each open span that no transaction holds, or only one that was aborted and completed."""
     for number in np.flatnonzero((story.spans["flags"] & OPEN) != 0):
-        yield from judged(story, int(number))
+        yield from judged(OpenSpan(story, int(number)))
 
 
-def judged(story: Story, number: int) -> Iterator[Finding | NotCheckable]:
-    """What is to be said of one open span, by its number; nothing where the coordinator will end it."""
-    span, owner = story.spans[number], int(story.parts.owner[number])
-    horizon = story.horizons[int(span["partition_code"])]
-    where = f"{horizon.topic}-{horizon.partition} @ {offsets(span)}, producer id {int(span['producer_id'])}"
-    if owner >= 0 and not _was_aborted(story, owner):
+def judged(one: OpenSpan) -> Found:
+    """What is to be said of one open span; nothing where the coordinator will end it."""
+    if one.transaction is not None and not _was_aborted(one.story, one.transaction):
         return
-    if not story.state_horizons:
-        yield NotCheckable(RULE, where, "__transaction_state: whether the coordinator knows the transaction")
-    elif owner == -2:
-        yield NotCheckable(RULE, where, "an evidence that tells which of two transactions the data belong to")
-    elif _is_late_write_in_page(story, span, horizon):
-        latest = story.latest_of(story.owner_of_producer(int(span["producer_id"])))
-        yield _finding(story, span, horizon, latest, Verdict.possible)
-    elif (span["flags"] & OVER_GAP and horizon.has_gaps) or horizon.is_torn:
-        yield NotCheckable(
-            RULE, where, "the whole log of the partition: offsets are missing, and a marker may be among them"
-        )
-    elif owner >= 0 and not _was_told(story, owner, horizon):
-        yield NotCheckable(RULE, where, "a log that goes on after the abort was complete: its marker may be behind")
+    where = OpenData(one.data, one.producer_id)
+    if not one.story.state_horizons:
+        yield NO_ROWS.of(where)
+    elif one.is_disputed:
+        yield DISPUTED.of(where)
+    elif _is_late_write_in_page(one):
+        yield _case(one, Verdict.possible)
+    elif one.is_over_gap or one.horizon.is_torn:
+        yield NOT_WHOLE.of(where)
+    elif one.transaction is not None and not _was_told(one, one.transaction):
+        yield ENDS_EARLY.of(where)
     else:
-        yield from _hanging(story, span, horizon, where)
+        yield from _hanging(one, where)
 
 
-def _is_late_write_in_page(story: Story, span: Array, horizon: Horizon) -> bool:
+def _is_late_write_in_page(one: OpenSpan) -> bool:
     """Whether a page shows data behind their producer's marker that are older than it, and no transaction is open.
 
-    The page may end before the marker, so this is possible at most; the whole log is judged by its own rules.
+    Records that are older than the marker before them were sent in the transaction that it ended; where the state says
+    that none is open since, nobody is there to end them. A page always breaks off, so its end refutes nothing here; a
+    marker may still stand behind it, so this is possible at most. A whole log is judged by what follows in it.
     """
-    code = story.owner_of_producer(int(span["producer_id"]))
-    latest = story.latest_of(code) if code >= 0 else None
+    latest, horizon, span = one.latest, one.horizon, one.span
     if latest is None or not horizon.is_printed or not horizon.is_torn or horizon.has_gaps:
         return False
-    is_over = (latest["state"] == EMPTY or latest["state"] >= COMPLETE_COMMIT) and latest["state"] <= COMPLETE_ABORT
+    is_over = latest["state"] in (EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT)
     is_late = 0 <= span["first_timestamp"] < span["previous_marker_timestamp"]
     return bool(is_over and is_late and latest["producer_id"] == span["producer_id"])
 
@@ -92,8 +123,9 @@ def _was_aborted(story: Story, transaction: int) -> bool:
     return bool(row["decision"] == PREPARE_ABORT and row["completion_offset"] >= 0)
 
 
-def _was_told(story: Story, transaction: int, horizon: Horizon) -> bool:
+def _was_told(one: OpenSpan, transaction: int) -> bool:
     """Whether the ABORT of a complete transaction is in the partition's log, or the log goes on without it."""
+    story, horizon = one.story, one.horizon
     completed = int(story.transactions["completion_timestamp"][transaction])
     tolerance = BROKERS_TOLERANCE_MS if story.facts.brokers > 1 else 0
     parts = parts_of(story, transaction)
@@ -101,89 +133,94 @@ def _was_told(story: Story, transaction: int, horizon: Horizon) -> bool:
     return bool(marked.any()) or horizon.newest > completed + tolerance
 
 
-def _hanging(story: Story, span: Array, horizon: Horizon, where: str) -> Iterator[Finding | NotCheckable]:
-    code = story.owner_of_producer(int(span["producer_id"]))
-    latest = story.latest_of(code) if code >= 0 else None
+def _hanging(one: OpenSpan, where: OpenData) -> Found:
+    story, latest = one.story, one.latest
     if latest is None and not story.has_all_state_partitions:
-        yield NotCheckable(RULE, where, "the partition of __transaction_state that knows this producer id")
+        yield NO_PARTITION.of(where)
+    elif latest is not None and _is_in_progress(one, latest):
         return
-    if latest is not None and _is_in_progress(story, latest, int(span["partition_code"]), int(span["producer_id"])):
-        return
-    missing = _what_is_missing(story, span, latest)
-    if missing is not None:
-        yield NotCheckable(RULE, where, missing)
-        return
-    verdict = Verdict.proved if latest is not None and _is_late(story, span, latest) else Verdict.likely
-    yield _finding(story, span, horizon, latest, verdict)
+    elif not _reaches(one):
+        yield NOT_REACHED.of(where)
+    elif (behind := _is_behind(one, latest) if latest is not None else None) is not None:
+        phrase, epoch = behind
+        yield phrase.of(OpenData(one.data, one.producer_id, epoch))
+    else:
+        yield _case(one, Verdict.proved if latest is not None and _is_late(one, latest) else Verdict.likely)
 
 
-def _is_in_progress(story: Story, latest: Array, partition_code: int, producer_id: int) -> bool:
+def _is_in_progress(one: OpenSpan, latest: Array) -> bool:
     """Whether the id's latest row lists the partition in a transaction that has not ended."""
-    listed = (
-        latest["partitions_code"] >= 0
-        and partition_code in story.labels.partition_lists[int(latest["partitions_code"])]
-    )
-    return bool(ONGOING <= latest["state"] <= PREPARE_ABORT and listed and latest["producer_id"] == producer_id)
+    lists, code = one.story.labels.partition_lists, int(latest["partitions_code"])
+    listed = code >= 0 and one.horizon.partition_code in lists[code]
+    return bool(ONGOING <= latest["state"] <= PREPARE_ABORT and listed and latest["producer_id"] == one.producer_id)
 
 
-def _what_is_missing(story: Story, span: Array, latest: Array | None) -> str | None:
-    """None where the coordinator's log reaches far enough to know nothing of the data."""
-    if not _reaches(story, span, latest):
-        return "a coordinator's log that reaches beyond the time of these records"
-    if latest is None:
-        return None
-    horizon = story.state_horizons[int(latest["state_partition"])]
-    of_producer = story.spans[story.spans["producer_id"] == span["producer_id"]]
-    newest = int(of_producer["coordinator_epoch"].max())
+def _is_behind(one: OpenSpan, latest: Array) -> tuple[Phrase[OpenData, GapWords], int | None] | None:
+    """What rows are missing behind the id's latest one, by what its producer id left elsewhere; None: none."""
+    story, horizon = one.story, one.story.state_horizons[int(latest["state_partition"])]
+    of_producer = story.spans[story.spans["producer_id"] == one.producer_id]
+    newest, marked = int(of_producer["coordinator_epoch"].max()), int(of_producer["marker_epoch"].max())
     if newest > horizon.leader_epoch >= 0:
-        return f"the rows of coordinator epoch {newest}, which wrote markers of this producer id"
-    marked = int(of_producer["marker_epoch"].max())
-    if latest["producer_id"] == span["producer_id"] and marked > latest["producer_epoch"]:
-        return f"the row behind the marker of epoch {marked}: those at hand end before it"
-    if latest["state"] == ONGOING and story.age_ms(int(span["first_timestamp"])) < IN_FLIGHT_MS:
-        return "evidence from a minute later: the partition may be on its way into the transaction that is open"
+        return NO_NEWER_ROWS, newest
+    if latest["producer_id"] == one.producer_id and marked > latest["producer_epoch"]:
+        return NO_ROW_OF_MARKER, marked
+    if latest["state"] == ONGOING and story.age_ms(int(one.span["first_timestamp"])) < IN_FLIGHT_MS:
+        return ON_ITS_WAY, None
     return None
 
 
-def _reaches(story: Story, span: Array, latest: Array | None) -> bool:
-    """Whether rows are at hand that are younger than the data.
+def _reaches(one: OpenSpan) -> bool:
+    """Whether rows are at hand that are younger than the data: the coordinator's log knows nothing of them then."""
+    story, latest = one.story, one.latest
+    if latest is None:
+        return _rows_reach(story, _stood_by(one))
+    first_timestamp = int(one.span["first_timestamp"])
+    is_whole = story.is_latest_known(latest) and story.is_whole_since(int(latest["state_partition"]), first_timestamp)
+    return is_whole and (_own_rows_reach(one, latest) or _completed_before(one, latest))
+
+
+def _own_rows_reach(one: OpenSpan, latest: Array) -> bool:
+    return one.story.state_horizons[int(latest["state_partition"])].newest >= _stood_by(one)
+
+
+def _completed_before(one: OpenSpan, latest: Array) -> bool:
+    """Whether the id's last transaction is complete and can't get the data any more.
 
     Data behind the marker of a completed transaction belong to nobody by their place alone; there another partition of
     `__transaction_state` may show that the copy is young enough, if there is only one copy.
     """
-    written, one_copy = _stood_by(story, span), story.facts.brokers <= 1
-    ends = [horizon.newest for horizon in story.state_horizons.values() if horizon.newest >= 0]
-    if latest is None:
-        return bool(ends) and (max(ends) if one_copy else min(ends)) >= written
-    horizon = story.state_horizons[int(latest["state_partition"])]
-    if not story.is_latest_known(latest) or not story.is_whole_since(horizon.partition, int(span["first_timestamp"])):
+    if latest["state"] < COMPLETE_COMMIT:
         return False
-    if latest["state"] >= COMPLETE_COMMIT and _sent_before_the_decision(story, span, latest):
-        return True
-    ended_before = latest["state"] >= COMPLETE_COMMIT and span["previous_marker_offset"] >= 0
-    return horizon.newest >= written or bool(ended_before and one_copy and max(ends) >= written)
+    is_behind = one.span["previous_marker_offset"] >= 0 and one.story.facts.brokers <= 1
+    return _sent_before_the_decision(one, latest) or bool(is_behind and _rows_reach(one.story, _stood_by(one)))
 
 
-def _sent_before_the_decision(story: Story, span: Array, latest: Array) -> bool:
+def _rows_reach(story: Story, time: int) -> bool:
+    """Whether some partition of `__transaction_state` has a row from then; of several copies all of them."""
+    ends = [horizon.newest for horizon in story.state_horizons.values() if horizon.newest >= 0]
+    return bool(ends) and (max(ends) if story.facts.brokers <= 1 else min(ends)) >= time
+
+
+def _sent_before_the_decision(one: OpenSpan, latest: Array) -> bool:
     """Whether the data are older than the decision of the id's last transaction: what comes next is sent after it."""
-    rows = story.transactions_of(int(latest["id_code"]))
-    decided = int(story.transactions["decided_at"][rows].max()) if len(rows) else -1
-    return bool(latest["producer_id"] == span["producer_id"] and int(span["last_timestamp"]) < decided)
+    rows = one.story.transactions_of(int(latest["id_code"]))
+    decided = int(one.story.transactions["decided_at"][rows].max()) if len(rows) else -1
+    return bool(latest["producer_id"] == one.producer_id and int(one.span["last_timestamp"]) < decided)
 
 
-def _stood_by(story: Story, span: Array) -> int:
+def _stood_by(one: OpenSpan) -> int:
     """Time by which the data were in the log; their own is from before the coordinator heard of them."""
-    others = story.spans[story.spans_of(int(span["partition_code"]))]
-    behind = others["marker_timestamp"][others["marker_offset"] > span["last_offset"]]
-    topic, _ = story.topic_partition(int(span["partition_code"]))
-    sent = int(span["last_timestamp"]) + (0 if topic == CONSUMER_OFFSETS else ON_THE_WAY_MS)
+    others = one.story.spans[one.story.spans_of(one.horizon.partition_code)]
+    behind = others["marker_timestamp"][others["marker_offset"] > one.span["last_offset"]]
+    sent = int(one.span["last_timestamp"]) + (0 if one.horizon.topic == CONSUMER_OFFSETS else ON_THE_WAY_MS)
     return min(sent, int(behind.min())) if len(behind) else sent
 
 
-def _is_late(story: Story, span: Array, latest: Array) -> bool:
+def _is_late(one: OpenSpan, latest: Array) -> bool:
     """Whether no timeout can still be running, as far as the id's own partition of `__transaction_state` reaches."""
+    story = one.story
     reached = min(story.facts.evidence_end, story.state_horizons[int(latest["state_partition"])].newest)
-    return reached - int(span["last_timestamp"]) > _longest_ms(latest)
+    return reached - int(one.span["last_timestamp"]) > _longest_ms(latest)
 
 
 def _longest_ms(latest: Array | None) -> int:
@@ -192,126 +229,147 @@ def _longest_ms(latest: Array | None) -> int:
     return max(timeout, MAX_TRANSACTION_TIMEOUT_MS) + LATE_TRANSACTION_BUFFER_MS
 
 
-def _finding(story: Story, span: Array, horizon: Horizon, latest: Array | None, verdict: Verdict) -> Finding:
-    name = story.transactional_id(int(latest["id_code"])) if latest is not None else None
-    place = data_place(story, span)
-    known = (
-        f"the coordinator's latest row of {name} is {state_name(int(latest['state']))}"
-        if latest is not None
-        else "no row of the coordinator names this producer id"
-    )
-    behind = [_last_marker(horizon, span)] if span["previous_marker_offset"] >= 0 else []
-    steps = (
-        *(
-            (
-                Step(
-                    "the producer's last transaction in this partition was ended",
-                    "its marker stands here",
-                    tuple(behind),
-                ),
-            )
-            if behind
-            else ()
-        ),
-        Step(
-            f"{plural(int(span['records']), 'record')} of the same producer stand "
-            f"{'behind it' if behind else 'here'}, without a marker up to the log end",
-            "the page ends here" if horizon.is_torn else "the log was read to its end",
-            (place,),
-        ),
-        Step(known, "so nobody will write a marker for them", (latest_row(latest),) if latest is not None else ()),
-    )
-    return Finding(
-        rule=RULE,
+def _case(one: OpenSpan, verdict: Verdict) -> Case:
+    facts = _facts(one, verdict)
+    return Case(
+        facts=facts,
         verdict=verdict,
         severity=Severity.warning if verdict is Verdict.possible else Severity.error,
-        summary=f"{plural(int(span['records']), 'record')} in {horizon.topic}-{horizon.partition} @ "
-        f"{offsets(span)} belong to no transaction that the coordinator will end: readers of read_committed stop there",
-        transactional_id=name,
-        producer_id=int(span["producer_id"]),
-        producer_epoch=int(span["producer_epoch"]),
-        topic=horizon.topic,
-        partition=horizon.partition,
-        first_offset=int(span["first_offset"]),
-        last_offset=int(span["last_offset"]),
-        since=place.at,
-        until=story.facts.evidence_end,
-        steps=steps,
-        considered=(
-            Considered(
-                "open_transaction",
-                f"{known}: not an open transaction with this partition",
-                (latest_row(latest),) if latest is not None else (),
-            ),
-            Considered(
-                "stuck_prepare",
-                "nothing is prepared for this partition",
-                (latest_row(latest),) if latest is not None else (),
-            ),
+        transactional_id=facts.id,
+        since=facts.written[0].at,
+        until=one.story.facts.evidence_end,
+        **one.columns(),
+    )
+
+
+def _facts(one: OpenSpan, verdict: Verdict) -> Facts:
+    latest, (epoch, coordinator_epoch) = one.latest, _highest_epochs(one)
+    return Facts(
+        id=one.id if latest is not None else None,
+        producer_id=one.producer_id,
+        data=one.data,
+        state=state_name(int(latest["state"])) if latest is not None else None,
+        wait=Duration(_longest_ms(latest)),
+        is_torn=one.horizon.is_torn,
+        is_proved=verdict is Verdict.proved,
+        highest_epoch=epoch,
+        coordinator_epoch=coordinator_epoch,
+        last_marker=_last_marker(one),
+        written=one.written,
+        latest=one.latest_row,
+    )
+
+
+def _last_marker(one: OpenSpan) -> Refs:
+    offset, at = known(one.span["previous_marker_offset"]), int(one.span["previous_marker_timestamp"])
+    if offset is None:
+        return ()
+    text = f"last marker of producer id {one.producer_id}, {clock(at)}"
+    return (Place(one.horizon.topic, one.horizon.partition, offset, at, text),)
+
+
+def _highest_epochs(one: OpenSpan) -> tuple[int | None, int | None]:
+    """The producer's and the coordinator's, as an abort names them to brokers that can't be asked for them."""
+    if one.story.facts.describes_producers:
+        return None, None
+    spans = one.story.spans[one.story.spans_of(one.horizon.partition_code)]
+    spans = spans[spans["producer_id"] == one.producer_id]
+    epoch = int(max(spans["producer_epoch"].max(), spans["marker_epoch"].max()))
+    return epoch, max(int(spans["coordinator_epoch"].max()), 0)
+
+
+def _gap(missing: Text) -> Phrase[OpenData, GapWords]:
+    return Phrase(OpenData, gap("{data}, producer id {producer_id}", missing))
+
+
+NO_ROWS = _gap("__transaction_state: whether the coordinator knows the transaction")
+DISPUTED = _gap("an evidence that tells which of two transactions the data belong to")
+NOT_WHOLE = _gap("the whole log of the partition: offsets are missing, and a marker may be among them")
+ENDS_EARLY = _gap("a log that goes on after the abort was complete: its marker may be behind")
+NO_PARTITION = _gap("the partition of __transaction_state that knows this producer id")
+NOT_REACHED = _gap("a coordinator's log that reaches beyond the time of these records")
+NO_NEWER_ROWS = _gap("the rows of coordinator epoch {epoch}, which wrote markers of this producer id")
+NO_ROW_OF_MARKER = _gap("the row behind the marker of epoch {epoch}: those at hand end before it")
+ON_ITS_WAY = _gap("evidence from a minute later: the partition may be on its way into the transaction that is open")
+
+KNOWN = pick(
+    "state",
+    {None: "no row of the coordinator names this producer id"},
+    "the coordinator's latest row of {id} is {state}",
+)
+TOOL = "kafka-transactions.sh --bootstrap-server HOST:PORT"
+PARTITION = "--topic {data.topic} --partition {data.partition}"
+LOOK_AGAIN = pick(
+    "highest_epoch",
+    {
+        None: f"first look at the living cluster, since this evidence is old: `{TOOL} describe-producers {PARTITION}` "
+        "must still show the start offset {data.first_offset}, and `describe` must not list the partition"
+    },
+    "first look at the living cluster, since this evidence is old: the leader's log of {data.topic}-{data.partition} "
+    "must still hold no marker behind offset {data.last_offset}, and the coordinator no open transaction with this "
+    "partition",
+)
+WORDS = Words(
+    Facts,
+    summary="{data.records:record} in {data} belong to no transaction that the coordinator will end: readers of "
+    "read_committed stop there",
+    steps=(
+        step(
+            "the producer's last transaction in this partition was ended",
+            "its marker stands here",
+            cites="last_marker",
+            needs="last_marker",
         ),
-        remedies=_remedies(story, span, horizon, verdict, latest),
-    )
+        step(
+            (
+                "{data.records:record} of the same producer stand ",
+                pick("last_marker", {(): "here"}, "behind it"),
+                ", without a marker up to the log end",
+            ),
+            pick("is_torn", {True: "the page ends here"}, "the log was read to its end"),
+            cites="written",
+        ),
+        step(KNOWN, "so nobody will write a marker for them", cites="latest"),
+    ),
+    considered=(
+        considered("open_transaction", (KNOWN, ": not an open transaction with this partition"), cites="latest"),
+        considered("stuck_prepare", "nothing is prepared for this partition", cites="latest"),
+    ),
+    remedies=(
+        remedy(
+            (LOOK_AGAIN, ". Abort it there only when it is older than {wait} and both still hold"),
+            "operator",
+            unless="is_proved",
+        ),
+        remedy(
+            (
+                "the records @ {data:offsets} will be lost to read_committed readers. ",
+                LOOK_AGAIN,
+                "; then abort this one partition",
+            ),
+            "operator",
+            command=(
+                f"{TOOL} abort {PARTITION} ",
+                pick(
+                    "highest_epoch",
+                    {None: "--start-offset {data.first_offset}"},
+                    "--producer-id {producer_id} --producer-epoch {highest_epoch} "
+                    "--coordinator-epoch {coordinator_epoch}",
+                ),
+            ),
+            derived_from=f"first offset of the transaction; older than {{wait}}; {TRANSACTION_STATE} reaches beyond it",
+            cost="the records become aborted; they can't be brought back for read_committed readers",
+            needs="is_proved",
+        ),
+        remedy(
+            "let the leaders refuse writes outside a transaction (brokers 3.6 and later)",
+            "broker",
+            "transaction.partition.verification.enable",
+            proposed="true",
+            derived_from="such writes were accepted here",
+            restart_needed=True,
+        ),
+    ),
+)
 
-
-def _last_marker(horizon: Horizon, span: Array) -> Place:
-    at = int(span["previous_marker_timestamp"])
-    return Place(
-        horizon.topic,
-        horizon.partition,
-        int(span["previous_marker_offset"]),
-        at,
-        f"last marker of producer id {int(span['producer_id'])}, {clock(at)}",
-    )
-
-
-def _remedies(
-    story: Story, span: Array, horizon: Horizon, verdict: Verdict, latest: Array | None
-) -> tuple[Remedy, ...]:
-    again, wait = _look_again(story, span, horizon), duration(_longest_ms(latest))
-    prevent = Remedy(
-        "let the leaders refuse writes outside a transaction (brokers 3.6 and later)",
-        "broker",
-        "transaction.partition.verification.enable",
-        None,
-        "true",
-        "such writes were accepted here",
-        restart_needed=True,
-    )
-    if verdict is not Verdict.proved:
-        text = f"{again}. Abort it there only when it is older than {wait} and both still hold"
-        return (Remedy(text, "operator"), prevent)
-    abort = Remedy(
-        f"the records @ {offsets(span)} will be lost to read_committed readers. {again}; then abort this one partition",
-        "operator",
-        command=_abort(story, span, horizon),
-        derived_from=f"first offset of the transaction; older than {wait}; {TRANSACTION_STATE} reaches beyond it",
-        cost="the records become aborted; they can't be brought back for read_committed readers",
-    )
-    return (abort, prevent)
-
-
-def _look_again(story: Story, span: Array, horizon: Horizon) -> str:
-    if not story.facts.describes_producers:
-        return (
-            "first look at the living cluster, since this evidence is old: the leader's log of "
-            f"{horizon.topic}-{horizon.partition} must still hold no marker behind offset {int(span['last_offset'])}, "
-            "and the coordinator no open transaction with this partition"
-        )
-    return (
-        f"first look at the living cluster, since this evidence is old: `{TOOL} describe-producers --topic "
-        f"{horizon.topic} --partition {horizon.partition}` must still show the start offset "
-        f"{int(span['first_offset'])}, and `describe` must not list the partition"
-    )
-
-
-def _abort(story: Story, span: Array, horizon: Horizon) -> str:
-    """The command for this release: brokers before 2.8 can't be asked for a producer's state (KIP-664)."""
-    where = f"{TOOL} abort --topic {horizon.topic} --partition {horizon.partition}"
-    if story.facts.describes_producers:
-        return f"{where} --start-offset {int(span['first_offset'])}"
-    of_producer = story.spans[story.spans_of(horizon.partition_code)]
-    of_producer = of_producer[of_producer["producer_id"] == span["producer_id"]]
-    epoch = int(max(of_producer["producer_epoch"].max(), of_producer["marker_epoch"].max()))
-    coordinator = max(int(of_producer["coordinator_epoch"].max()), 0)
-    producer = f"--producer-id {int(span['producer_id'])} --producer-epoch {epoch}"
-    return f"{where} {producer} --coordinator-epoch {coordinator}"
+RULE = Rule(find=find, words=(WORDS,), depth=4)

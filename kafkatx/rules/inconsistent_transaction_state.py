@@ -15,89 +15,131 @@ Source       TransactionState.validPreviousStates, TransactionMetadata.prepareTr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 
 from kafkatx.histories.story import Story
+from kafkatx.kernels import transactions as fold
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.transactions import (
-    EPOCH_DECREASED,
-    EPOCH_JUMPED,
-    ILLEGAL_STATE,
-    ILLEGAL_TRANSITION,
-    LIST_CHANGED,
-    NO_PARTITIONS,
-    NO_START,
-    START_CHANGED,
-)
-from kafkatx.rules.finding import Finding
+from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explained import Place, Remedy, Step
-from kafkatx.words.places import plural
+from kafkatx.words.explained import Place
+from kafkatx.words.explanation import Words, remedy, step
+from kafkatx.words.template import pick
+from kafkatx.words.values import Count, Refs
 
-RULE = "inconsistent_transaction_state"
+MOST_TOLD = 5
+
+
+class Oddity(IntEnum):
+    """What is wrong with a row."""
+
+    illegal_transition = fold.ILLEGAL_TRANSITION
+    epoch_decreased = fold.EPOCH_DECREASED
+    epoch_jumped = fold.EPOCH_JUMPED
+    start_changed = fold.START_CHANGED
+    list_changed = fold.LIST_CHANGED
+    no_start = fold.NO_START
+    illegal_state = fold.ILLEGAL_STATE
+    no_partitions = fold.NO_PARTITIONS
+
+
 WHAT = {
-    ILLEGAL_TRANSITION: "a state that can't follow the one before",
-    EPOCH_DECREASED: "a lower epoch than the row before, for the same producer id",
-    EPOCH_JUMPED: "an epoch that no known operation leads to from the one before",
-    START_CHANGED: "another start of the transaction than the row before",
-    LIST_CHANGED: "fewer partitions than the row before, in one transaction",
-    NO_START: "a completed transaction that never started",
-    ILLEGAL_STATE: "a state that is never written to disk",
-    NO_PARTITIONS: "an Ongoing transaction without partitions",
+    Oddity.illegal_transition: "a state that can't follow the one before",
+    Oddity.epoch_decreased: "a lower epoch than the row before, for the same producer id",
+    Oddity.epoch_jumped: "an epoch that no known operation leads to from the one before",
+    Oddity.start_changed: "another start of the transaction than the row before",
+    Oddity.list_changed: "fewer partitions than the row before, in one transaction",
+    Oddity.no_start: "a completed transaction that never started",
+    Oddity.illegal_state: "a state that is never written to disk",
+    Oddity.no_partitions: "an Ongoing transaction without partitions",
 }
-ALONE = (NO_START, ILLEGAL_STATE, NO_PARTITIONS)
+ALONE = (Oddity.no_start, Oddity.illegal_state, Oddity.no_partitions)
 """Oddities of one row, which need none before."""
 
 
-def check(story: Story) -> Iterator[Finding]:
-    """One finding for each transactional.id with rows that don't fit."""
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An odd row; `follows` is False where it alone shows what is wrong."""
+
+    offset: int
+    oddity: Oddity
+    follows: bool
+    rows: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The odd rows of an id, of which the first ones are explained."""
+
+    id: str
+    count: Count
+    oddity: Oddity
+    rows: tuple[Row, ...]
+
+
+def find(story: Story) -> Found:
+    """One case for each transactional.id with rows that don't fit."""
     odd = story.oddities[(story.oddities["is_contiguous"] == 1) | np.isin(story.oddities["kind"], ALONE)]
     for code in np.unique(odd["id_code"]):
         yield _inconsistent(story, story.transactional_id(int(code)), odd[odd["id_code"] == code])
 
 
-def _verdict(story: Story, rows: Array) -> Verdict:
-    horizon = story.state_horizons[int(rows["state_partition"][0])]
-    if (rows["offset"] < horizon.first_dirty).all():
-        return Verdict.possible
-    return Verdict.likely if (rows["kind"] == EPOCH_JUMPED).all() else Verdict.proved
-
-
-def _inconsistent(story: Story, name: str, rows: Array) -> Finding:
+def _inconsistent(story: Story, name: str, rows: Array) -> Case:
     verdict = _verdict(story, rows)
-    return Finding(
-        rule=RULE,
+    return Case(
+        facts=Facts(name, Count(len(rows)), Oddity(int(rows["kind"][0])), tuple(_row(row) for row in rows[:MOST_TOLD])),
         verdict=verdict,
         severity=Severity.warning if verdict is Verdict.possible else Severity.error,
-        summary=f"{plural(len(rows), 'row')} of {name} in the coordinator's log that its state machine "
-        f"can't have written: {WHAT[int(rows['kind'][0])]}",
         transactional_id=name,
         topic=TRANSACTION_STATE,
         partition=int(rows["state_partition"][0]),
         first_offset=int(rows["offset"].min()),
         last_offset=int(rows["offset"].max()),
         count=len(rows),
-        steps=tuple(_step(row) for row in rows[:5]),
-        remedies=(
-            Remedy(
-                "keep the files and compare every replica of this partition; prefer the leader's; "
-                "look for an unclean election or a disk error at that time",
-                "operator",
-            ),
+    )
+
+
+def _verdict(story: Story, rows: Array) -> Verdict:
+    horizon = story.state_horizons[int(rows["state_partition"][0])]
+    if (rows["offset"] < horizon.first_dirty).all():
+        return Verdict.possible
+    return Verdict.likely if (rows["kind"] == Oddity.epoch_jumped).all() else Verdict.proved
+
+
+def _row(row: Array) -> Row:
+    partition, before, oddity = int(row["state_partition"]), int(row["previous_offset"]), Oddity(int(row["kind"]))
+    cited = [Place(TRANSACTION_STATE, partition, int(row["offset"]), None, WHAT[oddity])]
+    follows = before >= 0 and oddity not in ALONE
+    if follows:
+        cited.insert(0, Place(TRANSACTION_STATE, partition, before, None, "the row before"))
+    return Row(int(row["offset"]), oddity, follows, tuple(cited))
+
+
+WORDS = Words(
+    Facts,
+    summary=(
+        "{count:row} of {id} in the coordinator's log that its state machine can't have written: ",
+        pick("oddity", WHAT),
+    ),
+    steps=(
+        step(
+            ("offset {each.offset} holds ", pick("each.oddity", WHAT)),
+            pick("each.follows", {True: "no offset is missing between the two rows"}, "the row alone shows it"),
+            each="rows",
+            cites="each.rows",
         ),
-    )
+    ),
+    remedies=(
+        remedy(
+            "keep the files and compare every replica of this partition; prefer the leader's; "
+            "look for an unclean election or a disk error at that time",
+            "operator",
+        ),
+    ),
+)
 
-
-def _step(row: Array) -> Step:
-    partition, kind = int(row["state_partition"]), int(row["kind"])
-    places = [Place(TRANSACTION_STATE, partition, int(row["offset"]), None, WHAT[kind])]
-    if row["previous_offset"] >= 0 and kind not in ALONE:
-        places.insert(0, Place(TRANSACTION_STATE, partition, int(row["previous_offset"]), None, "the row before"))
-    return Step(
-        f"offset {int(row['offset'])} holds {WHAT[kind]}",
-        "no offset is missing between the two rows" if len(places) > 1 else "the row alone shows it",
-        tuple(places),
-    )
+RULE = Rule(find=find, words=(WORDS,), depth=4)

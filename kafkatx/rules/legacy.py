@@ -5,68 +5,22 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from kafkatx.rules.conditions import (
-    by_settings,
-    coordinator_of,
-    leads_a_partition,
-    overdue,
-    same_id,
-    same_id_and_time,
-    same_subject,
-    same_time,
-)
+from kafkatx.rules.conditions import same_id_and_time
 from kafkatx.rules.rule import Condition, Rule
 from kafkatx.terms.events import Side
 
 RANK = {
     "misconfiguration": 0,
-    **dict.fromkeys(("broker_unreachable", "producer_id_collision", "shared_producer", "unstable_transactional_id"), 1),
-    **dict.fromkeys(("coordinator_unavailable", "zombie_coordinator", "damaged_index"), 2),
-    **dict.fromkeys(
-        (
-            "transaction_timed_out", "fenced_by_new_instance", "transactional_id_expired", "producer_state_expired",
-            "partition_verification_failed", "fenced_by_group_generation", "producer_epoch_exhausted", "sequence_gap",
-            "duplicate_sequence",
-        ),
-        3,
-    ),
-    **dict.fromkeys(
-        (
-            "unresolved_sequence", "commit_outcome_unknown", "concurrent_transactions_storm", "stuck_prepare",
-            "hanging_transaction", "open_transaction", "inconsistent_transaction_state",
-        ),
-        4,
-    ),
-    **dict.fromkeys(("abort_after_fatal_error", "aborted_by_client", "atomicity_violation"), 5),
-    **dict.fromkeys(("read_committed_blocked", "pending_offset_commit"), 6),
-    **dict.fromkeys(("committed_but_unreadable", "silent_failure"), 7),
-}  # fmt: skip
+    "shared_producer": 1,
+    "abort_after_fatal_error": 5,
+    "silent_failure": 7,
+}
 """How deep a rule's facts lie: 0 is outside, 7 what an application sees last."""
 
 _AFTER_AN_ERROR = ("transaction_timed_out", "fenced_by_new_instance", "transactional_id_expired", "unresolved_sequence")
 
 CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
-    "coordinator_unavailable": (("broker_unreachable", same_time),),
-    "transactional_id_expired": (("misconfiguration", by_settings("transactional.id.expiration.ms")),),
-    "unresolved_sequence": (
-        ("broker_unreachable", same_time),
-        ("misconfiguration", by_settings("delivery.timeout.ms", "request.timeout.ms")),
-    ),
-    "stuck_prepare": (("broker_unreachable", leads_a_partition),),
-    "commit_outcome_unknown": (("coordinator_unavailable", coordinator_of), ("broker_unreachable", same_time)),
-    "concurrent_transactions_storm": (
-        ("stuck_prepare", same_id),
-        ("coordinator_unavailable", coordinator_of),
-    ),
-    "open_transaction": (("unstable_transactional_id", same_subject), ("coordinator_unavailable", overdue)),
     "abort_after_fatal_error": tuple((rule, same_id_and_time) for rule in _AFTER_AN_ERROR),
-    "read_committed_blocked": (
-        ("atomicity_violation", same_subject),
-        ("hanging_transaction", same_subject),
-        ("stuck_prepare", same_subject),
-        ("open_transaction", same_subject),
-        ("unstable_transactional_id", same_subject),
-    ),
     "silent_failure": (
         ("abort_after_fatal_error", same_id_and_time),
         ("aborted_by_client", same_id_and_time),
@@ -76,13 +30,7 @@ CAUSES: dict[str, tuple[tuple[str, Condition], ...]] = {
 """What can cause a finding, each with the condition that must be visible."""
 BY_LOGS: dict[str, tuple[Side, ...]] = {
     "abort_after_fatal_error": (Side.client,),
-    "broker_unreachable": (Side.client, Side.broker),
-    "commit_outcome_unknown": (Side.client,),
-    "coordinator_unavailable": (Side.client, Side.broker),
-    "fenced_by_group_generation": (Side.client, Side.broker),
-    "partition_verification_failed": (Side.client, Side.broker),
     "silent_failure": (Side.client,),
-    "unresolved_sequence": (Side.client,),
 }
 """Rules that can't look without logs, and whose logs would do."""
 

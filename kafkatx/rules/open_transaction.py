@@ -13,87 +13,109 @@ Source       KIP-98; TransactionCoordinator.abortTimedOutTransactions (0.11 to 4
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from kafkatx.histories.story import Story
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
-from kafkatx.rules.finding import Finding, NotCheckable, Subject
+from kafkatx.rules.conditions import overdue, same_subject
+from kafkatx.rules.grouping import DataColumns, columns_of
+from kafkatx.rules.open_spans import OpenSpan
+from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import OLD_CLEANUP_INTERVAL_MS
-from kafkatx.terms.times import clock, duration
 from kafkatx.terms.topics import CONSUMER_OFFSETS
+from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explained import Considered, Remedy, Step
-from kafkatx.words.places import data_of, data_phrase, data_place, latest_row, plural
+from kafkatx.words.explanation import Phrase, Words, considered, gap, remedy, step
+from kafkatx.words.facts import data, lasting
+from kafkatx.words.places import data_of, data_place, latest_row
+from kafkatx.words.template import pick
+from kafkatx.words.values import Data, Duration, Instant, OffsetRange, Refs
 
-RULE = "open_transaction"
 OVERDUE_SLACK_MS = 30_000
-STALE = "a coordinator's log that reaches as far as the data: a younger marker has ended them already"
 TWO_PHASE_TIMEOUT_MS = 2_147_483_647
 """transaction.timeout.ms of a two-phase transaction (KIP-939): it may be open for days."""
 
 
-def check(story: Story) -> Iterator[Finding | NotCheckable]:
-    """One finding for each id that is Ongoing, and for data without a marker where the coordinator's log is missing."""
-    for latest in story.latest[story.latest["state"] == 1]:
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """An Ongoing transaction; `left` of its timeout is None where it is over."""
+
+    id: str
+    began_at: Instant
+    age: Duration
+    timeout: Duration
+    left: Duration | None
+    is_overdue: bool
+    data: Data
+    latest: Refs
+    written: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class Unowned:
+    """Data without a marker, of which the coordinator's log is missing."""
+
+    data: OffsetRange
+    producer_id: int
+    written: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class Id:
+    """Whose transaction could not be judged."""
+
+    id: str
+
+
+def find(story: Story) -> Found:
+    """One case for each id that is Ongoing, and for data without a marker where the coordinator's log is missing."""
+    for latest in story.latest[story.latest["state"] == TransactionState.Ongoing]:
         if _ended_behind_the_rows(story, latest):
-            yield NotCheckable(RULE, story.transactional_id(int(latest["id_code"])), STALE)
+            yield STALE.of(Id(story.transactional_id(int(latest["id_code"]))))
         else:
             yield _ongoing(story, latest)
     if not story.state_horizons:
-        for span in story.spans[(story.spans["flags"] & OPEN) != 0]:
-            topic, partition = story.topic_partition(int(span["partition_code"]))
-            yield _without_rows(story, span)
-            yield NotCheckable(
-                RULE,
-                f"{topic}-{partition}, producer id {int(span['producer_id'])}",
-                "__transaction_state: who owns the transaction and how old it may get",
-            )
+        for number in np.flatnonzero((story.spans["flags"] & OPEN) != 0):
+            one = OpenSpan(story, int(number))
+            facts = Unowned(one.data, one.producer_id, one.written)
+            yield _without_rows(one, facts)
+            yield NO_ROWS.of(facts)
 
 
-def _ongoing(story: Story, latest: Array) -> Finding:
-    name = story.transactional_id(int(latest["id_code"]))
-    age = story.age_ms(int(latest["started_at"]))
-    timeout = int(latest["timeout_ms"])
-    data = data_of(story, int(latest["transaction_row"])) if latest["transaction_row"] >= 0 else []
-    overdue, idle = is_overdue(age, timeout), _is_idle(story, data, age, timeout)
-    known = story.is_latest_known(latest) and not (overdue and _may_be_stale(story, latest))
-    place = _place(story, data)
-    left = (
-        f"{duration(timeout - age)} of its {duration(timeout)} left"
-        if age <= timeout
-        else f"its timeout of {duration(timeout)} is over"
-    )
-    return Finding(
-        rule=RULE,
+def _ongoing(story: Story, latest: Array) -> Case:
+    row = int(latest["transaction_row"])
+    spans = data_of(story, row) if row >= 0 else []
+    facts = _facts(story, latest, spans)
+    idle = _is_idle(story, spans, facts.age, facts.timeout)
+    known = story.is_latest_known(latest) and not (facts.is_overdue and _may_be_stale(story, latest))
+    return Case(
+        facts=facts,
         verdict=Verdict.proved if known else Verdict.likely,
-        severity=Severity.warning if known and (overdue or idle) else Severity.info,
-        summary=f"{name} has a transaction open for {duration(age)} at the end of the evidence, {left}",
-        transactional_id=name,
+        severity=Severity.warning if known and (facts.is_overdue or idle) else Severity.info,
+        transactional_id=facts.id,
         producer_id=int(latest["producer_id"]),
         producer_epoch=int(latest["producer_epoch"]),
-        topic=place.topic,
-        partition=place.partition,
-        first_offset=place.first_offset,
-        last_offset=place.last_offset,
         since=int(latest["started_at"]),
         until=story.facts.evidence_end,
-        steps=_steps(story, latest, data, age, overdue),
-        considered=(
-            Considered(
-                "hanging_transaction", "the coordinator knows the transaction and will end it", (latest_row(latest),)
-            ),
-        ),
-        remedies=(
-            Remedy(
-                "end it in the application, or start one producer with this transactional.id: its "
-                "initTransactions aborts what is open",
-                "application",
-                cost="the records of the transaction are aborted",
-            ),
-        ),
+        **_place(facts.data),
+    )
+
+
+def _facts(story: Story, latest: Array, spans: list[Array]) -> Facts:
+    age, timeout = story.age_ms(int(latest["started_at"])), int(latest["timeout_ms"])
+    return Facts(
+        id=story.transactional_id(int(latest["id_code"])),
+        began_at=Instant(latest["started_at"]),
+        age=Duration(age),
+        timeout=Duration(timeout),
+        left=lasting(timeout - age),
+        is_overdue=is_overdue(age, timeout),
+        data=data(story, spans),
+        latest=(latest_row(latest),),
+        written=tuple(data_place(story, span) for span in spans[:4]),
     )
 
 
@@ -121,9 +143,9 @@ def is_overdue(age: int, timeout: int) -> bool:
     return timeout != TWO_PHASE_TIMEOUT_MS and age > timeout + OLD_CLEANUP_INTERVAL_MS + OVERDUE_SLACK_MS
 
 
-def _is_idle(story: Story, data: list[Array], age: int, timeout: int) -> bool:
+def _is_idle(story: Story, spans: list[Array], age: int, timeout: int) -> bool:
     """Most of the timeout is over and the producer has been silent for half of it: somebody forgot the end."""
-    newest = max((int(span["last_timestamp"]) for span in data), default=-1)
+    newest = max((int(span["last_timestamp"]) for span in spans), default=-1)
     return (
         10 * age > 8 * timeout
         and newest >= 0
@@ -132,56 +154,76 @@ def _is_idle(story: Story, data: list[Array], age: int, timeout: int) -> bool:
     )
 
 
-def _place(story: Story, data: list[Array]) -> Subject:
-    outside = [
-        span for span in data if story.topic_partition(int(span["partition_code"]))[0] != CONSUMER_OFFSETS
-    ] or data
-    if len(outside) != 1:
-        return Subject()
-    topic, partition = story.topic_partition(int(outside[0]["partition_code"]))
-    return Subject(None, None, topic, partition, int(outside[0]["first_offset"]), int(outside[0]["last_offset"]))
+def _place(spans: Data) -> DataColumns:
+    """The partition that the transaction wrote to, beside its offsets, where it is the only one."""
+    outside = [one for one in spans if one.topic != CONSUMER_OFFSETS] or spans
+    return columns_of(outside[0]) if len(outside) == 1 else DataColumns()
 
 
-def _steps(story: Story, latest: Array, data: list[Array], age: int, overdue: bool) -> tuple[Step, ...]:
-    records = sum(int(span["records"]) for span in data)
-    steps = [
-        Step(
-            f"the transaction began at {clock(int(latest['started_at']))}; the id's latest row is Ongoing",
-            "no row follows it",
-            (latest_row(latest),),
-        ),
-        Step(
-            f"it wrote {plural(records, 'record')}: {data_phrase(story, data)}",
-            "no marker follows them",
-            tuple(data_place(story, span) for span in data[:4]),
-        ),
-    ]
-    if overdue:
-        steps.append(
-            Step(
-                f"it is {duration(age)} old, longer than its timeout and the coordinator's look",
-                "so no coordinator has looked, or it can't write",
-            )
-        )
-    return tuple(steps)
-
-
-def _without_rows(story: Story, span: Array) -> Finding:
-    topic, partition = story.topic_partition(int(span["partition_code"]))
-    place = data_place(story, span)
-    return Finding(
-        rule=RULE,
+def _without_rows(one: OpenSpan, facts: Unowned) -> Case:
+    return Case(
+        facts=facts,
         verdict=Verdict.possible,
         severity=Severity.info,
-        summary=f"{topic}-{partition} holds data of producer id {int(span['producer_id'])} without a "
-        "marker; whose they are is in __transaction_state, which is not at hand",
-        producer_id=int(span["producer_id"]),
-        producer_epoch=int(span["producer_epoch"]),
-        topic=topic,
-        partition=partition,
-        first_offset=int(span["first_offset"]),
-        last_offset=int(span["last_offset"]),
-        since=place.at,
-        steps=(Step("no marker follows these records", "the log was read to its end", (place,)),),
-        considered=(Considered("hanging_transaction", "not refuted: only the coordinator's log tells"),),
+        since=one.written[0].at,
+        **one.columns(),
     )
+
+
+STALE = Phrase(
+    Id,
+    gap("{id}", "a coordinator's log that reaches as far as the data: a younger marker has ended them already"),
+)
+NO_ROWS = Phrase(
+    Unowned,
+    gap(
+        "{data.topic}-{data.partition}, producer id {producer_id}",
+        "__transaction_state: who owns the transaction and how old it may get",
+    ),
+)
+
+WORDS = Words(
+    Facts,
+    summary=(
+        "{id} has a transaction open for {age} at the end of the evidence, ",
+        pick("left", {None: "its timeout of {timeout} is over"}, "{left} of its {timeout} left"),
+    ),
+    steps=(
+        step(
+            "the transaction began at {began_at}; the id's latest row is Ongoing",
+            "no row follows it",
+            cites="latest",
+        ),
+        step("it wrote {data.records:record}: {data}", "no marker follows them", cites="written"),
+        step(
+            "it is {age} old, longer than its timeout and the coordinator's look",
+            "so no coordinator has looked, or it can't write",
+            needs="is_overdue",
+        ),
+    ),
+    considered=(
+        considered("hanging_transaction", "the coordinator knows the transaction and will end it", cites="latest"),
+    ),
+    remedies=(
+        remedy(
+            "end it in the application, or start one producer with this transactional.id: its "
+            "initTransactions aborts what is open",
+            "application",
+            cost="the records of the transaction are aborted",
+        ),
+    ),
+)
+DATA_WORDS = Words(
+    Unowned,
+    summary="{data.topic}-{data.partition} holds data of producer id {producer_id} without a marker; whose they are is "
+    "in __transaction_state, which is not at hand",
+    steps=(step("no marker follows these records", "the log was read to its end", cites="written"),),
+    considered=(considered("hanging_transaction", "not refuted: only the coordinator's log tells"),),
+)
+
+RULE = Rule(
+    find=find,
+    words=(WORDS, DATA_WORDS),
+    depth=4,
+    caused_by=(("unstable_transactional_id", same_subject), ("coordinator_unavailable", overdue)),
+)

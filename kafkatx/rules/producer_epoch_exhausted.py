@@ -14,6 +14,7 @@ Source       KIP-360, KIP-890; TransactionMetadata.isEpochExhausted (0.11 to 4.4
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,25 +22,78 @@ from kafkatx.histories.endings import Protocol
 from kafkatx.histories.story import Horizon, Story
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import ONGOING
-from kafkatx.rules.finding import Finding
 from kafkatx.rules.grouping import by_transactional_id
 from kafkatx.rules.open_transaction import is_overdue
-from kafkatx.terms.times import duration
+from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explained import Considered, Place, Remedy, Step
-from kafkatx.words.places import begin_row, completion_row, decision_row, latest_row, plural, state_row
+from kafkatx.words.explained import Place
+from kafkatx.words.explanation import Words, considered, remedy, step
+from kafkatx.words.places import begin_row, completion_row, decision_row, initialised_row, latest_row, row_before
+from kafkatx.words.values import Count, Duration, Refs, TopicPartition
 
-RULE = "producer_epoch_exhausted"
 EXHAUSTED, LAST = 32_766, 32_767
 DAY_MS, FEWEST_EPOCHS, EPOCHS_A_DAY = 86_400_000, 100, 100
 """So many epochs taken by starts, at such a rate, are a loop and no deployments."""
 
 
-def check(story: Story) -> Iterator[Finding]:
-    """One finding for each id whose producer id rotated, and one for each partition with data at epoch 32767."""
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """A producer id that was replaced, at a time in milliseconds."""
+
+    at: int
+    old: int
+    new: int
+    rows: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class Rotated:
+    """Rotations of an id, of which the first is explained; `before` is the row under the old producer id."""
+
+    id: str
+    old: int
+    new: int
+    count: Count
+    rows: Refs
+    before: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOpen:
+    """A transaction at the last epoch that nobody ends."""
+
+    id: str
+    epoch: int
+    age: Duration
+    latest: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Starts that take epochs so fast that they will be used up after `left` days."""
+
+    id: str
+    producer_id: int
+    taken: Count
+    took: Duration
+    rate: Count
+    left: Count
+    rows: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class Impossible:
+    """Data at the epoch that is the coordinator's own."""
+
+    partition: TopicPartition
+    batch: Refs
+
+
+def find(story: Story) -> Found:
+    """One case for each id whose producer id rotated, and one for each partition with data at epoch 32767."""
     rotations = _rotations(story)
     for name in sorted(rotations):
-        yield _rotated(name, rotations[name])
+        yield _rotated(name, sorted(rotations[name], key=lambda rotation: rotation.at))
     for latest in story.latest[(story.latest["state"] == ONGOING) & (story.latest["producer_epoch"] >= EXHAUSTED)]:
         if is_overdue(story.age_ms(int(latest["started_at"])), int(latest["timeout_ms"])):
             yield _left_open(story, latest)
@@ -49,12 +103,15 @@ def check(story: Story) -> Iterator[Finding]:
             yield _impossible(horizon)
 
 
-Rotation = tuple[int, int, int, tuple[Place, ...]]
-"""Time, old and new producer id, places."""
-
-
 def _rotations(story: Story) -> dict[str, list[Rotation]]:
+    """Rotations by id, of whatever shows them: an initialisation, or under transactions v2 the end of a transaction."""
     found: dict[str, list[Rotation]] = {}
+    for name, rotation in (*_by_initialisations(story), *_by_transactions(story)):
+        found.setdefault(name, []).append(rotation)
+    return found
+
+
+def _by_initialisations(story: Story) -> Iterator[tuple[str, Rotation]]:
     rows = story.initialisations
     inits = (
         (rows["previous_state"] >= 0)
@@ -62,22 +119,12 @@ def _rotations(story: Story) -> dict[str, list[Rotation]]:
         & (rows["producer_id"] != rows["previous_producer_id"])
     )
     for row in rows[inits & (rows["is_tombstone"] == 0)]:
-        partition = int(row["state_partition"])
-        before = state_row(
-            partition,
-            int(row["previous_offset"]),
-            int(row["previous_timestamp"]),
-            int(row["previous_state"]),
-            int(row["previous_producer_id"]),
-            int(row["previous_epoch"]),
-        )
-        after = state_row(
-            partition, int(row["offset"]), int(row["timestamp"]), 0, int(row["producer_id"]), int(row["producer_epoch"])
-        )
-        name = story.transactional_id(int(row["id_code"]))
-        found.setdefault(name, []).append(
-            (int(row["timestamp"]), int(row["previous_producer_id"]), int(row["producer_id"]), (before, after))
-        )
+        old, new = int(row["previous_producer_id"]), int(row["producer_id"])
+        places = (row_before(row), initialised_row(row))
+        yield story.transactional_id(int(row["id_code"])), Rotation(int(row["timestamp"]), old, new, places)
+
+
+def _by_transactions(story: Story) -> Iterator[tuple[str, Rotation]]:
     t = story.transactions
     ends = np.flatnonzero(
         (t["completed_producer_id"] >= 0)
@@ -86,105 +133,59 @@ def _rotations(story: Story) -> dict[str, list[Rotation]]:
     )
     for name, group in by_transactional_id(story, ends):
         for row in group:
+            old, new = int(t["producer_id"][row]), int(t["completed_producer_id"][row])
             places = (*begin_row(t[row]), *decision_row(t[row]), *completion_row(t[row]))
-            found.setdefault(name, []).append(
-                (int(t["decided_at"][row]), int(t["producer_id"][row]), int(t["completed_producer_id"][row]), places)
-            )
-    return {name: sorted(rotations, key=lambda rotation: rotation[0]) for name, rotations in found.items()}
+            yield name, Rotation(int(t["decided_at"][row]), old, new, places)
 
 
-def _rotated(name: str, rotations: list[Rotation]) -> Finding:
-    time, old, new, places = rotations[0]
-    return Finding(
-        rule=RULE,
+def _rotated(name: str, rotations: list[Rotation]) -> Case:
+    first, count = rotations[0], len(rotations)
+    return Case(
+        facts=Rotated(name, first.old, first.new, Count(count), first.rows, first.rows[:1]),
         verdict=Verdict.proved,
         severity=Severity.info,
-        summary=f"{name} used up the epochs of producer id {old} and went on as producer id {new} "
-        f"({plural(len(rotations), 'rotation')})",
         transactional_id=name,
-        producer_id=old if len(rotations) == 1 else None,
-        since=time,
-        until=rotations[-1][0],
-        count=len(rotations),
-        steps=(
-            Step(
-                f"producer id {old} reached the last epoch; the id continued as {new}, epoch 0",
-                "32766 counts as exhausted",
-                places,
-            ),
-        ),
-        considered=(Considered("transactional_id_expired", "no tombstone, and the epoch was at its end", places[:1]),),
-        remedies=(
-            Remedy(
-                "under transactions v2 nothing; under the classic protocol find out what runs "
-                "initTransactions so often",
-                "application",
-            ),
-        ),
+        producer_id=first.old if count == 1 else None,
+        since=first.at,
+        until=rotations[-1].at,
+        count=count,
     )
 
 
-def _impossible(horizon: Horizon) -> Finding:
-    place = Place(
-        horizon.topic,
-        horizon.partition,
-        horizon.highest_epoch_offset,
-        None,
-        f"data of producer id {horizon.highest_epoch_producer} epoch {LAST}",
-    )
-    return Finding(
-        rule=RULE,
+def _impossible(horizon: Horizon) -> Case:
+    topic, partition, offset = horizon.topic, horizon.partition, horizon.highest_epoch_offset
+    text = f"data of producer id {horizon.highest_epoch_producer} epoch {LAST}"
+    return Case(
+        facts=Impossible(TopicPartition(topic, partition), (Place(topic, partition, offset, None, text),)),
         verdict=Verdict.proved,
         severity=Severity.error,
-        summary=f"data at epoch {LAST} in {horizon.topic}-{horizon.partition}: an epoch that no client may be given",
         producer_id=horizon.highest_epoch_producer,
         producer_epoch=LAST,
-        topic=horizon.topic,
-        partition=horizon.partition,
-        first_offset=horizon.highest_epoch_offset,
-        steps=(
-            Step(f"a data batch carries epoch {LAST}", "32767 is the coordinator's own, for the last abort", (place,)),
-        ),
-        remedies=(
-            Remedy(
-                "upgrade the brokers (KAFKA-18660, KAFKA-20090) and restart the producer",
-                "operator",
-                restart_needed=True,
-            ),
-        ),
+        topic=topic,
+        partition=partition,
+        first_offset=offset,
     )
 
 
-def _left_open(story: Story, latest: Array) -> Finding:
-    name, row = story.transactional_id(int(latest["id_code"])), latest_row(latest)
-    epoch, age = int(latest["producer_epoch"]), duration(story.age_ms(int(latest["started_at"])))
-    return Finding(
-        rule=RULE,
+def _left_open(story: Story, latest: Array) -> Case:
+    name, epoch, began = (
+        story.transactional_id(int(latest["id_code"])),
+        int(latest["producer_epoch"]),
+        latest["started_at"],
+    )
+    return Case(
+        facts=LeftOpen(name, epoch, Duration(story.age_ms(int(began))), (latest_row(latest),)),
         verdict=Verdict.likely,
         severity=Severity.error,
-        summary=f"the transaction of {name} at epoch {epoch} is {age} old, beyond its timeout, and the coordinator "
-        "does not end it",
         transactional_id=name,
         producer_id=int(latest["producer_id"]),
         producer_epoch=epoch,
-        since=int(latest["started_at"]),
+        since=int(began),
         until=story.facts.evidence_end,
-        steps=(Step(f"the id's latest row is Ongoing at epoch {epoch}", "no epoch is left to abort it under", (row,)),),
-        considered=(
-            Considered("open_transaction", "not refuted: a coordinator that is away ends nothing either", (row,)),
-        ),
-        remedies=(
-            Remedy(
-                "start one producer with this transactional.id, and upgrade the brokers (KAFKA-20090)",
-                "operator",
-                derived_from=f"a timeout at epoch {EXHAUSTED} leaves the transaction open",
-                restart_needed=True,
-            ),
-        ),
     )
 
 
-def _loops(story: Story) -> Iterator[Finding]:
+def _loops(story: Story) -> Iterator[Case]:
     """Ids of the classic protocol whose starts take epochs so fast that the producer id will be used up."""
     rows = story.initialisations[story.initialisations["is_tombstone"] == 0]
     for code in np.unique(rows["id_code"][rows["producer_epoch"] >= FEWEST_EPOCHS]):
@@ -198,37 +199,89 @@ def _loops(story: Story) -> Iterator[Finding]:
             yield _loop(story, mine, taken, took)
 
 
-def _loop(story: Story, mine: Array, taken: int, took: int) -> Finding:
-    name, rate = story.transactional_id(int(mine["id_code"][0])), taken * DAY_MS // took
-    left, producer_id = (EXHAUSTED - int(mine["producer_epoch"][-1])) // rate, int(mine["producer_id"][0])
-    return Finding(
-        rule=RULE,
+def _loop(story: Story, mine: Array, taken: int, took: int) -> Case:
+    name, rate, producer_id = (
+        story.transactional_id(int(mine["id_code"][0])),
+        taken * DAY_MS // took,
+        int(mine["producer_id"][0]),
+    )
+    left = (EXHAUSTED - int(mine["producer_epoch"][-1])) // rate
+    rows = (initialised_row(mine[0]), initialised_row(mine[-1]))
+    return Case(
+        facts=Loop(name, producer_id, Count(taken), Duration(took), Count(rate), Count(left), rows),
         verdict=Verdict.likely,
         severity=Severity.warning,
-        summary=f"{name} takes {rate:,} epochs a day by its starts: producer id {producer_id} is used up in {left:,} d",
         transactional_id=name,
         producer_id=producer_id,
         since=int(mine["timestamp"][0]),
         until=int(mine["timestamp"][-1]),
         count=taken,
-        steps=(
-            Step(
-                f"{plural(taken, 'epoch')} in {duration(took)}",
-                "every initTransactions takes one or two",
-                (_empty_row(mine[0]), _empty_row(mine[-1])),
-            ),
-        ),
-        considered=(Considered("transactions v2", "no transaction of the id ran under it; there each takes an epoch"),),
-        remedies=(
-            Remedy(
-                "find out what starts this producer so often: a crash loop, or two owners of one id",
-                "application",
-                derived_from=f"{taken} epochs in {duration(took)}; {EXHAUSTED} are all there are",
-            ),
-        ),
     )
 
 
-def _empty_row(row: Array) -> Place:
-    partition, offset, at = int(row["state_partition"]), int(row["offset"]), int(row["timestamp"])
-    return state_row(partition, offset, at, 0, int(row["producer_id"]), int(row["producer_epoch"]))
+ROTATED = Words(
+    Rotated,
+    summary="{id} used up the epochs of producer id {old} and went on as producer id {new} ({count:rotation})",
+    steps=(
+        step(
+            "producer id {old} reached the last epoch; the id continued as {new}, epoch 0",
+            "32766 counts as exhausted",
+            cites="rows",
+        ),
+    ),
+    considered=(considered("transactional_id_expired", "no tombstone, and the epoch was at its end", cites="before"),),
+    remedies=(
+        remedy(
+            "under transactions v2 nothing; under the classic protocol find out what runs initTransactions so often",
+            "application",
+        ),
+    ),
+)
+LEFT_OPEN = Words(
+    LeftOpen,
+    summary="the transaction of {id} at epoch {epoch} is {age} old, beyond its timeout, and the coordinator does not "
+    "end it",
+    steps=(
+        step("the id's latest row is Ongoing at epoch {epoch}", "no epoch is left to abort it under", cites="latest"),
+    ),
+    considered=(
+        considered("open_transaction", "not refuted: a coordinator that is away ends nothing either", cites="latest"),
+    ),
+    remedies=(
+        remedy(
+            "start one producer with this transactional.id, and upgrade the brokers (KAFKA-20090)",
+            "operator",
+            derived_from=f"a timeout at epoch {EXHAUSTED} leaves the transaction open",
+            restart_needed=True,
+        ),
+    ),
+)
+LOOP = Words(
+    Loop,
+    summary="{id} takes {rate} epochs a day by its starts: producer id {producer_id} is used up in {left} d",
+    steps=(step("{taken:epoch} in {took}", "every initTransactions takes one or two", cites="rows"),),
+    considered=(considered("transactions v2", "no transaction of the id ran under it; there each takes an epoch"),),
+    remedies=(
+        remedy(
+            "find out what starts this producer so often: a crash loop, or two owners of one id",
+            "application",
+            derived_from=f"{{taken:plain}} epochs in {{took}}; {EXHAUSTED} are all there are",
+        ),
+    ),
+)
+IMPOSSIBLE = Words(
+    Impossible,
+    summary=f"data at epoch {LAST} in {{partition}}: an epoch that no client may be given",
+    steps=(
+        step(f"a data batch carries epoch {LAST}", "32767 is the coordinator's own, for the last abort", cites="batch"),
+    ),
+    remedies=(
+        remedy(
+            "upgrade the brokers (KAFKA-18660, KAFKA-20090) and restart the producer",
+            "operator",
+            restart_needed=True,
+        ),
+    ),
+)
+
+RULE = Rule(find=find, words=(ROTATED, LEFT_OPEN, LOOP, IMPOSSIBLE), depth=3)

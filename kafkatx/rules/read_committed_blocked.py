@@ -12,132 +12,153 @@ Source       KIP-98; UnifiedLog.fetchLastStableOffsetMetadata, ProducerStateMana
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
+from kafkatx.histories.ended import known
 from kafkatx.histories.story import Horizon, Story
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.spans import OPEN, OVER_GAP
+from kafkatx.kernels.spans import OPEN
 from kafkatx.rules import hanging_transaction
-from kafkatx.rules.finding import Finding
+from kafkatx.rules.conditions import same_subject
+from kafkatx.rules.open_spans import OpenSpan
+from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS
-from kafkatx.terms.times import clock, duration
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explained import Considered, Remedy, Step
-from kafkatx.words.places import begin_row, data_place, latest_row, marker_place, offsets, plural, time_or_none
+from kafkatx.words.explanation import Words, considered, remedy, step
+from kafkatx.words.places import begin_row, data_place, marker_place, time_or_none
+from kafkatx.words.template import pick
+from kafkatx.words.values import Count, Duration, Instant, OffsetRange, Refs
 
-RULE = "read_committed_blocked"
 WORTH_A_WARNING_MS = 60_000
 
 
-def check(story: Story) -> Iterator[Finding]:
-    """One finding for each partition whose last stable offset hides committed records."""
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What holds the last stable offset, and what lies behind it; `id` is None where no row names the producer id.
+
+    `committed` records are those of `transactions`, `plain` those outside any; None where there are none.
+    `high_watermark` is None where the checkpoint says no less than the log end.
+    """
+
+    id: str | None
+    producer_id: int
+    data: OffsetRange
+    age: Duration | None
+    last_stable_offset: int
+    log_end: int
+    high_watermark: int | None
+    records: Count
+    committed: Count | None
+    transactions: Count
+    plain: Count | None
+    last_at: Instant
+    held: Refs
+    examples: Refs
+
+
+def find(story: Story) -> Found:
+    """One case for each partition whose last stable offset hides committed records."""
     held = story.spans[(story.spans["flags"] & OPEN) != 0]
     for code in np.unique(held["partition_code"]):
-        horizon = story.horizons[int(code)]
-        if horizon.topic in INTERNAL:
+        if story.horizons[int(code)].topic in INTERNAL:
             continue  # offsets that wait are told by group, not by partition
         of_partition = story.spans_of(int(code))
         of_partition = of_partition[(story.spans["flags"][of_partition] & OPEN) != 0]
-        holder = int(of_partition[np.argmin(story.spans["first_offset"][of_partition])])
-        blocked = _Blocked(story, horizon, holder)
-        if blocked.records:
-            yield _finding(story, horizon, holder, blocked)
+        one = OpenSpan(story, int(of_partition[np.argmin(story.spans["first_offset"][of_partition])]))
+        facts = _facts(one)
+        if facts.records:
+            yield _blocked(one, facts)
 
 
-class _Blocked:
-    """What lies behind the last stable offset."""
-
-    def __init__(self, story: Story, horizon: Horizon, holder: int) -> None:
-        span = story.spans[holder]
-        self.last_stable_offset = max(int(span["first_offset"]), horizon.log_start)
-        all_spans = story.spans[story.spans_of(horizon.partition_code)]
-        self.spans = all_spans[(all_spans["marker_kind"] == 1) & (all_spans["first_offset"] >= self.last_stable_offset)]
-        self.plain_records = max(0, horizon.plain_records - int(span["plain_records_before"]))
-        self.records = int(self.spans["records"].sum()) + self.plain_records
-
-
-def _finding(story: Story, horizon: Horizon, holder: int, blocked: _Blocked) -> Finding:
-    span, owner = story.spans[holder], int(story.parts.owner[holder])
-    code = story.owner_of_producer(int(span["producer_id"]))
-    name = story.transactional_id(code) if code >= 0 else None
-    since = _since(story, span, owner)
-    age = story.age_ms(since) if since is not None else 0
-    long = f", for {duration(age)}" if since is not None else ""
-    verdict, severity = _verdict(story, span, owner, horizon), _severity(story, holder, owner, code, age)
-    return Finding(
-        rule=RULE,
+def _blocked(one: OpenSpan, facts: Facts) -> Case:
+    columns = one.columns()
+    columns["last_offset"] = one.horizon.log_end - 1
+    verdict, severity = _verdict(one), _severity(one, facts.age or 0)
+    return Case(
+        facts=facts,
         verdict=verdict,
         severity=min(severity, Severity.warning) if verdict is Verdict.possible else severity,
-        summary=f"read_committed readers of {horizon.topic}-{horizon.partition} get nothing from offset "
-        f"{blocked.last_stable_offset} on{long}: {plural(blocked.records, 'committed record')} hidden "
-        f"behind a transaction of {name or 'producer id ' + str(int(span['producer_id']))}",
-        transactional_id=name,
-        producer_id=int(span["producer_id"]),
-        producer_epoch=int(span["producer_epoch"]),
-        topic=horizon.topic,
-        partition=horizon.partition,
-        first_offset=int(span["first_offset"]),
-        last_offset=horizon.log_end - 1,
-        since=since,
-        until=time_or_none(story.facts.evidence_end),
-        steps=_steps(story, horizon, span, owner, code, blocked),
-        considered=_considered(horizon),
-        remedies=(
-            Remedy(
-                "end the transaction that holds the offset (see what caused this), or make transactions shorter",
-                "operator",
-                derived_from=f"last stable offset {blocked.last_stable_offset}, log end {horizon.log_end}",
-            ),
-            Remedy(
-                "readers that may see what is aborted later can read on at once",
-                "client",
-                "isolation.level",
-                "read_committed",
-                "read_uncommitted",
-                cost="they read records of transactions that may be aborted",
-            ),
-        ),
+        transactional_id=one.id,
+        since=_since(one),
+        until=time_or_none(one.story.facts.evidence_end),
+        **columns,
     )
 
 
-def _since(story: Story, span: Array, owner: int) -> int | None:
+def _facts(one: OpenSpan) -> Facts:
+    story, horizon, since, transaction = one.story, one.horizon, _since(one), one.transaction
+    stands_at = max(one.data.first_offset, horizon.log_start)
+    behind = _committed_behind(one, stands_at)
+    committed, plain = (
+        int(behind["records"].sum()),
+        max(0, horizon.plain_records - int(one.span["plain_records_before"])),
+    )
+    begin = begin_row(story.transactions[transaction]) if transaction is not None else ()
+    return Facts(
+        id=one.id or None,
+        producer_id=one.producer_id,
+        data=one.data,
+        age=Duration(story.age_ms(since)) if since is not None else None,
+        last_stable_offset=stands_at,
+        log_end=horizon.log_end,
+        high_watermark=_lower_watermark(horizon),
+        records=Count(committed + plain),
+        committed=Count(committed) if len(behind) else None,
+        transactions=Count(len(behind)),
+        plain=Count(plain) if plain else None,
+        last_at=Instant(behind["marker_timestamp"].max() if len(behind) else horizon.newest),
+        held=(*one.written, *begin, *one.latest_row),
+        examples=tuple(place for row in behind[:2] for place in (data_place(story, row), marker_place(story, row))),
+    )
+
+
+def _committed_behind(one: OpenSpan, offset: int) -> Array:
+    """Committed spans of the partition at or above an offset."""
+    spans = one.story.spans[one.story.spans_of(one.horizon.partition_code)]
+    return spans[(spans["marker_kind"] == 1) & (spans["first_offset"] >= offset)]  # type: ignore[no-any-return]
+
+
+def _lower_watermark(horizon: Horizon) -> int | None:
+    return horizon.high_watermark if 0 <= horizon.high_watermark < horizon.log_end else None
+
+
+def _since(one: OpenSpan) -> int | None:
     """When the holder began: by the coordinator's clock where it is known, else by the data's own."""
-    if owner >= 0 and story.transactions["started_at"][owner] >= 0:
-        return int(story.transactions["started_at"][owner])
-    return int(span["first_timestamp"]) if span["first_timestamp"] >= 0 else None
+    started = known(one.story.transactions["started_at"][one.transaction]) if one.transaction is not None else None
+    return started if started is not None else known(one.span["first_timestamp"])
 
 
-def _verdict(story: Story, span: Array, owner: int, horizon: Horizon) -> Verdict:
+def _verdict(one: OpenSpan) -> Verdict:
     """Proved where no other copy can hold the missing marker, or the coordinator itself says that none was sent."""
-    if owner == -2 or horizon.is_torn or (span["flags"] & OVER_GAP and horizon.has_gaps):
+    if one.is_disputed or one.horizon.is_torn or one.is_over_gap:
         return Verdict.possible
-    undecided = owner >= 0 and story.transactions["decision"][owner] < 0 and _is_known_to_last(story, owner)
-    if undecided or (story.facts.brokers <= 1 and story.has_all_state_partitions):
-        return Verdict.proved
-    return Verdict.likely
+    is_only_copy = one.story.facts.brokers <= 1 and one.story.has_all_state_partitions
+    return Verdict.proved if is_only_copy or _is_known_undecided(one) else Verdict.likely
 
 
-def _is_known_to_last(story: Story, owner: int) -> bool:
-    """Whether the coordinator's rows of a transaction are the last of its id for certain."""
-    latest = story.latest_of(int(story.transactions["id_code"][owner]))
-    return latest is not None and latest["transaction_row"] == owner and story.is_latest_known(latest)
+def _is_known_undecided(one: OpenSpan) -> bool:
+    """Whether the coordinator's rows of its transaction are the last of the id for certain, without a decision."""
+    story, transaction = one.story, one.transaction
+    if transaction is None or story.transactions["decision"][transaction] >= 0:
+        return False
+    latest = story.latest_of(int(story.transactions["id_code"][transaction]))
+    return bool(latest is not None and latest["transaction_row"] == transaction and story.is_latest_known(latest))
 
 
-def _severity(story: Story, holder: int, owner: int, code: int, age: int) -> Severity:
+def _severity(one: OpenSpan, age: int) -> Severity:
     """By how long it lasts; at once an error where nobody will end it."""
-    if owner < 0:
-        for_ever = any(isinstance(result, Finding) for result in hanging_transaction.judged(story, holder))
+    if one.transaction is None:
+        for_ever = any(isinstance(result, Case) for result in hanging_transaction.judged(one))
         return Severity.error if for_ever else _by_age(age, WORTH_A_WARNING_MS)
-    transaction = story.transactions[owner]
+    transaction = one.story.transactions[one.transaction]
     if transaction["completion_offset"] >= 0:
         return Severity.error
     if transaction["decision"] >= 0:
         return Severity.error if age > WORTH_A_WARNING_MS else Severity.warning
-    latest = story.latest_of(code) if code >= 0 else None
-    timeout = int(latest["timeout_ms"]) if latest is not None else WORTH_A_WARNING_MS
+    timeout = int(one.latest["timeout_ms"]) if one.latest is not None else WORTH_A_WARNING_MS
     return _by_age(age, min(timeout, WORTH_A_WARNING_MS))
 
 
@@ -147,43 +168,70 @@ def _by_age(age: int, worth_a_warning: int) -> Severity:
     return Severity.warning if age > worth_a_warning else Severity.info
 
 
-def _steps(story: Story, horizon: Horizon, span: Array, owner: int, code: int, blocked: _Blocked) -> tuple[Step, ...]:
-    rows = begin_row(story.transactions[owner]) if owner >= 0 else []
-    latest = story.latest_of(code) if code >= 0 else None
-    held = Step(
-        f"producer id {int(span['producer_id'])} wrote @ {offsets(span)} in a transaction that has no "
-        "end in this partition",
-        "no marker of this producer follows up to the log end",
-        (data_place(story, span), *rows, *((latest_row(latest),) if latest is not None else ())),
-    )
-    stands = Step(
-        f"so the last stable offset stands at {blocked.last_stable_offset}; the log ends at {horizon.log_end}",
-        "it is the first offset of the oldest open transaction",
-    )
-    what = (
-        [
-            plural(int(blocked.spans["records"].sum()), "record")
-            + f" of {plural(len(blocked.spans), 'committed transaction')}"
-        ]
-        if len(blocked.spans)
-        else []
-    )
-    what += [plural(blocked.plain_records, "record") + " outside transactions"] if blocked.plain_records else []
-    examples = tuple(place for row in blocked.spans[:2] for place in (data_place(story, row), marker_place(story, row)))
-    last = clock(int(blocked.spans["marker_timestamp"].max())) if len(blocked.spans) else clock(horizon.newest)
-    hidden = Step(
-        f"behind it lie {' and '.join(what)}, the last of {last}",
-        "read_committed gives nothing at or above the last stable offset",
-        examples,
-    )
-    return (held, stands, hidden)
+WORDS = Words(
+    Facts,
+    summary=(
+        "read_committed readers of {data.topic}-{data.partition} get nothing from offset {last_stable_offset} on"
+        "[, for {age}]: {records:committed record} hidden behind a transaction of ",
+        pick("id", {None: "producer id {producer_id}"}, "{id}"),
+    ),
+    steps=(
+        step(
+            "producer id {producer_id} wrote @ {data:offsets} in a transaction that has no end in this partition",
+            "no marker of this producer follows up to the log end",
+            cites="held",
+        ),
+        step(
+            "so the last stable offset stands at {last_stable_offset}; the log ends at {log_end}",
+            "it is the first offset of the oldest open transaction",
+        ),
+        step(
+            (
+                "behind it lie ",
+                pick(
+                    "committed",
+                    {None: "{plain:record} outside transactions"},
+                    "{committed:record} of {transactions:committed transaction}"
+                    "[ and {plain:record} outside transactions]",
+                ),
+                ", the last of {last_at}",
+            ),
+            "read_committed gives nothing at or above the last stable offset",
+            cites="examples",
+        ),
+    ),
+    considered=(
+        considered(
+            "the high watermark",
+            "the checkpoint says {high_watermark}, up to five seconds old; the log end {log_end} is taken instead",
+        ),
+    ),
+    remedies=(
+        remedy(
+            "end the transaction that holds the offset (see what caused this), or make transactions shorter",
+            "operator",
+            derived_from="last stable offset {last_stable_offset}, log end {log_end}",
+        ),
+        remedy(
+            "readers that may see what is aborted later can read on at once",
+            "client",
+            "isolation.level",
+            "read_committed",
+            "read_uncommitted",
+            cost="they read records of transactions that may be aborted",
+        ),
+    ),
+)
 
-
-def _considered(horizon: Horizon) -> tuple[Considered, ...]:
-    if horizon.high_watermark < 0 or horizon.high_watermark >= horizon.log_end:
-        return ()
-    why = (
-        f"the checkpoint says {horizon.high_watermark}, up to five seconds old; the log end "
-        f"{horizon.log_end} is taken instead"
-    )
-    return (Considered("the high watermark", why),)
+RULE = Rule(
+    find=find,
+    words=(WORDS,),
+    depth=6,
+    caused_by=(
+        ("atomicity_violation", same_subject),
+        ("hanging_transaction", same_subject),
+        ("stuck_prepare", same_subject),
+        ("open_transaction", same_subject),
+        ("unstable_transactional_id", same_subject),
+    ),
+)

@@ -13,28 +13,62 @@ Source       KIP-98; TransactionMarkerChannelManager, TransactionCoordinator.onE
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
 
 from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Story
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import AFTER_HOLE
-from kafkatx.rules.finding import Finding
-from kafkatx.terms.times import clock, duration
-from kafkatx.terms.transaction_states import state_name
+from kafkatx.rules.conditions import leads_a_partition
+from kafkatx.rules.grouping import DataColumns, columns_of_part
+from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.terms.transaction_states import PREPARED, state_name
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explained import Considered, Place, Remedy, Step
-from kafkatx.words.places import begin_row, data_place, latest_row, marker_place, partition_name, parts_of, plural
+from kafkatx.words.explanation import Words, considered, remedy, step
+from kafkatx.words.facts import topic_partition
+from kafkatx.words.places import begin_row, data_place, latest_row, marker_place, parts_of
+from kafkatx.words.template import pick
+from kafkatx.words.values import Count, Duration, Instant, Names, Refs, TopicPartition
 
-RULE = "stuck_prepare"
 IN_FLIGHT_MS, STUCK_MS = 10_000, 60_000
+MOST_NAMED, MOST_TOLD = 5, 4
 
 
-def check(story: Story) -> Iterator[Finding]:
-    """One finding for each id whose latest row is Prepare* and no longer in flight."""
-    for latest in story.latest[(story.latest["state"] == 2) | (story.latest["state"] == 3)]:
-        if _age(story, latest) > IN_FLIGHT_MS:
-            yield _stuck(story, latest)
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A partition whose marker is missing; `read_to` is the last offset of its log, None where that is not at hand."""
+
+    partition: TopicPartition
+    is_undecided: bool
+    read_to: int | None
+    last_written: Instant | None
+    data: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A decided transaction; of the partitions whose marker is `missing` the first ones are told."""
+
+    id: str
+    state: str
+    decided_at: Instant
+    age: Duration
+    marked: Count
+    missing: Names
+    waiting: tuple[Waiting, ...]
+    begin: Refs
+    latest: Refs
+    markers: Refs
+
+
+def find(story: Story) -> Found:
+    """One case for each id whose latest row is Prepare* and no longer in flight."""
+    for latest in story.latest[np.isin(story.latest["state"], list(PREPARED))]:
+        age = _age(story, latest)
+        if age > IN_FLIGHT_MS:
+            yield _stuck(story, latest, age)
 
 
 def _age(story: Story, latest: Array) -> int:
@@ -44,59 +78,45 @@ def _age(story: Story, latest: Array) -> int:
     return max(0, end - int(latest["timestamp"]))
 
 
-def _stuck(story: Story, latest: Array) -> Finding:
-    name, age = story.transactional_id(int(latest["id_code"])), _age(story, latest)
-    state = state_name(int(latest["state"]))
+def _stuck(story: Story, latest: Array, age: int) -> Case:
     row = int(latest["transaction_row"])
     parts = list(parts_of(story, row)) if row >= 0 else []
     missing = [part for part in parts if part["status"] != Status.MARKED]
-    names = ", ".join(partition_name(story, int(part["partition_code"])) for part in missing[:5])
-    first = missing[0] if len(missing) == 1 else None
-    topics = {story.topic_partition(int(part["partition_code"]))[0] for part in missing}
-    waits = f"waits for markers in {names}" if missing else "has all its markers and waits for its own completion"
-    span = story.spans[int(first["span"])] if first is not None and first["span"] >= 0 else None
     verdict = _verdict(story, latest, missing, age)
-    return Finding(
-        rule=RULE,
+    facts = _facts(story, latest, age, parts, missing)
+    return Case(
+        facts=facts,
         verdict=verdict,
         severity=Severity.error if age > STUCK_MS and verdict > Verdict.possible else Severity.warning,
-        summary=f"the transaction of {name} has been decided ({state}) for {duration(age)} and {waits}",
-        transactional_id=name,
+        transactional_id=facts.id,
         producer_id=int(latest["producer_id"]),
         producer_epoch=int(latest["producer_epoch"]),
-        topic=topics.pop() if len(topics) == 1 else None,
-        partition=story.topic_partition(int(first["partition_code"]))[1] if first is not None else None,
-        first_offset=int(span["first_offset"]) if span is not None else None,
-        last_offset=int(span["last_offset"]) if span is not None else None,
         since=int(latest["timestamp"]),
         until=story.facts.evidence_end,
-        steps=_steps(story, latest, row, parts, missing),
-        considered=(
-            Considered(
-                "hanging_transaction",
-                "the coordinator has decided and will write the marker when the partition answers",
-                (latest_row(latest),),
-            ),
-            Considered("open_transaction", f"{state} is a decision; the client was told", (latest_row(latest),)),
-        ),
-        remedies=(_remedy(names, bool(missing)),),
+        **_place(story, missing),
     )
+
+
+def _place(story: Story, missing: list[Array]) -> DataColumns:
+    """The topic that all of these lie in; of a single one its partition and data as well."""
+    if len(missing) == 1:
+        return columns_of_part(story, missing[0])
+    topics = {story.topic_partition(int(part["partition_code"]))[0] for part in missing}
+    return DataColumns(topic=topics.pop() if len(topics) == 1 else None)
 
 
 def _verdict(story: Story, latest: Array, missing: list[Array], age: int) -> Verdict:
     """Proved where a partition at hand goes on without its marker, for longer than any retry, by a broker's clock."""
-    decided = int(latest["timestamp"])
     if not story.is_latest_known(latest) or _may_be_anothers(story, latest, missing):
         return Verdict.possible
-    shown = [
-        part
-        for part in missing
-        if part["status"] == Status.UNMARKED
-        and (horizon := story.horizons.get(int(part["partition_code"]))) is not None
-        and horizon.is_whole
-        and horizon.broker_time > decided + IN_FLIGHT_MS
-    ]
+    shown = any(_goes_on_without(story, part, int(latest["timestamp"])) for part in missing)
     return Verdict.proved if shown and age > STUCK_MS else Verdict.likely
+
+
+def _goes_on_without(story: Story, part: Array, decided: int) -> bool:
+    horizon = story.horizons.get(int(part["partition_code"]))
+    is_whole = horizon is not None and horizon.is_whole and horizon.broker_time > decided + IN_FLIGHT_MS
+    return bool(part["status"] == Status.UNMARKED and is_whole)
 
 
 def _may_be_anothers(story: Story, latest: Array, missing: list[Array]) -> bool:
@@ -106,49 +126,86 @@ def _may_be_anothers(story: Story, latest: Array, missing: list[Array]) -> bool:
     return any(part["status"] == Status.UNDECIDED for part in missing) or bool(lost and (flags & AFTER_HOLE).any())
 
 
-def _steps(story: Story, latest: Array, row: int, parts: list[Array], missing: list[Array]) -> tuple[Step, ...]:
-    transaction = story.transactions[row] if row >= 0 else None
-    began = begin_row(transaction) if transaction is not None else []
-    marked = [marker_place(story, story.spans[int(part["marker"])]) for part in parts if part["marker"] >= 0]
-    waiting: list[Place] = [data_place(story, story.spans[int(part["span"])]) for part in missing if part["span"] >= 0]
-    decided = (
-        f"at {clock(int(latest['timestamp']))} the coordinator wrote "
-        f"{state_name(int(latest['state']))}: the outcome stands"
+def _facts(story: Story, latest: Array, age: int, parts: list[Array], missing: list[Array]) -> Facts:
+    row, spans = int(latest["transaction_row"]), story.spans
+    markers = [spans[int(part["marker"])] for part in parts if part["marker"] >= 0]
+    named = [topic_partition(story, int(part["partition_code"])) for part in missing[:MOST_NAMED]]
+    return Facts(
+        id=story.transactional_id(int(latest["id_code"])),
+        state=state_name(int(latest["state"])),
+        decided_at=Instant(latest["timestamp"]),
+        age=Duration(age),
+        marked=Count(len(markers)),
+        missing=Names(f"{where}" for where in named),
+        waiting=tuple(_waiting(story, part) for part in missing[:MOST_TOLD]),
+        begin=tuple(begin_row(story.transactions[row])) if row >= 0 else (),
+        latest=(latest_row(latest),),
+        markers=tuple(marker_place(story, span) for span in markers[:MOST_TOLD]),
     )
-    steps = [Step(decided, "it is the latest row of the id in every copy at hand", (*began, latest_row(latest)))]
-    if marked:
-        steps.append(
-            Step(f"{plural(len(marked), 'partition')} got the marker", "markers of this decision", tuple(marked[:4]))
-        )
-    for part in missing[:4]:
-        horizon = story.horizons.get(int(part["partition_code"]))
-        why = "its log is not in the evidence"
-        if horizon is not None:
-            why = f"its log is read to offset {horizon.log_end - 1}, last written {clock(horizon.newest)}"
-        places = [
-            place
-            for place in waiting
-            if f"{place.topic}-{place.partition}" == partition_name(story, int(part["partition_code"]))
-        ]
-        fits = "has markers that fit more than one decision" if part["status"] == Status.UNDECIDED else "has none"
-        steps.append(Step(f"{partition_name(story, int(part['partition_code']))} {fits}", why, tuple(places)))
-    return tuple(steps)
 
 
-def _remedy(names: str, missing: bool) -> Remedy:
-    if missing:
-        text = (
-            f"bring {names} back (leader, in-sync replicas, min.insync.replicas); the markers "
-            "follow by themselves. Do not abort by hand"
-        )
-    else:
-        text = (
-            "see whether this partition of __transaction_state can be written (in-sync replicas); "
-            "restart its leader only if it can. Do not abort by hand"
-        )
-    return Remedy(
-        text,
-        "operator",
-        derived_from="the decision is durable and the markers are missing",
-        cost="readers and new instances of the id wait until then",
+def _waiting(story: Story, part: Array) -> Waiting:
+    horizon = story.horizons.get(int(part["partition_code"]))
+    return Waiting(
+        partition=topic_partition(story, int(part["partition_code"])),
+        is_undecided=bool(part["status"] == Status.UNDECIDED),
+        read_to=horizon.log_end - 1 if horizon is not None else None,
+        last_written=Instant(horizon.newest) if horizon is not None else None,
+        data=(data_place(story, story.spans[int(part["span"])]),) if part["span"] >= 0 else (),
     )
+
+
+WORDS = Words(
+    Facts,
+    summary=(
+        "the transaction of {id} has been decided ({state}) for {age} and ",
+        pick("missing", {(): "has all its markers and waits for its own completion"}, "waits for markers in {missing}"),
+    ),
+    steps=(
+        step(
+            "at {decided_at} the coordinator wrote {state}: the outcome stands",
+            "it is the latest row of the id in every copy at hand",
+            cites="begin latest",
+        ),
+        step("{marked:partition} got the marker", "markers of this decision", cites="markers", needs="markers"),
+        step(
+            (
+                "{each.partition} ",
+                pick("each.is_undecided", {True: "has markers that fit more than one decision"}, "has none"),
+            ),
+            pick(
+                "each.read_to",
+                {None: "its log is not in the evidence"},
+                "its log is read to offset {each.read_to}, last written {each.last_written}",
+            ),
+            each="waiting",
+            cites="each.data",
+        ),
+    ),
+    considered=(
+        considered(
+            "hanging_transaction",
+            "the coordinator has decided and will write the marker when the partition answers",
+            cites="latest",
+        ),
+        considered("open_transaction", "{state} is a decision; the client was told", cites="latest"),
+    ),
+    remedies=(
+        remedy(
+            pick(
+                "missing",
+                {
+                    (): "see whether this partition of __transaction_state can be written (in-sync replicas); "
+                    "restart its leader only if it can. Do not abort by hand"
+                },
+                "bring {missing} back (leader, in-sync replicas, min.insync.replicas); the markers "
+                "follow by themselves. Do not abort by hand",
+            ),
+            "operator",
+            derived_from="the decision is durable and the markers are missing",
+            cost="readers and new instances of the id wait until then",
+        ),
+    ),
+)
+
+RULE = Rule(find=find, words=(WORDS,), depth=4, caused_by=(("broker_unreachable", leads_a_partition),))

@@ -16,55 +16,140 @@ Source       KIP-98, KIP-360, KIP-854; TransactionStateManager.removeExpiredTran
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
-from kafkatx.histories.logs.story import ClientInstance, Failure
+from kafkatx.histories.logs.settings import Effective
+from kafkatx.histories.logs.story import ClientInstance, Failure, Initialised
 from kafkatx.histories.story import Story
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, TOMBSTONE
-from kafkatx.rules.finding import Finding
-from kafkatx.rules.in_logs.expired import expired_in_logs, met_by_client
-from kafkatx.terms.clocks import EXPIRATION_MS
+from kafkatx.rules.conditions import by_settings
+from kafkatx.rules.ends import hands_ids_on
+from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, EXPIRATION_MS
+from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.times import duration
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.advised import advised
-from kafkatx.words.explained import Considered, Place, Remedy, Step
-from kafkatx.words.log_places import client_phrase, failure_phrase, failure_places
-from kafkatx.words.places import state_row
+from kafkatx.words.explained import Place
+from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, step
+from kafkatx.words.facts import client_name, thrown
+from kafkatx.words.log_places import client_seen, event_place, failure_places
+from kafkatx.words.places import initialised_row, row_before
 from kafkatx.words.remedies import id_expiration
+from kafkatx.words.template import pick
+from kafkatx.words.values import ClientName, Duration, Instant, Refs, Thrown
 
-RULE, SETTING = "transactional_id_expired", "transactional.id.expiration.ms"
+SETTING = "transactional.id.expiration.ms"
 ONE_HOUR_MS, SLACK_MS = 3_600_000, 300_000
 EXHAUSTED = 32_766
 MAY_EXPIRE = (EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT)
+UNMAPPED = ErrorCode.INVALID_PRODUCER_ID_MAPPING
 
 
-def check(story: Story) -> Iterator[Finding]:
-    """One finding for each id that came back after its tombstone, or with another producer id after seven idle days.
+@dataclass(frozen=True, slots=True)
+class Met:
+    """What a living producer was told when it used the id again."""
 
-    Where rows don't tell, the error of a client that met it (expired_in_logs).
+    by: ClientName
+    answer: Thrown
+    lines: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class ExpiredInRows:
+    """An id that came back with another producer id, after its tombstone or where compaction removed that.
+
+    `expiration` is the one in force (`is_set`: somebody says so, else it is the default), `fits` whether the idle time
+    before the tombstone is that of an expiry.
     """
-    found = list(_in_rows(story))
+
+    id: str
+    idle: Duration
+    old: int
+    new: int
+    last_epoch: int
+    expiration: Duration
+    is_set: bool
+    fits: bool
+    met: Met | None
+    before: Refs
+    tombstone: Refs
+    back: Refs
+    longer: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """The time before an error in which a client's log shows nothing; `lasted` is None where the error has no time."""
+
+    since: Instant
+    lasted: Duration | None
+    before: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """The producer id that a client was given after the error, instead of the one that it had."""
+
+    old: int
+    new: int
+    line: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class ExpiredInLogs:
+    """A client that was told of an expired id; `is_long`: its silence was longer than the expiration in force."""
+
+    id: str
+    answer: Thrown
+    silence: Silence | None
+    replaced: Replaced | None
+    is_long: bool
+    setting: Effective
+    expiration: Duration
+    client: Bound[ActorWords]
+    lines: Refs
+    longer: tuple[Any, ...]
+
+
+def find(story: Story) -> Found:
+    """One case for each id that came back after its tombstone, or with another producer id after seven idle days.
+
+    Where rows don't tell, the error of a client that met it.
+    """
+    found = [*_after_tombstones(story), *_after_gaps(story)]
     yield from found
-    yield from expired_in_logs(story, {finding.transactional_id for finding in found})
+    yield from _in_logs(story, {case.transactional_id for case in found})
 
 
-def _in_rows(story: Story) -> Iterator[Finding]:
+def _after_tombstones(story: Story) -> Iterator[Case]:
     rows = story.initialisations
     tombstones = {(int(row["id_code"]), int(row["offset"])): row for row in rows[rows["is_tombstone"] == 1]}
-    for row in rows[(rows["is_tombstone"] == 0) & (rows["previous_state"] == TOMBSTONE)]:
-        tombstone = tombstones.get((int(row["id_code"]), int(row["previous_offset"])))
+    for back in rows[(rows["is_tombstone"] == 0) & (rows["previous_state"] == TOMBSTONE)]:
+        tombstone = tombstones.get((int(back["id_code"]), int(back["previous_offset"])))
         if tombstone is not None and tombstone["previous_state"] in MAY_EXPIRE:
-            yield _after_tombstone(story, tombstone, row)
+            idle = int(tombstone["timestamp"] - tombstone["previous_updated_at"])
+            yield _in_rows(story, tombstone, back, idle, (_tombstone(tombstone),))
+
+
+def _tombstone(row: Array) -> Place:
+    partition, offset, at = int(row["state_partition"]), int(row["offset"]), int(row["timestamp"])
+    return Place(TRANSACTION_STATE, partition, offset, at, "tombstone of the id")
+
+
+def _after_gaps(story: Story) -> Iterator[Case]:
+    rows = story.initialisations
     changed = (
         (rows["is_tombstone"] == 0)
         & (rows["previous_state"] >= 0)
         & (rows["previous_producer_id"] != rows["producer_id"])
     )
     idle = rows["updated_at"] - rows["previous_updated_at"] >= _expiration(story)
-    for row in rows[changed & idle & (rows["producer_epoch"] == 0) & (rows["previous_epoch"] < EXHAUSTED)]:
-        yield _after_gap(story, row)
+    for back in rows[changed & idle & (rows["producer_epoch"] == 0) & (rows["previous_epoch"] < EXHAUSTED)]:
+        yield _in_rows(story, back, back, int(back["updated_at"] - back["previous_updated_at"]), ())
 
 
 def _expiration(story: Story) -> int:
@@ -73,132 +158,223 @@ def _expiration(story: Story) -> int:
     return limit.number if limit.is_known and limit.number is not None else EXPIRATION_MS
 
 
-def _after_tombstone(story: Story, tombstone: Array, back: Array) -> Finding:
-    idle = int(tombstone["timestamp"] - tombstone["previous_updated_at"])
-    limit, expiration = story.logs.settings.value("broker", SETTING), _expiration(story)
-    fits = expiration <= idle <= expiration + ONE_HOUR_MS + SLACK_MS
-    removed = Place(
-        TRANSACTION_STATE,
-        int(tombstone["state_partition"]),
-        int(tombstone["offset"]),
-        int(tombstone["timestamp"]),
-        "tombstone of the id",
-    )
-    steps = (
-        Step(
-            "the id was idle after its last transaction",
-            "its last row is of a state that may expire",
-            (_before(tombstone),),
+def _in_rows(story: Story, before: Array, back: Array, idle: int, tombstone: Refs) -> Case:
+    """An id of which `before` is the row that its idle time follows: its tombstone, else the row of its return."""
+    name, expiration = story.transactional_id(int(back["id_code"])), _expiration(story)
+    fits = bool(tombstone) and expiration <= idle <= expiration + ONE_HOUR_MS + SLACK_MS
+    met = _met_by_client(story, name)
+    return Case(
+        facts=ExpiredInRows(
+            id=name,
+            idle=Duration(idle),
+            old=int(before["previous_producer_id"]),
+            new=int(back["producer_id"]),
+            last_epoch=int(before["previous_epoch"]),
+            expiration=Duration(expiration),
+            is_set=story.logs.settings.value("broker", SETTING).is_known,
+            fits=fits,
+            met=met,
+            before=(row_before(before),),
+            tombstone=tombstone,
+            back=(initialised_row(back),),
+            longer=_longer(story, name, int(back["timestamp"] - before["previous_updated_at"]), fits),
         ),
-        Step(
-            f"{duration(idle)} later the coordinator forgot it", "a tombstone, which no client can ask for", (removed,)
-        ),
-        Step(
-            f"then it came back as producer id {int(back['producer_id'])}",
-            "a forgotten id gets a new producer id, epoch 0",
-            (_row(back),),
-        ),
-    )
-    by_hand = Considered(
-        "a deletion by hand",
-        f"not refuted: the idle time does not fit {SETTING} = {expiration}"
-        if limit.is_known
-        else "not refuted: the idle time is not the default, and the broker's settings are not in the evidence",
-    )
-    return _finding(
-        story,
-        tombstone,
-        back,
-        idle,
-        steps,
-        Verdict.proved if fits else Verdict.likely,
-        () if fits else (by_hand,),
-    )
-
-
-def _after_gap(story: Story, back: Array) -> Finding:
-    idle = int(back["updated_at"] - back["previous_updated_at"])
-    steps = (
-        Step("the id was idle after its last transaction", "its last row", (_before(back),)),
-        Step(
-            f"{duration(idle)} later it came back as producer id {int(back['producer_id'])}, epoch 0",
-            "an id that is known keeps its producer id",
-            (_row(back),),
-        ),
-    )
-    gone = Considered("the tombstone", "is not in the log any more: compaction removes it")
-    return _finding(story, back, back, idle, steps, Verdict.likely, (gone,))
-
-
-def _before(row: Array) -> Place:
-    return state_row(
-        int(row["state_partition"]),
-        int(row["previous_offset"]),
-        int(row["previous_timestamp"]),
-        int(row["previous_state"]),
-        int(row["previous_producer_id"]),
-        int(row["previous_epoch"]),
-    )
-
-
-def _row(row: Array) -> Place:
-    return state_row(
-        int(row["state_partition"]),
-        int(row["offset"]),
-        int(row["timestamp"]),
-        0,
-        int(row["producer_id"]),
-        int(row["producer_epoch"]),
-    )
-
-
-def _finding(
-    story: Story,
-    before: Array,
-    back: Array,
-    idle: int,
-    steps: tuple[Step, ...],
-    verdict: Verdict,
-    considered: tuple[Considered, ...],
-) -> Finding:
-    name = story.transactional_id(int(back["id_code"]))
-    met = met_by_client(story, name)
-    refuted = Considered(
-        "producer_epoch_exhausted",
-        f"the last epoch was {int(before['previous_epoch'])}, far below {EXHAUSTED}",
-        (_before(before),),
-    )
-    return Finding(
-        rule=RULE,
-        verdict=verdict,
+        verdict=Verdict.proved if fits else Verdict.likely,
         severity=Severity.warning if met is None else Severity.error,
-        summary=f"{name} was idle for {duration(idle)}, expired, and came back with producer id "
-        f"{int(back['producer_id'])} instead of {int(before['previous_producer_id'])}",
         transactional_id=name,
         producer_id=int(before["previous_producer_id"]),
         producer_epoch=int(before["previous_epoch"]),
         since=int(before["previous_updated_at"]),
         until=int(back["timestamp"]),
-        steps=(*steps, *_met(story, met)),
-        considered=(refuted, *considered),
-        remedies=_remedies(
-            story, name, int(back["timestamp"] - before["previous_updated_at"]), verdict is Verdict.proved
-        ),
     )
 
 
-def _met(story: Story, met: tuple[ClientInstance, Failure] | None) -> tuple[Step, ...]:
-    """What a living producer was told when it used the id again."""
-    if met is None:
-        return ()
-    client, failure = met
-    text = f"{client_phrase(client)}: {failure_phrase(failure)}"
-    return (Step(text, "its producer id was no longer that of the id", failure_places(story, failure)),)
-
-
-def _remedies(story: Story, transactional_id: str, idle: int, is_default: bool) -> tuple[Remedy, ...]:
+def _longer(story: Story, transactional_id: str, idle: int, is_default: bool) -> tuple[Any, ...]:
     """The current setting is known where somebody says it, or where the default shows itself."""
     whom = advised(story, transactional_id)
-    shown = {"transactional.id.expiration.ms": EXPIRATION_MS} if is_default else {}
+    shown = {SETTING: EXPIRATION_MS} if is_default else {}
     measured = f"the id was idle for {duration(idle)} until it was used again"
     return id_expiration(replace(whom, current=whom.current | shown), idle, measured, is_default)
+
+
+def _met_by_client(story: Story, name: str) -> Met | None:
+    """The client that was told of an expired id, for the finding that rows make of it."""
+    for client in story.logs.clients_of(name):
+        for failure in client.failures:
+            if failure.error is UNMAPPED:
+                return Met(client_name(client), thrown(failure), failure_places(story, failure))
+    return None
+
+
+def _in_logs(story: Story, told: set[str | None]) -> Iterator[Case]:
+    """One case for each client that was told so, unless rows tell it already (`told`) or refute it."""
+    for client in story.logs.clients:
+        name = client.transactional_id
+        failure = next((one for one in client.failures if one.error is UNMAPPED), None)
+        if name is None or failure is None or not client.owns_producer_ids or name in told:
+            continue
+        if not _goes_on(story, name, client, failure):
+            yield _of_client(story, name, client, failure)
+
+
+def _of_client(story: Story, name: str, client: ClientInstance, failure: Failure) -> Case:
+    silence, old = _silence(story, client, failure), _given_before(client, failure)
+    facts = _log_facts(story, name, client, failure, silence)
+    return Case(
+        facts=facts,
+        verdict=Verdict.likely if facts.is_long and not hands_ids_on(story, name) else Verdict.possible,
+        severity=Severity.error if facts.is_long and failure.category == "fatal" else Severity.warning,
+        transactional_id=name,
+        producer_id=old.producer_id if old is not None else None,
+        producer_epoch=old.producer_epoch if old is not None else None,
+        since=int(silence.since) if silence is not None else failure.at,
+        until=failure.at,
+    )
+
+
+def _log_facts(
+    story: Story, name: str, client: ClientInstance, failure: Failure, silence: Silence | None
+) -> ExpiredInLogs:
+    idle = silence.lasted if silence is not None else None
+    setting = story.logs.settings.value("broker", SETTING)
+    expiration = setting.number or EXPIRATION_MS
+    is_long = idle is not None and idle + CLIENT_TOLERANCE_MS > expiration
+    whom, measured = advised(story, name, client), f"it was idle for {duration(idle or 0)}"
+    return ExpiredInLogs(
+        id=name,
+        answer=thrown(failure),
+        silence=silence,
+        replaced=_replaced(story, client, failure),
+        is_long=is_long,
+        setting=setting,
+        expiration=Duration(expiration),
+        client=client_seen(story, client),
+        lines=failure_places(story, failure),
+        longer=id_expiration(whom, idle or 0, measured) if is_long else (),
+    )
+
+
+def _goes_on(story: Story, name: str, client: ClientInstance, failure: Failure) -> bool:
+    """Whether the coordinator's rows know the id under the same producer id after that: then nothing had expired."""
+    latest = story.latest_of(story.id_code(name))
+    if latest is None or latest["state"] < 0 or failure.at is None:
+        return False
+    return int(latest["producer_id"]) in client.producer_ids and int(latest["timestamp"]) > failure.at
+
+
+def _silence(story: Story, client: ClientInstance, failure: Failure) -> Silence | None:
+    """From the client's last line before the failure began to show."""
+    times, first = story.logs.times, min(failure.rows or (failure.row,))
+    earlier = [row for row in client.rows if row < first and times[row] >= 0]
+    if not earlier:
+        return None
+    since = int(times[earlier[-1]])
+    lasted = Duration(max(0, failure.at - since)) if failure.at is not None else None
+    return Silence(Instant(since), lasted, (event_place(story, earlier[-1]),))
+
+
+def _given_before(client: ClientInstance, failure: Failure) -> Initialised | None:
+    """What the client had been given last when it failed."""
+    return next((one for one in reversed(client.initialisations) if one.row < failure.row), None)
+
+
+def _replaced(story: Story, client: ClientInstance, failure: Failure) -> Replaced | None:
+    old = _given_before(client, failure)
+    new = next((one for one in client.initialisations if one.row > failure.row), None)
+    if old is None or new is None or old.producer_id == new.producer_id:
+        return None
+    return Replaced(old.producer_id, new.producer_id, (event_place(story, new.row),))
+
+
+ROW_WORDS = Words(
+    ExpiredInRows,
+    summary="{id} was idle for {idle}, expired, and came back with producer id {new} instead of {old}",
+    steps=(
+        step(
+            "the id was idle after its last transaction",
+            pick("tombstone", {(): "its last row"}, "its last row is of a state that may expire"),
+            cites="before",
+        ),
+        step(
+            "{idle} later the coordinator forgot it",
+            "a tombstone, which no client can ask for",
+            cites="tombstone",
+            needs="tombstone",
+        ),
+        step(
+            "then it came back as producer id {new}",
+            "a forgotten id gets a new producer id, epoch 0",
+            cites="back",
+            needs="tombstone",
+        ),
+        step(
+            "{idle} later it came back as producer id {new}, epoch 0",
+            "an id that is known keeps its producer id",
+            cites="back",
+            unless="tombstone",
+        ),
+        step("{met.by}: {met.answer}", "its producer id was no longer that of the id", cites="met.lines"),
+    ),
+    considered=(
+        considered(
+            "producer_epoch_exhausted", f"the last epoch was {{last_epoch}}, far below {EXHAUSTED}", cites="before"
+        ),
+        considered(
+            "a deletion by hand",
+            pick(
+                "is_set",
+                {True: f"not refuted: the idle time does not fit {SETTING} = {{expiration:ms}}"},
+                "not refuted: the idle time is not the default, and the broker's settings are not in the evidence",
+            ),
+            needs="tombstone",
+            unless="fits",
+        ),
+        considered("the tombstone", "is not in the log any more: compaction removes it", unless="tombstone"),
+    ),
+    remedies=(included("longer"),),
+)
+IN_FORCE = pick(
+    "setting.is_known",
+    {True: f"{SETTING} is {{setting}}"},
+    f"{SETTING} is not at hand, the default is {{expiration:ms}}",
+)
+LOG_WORDS = Words(
+    ExpiredInLogs,
+    summary=(
+        "{id} was not known to its coordinator any more ",
+        pick("silence.lasted", {None: "at a time that nothing tells"}, "after {silence.lasted} without a sign"),
+        ": its id had expired",
+    ),
+    actors=(included("client"),),
+    steps=(
+        step(
+            "its log shows nothing for {silence.lasted} after {silence.since}",
+            "the line before; transactions that go well leave no line",
+            cites="silence.before",
+        ),
+        step("then {answer}", "the coordinator no longer knew the producer id of the id", cites="lines"),
+        step(
+            "after that it was given producer id {replaced.new} instead of {replaced.old}",
+            "a forgotten id gets a new one",
+            cites="replaced.line",
+        ),
+    ),
+    considered=(
+        considered(
+            "a deleted id or another cluster",
+            pick(
+                "is_long",
+                {True: ("not refuted for certain; ", IN_FORCE, ", and nothing was seen of the id for longer")},
+                ("not refuted: ", IN_FORCE, ", and its log does not show so long a pause"),
+            ),
+        ),
+    ),
+    remedies=(included("longer"),),
+)
+
+RULE = Rule(
+    find=find,
+    words=(ROW_WORDS, LOG_WORDS),
+    depth=3,
+    caused_by=(("misconfiguration", by_settings(SETTING)),),
+)

@@ -8,26 +8,40 @@ same, so this is never more than possible; it is said where a page is all there 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
+from kafkatx.histories.ended import known
 from kafkatx.histories.story import Horizon, Story
 from kafkatx.kernels.spans import OPEN
-from kafkatx.rules.finding import Finding
+from kafkatx.rules.rule import Case
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explained import Actor, Considered, Remedy, Step
-from kafkatx.words.places import data_place, marker_place, time_or_none
+from kafkatx.words.explanation import Words, actor, considered, remedy, step
+from kafkatx.words.places import data_place, marker_place
+from kafkatx.words.values import Producer, Refs, TopicPartition
 
 
-def found_in_pages(story: Story, rule: str) -> Iterator[Finding]:
-    """One finding a partition of which a printed dump is all there is."""
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """Two producers at epoch 0 that wrote one partition, the second one behind the first one's open transaction."""
+
+    partition: TopicPartition
+    old: Producer
+    new: Producer
+    left_open: Refs
+    committed: Refs
+
+
+def found_in_pages(story: Story) -> Iterator[Case]:
+    """One case a partition of which a printed dump is all there is."""
     for horizon in story.horizons.values() if not story.state_horizons else ():
         if horizon.is_printed and horizon.topic not in INTERNAL:
-            yield from _of_partition(story, rule, horizon)
+            yield from _of_partition(story, horizon)
 
 
-def _of_partition(story: Story, rule: str, horizon: Horizon) -> Iterator[Finding]:
+def _of_partition(story: Story, horizon: Horizon) -> Iterator[Case]:
     spans = story.spans[story.spans_of(horizon.partition_code)]
     fresh = spans[(spans["producer_epoch"] == 0) & (spans["records"] > 0)]
     left = fresh[(fresh["flags"] & OPEN) != 0]
@@ -38,35 +52,46 @@ def _of_partition(story: Story, rule: str, horizon: Horizon) -> Iterator[Finding
     after = after[after["marker_kind"] == 1]
     if not len(after):
         return
-    new, one, other = after[0], int(old["producer_id"]), int(after[0]["producer_id"])
-    yield Finding(
-        rule=rule,
+    new = after[0]
+    yield Case(
+        facts=PageFacts(
+            partition=TopicPartition(horizon.topic, horizon.partition),
+            old=Producer(int(old["producer_id"]), 0),
+            new=Producer(int(new["producer_id"]), 0),
+            left_open=(data_place(story, old),),
+            committed=(data_place(story, new), marker_place(story, new)),
+        ),
         verdict=Verdict.possible,
         severity=Severity.info,
-        summary=f"producer id {other} at epoch 0 wrote {horizon.topic}-{horizon.partition} while a transaction of "
-        f"producer id {one} was open there: if both are one application, its transactional.id changes at every start",
         topic=horizon.topic,
         partition=horizon.partition,
         first_offset=int(old["first_offset"]),
         last_offset=int(new["marker_offset"]),
-        since=time_or_none(int(old["first_timestamp"])),
-        until=time_or_none(int(new["marker_timestamp"])),
-        actors=(Actor("T1", f"producer id {one} epoch 0"), Actor("T2", f"producer id {other} epoch 0")),
-        steps=(
-            Step("T1 wrote in a transaction that has no end here", "no marker follows", (data_place(story, old),)),
-            Step(
-                "T2 wrote behind it, under a producer id of its own at epoch 0, and committed",
-                "a restart under the same transactional.id keeps the producer id and raises the epoch",
-                (data_place(story, new), marker_place(story, new)),
-            ),
-        ),
-        considered=(Considered("independent applications on the same partition", "not refuted: they look the same"),),
-        remedies=(
-            Remedy(
-                "if it is one application, give each instance an id that is the same at its next start",
-                "application",
-                "transactional.id",
-                restart_needed=True,
-            ),
-        ),
+        since=known(old["first_timestamp"]),
+        until=known(new["marker_timestamp"]),
     )
+
+
+PAGE_WORDS = Words(
+    PageFacts,
+    summary="producer id {new.id} at epoch 0 wrote {partition} while a transaction of producer id {old.id} was open "
+    "there: if both are one application, its transactional.id changes at every start",
+    actors=(actor("T1", "{old}"), actor("T2", "{new}")),
+    steps=(
+        step("T1 wrote in a transaction that has no end here", "no marker follows", cites="left_open"),
+        step(
+            "T2 wrote behind it, under a producer id of its own at epoch 0, and committed",
+            "a restart under the same transactional.id keeps the producer id and raises the epoch",
+            cites="committed",
+        ),
+    ),
+    considered=(considered("independent applications on the same partition", "not refuted: they look the same"),),
+    remedies=(
+        remedy(
+            "if it is one application, give each instance an id that is the same at its next start",
+            "application",
+            config="transactional.id",
+            restart_needed=True,
+        ),
+    ),
+)

@@ -23,17 +23,64 @@ import numpy as np
 
 from kafkatx.histories.story import Story
 from kafkatx.kernels.growing import Array
-from kafkatx.rules.finding import Finding, Subject
-from kafkatx.rules.unstable_in_pages import found_in_pages
-from kafkatx.terms.catalogue.random_ids import skeleton_of
-from kafkatx.terms.times import clock
+from kafkatx.rules.finding import Subject
+from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.rules.unstable_in_pages import PAGE_WORDS, found_in_pages
+from kafkatx.terms.catalogue.random_ids import skeleton_of, with_ordinal
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explained import Actor, Considered, Place, Remedy, Step
-from kafkatx.words.places import begin_row, completion_row, plural
+from kafkatx.words.explanation import Words, actor, considered, remedy, step
+from kafkatx.words.places import begin_row, completion_row
+from kafkatx.words.template import pick
+from kafkatx.words.values import Count, Instant, Names, Refs
 
-RULE = "unstable_transactional_id"
 FEWEST, MANY = 3, 5
+MOST_NAMED, MOST_ACTORS = 3, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """An id of a family, as T1 and so on."""
+
+    name: str
+    id: str
+    producer_id: int
+    since: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """An id that committed after the one that followed it had."""
+
+    old: str
+    new: str
+    at: Instant
+    new_at: Instant
+    rows: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A family of ids of one shape; `last` is the one in use last, `epoch` that of the first one."""
+
+    shape: str
+    count: Count
+    names: Names
+    last: str
+    epoch: int
+    members: tuple[Member, ...]
+    overtaken: Overtaken | None
+    rows: Refs
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there are more than the summary names."""
+        return self.count > len(self.names)
+
+    @property
+    def stable_shape(self) -> str:
+        """The shape with an ordinal for what is random."""
+        return with_ordinal(self.shape)
 
 
 @dataclass(slots=True)
@@ -50,8 +97,8 @@ class _Life:
     highest_epoch: int = 0
 
 
-def check(story: Story) -> Iterator[Finding]:
-    """One finding for each family of ids."""
+def find(story: Story) -> Found:
+    """One case for each family of ids."""
     families: dict[str, list[_Life]] = {}
     for life in _lives(story):
         skeleton = skeleton_of(life.name)
@@ -61,8 +108,8 @@ def check(story: Story) -> Iterator[Finding]:
         family = sorted(families[skeleton], key=lambda life: (life.first, life.name))
         members, succession = _unstable(story, family)
         if members:
-            yield _finding(story, skeleton, members, succession)
-    yield from found_in_pages(story, RULE)
+            yield _case(story, skeleton, members, succession)
+    yield from found_in_pages(story)
 
 
 def _lives(story: Story) -> list[_Life]:
@@ -107,19 +154,28 @@ def _unstable(story: Story, family: list[_Life]) -> tuple[list[_Life], list[_Lif
 
     Each must have a producer id of its own and no group offsets; instances side by side have a succession each.
     """
-    if len(family) < FEWEST or any(len(life.producer_ids) > 1 for life in family):
-        return [], []
-    if len(set().union(*(life.producer_ids for life in family))) < len(family):
-        return [], []
     members: set[int] = set()
     longest: list[_Life] = []
-    for code in sorted(set().union(*(life.partitions for life in family)), key=story.topic_partition):
-        writers = [life for life in family if code in life.partitions and not _has_offsets(story, life)]
+    if len(family) < FEWEST or not _have_own_producers(family):
+        return [], []
+    for writers in _writers(story, family):
         chain = _succession(writers)
         if len(chain) >= FEWEST and len(writers) >= 2 * _most_at_once(writers):
             members |= {life.code for life in writers}
             longest = max(longest, chain, key=len)
     return [life for life in family if life.code in members], longest
+
+
+def _have_own_producers(family: list[_Life]) -> bool:
+    """Whether each has one producer id, and none that of another."""
+    shared = set().union(*(life.producer_ids for life in family))
+    return len(shared) == len(family) and all(len(life.producer_ids) == 1 for life in family)
+
+
+def _writers(story: Story, family: list[_Life]) -> Iterator[list[_Life]]:
+    """The ids without group offsets that wrote each partition."""
+    for code in sorted(set().union(*(life.partitions for life in family)), key=story.topic_partition):
+        yield [life for life in family if code in life.partitions and not _has_offsets(story, life)]
 
 
 def _has_offsets(story: Story, life: _Life) -> bool:
@@ -141,59 +197,30 @@ def _most_at_once(lives: list[_Life]) -> int:
     return int((np.arange(1, len(lives) + 1) - np.searchsorted(ends, begins)).max())
 
 
-def _overtaken(story: Story, succession: list[_Life]) -> tuple[_Life, _Life, int, int] | None:
-    """An id that committed after the next had: (old, new, row of the late commit, row of the new one's first)."""
+def _overtaken(story: Story, succession: list[_Life]) -> Overtaken | None:
+    """An id that committed after the next had."""
     t = story.transactions
     for old, new in pairwise(succession):
         theirs = np.flatnonzero((t["id_code"] == new.code) & (t["decision"] == 2))
         mine = np.flatnonzero((t["id_code"] == old.code) & (t["decision"] == 2))
         late = mine[t["decided_at"][mine] > t["decided_at"][theirs].min()] if len(theirs) else mine[:0]
         if len(late):
-            return old, new, int(late[0]), int(theirs[np.argmin(t["decided_at"][theirs])])
+            first, after = t[theirs[np.argmin(t["decided_at"][theirs])]], t[late[0]]
+            rows = (*completion_row(first), *completion_row(after))
+            return Overtaken(old.name, new.name, Instant(after["decided_at"]), Instant(first["decided_at"]), rows)
     return None
 
 
-def _finding(story: Story, skeleton: str, family: list[_Life], succession: list[_Life]) -> Finding:
+def _case(story: Story, skeleton: str, family: list[_Life], succession: list[_Life]) -> Case:
     overtaken = _overtaken(story, succession)
-    names = ", ".join(life.name for life in family[:3])
-    verdict = Verdict.likely if overtaken or len(family) >= MANY else Verdict.possible
-    return Finding(
-        rule=RULE,
-        verdict=verdict,
+    return Case(
+        facts=_facts(story, skeleton, family, succession, overtaken),
+        verdict=Verdict.likely if overtaken or len(family) >= MANY else Verdict.possible,
         severity=Severity.warning,
-        summary=f"{plural(len(family), 'transactional.id')} of the shape "
-        f"{skeleton} "
-        f"({names}{', ...' if len(family) > 3 else ''}): a new one at "
-        "each start fences nobody",
         since=family[0].first if family[0].first >= 0 else None,
         until=max(life.last for life in family),
         count=len(family),
         subjects=tuple(Subject(life.name, next(iter(life.producer_ids))) for life in _chosen(family)),
-        actors=tuple(
-            Actor(f"T{number}", f"{life.name}, producer id {next(iter(life.producer_ids))}, since {clock(life.first)}")
-            for number, life in enumerate(family[:4], 1)
-        ),
-        steps=_steps(story, family, succession, overtaken),
-        considered=(
-            Considered("independent applications on the same partitions", "not refuted: only their deployment tells"),
-        ),
-        remedies=(
-            Remedy(
-                "give each instance an id that is the same at its next start; then "
-                "a restart "
-                "shows as "
-                "the same producer id with a higher epoch",
-                "application",
-                "transactional.id",
-                family[-1].name,
-                skeleton.replace("<uuid>", "<ordinal>")
-                .replace("<hex>", "<ordinal>")
-                .replace("<number>", "<ordinal>")
-                .replace("<pod>", "-<ordinal>"),
-                f"{len(family)} ids of one shape, each at epoch {family[0].highest_epoch}",
-                restart_needed=True,
-            ),
-        ),
     )
 
 
@@ -202,31 +229,61 @@ def _chosen(family: list[_Life]) -> list[_Life]:
     return [family[number] for number in dict.fromkeys((0, len(family) // 2, len(family) - 1))]
 
 
-def _steps(
-    story: Story, family: list[_Life], succession: list[_Life], overtaken: tuple[_Life, _Life, int, int] | None
-) -> tuple[Step, ...]:
+def _facts(
+    story: Story, skeleton: str, family: list[_Life], succession: list[_Life], overtaken: Overtaken | None
+) -> Facts:
     t = story.transactions
-    places: list[Place] = []
-    for life in succession[:3]:
-        first = int(np.flatnonzero(t["id_code"] == life.code)[0])
-        places += [*begin_row(t[first])] or completion_row(t[first])
-    steps = [
-        Step(
-            f"{plural(len(family), 'id')} of one shape began one after the other on the same partitions",
+    firsts = (t[np.flatnonzero(t["id_code"] == life.code)[0]] for life in succession[:3])
+    return Facts(
+        shape=skeleton,
+        count=Count(len(family)),
+        names=Names(life.name for life in family[:MOST_NAMED]),
+        last=family[-1].name,
+        epoch=family[0].highest_epoch,
+        members=tuple(
+            Member(f"T{number}", life.name, next(iter(life.producer_ids)), Instant(life.first))
+            for number, life in enumerate(family[:MOST_ACTORS], 1)
+        ),
+        overtaken=overtaken,
+        rows=tuple(place for first in firsts for place in begin_row(first) or completion_row(first)),
+    )
+
+
+WORDS = Words(
+    Facts,
+    summary=(
+        "{count:transactional.id} of the shape {shape} ({names}",
+        pick("has_more", {True: ", ..."}, ""),
+        "): a new one at each start fences nobody",
+    ),
+    actors=(actor("{each.name}", "{each.id}, producer id {each.producer_id}, since {each.since}", each="members"),),
+    steps=(
+        step(
+            "{count:id} of one shape began one after the other on the same partitions",
             "each has a producer id of its own: none took over from the one before",
-            tuple(places),
-        )
-    ]
-    if overtaken:
-        old, new, late, first = overtaken
-        steps.append(
-            Step(
-                f"{old.name} committed at "
-                f"{clock(int(t['decided_at'][late]))}, after "
-                f"{new.name} had "
-                f"committed at {clock(int(t['decided_at'][first]))}",
-                "with one id the first commit would have been refused",
-                (*completion_row(t[first]), *completion_row(t[late])),
-            )
-        )
-    return tuple(steps)
+            cites="rows",
+        ),
+        step(
+            "{overtaken.old} committed at {overtaken.at}, after {overtaken.new} had committed at {overtaken.new_at}",
+            "with one id the first commit would have been refused",
+            cites="overtaken.rows",
+        ),
+    ),
+    considered=(
+        considered("independent applications on the same partitions", "not refuted: only their deployment tells"),
+    ),
+    remedies=(
+        remedy(
+            "give each instance an id that is the same at its next start; then a restart shows as the same producer id "
+            "with a higher epoch",
+            "application",
+            config="transactional.id",
+            current="{last}",
+            proposed="{stable_shape}",
+            derived_from="{count:plain} ids of one shape, each at epoch {epoch}",
+            restart_needed=True,
+        ),
+    ),
+)
+
+RULE = Rule(find=find, words=(WORDS, PAGE_WORDS), depth=1)

@@ -23,7 +23,7 @@ from kafkatx.kernels.batches import (
 )
 from kafkatx.kernels.rows import BATCH, UNCHECKED, VALID
 from kafkatx.segments.damage import Damage, noted
-from kafkatx.segments.resync import Fit, Resync, crc_matches, is_zero, size_of
+from kafkatx.segments.resync import ExpectedNext, Resync, crc_matches, is_zero, size_of
 from kafkatx.sources.files import OpenFile
 
 ROWS_PER_CHUNK = 16_384
@@ -68,7 +68,7 @@ class SegmentWalk:
         offset_limit: int = NO_LIMIT,
         start: int = 0,
         stop: int = NO_LIMIT,
-        fit: Fit | None = None,
+        fit: ExpectedNext | None = None,
         stretch_bytes: int | None = None,
         bodies: bool = False,
         most_rows: int = ROWS_PER_CHUNK,
@@ -87,7 +87,7 @@ class SegmentWalk:
         self.torn = False
         self.preallocated = 0
         self.end = start
-        self._fit = fit or Fit(first_offset - 1, offset_limit, -1)
+        self._fit = fit or ExpectedNext(first_offset - 1, offset_limit, -1)
         self._stop, self._stretch_bytes = stop, stretch_bytes or STRETCH_BYTES
         self._boundary = start
         self._resync = Resync(file)
@@ -98,7 +98,7 @@ class SegmentWalk:
         self._seen = seen_producers()
 
     @property
-    def fit(self) -> Fit:
+    def fit(self) -> ExpectedNext:
         """What a batch at `end` must satisfy."""
         return self._fit
 
@@ -131,7 +131,9 @@ class SegmentWalk:
         self._boundary = min((position // self._stretch_bytes + 1) * self._stretch_bytes, self._stop)
         self._seen = seen_producers()
 
-    def _up_to_boundary(self, out: Rows, before: Fit, count: int, position: int, stop: int) -> tuple[int, int, int]:
+    def _up_to_boundary(
+        self, out: Rows, before: ExpectedNext, count: int, position: int, stop: int
+    ) -> tuple[int, int, int]:
         """Give back the batches that begin behind the boundary; the walk goes on with the first of them."""
         kept = int(np.searchsorted(out["position"][:count], self._boundary))
         if kept == count:
@@ -160,7 +162,7 @@ class SegmentWalk:
             data, at, self._filled, self._buffer_position, self._size,
             fit.last_offset, fit.offset_limit, fit.leader_epoch, self.check, self._seen, out, 0,
         )  # fmt: skip
-        self._fit = Fit(last_offset, fit.offset_limit, leader_epoch)
+        self._fit = ExpectedNext(last_offset, fit.offset_limit, leader_epoch)
         if self.bodies and count and self._reaches_out(out[count - 1]):
             return self._without_last(out, count, fit)[0], int(out["position"][count - 1]), MORE_DATA
         return count, self._buffer_position + at, stop
@@ -170,19 +172,19 @@ class SegmentWalk:
         end = int(row["position"]) + int(row["size"]) - self._buffer_position
         return end > self._filled and int(row["size"]) <= LARGEST_BUFFER
 
-    def _without_last(self, out: Rows, count: int, before: Fit) -> tuple[int, int]:
+    def _without_last(self, out: Rows, count: int, before: ExpectedNext) -> tuple[int, int]:
         """Give back the last batch; returns the rows left and its position."""
         self._fit = self._fit_after(out[: count - 1], before)
         return count - 1, int(out["position"][count - 1])
 
-    def _fit_after(self, kept: Rows, before: Fit) -> Fit:
+    def _fit_after(self, kept: Rows, before: ExpectedNext) -> ExpectedNext:
         """What the batch behind these rows must satisfy."""
         last_offset = int(kept["last_offset"][-1]) if len(kept) else before.last_offset
         epochs = int(kept["leader_epoch"].max()) if len(kept) else -1
-        return Fit(last_offset, before.offset_limit, max(before.leader_epoch, epochs))
+        return ExpectedNext(last_offset, before.offset_limit, max(before.leader_epoch, epochs))
 
     def _doubt_last(
-        self, out: Rows, count: int, behind: int, stop: int, before: Fit, header: bytes
+        self, out: Rows, count: int, behind: int, stop: int, before: ExpectedNext, header: bytes
     ) -> tuple[int, int, int]:
         """Where no batch follows the last one may be to blame: for a wrong length, offset or leader epoch.
 

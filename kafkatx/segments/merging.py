@@ -55,7 +55,7 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class RowShape:
     """How rows of one kind are compared: their offset columns, and which of two equal-offset rows is fuller.
 
     A row whose column `unprinted` is negative comes from a text that left something out: there -1 agrees with anything.
@@ -68,14 +68,14 @@ class Shape:
     unprinted: str
 
 
-BATCH_SHAPE = Shape(
+BATCH_SHAPE = RowShape(
     "base_offset",
     "last_offset",
     ("last_offset", "producer_id", "producer_epoch", "base_sequence"),
     ("record_count", "crc"),
     "size",
 )
-STATE_SHAPE = Shape(
+STATE_SHAPE = RowShape(
     "offset",
     "offset",
     ("id_code", "producer_id", "producer_epoch", "state", "updated_at", "is_tombstone"),
@@ -113,7 +113,7 @@ class Merge:
     `diverged` collects what was set aside, with the number of its source.
     """
 
-    shape: Shape
+    shape: RowShape
     streams: Iterable[Stream]
     diverged: list[tuple[int, Any]] = field(default_factory=list)
     _leader_epoch: int = -1

@@ -48,7 +48,7 @@ with one long stretch of damage."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class ExpectedNext:
     """What a batch must satisfy to follow the last good one."""
 
     last_offset: int
@@ -62,12 +62,12 @@ class Fit:
         fits = len(header) == HEADER_SIZE
         return fits and is_plausible.plain(header, 0, self.last_offset, self.offset_limit, self.leader_epoch)
 
-    def after(self, header: bytes) -> Fit:
+    def after(self, header: bytes) -> ExpectedNext:
         """Return the condition for the batch behind the one with this header."""
         if header[MAGIC_AT] < 2:
-            return Fit(_signed(header[:8]), self.offset_limit, self.leader_epoch)
+            return ExpectedNext(_signed(header[:8]), self.offset_limit, self.leader_epoch)
         last_offset = _signed(header[:8]) + _signed(header[23:27])
-        return Fit(last_offset, self.offset_limit, max(self.leader_epoch, _signed(header[12:16])))
+        return ExpectedNext(last_offset, self.offset_limit, max(self.leader_epoch, _signed(header[12:16])))
 
 
 class Resync:
@@ -77,14 +77,14 @@ class Resync:
         self.file = file
         self._work_left = LEAST_WORK + WORK_PER_BYTE * file.size
 
-    def next_batch(self, position: int, fit: Fit) -> int | None:
+    def next_batch(self, position: int, fit: ExpectedNext) -> int | None:
         """Position at which the log goes on behind the damage at `position`, or None when nothing that fits is left."""
         for end in self._ends(position, fit):
             if self._goes_on(end, fit):
                 return end
         return self._first_chain(position + 1, fit)
 
-    def first_batch(self, position: int, fit: Fit) -> int | None:
+    def first_batch(self, position: int, fit: ExpectedNext) -> int | None:
         """Position of the first batch that begins at `position` or behind it, by its CRC and by what follows it.
 
         Nothing is known of what lies before: the batch may be part of a payload, or one that damage hid from whoever
@@ -92,7 +92,7 @@ class Resync:
         """
         return self._first_chain(position, fit, LONGEST_LEAD)
 
-    def _ends(self, position: int, fit: Fit) -> Iterator[int]:
+    def _ends(self, position: int, fit: ExpectedNext) -> Iterator[int]:
         """Ends of the batch at `position` by its witnesses; none of them need be right."""
         header = self.file.read(position, HEADER_SIZE)
         length = _signed(header[8:12])
@@ -102,7 +102,7 @@ class Resync:
             yield from self._end_by_crc(position, header, fit)
             yield from self._end_by_records(position, header)
 
-    def _end_by_crc(self, position: int, header: bytes, fit: Fit) -> Iterator[int]:
+    def _end_by_crc(self, position: int, header: bytes, fit: ExpectedNext) -> Iterator[int]:
         """Yield the place up to which the bytes have the CRC that the header states: its length alone is wrong then."""
         if header[MAGIC_AT] != 2:
             return
@@ -129,7 +129,7 @@ class Resync:
         if at:
             yield position + HEADER_SIZE + at
 
-    def _goes_on(self, position: int, fit: Fit) -> bool:
+    def _goes_on(self, position: int, fit: ExpectedNext) -> bool:
         """Whether the log can go on here: the end, zeros, or a batch that passes its CRC or leads to such a place."""
         header = self._header(position, fit)
         if header is None:
@@ -144,7 +144,7 @@ class Resync:
     def _is_end(self, position: int) -> bool:
         return position == self.file.size or (position < self.file.size and is_zero(self.file, position))
 
-    def _first_chain(self, position: int, fit: Fit, longest: int = LONGEST_CHAIN) -> int | None:
+    def _first_chain(self, position: int, fit: ExpectedNext, longest: int = LONGEST_CHAIN) -> int | None:
         """First fitting batch behind `position`; of chains that can't both be true the one that reaches further."""
         best, furthest, last_offset = None, -1, fit.last_offset
         for _ in range(MOST_CHAINS):
@@ -162,7 +162,7 @@ class Resync:
             position = reach
         return best
 
-    def _follow(self, position: int, fit: Fit, longest: int) -> tuple[int, int]:
+    def _follow(self, position: int, fit: ExpectedNext, longest: int) -> tuple[int, int]:
         """How far the batches from `position` on follow one another, by their headers alone, and their last offset."""
         for _ in range(longest):
             header = self._header(position, fit)
@@ -171,7 +171,7 @@ class Resync:
             fit, position = fit.after(header), position + size_of(header)
         return self.file.size, fit.last_offset
 
-    def _first_candidate(self, position: int, fit: Fit) -> int | None:
+    def _first_candidate(self, position: int, fit: ExpectedNext) -> int | None:
         """First position from `position` on where a batch that fits and passes its CRC begins."""
         while position + SMALLEST_V0 <= self.file.size:
             window = self._read(position, SCAN_WINDOW + HEADER_SIZE)
@@ -184,7 +184,7 @@ class Resync:
             position += SCAN_WINDOW
         return None
 
-    def _header(self, position: int, fit: Fit) -> bytes | None:
+    def _header(self, position: int, fit: ExpectedNext) -> bytes | None:
         """Return a header at `position` that fits and whose batch lies inside the file."""
         header = self._read(position, HEADER_SIZE)
         return header if fit.admits(header) and position + size_of(header) <= self.file.size else None
@@ -230,7 +230,7 @@ def size_of(header: bytes) -> int:
     return LOG_OVERHEAD + _signed(header[8:12])
 
 
-def _possible_headers(data: bytes, fit: Fit) -> Any:
+def _possible_headers(data: bytes, fit: ExpectedNext) -> Any:
     """Places in a window where length, magic, attributes and base offset look right, by array expressions."""
     window = np.frombuffer(data, np.uint8)
     count = max(0, len(window) - SMALLEST_V0 + 1)

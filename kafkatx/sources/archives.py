@@ -23,7 +23,7 @@ from typing import BinaryIO
 
 from kafkatx.sources import places
 from kafkatx.sources.packing import STEP, Damaged, Packing, compression_of, packing_of
-from kafkatx.sources.unpacking import SINGLE, Limits, Room, TooLarge, Unpacking, unpack
+from kafkatx.sources.unpacking import SINGLE, Allowance, Limits, TooLarge, Unpacking, unpack
 
 SEPARATOR = "!/"
 STANDARD_INPUT = "-"
@@ -172,7 +172,7 @@ def _standard_input(limits: Limits) -> Mounted:
     folder = _TABLE.new_folder()
     free = shutil.disk_usage(folder).free - limits.reserve
     most = replace(limits, smallest=limits.total)
-    unpacking = Unpacking(folder, Room(most, 0, True, free))
+    unpacking = Unpacking(folder, Allowance(most, 0, True, free))
     try:
         unpacking.write(SINGLE, _pieces(sys.stdin.buffer))
     except TooLarge as error:

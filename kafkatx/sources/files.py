@@ -38,7 +38,7 @@ BLOCK = 4096
 """Bytes given up at once where a disk refuses to read."""
 
 
-class Content(Protocol):
+class Backing(Protocol):
     """What an open file reads from. `size` in bytes is that at opening."""
 
     size: int
@@ -145,7 +145,7 @@ class OpenFile:
         self.close()
 
 
-def _opened(path: str) -> Content:
+def _opened(path: str) -> Backing:
     if not places.is_url(path):
         return _OnDisk(path)
     from kafkatx.sources.objects import StoredContent
@@ -153,7 +153,7 @@ def _opened(path: str) -> Content:
     return StoredContent(path)
 
 
-def _head(content: Content) -> bytes:
+def _head(content: Backing) -> bytes:
     """The first bytes; none of a pipe, a folder, a bad sector: these are no compressed files."""
     head = bytearray(LONGEST_MAGIC)
     try:

@@ -51,7 +51,7 @@ class TooLarge(Exception):
 
 
 @dataclass(slots=True)
-class Room:
+class Allowance:
     """What was unpacked of one archive of `packed` bytes; `free` bytes of disk may be taken."""
 
     limits: Limits
@@ -80,7 +80,7 @@ class Unpacking:
     """One archive on its way into a folder; `problems` are sentences about what is not there, and why."""
 
     folder: Path
-    room: Room
+    room: Allowance
     problems: list[str] = field(default_factory=list)
     _more_problems: int = 0
 
@@ -150,7 +150,7 @@ def unpack(path: str, packing: Packing, folder: Path, limits: Limits) -> tuple[i
         the bytes that were written, and what is not there and why; raises OSError where the file can't be read.
     """
     packed, free = places.size(path), shutil.disk_usage(folder).free - limits.reserve
-    unpacking = Unpacking(folder, Room(limits, packed, packing is Packing.COMPRESSED, free))
+    unpacking = Unpacking(folder, Allowance(limits, packed, packing is Packing.COMPRESSED, free))
     with places.stream(path) as file:
         try:
             _UNPACKERS[packing](unpacking, file)

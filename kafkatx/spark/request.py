@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafkatx.stages.table_files import Wanted
 from kafkatx.tables.catalogue import TABLES
 from kafkatx.tables.columns import TIME, microseconds
 from kafkatx.terms.errors import UsageError
@@ -74,10 +73,10 @@ class Request:
         return found if found is not None else (1 << 63) - 1 if (self.since or 0) > 0 else 0
 
     @property
-    def wanted(self) -> Wanted:
-        """What a file's rows must have."""
+    def wanted(self) -> frozenset[str]:
+        """The columns that rows must have to be chosen and shown."""
         of_row = (TOPIC,) if self._by_row else ()
-        return Wanted(frozenset({*self.columns, *self.times, *of_row}), self.since)
+        return frozenset({*self.columns, *self.times, *of_row})
 
     def has_topic(self, topic: str | None) -> bool:
         """Whether the rows of a file of this topic are asked for; they may have to be chosen one by one yet."""

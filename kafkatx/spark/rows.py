@@ -2,45 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
 
-from kafkatx.segments.names import Names
 from kafkatx.sources import places
 from kafkatx.sources.archives import unpacked_places
 from kafkatx.sources.stores import take
 from kafkatx.spark.conform import conform
 from kafkatx.spark.planning import Task
-from kafkatx.stages import table_damage as beside
-from kafkatx.stages import table_files as files
-from kafkatx.stages import table_internal as internal
-from kafkatx.stages.table_logs import event_table
+from kafkatx.stages.file_tables import file_rows
 from kafkatx.stages.table_settings import settings_table
-from kafkatx.stages.table_texts import printed_records
-from kafkatx.tables import logs
+from kafkatx.tables.settings import SETTINGS
 from kafkatx.terms.errors import UsageError
 
 ROWS_AT_ONCE = 32_768
 BYTES_AT_ONCE = 8 << 20
 """What one RecordBatch holds at most, a single row aside."""
-
-STREAMS: dict[str, Callable[[Task], Iterator[Any]]] = {
-    "files": lambda task: beside.file_table(task.sources),
-    "batches": lambda task: files.batch_table(task.sources, task.request.verify_all, logs.batches),
-    "markers": lambda task: files.batch_table(task.sources, task.request.verify_all, logs.markers),
-    "records": lambda task: files.record_table(task.sources, task.request.verify_all, printed_records),
-    "transaction_states": lambda task: files.state_table(task.sources, lambda source: Names()),
-    "aborted_transactions": lambda task: beside.aborted_table(task.sources),
-    "producer_states": lambda task: beside.producer_table(task.sources),
-    "offset_commits": lambda task: internal.commit_table(task.sources),
-    "cluster_events": lambda task: internal.event_table(task.sources),
-    "log_events": lambda task: event_table(task.sources),
-    "settings": lambda task: settings_table(task.captures),
-    "damage": lambda task: beside.damage_table(task.sources, task.request.verify_all),
-}
-"""How each table is read of its files."""
 
 
 def decoded(task: Task) -> Iterator[Any]:
@@ -59,7 +38,9 @@ def rows_of(task: Task) -> Iterator[Any]:
     for root in task.roots:
         _check(root)
     schema, chosen = task.request.schema, task.request.chosen
-    yield from in_size(conform(chosen(read), schema) for read in STREAMS[task.request.table](task))
+    table = task.request.table
+    read = settings_table(task.captures) if table == SETTINGS.name else file_rows(table, task.sources)
+    yield from in_size(conform(chosen(batch), schema) for batch in read)
 
 
 def _check(root: str) -> None:

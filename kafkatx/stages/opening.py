@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.evidence.directories import Partition
-from kafkatx.evidence.file_reading import offset_limits
+from kafkatx.evidence.extents import offset_limits
 from kafkatx.evidence.item import Item
 from kafkatx.rules.diagnosis import OpenedPlace
 from kafkatx.segments.batches import Rows

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.directories import Partition
-from kafkatx.evidence.file_reading import snapshot_entries
+from kafkatx.evidence.file_entries import snapshot_entries
 from kafkatx.evidence.item import Item
 from kafkatx.evidence.plans import PartitionPlan
 from kafkatx.evidence.reach import Range

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from kafkatx.evidence.captures import Capture
-from kafkatx.evidence.file_reading import snapshot_entries
+from kafkatx.evidence.file_entries import snapshot_entries
 from kafkatx.evidence.item import Item
 from kafkatx.evidence.text_walk import TextWalk
 from kafkatx.kernels.batches import CHECK_ALL, CHECK_NONE, HEADER_SIZE

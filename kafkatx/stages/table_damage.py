@@ -1,180 +1,75 @@
-"""Streams of the tables about files: those that were met, damage in them, and the small ones beside segments."""
+"""Files as tables: those that were met, damage in them, and the entries of the small ones beside segments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.directories import LOGS
+from kafkatx.evidence.file_entries import file_entries, unreadable
+from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Kind
-from kafkatx.segments import entries
-from kafkatx.segments.batches import Chunk, SegmentWalk
 from kafkatx.segments.damage import Damage
-from kafkatx.segments.metadata_log import MetadataWalk
-from kafkatx.segments.names import Names
-from kafkatx.segments.offset_commits import CommitWalk
-from kafkatx.segments.transaction_log import StateWalk
-from kafkatx.sources.files import OpenFile
-from kafkatx.stages.table_files import Batches, Source, batch_walk, opened, state_walk
-from kafkatx.stages.table_internal import commit_walk, metadata_walk
-from kafkatx.stages.table_texts import printed_damage, printed_entries
-from kafkatx.tables import entries as entry_tables
-from kafkatx.tables.columns import microseconds
+from kafkatx.stages.table_files import Batches, Source
+from kafkatx.tables import entries
 from kafkatx.tables.files import DAMAGE, FILES
 
 ROWS_OF_DAMAGE = 1_000
 """Rows of one batch of `damage`."""
+ENTRIES = (Kind.TXNINDEX, Kind.SNAPSHOT)
 
 
-def aborted_table(found: Iterable[Source]) -> Batches:
-    """Stream `aborted_transactions`."""
-    for source, data in _small(found, Kind.TXNINDEX):
-        if not isinstance(data, bytes):
-            yield data
-            continue
-        rows, _ = entries.aborted_transactions(source.item.path, data)
-        whole = np.frombuffer(data, entries.ABORTED, len(data) // entries.ABORTED.itemsize)
-        positions = np.flatnonzero(whole["version"] == 0) * entries.ABORTED.itemsize
-        if len(rows):
-            yield entry_tables.aborted_transactions(rows, positions, source.common())
+def aborted_of(source: Source) -> Batches:
+    """Stream `aborted_transactions` of a .txnindex."""
+    found = file_entries(source.item, source.extent)
+    if len(found.rows):
+        yield entries.aborted_transactions(found.rows, found.positions, source.common())
 
 
-def producer_table(found: Iterable[Source]) -> Batches:
-    """Stream `producer_states`."""
-    for source, data in _small(found, Kind.SNAPSHOT):
-        if not isinstance(data, bytes):
-            yield data
-            continue
-        rows, _ = entries.producer_states(source.item.path, data)
-        positions = entries.SNAPSHOT_HEADER_SIZE + np.arange(len(rows)) * entries.PRODUCER.itemsize
-        if len(rows):
-            offset = source.item.base_offset if source.item.base_offset >= 0 else None
-            yield entry_tables.producer_states(rows, positions, {**source.common(), "snapshot_offset": offset})
+def producers_of(source: Source) -> Batches:
+    """Stream `producer_states` of a .snapshot."""
+    found = file_entries(source.item, source.extent)
+    if len(found.rows):
+        common = {**source.common(), "snapshot_offset": source.base_offset}
+        yield entries.producer_states(found.rows, found.positions, common)
 
 
-def _small(found: Iterable[Source], kind: Kind) -> Iterator[tuple[Source, Any]]:
-    """Content of the files of a kind; of what a tool printed of one the rows as a RecordBatch."""
-    for source in found:
-        if source.item.kind is kind and not source.item.left_out:
-            with opened(source) as file:
-                if file and source.item.part is not None:
-                    yield source, printed_entries(source, file, source.item.part)
-                elif file:
-                    yield source, file.read(0, file.size)
+def has_damage(source: Source) -> bool:
+    """Whether damage of a file is told: a print of a metadata snapshot has none."""
+    return source.is_of(*LOGS, *ENTRIES) or (source.is_of(Kind.METADATA_SNAPSHOT) and source.item.part is None)
 
 
-def damage_table(found: Iterable[Source], verify_all: bool) -> Batches:
-    """Stream `damage`: of segments, of internal topics' records, of indexes of aborted transactions and snapshots."""
-    for source in found:
-        damage: list[Damage] = []
-        if source.item.part is not None and not source.item.left_out:
-            if source.item.kind in (*LOGS, Kind.TXNINDEX, Kind.SNAPSHOT):
-                with opened(source, damage) as file:
-                    damage += printed_damage(source, file, source.item.part) if file else []
-        elif source.is_log or source.is_snapshot_of_metadata:
-            damage, _ = _walked(source, verify_all, None)
-        elif source.item.kind in (Kind.TXNINDEX, Kind.SNAPSHOT) and not source.item.left_out:
-            read = entries.aborted_transactions if source.item.kind is Kind.TXNINDEX else entries.producer_states
-            with opened(source, damage) as file:
-                damage += read(source.item.path, file.read(0, file.size))[1] if file else []
-        for first in range(0, len(damage), ROWS_OF_DAMAGE):
-            yield DAMAGE.rows([_damage_row(source, entry) for entry in damage[first : first + ROWS_OF_DAMAGE]])
+def damage_of(source: Source) -> Batches:
+    """Stream `damage` of a file: of a segment and internal topics' records, or of entries."""
+    damage = file_entries(source.item, source.extent).damage if source.is_of(*ENTRIES) else _of_log(source)
+    for first in range(0, len(damage), ROWS_OF_DAMAGE):
+        yield DAMAGE.of_objects(damage[first : first + ROWS_OF_DAMAGE], source.common())
 
 
-def _damage_row(source: Source, entry: Damage) -> dict[str, Any]:
-    fields = {"kind": entry.kind, "bytes": entry.bytes, "expected": entry.expected, "found": entry.found}
-    return {**source.common(), "position": entry.position, **fields}
+def _of_log(source: Source) -> list[Damage]:
+    reading = source.reading()
+    for _ in reading.whole(source.extent):
+        pass
+    return _met(reading)
 
 
-def _walked(source: Source, verify_all: bool, entry: Coverage | None) -> tuple[list[Damage], int]:
-    """Return a segment's damage and the bytes that are batches or preallocated; fills in the coverage of the file."""
-    damage: list[Damage] = []
-    size = 0
-    with opened(source, damage) as file:
-        if file is None:
-            return damage, 0
-        walk = _walk(source, file, verify_all)
-        for rows in walk.rows():
-            size += int(rows["size"].sum(dtype=np.int64))
-            if entry is not None:
-                _note(entry, rows)
-        found = walk.walk
-        if entry is not None:
-            entry.status = _status(found, entry)
-        return [*damage, *found.damage], size + found.preallocated
+def _met(reading: FileReading) -> list[Damage]:
+    """The damage of a log that was read whole, or that it could not be read."""
+    if reading.entry.status == "unreadable":
+        return [unreadable(reading.item, str(reading.entry.note))]
+    return reading.damage
 
 
-@dataclass(frozen=True, slots=True)
-class _Walk:
-    """A walk over batches, with their records decoded where they are a coordinator's or a controller's."""
-
-    walk: SegmentWalk
-
-    def rows(self) -> Iterator[Any]:
-        if isinstance(self.walk, StateWalk):
-            yield from (batches for batches, _ in self.walk.state_chunks())
-            return
-        for chunk in self.walk.chunks():
-            for _ in self._decoded(chunk):
-                pass
-            yield chunk.rows
-
-    def _decoded(self, chunk: Chunk) -> Iterator[Any]:
-        if isinstance(self.walk, CommitWalk):
-            return self.walk.commits_of(chunk)
-        return self.walk.records_of(chunk) if isinstance(self.walk, MetadataWalk) else iter(())
+def files_of(source: Source) -> Batches:
+    """Yield the row of `files`: a segment is read to its end, so that every byte is accounted for."""
+    reading = replace(source, verify_all=False).reading()
+    accounted = _accounted(source, reading) if source.is_log and source.item.part is None else None
+    told = {"base_offset": source.base_offset, "accounted_bytes": accounted, "note": source.item.left_out}
+    yield FILES.of_objects([reading.entry], {**source.common(), **told})
 
 
-def _walk(source: Source, file: OpenFile, verify_all: bool) -> _Walk:
-    if source.is_state_log:
-        return _Walk(state_walk(source, file, Names()))
-    if source.is_offsets_log:
-        return _Walk(commit_walk(source, file))
-    if source.has_metadata:
-        return _Walk(metadata_walk(source, file))
-    return _Walk(batch_walk(source, file, verify_all))
-
-
-def _note(entry: Coverage, rows: Any) -> None:
-    if entry.first_offset is None:
-        entry.first_offset, entry.first_timestamp = int(rows["base_offset"][0]), int(rows["max_timestamp"][0])
-    entry.last_offset, newest = int(rows["last_offset"][-1]), int(rows["max_timestamp"].max())
-    entry.last_timestamp = newest if entry.last_timestamp is None else max(entry.last_timestamp, newest)
-    entry.batches += len(rows)
-
-
-def _status(walk: SegmentWalk, entry: Coverage) -> str:
-    if any(damage.kind != "torn" for damage in walk.damage):
-        return "damaged"
-    return "torn" if walk.torn else "read" if entry.batches else "empty"
-
-
-def file_table(found: Iterable[Source]) -> Batches:
-    """Stream `files`: each is read to its end, so that every byte is accounted for."""
-    for source in found:
-        entry = coverage_of(source.capture, source.item, source.directory.broker_id if source.directory else None)
-        accounted = None
-        if source.is_log and source.item.part is None:
-            damage, accounted = _walked(source, False, entry)
-            accounted += sum(one.bytes for one in damage if one.kind != "entry")
-        yield FILES.rows([_file_row(source, entry, accounted)])
-
-
-def _file_row(source: Source, entry: Coverage, accounted: int | None) -> dict[str, Any]:
-    return {
-        **source.common(),
-        "kind": entry.kind,
-        "base_offset": source.item.base_offset if source.item.base_offset >= 0 else None,
-        "bytes": entry.bytes,
-        "accounted_bytes": accounted,
-        "status": entry.status,
-        "first_offset": entry.first_offset,
-        "last_offset": entry.last_offset,
-        "first_timestamp": microseconds(entry.first_timestamp),
-        "last_timestamp": microseconds(entry.last_timestamp),
-        "note": entry.note,
-    }
+def _accounted(source: Source, reading: FileReading) -> int:
+    """Bytes of a segment that are batches, preallocated, or damage; its coverage is there afterwards."""
+    batches = sum(int(rows["size"].sum(dtype=np.int64)) for rows in reading.whole(source.extent))
+    return batches + reading.entry.preallocated + sum(one.bytes for one in _met(reading) if one.kind != "entry")

@@ -9,36 +9,23 @@ import numpy as np
 import pyarrow as pa
 
 from kafkatx.histories.endings import EndedBy, Protocol
-from kafkatx.histories.events import Outcome
 from kafkatx.histories.story import Story
 from kafkatx.histories.sums import Sums, sums
-from kafkatx.kernels.transactions import NOTHING, PREPARE_ABORT, PREPARE_COMMIT
-from kafkatx.rules.diagnosis import Diagnosed, Diagnosis
+from kafkatx.histories.telling import outcome
+from kafkatx.rules.diagnosis import Diagnosis
 from kafkatx.stages.stories import CaptureStory
-from kafkatx.tables.columns import INT16, INT32, INT64, microseconds, named, names, numbers, signed, structs
+from kafkatx.tables.columns import INT32, INT64, column_of, microseconds, named, names, structs
 from kafkatx.tables.findings import EVIDENCE, FINDINGS
 from kafkatx.tables.transactions import transactions
 from kafkatx.terms.verdicts import Verdict
 
-COPIED = (
-    "rule",
-    "transactional_id",
-    "producer_id",
-    "producer_epoch",
-    "topic",
-    "partition",
-    "first_offset",
-    "last_offset",
-    "count",
-    "summary",
-)
-"""Columns of a finding that are its own fields."""
 ROWS = 16_384
 """Rows of one batch."""
-OUTCOMES = tuple(Outcome)
 ENDERS = tuple(None if by is EndedBy.open else by.name for by in EndedBy)
 PROTOCOLS = tuple(None if protocol is Protocol.unknown else protocol.name for protocol in Protocol)
 VERDICTS = tuple(verdict.name for verdict in Verdict)
+STATES = 1 << 8
+"""More than there are values of a coordinator's state."""
 
 
 def transaction_table(stories: Iterable[CaptureStory]) -> Iterator[Any]:
@@ -57,24 +44,22 @@ def _interpreted(story: Story, amounts: Sums, rows: slice) -> dict[str, Any]:
     by = ended.ended_by[rows]
     return {
         "transactional_id": named(t["id_code"], story.transactional_id),
-        "producer_epoch": numbers(ended.data_epoch[rows], INT16),
+        "producer_epoch": ended.data_epoch[rows],
         "protocol": names(ended.protocol[rows], PROTOCOLS),
-        "outcome": names(_outcomes(t), OUTCOMES),
+        "outcome": names(*_outcomes(t)),
         "ended_by": names(by, ENDERS),
         "verdict": names(np.where(by == EndedBy.open, -1, ended.verdict[rows]), VERDICTS),
         "partitions": _partitions(story, rows),
-        "records": signed(amounts.records[rows], INT64),
-        "bytes": signed(amounts.bytes[rows], INT64),
+        "records": amounts.records[rows],
+        "bytes": amounts.bytes[rows],
     }
 
 
-def _outcomes(t: Any) -> Any:
-    """Place of each transaction's outcome in OUTCOMES; the same as histories.telling.outcome, for many."""
-    complete = t["completion_offset"] >= 0
-    commit, abort = t["decision"] == PREPARE_COMMIT, t["decision"] == PREPARE_ABORT
-    conditions = [commit & complete, abort & complete, commit, abort, t["next_state"] == NOTHING]
-    chosen = [Outcome.committed, Outcome.aborted, Outcome.committing, Outcome.aborting, Outcome.open]
-    return np.select(conditions, [OUTCOMES.index(one) for one in chosen], OUTCOMES.index(Outcome.lost))
+def _outcomes(t: Any) -> tuple[Any, list[str]]:
+    """Outcomes of transactions as codes, and the words for them: told once for each case that occurs."""
+    cases = (t["decision"].astype(np.int64) * 2 + (t["completion_offset"] >= 0)) * STATES + t["next_state"]
+    _, first, codes = np.unique(cases, return_index=True, return_inverse=True)
+    return codes, [outcome(t[row]).value for row in first]
 
 
 def _partitions(story: Story, rows: slice) -> Any:
@@ -85,7 +70,7 @@ def _partitions(story: Story, rows: slice) -> Any:
     with_data, with_marker = parts["span"] >= 0, parts["marker"] >= 0
 
     def of_data(name: str) -> Any:
-        return numbers(np.where(with_data, _at(spans[name], parts["span"]), -1), INT64)
+        return column_of(np.where(with_data, _at(spans[name], parts["span"]), -1), INT64)
 
     pairs = story.labels.topic_partitions
     numbered = np.array([partition for _, partition in pairs] or [0], np.int64)
@@ -97,7 +82,7 @@ def _partitions(story: Story, rows: slice) -> Any:
             "first_offset": of_data("first_offset"),
             "last_offset": of_data("last_offset"),
             "records": of_data("records"),
-            "marker_offset": numbers(np.where(with_marker, _at(spans["marker_offset"], parts["marker"]), -1), INT64),
+            "marker_offset": column_of(np.where(with_marker, _at(spans["marker_offset"], parts["marker"]), -1), INT64),
         },
     )
 
@@ -109,53 +94,32 @@ def _at(column: Any, rows: Any) -> Any:
 
 def finding_table(diagnosis: Diagnosis) -> Iterator[Any]:
     """Stream `findings`."""
-    if diagnosis.findings:
-        yield FINDINGS.rows([_finding(found) for found in diagnosis.findings])
-
-
-def _finding(found: Diagnosed) -> dict[str, Any]:
-    finding = found.finding
-    return {
-        **{name: getattr(finding, name) for name in COPIED},
-        "id": found.id,
-        "capture": found.capture,
-        "cluster_id": found.cluster_id,
-        "verdict": finding.verdict.name,
-        "severity": finding.severity.name,
-        "from": microseconds(finding.since),
-        "to": microseconds(finding.until),
-        "actors": [{"name": actor.name, "what": actor.what} for actor in finding.actors],
-        "steps": [{"text": step.text, "because": step.because} for step in finding.steps],
-        "considered": [{"rule": other.rule, "because": other.because} for other in finding.considered],
-        "remedies": [
-            {"text": remedy.text, "where": remedy.where, "command": remedy.command, "cost": remedy.cost}
-            for remedy in finding.remedies
-        ],
-        "caused_by": found.caused_by,
-    }
+    if found := diagnosis.findings:
+        findings = [one.finding for one in found]
+        columns = {
+            "capture": [one.capture for one in found],
+            "cluster_id": [one.cluster_id for one in found],
+            "id": [one.id for one in found],
+            "verdict": [one.verdict.name for one in findings],
+            "severity": [one.severity.name for one in findings],
+            "from": [microseconds(one.since) for one in findings],
+            "to": [microseconds(one.until) for one in findings],
+            "caused_by": [one.caused_by for one in found],
+        }
+        yield FINDINGS.of_objects(findings, columns)
 
 
 def evidence_table(diagnosis: Diagnosis) -> Iterator[Any]:
     """Stream `evidence`: the places of each finding."""
     for found in diagnosis.findings:
-        if found.evidence:
-            yield EVIDENCE.rows([_place(found, number) for number in range(len(found.evidence))])
-
-
-def _place(found: Diagnosed, number: int) -> dict[str, Any]:
-    opened = found.evidence[number]
-    place = opened.place
-    return {
-        "capture": found.capture,
-        "cluster_id": found.cluster_id,
-        "path": opened.source,
-        "position": opened.position,
-        "finding_id": found.id,
-        "number": number,
-        "topic": place.topic,
-        "partition": place.partition,
-        "offset": place.offset,
-        "at": microseconds(place.at),
-        "text": place.text,
-        "crc_valid": opened.crc_valid,
-    }
+        if opened := found.evidence:
+            columns = {
+                "capture": found.capture,
+                "cluster_id": found.cluster_id,
+                "path": [one.source for one in opened],
+                "position": [one.position for one in opened],
+                "finding_id": found.id,
+                "number": list(range(len(opened))),
+                "crc_valid": [one.crc_valid for one in opened],
+            }
+            yield EVIDENCE.of_objects([one.place for one in opened], columns)

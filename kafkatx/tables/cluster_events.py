@@ -10,19 +10,16 @@ import pyarrow as pa
 
 from kafkatx.tables.columns import (
     BOOL,
+    IN_BATCH_OR_LINE,
     INT16,
     INT32,
     INT64,
-    PLACED,
     STRING,
     TIME,
     Column,
     Example,
-    Order,
+    SortOrder,
     Table,
-    numbers,
-    signed,
-    times,
 )
 
 NODES = pa.list_(INT32)
@@ -67,8 +64,7 @@ CLUSTER_EVENTS = Table(
     "a record of `__cluster_metadata`, or of a snapshot of it; KRaft's control records too: they tell which controller "
     "was active when, and an offset without a row is a gap",
     (
-        *PLACED[:-1],
-        Column("position", INT64, "where in the file its batch begins; in a text its line", "bytes"),
+        *IN_BATCH_OR_LINE,
         Column(
             "kind",
             STRING,
@@ -96,7 +92,7 @@ CLUSTER_EVENTS = Table(
             null=f"unknown(KEY), a version that 4.3 has not, or {PRINTED}",
         ),
     ),
-    Order(
+    SortOrder(
         ("kind", "capture", "at", "offset", "path", "position"),
         "most questions are about a kind of record, often in a stretch of time",
     ),
@@ -121,14 +117,6 @@ def cluster_events(records: Any, batches: Any, codes: Any, said: Mapping[str, An
     columns = {
         name: pa.array(values, CLUSTER_EVENTS.schema.field(name).type).take(taken) for name, values in said.items()
     }
-    return CLUSTER_EVENTS.batch(
-        len(records),
-        {
-            **common,
-            **columns,
-            "position": signed(batches["position"], INT64),
-            "at": times(records["timestamp"]),
-            "offset": signed(records["offset"], INT64),
-            "controller_epoch": numbers(batches["leader_epoch"], INT32),
-        },
-    )
+    place = {"position": batches["position"], "at": records["timestamp"], "offset": records["offset"]}
+    epoch = {"controller_epoch": batches["leader_epoch"]}
+    return CLUSTER_EVENTS.batch(len(records), {**common, **columns, **place, **epoch})

@@ -7,9 +7,9 @@ Types   only those that Arrow, Parquet, Spark, DuckDB and Polars agree on: signe
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class SortOrder:
     """How the rows of a table are sorted where it is written as a whole: ascending by these columns, null last.
 
     The first columns are those that the commonest filter names, so that a reader skips what it doesn't ask for;
@@ -62,7 +62,7 @@ class Table:
     name: str
     row: str
     columns: tuple[Column, ...]
-    order: Order
+    order: SortOrder
     example: Example
 
     @cached_property
@@ -73,32 +73,74 @@ class Table:
     def batch(self, length: int, columns: Mapping[str, Any]) -> Any:
         """Return a RecordBatch of `length` rows.
 
-        `columns` maps names to Arrow arrays, or to one value that all rows have; what is not named is null. Raises
-        KeyError for a name that the table has not, and Arrow's own errors for a value of another type.
+        `columns` maps names to arrays of Arrow or numpy (see `column_of`), to lists of values, or to one value that all
+        rows have; what is not named is null. Raises KeyError for a name that the table has not, and Arrow's own errors
+        for a value of another type.
         """
-        unknown = columns.keys() - {column.name for column in self.columns}
+        unknown = columns.keys() - self._types.keys()
         if unknown:
             raise KeyError(f"{self.name} has no column {', '.join(sorted(unknown))}")
-        arrays = [_column(column, columns.get(column.name), length) for column in self.columns]
+        arrays = [_column(type_, columns.get(name), length) for name, type_ in self._types.items()]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    def of_arrays(self, arrays: Sequence[Any], columns: Mapping[str, Any]) -> Any:
+        """Return a RecordBatch of structured arrays that lie side by side: of one length, a row in each for a row here.
+
+        A column is what `columns` gives (as of `batch`), else the field of its name in the first array that has one,
+        else null.
+        """
+        fields = {name: rows[name] for rows in reversed(arrays) for name in rows.dtype.names if name in self._types}
+        return self.batch(len(arrays[0]), {**fields, **columns})
+
+    def of_objects(self, objects: Sequence[Any], columns: Mapping[str, Any]) -> Any:
+        """Return a RecordBatch of a few objects.
+
+        A column is what `columns` gives (as of `batch`), else the attribute of its name (times are milliseconds, a
+        negative number is absent, members of a list have the attributes of its structs), else null.
+        """
+        makers = {name: _value_of(type_) for name, type_ in self._types.items() if name not in columns}
+        told = {name: [make(getattr(one, name, None)) for one in objects] for name, make in makers.items()}
+        return self.batch(len(objects), {**told, **columns})
 
     def rows(self, rows: Sequence[Mapping[str, Any]]) -> Any:
         """Return a RecordBatch of a few rows given as mappings; for tables that have an object a row anyway."""
-        columns = {name: _array([row.get(name) for row in rows], column.type) for name, column in self._by_name.items()}
-        return self.batch(len(rows), columns)
+        return self.batch(len(rows), {name: [row.get(name) for row in rows] for name in self._types})
 
     @cached_property
-    def _by_name(self) -> dict[str, Column]:
-        return {column.name: column for column in self.columns}
+    def _types(self) -> dict[str, Any]:
+        return {column.name: column.type for column in self.columns}
 
 
-def _column(column: Column, value: Any, length: int) -> Any:
+def _column(type_: Any, value: Any, length: int) -> Any:
     if isinstance(value, pa.Array | pa.ChunkedArray):
         array = value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
-        return array if array.type == column.type else array.cast(column.type)
+        return array if array.type == type_ else array.cast(type_)
+    if isinstance(value, np.ndarray):
+        return column_of(value, type_)
+    if isinstance(value, list):
+        return _array(value, type_)
     if value is None:
-        return pa.nulls(length, column.type)
-    return pa.repeat(_array([value], column.type)[0], length)
+        return pa.nulls(length, type_)
+    return pa.repeat(_array([value], type_)[0], length)
+
+
+def _value_of(type_: Any) -> Callable[[Any], Any]:
+    """Return what makes a value of a column of an attribute."""
+    if type_ == TIME:
+        return microseconds
+    if pa.types.is_integer(type_):
+        return _present
+    if pa.types.is_list(type_) and pa.types.is_struct(type_.value_type):
+        return partial(_members, [field.name for field in type_.value_type])
+    return lambda value: value
+
+
+def _present(number: int | None) -> int | None:
+    return number if number is not None and number >= 0 else None
+
+
+def _members(names: Sequence[str], members: Iterable[Any] | None) -> list[dict[str, Any]] | None:
+    return None if members is None else [{name: getattr(one, name) for name in names} for one in members]
 
 
 def _array(values: list[Any], type_: Any) -> Any:
@@ -119,15 +161,21 @@ def _well_formed(value: Any) -> Any:
     return value
 
 
-def numbers(values: Any, type_: Any, absent: int = -1) -> Any:
-    """Integers of an array; `absent` (and below) is null. Offsets, ids and epochs are never negative."""
-    values = np.ascontiguousarray(values)
-    return pa.array(values, mask=values <= absent).cast(type_)
+def column_of(values: Any, type_: Any) -> Any:
+    """Numbers of an array as a column: integers, times (of milliseconds) or booleans (what is not 0), as its type says.
 
-
-def signed(values: Any, type_: Any) -> Any:
-    """Integers of an array of which each value counts."""
-    return pa.array(np.ascontiguousarray(values)).cast(type_)
+    What is negative is null, and so is a time that no calendar has: offsets, ids and epochs are never negative, and
+    kernels write -1 for what is absent.
+    """
+    values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
+    if type_ == TIME:
+        return times(values)
+    absent = values < 0
+    if type_ == BOOL:
+        return pa.array(values != 0, mask=absent)
+    if not pa.types.is_integer(type_):
+        raise TypeError(f"numbers are no {type_}")
+    return pa.array(values, mask=absent).cast(type_)
 
 
 def times(milliseconds: Any) -> Any:
@@ -140,12 +188,6 @@ def times(milliseconds: Any) -> Any:
 def microseconds(milliseconds: int | None) -> int | None:
     """A single time for a row given as a mapping; None where no calendar has it."""
     return milliseconds * 1_000 if milliseconds is not None and FIRST_MS <= milliseconds <= LAST_MS else None
-
-
-def flags(values: Any, known: Any | None = None) -> Any:
-    """Booleans of an array; where `known` is false they are null."""
-    chosen = np.ascontiguousarray(values) != 0
-    return pa.array(chosen, BOOL, mask=None if known is None else ~np.asarray(known))
 
 
 def names(codes: Any, words: Sequence[str | None]) -> Any:
@@ -187,6 +229,13 @@ COMMON = (
 """What all rows start with."""
 PLACED = (*COMMON, Column("position", INT64, "where in the file it begins", "bytes"))
 """The same for rows that have a place in a file."""
+IN_BATCH = (*COMMON, Column("position", INT64, "where in the file its batch begins", "bytes"))
+"""The same for records, whose place is that of their batch."""
+IN_BATCH_OR_LINE = (
+    *COMMON,
+    Column("position", INT64, "where in the file its batch begins; in a text its line", "bytes"),
+)
+"""The same for records that are often printed."""
 PARTITION = (
     Column("topic", STRING, "topic"),
     Column("partition", INT32, "partition"),

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from kafkatx.tables.columns import (
     INT16,
     INT32,
@@ -16,11 +14,8 @@ from kafkatx.tables.columns import (
     TIME,
     Column,
     Example,
-    Order,
+    SortOrder,
     Table,
-    numbers,
-    signed,
-    times,
 )
 
 ABORTED_TRANSACTIONS = Table(
@@ -35,7 +30,7 @@ ABORTED_TRANSACTIONS = Table(
         Column("last_stable_offset", INT64, "last stable offset when it was appended"),
         Column("version", INT16, "version of the entry: 0"),
     ),
-    Order(
+    SortOrder(
         ("topic", "partition", "capture", "last_offset", "path", "position"),
         "the question is what a consumer skips from an offset of a partition on, as in the index itself",
     ),
@@ -64,7 +59,7 @@ PRODUCER_STATES = Table(
         Column("coordinator_epoch", INT32, "epoch in its last marker", null="no marker yet"),
         Column("open_since_offset", INT64, "first offset of its open transaction", null="none is open"),
     ),
-    Order(
+    SortOrder(
         ("producer_id", "capture", "topic", "partition", "snapshot_offset", "path", "position"),
         "the question is where a producer id wrote; `batches` is sorted by partition",
     ),
@@ -80,40 +75,10 @@ ORDER BY p.topic, p.partition, p.snapshot_offset""",
 
 
 def aborted_transactions(entries: Any, positions: Any, common: Mapping[str, Any]) -> Any:
-    """A RecordBatch of `aborted_transactions` from the entries of a file."""
-    found = {
-        name: signed(_native(entries[name]), INT64)
-        for name in ("producer_id", "first_offset", "last_offset", "last_stable_offset")
-    }
-    return ABORTED_TRANSACTIONS.batch(
-        len(entries),
-        {
-            **common,
-            "position": signed(positions, INT64),
-            "version": signed(_native(entries["version"]), INT16),
-            **found,
-        },
-    )
+    """A RecordBatch of `aborted_transactions` from the entries of a file, and where each begins."""
+    return ABORTED_TRANSACTIONS.of_arrays([entries], {**common, "position": positions})
 
 
 def producer_states(entries: Any, positions: Any, common: Mapping[str, Any]) -> Any:
     """A RecordBatch of `producer_states` from the entries of a file; `common` has the snapshot's offset."""
-    return PRODUCER_STATES.batch(
-        len(entries),
-        {
-            **common,
-            "position": signed(positions, INT64),
-            "producer_id": signed(_native(entries["producer_id"]), INT64),
-            "producer_epoch": numbers(_native(entries["producer_epoch"]), INT16),
-            "last_sequence": numbers(_native(entries["last_sequence"]), INT32),
-            "last_offset": numbers(_native(entries["last_offset"]), INT64),
-            "timestamp": times(_native(entries["timestamp"])),
-            "coordinator_epoch": numbers(_native(entries["coordinator_epoch"]), INT32),
-            "open_since_offset": numbers(_native(entries["open_since_offset"]), INT64),
-        },
-    )
-
-
-def _native(column: Any) -> Any:
-    """The column in this machine's byte order: files are big-endian."""
-    return np.asarray(column).astype(column.dtype.newbyteorder("="))
+    return PRODUCER_STATES.of_arrays([entries], {**common, "position": positions})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafkatx.tables.columns import BINARY, INT32, INT64, Column, Example, Order, Table
+from kafkatx.tables.columns import BINARY, INT32, INT64, Column, Example, SortOrder, Table
 
 FACTS = Table(
     "facts",
@@ -18,7 +18,7 @@ FACTS = Table(
         Column("piece", INT32, "number of the piece, from 0, where it is cut"),
         Column("payload", BINARY, "the piece"),
     ),
-    Order(
+    SortOrder(
         ("capture", "number", "rank", "at", "file", "begin", "piece"),
         "a diagnosis reads partition by partition",
     ),

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from kafkatx.tables.columns import COMMON, INT32, INT64, PARTITION, PLACED, STRING, TIME, Column, Example, Order, Table
+from kafkatx.tables.columns import (
+    COMMON,
+    INT32,
+    INT64,
+    PARTITION,
+    PLACED,
+    STRING,
+    TIME,
+    Column,
+    Example,
+    SortOrder,
+    Table,
+)
 
 FILES = Table(
     "files",
@@ -28,7 +40,7 @@ FILES = Table(
         Column("last_timestamp", TIME, "newest time in it", null="no batch, or no time"),
         Column("note", STRING, "why it was left out, or what is wrong with it", null="nothing to say"),
     ),
-    Order(
+    SortOrder(
         ("topic", "partition", "capture", "base_offset", "path"),
         "most questions are about one partition",
     ),
@@ -53,7 +65,7 @@ DAMAGE = Table(
         Column("expected", STRING, "what was expected there"),
         Column("found", STRING, "what was found"),
     ),
-    Order(
+    SortOrder(
         ("topic", "partition", "capture", "path", "position"),
         "most questions are about one partition",
     ),

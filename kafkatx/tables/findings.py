@@ -13,7 +13,7 @@ from kafkatx.tables.columns import (
     TIME,
     Column,
     Example,
-    Order,
+    SortOrder,
     Table,
     struct_list,
 )
@@ -44,7 +44,7 @@ FINDINGS = Table(
         Column("remedies", struct_list(text=STRING, where=STRING, command=STRING, cost=STRING), "what to do"),
         Column("caused_by", STRING, "id of the finding that caused it", null="none did"),
     ),
-    Order(
+    SortOrder(
         ("rule", "capture", "from", "id"),
         "most questions are about one rule, over all captures",
     ),
@@ -72,7 +72,7 @@ EVIDENCE = Table(
         Column("text", STRING, "what stands there"),
         Column("crc_valid", BOOL, "whether the CRC of its batch is right", null="no file holds it, or an old format"),
     ),
-    Order(
+    SortOrder(
         ("finding_id", "capture", "number"),
         "the question is what one finding rests on",
     ),

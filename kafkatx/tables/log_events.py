@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from kafkatx.tables.columns import (
     INT32,
     INT64,
@@ -15,13 +13,10 @@ from kafkatx.tables.columns import (
     TIME,
     Column,
     Example,
-    Order,
+    SortOrder,
     Table,
     named,
     names,
-    numbers,
-    signed,
-    times,
 )
 from kafkatx.terms.events import EventKind, Level, Side
 
@@ -54,7 +49,7 @@ LOG_EVENTS = Table(
         Column("detail", STRING, "what else the line says"),
         Column("text", STRING, "the line, cut at 4 KiB"),
     ),
-    Order(
+    SortOrder(
         ("at", "capture", "path", "position"),
         "most questions are about a time",
     ),
@@ -85,22 +80,15 @@ def log_events(
         )
     }  # fmt: skip
     kinds = [EventKind(code).name if code in EventKind._value2member_map_ else None for code in range(128)]
-    numbered = {name: numbers(rows[name], INT32) for name in ("correlation_id", "node", "partition", "producer_epoch")}
-    return LOG_EVENTS.batch(
-        len(rows),
+    return LOG_EVENTS.of_arrays(
+        [rows],
         {
             **common,
             **words,
-            **numbered,
-            "position": signed(rows["position"], INT64),
-            "line": signed(rows["line"], INT64),
-            "at": times(rows["at"]),
             "side": names(rows["side"], [side.name for side in Side if side >= 0]),
             "level": names(rows["level"], [level.name for level in Level if level >= 0]),
-            "kind": names(np.asarray(rows["kind"]), kinds),
+            "kind": names(rows["kind"], kinds),
             "exception": named(rows["trace_code"], roots.__getitem__),
-            "offset": numbers(rows["offset"], INT64),
-            "producer_id": numbers(rows["producer_id"], INT64),
             "text": text,
         },
     )

@@ -11,6 +11,7 @@ import pyarrow as pa
 from kafkatx.tables.columns import (
     BINARY,
     BOOL,
+    IN_BATCH,
     INT16,
     INT32,
     INT64,
@@ -20,19 +21,16 @@ from kafkatx.tables.columns import (
     TIME,
     Column,
     Example,
-    Order,
+    SortOrder,
     Table,
-    flags,
     names,
-    numbers,
-    signed,
     struct_list,
-    times,
 )
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 CODEC_MASK, LOG_APPEND_TIME, IS_TRANSACTIONAL, IS_CONTROL, HAS_DELETE_HORIZON = 0x07, 0x08, 0x10, 0x20, 0x40
 MAX_SEQUENCE = 2**31 - 1
+MODERN = 2
 
 _PRODUCER = (
     Column("producer_id", INT64, "producer id", null="written without one"),
@@ -64,7 +62,7 @@ BATCHES = Table(
         Column("crc_valid", BOOL, "whether the bytes have it", null="not checked"),
         Column("size", INT32, "the whole batch", "bytes"),
     ),
-    Order(
+    SortOrder(
         ("topic", "partition", "capture", "base_offset", "path", "position"),
         "most questions are about a partition, or a stretch of its offsets",
     ),
@@ -83,8 +81,7 @@ RECORDS = Table(
     "records",
     "a record, also a control record",
     (
-        *PLACED[:-1],
-        Column("position", INT64, "where in the file its batch begins", "bytes"),
+        *IN_BATCH,
         *PARTITION,
         Column("offset", INT64, "offset"),
         Column(
@@ -103,7 +100,7 @@ RECORDS = Table(
         Column("is_transactional", BOOL, "belongs to a transaction"),
         Column("is_control", BOOL, "a control record: no consumer is given it"),
     ),
-    Order(
+    SortOrder(
         ("topic", "partition", "capture", "offset", "path", "position"),
         "most questions are about a partition, or a stretch of its offsets",
     ),
@@ -129,7 +126,7 @@ MARKERS = Table(
         Column("kind", STRING, "COMMIT or ABORT"),
         Column("coordinator_epoch", INT32, "epoch of the coordinator that decided"),
     ),
-    Order(
+    SortOrder(
         ("topic", "partition", "capture", "offset", "path", "position"),
         "most questions are about what follows an offset of a partition",
     ),
@@ -149,34 +146,20 @@ MARKER_KINDS = ("ABORT", "COMMIT")
 
 def batches(rows: Any, common: Mapping[str, Any]) -> Any:
     """A RecordBatch of `batches` from rows of dtype BATCH; `common` are the columns that all rows share."""
-    attributes, modern = rows["attributes"].astype(np.int64), rows["magic"] == 2
-    append_time = (attributes & LOG_APPEND_TIME) != 0
+    append_time = (rows["attributes"] & LOG_APPEND_TIME) != 0
     sequence = rows["base_sequence"].astype(np.int64)
-    last = np.where(sequence < 0, -1, (sequence + rows["last_offset"] - rows["base_offset"]) & MAX_SEQUENCE)
-    return BATCHES.batch(
-        len(rows),
+    last = (sequence + rows["last_offset"] - rows["base_offset"]) & MAX_SEQUENCE
+    return BATCHES.of_arrays(
+        [rows],
         {
             **common,
-            "position": signed(rows["position"], INT64),
-            "base_offset": signed(rows["base_offset"], INT64),
-            "last_offset": signed(rows["last_offset"], INT64),
-            "record_count": numbers(rows["record_count"], INT32),
-            "magic": signed(rows["magic"], INT16),
-            "codec": names(attributes & CODEC_MASK, CODECS),
-            "is_transactional": flags(modern & ((attributes & IS_TRANSACTIONAL) != 0)),
-            "is_control": flags(modern & ((attributes & IS_CONTROL) != 0)),
+            "codec": names(rows["attributes"] & CODEC_MASK, CODECS),
+            "is_transactional": has(rows, IS_TRANSACTIONAL),
+            "is_control": has(rows, IS_CONTROL),
             "timestamp_type": names(np.where(rows["magic"] == 0, -1, append_time), ("CreateTime", "LogAppendTime")),
-            "has_delete_horizon": flags(modern & ((attributes & HAS_DELETE_HORIZON) != 0)),
-            "leader_epoch": numbers(rows["leader_epoch"], INT32),
-            "producer_id": numbers(rows["producer_id"], INT64),
-            "producer_epoch": numbers(rows["producer_epoch"], INT16),
-            "base_sequence": numbers(sequence, INT32),
-            "last_sequence": numbers(last, INT32),
-            "base_timestamp": times(rows["base_timestamp"]),
-            "max_timestamp": times(rows["max_timestamp"]),
-            "crc": signed(rows["crc"], INT64),
-            "crc_valid": flags(rows["crc_valid"] == 1, rows["crc_valid"] >= 0),
-            "size": signed(rows["size"], INT32),
+            "has_delete_horizon": has(rows, HAS_DELETE_HORIZON),
+            "last_sequence": np.where(sequence < 0, -1, last),
+            "crc": np.where(rows["crc"] == 0, -1, rows["crc"].astype(np.int64)),  # 0: a print that does not say it
         },
     )
 
@@ -187,41 +170,22 @@ def records(rows: Any, batch_rows: Any, payload: Mapping[str, Any], common: Mapp
     `rows` have dtype RECORD and index `batch_rows` (dtype BATCH); `payload` are the columns key, value and headers.
     """
     of = batch_rows[rows["batch_row"]]
-    modern = of["magic"] == 2
-    return RECORDS.batch(
-        len(rows),
-        {
-            **common,
-            **payload,
-            "position": signed(of["position"], INT64),
-            "offset": signed(rows["offset"], INT64),
-            "timestamp": times(rows["timestamp"]),
-            "producer_id": numbers(of["producer_id"], INT64),
-            "producer_epoch": numbers(of["producer_epoch"], INT16),
-            "sequence": numbers(rows["sequence"], INT32),
-            "is_transactional": flags(modern & ((of["attributes"] & IS_TRANSACTIONAL) != 0)),
-            "is_control": flags(modern & ((of["attributes"] & IS_CONTROL) != 0)),
-        },
-    )
+    flags = {"is_transactional": has(of, IS_TRANSACTIONAL), "is_control": has(of, IS_CONTROL)}
+    return RECORDS.of_arrays([rows, of], {**common, **payload, **flags})
 
 
 def markers(rows: Any, common: Mapping[str, Any]) -> Any:
     """A RecordBatch of `markers` from rows of dtype BATCH, of which only markers are taken."""
     kind = rows["control_type"]
-    rows = rows[(rows["magic"] == 2) & ((rows["attributes"] & IS_TRANSACTIONAL) != 0) & ((kind == 0) | (kind == 1))]
-    return MARKERS.batch(
-        len(rows),
-        {
-            **common,
-            "position": signed(rows["position"], INT64),
-            "offset": signed(rows["base_offset"], INT64),
-            "timestamp": times(rows["max_timestamp"]),
-            "producer_id": numbers(rows["producer_id"], INT64),
-            "producer_epoch": numbers(rows["producer_epoch"], INT16),
-            "kind": names(rows["control_type"], MARKER_KINDS),
-            "coordinator_epoch": numbers(rows["coordinator_epoch"], INT32),
-        },
-    )
+    rows = rows[has(rows, IS_TRANSACTIONAL) & ((kind == 0) | (kind == 1))]
+    kinds = names(rows["control_type"], MARKER_KINDS)
+    place = {"offset": rows["base_offset"], "timestamp": rows["max_timestamp"]}
+    return MARKERS.of_arrays([rows], {**common, **place, "kind": kinds})
+
+
+def has(batches: Any, attribute: int) -> Any:
+    """Which batches (dtype BATCH) have an attribute that only those of magic 2 can have."""
+    return (batches["magic"] == MODERN) & ((batches["attributes"] & attribute) != 0)
 
 
 def binaries(packed: Any, offsets: Any, lengths: Any) -> Any:

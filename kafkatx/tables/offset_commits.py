@@ -5,26 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from kafkatx.tables.columns import (
     BOOL,
+    IN_BATCH_OR_LINE,
     INT16,
     INT32,
     INT64,
-    PLACED,
     STRING,
     TIME,
     Column,
     Example,
-    Order,
+    SortOrder,
     Table,
-    flags,
-    numbers,
-    signed,
-    times,
 )
-from kafkatx.tables.logs import IS_TRANSACTIONAL
+from kafkatx.tables.logs import IS_TRANSACTIONAL, has
 
 NO_VALUE = "a tombstone"
 
@@ -33,8 +27,7 @@ OFFSET_COMMITS = Table(
     "an offset commit in `__consumer_offsets`, or (a tombstone) the removal of one; also one that no group was ever "
     "given, since its transaction was aborted: `markers` tells",
     (
-        *PLACED[:-1],
-        Column("position", INT64, "where in the file its batch begins; in a text its line", "bytes"),
+        *IN_BATCH_OR_LINE,
         Column("group", STRING, "group.id; bytes that are no UTF-8 become U+FFFD"),
         Column("topic", STRING, "topic that was consumed"),
         Column("partition", INT32, "partition that was consumed"),
@@ -59,7 +52,7 @@ OFFSET_COMMITS = Table(
         ),
         Column("value_version", INT16, "version of the value", null="a tombstone, or a print"),
     ),
-    Order(
+    SortOrder(
         ("group", "topic", "partition", "capture", "offset", "path", "position"),
         "most questions are about a group and what it consumes; its partition follows from its hash and tells nothing",
     ),
@@ -79,23 +72,5 @@ def offset_commits(rows: Any, records: Any, batches: Any, columns: Mapping[str, 
 
     `columns` are the shared ones and those that lie in the records' bytes: group, topic, metadata, topic_id.
     """
-    transactional = (batches["magic"] == 2) & ((batches["attributes"].astype(np.int64) & IS_TRANSACTIONAL) != 0)
-    return OFFSET_COMMITS.batch(
-        len(rows),
-        {
-            **columns,
-            "position": signed(batches["position"], INT64),
-            "partition": numbers(rows["partition"], INT32),
-            "is_tombstone": flags(rows["is_tombstone"]),
-            "committed_offset": numbers(rows["committed_offset"], INT64),
-            "leader_epoch": numbers(rows["leader_epoch"], INT32),
-            "committed_at": times(rows["committed_at"]),
-            "expires_at": times(rows["expires_at"]),
-            "is_transactional": flags(transactional),
-            "producer_id": numbers(batches["producer_id"], INT64),
-            "producer_epoch": numbers(batches["producer_epoch"], INT16),
-            "offset": signed(records["offset"], INT64),
-            "timestamp": times(records["timestamp"]),
-            "value_version": numbers(rows["value_version"], INT16),
-        },
-    )
+    given = {**columns, "is_transactional": has(batches, IS_TRANSACTIONAL)}
+    return OFFSET_COMMITS.of_arrays([rows, records, batches], given)

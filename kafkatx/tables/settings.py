@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafkatx.tables.columns import COMMON, INT64, STRING, Column, Example, Order, Table
+from kafkatx.tables.columns import COMMON, INT64, STRING, Column, Example, SortOrder, Table
 
 SETTINGS = Table(
     "settings",
@@ -18,7 +18,7 @@ SETTINGS = Table(
         Column("default", STRING, "default of the release", null="no default, or releases differ and none is known"),
         Column("origin", STRING, "explicit (a file), printed (by the program, defaults as well)"),
     ),
-    Order(
+    SortOrder(
         ("name", "capture", "scope", "path", "line", "client_id"),
         "most questions are about one setting, over all programs",
     ),

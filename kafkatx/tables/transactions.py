@@ -11,22 +11,18 @@ from kafkatx.tables.columns import (
     BINARY,
     BOOL,
     COMMON,
+    IN_BATCH,
     INT16,
     INT32,
     INT64,
-    PLACED,
     STRING,
     TIME,
     Column,
     Example,
-    Order,
+    SortOrder,
     Table,
-    flags,
     names,
-    numbers,
-    signed,
     struct_list,
-    times,
 )
 
 STATES = (
@@ -37,8 +33,7 @@ TRANSACTION_STATES = Table(
     "transaction_states",
     "a record of `__transaction_state`",
     (
-        *PLACED[:-1],
-        Column("position", INT64, "where in the file its batch begins", "bytes"),
+        *IN_BATCH,
         Column("partition", INT32, "partition of `__transaction_state`"),
         Column("offset", INT64, "offset"),
         Column("timestamp", TIME, "when the row was written, by the coordinator's clock"),
@@ -71,7 +66,7 @@ TRANSACTION_STATES = Table(
             null="none is",
         ),
     ),
-    Order(
+    SortOrder(
         ("transactional_id", "capture", "partition", "offset", "path"),
         "most questions are about one id; its partition follows from its hash and tells nothing",
     ),
@@ -119,7 +114,7 @@ TRANSACTIONS = Table(
         Column("decision_offset", INT64, "offset of its Prepare row", null="not at hand"),
         Column("completion_offset", INT64, "offset of its Complete row", null="not at hand"),
     ),
-    Order(
+    SortOrder(
         ("started_at", "capture", "transactional_id", "producer_id", "begin_offset"),
         "most questions are about a time, like the last month; `transaction_states` is sorted by id",
     ),
@@ -141,50 +136,11 @@ def transaction_states(rows: Any, columns: Mapping[str, Any]) -> Any:
     `columns` are the shared ones and those that need the capture's names: transactional_id, topic_partitions,
     unknown_tagged_fields.
     """
-    lives = rows["is_tombstone"] == 0
-
-    def living(name: str) -> Any:
-        return np.where(lives, rows[name], -1)
-
     versioned = np.where(rows["value_version"] > 0, rows["client_transaction_version"], -1)
-    return TRANSACTION_STATES.batch(
-        len(rows),
-        {
-            **columns,
-            "position": signed(rows["position"], INT64),
-            "offset": signed(rows["offset"], INT64),
-            "timestamp": times(rows["timestamp"]),
-            "is_tombstone": flags(~lives),
-            "producer_id": numbers(living("producer_id"), INT64),
-            "previous_producer_id": numbers(living("previous_producer_id"), INT64),
-            "next_producer_id": numbers(living("next_producer_id"), INT64),
-            "producer_epoch": numbers(living("producer_epoch"), INT16),
-            "next_producer_epoch": numbers(living("next_producer_epoch"), INT16),
-            "timeout_ms": numbers(living("timeout_ms"), INT32),
-            "state": names(living("state"), STATES),
-            "started_at": times(living("started_at")),
-            "updated_at": times(living("updated_at")),
-            "client_transaction_version": numbers(np.where(lives, versioned, -1), INT16),
-            "value_version": numbers(living("value_version"), INT16),
-            "leader_epoch": numbers(rows["leader_epoch"], INT32),
-        },
-    )
+    told = {"state": names(rows["state"], STATES), "client_transaction_version": versioned}
+    return TRANSACTION_STATES.of_arrays([rows], {**columns, **told})
 
 
 def transactions(rows: Any, columns: Mapping[str, Any]) -> Any:
     """A RecordBatch of `transactions` from rows of dtype TRANSACTION; `columns` are what the rows alone don't tell."""
-    return TRANSACTIONS.batch(
-        len(rows),
-        {
-            "producer_id": numbers(rows["producer_id"], INT64),
-            "started_at": times(rows["started_at"]),
-            "decided_at": times(rows["decided_at"]),
-            "completed_at": times(rows["completion_timestamp"]),
-            "timeout_ms": numbers(rows["timeout_ms"], INT32),
-            "state_partition": numbers(rows["state_partition"], INT32),
-            "begin_offset": numbers(rows["begin_offset"], INT64),
-            "decision_offset": numbers(rows["decision_offset"], INT64),
-            "completion_offset": numbers(rows["completion_offset"], INT64),
-            **columns,
-        },
-    )
+    return TRANSACTIONS.of_arrays([rows], {"completed_at": rows["completion_timestamp"], **columns})

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from kafkatx.histories.story import Story
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import BEFORE_LOG
+from kafkatx.kernels.transactions import EMPTY
 from kafkatx.terms.times import duration
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.transaction_states import state_name
@@ -114,6 +115,24 @@ def latest_row(row: Array) -> Place:
         int(row["producer_id"]),
         int(row["producer_epoch"]),
     )
+
+
+def row_before(row: Array) -> Place:
+    """The row of the id before an initialisation or a tombstone."""
+    return state_row(
+        int(row["state_partition"]),
+        int(row["previous_offset"]),
+        int(row["previous_timestamp"]),
+        int(row["previous_state"]),
+        int(row["previous_producer_id"]),
+        int(row["previous_epoch"]),
+    )
+
+
+def initialised_row(row: Array) -> Place:
+    """The row of an initialisation."""
+    partition, offset, at = int(row["state_partition"]), int(row["offset"]), int(row["timestamp"])
+    return state_row(partition, offset, at, EMPTY, int(row["producer_id"]), int(row["producer_epoch"]))
 
 
 def data_place(story: Story, span: Array) -> Place:

@@ -9,7 +9,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from kafkatx.words.explained import Place
 from kafkatx.words.explanation import Bound
-from kafkatx.words.values import Count, Data, Duration, Instant, Names, OffsetRange, Quoted, Share
+from kafkatx.words.values import Count, Data, Duration, Instant, Joined, Names, OffsetRange, Quoted, Share
 
 _AT = 1_795_000_000_000
 _VALUES: dict[type, Any] = {
@@ -50,6 +50,8 @@ def _value(hint: Any, name: str) -> Any:
         return _value(next(one for one in get_args(hint) if one is not type(None)), name)
     if get_origin(hint) is tuple:
         return _tuple(get_args(hint), name)
+    if get_origin(hint) is Joined:
+        return Joined(_tuple(get_args(hint), name))
     if get_origin(hint) is Bound:
         return ()
     if hint in _VALUES:

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from kafkatx.terms.times import clock, duration, iso
 from kafkatx.words.explained import Actor, Considered, Place, Remedy, Step
 
+Value = TypeVar("Value")
 MOST_RANGES = 4
 """Ranges of offsets that one sentence names."""
 MOST_QUOTED = 160
@@ -124,21 +125,36 @@ class Names(tuple[str, ...]):
         return ", ".join(self[:most]) + more
 
 
+class Joined(tuple[Value, ...]):
+    """Values in a row, joined by what stands behind the colon: `{names: and }` is `a and b`; else by a comma."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        return (spec or ", ").join(format(one, "") for one in self)
+
+
 class Quoted(str):
     """Words of a log between quotation marks, cut where they are long."""
 
     __slots__ = ()
 
     def __format__(self, spec: str) -> str:
-        return f'"{self}"' if len(self) <= MOST_QUOTED else f'"{self[: MOST_QUOTED - 3]}..."'
+        text = str(self)
+        return f'"{text}"' if len(text) <= MOST_QUOTED else f'"{text[: MOST_QUOTED - 3]}..."'
 
 
 @dataclass(frozen=True, slots=True)
 class ClientName:
-    """A client as sentences call it: by its transactional.id, else by its client.id."""
+    """A client as sentences call it: by its transactional.id, else by its client.id.
+
+    What lines of one name tell is counted together. Lines that name nobody belong together where one client instance
+    wrote them: `instance` is its number there, None elsewhere.
+    """
 
     transactional_id: str | None
     client_id: str | None
+    instance: int | None = None
 
     def __format__(self, spec: str) -> str:
         if self.transactional_id is not None:

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kafkatx.formats import declared
+from tests import declared
 from tests.evidence import broker_folders, fixtures
 
 LEFT_OUT = (".index", ".timeindex")

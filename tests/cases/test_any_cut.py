@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from kafkatx import __version__
-from kafkatx.formats import declared
 from kafkatx.histories.story import Story
 from kafkatx.kernels.transactions import ONGOING
 from kafkatx.local.diagnosis import diagnose
@@ -24,6 +23,7 @@ from kafkatx.rules.diagnosis import Selection
 from kafkatx.stages.judging import diagnosed, united
 from kafkatx.stages.stories import build_stories, open_captures
 from kafkatx.terms.topics import TRANSACTION_STATE
+from tests import declared
 from tests.building import data_batch, segment
 from tests.cases.cutting import Image, Layout, Loss, Segment, as_recorded, extremes, image, with_losses
 from tests.cases.tables import differences

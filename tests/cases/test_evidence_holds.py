@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from kafkatx.formats import declared, producer_snapshot, record_batch
+from kafkatx.formats import producer_snapshot, record_batch
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.transaction_states import state_name
+from tests import declared
 from tests.cases.judging import diagnosed
 from tests.evidence import cases
 

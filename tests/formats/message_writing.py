@@ -5,7 +5,7 @@ import random
 import struct
 from typing import Any
 
-from kafkatx.formats.message_schemas import Field, Message
+from kafkatx.formats.message_schemas import Message, MessageField
 from kafkatx.formats.messages import NUMBERS
 
 TEXTS = ("", "a", "schlüssel", 'quote " \\ /', "line\nend\ttab\x1f\x0b\x7f", "日本", "x" * 130)
@@ -24,7 +24,9 @@ def random_message(message: Message, version: int, dice: random.Random) -> tuple
     return random_struct(message.fields, version, version in message.flexible, dice)
 
 
-def random_struct(fields: tuple[Field, ...], version: int, flexible: bool, dice: random.Random) -> tuple[Any, bytes]:
+def random_struct(
+    fields: tuple[MessageField, ...], version: int, flexible: bool, dice: random.Random
+) -> tuple[Any, bytes]:
     values, data, tagged = {}, b"", {}
     for field in fields:
         if version not in field.versions:
@@ -46,7 +48,7 @@ def random_struct(fields: tuple[Field, ...], version: int, flexible: bool, dice:
     return values, data
 
 
-def default(field: Field) -> Any:
+def default(field: MessageField) -> Any:
     if field.default is not None:
         return None if field.default == "null" else int(field.default)
     if field.is_array:
@@ -56,7 +58,7 @@ def default(field: Field) -> Any:
     return {"string": "", "bool": False, "uuid": "A" * 22, "bytes": ""}.get(field.kind, 0)
 
 
-def random_field(field: Field, version: int, flexible: bool, dice: random.Random) -> tuple[Any, bytes]:
+def random_field(field: MessageField, version: int, flexible: bool, dice: random.Random) -> tuple[Any, bytes]:
     is_null = field.is_nullable and dice.random() < 0.3
     if field.is_array:
         if is_null:
@@ -74,7 +76,7 @@ def random_field(field: Field, version: int, flexible: bool, dice: random.Random
 
 
 def random_element(
-    field: Field, version: int, flexible: bool, dice: random.Random, is_null: bool = False
+    field: MessageField, version: int, flexible: bool, dice: random.Random, is_null: bool = False
 ) -> tuple[Any, bytes]:
     if field.kind == "struct":
         return random_struct(field.fields, version, flexible, dice)

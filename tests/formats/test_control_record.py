@@ -2,7 +2,7 @@ import pytest
 
 from kafkatx.formats import control_record
 from kafkatx.formats.control_record import ControlRecordKey, ControlType, EndTxnMarker
-from kafkatx.formats.declared import batches
+from tests.declared import batches
 from tests.formats.captures import broker_files
 
 

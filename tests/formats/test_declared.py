@@ -3,9 +3,10 @@ from contextlib import suppress
 
 import pytest
 
-from kafkatx.formats import declared, record_batch
+from kafkatx.formats import record_batch
 from kafkatx.formats.control_record import ControlType
-from kafkatx.formats.declared import batches, records, transaction_states
+from tests import declared
+from tests.declared import batches, records, transaction_states
 from tests.formats.captures import broker_files, dumped, fields_of, transaction_state_logs
 from tests.formats.test_legacy import message
 

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkatx.formats import legacy
-from kafkatx.formats.declared import batches
 from kafkatx.formats.layout import Malformed
 from kafkatx.formats.legacy import MESSAGES
+from tests.declared import batches
 from tests.formats.captures import broker_files
 
 

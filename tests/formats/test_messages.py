@@ -107,7 +107,7 @@ def test_every_type_that_a_recorded_dump_names_is_declared():
 
 def test_the_two_declarations_of_a_transaction_value_agree():
     """The construct one (formats/transaction_log.py) and the one by schema read every recorded value alike."""
-    from kafkatx.formats.declared import batches, records
+    from tests.declared import batches, records
 
     message, compared = by_name("transaction_coordinator")["TransactionLogValue"], set()
     for path in transaction_state_logs():

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkatx.formats import declared
 from kafkatx.formats.control_record import ControlType
 from kafkatx.formats.layout import Malformed
 from kafkatx.formats.message_schemas import component
@@ -21,6 +20,7 @@ from kafkatx.formats.metadata_log import (
 )
 from kafkatx.formats.record_batch import Attributes
 from kafkatx.terms.secrets import HIDDEN
+from tests import declared
 from tests.formats.captures import dumped
 from tests.formats.message_writing import random_message
 from tests.metadata_records import METADATA, framed, quorum, said

@@ -1,9 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkatx.formats.declared import batches
 from kafkatx.formats.file_names import parse_segment_file
 from kafkatx.formats.offset_index import ENTRY_SIZE, OffsetIndexEntry, OffsetPosition, offset_positions
+from tests.declared import batches
 from tests.formats.captures import broker_files
 
 TWO = bytes.fromhex("0000000a 00001000 00000014 00002345")

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkatx.formats import transaction_log
-from kafkatx.formats.declared import batches, records
 from kafkatx.formats.layout import Malformed
 from kafkatx.formats.primitives import TaggedField
 from kafkatx.formats.transaction_log import (
@@ -20,6 +19,7 @@ from kafkatx.formats.transaction_log import (
     parse_value,
 )
 from kafkatx.terms.transaction_states import TransactionState
+from tests.declared import batches, records
 from tests.formats.captures import transaction_state_logs
 
 EMPTY_V0 = bytes.fromhex("0000 0000000000001389 7fff 0000ea60 00 ffffffff 0000018bcfe5687b ffffffffffffffff")

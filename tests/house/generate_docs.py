@@ -33,14 +33,15 @@ EXIT_CODES = """\
 
 
 def rule_files() -> list[Path]:
-    """Return the modules of `kafkatx/rules` that are rules: those that define `check`."""
-    return [path for path in sorted((ROOT / "kafkatx/rules").glob("*.py")) if defines_check(path)]
+    """Return the modules of `kafkatx/rules` that are rules: those that have a `RULE`."""
+    return [path for path in sorted((ROOT / "kafkatx/rules").glob("*.py")) if defines_rule(path)]
 
 
-def defines_check(path: Path) -> bool:
-    """Whether a module has a function `check` at its top."""
-    body = ast.parse(path.read_text()).body
-    return any(isinstance(node, ast.FunctionDef) and node.name == "check" for node in body)
+def defines_rule(path: Path) -> bool:
+    """Whether a module assigns `RULE` at its top."""
+    assigned = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.Assign)]
+    targets = [target for node in assigned for target in node.targets]
+    return any(isinstance(target, ast.Name) and target.id == "RULE" for target in targets)
 
 
 def rule_page(found: RuleText, rules: set[str]) -> str:

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkatx.formats import declared, record_batch
+from kafkatx.formats import record_batch
 from kafkatx.kernels.batches import (
     CHECK_ALL,
     CHECK_CONTROL,
@@ -18,6 +18,7 @@ from kafkatx.kernels.batches import (
     walk_batches,
 )
 from kafkatx.kernels.rows import BATCH, UNCHECKED, VALID
+from tests import declared
 from tests.building import BOTH_ENGINES, batch, data_batch, marker, message, record
 from tests.formats.captures import broker_files
 

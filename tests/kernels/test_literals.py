@@ -50,7 +50,7 @@ def test_the_kernel_is_the_same_loop_plain(mode, words, lines):
     data, made = b"".join(line + b"\n" for line in lines), automaton(words)
     found = np.empty((len(lines) + 1, 4), np.int64)
     count, start, line = kernels.find_entries.plain(
-        data, 0, len(data), made.classes, made.table, made.accepting, made.line_end, mode, found
+        data, 0, len(data), made.classes, made.table, made.accepting, np.int32(made.line_end), mode, found
     )
     assert (found[:count].tolist(), start, line) == entries_by_hand(data, words, mode)
 

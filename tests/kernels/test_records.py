@@ -3,13 +3,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kafkatx.formats import declared, record_batch
+from kafkatx.formats import record_batch
 from kafkatx.formats.layout import Malformed
 from kafkatx.formats.record import Record
 from kafkatx.kernels import engine as engines
 from kafkatx.kernels.batches import CHECK_NONE, seen_producers, walk_batches
 from kafkatx.kernels.records import LEFT_OVER, NO_RECORD, PROBLEM, SMALLEST_RECORD, walk_records, wrapped_sum
 from kafkatx.kernels.rows import BATCH, RECORD
+from tests import declared
 from tests.formats.captures import broker_files
 
 HEADER_SIZE = record_batch.HEADER_SIZE

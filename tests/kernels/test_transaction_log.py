@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkatx.formats import declared
 from kafkatx.formats.layout import Malformed
 from kafkatx.formats.primitives import TaggedField
 from kafkatx.formats.transaction_log import (
@@ -31,6 +30,7 @@ from kafkatx.kernels.transaction_log import (
     UNKNOWN_VALUE,
     walk_states,
 )
+from tests import declared
 from tests.building import BOTH_ENGINES, batch, build, record, states
 from tests.evidence import ROOT
 from tests.formats.captures import transaction_state_logs

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 
 import kafkatx
-from kafkatx.formats import declared
 from kafkatx.formats.record_batch import CODEC_MASK, MAGIC
 from kafkatx.tables.catalogue import TABLES
 from kafkatx.terms.errors import UsageError
+from tests import declared
 from tests.building import batch, data_batch, marker, message, record, segment
 from tests.evidence import broker_folders, expectations, fixture_cases, fixtures
 from tests.outputs.parquet.exported import whole_tables

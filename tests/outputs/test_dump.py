@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from kafkatx.cli.dump_tool import ToolOptions
-from kafkatx.formats import declared
 from kafkatx.outputs import dump_indexes
 from kafkatx.outputs.dump import Dump
 from kafkatx.outputs.dump_options import DumpOptions
 from kafkatx.terms.errors import UsageError
+from tests import declared
 from tests.dump_text.make import OPTIONS, batch, indexes, logs
 from tests.dump_text.texts import DATA_ROOT, Recorded, lines_of, made, recorded, without_misprints
 from tests.formats.captures import broker_files

@@ -2,12 +2,12 @@
 
 import pytest
 
-from kafkatx.formats import declared
 from kafkatx.kernels.batches import CHECK_ALL
 from kafkatx.segments import metadata_log
 from kafkatx.segments.metadata_columns import FIELDS, columns_of, fields_text
 from kafkatx.segments.metadata_log import MetadataWalk, Said
 from kafkatx.sources.files import OpenFile
+from tests import declared
 from tests.building import batch, segment
 from tests.formats.captures import broker_files
 from tests.metadata_records import METADATA, QUORUM, control, framed, noted, quorum, said

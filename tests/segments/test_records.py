@@ -3,7 +3,7 @@ import gzip
 import numpy as np
 import pytest
 
-from kafkatx.formats import declared, legacy, record_batch
+from kafkatx.formats import legacy, record_batch
 from kafkatx.formats.record import Record
 from kafkatx.kernels.rows import RECORD
 from kafkatx.segments import batches as walk_of_batches
@@ -11,6 +11,7 @@ from kafkatx.segments import records as walk_of_records
 from kafkatx.segments.compression import decompress
 from kafkatx.segments.records import RecordWalk
 from kafkatx.sources.files import OpenFile
+from tests import declared
 from tests.formats.captures import broker_files
 from tests.formats.test_legacy import message
 from tests.kernels.test_records import a_batch

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from kafkatx.formats import declared
 from kafkatx.formats.primitives import TaggedField
 from kafkatx.formats.transaction_log import TopicPartitions, TransactionLogValue
 from kafkatx.kernels.batches import CHECK_ALL, CHECK_CONTROL
@@ -15,6 +14,7 @@ from kafkatx.segments.batches import SegmentWalk
 from kafkatx.segments.names import Names
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
+from tests import declared
 from tests.building import build, segment, states, with_crc
 from tests.evidence import fixtures
 from tests.formats.captures import transaction_state_logs

@@ -8,12 +8,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from kafkatx.evidence.joining import Evidence
+from kafkatx.evidence import file_reading
+from kafkatx.evidence.joining import JoinedEvidence
 from kafkatx.spark import rows
 from kafkatx.spark.planning import files_of, opened_evidence, tasks_of
 from kafkatx.spark.request import TIMES, request
 from kafkatx.spark.rows import BYTES_AT_ONCE, ROWS_AT_ONCE, in_size, rows_of
-from kafkatx.stages import table_files
+from kafkatx.stages import table_segments
 from kafkatx.tables.columns import TIME
 from kafkatx.terms.errors import UsageError
 from tests.building import batch, message, segment
@@ -27,7 +28,7 @@ TIMED = sorted(TIMES.keys() & set(OF_FILES))
 
 
 @cache
-def evidence() -> Evidence:
+def evidence() -> JoinedEvidence:
     return opened_evidence([CASE, LEGACY, GROUPS, PAGES], None)
 
 
@@ -82,7 +83,7 @@ def test_payloads_are_not_copied_where_they_are_not_wanted(monkeypatch):
     def refuse(*given: Any) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(table_files, "packed", refuse)
+    monkeypatch.setattr(table_segments, "packed", refuse)
     assert in_tasks([CASE], request("records", ["offset", "timestamp"])).num_rows
     with pytest.raises(AssertionError):
         in_tasks([CASE], request("records", ["headers"]))
@@ -90,9 +91,9 @@ def test_payloads_are_not_copied_where_they_are_not_wanted(monkeypatch):
 
 def test_batches_that_are_all_older_are_not_decompressed(tmp_path, monkeypatch):
     read = []
-    walked = table_files.RecordWalk.chunks_of
+    walked = file_reading.RecordWalk.chunks_of
     monkeypatch.setattr(
-        table_files.RecordWalk, "chunks_of", lambda walk, chunk: read.extend(chunk.rows) or walked(walk, chunk)
+        file_reading.RecordWalk, "chunks_of", lambda walk, chunk: read.extend(chunk.rows) or walked(walk, chunk)
     )
     old, new = batch(1, b"a", max_timestamp=5_000), batch(2, b"b", max_timestamp=7_000, base_timestamp=7_000)
     segment(tmp_path / "orders-0", [message(0, 1), old, new])

@@ -20,7 +20,8 @@ from kafkatx.kernels.rows import BATCH, STATE
 from kafkatx.segments.damage import Damage
 from kafkatx.stages import codec
 from kafkatx.stages.codec import decode, encode
-from kafkatx.stages.fact_types import ENUMS, FIELDS, OBJECTS, FactsError, States
+from kafkatx.stages.fact_types import ENUMS, FIELDS, OBJECTS, States
+from kafkatx.stages.facts import FactsError
 from kafkatx.stages.stories import open_captures
 from kafkatx.text.events import Thrown, Trace
 from tests.evidence import broker_folders, fixtures
@@ -139,7 +140,7 @@ HOSTILE = {
     "a field too many": whole(["o", "Thrown", "a", "b", "c"]),
     "a field too few": whole(["o", "Thrown", "a"]),
     "a field of another type": whole(["o", "Thrown", "a", 7]),
-    "true where a number is": whole(["o", "Fit", True, 1, 1]),
+    "true where a number is": whole(["o", "ExpectedNext", True, 1, 1]),
     "a member that there is not": whole(["e", "Kind", "NONE"]),
     "an attribute of an enumeration": whole(["e", "Kind", "__class__"]),
     "rows longer than the bytes": whole(["a", "batch", 2, 0], bytes(100)),

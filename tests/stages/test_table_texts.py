@@ -48,6 +48,17 @@ def test_cases_hold_rows_of_every_table() -> None:
         assert any(rows_of([fixtures() / case / "kafka-dump-log"], table) for case in CASES), table
 
 
+def test_what_a_print_does_not_say_is_null() -> None:
+    unsaid = {"batches": ("position", "crc", "size"), "records": ("producer_id", "producer_epoch", "sequence")}
+    for table, columns in unsaid.items():
+        evidence = kafkatx.open([fixtures() / "k011-legacy-formats", fixtures() / "pages"])
+        rows = [row for batch in evidence.table(table) for row in batch.select(columns).to_pylist()]
+        for column in columns:
+            found = [row[column] for row in rows]
+            assert None in found, column
+            assert min(number for number in found if number is not None) > -1, column
+
+
 def test_a_print_is_no_damage() -> None:
     for case in CASES:
         damage = list(kafkatx.open([fixtures() / case / "kafka-dump-log"]).table("damage"))

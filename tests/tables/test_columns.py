@@ -1,13 +1,16 @@
 """Tables are declared once: names, types that every engine reads, null for what is absent."""
 
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from kafkatx.tables.catalogue import TABLES
-from kafkatx.tables.columns import COMMON, INT32, INT64, STRING, named, names, numbers, structs, times
+from kafkatx.tables.columns import BOOL, COMMON, INT32, INT64, STRING, TIME, column_of, named, names, structs
 from kafkatx.tables.findings import FINDINGS
-from kafkatx.tables.logs import BATCHES, binaries
+from kafkatx.tables.logs import BATCHES, MARKERS, binaries
 from kafkatx.terms.transaction_states import TransactionState
 
 CONTRACT = {
@@ -89,11 +92,16 @@ def test_all_tables_are_in_the_catalogue_by_their_names():
 
 
 def test_what_is_absent_is_null_and_never_minus_one():
-    assert numbers(np.array([-1, 0, 7], np.int64), INT32).to_pylist() == [None, 0, 7]
+    assert column_of(np.array([-1, 0, 7], np.int64), INT32).to_pylist() == [None, 0, 7]
+    assert column_of(np.array([-1, 0, 7], ">i8"), INT64).to_pylist() == [None, 0, 7]
+    assert column_of(np.array([-1, 0, 1], np.int8), BOOL).to_pylist() == [None, False, True]
+    assert column_of(np.array([False, True]), BOOL).to_pylist() == [False, True]
+    with pytest.raises(TypeError, match="numbers are no string"):
+        column_of(np.array([1]), STRING)
 
 
 def test_a_time_that_no_calendar_has_is_null():
-    found = times(np.array([-1, 0, 1_795_256_939_889, 2**62], np.int64))
+    found = column_of(np.array([-1, 0, 1_795_256_939_889, 2**62], np.int64), TIME)
     assert found.cast(INT64).to_pylist() == [None, 0, 1_795_256_939_889_000, None]
 
 
@@ -127,10 +135,25 @@ def test_lists_of_structs_are_cut_by_their_counts():
 
 
 def test_a_batch_has_the_whole_schema_whatever_was_given():
-    found = BATCHES.batch(2, {"topic": "orders", "size": numbers(np.array([1, 2]), INT32)})
+    found = BATCHES.batch(2, {"topic": "orders", "size": np.array([1, 2])})
     assert found.schema == BATCHES.schema
     assert found.column("topic").to_pylist() == ["orders", "orders"]
     assert found.column("crc").null_count == 2
+
+
+def test_columns_are_fields_of_arrays_side_by_side_unless_they_are_given():
+    left = np.array([(3, -1)], [("offset", "i8"), ("producer_id", "i8")])
+    right = np.array([(9, 7, 2)], [("offset", "i8"), ("producer_epoch", "i2"), ("no_column", "i2")])
+    (row,) = MARKERS.of_arrays([left, right], {"topic": "orders", "kind": names(np.array([0]), ("ABORT",))}).to_pylist()
+    told = {name: value for name, value in row.items() if value is not None}
+    assert told == {"topic": "orders", "offset": 3, "producer_epoch": 7, "kind": "ABORT"}
+
+
+def test_columns_are_attributes_of_objects_unless_they_are_given():
+    told = SimpleNamespace(topic="orders", offset=-1, partition=3, timestamp=1, kind="COMMIT", no_column=1)
+    (row,) = MARKERS.of_objects([told], {"topic": "payments", "kind": [None]}).to_pylist()
+    found = {name: value for name, value in row.items() if value is not None}
+    assert found == {"topic": "payments", "partition": 3, "timestamp": datetime.fromtimestamp(0.001, UTC)}
 
 
 def test_a_column_that_a_table_has_not_is_refused():

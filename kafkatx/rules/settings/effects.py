@@ -11,16 +11,48 @@ from kafkatx.histories.story import Story
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity
-from kafkatx.words.log_places import bare, client_phrase
+from kafkatx.words.facts import client_name
+from kafkatx.words.values import ClientName, bare
 
 _WORST = {"fatal": 0, "abortable": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class TimedOut:
+    """A transaction that its coordinator ended."""
+
+    transactional_id: str
+
+    def __format__(self, spec: str) -> str:
+        return f"a transaction of {self.transactional_id} timed out"
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A client whose transaction failed."""
+
+    client: ClientName
+    exception: str
+
+    def __format__(self, spec: str) -> str:
+        return f"{self.client} failed with {self.exception}"
+
+
+@dataclass(frozen=True, slots=True)
+class WaitedInVain:
+    """A call that waited until it gave up."""
+
+    call: str
+
+    def __format__(self, spec: str) -> str:
+        return f"a wait for {self.call} ran into max.block.ms"
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
     """Something that failed while a broker was away; `row` is the line that tells it, None where rows do."""
 
-    text: str
+    what: TimedOut | Failed | WaitedInVain
     severity: Severity
     row: int | None = None
 
@@ -36,12 +68,12 @@ def _timed_out(story: Story, since: int, until: int) -> list[Effect]:
     open_then = (t["started_at"] <= late) & (t["decided_at"] >= since - CLIENT_TOLERANCE_MS)
     rows = np.flatnonzero((story.ends.rows().ended_by == EndedBy.timeout) & open_then).tolist()
     names = dict.fromkeys(story.transactional_id(int(t["id_code"][row])) for row in rows)
-    found = [Effect(f"a transaction of {name} timed out", Severity.error) for name in names]
+    found = [Effect(TimedOut(name), Severity.error) for name in names]
     for row in story.logs.of_kind(EventKind.timeout_rollback).tolist():
         name, at = story.logs.string(row, "transactional_id"), story.logs.at(row)
         if at is not None and since <= at <= late and name is not None and name not in names:
             names[name] = None
-            found.append(Effect(f"a transaction of {name} timed out", Severity.error, row))
+            found.append(Effect(TimedOut(name), Severity.error, row))
     return found
 
 
@@ -57,9 +89,9 @@ def _failed_clients(story: Story, since: int, until: int) -> list[Effect]:
         worst = min(failed, key=lambda failure: _WORST.get(failure.category, 2), default=None)
         if worst is not None and worst.category in _WORST:
             severity = Severity.error if worst.category == "fatal" else Severity.warning
-            found.append(Effect(f"{client_phrase(client)} failed with {bare(worst.exception)}", severity, worst.row))
+            found.append(Effect(Failed(client_name(client), bare(worst.exception)), severity, worst.row))
     for row in story.logs.of_kind(EventKind.await_timeout).tolist():
         at, call = story.logs.at(row), story.logs.string(row, "api")
         if at is not None and since <= at <= until + CLIENT_TOLERANCE_MS and call is not None:
-            found.append(Effect(f"a wait for {call} ran into max.block.ms", Severity.warning, row))
+            found.append(Effect(WaitedInVain(call), Severity.warning, row))
     return found

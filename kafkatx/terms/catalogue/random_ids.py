@@ -21,3 +21,8 @@ def skeleton_of(transactional_id: str) -> str | None:
         return None
     framework = recognise_id(transactional_id)
     return None if framework is not None and framework.certainty >= Verdict.likely else skeleton
+
+
+def with_ordinal(skeleton: str) -> str:
+    """A skeleton with an instance's ordinal in place of what is random: an id that is the same at the next start."""
+    return re.sub("<(uuid|hex|number)>", "<ordinal>", skeleton).replace("<pod>", "-<ordinal>")

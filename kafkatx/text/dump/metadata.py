@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from kafkatx.formats.control_record import ControlType
-from kafkatx.formats.message_schemas import Field, Message, component
+from kafkatx.formats.message_schemas import Message, MessageField, component
 from kafkatx.formats.metadata_log import QUORUM_MESSAGES, hide_secrets
 from kafkatx.segments.metadata_log import Said
 from kafkatx.text.dump.table import TextRecord
@@ -53,7 +53,7 @@ def _messages() -> dict[str, Message]:
     return {re.sub(r"(?<!^)([A-Z])", r"_\1", one.name).upper(): one for one in component("cluster_metadata")}
 
 
-def _is_struct(fields: tuple[Field, ...], version: int, value: Any) -> bool:
+def _is_struct(fields: tuple[MessageField, ...], version: int, value: Any) -> bool:
     """Whether a value has the fields of a version, each of its type; only tagged ones may be left out."""
     if not isinstance(value, dict):
         return False
@@ -62,7 +62,7 @@ def _is_struct(fields: tuple[Field, ...], version: int, value: Any) -> bool:
     return whole and all(name in known and _is_field(known[name], version, one) for name, one in value.items())
 
 
-def _is_field(field: Field, version: int, value: Any) -> bool:
+def _is_field(field: MessageField, version: int, value: Any) -> bool:
     if value is None:
         return field.is_nullable
     if not field.is_array:
@@ -70,7 +70,7 @@ def _is_field(field: Field, version: int, value: Any) -> bool:
     return isinstance(value, list) and all(_is_element(field, version, one) for one in value)
 
 
-def _is_element(field: Field, version: int, value: Any) -> bool:
+def _is_element(field: MessageField, version: int, value: Any) -> bool:
     if field.kind == "struct":
         return _is_struct(field.fields, version, value)
     if field.kind == "bool":

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafkatx.outputs.parquet.manifest import Recipe
-from kafkatx.tables.columns import BINARY, INT64, STRING, TIME, Column, Example, Order, Table
+from kafkatx.tables.columns import BINARY, INT64, STRING, TIME, Column, Example, SortOrder, Table
 
 LETTERS = Table(
     "letters",
@@ -18,14 +18,14 @@ LETTERS = Table(
         Column("number", INT64, "its number", null="it has none"),
         Column("payload", BINARY, "what it carries"),
     ),
-    Order(("word", "number"), "a word is asked for"),
+    SortOrder(("word", "number"), "a word is asked for"),
     Example("Which?", "SELECT 1 FROM letters l"),
 )
 COUNTS = Table(
     "counts",
     "a count",
     (Column("number", INT64, "the number"),),
-    Order(("number",), "it is the only column"),
+    SortOrder(("number",), "it is the only column"),
     Example("How many?", "SELECT 1 FROM counts c"),
 )
 

@@ -1,0 +1,146 @@
+"""A broker could not write to one of its log directories and took it offline with all replicas in it.
+
+Mechanism    An append, a flush or a checkpoint ends in an IOException (disk full, an I/O error): the broker takes the
+             whole directory offline, stops its replicas, and their leaders move or the partitions go offline; a broker
+             whose last directory failed stops. Producers get KAFKA_STORAGE_ERROR and try again, give up or abort; ids
+             whose partition of __transaction_state lay there have no coordinator until it moves.
+Evidence     the broker's line that names directory and exception ("Error while appending records to ... in dir ...");
+             its lines about what it stops serving for that reason. By a client's log alone KAFKA_STORAGE_ERROR.
+Against      a broker that goes on appending to the same directory afterwards.
+Look-alikes  broker_unreachable (the whole broker was away); coordinator_unavailable (an effect); descriptors or ports
+             that ran out, which fail without a directory.
+Remedy       free or replace the disk and restart the broker: a directory stays offline until then. Replicas take over
+             only where the replication factor is above 1; alert on OfflineLogDirectoryCount.
+Source       LogDirFailureChannel, ReplicaManager.handleLogDirFailure (1.0 to 4.4); KIP-112, KIP-858.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkatx.histories.logs.story import LogStory
+from kafkatx.histories.story import Story
+from kafkatx.rules.conditions import same_time
+from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.topics import TRANSACTION_STATE
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explanation import Words, considered, remedy, step
+from kafkatx.words.log_places import event_places
+from kafkatx.words.template import pick
+from kafkatx.words.values import Count, Names, Quoted, Refs
+
+REFUSED = ("KAFKA_STORAGE_ERROR", "org.apache.kafka.common.errors.KafkaStorageException")
+CLIENTS = (EventKind.produce_retry, EventKind.produce_failed, EventKind.failure, EventKind.to_abortable)
+"""Lines of clients that can name the error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A failure as one log tells it; `log` is its name, `directory` None where no line names it."""
+
+    log: str
+    directory: str | None
+    reason: Quoted | None
+    partitions: Names
+    holds_coordinators: bool
+    refused: Count
+    failures: Refs
+    effects: Refs
+    refusals: Refs
+
+    @property
+    def by_broker(self) -> bool:
+        """Whether the broker tells it itself."""
+        return bool(self.failures or self.effects)
+
+
+def find(story: Story) -> Found:
+    """One case for each broker's log that tells of a failed directory, else one for the clients that were refused."""
+    logs = story.logs
+    rows = [row for row in logs.of_kind(EventKind.storage_failed).tolist() if _is_directory(logs, row)]
+    refusals = [row for row in logs.of_kind(*CLIENTS).tolist() if logs.string(row, "error") in REFUSED]
+    sources = logs.events["source"]
+    for source in dict.fromkeys(sources[rows].tolist()):
+        yield _case(story, [row for row in rows if sources[row] == source], refusals)
+    if refusals and not rows:
+        yield _case(story, [], refusals)
+
+
+def _is_directory(logs: LogStory, row: int) -> bool:
+    """Whether a line is about a directory, not about descriptors or ports."""
+    return logs.string(row, "topic") is not None or "/" in (logs.string(row, "detail") or "")
+
+
+def _case(story: Story, rows: list[int], refusals: list[int]) -> Case:
+    logs, every = story.logs, [*rows, *refusals]
+    first = [row for row in rows if logs.trace(row) is not None]
+    times = logs.times[np.array(every)]
+    verdict = Verdict.proved if first else Verdict.likely if rows else Verdict.possible
+    return Case(
+        facts=_facts(story, rows, first, refusals),
+        verdict=verdict,
+        severity=Severity.warning if verdict is Verdict.possible else Severity.error,
+        since=int(times[times >= 0].min(initial=times.max())) if times.max() >= 0 else None,
+        until=int(times.max()) if times.max() >= 0 else None,
+        count=len(every) if not rows else 1,
+    )
+
+
+def _facts(story: Story, rows: list[int], first: list[int], refusals: list[int]) -> Facts:
+    logs = story.logs
+    named = [row for row in (*rows, *refusals) if logs.string(row, "topic") is not None]
+    traces = [trace for row in first if (trace := logs.trace(row)) is not None]
+    directories = [text for row in rows if "/" in (text := logs.string(row, "detail") or "")]
+    return Facts(
+        log=logs.short_paths[int(logs.events["source"][(rows or refusals)[0]])],
+        directory=directories[0] if directories else None,
+        reason=Quoted(traces[0].root.message) if traces and traces[0].root.message else None,
+        partitions=Names(dict.fromkeys(f"{logs.string(r, 'topic')}-{logs.number(r, 'partition')}" for r in named)),
+        holds_coordinators=any(logs.string(row, "topic") == TRANSACTION_STATE for row in named),
+        refused=Count(len(refusals)),
+        failures=event_places(story, first),
+        effects=event_places(story, [row for row in rows if row not in first]),
+        refusals=event_places(story, refusals, 3),
+    )
+
+
+WORDS = Words(
+    Facts,
+    summary=pick(
+        "by_broker",
+        {True: "log directory [{directory} ]of the broker that wrote {log} failed[: {reason}]"},
+        "brokers refused writes of the client that wrote {log}: a log directory may have failed (KAFKA_STORAGE_ERROR)",
+    ),
+    steps=(
+        step("the broker could not write to {partitions:3}[: {reason}]", "its own line names the exception",
+             cites="failures", needs="failures"),
+        step("it took the directory offline and stopped its replicas", "its own lines", cites="effects",
+             needs="effects"),
+        step("partitions of __transaction_state lay there: their ids lost their coordinator", "lines that name them",
+             needs="holds_coordinators"),
+        step("clients were refused with KAFKA_STORAGE_ERROR, {refused:time}", "the error says so", cites="refusals",
+             needs="refusals"),
+    ),
+    considered=(considered("a directory that was removed on purpose", "the broker was running and meant to write to it",
+                           needs="by_broker"),),
+    remedies=(
+        remedy("free or replace the disk and restart the broker: the directory stays offline until then", "operator",
+               cost="partitions with one replica are offline until then", restart_needed=True),
+        remedy("keep replicas of every partition on another broker, and alert on OfflineLogDirectoryCount", "topic"),
+    ),
+)  # fmt: skip
+
+RULE = Rule(
+    find=find,
+    words=(WORDS,),
+    depth=0,
+    causes=tuple(
+        (rule, same_time)
+        for rule in ("aborted_by_client", "transaction_timed_out", "coordinator_unavailable", "broker_unreachable",
+                     "stuck_prepare")
+    ),
+    decided_by=(Side.broker, Side.client),
+)  # fmt: skip

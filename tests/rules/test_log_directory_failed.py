@@ -1,0 +1,87 @@
+"""log_directory_failed: a broker's own lines prove it, their effects make it likely, a client alone can only guess."""
+
+from pathlib import Path
+
+import pytest
+
+from kafkatx import diagnose
+from kafkatx.rules.registry import RULES
+from kafkatx.terms.verdicts import Severity, Verdict
+
+RULE = "log_directory_failed"
+APPENDING = """\
+[2026-11-21 10:31:07,412] ERROR Error while appending records to {partition} in dir /data-1 \
+(org.apache.kafka.storage.internals.log.LogDirFailureChannel)
+java.io.IOException: {reason}
+\tat java.base/sun.nio.ch.FileDispatcherImpl.write0(Native Method)
+\tat org.apache.kafka.storage.internals.log.UnifiedLog.append(UnifiedLog.java:1100)
+"""
+STOPPING = """\
+[2026-11-21 10:31:07,415] WARN [ReplicaManager broker=2] Stopping serving replicas in dir /data-1 with uuid Some(x) \
+because the log directory has failed. (kafka.server.ReplicaManager)
+"""
+REFUSED = """\
+[2026-11-21 10:31:07,500] WARN [Producer clientId=app, transactionalId=payments-eu-1] Got error produce response with \
+correlation id 12 on topic-partition payments-1, retrying (2147483646 attempts left). Error: KAFKA_STORAGE_ERROR \
+(org.apache.kafka.clients.producer.internals.Sender)
+"""
+PORT_TAKEN = """\
+[2026-11-21 10:31:07,412] ERROR [KafkaServer id=2] Fatal error during KafkaServer startup. (kafka.server.KafkaServer)
+java.net.BindException: Cannot assign requested address
+\tat java.base/sun.nio.ch.Net.bind0(Native Method)
+"""
+
+
+def found(folder: Path, **logs: str):
+    """The findings of the rule over logs by name."""
+    for name, text in logs.items():
+        (folder / f"{name}.log").write_text(text)
+    return [one.finding for one in diagnose([folder]).findings if one.finding.rule == RULE]
+
+
+@pytest.mark.parametrize("reason", ["No space left on device", "Input/output error"])
+def test_the_line_that_names_directory_and_exception_proves_it(tmp_path, reason):
+    (finding,) = found(tmp_path, server=APPENDING.format(partition="payments-1", reason=reason) + STOPPING)
+    assert (finding.verdict, finding.severity) == (Verdict.proved, Severity.error)
+    assert finding.facts["directory"] == "/data-1"
+    assert finding.facts["reason"] == reason
+    assert finding.facts["partitions"] == ["payments-1"]
+    assert "/data-1" in finding.summary
+    assert reason in finding.summary
+
+
+def test_what_the_broker_stops_serving_makes_it_likely(tmp_path):
+    (finding,) = found(tmp_path, server=STOPPING)
+    assert finding.verdict is Verdict.likely
+    assert finding.facts["directory"] == "/data-1"
+
+
+def test_a_client_alone_can_only_guess(tmp_path):
+    (finding,) = found(tmp_path, client=REFUSED)
+    assert (finding.verdict, finding.severity) == (Verdict.possible, Severity.warning)
+
+
+def test_a_client_beside_the_brokers_log_is_its_witness(tmp_path):
+    (finding,) = found(tmp_path, client=REFUSED, server=APPENDING.format(partition="payments-1", reason="x") + STOPPING)
+    assert finding.facts["refused"] == 1
+    assert any("KAFKA_STORAGE_ERROR" in step.text for step in finding.steps)
+
+
+def test_a_partition_of_coordinators_is_told(tmp_path):
+    told = APPENDING.format(partition="__transaction_state-7", reason="No space left on device")
+    (finding,) = found(tmp_path, server=told)
+    assert any("lost their coordinator" in step.text for step in finding.steps)
+
+
+def test_a_port_that_is_taken_is_no_directory(tmp_path):
+    assert not found(tmp_path, server=PORT_TAKEN)
+
+
+def test_a_line_cut_short_is_no_proof(tmp_path):
+    whole = APPENDING.format(partition="payments-1", reason="No space left on device")
+    verdicts = {one.verdict for end in range(40, len(whole), 40) for one in found(tmp_path, server=whole[:end])}
+    assert verdicts <= {Verdict.likely, Verdict.proved}
+
+
+def test_it_causes_what_it_takes_away():
+    assert {effect for effect, _ in RULES[RULE].causes} >= {"transaction_timed_out", "coordinator_unavailable"}
