@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +21,12 @@ import numpy as np
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.directories import DataDirectory, data_directories
+from kafkatx.evidence.extents import offset_limits
+from kafkatx.evidence.file_reading import FileReading, glance
 from kafkatx.evidence.inventory import inventory
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.joining import evidence
+from kafkatx.evidence.reach import FileReach
 from kafkatx.evidence.verification import DAMAGED, EMPTY, TORN, UNREADABLE, WHOLE, Verification
 from kafkatx.histories.spans import SpanFold
 from kafkatx.kernels.batches import CHECK_ALL
@@ -133,31 +135,28 @@ class _Folder:
         self.result.coverage += entries.values()
         used = [item for item in self.items if not item.left_out]
         logs = sorted((item for item in used if item.kind is Kind.LOG), key=lambda item: (item.base_offset, item.path))
+        limits = offset_limits(logs)
         aborted = []
-        for item, behind in pairwise([*logs, None]):
-            if item is not None:
-                indexes = [other for other in used if _belongs(other, item)]
-                aborted += self._segment(item, behind, indexes, entries)
+        for item in logs:
+            indexes = [other for other in used if _belongs(other, item)]
+            aborted += self._segment(item, limits[item.key], indexes, entries)
         self._compare_aborted(aborted, entries)
         checked = {item.path for item in logs} | {item.path for item in used if _has_log(item, logs)}
         for item in used:
             if item.path not in checked:
                 self._other(item, entries[item.path])
 
-    def _segment(
-        self, item: Item, behind: Item | None, indexes: list[Item], entries: dict[str, Coverage]
-    ) -> list[AbortedCheck]:
+    def _segment(self, item: Item, limit: int, indexes: list[Item], entries: dict[str, Coverage]) -> list[AbortedCheck]:
         """Verify a segment and the indexes beside it; returns its .txnindex, which needs the other segments too."""
-        known = behind is not None and item.base_offset >= 0 and behind.base_offset > item.base_offset
-        limit = behind.base_offset if known and behind is not None else NO_LIMIT
+        is_last = limit == NO_LIMIT
         checks = [check for other in indexes if (check := self._index_check(other, entries[other.path])) is not None]
         aborted = self._aborted_check(item, indexes, entries)
-        end_offset, end = self._log(item, limit, known, entries[item.path], [*checks, *aborted])
+        end_offset, end = self._log(item, limit, entries[item.path], [*checks, *aborted])
         for check in checks:
-            check.finish(end_offset, end, not known)
+            check.finish(end_offset, end, is_last)
             self._close_index(check, entries[check.path])
         for transactions in aborted:
-            transactions.finish(end_offset, not known)
+            transactions.finish(end_offset, is_last)
         return aborted
 
     def _index_check(self, item: Item, entry: Coverage) -> IndexCheck | None:
@@ -175,38 +174,33 @@ class _Folder:
         data = self._content(present, entries[present.path])
         return [] if data is None else [AbortedCheck(present.path, data, log.base_offset)]
 
-    def _log(
-        self, item: Item, limit: int, has_later: bool, entry: Coverage, checks: list[IndexCheck | AbortedCheck]
-    ) -> tuple[int, int]:
+    def _log(self, item: Item, limit: int, entry: Coverage, checks: list[IndexCheck | AbortedCheck]) -> tuple[int, int]:
         """Read a segment; returns the offset and the position behind its last batch."""
         self.progress(item.path, item.size)
         first_offset = max(0, item.base_offset)
-        try:
-            file = OpenFile(item.path)
-        except OSError as error:
-            entry.status, entry.note = UNREADABLE, error.strerror
-            return first_offset, 0
-        with file:
+        reading = FileReading(item, entry, FileReach(0, item.base_offset), limit)
+        with reading.opened() as file:
+            if file is None:
+                return first_offset, 0
             kind = RecordWalk if self.records else SegmentWalk
             walk = kind(file, check=CHECK_ALL, first_offset=first_offset, offset_limit=limit)
-            damage = self._read(walk, limit, entry, checks)
+            damage = self._read(walk, reading, checks)
             damage += self._states(file, item, first_offset, limit, walk.damage)
-        self._close_log(entry, walk, damage, has_later)
+        self._close_log(entry, walk, damage, limit != NO_LIMIT)
         return first_offset if entry.last_offset is None else entry.last_offset + 1, walk.end
 
-    def _read(
-        self, walk: SegmentWalk, limit: int, entry: Coverage, checks: list[IndexCheck | AbortedCheck]
-    ) -> list[Damage]:
+    def _read(self, walk: SegmentWalk, reading: FileReading, checks: list[IndexCheck | AbortedCheck]) -> list[Damage]:
         """Hand every batch to whatever checks it; returns all damage of the segment itself."""
         wrong: list[Damage] = []
+        entry = reading.entry
         for chunk in walk.chunks():
             rows = chunk.rows
             old = _old_messages(walk.file, rows)
-            wrong += [*old, *_beyond(walk.file.path, rows, limit)][: max(0, MOST_DAMAGE - len(wrong))]
+            wrong += [*old, *_beyond(walk.file.path, rows, reading.limit)][: max(0, MOST_DAMAGE - len(wrong))]
             for check in checks:
                 check.feed(rows)
             self.spans.feed(rows)
-            _note(entry, rows, len(old))
+            reading.note(glance(rows), 0)
             if isinstance(walk, RecordWalk):
                 entry.records = (entry.records or 0) + sum(len(part.records) for part in walk.chunks_of(chunk))
         return [*walk.damage, *wrong]
@@ -264,7 +258,7 @@ class _Folder:
     def _other(self, item: Item, entry: Coverage) -> None:
         """Verify a file that belongs to no segment at hand."""
         if item.kind is Kind.METADATA_SNAPSHOT:
-            self._log(item, NO_LIMIT, False, entry, [])
+            self._log(item, NO_LIMIT, entry, [])
             return
         data = self._content(item, entry)
         if data is None or item.kind in (Kind.OTHER, Kind.TEXT):
@@ -345,14 +339,3 @@ def _old_messages(file: OpenFile, rows: Rows) -> list[Damage]:
                 Damage("crc", file.path, position, size, "a message with the CRC its header states", "another CRC")
             )
     return wrong
-
-
-def _note(entry: Coverage, rows: Rows, wrong: int) -> None:
-    """Carry a file's coverage over a chunk."""
-    if entry.first_offset is None:
-        entry.first_offset, entry.first_timestamp = int(rows["base_offset"][0]), int(rows["max_timestamp"][0])
-    entry.last_offset = int(rows["last_offset"][-1])
-    newest = int(rows["max_timestamp"].max())
-    entry.last_timestamp = max(newest if entry.last_timestamp is None else entry.last_timestamp, newest)
-    entry.batches += len(rows)
-    entry.checked_batches += len(rows) - wrong

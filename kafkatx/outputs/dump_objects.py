@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from dataclasses import asdict, replace
 from typing import Any
 
 from kafkatx.evidence.item import Item
@@ -42,15 +43,8 @@ def bytes_fields(name: str, data: bytes | None) -> dict[str, Any]:
 
 def damage_object(damage: Damage) -> dict[str, Any]:
     """Return a stretch of damage."""
-    return {
-        "object": "damage",
-        "path": shown_path(damage.path),
-        "kind": damage.kind,
-        "position": damage.position,
-        "bytes": damage.bytes,
-        "expected": damage.expected,
-        "found": damage.found,
-    }
+    shown = replace(damage, path=shown_path(damage.path))
+    return {"object": "damage", "path": shown.path, **asdict(shown)}
 
 
 def place_fields(item: Item) -> dict[str, Any]:

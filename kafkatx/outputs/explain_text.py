@@ -7,7 +7,7 @@ JSON    one document; absent is null; `kafka_version` is the release that the an
 import json
 import textwrap
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import asdict
 
 from rich.console import Console
 from rich.text import Text
@@ -51,8 +51,8 @@ def to_json(answer: Answer) -> str:
         "schema": 1,
         "word": answer.phrase,
         "kafka_version": str(answer.release) if answer.release else None,
-        "explanations": [_explanation_document(explanation) for explanation in answer.explanations],
-        "mentions": [{"kind": m.kind, "name": m.name, "text": m.text} for m in answer.mentions],
+        "explanations": [asdict(explanation) for explanation in answer.explanations],
+        "mentions": [asdict(mention) for mention in answer.mentions],
         "notes": list(notes(answer)),
     }
     return json.dumps(document, indent=2) + "\n"
@@ -64,18 +64,6 @@ def unknown_text(answer: Answer) -> str:
     if not answer.suggestions:
         return f"{known}: give a rule, an error code or name, an exception, a state, a setting or a log line"
     return "\n  ".join([f"{known}; did you mean:", *answer.suggestions])
-
-
-def _explanation_document(explanation: Explanation) -> dict[str, Any]:
-    return {
-        "kind": explanation.kind,
-        "name": explanation.name,
-        "summary": explanation.summary,
-        "releases": explanation.releases,
-        "in_release": explanation.in_release,
-        "sections": [{"heading": s.heading, "items": list(s.items)} for s in explanation.sections],
-        "rules": list(explanation.rules),
-    }
 
 
 def _print_explanation(explanation: Explanation, release: Release | None, console: Console) -> None:

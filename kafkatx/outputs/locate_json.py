@@ -9,7 +9,7 @@ import base64
 import dataclasses
 from typing import Any
 
-from kafkatx.histories.location import Location, Locations, RecordFacts
+from kafkatx.histories.location import BatchFacts, Location, Locations, RecordFacts, StateFacts
 from kafkatx.outputs.history_json import event, fields
 from kafkatx.outputs.json_document import coverage_row, to_text
 from kafkatx.outputs.locate_words import visible
@@ -37,7 +37,7 @@ def document(locations: Locations, version: str) -> dict[str, Any]:
 
 
 def _location(found: Location) -> dict[str, Any]:
-    seen, batch, holder = found.visibility, found.batch, found.holder
+    seen, holder = found.visibility, found.holder
     return {
         "capture": found.capture,
         "cluster_id": found.cluster_id,
@@ -51,8 +51,8 @@ def _location(found: Location) -> dict[str, Any]:
         "marker_offset": seen.marker_offset,
         "held_by": None if holder is None else {"transactional_id": found.holder_name, **fields(holder)},
         "record": None if found.record is None else _record(found.record),
-        "row": None if found.state_row is None else _row(found),
-        "batch": None if batch is None else _batch(found),
+        "row": None if found.state_row is None else _row(found.state_row),
+        "batch": None if found.batch is None else _batch(found.batch),
         "files": [dataclasses.asdict(copy) for copy in found.copies],
         "transactional_id": found.transactional_id,
         "transaction": None if found.transaction is None else event(found.transaction),
@@ -64,9 +64,9 @@ def _location(found: Location) -> dict[str, Any]:
     }
 
 
-def _batch(found: Location) -> dict[str, Any]:
-    row = dataclasses.asdict(found.batch) if found.batch is not None else {}
-    return {**row, "base_timestamp": iso(row["base_timestamp"]), "max_timestamp": iso(row["max_timestamp"])}
+def _batch(batch: BatchFacts) -> dict[str, Any]:
+    times = {"base_timestamp": iso(batch.base_timestamp), "max_timestamp": iso(batch.max_timestamp)}
+    return dataclasses.asdict(batch) | times
 
 
 def _record(record: RecordFacts) -> dict[str, Any]:
@@ -93,10 +93,7 @@ def _payload(data: bytes | None) -> dict[str, str | None] | None:
     return {"text": text, "base64": base64.b64encode(data).decode()}
 
 
-def _row(found: Location) -> dict[str, Any]:
-    row = found.state_row
-    if row is None:
-        return {}
+def _row(row: StateFacts) -> dict[str, Any]:
     return {
         "transactional_id": row.transactional_id,
         "is_tombstone": row.is_tombstone,

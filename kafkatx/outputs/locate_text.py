@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from kafkatx.histories.location import BatchFacts, Location, Locations, RecordFacts
+from kafkatx.histories.location import BatchFacts, Location, Locations, RecordFacts, StateFacts
 from kafkatx.outputs.history_words import details, sentence
 from kafkatx.outputs.locate_words import uncommitted, unlisted, visible, watermark
 from kafkatx.outputs.text_lines import marked, print_trimmed, shown
@@ -33,9 +33,10 @@ def _lines(found: Location) -> Iterator[RenderableType]:
     yield _line("read_committed", visible(found), "green" if found.visibility.sees else "yellow")
     for more in filter(None, (uncommitted(found), unlisted(found), watermark(found))):
         yield _line("", more)
-    yield from _record(found.record)
+    if found.record is not None:
+        yield from _record(found.record)
     if found.state_row is not None:
-        yield from _state(found)
+        yield from _state(found.state_row)
     if found.batch is not None:
         yield from _batch(found.batch)
         yield from _copies(found)
@@ -51,9 +52,7 @@ def _line(label: str, text: str, style: str = "") -> RenderableType:
     return marked(f"{label:<{LABEL}}  ", text, style, indent=3, mark_style="dim")
 
 
-def _record(record: RecordFacts | None) -> Iterator[RenderableType]:
-    if record is None:
-        return
+def _record(record: RecordFacts) -> Iterator[RenderableType]:
     parts = [f"key {_size(record.key_size)}", f"value {_size(record.value_size)}", iso(record.timestamp) or "no time"]
     parts += [f"sequence {record.sequence}"] if record.sequence is not None else []
     parts += [f"{len(record.header_names)} headers"] if record.header_names else []
@@ -76,10 +75,7 @@ def _payload(data: bytes | None) -> str:
     return printable(data.decode("utf-8", "backslashreplace"), MOST_SHOWN)
 
 
-def _state(found: Location) -> Iterator[RenderableType]:
-    row = found.state_row
-    if row is None:
-        return
+def _state(row: StateFacts) -> Iterator[RenderableType]:
     if row.problem is not None:
         yield _line("row", f"can't be decoded: {row.problem}", "red")
         return

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from kafkatx.spark.looking import looks_in_tasks
 from kafkatx.spark.planning import Task, files_of, opened_evidence, placed, tasks_of, tasks_of_settings
 from kafkatx.spark.request import OF_ALL_FILES, TOPIC, Request, request
-from kafkatx.spark.rows import decoded
+from kafkatx.spark.rows import rows_of
 from kafkatx.spark.schema import spark_schema
 from kafkatx.spark.seams import in_stretches
 from kafkatx.spark.shipping import ship
 from kafkatx.spark.spreading import running_on, spread, values_of
+from kafkatx.spark.workers import InWorker
 from kafkatx.terms.errors import UsageError
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def read(
     schema = spark_schema(wanted.schema)
     if not tasks:
         return spark.createDataFrame([], schema)
-    return spread(spark, tasks).mapInArrow(_rows, schema)
+    return spread(spark, tasks).mapInArrow(InWorker(_rows), schema)
 
 
 def _tasks(
@@ -85,13 +86,13 @@ def _tasks(
         return tasks_of_settings(wanted, evidence)
     files = files_of(wanted, evidence)
     if wanted.table in IN_STRETCHES:
-        files = in_stretches(files, running_on(spark), stretch_bytes, wanted.verify_all)
+        files = in_stretches(files, running_on(spark), stretch_bytes)
     return tasks_of(wanted, files)
 
 
 def _rows(batches: Iterator[Any]) -> Iterator[Any]:
     for _, task in values_of(batches):
-        yield from decoded(task)
+        yield from rows_of(task)
 
 
 def _of_all_files(

@@ -8,8 +8,6 @@ from typing import Any
 import pyarrow as pa
 
 from kafkatx.sources import places
-from kafkatx.sources.archives import unpacked_places
-from kafkatx.sources.stores import take
 from kafkatx.spark.conform import conform
 from kafkatx.spark.planning import Task
 from kafkatx.stages.file_tables import file_rows
@@ -20,14 +18,6 @@ from kafkatx.terms.errors import UsageError
 ROWS_AT_ONCE = 32_768
 BYTES_AT_ONCE = 8 << 20
 """What one RecordBatch holds at most, a single row aside."""
-
-
-def decoded(task: Task) -> Iterator[Any]:
-    """Yield the rows of a task in a Python worker of Spark, which has one thread and leaves nothing behind."""
-    pa.set_cpu_count(1)
-    take(task.ways)
-    with unpacked_places():
-        yield from rows_of(task)
 
 
 def rows_of(task: Task) -> Iterator[Any]:

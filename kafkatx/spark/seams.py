@@ -11,13 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 
-from kafkatx.evidence.coverage import coverage_of
 from kafkatx.evidence.extents import Extent
-from kafkatx.evidence.file_reading import Ending, FileReading, Glance
+from kafkatx.evidence.file_reading import Ending, Glance
 from kafkatx.evidence.item import Kind
-from kafkatx.evidence.reach import FileReach
 from kafkatx.evidence.stretches import Again, StretchReading, Told, in_sequence, stretches
 from kafkatx.segments.batches import NO_LIMIT, STRETCH_BYTES
 from kafkatx.sources.archives import packing, real_path
@@ -36,7 +35,6 @@ class Look:
     begin: int
     stop: int
     stretch_bytes: int | None
-    verify_all: bool
 
     @property
     def bytes(self) -> int:
@@ -45,10 +43,7 @@ class Look:
 
     def told(self, after: Told | None = None) -> Told:
         """Walk the stretch, behind what was told of the one before it where that is known."""
-        item = self.source.item
-        entry = coverage_of(self.source.capture, item, None)
-        given = FileReading(item, entry, FileReach(0, item.base_offset), self.source.limit, self.verify_all)
-        reading = StretchReading(given, self.begin, self.stop, self.stretch_bytes, after)
+        reading = StretchReading(self.source.reading(), self.begin, self.stop, self.stretch_bytes, after)
         for _ in reading.batch_rows():
             pass
         assert reading.told is not None
@@ -63,18 +58,16 @@ class Seam:
     newest: int
 
 
-def in_stretches(
-    files: list[Source], run: Run, stretch_bytes: int | None = None, verify_all: bool = False
-) -> list[Source]:
+def in_stretches(files: list[Source], run: Run, stretch_bytes: int | None = None) -> list[Source]:
     """Return the files, and of those that are larger than a stretch (STRETCH_BYTES) the stretches that are wanted.
 
-    The rows of all stretches of a file are the file's. `verify_all` as it will be when they are read.
+    The rows of all stretches of a file are the file's.
     """
     size = stretch_bytes or STRETCH_BYTES
-    looks = {n: _looks(source, size, verify_all) for n, source in enumerate(files) if _is_large(source, size)}
+    looks = {n: _looks(source, size) for n, source in enumerate(files) if _is_large(source, size)}
     if not looks:
         return files
-    tasks = [*grouped(chain.from_iterable(looks.values()), _bytes_of)]
+    tasks = [*grouped(chain.from_iterable(looks.values()), attrgetter("bytes"))]
     told = iter(chain.from_iterable(run(look_at, tasks)))
     read = [(of_file, [next(told) for _ in of_file]) for of_file in looks.values()]
     parts = dict(zip(looks, _joined(read, run), strict=True))
@@ -146,15 +139,11 @@ def _is_large(source: Source, stretch_bytes: int) -> bool:
         return False
 
 
-def _looks(source: Source, stretch_bytes: int, verify_all: bool) -> list[Look]:
+def _looks(source: Source, stretch_bytes: int) -> list[Look]:
     """All stretches of a file; at multiples of STRETCH_BYTES a walk of the whole file begins one, too."""
     within = None if stretch_bytes % STRETCH_BYTES == 0 else stretch_bytes
     limits = stretches(source.item.size, stretch_bytes)
-    return [Look(source, begin, stop, within, verify_all) for begin, stop in limits]
-
-
-def _bytes_of(look: Look) -> int:
-    return look.bytes
+    return [Look(source, begin, stop, within) for begin, stop in limits]
 
 
 def _brief(told: Told) -> Told:

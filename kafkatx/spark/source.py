@@ -81,10 +81,11 @@ class KafkatxReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of a task; none of no task, which Spark asks for where there are no partitions."""
-        from kafkatx.spark.rows import decoded
+        from kafkatx.spark.rows import rows_of
+        from kafkatx.spark.workers import InWorker
 
         task = getattr(partition, "value", None)  # before 4.1 it is the partition itself that is None
-        return decoded(task) if task is not None else iter(())
+        return InWorker(lambda _: rows_of(task), task.ways)(iter(())) if task is not None else iter(())
 
 
 def asked(options: Mapping[str, str]) -> Request:

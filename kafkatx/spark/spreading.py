@@ -1,7 +1,7 @@
 """Work spread over a cluster: one task a value, by nothing but the DataFrame API, so over Spark Connect as well.
 
-Values and answers travel packed, between processes that run the same kafkatx. With each value goes what it takes to
-open the stores that this process was given (sources/stores.py).
+Values and answers travel packed, between processes that run the same kafkatx. What it takes to open the stores that
+this process was given goes with the step (spark/workers.py).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from kafkatx.sources.stores import take, ways
 from kafkatx.spark.seams import Run
 from kafkatx.spark.workers import InWorker, Step
 from kafkatx.stages.blocks import packed, unpacked
@@ -28,7 +27,7 @@ def spread(spark: SparkSession, values: list[Any]) -> DataFrame:
     A range has as many partitions as it is asked for, and what is broadcast to it moves none of them; whatever else
     deals rows to partitions may put two into one.
     """
-    rows = pa.table({NUMBER: range(len(values)), VALUE: [packed((ways(), value)) for value in values]})
+    rows = pa.table({NUMBER: range(len(values)), VALUE: [packed(value) for value in values]})
     numbers = spark.range(0, len(values), 1, len(values)).withColumnRenamed("id", NUMBER)
     return numbers.join(spark.createDataFrame(rows).hint("broadcast"), NUMBER)
 
@@ -37,9 +36,7 @@ def values_of(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
     """Yield numbers and values out of a frame that `spread` made."""
     for batch in batches:
         for number, value in zip(batch.column(NUMBER).to_pylist(), batch.column(VALUE).to_pylist(), strict=True):
-            reached_by, given = unpacked(value)
-            take(reached_by)
-            yield number, given
+            yield number, unpacked(value)
 
 
 def running_on(spark: SparkSession) -> Run:

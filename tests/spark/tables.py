@@ -44,7 +44,7 @@ def tasks(evidence: JoinedEvidence, wanted: Request, stretch_bytes: int | None =
         return tasks_of_settings(wanted, evidence)
     files = files_of(wanted, evidence)
     if stretch_bytes is not None and wanted.table in IN_STRETCHES:
-        files = in_stretches(files, run, stretch_bytes, wanted.verify_all)
+        files = in_stretches(files, run, stretch_bytes)
     return tasks_of(wanted, files)
 
 
