@@ -46,6 +46,7 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
 from kafkatx.words.advised import advised
 from kafkatx.words.explained import Considered, Remedy, Step
+from kafkatx.words.explanation import said
 from kafkatx.words.log_places import client_actor, event_places
 from kafkatx.words.places import plural
 from kafkatx.words.remedies import max_block
@@ -296,7 +297,7 @@ def _remedies(story: Story, case: _Case, is_commit: bool, outcome: Outcome) -> t
     )
     away, measured = _away(story, case)
     whom = advised(story, case.client.transactional_id if case.client else None, case.client)
-    longer = max_block(whom, away, measured)
+    longer = said(max_block(whom, away, measured))
     return (*_about_the_data(is_commit, outcome), again, *longer)
 
 

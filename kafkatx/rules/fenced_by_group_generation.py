@@ -52,6 +52,7 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
 from kafkatx.words.advised import advised
 from kafkatx.words.explained import Considered, Remedy, Step
+from kafkatx.words.explanation import said
 from kafkatx.words.log_places import client_actor, event_places
 from kafkatx.words.places import begin_row, decision_row, marker_place, parts_of, plural
 from kafkatx.words.remedies import max_poll
@@ -193,9 +194,9 @@ def _considered(story: Story, case: _Case) -> tuple[Considered, ...]:
 def _remedies(story: Story, case: _Case) -> tuple[Remedy, ...]:
     whom = advised(story, case.client.transactional_id if case.client else None, case.client)
     late = [row for row in case.before if story.logs.kind(row) is EventKind.poll_timeout]
-    interval = whom.consumer("max.poll.interval.ms").number or 0
+    interval = whom.in_force("max.poll.interval.ms").number or 0
     measured = f"poll() came later than max.poll.interval.ms ({duration(interval)})"
-    faster = max_poll(whom, interval, measured) if late and interval else ()
+    faster = said(max_poll(whom, interval, measured)) if late and interval else ()
     again = Remedy(
         text="abort the transaction, rejoin the group and read again from the committed offsets; the producer is fine",
         where="application",

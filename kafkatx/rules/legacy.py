@@ -15,7 +15,6 @@ from kafkatx.rules.rule import Condition, Rule
 from kafkatx.terms.events import Side
 
 RANK = {
-    "misconfiguration": 0,
     **dict.fromkeys(("producer_id_collision", "shared_producer"), 1),
     **dict.fromkeys(("zombie_coordinator", "damaged_index"), 2),
     **dict.fromkeys(

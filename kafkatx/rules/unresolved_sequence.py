@@ -45,6 +45,7 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
 from kafkatx.words.advised import advised
 from kafkatx.words.explained import Considered, Place, Remedy, Step
+from kafkatx.words.explanation import said
 from kafkatx.words.log_places import client_actor, event_places
 from kafkatx.words.places import data_place, plural
 from kafkatx.words.remedies import delivery_timeout
@@ -298,7 +299,7 @@ def _remedies(story: Story, variant: Variant, case: _Case) -> tuple[Remedy, ...]
     whom = advised(story, case.client.transactional_id if case.client else None, case.client)
     outage = _outage(story.logs, case)
     measured = f"sends to it failed for {duration(outage)} at least"
-    longer = delivery_timeout(whom, outage, measured) if outage > 0 else ()
+    longer = said(delivery_timeout(whom, outage, measured)) if outage > 0 else ()
     if variant is not Variant.fatal:
         again = "abort the transaction and write its records again" if variant is Variant.abortable else None
         text = (

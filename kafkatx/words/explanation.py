@@ -204,6 +204,11 @@ def explain(words: Words[Any], facts: object) -> Explanation:
     )
 
 
+def said(parts: Iterable[Bound[Any]]) -> tuple[Any, ...]:
+    """Say bound parts: for who puts an explanation together by hand."""
+    return tuple(one for bound in parts for one in _said((bound.words,), bound.facts))
+
+
 @dataclass(frozen=True, slots=True)
 class _WithItem:
     """Facts with one item of a field, called `each`."""

@@ -7,6 +7,10 @@ from enum import Enum
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from kafkatx.histories.logs.settings import Effective, default_of
+from kafkatx.terms.catalogue.frameworks import Framework, FrameworkName
+from kafkatx.terms.verdicts import Verdict
+from kafkatx.words.advised import Advised
 from kafkatx.words.explained import Place
 from kafkatx.words.explanation import Bound
 from kafkatx.words.values import Count, Data, Duration, Instant, Joined, Names, OffsetRange, Quoted, Share
@@ -17,6 +21,8 @@ _VALUES: dict[type, Any] = {
     int: 7, bool: True, float: 1.5,
     Data: Data((OffsetRange("orders", 0, 118, 121, Count(4)),)), Names: Names(("orders-0", "orders-1")),
     Quoted: Quoted("the words of a line"), object: "something",
+    Advised: Advised(framework=Framework(FrameworkName.STREAMS_V2, Verdict.proved, "client.id")),
+    Effective: default_of("producer", "transaction.timeout.ms"),
 }  # fmt: skip
 
 
