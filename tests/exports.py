@@ -19,7 +19,7 @@ from kafkatx.outputs.parquet.export import export
 from kafkatx.outputs.parquet.manifest import MANIFEST, Recipe
 from kafkatx.outputs.parquet.parts import Sizes
 from kafkatx.rules.diagnosis import Diagnosis
-from kafkatx.stages.facts import FACTS as SCHEMA
+from kafkatx.stages.fact_batches import FACTS as SCHEMA
 from kafkatx.stages.judging import NothingToDiagnoseError
 from kafkatx.tables.facts import FACTS
 from tests.evidence import all_cases

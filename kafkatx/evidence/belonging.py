@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.evidence.directories import DataDirectory
+from kafkatx.evidence.directories import LOGS, DataDirectory, Partition
 from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.looking import Looker, size_of
 from kafkatx.evidence.text_walk import TextWalk
 from kafkatx.kernels.batches import CHECK_NONE
 from kafkatx.segments.batches import Rows, SegmentWalk
@@ -30,6 +31,7 @@ SAMPLED_ROWS = 4_096
 DIGESTED = 1 << 16
 """Bytes of a text that stand for it in names and ids."""
 
+Facts = tuple[int, int, int, int]
 Place = tuple[str, int, int]
 Use = tuple[int, str, int]
 
@@ -42,7 +44,7 @@ class Sketch:
     topic, partition) of data and of the coordinator's rows.
     """
 
-    facts: dict[Place, tuple[int, int, int, int]] = field(default_factory=dict)
+    facts: dict[Place, Facts] = field(default_factory=dict)
     wrote: set[Use] = field(default_factory=set)
     listed: set[Use] = field(default_factory=set)
 
@@ -59,14 +61,29 @@ def _differ(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
     return any(a != b for a, b in zip(one, other, strict=True) if a >= 0 and b >= 0)
 
 
-def sketch_of(directory: DataDirectory) -> Sketch:
+def sketch_of(printed: list[Item]) -> Sketch:
     """Look at the first rows of every log that a directory holds as text."""
     sketch = Sketch()
-    for item in directory.items:
-        if item.part is not None and item.kind in (Kind.LOG, Kind.STATES) and item.folder and not item.left_out:
+    for item in printed:
+        if item.part is not None:
             with contextlib.suppress(OSError), OpenFile(item.path) as file:
                 _sketch(sketch, file, item, item.part)
     return sketch
+
+
+Sketches = dict[str, Sketch]
+"""What directories hold as text, by their paths; none of those that hold no log as text."""
+
+
+def sketches_of(directories: list[DataDirectory], looker: Looker) -> Sketches:
+    """Look at the printed logs of directories."""
+    printed = {directory.path: logs for directory in directories if (logs := _printed_logs(directory))}
+    found = looker.each(sketch_of, [*printed.values()], lambda items: sum(item.size for item in items))
+    return dict(zip(printed, found, strict=True))
+
+
+def _printed_logs(directory: DataDirectory) -> list[Item]:
+    return [item for item in directory.items if item.part and item.kind in LOGS and item.folder and not item.left_out]
 
 
 def _sketch(sketch: Sketch, file: OpenFile, item: Item, part: TextPart) -> None:
@@ -97,76 +114,85 @@ def _listed(rows: Rows, names: Names) -> set[Use]:
     }
 
 
-def contradicts_segments(sketch: Sketch, directory: DataDirectory) -> bool:
+def contradicts_segments(sketch: Sketch, directory: DataDirectory, looker: Looker) -> bool:
     """Whether the segments of a directory hold other batches where a sketch knows some."""
-    wanted: dict[tuple[str, int], set[int]] = {}
-    for topic, partition, offset in sketch.facts:
-        wanted.setdefault((topic, partition), set()).add(offset)
-    return any(
-        _holds_others(sketch, item, wanted[item.folder.topic, item.folder.partition])
+    wanted: dict[Partition, dict[int, Facts]] = {}
+    for (topic, partition, offset), fact in sketch.facts.items():
+        wanted.setdefault((topic, partition), {})[offset] = fact
+    checks = [
+        SegmentCheck(item, wanted[key])
         for item in directory.items
         if item.kind is Kind.LOG and item.part is None and item.folder and not item.left_out
-        if (item.folder.topic, item.folder.partition) in wanted
-    )
+        if (key := (item.folder.topic, item.folder.partition)) in wanted and item.base_offset <= max(wanted[key])
+    ]
+    return any(looker.each(holds_others, checks, lambda check: check.item.size))
 
 
-def _holds_others(sketch: Sketch, item: Item, offsets: set[int]) -> bool:
-    assert item.folder is not None
-    if item.base_offset > max(offsets):
-        return False
-    chosen = np.array(sorted(offsets), np.int64)
+@dataclass(frozen=True, slots=True)
+class SegmentCheck:
+    """A segment, and what is known of some of its offsets."""
+
+    item: Item
+    facts: dict[int, Facts]
+
+
+def holds_others(check: SegmentCheck) -> bool:
+    """Whether a segment holds other batches at the offsets that are known."""
+    item, chosen = check.item, np.array(sorted(check.facts), np.int64)
     with contextlib.suppress(OSError), OpenFile(item.path) as file:
         for chunk in SegmentWalk(file, check=CHECK_NONE, first_offset=max(0, item.base_offset)).chunks():
             for row in chunk.rows[np.isin(chunk.rows["base_offset"], chosen)]:
-                fact = sketch.facts[item.folder.topic, item.folder.partition, int(row["base_offset"])]
-                if _differ(fact, fact_of(row)):
+                if _differ(check.facts[int(row["base_offset"])], fact_of(row)):
                     return True
     return False
 
 
-def fact_of(row: Any) -> tuple[int, int, int, int]:
+def fact_of(row: Any) -> Facts:
     """What a batch says for certain: CRC, producer id and epoch, time."""
     crc = int(row["crc"]) if row["size"] >= 0 else -1
     return crc, int(row["producer_id"]), int(row["producer_epoch"]), int(row["max_timestamp"])
 
 
-def ids_in_states(directories: Iterable[DataDirectory]) -> set[str]:
+def ids_in_states(directories: Iterable[DataDirectory], looker: Looker) -> set[str]:
     """Transactional.ids that the coordinator's rows of a capture name."""
+    logs = [
+        item
+        for directory in directories
+        for item in directory.items
+        if item.folder and item.folder.topic == TRANSACTION_STATE and item.kind in LOGS
+    ]
+    return set().union(*looker.each(ids_of_states, logs, size_of))
+
+
+def ids_of_states(item: Item) -> set[str]:
+    """Read a coordinator's log; return the transactional.ids that it names."""
     names = Names()
-    for directory in directories:
-        for item in directory.items:
-            if item.folder and item.folder.topic == TRANSACTION_STATE and item.kind in (Kind.LOG, Kind.STATES):
-                with contextlib.suppress(OSError), OpenFile(item.path) as file:
-                    walk = (
-                        TextWalk(file, item.part).states(names) if item.part else StateWalk(file, names).state_chunks()
-                    )
-                    for _ in walk:
-                        pass
+    with contextlib.suppress(OSError), OpenFile(item.path) as file:
+        for _ in TextWalk(file, item.part).states(names) if item.part else StateWalk(file, names).state_chunks():
+            pass
     return {value.decode("utf-8", "replace") for value in names.transactional_ids.values}
 
 
-def ids_in_logs(items: Iterable[Item]) -> set[str]:
+def ids_in_logs(items: Iterable[Item], looker: Looker) -> set[str]:
     """Transactional.ids that logs and settings name."""
-    texts = [(item.path, item.part) for item in items if item.part and item.kind in (Kind.TEXT_LOG, Kind.SETTINGS)]
-    if not texts:
-        return set()
-    from kafkatx.text.logs.reading import read_log
-
-    named = set[str]()
-    for path, part in texts:
-        with contextlib.suppress(OSError), OpenFile(path) as file:
-            facts = read_log(file, part)
-            codes = np.unique(facts.events["transactional_id_code"])
-            named.update(facts.strings[code] for code in codes[codes >= 0].tolist())
-            named.update(one.value for one in facts.settings if one.name == "transactional.id" and one.value)
-    return named
+    logs = [item for item in items if item.part and item.kind in (Kind.TEXT_LOG, Kind.SETTINGS)]
+    return set().union(*looker.ids(logs))
 
 
-def digest(items: Iterable[Item]) -> str:
+def prepare_ids(directories: list[DataDirectory], looker: Looker) -> None:
+    """Read the logs of directories together whose ids will be asked for."""
+    ids_in_logs((item for directory in directories for item in directory.items), looker)
+
+
+def digest(items: list[Item], looker: Looker) -> str:
     """Hash of the beginnings of texts: the same for the same texts, wherever they lie and in whatever order."""
-    found = set()
-    for item in items:
-        with contextlib.suppress(OSError), OpenFile(item.path) as file:
-            start = item.part.position if item.part else 0
-            found.add(hashlib.sha256(file.read(start, min(DIGESTED, item.size))).hexdigest())
+    found = {one for one in looker.each(hash_of_beginning, items, lambda item: DIGESTED) if one is not None}
     return hashlib.sha256(repr(sorted(found)).encode()).hexdigest()[:16]
+
+
+def hash_of_beginning(item: Item) -> str | None:
+    """Hash of the beginning of a text, None where it can't be read."""
+    with contextlib.suppress(OSError), OpenFile(item.path) as file:
+        start = item.part.position if item.part else 0
+        return hashlib.sha256(file.read(start, min(DIGESTED, item.size))).hexdigest()
+    return None

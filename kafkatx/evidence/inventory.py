@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.looking import Looker, LooksHere, size_of
+from kafkatx.evidence.swapped import without_swapped
 from kafkatx.evidence.text_items import text_items
 from kafkatx.formats import checkpoints, identity
 from kafkatx.formats.file_names import (
@@ -20,8 +23,7 @@ from kafkatx.formats.file_names import (
     parse_remote_index_file,
     parse_segment_file,
 )
-from kafkatx.kernels.batches import CHECK_NONE, HEADER_SIZE, LOG_OVERHEAD, is_plausible, is_plausible_legacy
-from kafkatx.segments.batches import SegmentWalk
+from kafkatx.kernels.batches import HEADER_SIZE, LOG_OVERHEAD, is_plausible, is_plausible_legacy
 from kafkatx.sources import places
 from kafkatx.sources.archives import SEPARATOR, STANDARD_INPUT, mount, packed_path, packing
 from kafkatx.sources.files import OpenFile
@@ -51,9 +53,6 @@ NO_SUCH_FILE = "file or directory"
 FOREIGN = "an archive of a kind that is not read; unpack it first"
 DUMPING = b"Dumping "
 """First word of kafka-dump-log's output, in all releases."""
-SWAP = f".{FileSuffix.SWAP}"
-REPLACED = {Kind.LOG, Kind.INDEX, Kind.TIMEINDEX, Kind.TXNINDEX}
-"""Files of a segment that the cleaner writes anew."""
 IGNORED_SUFFIXES = {
     FileSuffix.DELETED: "waits for its deletion; the live segments replace it",
     FileSuffix.CLEANED: "unfinished output of the cleaner",
@@ -62,10 +61,11 @@ IGNORED_SUFFIXES = {
 }
 
 
-def inventory(paths: Iterable[str | Path], cut_texts: bool = True) -> list[Item]:
+def inventory(paths: Iterable[str | Path], cut_texts: bool = True, looker: Looker | None = None) -> list[Item]:
     """Every file under `paths`, in a stable order, each once; raises UsageError for a path that does not exist.
 
-    A text is the parts that tools wrote, unless `cut_texts` says that only files of brokers are wanted.
+    A text is the parts that tools wrote, which `looker` tells apart, unless `cut_texts` says that only files of brokers
+    are wanted.
     """
     items: dict[str, Item] = {}
     for root in places.admitted(paths):
@@ -74,8 +74,9 @@ def inventory(paths: Iterable[str | Path], cut_texts: bool = True) -> list[Item]
         for item in _items(root):
             for file in _opened_up(item):
                 items.setdefault(places.identity(file.path), file)
-    parts_of = _parts if cut_texts else _whole
-    found = [part for item in _without_swapped(items.values()) for part in parts_of(item)]
+    looker = looker or LooksHere()
+    files = [*without_swapped([*items.values()], looker)]
+    found = _cut(files, looker) if cut_texts else map(_whole, files)
     return sorted(found, key=lambda item: (item.path, item.part.position if item.part else -1))
 
 
@@ -112,18 +113,20 @@ def _opened_up(item: Item) -> Iterator[Item]:
             yield from _opened_up(_item(shown, item.root, is_data_directory))
 
 
-def _whole(item: Item) -> Iterator[Item]:
+def _whole(item: Item) -> Item:
     """A file as it is; a text is none of a broker's files."""
-    is_text_file = item.kind is Kind.TEXT and item.left_out is None
-    yield replace(item, left_out="text, which diagnose and history read") if is_text_file else item
+    return replace(item, left_out="text, which diagnose and history read") if _is_text(item) else item
 
 
-def _parts(item: Item) -> Iterator[Item]:
-    """A file as it is; a text as the parts that tools wrote."""
-    if item.kind is Kind.TEXT and item.left_out is None:
-        yield from text_items(item)
-    else:
-        yield item
+def _cut(files: list[Item], looker: Looker) -> Iterator[Item]:
+    """Files as they are; texts as the parts that tools wrote."""
+    yield from (item for item in files if not _is_text(item))
+    texts = [item for item in files if _is_text(item)]
+    yield from chain.from_iterable(looker.each(text_items, texts, size_of))
+
+
+def _is_text(item: Item) -> bool:
+    return item.kind is Kind.TEXT and item.left_out is None
 
 
 def _items(root: str) -> Iterator[Item]:
@@ -239,32 +242,3 @@ def _begins_with_batch(head: bytes, size: int) -> bool:
     limit = (1 << 63) - 1
     fits = is_plausible.plain(head, 0, -1, limit, -1) or is_plausible_legacy.plain(head, 0, -1, limit)
     return fits and length <= size
-
-
-def _without_swapped(items: Iterable[Item]) -> Iterator[Item]:
-    """A .swap segment is the cleaner's finished output.
-
-    The segments whose offsets it covers, and their indexes, are not used.
-    """
-    kept = list(items)
-    covers: dict[tuple[str, PartitionFolder | None], list[tuple[int, int]]] = {}
-    for item in kept:
-        if item.kind is Kind.LOG and item.path.endswith(SWAP):
-            covers.setdefault((item.data_directory, item.folder), []).append((item.base_offset, _last_offset(item)))
-    for item in kept:
-        ranges = covers.get((item.data_directory, item.folder), ())
-        of_segment = item.kind in REPLACED and not item.path.endswith(SWAP) and not item.left_out
-        covered = of_segment and any(first <= item.base_offset <= last for first, last in ranges)
-        yield replace(item, left_out="replaced by the .swap file beside it") if covered else item
-
-
-def _last_offset(item: Item) -> int:
-    """Last offset in a segment, at least its base offset."""
-    last = item.base_offset
-    try:
-        with OpenFile(item.path) as file:
-            for chunk in SegmentWalk(file, check=CHECK_NONE, first_offset=max(0, item.base_offset)).chunks():
-                last = int(chunk.rows["last_offset"][-1])
-    except OSError:
-        pass
-    return last

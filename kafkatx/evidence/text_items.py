@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from kafkatx.evidence.item import Item, Kind
@@ -31,7 +30,7 @@ UNNAMED = "(topic not named)"
 """Stands for the topic of a dump whose page does not say what was dumped."""
 
 
-def text_items(item: Item) -> Iterator[Item]:
+def text_items(item: Item) -> list[Item]:
     """The parts of a text file as items; what no tool wrote is one item for the whole file."""
     from kafkatx.text.pages.parts import parts  # no text, no readers of texts: they cost as much as a small diagnosis
 
@@ -39,16 +38,15 @@ def text_items(item: Item) -> Iterator[Item]:
         with OpenFile(item.path) as file:
             found = parts(file)
     except OSError as error:
-        yield replace(item, kind=Kind.UNREADABLE, left_out=error.strerror)
-        return
+        return [replace(item, kind=Kind.UNREADABLE, left_out=error.strerror)]
     known = [part for part in found if part.kind is not PartKind.PROSE]
-    for part in known:
-        yield _item(item, part)
-    prose = sum(part.end - part.position for part in found if part.kind is PartKind.PROSE)
     if not known:
-        yield replace(item, left_out="text in which nothing of Kafka's tools or logs was recognised")
-    elif prose and item.size > sum(part.end - part.position for part in known):
-        yield replace(item, kind=Kind.TEXT, size=prose, left_out="other text between what was recognised")
+        return [replace(item, left_out="text in which nothing of Kafka's tools or logs was recognised")]
+    items = [_item(item, part) for part in known]
+    prose = sum(part.end - part.position for part in found if part.kind is PartKind.PROSE)
+    if prose and item.size > sum(part.end - part.position for part in known):
+        items.append(replace(item, kind=Kind.TEXT, size=prose, left_out="other text between what was recognised"))
+    return items
 
 
 def _item(file: Item, part: TextPart) -> Item:

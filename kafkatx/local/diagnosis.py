@@ -42,7 +42,7 @@ def diagnose(
     evidence = open_evidence(given, captures)
     told_of = build_stories(
         evidence.captures, verify_all=verify_all, as_of=as_of, progress=progress, release=release,
-        log_zone_ms=log_zone_ms,
+        log_zone_ms=log_zone_ms, log=evidence.log,
     )  # fmt: skip
     others = (coverage_of(None, item, None) for item in evidence.others)
     return united((diagnosed(told, chosen) for told in told_of), others)

@@ -92,11 +92,12 @@ class Evidence:
     def _stream(self, name: str, progress: Progress | None) -> Iterator[Any]:
         if name in FILE_TABLES:
             return file_rows(name, self._met(progress))
-        found = self._found.captures
+        found, log = self._found.captures, self._found.log
         if name == SETTINGS.name:
             return settings_table(found)
         if name == TRANSACTIONS.name:
-            return stories.transaction_table(build_stories(found, verify_all=self.verify_all, progress=progress))
+            told = build_stories(found, verify_all=self.verify_all, progress=progress, log=log)
+            return stories.transaction_table(told)
         return self._of_diagnosis(stories.finding_table if name == FINDINGS.name else stories.evidence_table, progress)
 
     def _met(self, progress: Progress | None) -> Iterator[Source]:

@@ -54,7 +54,12 @@ def history(
     found, stories = Histories(), []
     evidence = open_evidence(paths, captures)
     for told in build_stories(
-        evidence.captures, verify_all=verify_all, as_of=as_of, progress=progress, log_zone_ms=log_zone_ms
+        evidence.captures,
+        verify_all=verify_all,
+        as_of=as_of,
+        progress=progress,
+        log_zone_ms=log_zone_ms,
+        log=evidence.log,
     ):
         found.coverage.extend(told.coverage)
         found.damage.extend(told.damage)

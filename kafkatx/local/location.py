@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from kafkatx.histories.timeline import book_of
 from kafkatx.histories.visibility import Sight, Visibility, span_at, visibility
 from kafkatx.local.batch_at import MAGIC, Held, batch_at, batch_facts, record_at, unlisted_in
 from kafkatx.local.state_row import state_row
+from kafkatx.stages.logs import Read
 from kafkatx.stages.stories import CaptureStory, Progress, build_stories, open_evidence
 from kafkatx.terms.errors import NothingReadableError, UsageError
 from kafkatx.terms.topics import TRANSACTION_STATE
@@ -66,7 +68,7 @@ def locate(
     for capture in evidence.captures:
         segments = capture.segments()
         if (topic, partition) in segments:
-            told = _told(capture, (topic, partition), offset, as_of, progress)
+            told = _told(capture, (topic, partition), offset, as_of, progress, cache(evidence.log))
             result.coverage.extend(told.coverage)
             items = [item for _, item in segments[topic, partition]]
             result.found.append(_Place(told, items, (topic, partition), offset, show_payloads).location())
@@ -87,14 +89,16 @@ def _unknown(captures: list[Capture], topic: str, partition: int) -> str:
     return f"no segment of {topic}-{partition} is in the evidence; {held}"
 
 
-def _told(capture: Capture, key: Partition, offset: int, as_of: int | None, progress: Progress | None) -> CaptureStory:
+def _told(
+    capture: Capture, key: Partition, offset: int, as_of: int | None, progress: Progress | None, log: Read
+) -> CaptureStory:
     """The story of the partition and the coordinator's log; then once more with all partitions of the transaction."""
     wanted = {key, *(other for other in capture.segments() if other[0] == TRANSACTION_STATE)}
-    (told,) = build_stories([_restricted(capture, wanted)], as_of=as_of, progress=progress)
+    (told,) = build_stories([_restricted(capture, wanted)], as_of=as_of, progress=progress, log=log)
     others = _partitions_of_transaction(told.story, key, offset) & set(capture.segments())
     if others <= wanted:
         return told
-    (told,) = build_stories([_restricted(capture, wanted | others)], as_of=as_of, progress=progress)
+    (told,) = build_stories([_restricted(capture, wanted | others)], as_of=as_of, progress=progress, log=log)
     return told
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kafkatx.rules.docstring import RuleText
+from kafkatx.rules.docstring import RuleText, rule_texts
 from kafkatx.terms.catalogue import (
     ClientException,
     Config,
@@ -72,7 +72,7 @@ def explain_error(error: ProtocolError, release: Release | None) -> Explanation:
             ("A transactional producer", [error.reaction, *_stated(error.effects, told)]),
             ("What clients show", [_client_line(row) for row in _narrow(clients, _exception_span, told)]),
         ),
-        rules=error.rules,
+        rules=_with_pages(error.rules),
     )
 
 
@@ -261,7 +261,13 @@ def _joined(spans: Sequence[Span]) -> str:
 
 
 def _rules(entries: Iterable[ClientException | LogTemplate]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(rule for entry in entries for rule in entry.rules))
+    return _with_pages(rule for entry in entries for rule in entry.rules)
+
+
+def _with_pages(rules: Iterable[str]) -> tuple[str, ...]:
+    """The rules that one can ask about: the catalogue also names mechanisms that no rule looks for yet."""
+    known = {text.rule_id for text in rule_texts()}
+    return tuple(dict.fromkeys(rule for rule in rules if rule in known))
 
 
 def _shown(names: Iterable[str]) -> tuple[str, ...]:

@@ -26,14 +26,16 @@ from kafkatx.histories.logs.attributions import SAME_EXCEPTION_MS
 from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
 from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Finding, Subject
-from kafkatx.rules.in_logs.clients import Who, only, producer_at, rows_of, runs_by_itself, subjects, times_of, who
+from kafkatx.rules.in_logs.clients import only, producer_at, rows_of, runs_by_itself, subjects, times_of
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
 from kafkatx.words.explained import Considered, Remedy, Step
+from kafkatx.words.facts import client_name
 from kafkatx.words.log_places import bare, client_actor, event_places, failure_phrase, quoted
 from kafkatx.words.places import plural
+from kafkatx.words.values import ClientName
 
 RULE = "abort_after_fatal_error"
 ABORT = "abortTransaction"
@@ -65,11 +67,11 @@ class _Case:
 
 def check(story: Story) -> Iterator[Finding]:
     """One finding for each client and first error."""
-    groups: dict[tuple[Who, str], list[_Case]] = {}
+    groups: dict[tuple[ClientName, str], list[_Case]] = {}
     for client in story.logs.clients:
         case = _case(story.logs, client)
         if case is not None:
-            groups.setdefault((who(client), case.cause), []).append(case)
+            groups.setdefault((client_name(client), case.cause), []).append(case)
     for (name, cause), cases in groups.items():
         yield _finding(story, name, cause, cases)
 
@@ -154,7 +156,7 @@ def _begin_of(failure: Failure, failed: list[Failure], begun: list[int]) -> int:
     return max((row for row in begun if before < row < failure.row), default=failure.row)
 
 
-def _finding(story: Story, name: Who, cause: str, cases: list[_Case]) -> Finding:
+def _finding(story: Story, name: ClientName, cause: str, cases: list[_Case]) -> Finding:
     logs, first = story.logs, cases[0]
     given = [producer_at(case.client, case.aborts[0]) for case in cases]
     rows = [row for case in cases for row in (*case.aborts, *(f.row for f in case.later))]
@@ -187,12 +189,12 @@ def _severity(story: Story, cases: list[_Case]) -> Severity:
     return Severity.info if handled else Severity.warning
 
 
-def _summary(name: Who, cause: str, cases: list[_Case]) -> str:
+def _summary(name: ClientName, cause: str, cases: list[_Case]) -> str:
     aborts, later = sum(len(case.aborts) for case in cases), sum(len(case.later) for case in cases)
     said = quoted(cases[0].message, SHORT) if bare(cause) == "KafkaException" and cases[0].message else bare(cause)
     error = f"a fatal error ({said})" if said else "a fatal error"
     times = "" if aborts == 1 else f" {aborts:,} times"
-    what = f"{name.phrase} called abortTransaction{times} after {error}, which can only fail"
+    what = f"{name} called abortTransaction{times} after {error}, which can only fail"
     return f"{what}; {plural(later, 'later call')} failed too, it was never replaced" if later else what
 
 

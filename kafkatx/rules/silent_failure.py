@@ -27,13 +27,14 @@ from kafkatx.histories.logs.story import ClientInstance, Initialised, LogStory
 from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.rules.finding import Finding, NotCheckable, Subject
-from kafkatx.rules.in_logs.clients import only, times_of, who
+from kafkatx.rules.in_logs.clients import only, times_of
 from kafkatx.rules.sharing.one_id import is_frameworks
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.terms.times import clock
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explained import Considered, Remedy, Step
+from kafkatx.words.facts import client_name
 from kafkatx.words.log_places import client_actor, event_places
 from kafkatx.words.places import data_of, data_phrase, data_place, marker_place, parts_of, plural
 
@@ -324,7 +325,7 @@ def _summary(story: Story, transactional_id: str, is_shown: bool, lost: list[_Lo
     told = "its log shows the failure below WARN only" if is_shown else "its log has no warning of it"
     if not lost:
         failed = sorted({failure.call or "" for case in cases for failure in case.client.failures} & set(ENDING_CALLS))
-        return f"{' and '.join(failed)} of {who(cases[0].client).phrase} failed, and {told}"
+        return f"{' and '.join(failed)} of {client_name(cases[0].client)} failed, and {told}"
     records = plural(sum(one.records for one in lost), "record")
     where = data_phrase(story, [span for one in lost for span in one.spans])
     return f"{records} of {transactional_id} in {plural(len(lost), 'transaction')} ({where}) were aborted, and {told}"

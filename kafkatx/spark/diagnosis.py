@@ -7,18 +7,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafkatx.evidence.coverage import Coverage, coverage_of
+from kafkatx.evidence.coverage import coverage_of
 from kafkatx.rules.diagnosis import Diagnosis, Selection
 from kafkatx.sources import places
 from kafkatx.spark.judging import judged, rows
+from kafkatx.spark.looking import looks_in_tasks
 from kafkatx.spark.pipeline import captures_on, exported_on
 from kafkatx.spark.schema import spark_schema
-from kafkatx.stages.blocks import unpacked
+from kafkatx.spark.shipping import ship
 from kafkatx.stages.export_folders import exports_among
 from kafkatx.stages.exports import open_exports
-from kafkatx.stages.facts import DDL, ORDER, facts_of
-from kafkatx.stages.judging import united
-from kafkatx.stages.stories import Telling, open_evidence
+from kafkatx.stages.fact_batches import DDL, ORDER, facts_of
+from kafkatx.stages.judging import CaptureDiagnosis, united
+from kafkatx.stages.stories import Telling, joined_evidence
 from kafkatx.tables.catalogue import TABLES
 
 if TYPE_CHECKING:
@@ -56,18 +57,24 @@ def diagnose(
     """
     given = places.admitted([paths] if isinstance(paths, str | Path) else paths)
     judge = partial(judged, telling=Telling(as_of, release, log_zone_ms), selection=selection or Selection())
-    others: Iterable[Coverage]
+    ship(spark)
     if folders := exports_among(given):
         exported = open_exports(folders, verify_all, captures)
-        others, judge = exported.others, partial(judge, exports=exported.exports)
-        frame = exported_on(spark, exported.exports, judge, DDL)
-    else:
-        evidence = open_evidence(given, captures)
-        others = (coverage_of(None, item, None) for item in evidence.others)
-        frame = captures_on(spark, evidence.captures, judge, DDL, verify_all, stretch_bytes)
-    # Sorted here: to learn how the keys are spread orderBy would judge every capture once more.
-    told = frame.toArrow().sort_by([(name, "ascending") for name in ORDER])
-    return united((unpacked(fact.payload) for fact in facts_of(told.to_batches())), others)
+        judge = partial(judge, exports=exported.exports)
+        return united(_collected(exported_on(spark, exported.exports, judge, DDL)), exported.others)
+    with looks_in_tasks(spark) as looker:
+        evidence = joined_evidence(given, captures, looker)
+        found = _collected(captures_on(spark, evidence.captures, judge, DDL, verify_all, stretch_bytes, looker))
+    return united(found, (coverage_of(None, item, None) for item in evidence.others))
+
+
+def _collected(judged_captures: DataFrame) -> list[CaptureDiagnosis]:
+    """What is said of each capture, in their order.
+
+    Sorted here: to learn how the keys are spread orderBy would judge every capture once more.
+    """
+    told = judged_captures.toArrow().sort_by([(name, "ascending") for name in ORDER])
+    return [fact.says(CaptureDiagnosis) for fact in facts_of(told.to_batches())]
 
 
 def table(
@@ -83,6 +90,7 @@ def table(
     Which files there are is settled when this is called; they are read each time that the frame is evaluated. Raises
     UsageError for a path that does not exist.
     """
-    found = open_evidence(paths, captures)
+    with looks_in_tasks(spark) as looker:
+        found = joined_evidence(paths, captures, looker)
     schema = spark_schema(TABLES[name].schema)
     return captures_on(spark, found.captures, partial(rows, table=name, telling=Telling()), schema, verify_all)

@@ -10,13 +10,12 @@ from typing import Any
 
 from kafkatx.rules.diagnosis import Diagnosis, Selection
 from kafkatx.spark.conform import conform
-from kafkatx.stages.blocks import packed
 from kafkatx.stages.exported_files import files_of
 from kafkatx.stages.exports import Export
-from kafkatx.stages.facts import Fact, Rank, facts_of, record_batches
-from kafkatx.stages.gathering import ORDER_OF_CAPTURES, stories
+from kafkatx.stages.fact_batches import ORDER_OF_CAPTURES, facts_of, record_batches
+from kafkatx.stages.facts import CaptureFact, Rank
 from kafkatx.stages.judging import diagnosed
-from kafkatx.stages.stories import CaptureStory, Telling
+from kafkatx.stages.stories import CaptureStory, Telling, stories
 from kafkatx.stages.table_stories import evidence_table, finding_table, transaction_table
 from kafkatx.tables.catalogue import TABLES
 
@@ -30,13 +29,13 @@ def judged(
     a CaptureDiagnosis for each.
     """
     return record_batches(
-        Fact(number, 0, Rank.STORY, packed(diagnosed(story, selection, files_of(exports, number, story.capture))))
+        CaptureFact(number, 0, Rank.STORY, diagnosed(story, selection, files_of(exports, number, story.capture)))
         for number, story in _stories(batches, telling)
     )
 
 
 def _stories(batches: Iterable[Any], telling: Telling) -> Iterator[tuple[int, CaptureStory]]:
-    return stories(facts_of(batches, ORDER_OF_CAPTURES), telling, is_joined=True)
+    return stories(facts_of(batches, ORDER_OF_CAPTURES), telling)
 
 
 def rows(batches: Iterable[Any], table: str, telling: Telling) -> Iterator[Any]:

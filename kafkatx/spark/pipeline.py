@@ -1,61 +1,31 @@
 """The stages as DataFrames: tasks are read, partitions folded, joined, captures judged; a shuffle between them.
 
 Only the DataFrame API is used, so a Spark Connect session will do. Sorting is done within the partitions of Spark, and
-those who read check it (stages/facts.py).
+those who read check it (stages/fact_batches.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from kafkatx.evidence.captures import Capture
-from kafkatx.sources.archives import unpacked_places
-from kafkatx.sources.stores import take, ways
-from kafkatx.sources.urls import Way
-from kafkatx.spark.joining import joined_facts
-from kafkatx.spark.memory import give_back
-from kafkatx.spark.shipping import ship
+from kafkatx.spark.looking import LooksInTasks
 from kafkatx.spark.spreading import spread, values_of
+from kafkatx.spark.workers import InWorker, Step
 from kafkatx.stages.decoding import facts_of_task
 from kafkatx.stages.exports import Export
+from kafkatx.stages.fact_batches import DDL, ORDER, ORDER_OF_CAPTURES, facts_of, record_batches
 from kafkatx.stages.fact_files import loaded
-from kafkatx.stages.facts import DDL, ORDER, record_batches
+from kafkatx.stages.facts import CaptureFact
 from kafkatx.stages.folding import Again, folded
-from kafkatx.stages.gathering import ORDER_OF_CAPTURES
-from kafkatx.stages.tasks import tasks
+from kafkatx.stages.joining import joined_partitions
+from kafkatx.stages.tasks import places_of_logs, tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
-
-Step = Callable[[Iterator[Any]], Iterator[Any]]
-"""RecordBatches to RecordBatches; a function of a module, or a partial of one, so that it can travel."""
-
-
-@dataclass(frozen=True, slots=True)
-class InWorker:
-    """A step as a Python worker of Spark runs it: on one thread; what it unpacked and what it freed goes with it.
-
-    `ways` is what it takes to open the stores that the driver was given.
-    """
-
-    step: Step
-    ways: tuple[Way, ...] = field(default_factory=ways, repr=False)
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield what the step yields."""
-        pa.set_cpu_count(1)
-        take(self.ways)
-        try:
-            with unpacked_places():
-                yield from self.step(batches)
-        finally:
-            give_back()
 
 
 def _decoded(batches: Iterator[Any]) -> Iterator[Any]:
@@ -66,6 +36,11 @@ def _loaded(batches: Iterator[Any]) -> Iterator[Any]:
     return (rows for _, group in values_of(batches) for rows in loaded(group))
 
 
+def _between(batches: Iterator[Any], step: Callable[[Iterable[CaptureFact]], Iterator[CaptureFact]]) -> Iterator[Any]:
+    """A step between facts, whose rows come in order."""
+    return record_batches(step(facts_of(batches)))
+
+
 def captures_on(
     spark: SparkSession,
     captures: list[Capture],
@@ -73,18 +48,23 @@ def captures_on(
     schema: str | StructType,
     verify_all: bool = False,
     stretch_bytes: int | None = None,
+    read: LooksInTasks | None = None,
 ) -> DataFrame:
-    """Return a DataFrame of `schema` with what `judge` yields for each capture; nothing runs before it is asked for."""
-    ship(spark)
-    todo = [*tasks(captures, verify_all, stretch_bytes, _width(spark))]
+    """Return a DataFrame of `schema` with what `judge` yields for each capture; nothing runs before it is asked for.
+
+    `read` has what was read of logs to join them; the others are read by the tasks.
+    """
+    known = read or LooksInTasks(spark)
+    todo = [*tasks(captures, verify_all, stretch_bytes, _width(spark), known.has_read)] or [[]]
     facts = spread(spark, todo).mapInArrow(InWorker(_decoded), DDL)
+    for of_logs in known.facts(places_of_logs(captures)):
+        facts = facts.unionByName(of_logs)
     width = min(_width(spark), PARTITIONS_A_TASK * len(todo))
     return _judged(facts, width, Again(stretch_bytes), len(captures), judge, schema)
 
 
 def exported_on(spark: SparkSession, exports: Iterable[Export], judge: Step, schema: str | StructType) -> DataFrame:
     """Return the same for the captures of exports, whose facts were read when they were exported."""
-    ship(spark)
     given = [*exports]
     todo = [group for export in given for group in export.groups()]
     facts = spread(spark, todo).mapInArrow(InWorker(_loaded), DDL)
@@ -97,9 +77,9 @@ def _judged(
 ) -> DataFrame:
     """What comes of the facts of stage one; `again` says how stretches of files are read again, None that none is."""
     by_partition = facts.repartition(width, "capture", "number").sortWithinPartitions(*ORDER)
-    told = by_partition.mapInArrow(InWorker(partial(folded, again=again)), DDL)
+    told = by_partition.mapInArrow(InWorker(partial(_between, step=partial(folded, again=again))), DDL)
     at_partition = told.repartition(width, "capture", "number").sortWithinPartitions(*ORDER)
-    joined = at_partition.mapInArrow(InWorker(joined_facts), DDL)
+    joined = at_partition.mapInArrow(InWorker(partial(_between, step=joined_partitions)), DDL)
     by_capture = joined.repartition(min(width, max(captures, 1)), "capture").sortWithinPartitions(*ORDER_OF_CAPTURES)
     return by_capture.mapInArrow(InWorker(judge), schema)
 

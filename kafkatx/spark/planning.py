@@ -6,34 +6,27 @@ here, and what a live broker appends later is not read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from pathlib import Path
-from typing import TypeVar
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.directories import DataDirectory
 from kafkatx.evidence.extents import Extent
 from kafkatx.evidence.item import Item, Kind
-from kafkatx.evidence.joining import Evidence
+from kafkatx.evidence.joining import JoinedEvidence
+from kafkatx.evidence.looking import Looker
 from kafkatx.sources import places
 from kafkatx.sources.archives import SEPARATOR, STANDARD_INPUT
 from kafkatx.sources.stores import ways
 from kafkatx.sources.urls import Way
 from kafkatx.spark.request import Request
 from kafkatx.stages.file_tables import FILE_TABLES
-from kafkatx.stages.stories import open_evidence
+from kafkatx.stages.packing import COST_OF_FILE, grouped
+from kafkatx.stages.stories import joined_evidence
 from kafkatx.stages.table_files import Source, sources
 from kafkatx.terms.errors import UsageError
-
-T = TypeVar("T")
-
-SMALLEST_TASK, LARGEST_TASK = 16 << 20, 64 << 20
-AT_ONCE = 32
-"""Tasks that an evidence of some size is cut into at least, so that there is something to do for each core."""
-OPENING_BYTES = 64 << 10
-"""What it costs to open a file, in bytes that could be read meanwhile."""
 
 OF_TEXTS = (Kind.TEXT_LOG, Kind.SETTINGS)
 
@@ -65,12 +58,14 @@ def placed(paths: Iterable[str | Path]) -> list[str]:
     return [places.normal(path) for path in given]
 
 
-def opened_evidence(paths: Iterable[str | Path], captures: dict[str, str] | None) -> Evidence:
+def opened_evidence(
+    paths: Iterable[str | Path], captures: dict[str, str] | None, looker: Looker | None = None
+) -> JoinedEvidence:
     """Find the files and join them to captures; raises UsageError for a path that does not exist."""
-    return open_evidence(placed(paths), captures)
+    return joined_evidence(placed(paths), captures, looker)
 
 
-def files_of(request: Request, evidence: Evidence) -> list[Source]:
+def files_of(request: Request, evidence: JoinedEvidence) -> list[Source]:
     """The files that have rows of a table, each with no more than a task needs to know of its capture."""
     light, columns, has_rows = _Light(), request.wanted, FILE_TABLES[request.table].has_rows
     return [
@@ -89,38 +84,22 @@ def tasks_of(request: Request, files: Iterable[Source]) -> list[Task]:
     ]
 
 
-def tasks_of_settings(request: Request, evidence: Evidence) -> list[Task]:
+def tasks_of_settings(request: Request, evidence: JoinedEvidence) -> list[Task]:
     """Pack captures to tasks: what a setting means depends on all texts of its capture."""
     found = [replace(capture, directories=[], others=capture.texts(*OF_TEXTS)) for capture in evidence.captures]
     with_texts = [capture for capture in found if capture.others]
     return [
         Task(request, captures=tuple(group))
-        for group in grouped(with_texts, lambda capture: sum(OPENING_BYTES + item.size for item in capture.others))
+        for group in grouped(with_texts, lambda capture: sum(COST_OF_FILE + item.size for item in capture.others))
     ]
-
-
-def grouped(units: list[T], size: Callable[[T], int]) -> Iterator[list[T]]:
-    """Group units in the order given so that each group has the bytes of a task; a larger unit is one by itself."""
-    limit = min(max(sum(map(size, units)) // AT_ONCE, SMALLEST_TASK), LARGEST_TASK)
-    group: list[T] = []
-    filled = 0
-    for unit in units:
-        added = size(unit)
-        if group and filled + added > limit:
-            yield group
-            group, filled = [], 0
-        group.append(unit)
-        filled += added
-    if group:
-        yield group
 
 
 def read_bytes(source: Source) -> int:
     """About how much work a file is, or the stretch of it that is read, in bytes."""
     item, extent = source.item, source.extent
     if item.part is not None:
-        return OPENING_BYTES + item.part.end - item.part.position
-    return OPENING_BYTES + max(0, min(extent.stop, item.size) - extent.start)
+        return COST_OF_FILE + item.part.end - item.part.position
+    return COST_OF_FILE + max(0, min(extent.stop, item.size) - extent.start)
 
 
 def _size(item: Item) -> int | None:

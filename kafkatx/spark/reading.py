@@ -9,6 +9,7 @@ from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kafkatx.spark.looking import looks_in_tasks
 from kafkatx.spark.planning import Task, files_of, opened_evidence, placed, tasks_of, tasks_of_settings
 from kafkatx.spark.request import OF_ALL_FILES, TOPIC, Request, request
 from kafkatx.spark.rows import decoded
@@ -78,7 +79,8 @@ def _tasks(
     captures: dict[str, str] | None,
     stretch_bytes: int | None,
 ) -> list[Task]:
-    evidence = opened_evidence(paths, captures)
+    with looks_in_tasks(spark) as looker:
+        evidence = opened_evidence(paths, captures, looker)
     if wanted.table == "settings":
         return tasks_of_settings(wanted, evidence)
     files = files_of(wanted, evidence)

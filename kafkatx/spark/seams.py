@@ -21,7 +21,7 @@ from kafkatx.evidence.reach import FileReach
 from kafkatx.evidence.stretches import Again, StretchReading, Told, in_sequence, stretches
 from kafkatx.segments.batches import NO_LIMIT, STRETCH_BYTES
 from kafkatx.sources.archives import packing, real_path
-from kafkatx.spark.planning import OPENING_BYTES, grouped
+from kafkatx.stages.packing import COST_OF_FILE, grouped
 from kafkatx.stages.table_files import Source
 
 Run = Callable[[Callable[[Any], Any], list[Any]], list[Any]]
@@ -41,7 +41,7 @@ class Look:
     @property
     def bytes(self) -> int:
         """Bytes that are read."""
-        return OPENING_BYTES + min(self.stop, self.source.item.size) - self.begin
+        return COST_OF_FILE + min(self.stop, self.source.item.size) - self.begin
 
     def told(self, after: Told | None = None) -> Told:
         """Walk the stretch, behind what was told of the one before it where that is known."""
@@ -74,7 +74,7 @@ def in_stretches(
     looks = {n: _looks(source, size, verify_all) for n, source in enumerate(files) if _is_large(source, size)}
     if not looks:
         return files
-    tasks = [*grouped([*chain.from_iterable(looks.values())], _bytes_of)]
+    tasks = [*grouped(chain.from_iterable(looks.values()), _bytes_of)]
     told = iter(chain.from_iterable(run(look_at, tasks)))
     read = [(of_file, [next(told) for _ in of_file]) for of_file in looks.values()]
     parts = dict(zip(looks, _joined(read, run), strict=True))

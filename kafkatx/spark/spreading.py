@@ -6,13 +6,14 @@ open the stores that this process was given (sources/stores.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from kafkatx.sources.stores import take, ways
 from kafkatx.spark.seams import Run
+from kafkatx.spark.workers import InWorker, Step
 from kafkatx.stages.blocks import packed, unpacked
 
 if TYPE_CHECKING:
@@ -45,16 +46,22 @@ def running_on(spark: SparkSession) -> Run:
     """Return what calls a function for values as tasks of one job."""
 
     def run(function: Any, values: list[Any]) -> list[Any]:
-        if not values:
-            return []
-        calls = spread(spark, [(function, value) for value in values])
-        answers = calls.mapInArrow(_answers, f"{NUMBER} bigint, {VALUE} binary").toArrow().sort_by(NUMBER)
-        return [unpacked(answer) for answer in answers.column(VALUE).to_pylist()]
+        return collected(spread(spark, [(function, value) for value in values]), _called) if values else []
 
     return run
 
 
-def _answers(batches: Iterator[Any]) -> Iterator[Any]:
-    for number, (function, value) in values_of(batches):
-        answer = packed(function(value))
-        yield pa.RecordBatch.from_pydict({NUMBER: pa.array([number]), VALUE: pa.array([answer], pa.binary())})
+def collected(frame: DataFrame, step: Step) -> list[Any]:
+    """Return what a step tells of a frame by `answers`, in the order of their numbers."""
+    told = frame.mapInArrow(InWorker(step), f"{NUMBER} bigint, {VALUE} binary").toArrow().sort_by(NUMBER)
+    return [unpacked(answer) for answer in told.column(VALUE).to_pylist()]
+
+
+def answers(found: Iterable[tuple[int, Any]]) -> Iterator[Any]:
+    """Yield a RecordBatch for each number and its answer."""
+    for number, answer in found:
+        yield pa.RecordBatch.from_pydict({NUMBER: pa.array([number]), VALUE: pa.array([packed(answer)], pa.binary())})
+
+
+def _called(batches: Iterator[Any]) -> Iterator[Any]:
+    return answers((number, function(value)) for number, (function, value) in values_of(batches))

@@ -1,4 +1,4 @@
-"""Rows on their way from one place to another: packed column by column, with the names that their codes stand for.
+"""Rows on their way from one place to another: packed column by column, or with the names that their codes stand for.
 
 What is `packed` only the process's own kin unpack (the same release, in one run): it is pickled, and no format of a
 file. What may lie in a file goes by stages/codec.py.
@@ -15,8 +15,8 @@ import zstandard
 
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.names import Names
-from kafkatx.stages.codec import decode, encode
-from kafkatx.stages.fact_types import FactsError, States
+from kafkatx.stages.fact_types import States
+from kafkatx.stages.facts import FactsError
 
 LEVEL = 1
 """zstd: columns of headers shrink to a tenth at any level, so the fastest is taken."""
@@ -47,28 +47,25 @@ def unpacked(data: bytes) -> Any:
         return _Unpickler(reader, tables).load()
 
 
-def packed_states(rows: Rows, names: Names) -> bytes:
-    """Encode coordinator rows (kernels.rows.STATE) with the names that they use, and no others, as a fact."""
+def states_of(rows: Rows, names: Names) -> States:
+    """Take coordinator rows (kernels.rows.STATE) with the names that they use, and no others."""
     rows = rows.copy()
     ids, rows["id_code"] = _used(rows["id_code"])
     lists, rows["partitions_code"] = _used(rows["partitions_code"])
     tags, rows["unknown_tags_code"] = _used(rows["unknown_tags_code"])
-    return encode(
-        States(
-            rows,
-            [names.transactional_ids.values[code] for code in ids],
-            [[names.topic_partitions[member] for member in names.partition_lists[code]] for code in lists],
-            [names.unknown_tags.values[code] for code in tags],
-        )
+    return States(
+        rows,
+        [names.transactional_ids.values[code] for code in ids],
+        [[names.topic_partitions[member] for member in names.partition_lists[code]] for code in lists],
+        [names.unknown_tags.values[code] for code in tags],
     )
 
 
-def unpacked_states(data: bytes, names: Names) -> Rows:
-    """Return coordinator rows whose codes are those of `names`, which gets the names that are new to it.
+def named_anew(found: States, names: Names) -> Rows:
+    """Give coordinator rows, in place, the codes of `names`, which gets the names that are new to it.
 
-    Raises FactsError for bytes that are none.
+    Raises FactsError for codes of no name.
     """
-    found: States = decode(data, States)
     lists = [tuple(sorted({names.partition_code(*one) for one in members})) for members in found.lists]
     for name, lowest, codes in (
         ("id_code", 0, [names.transactional_ids.code(value) for value in found.ids]),

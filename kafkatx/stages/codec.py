@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kafkatx.stages.fact_types import ENUMS, FIELDS, OBJECTS, ROWS, FactsError, FieldsOf, fits, row_type, written_name
+from kafkatx.stages.fact_types import ENUMS, FIELDS, OBJECTS, ROWS, FieldsOf, fits, row_type
+from kafkatx.stages.facts import FactsError
 
 LARGEST = 1 << 30
 """Bytes of a fact before it is compressed: more is no fact of ours."""
@@ -63,7 +64,7 @@ def _tree(value: Any, buffers: list[bytes]) -> Any:
     if kind in _ENCODERS:
         return _ENCODERS[kind](value, buffers)
     if kind in FIELDS:
-        return ["o", written_name(kind), *(_tree(getattr(value, one.name), buffers) for one in FIELDS[kind])]
+        return ["o", kind.__name__, *(_tree(getattr(value, one.name), buffers) for one in FIELDS[kind])]
     if isinstance(value, Enum) and ENUMS.get(kind.__name__) is kind:
         return ["e", kind.__name__, value.name]
     if isinstance(value, np.integer | np.bool_):

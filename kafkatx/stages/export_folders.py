@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from kafkatx.sources import places
+from kafkatx.stages.facts import LAYOUT
 from kafkatx.terms.errors import UsageError
 
 MANIFEST, SUCCESS = "_kafkatx.json", "_SUCCESS"
 """Names that Spark takes for no data; DuckDB and Polars take only what their pattern asks for, `*.parquet`."""
 FORMAT = "kafkatx export"
 FACTS_TABLE = "facts"
+FIRST_LAYOUT = 1
+"""That of facts whose manifest names none."""
 _FILE = re.compile(rf"{FACTS_TABLE}/part-\d+\.parquet")
 
 
@@ -40,7 +43,15 @@ def exports_among(paths: Iterable[str | Path]) -> list[Path]:
     return found
 
 
-OF_ANOTHER = "{} was written by kafkatx {}; this is {}, which reads files otherwise: export them again"
+OF_ANOTHER_RELEASE = "{} was written by kafkatx {}; this is {}, which reads files otherwise: export them again"
+
+
+def of_another_layout(path: Path, kafkatx: object, layout: object) -> str:
+    """Say that the facts of an export are laid otherwise than this release reads them."""
+    return (
+        f"{path} holds facts of layout {layout}, of kafkatx {kafkatx}; this is kafkatx {release()}, which reads layout "
+        f"{LAYOUT}: export them again"
+    )
 
 
 def fact_files(path: Path) -> list[str]:
@@ -48,8 +59,11 @@ def fact_files(path: Path) -> list[str]:
     manifest: Any = _manifest(path)
     if not (path / SUCCESS).exists():
         raise UsageError(f"{path} is an export that is not finished; the command that began it goes on with it")
+    layout = manifest.get("facts_layout", FIRST_LAYOUT)
+    if layout != LAYOUT:
+        raise UsageError(of_another_layout(path, manifest.get("kafkatx"), layout))
     if manifest.get("kafkatx") != release():
-        raise UsageError(OF_ANOTHER.format(path, manifest.get("kafkatx"), release()))
+        raise UsageError(OF_ANOTHER_RELEASE.format(path, manifest.get("kafkatx"), release()))
     try:
         names = [str(file["path"]) for file in manifest["tables"][FACTS_TABLE]["files"]]
     except (LookupError, TypeError):

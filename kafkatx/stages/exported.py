@@ -5,12 +5,11 @@ from __future__ import annotations
 from kafkatx.rules.diagnosis import Diagnosis, Selection
 from kafkatx.stages.exported_files import files_of
 from kafkatx.stages.exports import Exports
+from kafkatx.stages.fact_batches import facts_of
 from kafkatx.stages.fact_files import loaded
-from kafkatx.stages.facts import facts_of
-from kafkatx.stages.folding import stories as folded
-from kafkatx.stages.gathering import stories
+from kafkatx.stages.folding import folded
 from kafkatx.stages.judging import CaptureDiagnosis, diagnosed, united
-from kafkatx.stages.stories import Telling
+from kafkatx.stages.stories import Telling, stories
 
 
 def diagnose_exports(exports: Exports, telling: Telling, selection: Selection) -> Diagnosis:

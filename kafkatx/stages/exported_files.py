@@ -17,8 +17,7 @@ from kafkatx.segments.damage import Damage
 from kafkatx.stages.codec import decode
 from kafkatx.stages.exports import Export
 from kafkatx.stages.fact_files import FoundRow, find, payloads
-from kafkatx.stages.fact_types import FactsError
-from kafkatx.stages.facts import OF_CAPTURE, Rank
+from kafkatx.stages.facts import OF_CAPTURE, FactsError, Rank
 from kafkatx.stages.folding import ENTRIES
 from kafkatx.stages.placed import PLACED, Files, FilesAtHand
 from kafkatx.stages.tasks import numbering

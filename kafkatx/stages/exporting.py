@@ -11,12 +11,12 @@ from typing import Any
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import coverage_of
 from kafkatx.evidence.item import Item, Kind
-from kafkatx.evidence.joining import Evidence
-from kafkatx.stages.codec import encode
+from kafkatx.evidence.joining import JoinedEvidence
 from kafkatx.stages.decoding import read
 from kafkatx.stages.export_folders import release
-from kafkatx.stages.fact_types import LAYOUT, Head
-from kafkatx.stages.facts import NO_CAPTURE, OF_CAPTURE, Fact, Rank, record_batches
+from kafkatx.stages.fact_batches import record_batches
+from kafkatx.stages.fact_types import FactsHead
+from kafkatx.stages.facts import LAYOUT, NO_CAPTURE, OF_CAPTURE, CaptureFact, Rank
 from kafkatx.stages.listings import hidden_records
 from kafkatx.stages.placed import placed_batches
 from kafkatx.stages.tasks import LogOfCapture, Piece, SnapshotFile, StretchOfFile, numbering, pieces
@@ -24,7 +24,7 @@ from kafkatx.stages.tasks import LogOfCapture, Piece, SnapshotFile, StretchOfFil
 Progress = Callable[[str, int], None]
 
 
-def fact_table(evidence: Evidence, verify_all: bool = False, progress: Progress | None = None) -> Iterator[Any]:
+def fact_table(evidence: JoinedEvidence, verify_all: bool = False, progress: Progress | None = None) -> Iterator[Any]:
     """Yield the facts of evidence as RecordBatches of FACTS, in no order.
 
     `progress` is called with the path and the size of a file before it is read.
@@ -32,15 +32,15 @@ def fact_table(evidence: Evidence, verify_all: bool = False, progress: Progress 
     return record_batches(_facts(evidence, verify_all, progress or (lambda path, size: None)))
 
 
-def _facts(evidence: Evidence, verify_all: bool, progress: Progress) -> Iterator[Fact]:
+def _facts(evidence: JoinedEvidence, verify_all: bool, progress: Progress) -> Iterator[CaptureFact]:
     others = [coverage_of(None, item, None) for item in evidence.others]
-    head = Head(release(), LAYOUT, len(evidence.captures), verify_all, others)
-    yield Fact(NO_CAPTURE, OF_CAPTURE, Rank.PLAN, encode(head))
+    head = FactsHead(release(), LAYOUT, len(evidence.captures), verify_all, others)
+    yield CaptureFact(NO_CAPTURE, OF_CAPTURE, Rank.PLAN, head)
     for piece in pieces(evidence.captures, verify_all, whole=True):
         item = _item(piece)
         if item is not None:
             progress(item.path, item.size)
-        yield from read(piece)
+        yield from read(piece, evidence.log)
     for number, capture in enumerate(evidence.captures):
         yield from _read_at_last(number, capture)
 
@@ -54,12 +54,12 @@ def _item(piece: Piece) -> Item | None:
     return None
 
 
-def _read_at_last(number: int, capture: Capture) -> Iterator[Fact]:
+def _read_at_last(number: int, capture: Capture) -> Iterator[CaptureFact]:
     """Facts of what stage three reads of files."""
     numbers, logs = numbering(capture), capture.segments()
     for item in (item for files in logs.values() for _, item in files):
         subject, file = numbers[item.key]
         for order, rows in enumerate(placed_batches(item)):
-            yield Fact(number, subject, Rank.PLACED, encode(rows), int(rows["base_offset"][0]), file, order)
+            yield CaptureFact(number, subject, Rank.PLACED, rows, int(rows["base_offset"][0]), file, order)
     if capture.texts(Kind.RECORDS):
-        yield Fact(number, OF_CAPTURE, Rank.HIDDEN, encode([*hidden_records(capture)]))
+        yield CaptureFact(number, OF_CAPTURE, Rank.HIDDEN, [*hidden_records(capture)])

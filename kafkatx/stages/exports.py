@@ -14,10 +14,10 @@ from pathlib import Path
 from kafkatx.evidence.captures import Capture, place_in_order
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.stages.codec import decode
-from kafkatx.stages.export_folders import OF_ANOTHER, fact_files, release
+from kafkatx.stages.export_folders import fact_files, of_another_layout
 from kafkatx.stages.fact_files import FactGroup, find, groups, opened, payloads
-from kafkatx.stages.fact_types import LAYOUT, FactsError, Head
-from kafkatx.stages.facts import NO_CAPTURE, OF_CAPTURE, Rank
+from kafkatx.stages.fact_types import FactsHead
+from kafkatx.stages.facts import LAYOUT, NO_CAPTURE, OF_CAPTURE, FactsError, Rank
 from kafkatx.terms.errors import UsageError
 
 
@@ -68,11 +68,11 @@ def open_exports(paths: Iterable[Path], verify_all: bool = False, forced: dict[s
     return Exports(tuple(exports), [*chain.from_iterable(head.others for _, head, _ in found)])
 
 
-def _open(path: Path, verify_all: bool) -> tuple[Export, Head, list[Capture]]:
+def _open(path: Path, verify_all: bool) -> tuple[Export, FactsHead, list[Capture]]:
     export = Export(str(path), tuple(str(path / name) for name in fact_files(path)))
-    head: Head = decode(export.content(NO_CAPTURE, OF_CAPTURE, Rank.PLAN), Head)
+    head: FactsHead = decode(export.content(NO_CAPTURE, OF_CAPTURE, Rank.PLAN), FactsHead)
     if head.layout != LAYOUT:
-        raise UsageError(OF_ANOTHER.format(path, head.kafkatx, release()))
+        raise UsageError(of_another_layout(path, head.kafkatx, head.layout))
     if verify_all and not head.verify_all:
         raise UsageError(f"{path} was exported without --verify: the CRC of every batch can't be checked any more")
     return export, head, [decode(export.content(at, OF_CAPTURE, Rank.PLAN), Capture) for at in range(head.captures)]

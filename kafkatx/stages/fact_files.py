@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kafkatx.stages.fact_types import FactsError
-from kafkatx.stages.facts import FACTS, FOLDED, READ
+from kafkatx.stages.fact_batches import FACTS
+from kafkatx.stages.facts import FOLDED, READ, FactsError
 
 KEYS = FACTS.names[:-1]
 ROWS_AT_ONCE = 8

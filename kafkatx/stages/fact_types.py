@@ -1,7 +1,7 @@
 """What a fact may be made of: classes, enumerations and row types by name, and whether a value is as declared.
 
 A field's declaration is its annotation; what Python says in it is checked when a fact is read, since facts may come of
-a file that somebody made. `LAYOUT` stands for all of it: another release of kafkatx may have other fields.
+a file that somebody made. `LAYOUT` (stages/facts.py) numbers all of it: another release may have other fields.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import types
 import typing
 from collections.abc import Callable
 from enum import Enum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.directories import DataDirectory
 from kafkatx.evidence.file_reading import Ending, FileReading, Glance
 from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.log_reading import FileFacts
 from kafkatx.evidence.plans import LogFile, PartitionPlan
 from kafkatx.evidence.reach import FileReach
 from kafkatx.evidence.stretches import Told
@@ -30,24 +32,18 @@ from kafkatx.rules.finding import NotCheckable
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.entries import PRODUCER
 from kafkatx.segments.resync import ExpectedNext
-from kafkatx.stages.logs import FileFacts
 from kafkatx.stages.placed import PLACED
-from kafkatx.terms.errors import UsageError
 from kafkatx.terms.events import Level, Side
 from kafkatx.text.events import LogFacts, LogSource, Setting, Thrown, Trace
 from kafkatx.text.pages.part import PartKind, TextPart
 
 
-class FactsError(UsageError):
-    """Bytes that should be facts and are none of this release; the text says what is wrong with them."""
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
-class Head:
+class FactsHead:
     """What facts are of: the release and the layout that they were written with, how many captures, the other files."""
 
     kafkatx: str
-    layout: str
+    layout: int
     captures: int
     verify_all: bool
     others: list[Coverage]
@@ -70,20 +66,12 @@ ROWS: dict[str, np.dtype[Any]] = {
     "batch": BATCH, "state": STATE, "event": EVENT, "producer": PRODUCER, "placed": PLACED
 }  # fmt: skip
 ENUMS: dict[str, type[Enum]] = {kind.__name__: kind for kind in (FolderState, Kind, Level, PartKind, Side)}
-_WRITTEN_AS = {"TextPart": "Part"}
-"""Classes that are called otherwise in exports than in the code: files that were written stay readable."""
-
-
-def written_name(kind: type) -> str:
-    """Return what a registered class is called in an export."""
-    return _WRITTEN_AS.get(kind.__name__, kind.__name__)
-
-
 OBJECTS: dict[str, type] = {
-    written_name(kind): kind
+    kind.__name__: kind
     for kind in (
-        Capture, Coverage, Damage, DataDirectory, Ending, ExpectedNext, FileFacts, FileReach, FileReading, Glance, Head,
-        Item, LogFacts, LogFile, LogSource, NotCheckable, TextPart, PartitionFolder, PartitionPlan, Setting, States,
+        Capture, Coverage, Damage, DataDirectory, Ending, ExpectedNext, FactsHead, FileFacts, FileReach, FileReading,
+        Glance, Item, LogFacts, LogFile, LogSource, NotCheckable, PartitionFolder, PartitionPlan, Setting, States,
+        TextPart,
         Thrown, Told, Trace,
     )
 }  # fmt: skip
@@ -103,14 +91,14 @@ Check = Callable[[Any], bool]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Field:
+class DeclaredField:
     """A field of a registered class, and whether a value is what it declares."""
 
     name: str
     fits: Check
 
 
-FieldsOf = tuple[Field, ...]
+FieldsOf = tuple[DeclaredField, ...]
 
 
 def fits(declared: Any, value: Any) -> bool:
@@ -123,15 +111,10 @@ def _check(declared: Any) -> Check:
     if isinstance(declared, np.dtype):
         return lambda value: isinstance(value, np.ndarray) and value.dtype == declared
     origin, arguments = typing.get_origin(declared), typing.get_args(declared)
-    if origin in (typing.Union, types.UnionType):
-        checks = [_check(one) for one in arguments]
-        return lambda value: any(check(value) for check in checks)
-    if origin is tuple and arguments[-1] is not Ellipsis:
-        return _check_tuple([_check(one) for one in arguments])
-    if origin is dict:
-        return _check_dictionary(*map(_check, arguments))
-    if origin in (list, tuple, set):
-        return _check_members(origin, _check(arguments[0]))
+    return _check_plain(declared) if origin is None else _CHECKS[origin](*arguments)
+
+
+def _check_plain(declared: Any) -> Check:
     if declared is int:
         return lambda value: isinstance(value, int) and not isinstance(value, bool)
     if declared is None or not isinstance(declared, type):
@@ -139,11 +122,20 @@ def _check(declared: Any) -> Check:
     return lambda value: isinstance(value, declared)
 
 
-def _check_members(kind: Any, check: Check) -> Check:
-    return lambda value: isinstance(value, kind) and all(check(member) for member in value)
+def _check_union(*declared: Any) -> Check:
+    checks = [_check(one) for one in declared]
+    return lambda value: any(check(value) for check in checks)
 
 
-def _check_tuple(checks: list[Check]) -> Check:
+def _check_members(kind: Any, declared: Any) -> Check:
+    check = _check(declared)
+    return lambda value: isinstance(value, kind) and all(map(check, value))
+
+
+def _check_tuple(*declared: Any) -> Check:
+    if declared[-1] is Ellipsis:
+        return _check_members(tuple, declared[0])
+    checks = [_check(one) for one in declared]
     return lambda value: (
         isinstance(value, tuple)
         and len(value) == len(checks)
@@ -151,26 +143,34 @@ def _check_tuple(checks: list[Check]) -> Check:
     )
 
 
-def _check_dictionary(of_key: Check, of_value: Check) -> Check:
+def _check_dictionary(key: Any, member: Any) -> Check:
+    of_key, of_value = _check(key), _check(member)
     return lambda value: isinstance(value, dict) and all(map(of_key, value)) and all(map(of_value, value.values()))
+
+
+_CHECKS: dict[Any, Callable[..., Check]] = {
+    typing.Union: _check_union,
+    types.UnionType: _check_union,
+    tuple: _check_tuple,
+    dict: _check_dictionary,
+    list: partial(_check_members, list),
+    set: partial(_check_members, set),
+}
+"""What makes the check of a generic type, by its origin."""
 
 
 def _fields(kind: Any) -> FieldsOf:
     hints = typing.get_type_hints(kind)
-    return tuple(
-        Field(one.name, _check(DECLARED.get((kind, one.name), hints[one.name]))) for one in dataclasses.fields(kind)
-    )
+    names = [one.name for one in dataclasses.fields(kind)]
+    return tuple(DeclaredField(name, _check(DECLARED.get((kind, name), hints[name]))) for name in names)
 
 
 FIELDS: dict[type, FieldsOf] = {kind: _fields(kind) for kind in OBJECTS.values()}
 
 
-def _layout() -> str:
-    """A hash of all names and declarations: facts of equal layouts mean the same."""
+def declarations() -> str:
+    """A hash of all names and declarations: where it changes facts mean something else, and LAYOUT is raised."""
     objects = [(name, [(one.name, str(one.type)) for one in dataclasses.fields(OBJECTS[name])]) for name in OBJECTS]
     enums = [(name, [member.name for member in kind]) for name, kind in ENUMS.items()]
     rows = [(name, dtype.descr) for name, dtype in ROWS.items()]
     return hashlib.sha256(repr((objects, enums, rows)).encode()).hexdigest()[:16]
-
-
-LAYOUT = _layout()

@@ -23,11 +23,11 @@ from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.entries import PRODUCER
 from kafkatx.segments.merging import Stream
-from kafkatx.stages.blocks import packed, unpacked_states
-from kafkatx.stages.codec import decode
+from kafkatx.stages.blocks import named_anew
+from kafkatx.stages.codec import encode
 from kafkatx.stages.decoding import blocks
-from kafkatx.stages.fact_types import FactsError
-from kafkatx.stages.facts import FOLDED, OF_CAPTURE, Fact, Rank, facts_of, record_batches
+from kafkatx.stages.fact_types import States
+from kafkatx.stages.facts import FOLDED, OF_CAPTURE, CaptureFact, FactsError, Rank
 from kafkatx.stages.joining import intervals
 from kafkatx.stages.partitions import PartitionStory, fold
 
@@ -42,12 +42,7 @@ class Again:
     stretch_bytes: int | None = None
 
 
-def folded(batches: Iterable[Any], again: Again | None) -> Iterator[Any]:
-    """Fold the partitions whose facts come in RecordBatches of FACTS; yields RecordBatches of FACTS."""
-    return record_batches(stories(facts_of(batches), again))
-
-
-def stories(facts: Iterable[Fact], again: Again | None) -> Iterator[Fact]:
+def folded(facts: Iterable[CaptureFact], again: Again | None) -> Iterator[CaptureFact]:
     """Fold the partitions whose facts come in order; yields their stories, and the facts that stage three needs.
 
     Args:
@@ -62,12 +57,12 @@ def stories(facts: Iterable[Fact], again: Again | None) -> Iterator[Fact]:
         yield from _subject(of_subject, again)
 
 
-def _subject(facts: Iterator[Fact], again: Again | None) -> Iterator[Fact]:
+def _subject(facts: Iterator[CaptureFact], again: Again | None) -> Iterator[CaptureFact]:
     first = next(facts)
     if first.rank is Rank.PLAN and first.number != OF_CAPTURE:
-        plan: PartitionPlan = decode(first.payload, PartitionPlan)
+        plan: PartitionPlan = first.says(PartitionPlan)
         story = _folded(plan, _Blocks(facts, again))
-        yield Fact(first.capture, first.number, Rank.STORY, packed(story))
+        yield CaptureFact(first.capture, first.number, Rank.STORY, story)
         yield from _intervals(first.capture, plan, story)
         return
     for fact in chain((first,), facts):
@@ -77,12 +72,12 @@ def _subject(facts: Iterator[Fact], again: Again | None) -> Iterator[Fact]:
             yield fact
 
 
-def _intervals(capture: int, plan: PartitionPlan, story: PartitionStory) -> Iterator[Fact]:
+def _intervals(capture: int, plan: PartitionPlan, story: PartitionStory) -> Iterator[CaptureFact]:
     """What the coordinator's log tells of each partition of data, as facts of that partition."""
     for key, found in intervals(story) if story.history is not None else ():
         if key in plan.numbers:
             state, row = found.state_partition, int(found.rows[0])
-            yield Fact(capture, plan.numbers[key], Rank.INTERVALS, packed(found), row, state)
+            yield CaptureFact(capture, plan.numbers[key], Rank.INTERVALS, found, row, state)
 
 
 def _folded(plan: PartitionPlan, blocks: _Blocks) -> PartitionStory:
@@ -94,19 +89,19 @@ def _folded(plan: PartitionPlan, blocks: _Blocks) -> PartitionStory:
 class _Blocks:
     """The facts of a partition behind its plan: snapshots, what stretches told, blocks in order of their offsets."""
 
-    facts: Iterator[Fact]
+    facts: Iterator[CaptureFact]
     again: Again | None
-    next_fact: list[Fact] = field(default_factory=list)
-    read_again: list[tuple[int, int, bytes]] = field(default_factory=list)
+    next_fact: list[CaptureFact] = field(default_factory=list)
+    read_again: list[tuple[int, int, CaptureFact]] = field(default_factory=list)
 
     def snapshots(self, count: int) -> Iterator[tuple[int, tuple[Rows, list[Damage]]]]:
         """Yield what was read of each .snapshot, by its number; there must be `count`."""
         found = [*self._of_rank(Rank.SNAPSHOT)]
         if [fact.file for fact in found] != [*range(count)]:
             raise FactsError(f"facts are missing: {len(found)} of {count} snapshots are there")
-        yield from ((fact.file, decode(fact.payload, ENTRIES)) for fact in found)
+        yield from ((fact.file, fact.says(ENTRIES)) for fact in found)
 
-    def _of_rank(self, rank: Rank) -> Iterator[Fact]:
+    def _of_rank(self, rank: Rank) -> Iterator[CaptureFact]:
         """The facts of a rank, which come next."""
         for fact in chain(self.next_fact, self.facts):
             self.next_fact = []
@@ -119,9 +114,7 @@ class _Blocks:
         """Put the files together from their stretches; yields the blocks that count, each as a stream."""
         counted = self._files(reading)
         arriving = (
-            (fact.at, fact.file, fact.payload)
-            for fact in self._of_rank(Rank.BLOCK)
-            if (fact.file, fact.begin) in counted
+            (fact.at, fact.file, fact) for fact in self._of_rank(Rank.BLOCK) if (fact.file, fact.begin) in counted
         )
         for at, file, block in heapq.merge(arriving, sorted(self.read_again, key=_place), key=_place):
             yield Stream(at, file, partial(_rows, reading, block))
@@ -148,7 +141,7 @@ class _Blocks:
         """What stretches told, by number of the file and in order."""
         found: dict[int, list[tuple[int, Any]]] = {}
         for fact in self._of_rank(Rank.TOLD):
-            found.setdefault(fact.file, []).append((fact.begin, decode(fact.payload, Told | FileReading)))
+            found.setdefault(fact.file, []).append((fact.begin, fact.says(Told | FileReading)))
         return {file: [told for _, told in sorted(parts, key=lambda part: part[0])] for file, parts in found.items()}
 
     def _read_again(
@@ -156,14 +149,16 @@ class _Blocks:
     ) -> Told:
         assert self.again is not None
         reading = StretchReading(given, begin, stop, self.again.stretch_bytes, after)
-        self.read_again.extend((at, number, block) for at, block in blocks(reading, is_state_log))
+        for at, block in blocks(reading, is_state_log):  # held as bytes: there may be many
+            self.read_again.append((at, number, CaptureFact(0, 0, Rank.BLOCK, encode(block), at, number, begin)))
         assert reading.told is not None
         return reading.told
 
 
-def _place(block: tuple[int, int, bytes]) -> tuple[int, int]:
+def _place(block: tuple[int, int, CaptureFact]) -> tuple[int, int]:
     return block[:2]
 
 
-def _rows(reading: PartitionReading, block: bytes) -> Iterator[Rows]:
-    yield unpacked_states(block, reading.names) if reading.plan.is_state_log else decode(block, BATCH)
+def _rows(reading: PartitionReading, block: CaptureFact) -> Iterator[Rows]:
+    is_state_log = reading.plan.is_state_log
+    yield named_anew(block.says(States), reading.names) if is_state_log else block.says(BATCH)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from kafkatx.histories.growing import Array
 from kafkatx.histories.participations import Participations, Status, listed, matched
 from kafkatx.histories.story import Labels
 from kafkatx.kernels.rows import PARTICIPATION
+from kafkatx.stages.facts import CaptureFact, Rank
 from kafkatx.stages.partitions import PartitionStory
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 
@@ -74,6 +76,25 @@ def joined(story: PartitionStory, found: Iterable[Intervals]) -> Joined:
     parts = matched(transactions, rows, story.spans.spans, np.ones(1, bool), tolerance_ms(story.brokers))
     states = np.concatenate([np.full(len(one.rows), one.state_partition) for one in ordered])
     return Joined(story.key, states, np.concatenate([one.rows for one in ordered]), parts)
+
+
+def joined_partitions(facts: Iterable[CaptureFact]) -> Iterator[CaptureFact]:
+    """Join the partitions whose stories and intervals come together, in order; all but the intervals passes."""
+    for _, of_subject in groupby(facts, key=lambda fact: fact.subject):
+        yield from _joined_subject(of_subject)
+
+
+def _joined_subject(facts: Iterator[CaptureFact]) -> Iterator[CaptureFact]:
+    story: CaptureFact | None = None
+    found: list[Intervals] = []
+    for fact in facts:
+        if fact.rank is Rank.INTERVALS:
+            found.append(fact.says(Intervals))
+            continue
+        story = fact if fact.rank is Rank.STORY else story
+        yield fact
+    if found and story is not None:
+        yield CaptureFact(story.capture, story.number, Rank.JOINED, joined(story.says(PartitionStory), found))
 
 
 def tolerance_ms(brokers: int) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.item import Item, Kind
@@ -24,23 +25,28 @@ MOST_RANGES = 8
 def hidden_records(capture: Capture) -> Iterator[NotCheckable]:
     """One entry for each partition of which both kinds of listing are at hand."""
     listings = capture.texts(Kind.RECORDS)
-    if not listings:
-        return
-    from kafkatx.text.tools.consumed import compared, consumed_records
-
     committed = [item for item in listings if _says(item, _COMMITTED)]
     for item in listings:
-        if item in committed:
-            continue
-        partners = [other for other in committed if _topic(other) in (None, _topic(item)) or _topic(item) is None]
-        for other in partners[:1]:
-            with contextlib.suppress(OSError), OpenFile(item.path) as one, OpenFile(other.path) as two:
-                assert item.part is not None
-                assert other.part is not None
-                found = compared(consumed_records(one, item.part), consumed_records(two, other.part))
-                for entry in found:
-                    where = f"{_topic(item) or 'the topic'}-{'?' if entry.partition is None else entry.partition}"
-                    yield from _told(where, entry.passed, entry.hidden_before, entry.hidden_after)
+        if item not in committed:
+            partners = (other for other in committed if _may_be_of_one_topic(item, other))
+            for other in islice(partners, 1):
+                yield from _compared(item, other)
+
+
+def _may_be_of_one_topic(item: Item, other: Item) -> bool:
+    return _topic(item) is None or _topic(other) in (None, _topic(item))
+
+
+def _compared(item: Item, committed: Item) -> Iterator[NotCheckable]:
+    """What a listing of all records has that one of committed ones lacks; nothing where one can't be read."""
+    from kafkatx.text.tools.consumed import compared, consumed_records
+
+    if item.part is None or committed.part is None:
+        return
+    with contextlib.suppress(OSError), OpenFile(item.path) as one, OpenFile(committed.path) as two:
+        for entry in compared(consumed_records(one, item.part), consumed_records(two, committed.part)):
+            where = f"{_topic(item) or 'the topic'}-{'?' if entry.partition is None else entry.partition}"
+            yield from _told(where, entry.passed, entry.hidden_before, entry.hidden_after)
 
 
 def _told(

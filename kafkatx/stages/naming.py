@@ -6,8 +6,9 @@ So codes say nothing of the order in which files were read, nor where. Grain: on
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,28 +17,55 @@ from kafkatx.histories.story import Labels
 from kafkatx.segments.names import TopicPartition
 from kafkatx.stages.partitions import PartitionStory
 
+T = TypeVar("T")
 ID_COLUMNS = ("id_code",)
 LIST_COLUMNS = ("partitions_code", "previous_partitions_code")
 
 
-def named_alike(stories: list[PartitionStory]) -> Labels:
-    """Give the partitions of a capture common codes, in place; returns what they stand for."""
-    of_states = [story.names for story in stories if story.history is not None]
-    ids = sorted(set(chain.from_iterable(names.transactional_ids.values for names in of_states)))
-    listed = chain.from_iterable(names.topic_partitions for names in of_states)
-    partitions = sorted({*(story.key for story in stories if story.spans is not None), *listed})
-    code_of = {key: code for code, key in enumerate(partitions)}
-    lists = sorted(set(chain.from_iterable(_lists(story, code_of) for story in stories if story.history is not None)))
-    id_code, list_code = {name: code for code, name in enumerate(ids)}, {one: code for code, one in enumerate(lists)}
+@dataclass(frozen=True, slots=True)
+class CommonNames:
+    """All names of a capture in order: ids as they are stored, partitions, and lists of these by their codes."""
+
+    ids: list[bytes]
+    partitions: list[TopicPartition]
+    lists: list[tuple[int, ...]]
+
+    @property
+    def labels(self) -> Labels:
+        """What the common codes stand for."""
+        return Labels([name.decode("utf-8", "replace") for name in self.ids], self.partitions, self.lists)
+
+
+def common_names(stories: list[PartitionStory]) -> CommonNames:
+    """Collect the names of a capture's partitions."""
+    states = _states(stories)
+    ids = sorted(set(chain.from_iterable(one.names.transactional_ids.values for one in states)))
+    listed = chain.from_iterable(one.names.topic_partitions for one in states)
+    partitions = sorted({*(one.key for one in stories if one.spans is not None), *listed})
+    code_of = _places(partitions)
+    return CommonNames(ids, partitions, sorted(set(chain.from_iterable(_lists(one, code_of) for one in states))))
+
+
+def rename(stories: list[PartitionStory], names: CommonNames) -> None:
+    """Give the names of a capture's partitions their common codes, in place."""
+    id_code, code_of, list_code = _places(names.ids), _places(names.partitions), _places(names.lists)
+    for story in _states(stories):
+        new_ids = _codes(id_code[name] for name in story.names.transactional_ids.values)
+        _recode(story, new_ids, _codes(list_code[members] for members in _lists(story, code_of)))
     for story in stories:
-        if story.history is not None:
-            new_ids = _codes(id_code[name] for name in story.names.transactional_ids.values)
-            new_lists = _codes(list_code[members] for members in _lists(story, code_of))
-            _recode(story, new_ids, new_lists)
         if story.spans is not None and story.horizon is not None:
             story.spans.spans["partition_code"] = code_of[story.key]
             story.horizon = replace(story.horizon, partition_code=code_of[story.key])
-    return Labels([name.decode("utf-8", "replace") for name in ids], partitions, lists)
+
+
+def _states(stories: list[PartitionStory]) -> list[PartitionStory]:
+    """Those of the coordinator's log."""
+    return [story for story in stories if story.history is not None]
+
+
+def _places(names: Iterable[T]) -> dict[T, int]:
+    """The code of each name: its place."""
+    return {name: code for code, name in enumerate(names)}
 
 
 def _lists(story: PartitionStory, code_of: dict[TopicPartition, int]) -> Iterable[tuple[int, ...]]:

@@ -14,7 +14,7 @@ from kafkatx.evidence.directories import LOGS, DataDirectory
 from kafkatx.evidence.extents import WHOLE, Extent, offset_limits
 from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Item, Kind
-from kafkatx.evidence.joining import Evidence
+from kafkatx.evidence.joining import JoinedEvidence
 from kafkatx.evidence.reach import FileReach
 from kafkatx.segments.batches import NO_LIMIT
 from kafkatx.sources.files import OpenFile
@@ -105,7 +105,7 @@ class Source:
         return self.is_of(Kind.METADATA_SNAPSHOT) or (self.is_log and self.item.topic == CLUSTER_METADATA)
 
 
-def sources(evidence: Evidence, verify_all: bool = False) -> Iterator[Source]:
+def sources(evidence: JoinedEvidence, verify_all: bool = False) -> Iterator[Source]:
     """Yield every file of the evidence, capture by capture."""
     for capture in evidence.captures:
         for directory in capture.directories:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kafkatx.evidence.captures import Capture
-from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.plans import PartitionPlan, partition_plans
 from kafkatx.evidence.stretches import NO_END, stretches
-from kafkatx.stages.codec import encode
-from kafkatx.stages.facts import OF_CAPTURE, Fact, Rank
+from kafkatx.stages.facts import OF_CAPTURE, CaptureFact, Rank
 from kafkatx.stages.logs import log_items
-
-SMALLEST_TASK, LARGEST_TASK = 4 << 20, 64 << 20
-COST_OF_FILE = 64 << 10
-"""What opening a file costs, in bytes that could have been read instead."""
+from kafkatx.stages.packing import COST_OF_FILE, grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,34 +41,27 @@ class SnapshotFile:
 
 @dataclass(frozen=True, slots=True)
 class LogOfCapture:
-    """A log or a file of settings, to be read; `coverage` is begun."""
+    """A log or a file of settings, to be read."""
 
     capture: int
     number: int
     item: Item
-    coverage: Coverage
 
 
-Piece = Fact | StretchOfFile | SnapshotFile | LogOfCapture
+Piece = CaptureFact | StretchOfFile | SnapshotFile | LogOfCapture
 """What a task does: hand something on as it is, or read."""
 
 
 def tasks(
-    captures: list[Capture], verify_all: bool = False, stretch_bytes: int | None = None, at_once: int = 1
+    captures: list[Capture],
+    verify_all: bool = False,
+    stretch_bytes: int | None = None,
+    at_once: int = 1,
+    is_read: Callable[[Item], bool] = lambda item: False,
 ) -> Iterator[list[Piece]]:
-    """Pack all that is to be read into tasks, for about `at_once` of them at a time."""
-    found = [*pieces(captures, verify_all, stretch_bytes)]
-    total = sum(_cost(piece) for piece in found)
-    limit = min(max(total // max(at_once, 1), SMALLEST_TASK), LARGEST_TASK)
-    task: list[Piece] = []
-    cost = 0
-    for piece in found:
-        if task and cost + _cost(piece) > limit:
-            yield task
-            task, cost = [], 0
-        task.append(piece)
-        cost += _cost(piece)
-    yield task
+    """Pack all that is to be read into tasks, for about `at_once` of them at a time; leave out logs that are read."""
+    found = pieces(captures, verify_all, stretch_bytes)
+    return grouped((one for one in found if not (isinstance(one, LogOfCapture) and is_read(one.item))), _cost, at_once)
 
 
 def pieces(
@@ -81,15 +69,20 @@ def pieces(
 ) -> Iterator[Piece]:
     """Yield what there is to read, capture by capture; files in stretches, or as a `whole`."""
     for at, capture in enumerate(captures):
-        yield Fact(at, OF_CAPTURE, Rank.PLAN, encode(capture))
+        yield CaptureFact(at, OF_CAPTURE, Rank.PLAN, capture)
         numbers = numbering(capture)
         for number, plan in enumerate(partition_plans(capture, verify_all)):
-            yield Fact(at, number, Rank.PLAN, encode(plan))
+            yield CaptureFact(at, number, Rank.PLAN, plan)
             yield from _of_partition(at, number, plan, stretch_bytes, whole)
         for item in (item for items in capture.entries(Kind.SNAPSHOT).values() for item in items):
             yield SnapshotFile(at, *numbers[item.key], item)
-        for item in log_items(capture):
-            yield LogOfCapture(at, numbers[item.key][0], item, coverage_of(capture, item, None))
+        yield from (LogOfCapture(at, numbers[item.key][0], item) for item in log_items(capture))
+
+
+def places_of_logs(captures: list[Capture]) -> dict[str, tuple[int, int]]:
+    """Which capture each log belongs to, and its number there, by the keys of the logs."""
+    numbers = ((at, capture, numbering(capture)) for at, capture in enumerate(captures))
+    return {item.key: (at, known[item.key][0]) for at, capture, known in numbers for item in log_items(capture)}
 
 
 def numbering(capture: Capture) -> dict[str, tuple[int, int]]:
@@ -121,8 +114,8 @@ def _of_partition(
 def _cost(piece: Piece) -> int:
     """Bytes that a piece makes a task read, about."""
     match piece:
-        case Fact():
-            return len(piece.payload)
+        case CaptureFact():
+            return 0
         case SnapshotFile() | LogOfCapture():
             return COST_OF_FILE + piece.item.size
         case StretchOfFile():

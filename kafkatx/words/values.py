@@ -146,10 +146,15 @@ class Quoted(str):
 
 @dataclass(frozen=True, slots=True)
 class ClientName:
-    """A client as sentences call it: by its transactional.id, else by its client.id."""
+    """A client as sentences call it: by its transactional.id, else by its client.id.
+
+    What lines of one name tell is counted together. Lines that name nobody belong together where one client instance
+    wrote them: `instance` is its number there, None elsewhere.
+    """
 
     transactional_id: str | None
     client_id: str | None
+    instance: int | None = None
 
     def __format__(self, spec: str) -> str:
         if self.transactional_id is not None:

@@ -1,7 +1,7 @@
 """Everything that findings say, over every case by each kind of evidence, and where two such files differ.
 
     python -m tests.cases.findings write OUT.json [--case NAME]... [--kind KIND]... [--cases FOLDER]...
-    python -m tests.cases.findings compare BEFORE.json AFTER.json
+    python -m tests.cases.findings compare BEFORE.json AFTER.json [--without RULE]...
 
 For changes that must not change a word: write a file before, one after, compare them. Paths are those inside a case,
 so files of two checkouts compare. `KIND` is disk, logs, text or all, and of what a person has in hand: dump (the dump
@@ -71,6 +71,14 @@ def all_said(chosen: list[Path], kinds: list[str]) -> dict[str, Any]:
         return {f"{case.name}/{kind}": one for (case, kind), one in zip(work, found, strict=True) if one is not None}
 
 
+def without(told: dict[str, Any], rules: list[str]) -> dict[str, Any]:
+    """Leave out what some rules say."""
+    for one in told.values():
+        for name in one.keys() & {"findings", "not_checkable"}:
+            one[name] = [entry for entry in one[name] if entry["rule"] not in rules]
+    return told
+
+
 def differences(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
     """One line for each thing that is not the same: place in the document, then what it was and is."""
     for name in sorted(before.keys() & after.keys()):
@@ -123,6 +131,7 @@ def main() -> int:
     compare = commands.add_parser("compare")
     compare.add_argument("before", type=Path)
     compare.add_argument("after", type=Path)
+    compare.add_argument("--without", action="append", default=[], help="a rule that is left out, a new one say")
     args = parser.parse_args()
     if args.command == "write":
         known = [path.parent.resolve() for folder in args.cases for path in sorted(folder.glob("*/case.json"))]
@@ -131,7 +140,8 @@ def main() -> int:
         out = args.out.resolve()
         out.write_text(json.dumps(all_said(chosen, args.kind or list(KINDS)), indent=1))
         return 0
-    found = list(differences(json.loads(args.before.read_text()), json.loads(args.after.read_text())))
+    before, after = (without(json.loads(path.read_text()), args.without) for path in (args.before, args.after))
+    found = list(differences(before, after))
     for line in found:
         print(line)
     print(f"{len(found)} differences", file=sys.stderr)

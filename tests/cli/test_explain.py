@@ -84,9 +84,7 @@ def test_every_name_of_the_catalogue_is_explained(run, word):
 @pytest.mark.parametrize("release", [None, "2.8"])
 def test_every_rule_is_explained(run, release):
     options = ["--kafka-version", release] if release else []
-    rules = [found.rule_id for found in rule_texts()]
-    assert len(rules) == 23
-    for rule in rules:
+    for rule in (found.rule_id for found in rule_texts()):
         result = run(rule, *options)
         assert result.exit_code == 0
         assert result.stdout.splitlines()[1] == rule

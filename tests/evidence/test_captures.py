@@ -1,6 +1,6 @@
 from itertools import permutations
 
-from kafkatx.evidence.captures import captures
+from kafkatx.evidence.clusters import captures
 from kafkatx.evidence.directories import data_directories
 from kafkatx.evidence.inventory import inventory
 from kafkatx.evidence.joining import evidence

@@ -10,11 +10,17 @@ import typer
 
 from kafkatx.rules.docstring import HEADINGS, parse_docstring, rule_texts
 from kafkatx.rules.registry import RULES
+from kafkatx.terms.catalogue import broker_log_templates, client_exceptions, client_log_templates, error_codes
 from tests.evidence import ROOT
 from tests.golden import compare
 from tests.house.generate_docs import cli_page, commands, linked, rule_files, rule_page, rule_pages
 from tests.house.tools import printed_by_kafkatx
 
+WITHOUT_A_RULE = {
+    "committed_but_unreadable", "damaged_index", "duplicate_sequence", "pending_offset_commit", "producer_id_collision",
+    "producer_state_expired", "sequence_gap", "zombie_coordinator",
+}  # fmt: skip
+"""Mechanisms of the catalogue that no rule looks for yet."""
 COMMANDS = ("diagnose", "history", "locate", "dump", "verify", "export", "explain")
 
 
@@ -48,6 +54,20 @@ def test_a_command_helps_and_its_options_are_explained(command):
 
 def test_the_registry_the_pages_and_the_modules_name_the_same_rules():
     assert set(RULES) == {path.stem for path in rule_files()} == {text.rule_id for text in rule_texts()}
+
+
+def test_the_catalogue_names_rules_or_mechanisms_that_no_rule_looks_for_yet():
+    """`explain` and findings name rules only; a name that is neither is a misprint."""
+    entries = (*error_codes(), *client_exceptions(), *broker_log_templates(), *client_log_templates())
+    named = {rule for entry in entries for rule in entry.rules}
+    assert named - set(RULES) <= WITHOUT_A_RULE
+    assert not WITHOUT_A_RULE & set(RULES)
+
+
+def test_rules_name_rules_as_their_causes():
+    for rule in RULES.values():
+        assert {name for name, _ in (*rule.caused_by, *rule.causes)} <= set(RULES)
+        assert rule.absorbed_by is None or rule.absorbed_by in RULES
 
 
 @pytest.mark.parametrize("path", rule_files(), ids=lambda path: path.stem)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import kafkatx
-from kafkatx.evidence.joining import Evidence
+from kafkatx.evidence.joining import JoinedEvidence
 from kafkatx.segments import batches as walks
 from kafkatx.spark.planning import Task, files_of, opened_evidence, tasks_of, tasks_of_settings
 from kafkatx.spark.reading import IN_STRETCHES
@@ -39,7 +39,7 @@ def run(function: Any, values: list[Any]) -> list[Any]:
     return [unpacked(packed(function(unpacked(packed(value))))) for value in values]
 
 
-def tasks(evidence: Evidence, wanted: Request, stretch_bytes: int | None = None, run: Any = run) -> list[Task]:
+def tasks(evidence: JoinedEvidence, wanted: Request, stretch_bytes: int | None = None, run: Any = run) -> list[Task]:
     if wanted.table == "settings":
         return tasks_of_settings(wanted, evidence)
     files = files_of(wanted, evidence)
@@ -48,9 +48,11 @@ def tasks(evidence: Evidence, wanted: Request, stretch_bytes: int | None = None,
     return tasks_of(wanted, files)
 
 
-def in_tasks(paths: Iterable[str | Path] | Evidence, wanted: Request | str, stretch_bytes: int | None = None) -> Any:
+def in_tasks(
+    paths: Iterable[str | Path] | JoinedEvidence, wanted: Request | str, stretch_bytes: int | None = None
+) -> Any:
     """A table out of tasks, each of which travelled."""
     asked = request(wanted) if isinstance(wanted, str) else wanted
-    evidence = paths if isinstance(paths, Evidence) else opened_evidence(paths, None)
+    evidence = paths if isinstance(paths, JoinedEvidence) else opened_evidence(paths, None)
     found: list[Task] = unpacked(packed(tasks(evidence, asked, stretch_bytes)))
     return whole((rows for task in found for rows in rows_of(task)), asked.schema)

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.spark import planning
-from kafkatx.spark.planning import files_of, grouped, opened_evidence, tasks_of, tasks_of_settings
+from kafkatx.spark.planning import files_of, opened_evidence, tasks_of, tasks_of_settings
 from kafkatx.spark.request import request
 from kafkatx.spark.rows import rows_of
+from kafkatx.stages import packing
+from kafkatx.stages.packing import grouped
 from kafkatx.terms.errors import UsageError
 from tests.building import batch, segment
 from tests.evidence import fixtures
@@ -28,16 +29,16 @@ def names(tasks):
 
 
 def test_small_units_share_a_group_and_large_ones_are_alone(monkeypatch):
-    monkeypatch.setattr(planning, "SMALLEST_TASK", 10)
-    monkeypatch.setattr(planning, "LARGEST_TASK", 10)
+    monkeypatch.setattr(packing, "SMALLEST_TASK", 10)
+    monkeypatch.setattr(packing, "LARGEST_TASK", 10)
     sizes = [3, 3, 3, 3, 25, 1, 9, 10, 11]
     assert list(grouped(sizes, lambda size: size)) == [[3, 3, 3], [3], [25], [1, 9], [10], [11]]
     assert list(grouped([], lambda size: size)) == []
 
 
 def test_groups_grow_with_what_there_is_up_to_a_limit(monkeypatch):
-    monkeypatch.setattr(planning, "SMALLEST_TASK", 10)
-    monkeypatch.setattr(planning, "LARGEST_TASK", 100)
+    monkeypatch.setattr(packing, "SMALLEST_TASK", 10)
+    monkeypatch.setattr(packing, "LARGEST_TASK", 100)
     counts = {len(units): len(list(grouped(units, lambda size: size))) for units in ([1] * 5, [1] * 960, [1] * 9600)}
     assert counts == {5: 1, 960: 32, 9600: 96}
 
@@ -91,8 +92,8 @@ def test_a_file_that_was_cut_or_removed_meanwhile_gives_what_is_left(tmp_path):
 
 
 def test_files_of_an_archive_are_one_task(tmp_path, monkeypatch):
-    monkeypatch.setattr(planning, "SMALLEST_TASK", 1)
-    monkeypatch.setattr(planning, "LARGEST_TASK", 1)
+    monkeypatch.setattr(packing, "SMALLEST_TASK", 1)
+    monkeypatch.setattr(packing, "LARGEST_TASK", 1)
     for number in range(3):
         segment(tmp_path / "in" / f"orders-{number}", [batch(0, b"a")])
         segment(tmp_path / "out" / f"orders-{number}", [batch(0, b"a")])

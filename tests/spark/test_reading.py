@@ -39,7 +39,7 @@ def opened() -> Any:
 
 @pytest.mark.parametrize("name", OF_FILES)
 def test_a_table_of_all_cases_in_one_call(spark, name, monkeypatch):
-    monkeypatch.setattr(reading, "opened_evidence", lambda paths, captures: opened()._found)
+    monkeypatch.setattr(reading, "opened_evidence", lambda *given: opened()._found)
     found = read(spark, fixture_cases(), table=name)
     assert found == whole(opened().table(name), TABLES[name].schema)
     assert found.num_rows or name == "damage"

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pytest
 
 from kafkatx.evidence import file_reading
-from kafkatx.evidence.joining import Evidence
+from kafkatx.evidence.joining import JoinedEvidence
 from kafkatx.spark import rows
 from kafkatx.spark.planning import files_of, opened_evidence, tasks_of
 from kafkatx.spark.request import TIMES, request
@@ -28,7 +28,7 @@ TIMED = sorted(TIMES.keys() & set(OF_FILES))
 
 
 @cache
-def evidence() -> Evidence:
+def evidence() -> JoinedEvidence:
     return opened_evidence([CASE, LEGACY, GROUPS, PAGES], None)
 
 

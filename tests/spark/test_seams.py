@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafkatx.evidence.joining import Evidence
+from kafkatx.evidence.joining import JoinedEvidence
 from kafkatx.spark.planning import opened_evidence
 from kafkatx.spark.reading import IN_STRETCHES
 from kafkatx.spark.request import request
@@ -21,7 +21,7 @@ CASES = ("c3-storm", "f-streams-frozen", "k011-legacy-formats", "k39-codecs", "k
 
 
 @cache
-def evidence() -> Evidence:
+def evidence() -> JoinedEvidence:
     return opened_evidence([folder for name in CASES for folder in broker_folders(fixtures() / name)], None)
 
 

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from kafkatx.evidence.plans import partition_plans
 from kafkatx.kernels.rows import BATCH, STATE
 from kafkatx.segments.names import Names
-from kafkatx.stages.blocks import packed, packed_states, unpacked, unpacked_states
+from kafkatx.stages.blocks import named_anew, packed, states_of, unpacked
+from kafkatx.stages.codec import decode, encode
+from kafkatx.stages.fact_types import States
 from kafkatx.stages.stories import open_captures
 from tests.evidence import broker_folders, fixture_cases
 
@@ -31,7 +33,8 @@ def test_coordinator_rows_are_named_anew(case):
                 others.list_code((others.partition_code("another", 3),))
                 for reading in plan.readings():
                     for rows in reading.state_rows(names):
-                        assert_named(unpacked_states(packed_states(rows, names), others), others, rows, names)
+                        found = decode(encode(states_of(rows, names)), States)
+                        assert_named(named_anew(found, others), others, rows, names)
 
 
 def assert_named(found, others, rows, names):
@@ -55,5 +58,5 @@ def test_packing_leaves_the_rows_as_they_are():
     rows = np.zeros(2, STATE)
     rows["id_code"] = [names.transactional_ids.code(b"a"), names.transactional_ids.code(b"b")]
     rows["partitions_code"] = rows["unknown_tags_code"] = -1
-    packed_states(rows[1:], names)
+    states_of(rows[1:], names)
     assert rows["id_code"].tolist() == [0, 1]

@@ -20,7 +20,8 @@ from kafkatx.kernels.rows import BATCH, STATE
 from kafkatx.segments.damage import Damage
 from kafkatx.stages import codec
 from kafkatx.stages.codec import decode, encode
-from kafkatx.stages.fact_types import ENUMS, FIELDS, OBJECTS, FactsError, States
+from kafkatx.stages.fact_types import ENUMS, FIELDS, OBJECTS, States
+from kafkatx.stages.facts import FactsError
 from kafkatx.stages.stories import open_captures
 from kafkatx.text.events import Thrown, Trace
 from tests.evidence import broker_folders, fixtures

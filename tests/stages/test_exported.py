@@ -88,9 +88,9 @@ def test_exports_of_several_clusters_are_diagnosed_together(tmp_path):
 def test_secrets_are_not_in_the_facts(tmp_path):
     import pyarrow.parquet as pq
 
+    from kafkatx.evidence.log_reading import FileFacts
     from kafkatx.stages.codec import decode
     from kafkatx.stages.facts import Rank
-    from kafkatx.stages.logs import FileFacts
 
     (tmp_path / "client.properties").write_text("transactional.id=a\nssl.keystore.password=keystore-Kn0cked\n")
     target = exported([tmp_path / "client.properties"], tmp_path / "export")

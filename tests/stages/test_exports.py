@@ -1,5 +1,6 @@
 """What can't be diagnosed of an export is refused with the way out, and what somebody made of one runs nothing."""
 
+import json
 import pickle
 import shutil
 from pathlib import Path
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from kafkatx.evidence.coverage import Coverage
+from kafkatx.evidence.log_reading import FileFacts
 from kafkatx.evidence.stretches import NO_END, Told
 from kafkatx.kernels.rows import EVENT
 from kafkatx.local.diagnosis import diagnose
@@ -17,9 +19,9 @@ from kafkatx.outputs.parquet.parts import DEFAULT_SIZES
 from kafkatx.segments.resync import ExpectedNext
 from kafkatx.stages.codec import encode
 from kafkatx.stages.exporting import fact_table
-from kafkatx.stages.fact_types import Head
-from kafkatx.stages.facts import LARGEST_PIECE, Rank
-from kafkatx.stages.logs import FileFacts
+from kafkatx.stages.fact_batches import LARGEST_PIECE
+from kafkatx.stages.fact_types import FactsHead, declarations
+from kafkatx.stages.facts import LAYOUT, Rank
 from kafkatx.stages.stories import open_evidence
 from kafkatx.terms.errors import KafkatxError, UsageError
 from kafkatx.text.events import LogFacts
@@ -65,11 +67,31 @@ def test_an_export_of_another_release_is_refused(target):
         diagnose([target])
 
 
-def test_facts_of_another_layout_are_refused(target):
-    head = encode(Head("0.0.2", "other", 1, False, []))
-    rewritten(target, lambda row: {**row, "payload": head} if row["capture"] < 0 else row)
-    with pytest.raises(UsageError, match=r"was written by kafkatx 0\.0\.2"):
+@pytest.mark.parametrize("layout", [None, 1, 99])
+def test_facts_of_another_layout_are_refused_by_its_number(target, layout):
+    restated(target, facts_layout=layout, kafkatx="0.0.2")
+    text = rf"holds facts of layout {layout}, of kafkatx 0\.0\.2; this is .* reads layout {LAYOUT}: export them again"
+    with pytest.raises(UsageError, match=text):
         diagnose([target])
+
+
+def test_an_export_without_a_number_is_of_the_first_layout(target):
+    manifest = json.loads((target / MANIFEST).read_text())
+    del manifest["facts_layout"]
+    (target / MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(UsageError, match="holds facts of layout 1, of kafkatx"):
+        diagnose([target])
+
+
+def test_facts_whose_head_is_of_another_layout_are_refused(target):
+    head = encode(FactsHead("0.0.2", 99, 1, False, []))
+    rewritten(target, lambda row: {**row, "payload": head} if row["capture"] < 0 else row)
+    with pytest.raises(UsageError, match=r"holds facts of layout 99, of kafkatx 0\.0\.2"):
+        diagnose([target])
+
+
+def test_declarations_that_change_get_another_number():
+    assert (LAYOUT, declarations()) == (2, "70eada44153974b2"), "facts mean something else: raise LAYOUT"
 
 
 def test_an_export_without_facts_is_refused(target):

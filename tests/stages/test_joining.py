@@ -9,7 +9,7 @@ from kafkatx.evidence.plans import partition_plans
 from kafkatx.histories.participations import Status, participations
 from kafkatx.kernels.rows import TRANSACTION
 from kafkatx.stages.joining import Intervals, intervals, joined, tolerance_ms, whole
-from kafkatx.stages.naming import named_alike
+from kafkatx.stages.naming import common_names, rename
 from kafkatx.stages.partitions import PartitionStory, fold
 from kafkatx.stages.stories import open_captures
 from tests.evidence import broker_folders, fixture_cases
@@ -31,9 +31,15 @@ def in_parts(partitions: list[PartitionStory], chance: np.random.Generator | Non
     return [joined(part, handed[part.key]) for part in of_data]
 
 
+def named(partitions: list[PartitionStory]):
+    names = common_names(partitions)
+    rename(partitions, names)
+    return names.labels
+
+
 def both(partitions: list[PartitionStory]):
     parts = in_parts(copy.deepcopy(partitions), np.random.default_rng(7))
-    labels = named_alike(partitions)
+    labels = named(partitions)
     histories = [part.history.transactions for part in partitions if part.history is not None]
     folded = [part.spans.spans for part in partitions if part.spans is not None]
     transactions = np.concatenate(histories) if histories else np.zeros(0, TRANSACTION)
@@ -75,7 +81,7 @@ def test_a_part_that_got_lost_is_no_partition_without_data():
     (capture,) = open_captures(broker_folders(case))
     partitions = [fold(plan) for plan in partition_plans(capture)]
     parts = in_parts(copy.deepcopy(partitions))
-    labels = named_alike(partitions)
+    labels = named(partitions)
     transactions = np.concatenate([part.history.transactions for part in partitions if part.history is not None])
     spans = np.concatenate([part.spans.spans for part in partitions if part.spans is not None])
     with pytest.raises(RuntimeError, match="no partition was joined"):

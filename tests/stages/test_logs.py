@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from kafkatx.evidence.captures import Capture
-from kafkatx.evidence.coverage import coverage_of
 from kafkatx.evidence.item import Item
-from kafkatx.stages.logs import FileFacts, log_items, newest_time, read_log, read_logs, united_logs
+from kafkatx.evidence.log_reading import FileFacts, read_log
+from kafkatx.stages.logs import log_items, newest_time, read_logs, united_logs
 from kafkatx.stages.stories import open_captures
 from kafkatx.text.events import LogFacts
 from kafkatx.text.logs import thinning
@@ -30,9 +30,8 @@ def capture_of(path: Path) -> Capture:
 
 def elsewhere(capture: Capture, item: Item) -> FileFacts:
     """One text as a process of its own reads it: what goes there and comes back is pickled."""
-    given = pickle.dumps((item, coverage_of(capture, item, None)))
-    read: FileFacts = pickle.loads(pickle.dumps(read_log(*pickle.loads(given))))
-    return read
+    read: FileFacts = pickle.loads(pickle.dumps(read_log(pickle.loads(pickle.dumps(item)))))
+    return read.within(capture)
 
 
 def here(capture: Capture) -> tuple[LogFacts, list[Any]]:

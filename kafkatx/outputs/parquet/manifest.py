@@ -14,6 +14,7 @@ from typing import Any
 
 from kafkatx.outputs.parquet.parts import TableFile
 from kafkatx.stages.export_folders import FORMAT, MANIFEST, SUCCESS
+from kafkatx.stages.facts import LAYOUT
 
 __all__ = ["FORMAT", "MANIFEST", "SUCCESS", "Manifest", "Recipe", "read_manifest"]
 SCHEMA = 1
@@ -39,6 +40,7 @@ class Recipe:
             "format": FORMAT,
             "schema": SCHEMA,
             "kafkatx": self.kafkatx,
+            "facts_layout": LAYOUT,
             "pyarrow": self.pyarrow,
             "wanted": list(self.tables),
             "options": self.options,

@@ -8,10 +8,11 @@ from kafkatx.histories.logs.attributions import is_network_thread
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Finding
-from kafkatx.rules.in_logs.clients import by_client, producer_at, times_of, who
+from kafkatx.rules.in_logs.clients import by_client, producer_at, times_of
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
 from kafkatx.words.explained import Considered, Remedy, Step
+from kafkatx.words.facts import client_name
 from kafkatx.words.log_places import client_actor, event_places
 from kafkatx.words.places import plural
 
@@ -40,7 +41,7 @@ def shared_object(story: Story, rule: str, client: ClientInstance, rows: list[in
         rule=rule,
         verdict=Verdict.proved,
         severity=Severity.error,
-        summary=f"{len(threads)} threads share {who(client).phrase}: {plural(len(rows), 'call')} met a state that "
+        summary=f"{len(threads)} threads share {client_name(client)}: {plural(len(rows), 'call')} met a state that "
         "another thread had left",
         transactional_id=client.transactional_id,
         producer_id=producer,
