@@ -41,12 +41,12 @@ from kafkatx.rules.in_logs.clients import (
 from kafkatx.rules.outcomes import BECAUSE, FATE, Call, Resolved, TransactionFate, fate_of
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.events import EventKind, Side
-from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import EndGivenUp, Saying
-from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
+from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, considered, included, measure, remedy, step
 from kafkatx.words.facts import client_name, instant, lasting
 from kafkatx.words.log_places import event_places
+from kafkatx.words.proposals import Lasted
 from kafkatx.words.remedies import max_block
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Duration, Instant, Refs
@@ -262,10 +262,12 @@ def _longer(story: Story, attempt: _Attempt, resolved: Resolved) -> tuple[Any, .
     if resolved.fate.is_commit and resolved.decided_at is not None and called_at is not None:
         away = resolved.decided_at - called_at
         if away > waited:
-            return max_block(whom, away, f"the commit was decided {duration(away)} after the call")
-    return max_block(whom, waited, f"the call waited {duration(waited)} and got no answer")
+            return max_block(whom, away, DECIDED_AFTER.of(Lasted(Duration(away))))
+    return max_block(whom, waited, WAITED.of(Lasted(Duration(waited))))
 
 
+DECIDED_AFTER = Phrase(Lasted, measure("the commit was decided {time} after the call"))
+WAITED = Phrase(Lasted, measure("the call waited {time} and got no answer"))
 WORDS = Words(
     Facts,
     summary=(

@@ -26,7 +26,7 @@ from kafkatx.histories.story import Story
 from kafkatx.rules.finding import Subject
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.rules.settings.broker import BROKER_CHECKS
-from kafkatx.rules.settings.checks import Check, Held, Wrong, judge
+from kafkatx.rules.settings.checks import Check, HeldSettings, Wrong, judge
 from kafkatx.rules.settings.consumer import CONSUMER_CHECKS
 from kafkatx.rules.settings.misuse import (
     OLD_FORMAT_WORDS,
@@ -47,7 +47,7 @@ from kafkatx.words.values import Joined, Names, Refs
 MOST_NAMED, MOST_PLACES = 4, 8
 
 
-class Kind(Enum):
+class ProgramKind(Enum):
     """What has settings."""
 
     producer = "producer"
@@ -56,11 +56,11 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class ProgramFacts:
     """Who has the settings, and the files and logs that say so."""
 
     name: str
-    kind: Kind
+    kind: ProgramKind
     framework: Framework | None
     sources: Joined[str]
 
@@ -70,9 +70,9 @@ class Facts:
     """Programs that fail one check with the same settings; what that led to is told of the first where it is seen."""
 
     check: str
-    held: Held
+    held: HeldSettings
     names: Names
-    owners: tuple[Owner, ...]
+    owners: tuple[ProgramFacts, ...]
     places: Refs
     effect: Bound[StepWords] | None
     remedies: Remedies
@@ -124,11 +124,17 @@ def _case(group: list[Wrong]) -> Case:
     )
 
 
-def _owner(wrong: Wrong) -> Owner:
+def _owner(wrong: Wrong) -> ProgramFacts:
     program = wrong.program
-    kind = Kind.producer if program.transactional_id else Kind.consumer if program.consumer else Kind.brokers
+    kind = (
+        ProgramKind.producer
+        if program.transactional_id
+        else ProgramKind.consumer
+        if program.consumer
+        else ProgramKind.brokers
+    )
     sources = sorted({place.source for place in wrong.places if place.source})
-    return Owner(program.name, kind, program.advised.framework, Joined(sources))
+    return ProgramFacts(program.name, kind, program.advised.framework, Joined(sources))
 
 
 def _chosen(names: list[str]) -> list[str]:

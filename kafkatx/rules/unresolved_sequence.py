@@ -42,13 +42,13 @@ from kafkatx.rules.in_logs.given_up import IN_LOGS, PartitionLog, partition_logs
 from kafkatx.rules.outcomes import BECAUSE, FATE, Call, Resolved, TransactionFate, fate_of
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.events import EventKind, Side
-from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
 from kafkatx.words.advised import Advised
-from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
+from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, considered, included, measure, remedy, step
 from kafkatx.words.facts import client_name, instant
 from kafkatx.words.log_places import event_places
+from kafkatx.words.proposals import Lasted
 from kafkatx.words.remedies import delivery_timeout
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Duration, Instant, Names, Refs, TopicPartition
@@ -285,7 +285,7 @@ def _resolved(story: Story, loss: _Loss, made_at: int | None) -> Resolved | None
 
 def _longer(logs: LogStory, loss: _Loss, whom: Advised) -> tuple[Any, ...]:
     outage = _outage(logs, loss)
-    measured = f"sends to it failed for {duration(outage)} at least"
+    measured = FAILED_FOR.of(Lasted(Duration(outage)))
     return delivery_timeout(whom, outage, measured) if outage > 0 else ()
 
 
@@ -305,6 +305,7 @@ MADE_OF_IT = pick(
         Variant.idempotent: "raised its own epoch and went on",
     },
 )
+FAILED_FOR = Phrase(Lasted, measure("sends to it failed for {time} at least"))
 WORDS = Words(
     Facts,
     summary=(

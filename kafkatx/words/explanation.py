@@ -122,6 +122,13 @@ class RemedyWords(SpokenPart):
 
 
 @dataclass(frozen=True, slots=True)
+class MeasureWords(SpokenPart):
+    """What the number of a remedy was made from."""
+
+    text: Text
+
+
+@dataclass(frozen=True, slots=True)
 class GapWords(SpokenPart):
     """A rule could not look: at what, and what is missing for it."""
 
@@ -129,7 +136,8 @@ class GapWords(SpokenPart):
     missing: Text
 
 
-actor, step, considered, remedy, gap = ActorWords, StepWords, ConsideredWords, RemedyWords, GapWords
+actor, step, considered, remedy = ActorWords, StepWords, ConsideredWords, RemedyWords
+measure, gap = MeasureWords, GapWords
 """How rules write them."""
 
 
@@ -202,11 +210,6 @@ def explain(words: Words[Any], facts: object) -> Explanation:
         summary,
         *(tuple(_said(parts, facts)) for parts in (words.actors, words.steps, words.considered, words.remedies)),
     )
-
-
-def said(parts: Iterable[Bound[Any]]) -> tuple[Any, ...]:
-    """Say bound parts: for who puts an explanation together by hand."""
-    return tuple(one for bound in parts for one in _said((bound.words,), bound.facts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from functools import partial
 from kafkatx.histories.logs.settings import Effective
 from kafkatx.terms.times import duration
 from kafkatx.words.advised import Advised, Order
-from kafkatx.words.explanation import Bound, Phrase, RemedyWords, remedy
-from kafkatx.words.template import pick
+from kafkatx.words.explanation import Bound, MeasureWords, Phrase, RemedyWords, remedy
+from kafkatx.words.template import pick, render
 from kafkatx.words.values import Duration
 
 MAX_TIMEOUT, STATE_FACTOR = "transaction.max.timeout.ms", "transaction.state.log.replication.factor"
@@ -21,16 +21,30 @@ LARGEST_INT = 2_147_483_647
 """transactional.id.expiration.ms and others are ints: 24.8 days."""
 Remedies = tuple[Bound[RemedyWords], ...]
 """What to do, with the facts that it is said over; `included` says it."""
+Measured = Bound[MeasureWords]
+"""What a number was made from: a `measure` of the rule, often over `Lasted`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lasted:
+    """How long something took."""
+
+    time: Duration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """A setting (by Kafka's name) that somebody should have, and the words for what it was measured from."""
+    """A setting (by Kafka's name) that somebody should have, and what it was measured from."""
 
     whom: Advised
     name: str
-    measured: str | None
+    source: Measured | None
     proposed: int | None = None
+
+    @property
+    def measured(self) -> str | None:
+        """What it was measured from, in words."""
+        return None if self.source is None else render(self.source.words.text, self.source.facts)
 
     @property
     def called(self) -> str:
@@ -65,7 +79,7 @@ class LongerTimeout(Proposal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HigherLimit(Proposal):
-    """A higher transaction.max.timeout.ms for the timeout asked for; `measured` is None where that is a proposal."""
+    """A higher transaction.max.timeout.ms for the timeout asked for; `source` is None where that is a proposal."""
 
     asked: int
 

@@ -39,6 +39,7 @@ from kafkatx.words.proposals import (
     HigherLimit,
     KeptIds,
     LongerTimeout,
+    Measured,
     Proposal,
     Remedies,
     Replicas,
@@ -58,7 +59,7 @@ def up(value: int, step: int) -> int:
     return -(-value // step) * step
 
 
-def transaction_timeout(whom: Advised, need_ms: int, measured: str, outage_ms: int = 0) -> Remedies:
+def transaction_timeout(whom: Advised, need_ms: int, measured: Measured, outage_ms: int = 0) -> Remedies:
     """A longer transaction.timeout.ms; where brokers do not allow it their limit as a second step.
 
     Not for transactions that were fenced or that the client aborted.
@@ -66,7 +67,7 @@ def transaction_timeout(whom: Advised, need_ms: int, measured: str, outage_ms: i
     Args:
         whom: whom it is for.
         need_ms: from start to the last activity or commit attempt, of the longest transaction affected.
-        measured: where that number comes from, in words.
+        measured: where that number comes from.
         outage_ms: the longest time that a broker was down or unreachable meanwhile.
     """
     most = whom.in_force(MAX_TIMEOUT)
@@ -75,11 +76,11 @@ def transaction_timeout(whom: Advised, need_ms: int, measured: str, outage_ms: i
     proposed = wanted if need_ms >= cap else min(wanted, cap)
     current = whom.now(TIMEOUT).number or 0
     if proposed <= current:
-        return (COMMIT_OFTEN.of(BesideTimeout(whom=whom, name=TIMEOUT, measured=measured, timeout=current)),)
+        return (COMMIT_OFTEN.of(BesideTimeout(whom=whom, name=TIMEOUT, source=measured, timeout=current)),)
     longer = LongerTimeout(
         whom=whom,
         name=TIMEOUT,
-        measured=measured,
+        source=measured,
         proposed=proposed,
         outage=Duration(outage_ms) if outage_ms else None,
         limit=up(proposed, MINUTE) if proposed > cap else None,
@@ -97,17 +98,17 @@ def _least_timeout(whom: Advised, need_ms: int, outage_ms: int) -> int:
     return max(need, retries) if counts else need
 
 
-def max_transaction_timeout(whom: Advised, asked_ms: int, measured: str | None = None) -> Remedies:
+def max_transaction_timeout(whom: Advised, asked_ms: int, measured: Measured | None = None) -> Remedies:
     """A higher transaction.max.timeout.ms for a timeout that was asked for; none where brokers allow it already."""
     if asked_ms <= (whom.in_force(MAX_TIMEOUT).number or 0):
         return ()
     proposed = min(up(asked_ms, MINUTE), LARGEST_INT)
     return (
-        HIGHER_LIMIT.of(HigherLimit(whom=whom, name=MAX_TIMEOUT, measured=measured, proposed=proposed, asked=asked_ms)),
+        HIGHER_LIMIT.of(HigherLimit(whom=whom, name=MAX_TIMEOUT, source=measured, proposed=proposed, asked=asked_ms)),
     )
 
 
-def delivery_timeout(whom: Advised, outage_ms: int, measured: str) -> Remedies:
+def delivery_timeout(whom: Advised, outage_ms: int, measured: Measured) -> Remedies:
     """A delivery.timeout.ms that outlasts an outage and ends before the transaction does; none where it does already.
 
     A producer that is only idempotent has no transaction to stay below.
@@ -119,10 +120,10 @@ def delivery_timeout(whom: Advised, outage_ms: int, measured: str) -> Remedies:
         return ()
     timeout = whom.now(TIMEOUT).number or 0
     longer = transaction_timeout(whom, outage_ms, measured, outage_ms) if 0 < timeout <= proposed else ()
-    return (LONGER_DELIVERY.of(Proposal(whom=whom, name=name, measured=measured, proposed=proposed)), *longer)
+    return (LONGER_DELIVERY.of(Proposal(whom=whom, name=name, source=measured, proposed=proposed)), *longer)
 
 
-def max_block(whom: Advised, waited_ms: int, measured: str) -> Remedies:
+def max_block(whom: Advised, waited_ms: int, measured: Measured) -> Remedies:
     """A max.block.ms that outlasts a coordinator's failover; none for clients before 2.3, whose commit never gives up.
 
     `waited_ms` is how long the coordinator stayed away.
@@ -132,10 +133,10 @@ def max_block(whom: Advised, waited_ms: int, measured: str) -> Remedies:
     too_old = bool(whom.release) and not Span(BOUNDED_SINCE).holds(Release(whom.release))
     if too_old or proposed <= (whom.client(name).number or 0):
         return ()
-    return (LONGER_BLOCK.of(Proposal(whom=whom, name=name, measured=measured, proposed=proposed)),)
+    return (LONGER_BLOCK.of(Proposal(whom=whom, name=name, source=measured, proposed=proposed)),)
 
 
-def id_expiration(whom: Advised, gap_ms: int, measured: str, is_default: bool = True) -> Remedies:
+def id_expiration(whom: Advised, gap_ms: int, measured: Measured, is_default: bool = True) -> Remedies:
     """A transactional.id.expiration.ms above the longest time that an id which came back was idle, in whole weeks.
 
     `is_default`: where nobody says what is set, the default may be taken for it; not where an id expired sooner.
@@ -146,10 +147,10 @@ def id_expiration(whom: Advised, gap_ms: int, measured: str, is_default: bool = 
     if assumed and gap_ms < proposed <= (whom.now(name).number or 0):
         return ()
     fitting = proposed if proposed > gap_ms else None
-    return (KEPT_IDS.of(KeptIds(whom=whom, name=name, measured=measured, proposed=fitting, is_assumed=assumed)),)
+    return (KEPT_IDS.of(KeptIds(whom=whom, name=name, source=measured, proposed=fitting, is_assumed=assumed)),)
 
 
-def producer_expiration(whom: Advised, gap_ms: int, measured: str) -> Remedies:
+def producer_expiration(whom: Advised, gap_ms: int, measured: Measured) -> Remedies:
     """A producer.id.expiration.ms above the longest silence of a producer id that came back with an error.
 
     Before 3.4 brokers have no such setting: transactional.id.expiration.ms does it there.
@@ -160,21 +161,21 @@ def producer_expiration(whom: Advised, gap_ms: int, measured: str) -> Remedies:
     proposed = min(up(max(2 * gap_ms, whom.client("delivery.timeout.ms").number or 0), HOUR), LARGEST_INT)
     if proposed <= (whom.in_force(name).number or 0):
         return ()
-    return (KEPT_PRODUCERS.of(Proposal(whom=whom, name=name, measured=measured, proposed=proposed)),)
+    return (KEPT_PRODUCERS.of(Proposal(whom=whom, name=name, source=measured, proposed=proposed)),)
 
 
-def cleanup_interval(whom: Advised, timeouts_ms: Iterable[int], measured: str) -> Remedies:
+def cleanup_interval(whom: Advised, timeouts_ms: Iterable[int], measured: Measured) -> Remedies:
     """A shorter look for timed out transactions where timeouts are short; none where all are 30 s or more."""
     name = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
     shortest = min(timeouts_ms, default=HALF_A_MINUTE)
     proposed = max(SECOND, -(-shortest // 3))
     if shortest >= HALF_A_MINUTE or proposed >= (whom.in_force(name).number or 0):
         return ()
-    sooner = BesideTimeout(whom=whom, name=name, measured=measured, proposed=proposed, timeout=shortest)
+    sooner = BesideTimeout(whom=whom, name=name, source=measured, proposed=proposed, timeout=shortest)
     return (SOONER_CLEANUP.of(sooner),)
 
 
-def max_poll(whom: Advised, gap_ms: int, measured: str, records: int | None = None) -> Remedies:
+def max_poll(whom: Advised, gap_ms: int, measured: Measured, records: int | None = None) -> Remedies:
     """Room for the longest time between two polls: more time, or fewer records a poll. Not against producer fencing.
 
     `records` are those of the longest poll; None: unknown, then max.poll.records stands for them.
@@ -184,18 +185,18 @@ def max_poll(whom: Advised, gap_ms: int, measured: str, records: int | None = No
     if needed <= limit and gap_ms < limit:
         return ()
     proposed = up(needed, 10 * SECOND)
-    longer = LONGER_POLL.of(Proposal(whom=whom, name=POLL_INTERVAL, measured=measured, proposed=proposed))
+    longer = LONGER_POLL.of(Proposal(whom=whom, name=POLL_INTERVAL, source=measured, proposed=proposed))
     fewer = count * limit * 2 // (3 * gap_ms) if gap_ms else 0
     if fewer < 1:
         return (longer,)
     smaller = FewerRecords(
-        whom=whom, name=POLL_RECORDS, measured=measured, proposed=fewer, records=count, interval=interval
+        whom=whom, name=POLL_RECORDS, source=measured, proposed=fewer, records=count, interval=interval
     )
     return (longer, FEWER_RECORDS.of(smaller))
 
 
 def commit_interval(
-    whom: Advised, work_ms: int, timeout_ms: int, measured: str, current_ms: int | None = None
+    whom: Advised, work_ms: int, timeout_ms: int, measured: Measured, current_ms: int | None = None
 ) -> Remedies:
     """Shorter transactions: at most a third of the timeout each. `work_ms` is what one takes (the 95th percentile)."""
     third = max(timeout_ms // 3, 1)
@@ -205,7 +206,7 @@ def commit_interval(
     shorter = CommitInterval(
         whom=whom,
         name=COMMIT_INTERVAL,
-        measured=measured,
+        source=measured,
         proposed=third,
         is_set=is_set,
         current=current_ms,
@@ -214,12 +215,12 @@ def commit_interval(
     return (COMMIT_MORE_OFTEN.of(shorter),)
 
 
-def larger_transactions(whom: Advised, interval_ms: int | None, measured: str) -> Remedies:
+def larger_transactions(whom: Advised, interval_ms: int | None, measured: Measured) -> Remedies:
     """Fewer transactions where the coordinator can't keep up: the interval doubled until markers take a tenth of it."""
     larger = CommitInterval(
         whom=whom,
         name=COMMIT_INTERVAL,
-        measured=measured,
+        source=measured,
         proposed=None if interval_ms is None else 2 * interval_ms,
         is_set=interval_ms is not None,
         current=interval_ms,
@@ -228,12 +229,12 @@ def larger_transactions(whom: Advised, interval_ms: int | None, measured: str) -
     return (LARGER_TRANSACTIONS.of(larger),)
 
 
-def state_log_replication(whom: Advised, brokers: int, measured: str) -> Remedies:
+def state_log_replication(whom: Advised, brokers: int, measured: Measured) -> Remedies:
     """Three replicas of `__transaction_state`, two of them in sync; none where there are fewer than three brokers."""
     if brokers < 3:
         return ()
     return tuple(
-        REPLICATION.of(Replicas(whom=whom, name=name, measured=measured, proposed=value, brokers=brokers))
+        REPLICATION.of(Replicas(whom=whom, name=name, source=measured, proposed=value, brokers=brokers))
         for name, value in (("transaction.state.log.min.isr", 2), (STATE_FACTOR, 3))
         if whom.in_force(name).number != value
     )

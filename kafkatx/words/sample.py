@@ -12,7 +12,7 @@ from kafkatx.terms.catalogue.frameworks import Framework, FrameworkName
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.advised import Advised
 from kafkatx.words.explained import Place
-from kafkatx.words.explanation import Bound
+from kafkatx.words.explanation import Bound, MeasureWords
 from kafkatx.words.values import Count, Data, Duration, Instant, Joined, Names, OffsetRange, Quoted, Share
 
 _AT = 1_795_000_000_000
@@ -59,7 +59,7 @@ def _value(hint: Any, name: str) -> Any:
     if get_origin(hint) is Joined:
         return Joined(_tuple(get_args(hint), name))
     if get_origin(hint) is Bound:
-        return ()
+        return Bound(MeasureWords("<measured>"), None)
     if hint in _VALUES:
         return _VALUES[hint]
     if isinstance(hint, type) and issubclass(hint, Enum):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from kafkatx.rules.settings.checks import Check, Fix, Seen, proposal, seen, set_to
+from kafkatx.rules.settings.checks import Check, Fix, Seen, Told, proposal, seen, set_to
 from kafkatx.rules.settings.programs import Program, count_brokers, longest_gap
-from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words import remedies
-from kafkatx.words.explanation import Bound, Phrase, StepWords
+from kafkatx.words.explanation import Bound, Phrase, StepWords, measure
 from kafkatx.words.proposals import Remedies
 from kafkatx.words.values import Duration
 
@@ -17,6 +16,8 @@ EXPIRATION, FORMAT = "transactional.id.expiration.ms", "log.message.format.versi
 VERIFICATION = "transaction.partition.verification.enable"
 INTERVAL = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 LOOKS_ONCE_A_MINUTE = ((0, 11, 0, 0), (0, 11, 0, 1))
+IDLE = Phrase(Told, measure("{who} was idle for {time}"))
+AS_SET = Phrase(Fix, measure("the settings of the brokers"))
 CAME_BACK = Phrase(Seen, seen("{who} came back after {took}"))
 MORE_BROKERS = Phrase(
     Fix,
@@ -56,7 +57,7 @@ def _returned_late(program: Program) -> Bound[StepWords] | None:
 
 def _keep_longer(program: Program) -> Remedies:
     gap, name = longest_gap(program.story)
-    return remedies.id_expiration(program.advised, gap, f"{name} was idle for {duration(gap)}")
+    return remedies.id_expiration(program.advised, gap, IDLE.of(Told(name or "", Duration(gap))))
 
 
 def _is_format_too_old(program: Program) -> bool:
@@ -75,7 +76,7 @@ BROKER_CHECKS = (
         Severity.warning,
         Severity.warning,
         remedies=lambda program: remedies.state_log_replication(
-            program.advised, count_brokers(program.story), "the settings of the brokers"
+            program.advised, count_brokers(program.story), AS_SET.of(Fix(STATE_FACTOR, program.get(STATE_FACTOR)))
         ),
     ),
     Check(

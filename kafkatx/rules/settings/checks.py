@@ -42,7 +42,7 @@ class InForce:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldSettings:
     """The settings that a check holds against each other, in its order."""
 
     first: InForce | None = None
@@ -67,6 +67,14 @@ class Fix:
     config: str
     now: Effective
     proposed: int | str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a proposal rests on: who (a program, an id, a setting) and its time."""
+
+    who: str
+    time: Duration
 
 
 seen = partial(
@@ -119,11 +127,11 @@ class Wrong:
     effect: Bound[StepWords] | None
 
     @property
-    def held(self) -> Held:
+    def held(self) -> HeldSettings:
         """The settings that were held against each other."""
         called = self.program.advised.called
         found = [(called(name), self.program.get(name)) for name in self.check.reads]
-        return Held(*(InForce(name, one.value, one.origin) for name, one in found))
+        return HeldSettings(*(InForce(name, one.value, one.origin) for name, one in found))
 
     @property
     def places(self) -> tuple[Place, ...]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kafkatx.histories.logs.settings import Effective
-from kafkatx.rules.settings.checks import Check, Fix, Seen, above, proposal, seen, set_to
+from kafkatx.rules.settings.checks import Check, Fix, Seen, Told, above, proposal, seen, set_to
 from kafkatx.rules.settings.programs import Program, retries_at_abort
 from kafkatx.terms.catalogue.frameworks import STREAMS
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
-from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words import remedies
-from kafkatx.words.explanation import Bound, Phrase, StepWords, remedy
+from kafkatx.words.explanation import Bound, Phrase, StepWords, measure, remedy
 from kafkatx.words.places import begin_row, decision_row
 from kafkatx.words.proposals import Remedies
+from kafkatx.words.template import pick
 from kafkatx.words.values import Duration
 
 TIMEOUT, MAX_TIMEOUT = "transaction.timeout.ms", "transaction.max.timeout.ms"
@@ -31,6 +31,13 @@ REFUSED_CONFIGURATION = Phrase(Seen, seen("the client refused its configuration"
 RETRIED = Phrase(Seen, seen("its transaction timed out while sends were still being repeated"))
 ABORTED_LATE = Phrase(Seen, seen("its transaction was aborted {took} after its start"))
 GAVE_UP = Phrase(Seen, seen("a call gave up waiting"))
+ASKS = Phrase(Told, measure("{who} asks for {time}"))
+IS_SET = Phrase(Told, measure("{who} is {time}"))
+IS_NUMBER = Phrase(Told, measure("{who} is {time:ms}"))
+AS_SET = Phrase(Fix, measure("{config} is {now}"))
+LONGEST = Phrase(
+    Seen, measure(pick("took", {None: "retries may take that long"}, "the longest transaction ran {took}"))
+)
 ASK_FOR_LESS = Phrase(Fix, set_to(text="ask for no more than brokers allow", where="client"))
 LESS_OR_MORE = Phrase(
     Fix,
@@ -78,7 +85,7 @@ def _refused(program: Program) -> Bound[StepWords] | None:
 def _fit_timeout(program: Program) -> Remedies:
     asked = program.number(TIMEOUT) or 0
     lower = proposal(ASK_FOR_LESS, TIMEOUT, lambda one: one.number(MAX_TIMEOUT) or 0)
-    measured = f"{program.name} asks for {duration(asked)}"
+    measured = ASKS.of(Told(program.name, Duration(asked)))
     return (*lower(program), *remedies.max_transaction_timeout(program.advised, asked, measured))
 
 
@@ -148,7 +155,7 @@ def _raise_timeout(program: Program) -> Remedies:
     """From the longest transaction measured, else from what retries may take."""
     longest = max((int(program.story.ends.duration_ms[row]) for row in program.rows), default=0)
     need = max(longest, (program.number(DELIVERY) or 0) + _sending(program))
-    measured = f"the longest transaction ran {duration(longest)}" if longest else "retries may take that long"
+    measured = LONGEST.of(Seen(took=Duration(longest) if longest else None))
     found = remedies.transaction_timeout(program.advised, need, measured)
     return tuple(bound for bound in found if bound.words.proposed is not None)
 
@@ -169,7 +176,7 @@ def _aborted_late(program: Program) -> Bound[StepWords] | None:
 
 def _faster_cleanup(program: Program) -> Remedies:
     timeout = program.number(TIMEOUT) or 0
-    return remedies.cleanup_interval(program.advised, [timeout], f"{TIMEOUT} is {duration(timeout)}")
+    return remedies.cleanup_interval(program.advised, [timeout], IS_SET.of(Told(TIMEOUT, Duration(timeout))))
 
 
 def _gave_up(program: Program) -> Bound[StepWords] | None:
@@ -186,7 +193,7 @@ def _streams_interval(program: Program) -> bool:
 
 def _fit_interval(program: Program) -> Remedies:
     interval, timeout = program.number(COMMIT_INTERVAL) or 0, program.number(TIMEOUT) or 0
-    measured = f"{COMMIT_INTERVAL} is {interval}"
+    measured = IS_NUMBER.of(Told(COMMIT_INTERVAL, Duration(interval)))
     shorter = remedies.commit_interval(program.advised, interval, timeout, measured, interval)
     return (*shorter, *remedies.transaction_timeout(program.advised, 3 * interval, measured))
 
@@ -249,7 +256,7 @@ PRODUCER_CHECKS = (
         Severity.warning,
         Severity.warning,
         remedies=lambda program: remedies.producer_expiration(
-            program.advised, (program.number(DELIVERY) or 0) // 2, f"{DELIVERY} is {program.get(DELIVERY)}"
+            program.advised, (program.number(DELIVERY) or 0) // 2, AS_SET.of(Fix(DELIVERY, program.get(DELIVERY)))
         ),
     ),
     Check(
