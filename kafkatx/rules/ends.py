@@ -168,8 +168,9 @@ def _of_logs(ends: list[LogEnding]) -> Spread:
 def hands_ids_on(story: Story, name: str | None) -> bool:
     """Whether an id is of a framework that gives its ids to another owner by design (rebalance, restore, new tasks)."""
     framework = framework_of(story, name)
-    known_for = framework is not None and framework.certainty >= Verdict.likely
-    return known_for and framework is not None and framework.name in STREAMS | CONNECT | FLINK
+    return (
+        framework is not None and framework.certainty >= Verdict.likely and framework.name in STREAMS | CONNECT | FLINK
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,7 +228,7 @@ def _said(parts: Iterable[Any], facts: object) -> Iterator[Any]:
     for part in parts:
         if isinstance(part, Included):
             for bound in _bound(value_of(facts, part.field)):
-                yield from _said((bound.words,), bound.facts) if isinstance(bound, Bound) else (bound,)
+                yield from _said((bound.words,), bound.facts)
             continue
         scopes = [_WithItem(facts, item) for item in _items(facts, part.each)] if part.each else [facts]
         for scope in scopes:

@@ -162,7 +162,7 @@ def uncounted(logs: LogStory, rows: Iterable[int]) -> int:
     return min(dropped.values(), default=0)
 
 
-def subjects(found: list[Subject]) -> tuple[Subject, ...]:
+def subjects(found: list[Value]) -> tuple[Value, ...]:
     """First, typical and last of several; none of one alone."""
     if len(found) < 2:
         return ()
