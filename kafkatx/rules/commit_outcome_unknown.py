@@ -23,7 +23,6 @@ Source       KIP-98, KAFKA-7763; KafkaProducer.commitTransaction, TransactionalR
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
@@ -46,7 +45,7 @@ from kafkatx.text.sayings import EndGivenUp, Saying
 from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, considered, included, measure, remedy, step
 from kafkatx.words.facts import client_name, instant, lasting
 from kafkatx.words.log_places import event_places
-from kafkatx.words.proposals import Lasted
+from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import max_block
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Duration, Instant, Refs
@@ -85,7 +84,7 @@ class Facts:
     refused: Refs
     last_refused: Refs
     trouble: Refs
-    longer: tuple[Any, ...]
+    longer: Remedies
 
     @property
     def call(self) -> str:
@@ -255,7 +254,7 @@ def _trouble(logs: LogStory, attempt: _Attempt) -> list[int]:
     return [row for row in rows if (at := logs.at(row)) is not None and attempt.called_at <= at <= attempt.gave_up_at]
 
 
-def _longer(story: Story, attempt: _Attempt, resolved: Resolved) -> tuple[Any, ...]:
+def _longer(story: Story, attempt: _Attempt, resolved: Resolved) -> Remedies:
     """A call that waits longer: until the commit was decided, where rows tell, else than it has waited."""
     waited, client, called_at = attempt.waited_ms or 0, attempt.client, attempt.called_at
     whom = advised_of(story, client)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +36,7 @@ from kafkatx.words.advised import advised
 from kafkatx.words.explanation import Phrase, Words, considered, included, measure, remedy, step
 from kafkatx.words.log_places import event_places
 from kafkatx.words.places import completion_row, decision_row, latest_row
-from kafkatx.words.proposals import Lasted
+from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import larger_transactions
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Instant, Refs
@@ -80,7 +79,7 @@ class StormInLines:
     latest: Refs
     lines: Refs
     gave_up: Refs
-    larger: tuple[Any, ...]
+    larger: Remedies
 
     @property
     def is_unexplained(self) -> bool:
@@ -105,7 +104,7 @@ class StormInRows:
     median: Duration
     slow: Duration
     worst: tuple[Waited, ...]
-    larger: tuple[Any, ...]
+    larger: Remedies
 
 
 @dataclass(frozen=True, slots=True)

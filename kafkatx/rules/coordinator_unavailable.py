@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any
 
 from kafkatx.histories.logs.absences import Absence, absences
 from kafkatx.histories.logs.outages import outages
@@ -37,7 +36,7 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.advised import advised
 from kafkatx.words.explanation import Phrase, Words, actor, considered, included, measure, step
 from kafkatx.words.log_places import event_places
-from kafkatx.words.proposals import Lasted
+from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import max_block, state_log_replication
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Instant, Names, Refs, TopicPartition
@@ -96,7 +95,7 @@ class Facts:
     by_broker: bool
     is_wait_alone: bool
     told: tuple[ToldLines, ...]
-    remedies: tuple[Any, ...]
+    remedies: Remedies
 
     @property
     def named(self) -> Names:
@@ -184,7 +183,7 @@ def _told(story: Story, absence: Absence) -> Iterator[ToldLines]:
             yield ToldLines(sign, Instant(logs.times[rows[0]]), lines, event_places(story, rows, 4))
 
 
-def _remedies(story: Story, absence: Absence) -> tuple[Any, ...]:
+def _remedies(story: Story, absence: Absence) -> Remedies:
     if absence.told_by == WAITING:
         return ()
     measured = AWAY.of(Lasted(Duration(absence.duration_ms)))

@@ -20,7 +20,6 @@ Source       KIP-447, KIP-345; TransactionManager.TxnOffsetCommitHandler (2.5 to
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -54,7 +53,7 @@ from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, consider
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_places import event_places
 from kafkatx.words.places import begin_row, decision_row, marker_place
-from kafkatx.words.proposals import Lasted
+from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import max_poll
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Duration, Refs
@@ -82,7 +81,7 @@ class Facts:
     refused: Refs
     last_refused: Refs
     aborted: Refs
-    longer: tuple[Any, ...]
+    longer: Remedies
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +181,7 @@ def _facts(story: Story, name: ClientName, refusals: list[_Refusal]) -> Facts:
     )
 
 
-def _longer(story: Story, client: ClientInstance | None) -> tuple[Any, ...]:
+def _longer(story: Story, client: ClientInstance | None) -> Remedies:
     """More time between two polls, if it is known how much there was."""
     whom = advised_of(story, client)
     interval = whom.in_force("max.poll.interval.ms").number

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.settings import Effective
@@ -37,7 +36,7 @@ from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, consider
 from kafkatx.words.facts import client_name, thrown
 from kafkatx.words.log_places import client_seen, event_place, failure_places
 from kafkatx.words.places import initialised_row, row_before
-from kafkatx.words.proposals import Lasted
+from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import id_expiration
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Duration, Instant, Refs, Thrown
@@ -78,7 +77,7 @@ class ExpiredInRows:
     before: Refs
     tombstone: Refs
     back: Refs
-    longer: tuple[Any, ...]
+    longer: Remedies
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ class ExpiredInLogs:
     expiration: Duration
     client: Bound[ActorWords]
     lines: Refs
-    longer: tuple[Any, ...]
+    longer: Remedies
 
 
 def find(story: Story) -> Found:
@@ -189,7 +188,7 @@ def _in_rows(story: Story, before: Array, back: Array, idle: int, tombstone: Ref
     )
 
 
-def _longer(story: Story, transactional_id: str, idle: int, is_default: bool) -> tuple[Any, ...]:
+def _longer(story: Story, transactional_id: str, idle: int, is_default: bool) -> Remedies:
     """The current setting is known where somebody says it, or where the default shows itself."""
     whom = advised(story, transactional_id)
     shown = {SETTING: EXPIRATION_MS} if is_default else {}
