@@ -13,10 +13,10 @@ import numpy as np
 
 from kafkatx.histories.ended import TransactionEnd, known
 from kafkatx.histories.endings import EndedBy, Reason
-from kafkatx.histories.growing import Array
-from kafkatx.histories.logs.frameworks import framework_of
+from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
+from kafkatx.kernels.growing import Array
 from kafkatx.rules.finding import Subject
 from kafkatx.rules.grouping import Columns, Spread, by_transactional_id, spread, subjects_of
 from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS

@@ -25,10 +25,10 @@ import numpy as np
 
 from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy, Protocol
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of
 from kafkatx.rules.in_logs.clients import (

@@ -7,8 +7,8 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.rules.finding import Subject
 from kafkatx.words.facts import offsets
 from kafkatx.words.places import data_of

@@ -14,9 +14,9 @@ import numpy as np
 
 from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import ClientInstance
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.words.places import begin_row, completion_row, data_of, decision_row, latest_row, marker_place
@@ -210,8 +210,7 @@ def _by_markers(story: Story, call: Call) -> Resolved | None:
 def _brokers_time(story: Story, call: Call, at: int) -> int:
     """A time of a client's log by the brokers' clock, where shared events tell how far the two are apart."""
     clocks, source = story.logs.clocks, call.client.source if call.client is not None else -1
-    skew = clocks[source].skew_ms if 0 <= source < len(clocks) else None
-    return at - (skew or 0)
+    return clocks[source].to_brokers(at) if 0 <= source < len(clocks) else at
 
 
 FATES = {

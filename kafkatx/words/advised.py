@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from kafkatx.histories.logs.frameworks import framework_of
+from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs.settings import Configured, Effective, Origin, Settings, default_of
 from kafkatx.histories.logs.story import ClientInstance
 from kafkatx.histories.story import Story

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import ClientInstance, Failure
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.words.values import (
     ClientName,
     Count,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import BEFORE_LOG
 from kafkatx.kernels.transactions import EMPTY
 from kafkatx.terms.topics import TRANSACTION_STATE

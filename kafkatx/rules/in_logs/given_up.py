@@ -8,8 +8,8 @@ from enum import Enum, auto
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.words.explanation import step
 from kafkatx.words.places import data_place
 from kafkatx.words.template import pick

@@ -9,16 +9,13 @@ import numpy as np
 
 from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import ToldBy
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.rules.ends import hands_ids_on
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
-
-SHARED_CLOCK_MS = 500
-"""What a client's clock may be off beside the skew that events seen from both sides show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +98,4 @@ def _covers(logs: LogStory, client: ClientInstance, lost: Lost) -> bool:
 def clock_of(logs: LogStory, client: ClientInstance) -> tuple[int, int]:
     """How far a client's clock is ahead of the brokers', and what it may be off beside that."""
     clock = logs.clocks[client.source]
-    if clock.skew_ms is None:
-        return 0, CLIENT_TOLERANCE_MS
-    return clock.skew_ms, min(CLIENT_TOLERANCE_MS, SHARED_CLOCK_MS + 4 * (clock.spread_ms or 0))
+    return clock.skew_ms or 0, clock.tolerance_ms

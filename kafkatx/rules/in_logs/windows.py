@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import ClientInstance, LogStory
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.events import EventKind, Level
 
 NO_FAILURE = (

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.rules.finding import Subject
 from kafkatx.rules.in_logs.clients import only, times_of
 from kafkatx.rules.rule import Case
