@@ -23,7 +23,6 @@ Source       KIP-98, KAFKA-7763; KafkaProducer.commitTransaction, TransactionalR
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
@@ -41,12 +40,12 @@ from kafkatx.rules.in_logs.clients import (
 from kafkatx.rules.outcomes import BECAUSE, FATE, Call, Resolved, TransactionFate, fate_of
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.events import EventKind, Side
-from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import EndGivenUp, Saying
-from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
+from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, considered, included, measure, remedy, step
 from kafkatx.words.facts import client_name, instant, lasting
 from kafkatx.words.log_places import event_places
+from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import max_block
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Duration, Instant, Refs
@@ -85,7 +84,7 @@ class Facts:
     refused: Refs
     last_refused: Refs
     trouble: Refs
-    longer: tuple[Any, ...]
+    longer: Remedies
 
     @property
     def call(self) -> str:
@@ -255,17 +254,19 @@ def _trouble(logs: LogStory, attempt: _Attempt) -> list[int]:
     return [row for row in rows if (at := logs.at(row)) is not None and attempt.called_at <= at <= attempt.gave_up_at]
 
 
-def _longer(story: Story, attempt: _Attempt, resolved: Resolved) -> tuple[Any, ...]:
+def _longer(story: Story, attempt: _Attempt, resolved: Resolved) -> Remedies:
     """A call that waits longer: until the commit was decided, where rows tell, else than it has waited."""
     waited, client, called_at = attempt.waited_ms or 0, attempt.client, attempt.called_at
     whom = advised_of(story, client)
     if resolved.fate.is_commit and resolved.decided_at is not None and called_at is not None:
         away = resolved.decided_at - called_at
         if away > waited:
-            return max_block(whom, away, f"the commit was decided {duration(away)} after the call")
-    return max_block(whom, waited, f"the call waited {duration(waited)} and got no answer")
+            return max_block(whom, away, DECIDED_AFTER.of(Lasted(Duration(away))))
+    return max_block(whom, waited, WAITED.of(Lasted(Duration(waited))))
 
 
+DECIDED_AFTER = Phrase(Lasted, measure("the commit was decided {time} after the call"))
+WAITED = Phrase(Lasted, measure("the call waited {time} and got no answer"))
 WORDS = Words(
     Facts,
     summary=(

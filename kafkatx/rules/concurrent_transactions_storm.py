@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -31,13 +30,13 @@ from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import EventKind
-from kafkatx.terms.times import duration
 from kafkatx.terms.transaction_states import PREPARED, state_name
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.advised import advised
-from kafkatx.words.explanation import Words, considered, included, remedy, step
+from kafkatx.words.explanation import Phrase, Words, considered, included, measure, remedy, step
 from kafkatx.words.log_places import event_places
 from kafkatx.words.places import completion_row, decision_row, latest_row
+from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import larger_transactions
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Instant, Refs
@@ -80,7 +79,7 @@ class StormInLines:
     latest: Refs
     lines: Refs
     gave_up: Refs
-    larger: tuple[Any, ...]
+    larger: Remedies
 
     @property
     def is_unexplained(self) -> bool:
@@ -105,7 +104,15 @@ class StormInRows:
     median: Duration
     slow: Duration
     worst: tuple[Waited, ...]
-    larger: tuple[Any, ...]
+    larger: Remedies
+
+
+@dataclass(frozen=True, slots=True)
+class AskedOften:
+    """How many answers or requests there were in how much time."""
+
+    count: Count
+    time: Duration
 
 
 def find(story: Story) -> Found:
@@ -185,7 +192,7 @@ def _from_lines(story: Story, storm: Storm) -> Case:
     logs, name = story.logs, storm.transactional_id
     since, until = int(logs.times[storm.rows[0]]), int(logs.times[storm.rows[-1]])
     stuck, gave_up = _prepared(story, name, until), _gave_up(story, name, since, until)
-    measured = f"{storm.count:,} answers or requests in {duration(until - since)}"
+    measured = ASKED_OFTEN.of(AskedOften(Count(storm.count), Duration(until - since)))
     return Case(
         facts=StormInLines(
             id=name,
@@ -252,7 +259,7 @@ def _from_rows(story: Story, code: int) -> Iterator[Case]:
     if slow <= SLOW_MS or slow <= TIMES_MEDIAN * median:
         return
     name, worst = story.transactional_id(code), np.argsort(-took, kind="stable")[:3]
-    measured = f"Prepare* to Complete* took {duration(slow)}"
+    measured = TOOK.of(Lasted(Duration(slow)))
     yield Case(
         facts=StormInRows(
             id=name,
@@ -276,6 +283,8 @@ def _pair(transaction: Array) -> Refs:
 
 
 RATE = f"{{count:time}}, at least {MANY} within a minute"
+ASKED_OFTEN = Phrase(AskedOften, measure("{count} answers or requests in {time}"))
+TOOK = Phrase(Lasted, measure("Prepare* to Complete* took {time}"))
 LINE_WORDS = Words(
     StormInLines,
     summary=(

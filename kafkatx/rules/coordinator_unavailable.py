@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any
 
 from kafkatx.histories.absences import Absence, absences
 from kafkatx.histories.logs.outages import outages
@@ -32,12 +31,12 @@ from kafkatx.rules.finding import Subject
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import MAX_BLOCK_MS
 from kafkatx.terms.events import EventKind, Side
-from kafkatx.terms.times import duration
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.advised import advised
-from kafkatx.words.explanation import Words, actor, considered, included, step
+from kafkatx.words.explanation import Phrase, Words, actor, considered, included, measure, step
 from kafkatx.words.log_places import event_places
+from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import max_block, state_log_replication
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Instant, Names, Refs, TopicPartition
@@ -96,7 +95,7 @@ class Facts:
     by_broker: bool
     is_wait_alone: bool
     told: tuple[ToldLines, ...]
-    remedies: tuple[Any, ...]
+    remedies: Remedies
 
     @property
     def named(self) -> Names:
@@ -184,10 +183,10 @@ def _told(story: Story, absence: Absence) -> Iterator[ToldLines]:
             yield ToldLines(sign, Instant(logs.times[rows[0]]), lines, event_places(story, rows, 4))
 
 
-def _remedies(story: Story, absence: Absence) -> tuple[Any, ...]:
+def _remedies(story: Story, absence: Absence) -> Remedies:
     if absence.told_by == WAITING:
         return ()
-    measured = f"the coordinator was away for {duration(absence.duration_ms)}"
+    measured = AWAY.of(Lasted(Duration(absence.duration_ms)))
     whom = advised(story, absence.names[0] if absence.names else None)
     replicas = state_log_replication(whom, story.facts.brokers, measured) if "writing" in absence.told_by else ()
     return (*replicas, *max_block(whom, absence.duration_ms, measured))
@@ -206,6 +205,7 @@ NO_ANSWER = (
     NAMED,
     " got no answer for {lasted} from {since}: its coordinator may have been away",
 )
+AWAY = Phrase(Lasted, measure("the coordinator was away for {time}"))
 WORDS = Words(
     Facts,
     summary=(

@@ -20,7 +20,6 @@ Source       KIP-447, KIP-345; TransactionManager.TxnOffsetCommitHandler (2.5 to
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -47,17 +46,17 @@ from kafkatx.rules.in_logs.clients import (
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Side
-from kafkatx.terms.times import duration
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
-from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
+from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, considered, included, measure, remedy, step
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_places import event_places
 from kafkatx.words.places import begin_row, decision_row, marker_place
+from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import max_poll
 from kafkatx.words.template import pick
-from kafkatx.words.values import ClientName, Count, Refs
+from kafkatx.words.values import ClientName, Count, Duration, Refs
 
 OFFSETS_CALL = "sendOffsetsToTransaction"
 HOUR_MS = 3_600_000
@@ -82,7 +81,7 @@ class Facts:
     refused: Refs
     last_refused: Refs
     aborted: Refs
-    longer: tuple[Any, ...]
+    longer: Remedies
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +181,11 @@ def _facts(story: Story, name: ClientName, refusals: list[_Refusal]) -> Facts:
     )
 
 
-def _longer(story: Story, client: ClientInstance | None) -> tuple[Any, ...]:
+def _longer(story: Story, client: ClientInstance | None) -> Remedies:
     """More time between two polls, if it is known how much there was."""
     whom = advised_of(story, client)
-    interval = whom.consumer("max.poll.interval.ms").number
-    measured = f"poll() came later than max.poll.interval.ms ({duration(interval or 0)})"
+    interval = whom.in_force("max.poll.interval.ms").number
+    measured = POLLED_LATE.of(Lasted(Duration(interval or 0)))
     return max_poll(whom, interval, measured) if interval else ()
 
 
@@ -226,6 +225,7 @@ def _guess(story: Story, name: str, rows: list[int]) -> Case:
 
 
 NOT_THE_EPOCH = "the refusal names the consumer's group, not the producer's epoch"
+POLLED_LATE = Phrase(Lasted, measure("poll() came later than max.poll.interval.ms ({time})"))
 WORDS = Words(
     Facts,
     summary=(

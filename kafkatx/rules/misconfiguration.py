@@ -18,81 +18,157 @@ Source       KIP-91, KIP-98, KIP-447, KIP-588, KIP-679, KIP-854, KIP-890; Produc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
 
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Finding, NotCheckable, Subject
+from kafkatx.rules.finding import Subject
+from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.rules.settings.broker import BROKER_CHECKS
-from kafkatx.rules.settings.cases import Case, brokers, consumers, producers
-from kafkatx.rules.settings.checks import Check, Wrong, judge
+from kafkatx.rules.settings.checks import Check, HeldSettings, Wrong, judge
 from kafkatx.rules.settings.consumer import CONSUMER_CHECKS
-from kafkatx.rules.settings.misuse import calls_without_id, old_formats, set_twice
+from kafkatx.rules.settings.misuse import (
+    OLD_FORMAT_WORDS,
+    SET_TWICE_WORDS,
+    WITHOUT_ID_WORDS,
+    calls_without_id,
+    old_formats,
+    set_twice,
+)
 from kafkatx.rules.settings.producer import PRODUCER_CHECKS
-from kafkatx.words.explained import Actor, Place, Step
+from kafkatx.rules.settings.programs import Program, brokers, consumers, producers
+from kafkatx.terms.catalogue.frameworks import Framework
+from kafkatx.words.explanation import Bound, Phrase, StepWords, Words, actor, gap, included, step
+from kafkatx.words.proposals import Remedies
+from kafkatx.words.template import pick, render
+from kafkatx.words.values import Joined, Names, Refs
 
-RULE = "misconfiguration"
-MOST_NAMED = 4
-EVERYWHERE = "the cluster"
+MOST_NAMED, MOST_PLACES = 4, 8
 
 
-def check(story: Story) -> Iterator[Finding | NotCheckable]:
-    """One finding for each check and the values that fail it, whatever number of clients has them."""
+class ProgramKind(Enum):
+    """What has settings."""
+
+    producer = "producer"
+    consumer = "consumer"
+    brokers = "their settings"
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramFacts:
+    """Who has the settings, and the files and logs that say so."""
+
+    name: str
+    kind: ProgramKind
+    framework: Framework | None
+    sources: Joined[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Programs that fail one check with the same settings; what that led to is told of the first where it is seen."""
+
+    check: str
+    held: HeldSettings
+    names: Names
+    owners: tuple[ProgramFacts, ...]
+    places: Refs
+    effect: Bound[StepWords] | None
+    remedies: Remedies
+
+
+@dataclass(frozen=True, slots=True)
+class WholeCluster:
+    """What a gap is about that is no id's or partition's."""
+
+
+def find(story: Story) -> Found:
+    """One case for each check and the values that fail it, whatever number of clients has them."""
     yield from old_formats(story)
     yield from calls_without_id(story)
     yield from set_twice(story)
     if not story.logs.facts.settings:
-        yield NotCheckable(RULE, EVERYWHERE, "configuration files, or logs with the values that programs print")
+        yield NO_SETTINGS.of(WholeCluster())
     wrong = [*_failed(CONSUMER_CHECKS, consumers(story)), *_failed(PRODUCER_CHECKS, producers(story))]
     wrong += _failed(BROKER_CHECKS, [brokers(story)])
     groups: dict[tuple[str, str, int], list[Wrong]] = {}
     for one in wrong:
-        groups.setdefault((one.check.name, one.text, one.severity), []).append(one)
+        groups.setdefault((one.check.name, render(one.check.says, one) or "", one.severity), []).append(one)
     for key in sorted(groups):
-        yield _finding(groups[key])
+        yield _case(groups[key])
 
 
-def _failed(checks: tuple[Check, ...], cases: Iterator[Case] | list[Case]) -> list[Wrong]:
-    return [found for case in cases for one in checks if (found := judge(one, case)) is not None]
+def _failed(checks: tuple[Check, ...], programs: Iterable[Program]) -> list[Wrong]:
+    return [found for program in programs for one in checks if (found := judge(one, program)) is not None]
 
 
-def _finding(group: list[Wrong]) -> Finding:
+def _case(group: list[Wrong]) -> Case:
     first = group[0]
-    names = [one.case.name for one in group]
-    ids = [one.case.transactional_id for one in group if one.case.transactional_id is not None]
-    said = Step(first.text, first.because, tuple(dict.fromkeys(place for one in group for place in one.places))[:8])
-    followed = [Step(one.effect[0], _because(one.effect[1]), one.effect[1]) for one in group if one.effect][:1]
-    return Finding(
-        rule=RULE,
+    ids = [one.program.transactional_id for one in group if one.program.transactional_id is not None]
+    return Case(
+        facts=Facts(
+            check=first.check.name,
+            held=first.held,
+            names=Names(one.program.name for one in group),
+            owners=tuple(_owner(one) for one in group[:MOST_NAMED]),
+            places=tuple(dict.fromkeys(place for one in group for place in one.places))[:MOST_PLACES],
+            effect=next((one.effect for one in group if one.effect is not None), None),
+            remedies=first.check.remedies(first.program),
+        ),
         verdict=min(one.verdict for one in group),
         severity=first.severity,
-        summary=f"{first.text}, for {_listed(names)}: {first.because}",
         transactional_id=ids[0] if len(ids) == 1 == len(group) else None,
         count=len(group),
         subjects=tuple(Subject(name) for name in _chosen(ids)) if len(ids) > 1 else (),
-        actors=tuple(_actor(one) for one in group[:MOST_NAMED]),
-        steps=(said, *followed),
-        remedies=first.check.remedies(first.case),
     )
 
 
-def _actor(wrong: Wrong) -> Actor:
-    """Who has the settings, and where they stand."""
-    case = wrong.case
-    kind = "producer" if case.transactional_id else "consumer" if case.consumer else "their settings"
+def _owner(wrong: Wrong) -> ProgramFacts:
+    program = wrong.program
+    kind = (
+        ProgramKind.producer
+        if program.transactional_id
+        else ProgramKind.consumer
+        if program.consumer
+        else ProgramKind.brokers
+    )
     sources = sorted({place.source for place in wrong.places if place.source})
-    framework = f", {case.advised.framework}" if case.advised.framework else ""
-    return Actor(case.name, f"{kind}{framework}, by {' and '.join(sources) if sources else 'the defaults'}")
-
-
-def _because(places: tuple[Place, ...]) -> str:
-    return "what such settings lead to, by these lines and rows" if places else "by the times in the evidence"
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
+    return ProgramFacts(program.name, kind, program.advised.framework, Joined(sources))
 
 
 def _chosen(names: list[str]) -> list[str]:
     """First, typical and last."""
     return [names[at] for at in dict.fromkeys((0, len(names) // 2, len(names) - 1))]
+
+
+NO_SETTINGS = Phrase(
+    WholeCluster, gap("the cluster", "configuration files, or logs with the values that programs print")
+)
+FOR_THEM = f", for {{names:{MOST_NAMED}}}: "
+CHECKS = (*CONSUMER_CHECKS, *PRODUCER_CHECKS, *BROKER_CHECKS)
+WORDS = Words(
+    Facts,
+    summary=pick("check", {check.name: (check.says, FOR_THEM, check.because) for check in CHECKS}),
+    actors=(
+        actor(
+            "{each.name}",
+            (
+                "{each.kind.value}[, {each.framework}], by ",
+                pick("each.sources", {(): "the defaults"}, "{each.sources: and }"),
+            ),
+            each="owners",
+        ),
+    ),
+    steps=(
+        step(
+            pick("check", {check.name: check.says for check in CHECKS}),
+            pick("check", {check.name: check.because for check in CHECKS}),
+            cites="places",
+        ),
+        included("effect"),
+    ),
+    remedies=(included("remedies"),),
+)
+
+RULE = Rule(find=find, words=(WORDS, OLD_FORMAT_WORDS, WITHOUT_ID_WORDS, SET_TWICE_WORDS), depth=0)

@@ -9,7 +9,6 @@ from pkgutil import iter_modules
 
 import kafkatx.rules
 from kafkatx.histories.story import Story
-from kafkatx.rules import legacy
 from kafkatx.rules.causes import Causes, causes
 from kafkatx.rules.finding import Finding, NotCheckable
 from kafkatx.rules.rule import Rule, findings_of
@@ -20,7 +19,7 @@ def _discovered() -> dict[str, Rule]:
     """The rules: modules of this folder that have a `RULE`, by name."""
     names = sorted(module.name for module in iter_modules(kafkatx.rules.__path__) if not module.ispkg)
     modules = {name: import_module(f"kafkatx.rules.{name}") for name in names if f"kafkatx.rules.{name}" != __name__}
-    return {name: legacy.adapted(name, module.RULE) for name, module in modules.items() if hasattr(module, "RULE")}
+    return {name: module.RULE for name, module in modules.items() if hasattr(module, "RULE")}
 
 
 RULES = _discovered()

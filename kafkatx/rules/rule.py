@@ -79,9 +79,7 @@ def findings_of(name: str, rule: Rule, story: Story) -> Iterator[Finding | NotCh
     """Run a rule over a story and say what it found."""
     words = {one.facts: one for one in rule.words}
     for found in rule.find(story):
-        if isinstance(found, (Finding, NotCheckable)):
-            yield found
-        elif isinstance(found, Bound):
+        if isinstance(found, Bound):
             yield _not_checkable(name, found)
         else:
             yield _finding(name, words[type(found.facts)], found)

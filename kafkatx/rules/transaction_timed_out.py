@@ -44,11 +44,11 @@ from kafkatx.rules.ends_in_logs import REFUSED, LogFacts, log_facts
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.advised import advised
-from kafkatx.words.explained import Remedy
-from kafkatx.words.explanation import Words, actor, considered, included, remedy, step
+from kafkatx.words.explanation import Phrase, Words, actor, considered, included, measure, remedy, step
 from kafkatx.words.facts import data, instant, lasting
 from kafkatx.words.log_places import event_places
 from kafkatx.words.places import begin_row, completion_row, data_place, decision_row, marker_place, next_row
+from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import transaction_timeout
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Data, Duration, Instant, Producer, Refs
@@ -90,7 +90,7 @@ class Facts:
     until_next: Duration
     data: Data
     witnesses: tuple[Witness, ...]
-    remedies: tuple[Remedy, ...]
+    remedies: Remedies
     begin: Refs
     written: Refs
     decided: Refs
@@ -118,7 +118,7 @@ class InLogs(LogFacts):
     began_at: Instant | None
     took: Duration | None
     rollbacks: Refs
-    remedies: tuple[Remedy, ...]
+    remedies: Remedies
 
     @property
     def is_overdue(self) -> bool:
@@ -204,7 +204,7 @@ def _other(end: TransactionEnd) -> Other:
     return Other.late_init if end.row["next_state"] == EMPTY else Other.no_init
 
 
-def _remedies(group: EndGroup) -> tuple[Remedy, ...]:
+def _remedies(group: EndGroup) -> Remedies:
     """A timeout from the longest transaction measured of the id, and from what a broker was away meanwhile."""
     story = group.story
     of_id = story.transactions_of(int(group.first.row["id_code"]))
@@ -216,7 +216,7 @@ def _remedies(group: EndGroup) -> tuple[Remedy, ...]:
         for outage in outages(story.logs)
         if ((known["started_at"] <= outage.until) & (known["decided_at"] >= outage.since)).any()
     ]
-    measured = f"the longest transaction of the id ran {Duration(needed)} (at least: it was cut off)"
+    measured = LONGEST.of(Lasted(Duration(needed)))
     whom = advised(story, group.transactional_id)
     return transaction_timeout(whom, max(0, needed), measured, max(away, default=0))
 
@@ -243,7 +243,7 @@ def _in_logs(group: EndGroup) -> InLogs:
     )
 
 
-def _remedies_in_logs(group: EndGroup, timeout: int, is_known: bool) -> tuple[Remedy, ...]:
+def _remedies_in_logs(group: EndGroup, timeout: int, is_known: bool) -> Remedies:
     """From the longest time that is known: of the transaction at least, and of what a broker was away meanwhile."""
     story, first = group.story, group.logs[0]
     if first.verdict is Verdict.possible or (not is_known and first.began is None):
@@ -252,11 +252,13 @@ def _remedies_in_logs(group: EndGroup, timeout: int, is_known: bool) -> tuple[Re
     began = first.began if first.began is not None else first.at - timeout
     away = [outage.duration_ms for outage in outages(story.logs) if outage.overlaps(began, first.at)]
     need = max(timeout, max(ends) - began)
-    measured = f"the transaction was open for {Duration(need)} at least"
+    measured = OPEN_FOR.of(Lasted(Duration(need)))
     return transaction_timeout(advised(story, first.name, first.client), need, measured, max(away, default=0))
 
 
 OTHER_INSTANCE = "fenced_by_new_instance"
+LONGEST = Phrase(Lasted, measure("the longest transaction of the id ran {time} (at least: it was cut off)"))
+OPEN_FOR = Phrase(Lasted, measure("the transaction was open for {time} at least"))
 WORDS = Words(
     Facts,
     summary="{count:transaction} of {id} ran longer than transaction.timeout.ms ({timeout}) and {count:was|were} "

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from kafkatx.histories.logs.settings import Effective
 from kafkatx.histories.logs.story import ClientInstance, Failure, Initialised
@@ -29,15 +28,15 @@ from kafkatx.rules.ends import hands_ids_on
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, EXPIRATION_MS
 from kafkatx.terms.error_codes import ErrorCode
-from kafkatx.terms.times import duration
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.advised import advised
 from kafkatx.words.explained import Place
-from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, step
+from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, considered, included, measure, step
 from kafkatx.words.facts import client_name, thrown
 from kafkatx.words.log_places import client_seen, event_place, failure_places
 from kafkatx.words.places import initialised_row, row_before
+from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import id_expiration
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Duration, Instant, Refs, Thrown
@@ -78,7 +77,7 @@ class ExpiredInRows:
     before: Refs
     tombstone: Refs
     back: Refs
-    longer: tuple[Any, ...]
+    longer: Remedies
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ class ExpiredInLogs:
     expiration: Duration
     client: Bound[ActorWords]
     lines: Refs
-    longer: tuple[Any, ...]
+    longer: Remedies
 
 
 def find(story: Story) -> Found:
@@ -189,11 +188,11 @@ def _in_rows(story: Story, before: Array, back: Array, idle: int, tombstone: Ref
     )
 
 
-def _longer(story: Story, transactional_id: str, idle: int, is_default: bool) -> tuple[Any, ...]:
+def _longer(story: Story, transactional_id: str, idle: int, is_default: bool) -> Remedies:
     """The current setting is known where somebody says it, or where the default shows itself."""
     whom = advised(story, transactional_id)
     shown = {SETTING: EXPIRATION_MS} if is_default else {}
-    measured = f"the id was idle for {duration(idle)} until it was used again"
+    measured = UNTIL_USED.of(Lasted(Duration(idle)))
     return id_expiration(replace(whom, current=whom.current | shown), idle, measured, is_default)
 
 
@@ -239,7 +238,7 @@ def _log_facts(
     setting = story.logs.settings.value("broker", SETTING)
     expiration = setting.number or EXPIRATION_MS
     is_long = idle is not None and idle + CLIENT_TOLERANCE_MS > expiration
-    whom, measured = advised(story, name, client), f"it was idle for {duration(idle or 0)}"
+    whom, measured = advised(story, name, client), IDLE.of(Lasted(Duration(idle or 0)))
     return ExpiredInLogs(
         id=name,
         answer=thrown(failure),
@@ -286,6 +285,8 @@ def _replaced(story: Story, client: ClientInstance, failure: Failure) -> Replace
     return Replaced(old.producer_id, new.producer_id, (event_place(story, new.row),))
 
 
+UNTIL_USED = Phrase(Lasted, measure("the id was idle for {time} until it was used again"))
+IDLE = Phrase(Lasted, measure("it was idle for {time}"))
 ROW_WORDS = Words(
     ExpiredInRows,
     summary="{id} was idle for {idle}, expired, and came back with producer id {new} instead of {old}",

@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any
 
 import numpy as np
 
@@ -42,13 +41,13 @@ from kafkatx.rules.in_logs.given_up import IN_LOGS, PartitionLog, partition_logs
 from kafkatx.rules.outcomes import BECAUSE, FATE, Call, Resolved, TransactionFate, fate_of
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.events import EventKind, Side
-from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
 from kafkatx.words.advised import Advised
-from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
+from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, considered, included, measure, remedy, step
 from kafkatx.words.facts import client_name, instant
 from kafkatx.words.log_places import event_places
+from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import delivery_timeout
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Duration, Instant, Names, Refs, TopicPartition
@@ -96,7 +95,7 @@ class Facts:
     expired: Refs
     said: Refs
     last_said: Refs
-    longer: tuple[Any, ...]
+    longer: Remedies
 
     @property
     def is_fatal(self) -> bool:
@@ -283,9 +282,9 @@ def _resolved(story: Story, loss: _Loss, made_at: int | None) -> Resolved | None
     return resolved if resolved.fate is not TransactionFate.unknown else None
 
 
-def _longer(logs: LogStory, loss: _Loss, whom: Advised) -> tuple[Any, ...]:
+def _longer(logs: LogStory, loss: _Loss, whom: Advised) -> Remedies:
     outage = _outage(logs, loss)
-    measured = f"sends to it failed for {duration(outage)} at least"
+    measured = FAILED_FOR.of(Lasted(Duration(outage)))
     return delivery_timeout(whom, outage, measured) if outage > 0 else ()
 
 
@@ -305,6 +304,7 @@ MADE_OF_IT = pick(
         Variant.idempotent: "raised its own epoch and went on",
     },
 )
+FAILED_FOR = Phrase(Lasted, measure("sends to it failed for {time} at least"))
 WORDS = Words(
     Facts,
     summary=(

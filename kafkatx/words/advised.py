@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs.settings import Configured, Effective, Origin, Settings, default_of
 from kafkatx.histories.logs.story import ClientInstance
 from kafkatx.histories.story import Story
 from kafkatx.terms.catalogue.frameworks import LIBRARIES, Framework, FrameworkName, own_defaults, setting_of
+from kafkatx.terms.catalogue.loading import configs
 
 LIBRDKAFKA_NAMES = {"delivery.timeout.ms": "message.timeout.ms", "request.timeout.ms": "socket.timeout.ms"}
+
+
+@cache
+def scope_of(name: str) -> str:
+    """Whose a setting is: Kafka Streams', a consumer's or the brokers' where no producer has it, else a producer's."""
+    scopes = {config.scope for config in configs() if config.name == name}
+    own = [scope for scope in ("streams", "consumer", "broker") if scope in scopes and "producer" not in scopes]
+    return own[0] if own else "producer"
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """What a client is made with, as a sentence goes on: `is ksqlDB`, `runs on librdkafka`, `looks like ksqlDB`."""
+
+    framework: Framework
+
+    def __format__(self, spec: str) -> str:
+        if self.framework.name in LIBRARIES:
+            return f"runs on {self.framework.name}"
+        said = str(self.framework)
+        return said if said.startswith("looks") else f"is {self.framework.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +79,24 @@ class Advised:
             return replace(default, value=str(limit))
         return default
 
-    def consumer(self, name: str) -> Effective:
-        """A consumer's setting in force."""
-        return self.settings.value("consumer", name)
+    def in_force(self, name: str) -> Effective:
+        """A setting in force: the producer's own, else what all consumers, brokers or Streams programs agree on."""
+        scope = scope_of(name)
+        return self.client(name) if scope == "producer" else self.settings.value(scope, name)
 
-    def broker(self, name: str) -> Effective:
-        """A setting of the brokers, as far as they agree."""
-        return self.settings.value("broker", name)
-
-    def now(self, name: str, effective: Effective) -> str:
-        """The current value as a reader should see it: what rows say, else what is in force, marked if assumed."""
-        return str(self.current[name]) if name in self.current else str(effective)
-
-    def number(self, name: str, effective: Effective) -> int:
-        """The current value as a number, 0 where nothing tells."""
-        return self.current.get(name, effective.number or 0)
+    def now(self, name: str) -> Effective:
+        """A setting as it is now: what rows say, else what is in force."""
+        found = self.in_force(name)
+        return _set_to(found, self.current[name]) if name in self.current else found
 
     def called(self, name: str) -> str:
         """What the framework calls a setting."""
         return setting_of(self.framework, name)
 
     @property
-    def words(self) -> str:
-        """`; in the terms of Kafka Streams (exactly_once_v2)`, or nothing."""
-        return f" (it {_looks(self.framework)})" if self.framework else ""
+    def looks(self) -> Looks | None:
+        """What it is made with; None where nothing tells."""
+        return Looks(self.framework) if self.framework is not None else None
 
 
 def advised(story: Story, transactional_id: str | None, client: ClientInstance | None = None) -> Advised:
@@ -109,25 +127,6 @@ def _timeout_of(story: Story, transactional_id: str) -> dict[str, int]:
     return {"transaction.timeout.ms": int(latest["timeout_ms"])} if latest is not None and known else {}
 
 
-def ordering(advised: Advised, proposed: dict[str, int]) -> str:
-    """The order that settings must have, with the values that a proposal leaves, and whether it holds."""
-    broken = [f"{one} {a} is not {sign} {other} {b}" for one, a, sign, other, b in _pairs(advised, proposed)]
-    below = "<=" if advised.ends_with_transaction else "<"
-    chain = " <= ".join(
-        [
-            f"linger.ms + request.timeout.ms {_sum(advised, proposed)}",
-            f"delivery.timeout.ms {_shown(advised, 'delivery.timeout.ms', proposed)} {below} transaction.timeout.ms "
-            f"{_shown(advised, 'transaction.timeout.ms', proposed)}",
-            f"transaction.max.timeout.ms {_shown(advised, 'transaction.max.timeout.ms', proposed)}",
-        ]
-    )
-    return f"order: {chain}: " + (f"but {'; '.join(broken)}" if broken else "holds")
-
-
-_CLIENT_NAMES = ("linger.ms", "request.timeout.ms", "delivery.timeout.ms", "max.block.ms", "transaction.timeout.ms")
-
-
-_BROKER_NAMES = ("transaction.max.timeout.ms", "producer.id.expiration.ms", "transactional.id.expiration.ms")
 _ORDER = (
     ("delivery.timeout.ms", "<", "transaction.timeout.ms"),
     ("transaction.timeout.ms", "<=", "transaction.max.timeout.ms"),
@@ -135,41 +134,48 @@ _ORDER = (
     ("delivery.timeout.ms", "<=", "producer.id.expiration.ms"),
     ("producer.id.expiration.ms", "<=", "transactional.id.expiration.ms"),
 )
+_SENDING = "linger.ms + request.timeout.ms"
 
 
-def _pairs(advised: Advised, proposed: dict[str, int]) -> list[tuple[str, int, str, str, int]]:
-    """What is not in order: (one, value, sign, other, value)."""
-    value = {name: _value(advised, name, proposed) for name in (*_CLIENT_NAMES, *_BROKER_NAMES)}
-    sending = ("linger.ms + request.timeout.ms", value["linger.ms"] + value["request.timeout.ms"])
-    rules = [(*sending, "<=", "delivery.timeout.ms", value["delivery.timeout.ms"])]
-    below = "<=" if advised.ends_with_transaction else "<"
-    rules += [(one, value[one], below if sign == "<" else sign, other, value[other]) for one, sign, other in _ORDER]
-    return [rule for rule in rules if rule[1] and rule[4] and not _holds(rule[1], rule[2], rule[4])]
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The order that settings must have, with the values that a proposal leaves: prints it, and whether it holds."""
+
+    advised: Advised
+    proposed: Mapping[str, int]
+
+    def __format__(self, spec: str) -> str:
+        delivery, timeout, most = "delivery.timeout.ms", "transaction.timeout.ms", "transaction.max.timeout.ms"
+        broken = "; ".join(self._broken())
+        return (
+            f"order: {_SENDING} {self._sending} <= {delivery} {self._left(delivery)} {self._sign('<')} "
+            f"{timeout} {self._left(timeout)} <= {most} {self._left(most)}: {f'but {broken}' if broken else 'holds'}"
+        )
+
+    def _left(self, name: str) -> Effective:
+        now = self.advised.now(name)
+        return _set_to(now, self.proposed[name]) if name in self.proposed else now
+
+    def _number(self, name: str) -> int:
+        return self._left(name).number or 0
+
+    @property
+    def _sending(self) -> int:
+        return self._number("linger.ms") + self._number("request.timeout.ms")
+
+    def _sign(self, sign: str) -> str:
+        """A producer whose sends end with the transaction may take as long as it."""
+        return "<=" if self.advised.ends_with_transaction else sign
+
+    def _broken(self) -> Iterator[str]:
+        """What is not in order; a value that nothing tells (0) breaks nothing."""
+        pairs = [(_SENDING, self._sending, "<=", "delivery.timeout.ms")]
+        pairs += [(one, self._number(one), self._sign(sign), other) for one, sign, other in _ORDER]
+        for one, value, sign, other in pairs:
+            most = self._number(other)
+            if value and most and (value > most or (sign == "<" and value == most)):
+                yield f"{one} {value} is not {sign} {other} {most}"
 
 
-def _holds(one: int, sign: str, other: int) -> bool:
-    return one < other if sign == "<" else one <= other
-
-
-def _sum(advised: Advised, proposed: dict[str, int]) -> int:
-    return _value(advised, "linger.ms", proposed) + _value(advised, "request.timeout.ms", proposed)
-
-
-def _value(advised: Advised, name: str, proposed: dict[str, int]) -> int:
-    if name in proposed:
-        return proposed[name]
-    return advised.number(name, _in_force(advised, name))
-
-
-def _shown(advised: Advised, name: str, proposed: dict[str, int]) -> str:
-    return str(proposed[name]) if name in proposed else advised.now(name, _in_force(advised, name))
-
-
-def _in_force(advised: Advised, name: str) -> Effective:
-    return advised.client(name) if name in _CLIENT_NAMES else advised.broker(name)
-
-
-def _looks(framework: Framework) -> str:
-    if framework.name in LIBRARIES:
-        return f"runs on {framework.name}"
-    return str(framework) if str(framework).startswith("looks") else f"is {framework.name}"
+def _set_to(effective: Effective, number: int) -> Effective:
+    return replace(effective, value=str(number), origin=Origin.EXPLICIT)

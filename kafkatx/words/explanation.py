@@ -122,6 +122,13 @@ class RemedyWords(SpokenPart):
 
 
 @dataclass(frozen=True, slots=True)
+class MeasureWords(SpokenPart):
+    """What the number of a remedy was made from."""
+
+    text: Text
+
+
+@dataclass(frozen=True, slots=True)
 class GapWords(SpokenPart):
     """A rule could not look: at what, and what is missing for it."""
 
@@ -129,7 +136,8 @@ class GapWords(SpokenPart):
     missing: Text
 
 
-actor, step, considered, remedy, gap = ActorWords, StepWords, ConsideredWords, RemedyWords, GapWords
+actor, step, considered, remedy = ActorWords, StepWords, ConsideredWords, RemedyWords
+measure, gap = MeasureWords, GapWords
 """How rules write them."""
 
 
@@ -220,7 +228,7 @@ def _said(parts: Iterable[Any], facts: object) -> Iterator[Any]:
     for part in parts:
         if isinstance(part, Included):
             for bound in _bound(value_of(facts, part.field)):
-                yield from _said((bound.words,), bound.facts) if isinstance(bound, Bound) else (bound,)
+                yield from _said((bound.words,), bound.facts)
             continue
         scopes = [_WithItem(facts, item) for item in _items(facts, part.each)] if part.each else [facts]
         for scope in scopes:

@@ -10,7 +10,7 @@ from kafkatx.histories.story import Story
 from kafkatx.terms.catalogue import event_words
 from kafkatx.terms.times import duration
 from kafkatx.terms.topics import TRANSACTION_STATE
-from kafkatx.words.explained import Actor, Place
+from kafkatx.words.explained import Place
 from kafkatx.words.explanation import ActorWords, Bound, Phrase, actor
 from kafkatx.words.facts import instant, producer
 from kafkatx.words.values import Instant, Producer
@@ -74,14 +74,6 @@ CLIENT = Phrase(
         "[ from {since} to {until}]",
     ),
 )
-
-
-def client_actor(story: Story, client: ClientInstance, name: str = "P") -> Actor:
-    """The same, said."""
-    bound = client_seen(story, client, name)
-    said = bound.words.said(bound.facts)
-    assert said is not None
-    return said
 
 
 def client_seen(story: Story, client: ClientInstance, name: str = "P") -> Bound[ActorWords]:

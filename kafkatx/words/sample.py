@@ -7,8 +7,12 @@ from enum import Enum
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from kafkatx.histories.logs.settings import Effective, default_of
+from kafkatx.terms.catalogue.frameworks import Framework, FrameworkName
+from kafkatx.terms.verdicts import Verdict
+from kafkatx.words.advised import Advised
 from kafkatx.words.explained import Place
-from kafkatx.words.explanation import Bound
+from kafkatx.words.explanation import Bound, MeasureWords
 from kafkatx.words.values import Count, Data, Duration, Instant, Joined, Names, OffsetRange, Quoted, Share
 
 _AT = 1_795_000_000_000
@@ -17,6 +21,8 @@ _VALUES: dict[type, Any] = {
     int: 7, bool: True, float: 1.5,
     Data: Data((OffsetRange("orders", 0, 118, 121, Count(4)),)), Names: Names(("orders-0", "orders-1")),
     Quoted: Quoted("the words of a line"), object: "something",
+    Advised: Advised(framework=Framework(FrameworkName.STREAMS_V2, Verdict.proved, "client.id")),
+    Effective: default_of("producer", "transaction.timeout.ms"),
 }  # fmt: skip
 
 
@@ -53,7 +59,7 @@ def _value(hint: Any, name: str) -> Any:
     if get_origin(hint) is Joined:
         return Joined(_tuple(get_args(hint), name))
     if get_origin(hint) is Bound:
-        return ()
+        return Bound(MeasureWords("<measured>"), None)
     if hint in _VALUES:
         return _VALUES[hint]
     if isinstance(hint, type) and issubclass(hint, Enum):

@@ -6,8 +6,8 @@ from kafkatx.terms.catalogue import event_words
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.words.log_places import (
     MOST_QUOTED,
-    client_actor,
     client_phrase,
+    client_seen,
     event_place,
     event_places,
     failure_phrase,
@@ -84,7 +84,8 @@ def test_clients_and_failures_in_words():
     assert (
         failure_phrase(made.failures[0]) == "commitTransaction threw KafkaException because of ProducerFencedException"
     )
-    actor = client_actor(story, made)
+    seen = client_seen(story, made)
+    actor = seen.words.said(seen.facts)
     assert actor.name == "P"
     for part in ("transactional.id orders-1", "kafka-clients 3.9.1", "producer id 7 epoch 0", CLIENT, "10:00:09.000"):
         assert part in actor.what

@@ -9,14 +9,18 @@ from kafkatx.terms.catalogue.frameworks import Framework, FrameworkName
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.text.events import Setting
 from kafkatx.words import remedies
-from kafkatx.words.advised import Advised, advised, ordering
+from kafkatx.words.advised import Advised, Order, advised
 from kafkatx.words.explained import Remedy
+from kafkatx.words.explanation import Phrase, measure
+from kafkatx.words.proposals import Lasted, Remedies
+from kafkatx.words.values import Duration
 from tests.histories.log_facts import facts, settings
 from tests.rules.cluster import DAY, HOUR, MINUTE, SECOND
 from tests.rules.log_told import beside
 
 ID = "orders-1"
 UUID = "0f44002f-18c4-47dc-9161-0f0105243615"
+MEASURED = Phrase(Lasted, measure("it ran {time}")).of(Lasted(Duration(64_000)))
 STREAMS = Framework(FrameworkName.STREAMS_V2, Verdict.proved, "client.id")
 
 
@@ -25,6 +29,10 @@ def whom(framework: Framework | None = None, broker: dict[str, int] | None = Non
     said = [Setting("producer", name, value, 0, 1, 0) for name, value in own.items()]
     said += [Setting("broker", name, str(value), 1, 1, 0) for name, value in (broker or {}).items()]
     return Advised(Settings(said), ID, framework)
+
+
+def said(found: Remedies) -> tuple[Remedy, ...]:
+    return tuple(remedy for bound in found if (remedy := bound.words.said(bound.facts)) is not None)
 
 
 def proposals(found: tuple[Remedy, ...]) -> list[tuple[str | None, str | None]]:
@@ -47,52 +55,56 @@ def proposals(found: tuple[Remedy, ...]) -> list[tuple[str | None, str | None]]:
     ],
 )
 def test_a_timeout_covers_the_need_the_outage_and_the_retries(need, outage, proposed):
-    (remedy,) = remedies.transaction_timeout(whom(), need, "measured", outage)
+    (remedy,) = said(remedies.transaction_timeout(whom(), need, MEASURED, outage))
     assert (remedy.config, remedy.current, remedy.proposed) == (
         "transaction.timeout.ms",
         "60000 (default)",
         str(proposed),
     )
-    assert "measured" in remedy.derived_from
+    assert "it ran 64 s" in remedy.derived_from
     assert "readers" in remedy.cost
 
 
 def test_retries_that_are_known_to_take_longer_count():
-    (remedy,) = remedies.transaction_timeout(whom(delivery_timeout_ms=300_000), 65 * SECOND, "measured")
+    (remedy,) = said(remedies.transaction_timeout(whom(delivery_timeout_ms=300_000), 65 * SECOND, MEASURED))
     assert remedy.proposed == "330000"
 
 
 def test_endless_retries_do_not_count():
-    (remedy,) = remedies.transaction_timeout(whom(delivery_timeout_ms=2_147_483_647), 65 * SECOND, "measured")
+    (remedy,) = said(remedies.transaction_timeout(whom(delivery_timeout_ms=2_147_483_647), 65 * SECOND, MEASURED))
     assert remedy.proposed == "150000"
 
 
 def test_a_proposal_is_held_to_the_brokers_limit_while_the_need_fits():
-    (remedy,) = remedies.transaction_timeout(whom(broker={"transaction.max.timeout.ms": 200_000}), 180 * SECOND, "m")
+    (remedy,) = said(
+        remedies.transaction_timeout(whom(broker={"transaction.max.timeout.ms": 200_000}), 180 * SECOND, MEASURED)
+    )
     assert remedy.proposed == "200000"
     assert "held to" in remedy.derived_from
 
 
 def test_a_need_above_the_limit_raises_the_limit_first_said_as_a_second_step():
-    found = remedies.transaction_timeout(whom(), 16 * MINUTE, "measured")
+    found = said(remedies.transaction_timeout(whom(), 16 * MINUTE, MEASURED))
     assert proposals(found) == [("transaction.timeout.ms", "1440000"), ("transaction.max.timeout.ms", "1440000")]
     assert [remedy.where for remedy in found] == ["client", "broker"]
 
 
 def test_a_timeout_that_is_long_enough_is_not_raised():
-    (remedy,) = remedies.transaction_timeout(whom(transaction_timeout_ms=600_000), 65 * SECOND, "measured")
+    (remedy,) = said(remedies.transaction_timeout(whom(transaction_timeout_ms=600_000), 65 * SECOND, MEASURED))
     assert remedy.proposed is None
     assert "commit more often" in remedy.text
 
 
 def test_the_coordinators_rows_outweigh_a_file():
     rows = Advised(whom(transaction_timeout_ms=1).settings, ID, None, {"transaction.timeout.ms": 45_000})
-    assert remedies.transaction_timeout(rows, 65 * SECOND, "m")[0].current == "45000"
+    assert said(remedies.transaction_timeout(rows, 65 * SECOND, MEASURED))[0].current == "45000"
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**9), st.integers(1, 10**9))
 def test_no_proposal_is_below_what_was_measured_or_above_a_limit_unsaid(need, outage, limit):
-    found = remedies.transaction_timeout(whom(broker={"transaction.max.timeout.ms": limit}), need, "m", outage)
+    found = said(
+        remedies.transaction_timeout(whom(broker={"transaction.max.timeout.ms": limit}), need, MEASURED, outage)
+    )
     first = found[0]
     if first.proposed is not None:
         assert int(first.proposed) >= min(need, limit)
@@ -100,32 +112,36 @@ def test_no_proposal_is_below_what_was_measured_or_above_a_limit_unsaid(need, ou
 
 
 def test_the_same_facts_give_the_same_words():
-    assert remedies.transaction_timeout(whom(), 65_000, "m") == remedies.transaction_timeout(whom(), 65_000, "m")
+    assert said(remedies.transaction_timeout(whom(), 65_000, MEASURED)) == said(
+        remedies.transaction_timeout(whom(), 65_000, MEASURED)
+    )
 
 
 def test_the_limit_is_raised_to_a_minute_and_only_if_it_is_in_the_way():
-    assert proposals(remedies.max_transaction_timeout(whom(), 900_001, "asked")) == [
+    assert proposals(said(remedies.max_transaction_timeout(whom(), 900_001, MEASURED))) == [
         ("transaction.max.timeout.ms", "960000")
     ]
-    assert not remedies.max_transaction_timeout(whom(), 900_000, "asked")
+    assert not said(remedies.max_transaction_timeout(whom(), 900_000, MEASURED))
 
 
 # The others.
 
 
 def test_delivery_outlasts_an_outage_and_the_transaction_outlasts_delivery():
-    found = remedies.delivery_timeout(whom(), 100 * SECOND, "measured")
+    found = said(remedies.delivery_timeout(whom(), 100 * SECOND, MEASURED))
     assert proposals(found) == [("delivery.timeout.ms", "150000"), ("transaction.timeout.ms", "210000")]
-    assert not remedies.delivery_timeout(whom(), 80 * SECOND, "measured")
+    assert not said(remedies.delivery_timeout(whom(), 80 * SECOND, MEASURED))
     room = whom(transaction_timeout_ms=600_000)
-    assert proposals(remedies.delivery_timeout(room, 100 * SECOND, "m")) == [("delivery.timeout.ms", "150000")]
+    assert proposals(said(remedies.delivery_timeout(room, 100 * SECOND, MEASURED))) == [
+        ("delivery.timeout.ms", "150000")
+    ]
 
 
 def test_max_block_waits_for_a_failover_and_old_clients_wait_for_ever_anyway():
-    assert proposals(remedies.max_block(whom(), 50 * SECOND, "m")) == [("max.block.ms", "90000")]
-    assert not remedies.max_block(whom(), 30 * SECOND, "m")
+    assert proposals(said(remedies.max_block(whom(), 50 * SECOND, MEASURED))) == [("max.block.ms", "90000")]
+    assert not said(remedies.max_block(whom(), 30 * SECOND, MEASURED))
     old = Advised(Settings(), ID, None, {}, (2, 2, 2))
-    assert not remedies.max_block(old, 50 * SECOND, "m")
+    assert not said(remedies.max_block(old, 50 * SECOND, MEASURED))
 
 
 @pytest.mark.parametrize(
@@ -133,33 +149,35 @@ def test_max_block_waits_for_a_failover_and_old_clients_wait_for_ever_anyway():
     [(int(7.717 * DAY), 1_209_600_000), (7 * DAY, 14 * DAY), (15 * DAY, 21 * DAY), (23 * DAY, 2_147_483_647)],
 )
 def test_ids_are_kept_whole_weeks_above_their_longest_idle_time_up_to_what_an_int_holds(gap, proposed):
-    assert proposals(remedies.id_expiration(whom(), gap, "m")) == [("transactional.id.expiration.ms", str(proposed))]
+    assert proposals(said(remedies.id_expiration(whom(), gap, MEASURED))) == [
+        ("transactional.id.expiration.ms", str(proposed))
+    ]
 
 
 def test_ids_that_are_kept_long_enough_are_left():
-    assert not remedies.id_expiration(whom(), 3 * DAY, "m")
+    assert not said(remedies.id_expiration(whom(), 3 * DAY, MEASURED))
 
 
 def test_a_time_that_no_expiration_covers_asks_for_heartbeats():
-    (remedy,) = remedies.id_expiration(whom(), 40 * DAY, "m")
+    (remedy,) = said(remedies.id_expiration(whom(), 40 * DAY, MEASURED))
     assert remedy.proposed is None
     assert "now and then" in remedy.text
 
 
 def test_an_id_that_expired_before_the_default_shows_that_the_default_is_not_set():
-    (remedy,) = remedies.id_expiration(whom(), DAY, "m", is_default=False)
+    (remedy,) = said(remedies.id_expiration(whom(), DAY, MEASURED, is_default=False))
     assert (remedy.current, remedy.proposed) == (None, str(7 * DAY))
 
 
 def test_producers_are_remembered_longer_or_ids_are_where_that_is_one_setting():
-    (remedy,) = remedies.producer_expiration(whom(), 25 * HOUR, "m")
+    (remedy,) = said(remedies.producer_expiration(whom(), 25 * HOUR, MEASURED))
     assert (remedy.config, remedy.proposed, remedy.restart_needed) == (
         "producer.id.expiration.ms",
         str(50 * HOUR),
         False,
     )
     old = Advised(Settings((), (), (2, 8)), ID)
-    found = remedies.producer_expiration(old, 9 * DAY, "m")
+    found = said(remedies.producer_expiration(old, 9 * DAY, MEASURED))
     assert proposals(found) == [("transactional.id.expiration.ms", str(14 * DAY))]
 
 
@@ -167,34 +185,36 @@ def test_producers_are_remembered_longer_or_ids_are_where_that_is_one_setting():
     ("timeouts", "proposed"), [([4_000], "1334"), ([2_000, 9_000], "1000"), ([30_000], None), ([], None)]
 )
 def test_the_coordinator_looks_three_times_in_the_shortest_timeout(timeouts, proposed):
-    found = remedies.cleanup_interval(whom(), timeouts, "m")
+    found = said(remedies.cleanup_interval(whom(), timeouts, MEASURED))
     assert [remedy.proposed for remedy in found] == ([proposed] if proposed else [])
 
 
 def test_polls_get_more_time_or_fewer_records():
-    found = remedies.max_poll(whom(), 400 * SECOND, "m", records=500)
+    found = said(remedies.max_poll(whom(), 400 * SECOND, MEASURED, records=500))
     assert proposals(found) == [("max.poll.interval.ms", "600000"), ("max.poll.records", "250")]
-    assert not remedies.max_poll(whom(), 100 * SECOND, "m")
+    assert not said(remedies.max_poll(whom(), 100 * SECOND, MEASURED))
 
 
 def test_transactions_take_a_third_of_the_timeout():
-    (remedy,) = remedies.commit_interval(whom(STREAMS), 9_000, 10_000, "m", 9_000)
+    (remedy,) = said(remedies.commit_interval(whom(STREAMS), 9_000, 10_000, MEASURED, 9_000))
     assert (remedy.config, remedy.current, remedy.proposed) == ("commit.interval.ms", "9000", "3333")
-    (plain,) = remedies.commit_interval(whom(), 9_000, 10_000, "m")
+    (plain,) = said(remedies.commit_interval(whom(), 9_000, 10_000, MEASURED))
     assert plain.config is None
     assert "records a second" in plain.proposed
-    assert not remedies.commit_interval(whom(), 3_333, 10_000, "m")
+    assert not said(remedies.commit_interval(whom(), 3_333, 10_000, MEASURED))
 
 
 def test_a_storm_is_answered_with_twice_the_interval():
-    (remedy,) = remedies.larger_transactions(whom(STREAMS), 100, "m")
+    (remedy,) = said(remedies.larger_transactions(whom(STREAMS), 100, MEASURED))
     assert (remedy.config, remedy.proposed) == ("commit.interval.ms", "200")
 
 
 def test_the_coordinators_log_gets_three_replicas_where_there_are_three_brokers():
     weak = whom(broker={"transaction.state.log.min.isr": 1, "transaction.state.log.replication.factor": 3})
-    assert proposals(remedies.state_log_replication(weak, 3, "m")) == [("transaction.state.log.min.isr", "2")]
-    assert not remedies.state_log_replication(weak, 2, "m")
+    assert proposals(said(remedies.state_log_replication(weak, 3, MEASURED))) == [
+        ("transaction.state.log.min.isr", "2")
+    ]
+    assert not said(remedies.state_log_replication(weak, 2, MEASURED))
 
 
 # In whose terms, and in which order.
@@ -209,25 +229,29 @@ def test_the_coordinators_log_gets_three_replicas_where_there_are_three_brokers(
     ],
 )
 def test_a_setting_is_proposed_in_the_frameworks_own_terms(framework, config):
-    (remedy,) = remedies.transaction_timeout(whom(Framework(framework, Verdict.proved, "")), 65 * SECOND, "m")
+    (remedy,) = said(
+        remedies.transaction_timeout(whom(Framework(framework, Verdict.proved, "")), 65 * SECOND, MEASURED)
+    )
     assert remedy.config == config
     assert framework in remedy.text
 
 
 def test_a_guess_is_said_to_be_one():
     guess = Framework(FrameworkName.STREAMS_V2, Verdict.likely, "")
-    assert "looks like Kafka Streams" in remedies.transaction_timeout(whom(guess), 65 * SECOND, "m")[0].text
+    assert "looks like Kafka Streams" in said(remedies.transaction_timeout(whom(guess), 65 * SECOND, MEASURED))[0].text
 
 
 def test_a_framework_has_defaults_of_its_own():
-    assert remedies.transaction_timeout(whom(STREAMS), 65 * SECOND, "m")[0].current.startswith("10000 (default")
+    assert said(remedies.transaction_timeout(whom(STREAMS), 65 * SECOND, MEASURED))[0].current.startswith(
+        "10000 (default"
+    )
 
 
 def test_the_order_is_printed_with_the_proposal_and_says_what_does_not_hold():
-    text = ordering(whom(), {"transaction.timeout.ms": 180_000})
+    text = format(Order(whom(), {"transaction.timeout.ms": 180_000}))
     assert "delivery.timeout.ms 120000 (default) < transaction.timeout.ms 180000" in text
     assert text.endswith("holds")
-    broken = ordering(whom(delivery_timeout_ms=400_000), {"transaction.timeout.ms": 180_000})
+    broken = format(Order(whom(delivery_timeout_ms=400_000), {"transaction.timeout.ms": 180_000}))
     assert "delivery.timeout.ms 400000 is not < transaction.timeout.ms 180000" in broken
 
 

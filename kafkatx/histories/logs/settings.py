@@ -80,8 +80,13 @@ class Effective:
 
     def __str__(self) -> str:
         """`60000`, `60000 (default)`, `60000 (default?)`."""
-        value = self.value if self.value is not None else "unknown"
-        return value if self.is_known else f"{value} ({self.origin})"
+        return said_value(self.value, self.origin)
+
+
+def said_value(value: str | None, origin: Origin) -> str:
+    """A value, and where it comes from unless that is evidence: `60000`, `60000 (default)`."""
+    said = value if value is not None else "unknown"
+    return said if origin in (Origin.EXPLICIT, Origin.PRINTED) else f"{said} ({origin})"
 
 
 class Configured(Protocol):

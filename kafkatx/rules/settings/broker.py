@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from kafkatx.rules.settings.cases import Case, count_brokers, longest_gap
-from kafkatx.rules.settings.checks import Check, proposal
-from kafkatx.terms.times import duration
+from kafkatx.rules.settings.checks import Check, Fix, Seen, Told, proposal, seen, set_to
+from kafkatx.rules.settings.programs import Program, count_brokers, longest_gap
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words import remedies
-from kafkatx.words.explained import Place, Remedy
+from kafkatx.words.explanation import Bound, Phrase, StepWords, measure
+from kafkatx.words.proposals import Remedies
+from kafkatx.words.values import Duration
 
 STATE_FACTOR, STATE_ISR = "transaction.state.log.replication.factor", "transaction.state.log.min.isr"
 OFFSETS_FACTOR, UNCLEAN = "offsets.topic.replication.factor", "unclean.leader.election.enable"
@@ -15,32 +16,52 @@ EXPIRATION, FORMAT = "transactional.id.expiration.ms", "log.message.format.versi
 VERIFICATION = "transaction.partition.verification.enable"
 INTERVAL = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 LOOKS_ONCE_A_MINUTE = ((0, 11, 0, 0), (0, 11, 0, 1))
+IDLE = Phrase(Told, measure("{who} was idle for {time}"))
+AS_SET = Phrase(Fix, measure("the settings of the brokers"))
+CAME_BACK = Phrase(Seen, seen("{who} came back after {took}"))
+MORE_BROKERS = Phrase(
+    Fix,
+    set_to(
+        text="keep __consumer_offsets on several brokers",
+        where="broker",
+        cost="counts when the topic is created: an existing one needs a reassignment",
+    ),
+)
+CLEAN_ELECTIONS = Phrase(
+    Fix,
+    set_to(
+        text="elect only replicas that have everything",
+        where="broker",
+        cost="a partition may stay without a leader",
+    ),
+)
+VERIFY = Phrase(Fix, set_to(text="let leaders verify writes of transactions", where="broker"))
 
 
-def _state_log_is_weak(case: Case) -> bool:
-    factor, isr = case.number(STATE_FACTOR), case.number(STATE_ISR)
+def _state_log_is_weak(program: Program) -> bool:
+    factor, isr = program.number(STATE_FACTOR), program.number(STATE_ISR)
     if factor is None or isr is None:
         return False
-    return (count_brokers(case.story) > 2 and (factor < 3 or isr < 2)) or (factor > 1 and isr == factor)
+    return (count_brokers(program.story) > 2 and (factor < 3 or isr < 2)) or (factor > 1 and isr == factor)
 
 
-def _returned_late(case: Case) -> tuple[str, tuple[Place, ...]] | None:
+def _returned_late(program: Program) -> Bound[StepWords] | None:
     """An idle time above what is set; with rows at hand an expiry is found by a rule of its own, whatever is set."""
-    gap, name = longest_gap(case.story)
-    limit = case.number(EXPIRATION)
-    told_by_rows = len(case.story.transactions) > 0 and not case.get(EXPIRATION).is_known
+    gap, name = longest_gap(program.story)
+    limit = program.number(EXPIRATION)
+    told_by_rows = len(program.story.transactions) > 0 and not program.get(EXPIRATION).is_known
     if name is None or limit is None or gap <= limit or told_by_rows:
         return None
-    return f"{name} came back after {duration(gap)}", ()
+    return CAME_BACK.of(Seen(who=name, took=Duration(gap)))
 
 
-def _keep_longer(case: Case) -> tuple[Remedy, ...]:
-    gap, name = longest_gap(case.story)
-    return remedies.id_expiration(case.advised, gap, f"{name} was idle for {duration(gap)}")
+def _keep_longer(program: Program) -> Remedies:
+    gap, name = longest_gap(program.story)
+    return remedies.id_expiration(program.advised, gap, IDLE.of(Told(name or "", Duration(gap))))
 
 
-def _is_format_too_old(case: Case) -> bool:
-    parts = (case.get(FORMAT).value or "").split("-")[0].split(".")
+def _is_format_too_old(program: Program) -> bool:
+    parts = (program.get(FORMAT).value or "").split("-")[0].split(".")
     numbers = [int(part) for part in parts if part.isdigit()]
     return bool(numbers) and numbers < [0, 11]
 
@@ -50,49 +71,39 @@ BROKER_CHECKS = (
         "coordinator's log on too few replicas",
         (STATE_FACTOR, STATE_ISR),
         _state_log_is_weak,
-        "{0}, {1}",
+        "{held.first}, {held.second}",
         "the loss of one broker stops transactions, or loses what was decided",
         Severity.warning,
         Severity.warning,
-        remedies=lambda case: remedies.state_log_replication(
-            case.advised, count_brokers(case.story), "the settings of the brokers"
+        remedies=lambda program: remedies.state_log_replication(
+            program.advised, count_brokers(program.story), AS_SET.of(Fix(STATE_FACTOR, program.get(STATE_FACTOR)))
         ),
     ),
     Check(
         "offsets on one replica",
         (OFFSETS_FACTOR,),
-        lambda case: case.number(OFFSETS_FACTOR) == 1 and count_brokers(case.story) > 1,
-        "{0} on more than one broker",
+        lambda program: program.number(OFFSETS_FACTOR) == 1 and count_brokers(program.story) > 1,
+        "{held.first} on more than one broker",
         "the loss of one broker takes offsets that transactions committed, and holds up their markers",
         Severity.warning,
         Severity.warning,
-        remedies=proposal(
-            OFFSETS_FACTOR,
-            lambda case: min(3, count_brokers(case.story)),
-            "keep __consumer_offsets on several brokers",
-            "counts when the topic is created: an existing one needs a reassignment",
-        ),
+        remedies=proposal(MORE_BROKERS, OFFSETS_FACTOR, lambda program: min(3, count_brokers(program.story))),
     ),
     Check(
         "unclean elections",
         (UNCLEAN,),
-        lambda case: case.get(UNCLEAN).is_true,
-        "{0}",
+        lambda program: program.get(UNCLEAN).is_true,
+        "{held.first}",
         "a leader that lacks acknowledged batches or markers breaks committed transactions",
         Severity.warning,
         Severity.warning,
-        remedies=proposal(
-            UNCLEAN,
-            lambda _: "false",
-            "elect only replicas that have everything",
-            "a partition may stay without a leader",
-        ),
+        remedies=proposal(CLEAN_ELECTIONS, UNCLEAN, lambda _: "false"),
     ),
     Check(
         "ids expire before they come back",
         (EXPIRATION,),
-        lambda case: _returned_late(case) is not None,
-        "{0} is below the time that an id was idle",
+        lambda program: _returned_late(program) is not None,
+        "{held.first} is below the time that an id was idle",
         "an id that expired begins anew with another producer id, and a living producer of it fails",
         Severity.warning,
         Severity.warning,
@@ -103,18 +114,18 @@ BROKER_CHECKS = (
     Check(
         "verification switched off",
         (VERIFICATION,),
-        lambda case: case.get(VERIFICATION).value == "false",
-        "{0}",
+        lambda program: program.get(VERIFICATION).value == "false",
+        "{held.first}",
         "a late write of an ended transaction is accepted and hangs",
         Severity.warning,
         Severity.warning,
-        remedies=proposal(VERIFICATION, lambda _: "true", "let leaders verify writes of transactions", ""),
+        remedies=proposal(VERIFY, VERIFICATION, lambda _: "true"),
     ),
     Check(
         "records kept in a format without transactions",
         (FORMAT,),
         _is_format_too_old,
-        "{0}: no transactions in topics that have no format of their own",
+        "{held.first}: no transactions in topics that have no format of their own",
         "producer ids and transactions came with format 0.11.0",
         Severity.info,
         Severity.info,
@@ -122,8 +133,8 @@ BROKER_CHECKS = (
     Check(
         "an interval that is not used",
         (INTERVAL,),
-        lambda case: case.advised.settings.release in LOOKS_ONCE_A_MINUTE and case.number(INTERVAL) != 60_000,
-        "{0} is printed, but 0.11.0.0 and 0.11.0.1 look once a minute",
+        lambda program: program.advised.settings.release in LOOKS_ONCE_A_MINUTE and program.number(INTERVAL) != 60_000,
+        "{held.first} is printed, but 0.11.0.0 and 0.11.0.1 look once a minute",
         "KAFKA-6119; timeouts take effect up to a minute late",
         Severity.info,
         Severity.info,

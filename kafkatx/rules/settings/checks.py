@@ -13,28 +13,90 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
-from kafkatx.histories.logs.settings import Effective, Origin
-from kafkatx.rules.settings.cases import Case, broker_settings
+from kafkatx.histories.logs.settings import Effective, Origin, said_value
+from kafkatx.rules.settings.programs import Program
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explained import Place, Remedy
+from kafkatx.words.advised import scope_of
+from kafkatx.words.explained import Place
+from kafkatx.words.explanation import Bound, Phrase, RemedyWords, StepWords, remedy, step
+from kafkatx.words.proposals import Remedies
+from kafkatx.words.template import Text, pick
+from kafkatx.words.values import Count, Duration, Refs
 
-Effect = Callable[[Case], tuple[str, tuple[Place, ...]] | None]
-"""What a wrong setting did here: a sentence and its places, None where nothing is seen."""
+Effect = Callable[[Program], Bound[StepWords] | None]
+"""What a wrong setting did here; None where nothing is seen."""
 
 
-def no_effect(_: Case) -> None:
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """A setting as its owner calls it: `delivery.timeout.ms 120000 (default)`."""
+
+    name: str
+    value: str | None
+    origin: Origin
+
+    def __format__(self, spec: str) -> str:
+        return f"{self.name} {said_value(self.value, self.origin)}"
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSettings:
+    """The settings that a check holds against each other, in its order."""
+
+    first: InForce | None = None
+    second: InForce | None = None
+    third: InForce | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What settings led to: whose it was, how long it took or how often it was, and what shows it."""
+
+    places: Refs = ()
+    who: str | None = None
+    took: Duration | None = None
+    count: Count | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A setting to change, as its owner calls it; to nothing where it is to be left out."""
+
+    config: str
+    now: Effective
+    proposed: int | str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a proposal rests on: who (a program, an id, a setting) and its time."""
+
+    who: str
+    time: Duration
+
+
+seen = partial(
+    step,
+    because=pick("places", {(): "by the times in the evidence"}, "what such settings lead to, by these lines and rows"),
+    cites="places",
+)
+set_to = partial(remedy, config="{config}", current="{now}", proposed="{proposed}", restart_needed=True)
+
+
+def no_effect(_: Program) -> None:
     """Nothing that evidence could show."""
 
 
-def no_remedy(_: Case) -> tuple[Remedy, ...]:
+def no_remedy(_: Program) -> Remedies:
     """The text of the check says it all."""
     return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check. `says` and `because` may name settings of `reads` in braces by number: `{0}` is the first one.
+    """One check. `says` and `because` are templates over what it `reads`: `{held.first}` is the first setting of these.
 
     `raised` is the severity with its effect, `untouched` the same where all are defaults; `effect_proves`: what was
     seen leaves no doubt, whatever the settings are.
@@ -42,13 +104,13 @@ class Check:
 
     name: str
     reads: tuple[str, ...]
-    is_wrong: Callable[[Case], bool]
-    says: str
-    because: str
+    is_wrong: Callable[[Program], bool]
+    says: Text
+    because: Text
     severity: Severity
     raised: Severity = Severity.error
     effect: Effect = no_effect
-    remedies: Callable[[Case], tuple[Remedy, ...]] = no_remedy
+    remedies: Callable[[Program], Remedies] = no_remedy
     needs_effect: bool = False
     untouched: Severity = Severity.info
     effect_proves: bool = False
@@ -56,67 +118,71 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """A check that failed for a case."""
+    """A check that failed for a program."""
 
     check: Check
-    case: Case
+    program: Program
     verdict: Verdict
     severity: Severity
-    text: str
-    because: str
-    places: tuple[Place, ...]
-    effect: tuple[str, tuple[Place, ...]] | None
+    effect: Bound[StepWords] | None
+
+    @property
+    def held(self) -> HeldSettings:
+        """The settings that were held against each other."""
+        called = self.program.advised.called
+        found = [(called(name), self.program.get(name)) for name in self.check.reads]
+        return HeldSettings(*(InForce(name, one.value, one.origin) for name, one in found))
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Where they stand."""
+        return tuple(place for name in self.check.reads if (place := self.program.place(name)))
 
 
-def judge(check: Check, case: Case) -> Wrong | None:
+def judge(check: Check, program: Program) -> Wrong | None:
     """Run a check; None where it is satisfied, or where only untouched defaults would fail it without an effect."""
-    if not check.is_wrong(case):
+    if not check.is_wrong(program):
         return None
-    effect = check.effect(case)
-    chosen = case.is_chosen(*check.reads)
+    effect, chosen = check.effect(program), program.is_chosen(*check.reads)
     if effect is None and (check.needs_effect or not chosen):
         return None
-    found = [case.get(name) for name in check.reads]
-    verdict = min((_verdict(name, one) for name, one in zip(check.reads, found, strict=True)), default=Verdict.proved)
-    if effect is not None and check.effect_proves:
-        verdict = Verdict.proved
-    severity = check.severity if effect is None else check.raised if chosen else check.untouched
-    if verdict is Verdict.possible and effect is None:
-        severity = min(severity, Severity.warning)
-    shown = [f"{case.advised.called(name)} {one}" for name, one in zip(check.reads, found, strict=True)]
-    places = tuple(place for name in check.reads if (place := case.place(name)))
-    return Wrong(
-        check, case, verdict, severity, check.says.format(*shown), check.because.format(*shown), places, effect
-    )
+    is_proved = effect is not None and check.effect_proves
+    verdict = Verdict.proved if is_proved else _verdict(check, program)
+    if effect is not None:
+        return Wrong(check, program, verdict, check.raised if chosen else check.untouched, effect)
+    most = Severity.warning if verdict is Verdict.possible else check.severity
+    return Wrong(check, program, verdict, min(check.severity, most), None)
 
 
-def _verdict(name: str, effective: Effective) -> Verdict:
+def _verdict(check: Check, program: Program) -> Verdict:
+    """The least sure of the settings that it reads."""
+    return min((_sureness(name, program.get(name)) for name in check.reads), default=Verdict.proved)
+
+
+def _sureness(name: str, effective: Effective) -> Verdict:
     if effective.is_known:
         return Verdict.proved
-    if name in broker_settings() or effective.origin is not Origin.DEFAULT:
+    if scope_of(name) == "broker" or effective.origin is not Origin.DEFAULT:
         return Verdict.possible
     return Verdict.likely
 
 
-def above(one: str, other: str) -> Callable[[Case], bool]:
+def above(one: str, other: str) -> Callable[[Program], bool]:
     """Whether one setting is above another; unknown ones are not."""
 
-    def is_above(case: Case) -> bool:
-        first, second = case.number(one), case.number(other)
+    def is_above(program: Program) -> bool:
+        first, second = program.number(one), program.number(other)
         return first is not None and second is not None and first > second
 
     return is_above
 
 
 def proposal(
-    setting: str, value: Callable[[Case], int | str], text: str, cost: str
-) -> Callable[[Case], tuple[Remedy, ...]]:
+    phrase: Phrase[Fix, RemedyWords], setting: str, value: Callable[[Program], int | str]
+) -> Callable[[Program], Remedies]:
     """A remedy that sets one setting to a value."""
 
-    def propose(case: Case) -> tuple[Remedy, ...]:
-        where = "broker" if setting in broker_settings() else "client"
-        now = str(case.get(setting))
-        called = case.advised.called(setting)
-        return (Remedy(text, where, called, now, str(value(case)), None, None, cost or None, restart_needed=True),)
+    def propose(program: Program) -> Remedies:
+        return (phrase.of(Fix(program.advised.called(setting), program.get(setting), value(program))),)
 
     return propose

@@ -2,69 +2,70 @@
 
 from __future__ import annotations
 
-from kafkatx.rules.settings.cases import Case, sends_offsets
-from kafkatx.rules.settings.checks import Check, proposal
+from kafkatx.rules.settings.checks import Check, Fix, Seen, proposal, seen, set_to
+from kafkatx.rules.settings.programs import Program, sends_offsets
 from kafkatx.terms.verdicts import Severity
-from kafkatx.words.explained import Place
+from kafkatx.words.explanation import Bound, Phrase, StepWords
+from kafkatx.words.values import Count
+
+ABORTED = Phrase(Seen, seen("{count:plain} transactions were aborted meanwhile"))
+SENDS_OFFSETS = Phrase(Seen, seen("{who} sends offsets with its transactions"))
+READ_COMMITTED = Phrase(
+    Fix, set_to(text="read what was committed only", where="client", cost="readers wait for open transactions")
+)
+COMMIT_WITHIN = Phrase(Fix, set_to(text="commit offsets with the transaction only", where="client"))
 
 
-def _aborted_data(case: Case) -> tuple[str, tuple[Place, ...]] | None:
-    aborted = case.story.ends.rows().ended_by
-    count = int(((case.story.transactions["decision"] == 3) & (aborted > 0)).sum())
-    return (f"{count} transactions were aborted meanwhile", ()) if count else None
+def _aborted_data(program: Program) -> Bound[StepWords] | None:
+    aborted = program.story.ends.rows().ended_by
+    count = int(((program.story.transactions["decision"] == 3) & (aborted > 0)).sum())
+    return ABORTED.of(Seen(count=Count(count))) if count else None
 
 
-def _is_overtaken(case: Case) -> bool:
+def _is_overtaken(program: Program) -> bool:
     """Whether the consumer loses its partitions before a transaction of a producer beside it would time out."""
-    interval = case.number("max.poll.interval.ms")
+    interval = program.number("max.poll.interval.ms")
     timeouts = [
-        case.advised.settings.value("producer", "transaction.timeout.ms", name).number for name in _beside(case)
+        program.advised.settings.value("producer", "transaction.timeout.ms", name).number for name in _beside(program)
     ]
     return interval is not None and any(timeout is not None and interval < timeout for timeout in timeouts)
 
 
-def _beside(case: Case) -> list[str]:
+def _beside(program: Program) -> list[str]:
     """Transactional producers whose settings stand in the same source."""
-    source = case.consumer.source if case.consumer else -1
-    blocks = case.story.logs.settings.blocks
+    source = program.consumer.source if program.consumer else -1
+    blocks = program.story.logs.settings.blocks
     return [name for block in blocks if block.source == source and (name := block.text("transactional.id"))]
 
 
-def _sends_transactional_offsets(case: Case) -> tuple[str, tuple[Place, ...]] | None:
+def _sends_transactional_offsets(program: Program) -> Bound[StepWords] | None:
     """A transactional producer of the same source commits offsets in its transactions."""
-    senders = [name for name in _beside(case) if sends_offsets(case.story, name)]
-    if not senders:
-        return None
-    return f"{senders[0]} sends offsets with its transactions", ()
+    senders = [name for name in _beside(program) if sends_offsets(program.story, name)]
+    return SENDS_OFFSETS.of(Seen(who=senders[0])) if senders else None
 
 
 CONSUMER_CHECKS = (
     Check(
         "reads what was aborted",
         ("isolation.level",),
-        lambda case: case.get("isolation.level").value == "read_uncommitted",
-        "{0}",
+        lambda program: program.get("isolation.level").value == "read_uncommitted",
+        "{held.first}",
         "it is given records of open and of aborted transactions",
         Severity.info,
         Severity.warning,
         effect=_aborted_data,
-        remedies=proposal(
-            "isolation.level",
-            lambda _: "read_committed",
-            "read what was committed only",
-            "readers wait for open transactions",
-        ),
+        remedies=proposal(READ_COMMITTED, "isolation.level", lambda _: "read_committed"),
     ),
     Check(
         "commits offsets beside the transaction",
         ("enable.auto.commit",),
-        lambda case: case.get("enable.auto.commit").is_true,
-        "{0}",
+        lambda program: program.get("enable.auto.commit").is_true,
+        "{held.first}",
         "offsets are committed even where the transaction is aborted: records are skipped",
         Severity.warning,
         Severity.warning,
         effect=_sends_transactional_offsets,
-        remedies=proposal("enable.auto.commit", lambda _: "false", "commit offsets with the transaction only", ""),
+        remedies=proposal(COMMIT_WITHIN, "enable.auto.commit", lambda _: "false"),
         needs_effect=True,
         untouched=Severity.warning,
     ),
@@ -72,7 +73,7 @@ CONSUMER_CHECKS = (
         "loses its partitions before the transaction ends",
         ("max.poll.interval.ms",),
         _is_overtaken,
-        "{0} is below transaction.timeout.ms of the producer beside it",
+        "{held.first} is below transaction.timeout.ms of the producer beside it",
         "the group gives its partitions away while the transaction may go on; its offsets are refused then",
         Severity.info,
         Severity.info,

@@ -2,27 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from kafkatx.histories.story import Story
 from kafkatx.kernels.growing import Array
-from kafkatx.rules.finding import Finding, Subject
+from kafkatx.rules.finding import Subject
+from kafkatx.rules.in_logs.clients import only, times_of
+from kafkatx.rules.rule import Case
 from kafkatx.terms.catalogue.setting_names import is_known, kafka_name
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.events import Setting
 from kafkatx.text.sayings import Saying
-from kafkatx.words.explained import Place, Remedy, Step
+from kafkatx.words.explained import Place
+from kafkatx.words.explanation import Words, remedy, step
 from kafkatx.words.log_places import event_places
-from kafkatx.words.places import begin_row, plural
+from kafkatx.words.places import begin_row
+from kafkatx.words.template import pick
+from kafkatx.words.values import Count, Joined, Refs
 
-RULE = "misconfiguration"
 MOST_IDS = 5
 
 
-def old_formats(story: Story) -> Iterator[Finding]:
+@dataclass(frozen=True, slots=True)
+class OldFormat:
+    """A topic (None: the line doesn't name it) that can't keep transactional records, and the first who write there."""
+
+    topic: str | None
+    count: Count
+    writers: Joined[str]
+    writer_count: Count
+    refusals: Refs
+    begun: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutId:
+    """Transactional calls on a producer without a transactional.id; `client` is its client.id if all have one."""
+
+    client: str | None
+    refusals: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class SetTwice:
+    """Names with two values in one file, the first of them."""
+
+    names: Joined[str]
+    lines: Refs
+
+
+def old_formats(story: Story) -> Iterator[Case]:
     """Topics whose leader refused transactional records for their message format."""
     logs = story.logs
     rows = np.union1d(logs.of_kind(EventKind.unsupported_format), logs.saying(Saying.OLD_FORMAT, None)).tolist()
@@ -35,7 +68,7 @@ def old_formats(story: Story) -> Iterator[Finding]:
         yield _old_format(story, topic, topics[topic])
 
 
-def calls_without_id(story: Story) -> Iterator[Finding]:
+def calls_without_id(story: Story) -> Iterator[Case]:
     """Transactional calls on producers that have no transactional.id."""
     sources: dict[int, list[int]] = {}
     for row in story.logs.saying(Saying.WITHOUT_ID, None).tolist():
@@ -44,7 +77,7 @@ def calls_without_id(story: Story) -> Iterator[Finding]:
         yield _without_id(story, sources[source])
 
 
-def set_twice(story: Story) -> Iterator[Finding]:
+def set_twice(story: Story) -> Iterator[Case]:
     """Files that give one name two values: the last one counts."""
     said: dict[tuple[int, int, str], list[Setting]] = {}
     for setting in story.logs.facts.settings:
@@ -58,65 +91,38 @@ def set_twice(story: Story) -> Iterator[Finding]:
         yield _set_twice(story, source, files[source])
 
 
-def _set_twice(story: Story, source: int, groups: list[list[Setting]]) -> Finding:
-    path = story.logs.facts.sources[source].path
-    names = ", ".join(group[-1].name for group in groups[:MOST_IDS])
-    lines = [setting for group in groups[:MOST_IDS] for setting in group]
-    places = [Place(None, None, None, None, f"{one.name}={one.value}", path, one.line) for one in lines]
-    return Finding(
-        rule=RULE,
-        verdict=Verdict.proved,
-        severity=Severity.info,
-        summary=f"{names} set twice in one file: the last value counts",
-        count=len(groups),
-        steps=(Step(f"{names} has two values", "Java's Properties keep the last one", tuple(places)),),
+def _set_twice(story: Story, source: int, groups: list[list[Setting]]) -> Case:
+    path, some = story.logs.facts.sources[source].path, groups[:MOST_IDS]
+    lines = tuple(
+        Place(None, None, None, None, f"{one.name}={one.value}", path, one.line) for group in some for one in group
     )
+    facts = SetTwice(Joined(group[-1].name for group in some), lines)
+    return Case(facts=facts, verdict=Verdict.proved, severity=Severity.info, count=len(groups))
 
 
-def _old_format(story: Story, topic: str | None, rows: list[int]) -> Finding:
-    numbers = {story.logs.number(row, "partition") for row in rows}
-    partition = numbers.pop() if len(numbers) == 1 else None
+def _old_format(story: Story, topic: str | None, rows: list[int]) -> Case:
     writers = _writers(story, topic) if topic is not None else []
-    first = [place for _, place in writers[:MOST_IDS]]
-    where = f"topic {topic}" if topic is not None else "a topic that the line doesn't name"
-    who = f": {', '.join(name for name, _ in writers[:MOST_IDS])} can't commit there" if writers else ""
-    listed = Step(
-        f"{plural(len(writers), 'transactional.id')} had transactions with it",
-        "rows of the coordinator list the partition",
-        tuple(first),
+    some = writers[:MOST_IDS]
+    since, until = times_of(story.logs, rows)
+    facts = OldFormat(
+        topic=topic,
+        count=Count(len(rows)),
+        writers=Joined(name for name, _ in some),
+        writer_count=Count(len(writers)),
+        refusals=event_places(story, rows),
+        begun=tuple(place for _, place in some),
     )
-    return Finding(
-        rule=RULE,
+    return Case(
+        facts=facts,
         verdict=Verdict.proved,
         severity=Severity.error,
-        summary=f"{where} keeps records in a message format without transactions{who}",
         transactional_id=writers[0][0] if len(writers) == 1 else None,
         topic=topic,
-        partition=partition,
-        since=_first(story, rows),
-        until=_last(story, rows),
+        partition=only(story.logs.number(row, "partition") for row in rows),
+        since=since,
+        until=until,
         count=len(rows),
-        subjects=tuple(Subject(name, topic=topic) for name, _ in writers[:MOST_IDS]) if len(writers) > 1 else (),
-        steps=(
-            Step(
-                f"its leader refused transactional records {plural(len(rows), 'time')}",
-                "producer ids and markers came with message format 0.11.0 (magic 2)",
-                event_places(story, rows),
-            ),
-            *([listed] if writers else []),
-        ),
-        remedies=(
-            Remedy(
-                "raise the topic's message format; old consumers then get their records converted",
-                "topic",
-                "message.format.version",
-                None,
-                "0.11.0 or later",
-                "the leader says that it keeps records of magic 0 or 1",
-                cost="conversion for consumers before 0.11 costs the brokers memory and time",
-                restart_needed=False,
-            ),
-        ),
+        subjects=tuple(Subject(name, topic=topic) for name in facts.writers) if len(writers) > 1 else (),
     )
 
 
@@ -133,46 +139,75 @@ def _writers(story: Story, topic: str) -> list[tuple[str, Place]]:
     return sorted(found.items())
 
 
-def _without_id(story: Story, rows: list[int]) -> Finding:
-    names = {story.logs.string(row, "client_id") for row in rows}
-    client = names.pop() if len(names) == 1 else None
-    who = f" (client {client})" if client else ""
-    return Finding(
-        rule=RULE,
+def _without_id(story: Story, rows: list[int]) -> Case:
+    client = only(story.logs.string(row, "client_id") for row in rows)
+    since, until = times_of(story.logs, rows)
+    return Case(
+        facts=WithoutId(client or None, event_places(story, rows)),
         verdict=Verdict.proved,
         severity=Severity.error,
-        summary=f"transactional calls on a producer without a transactional.id{who}",
-        since=_first(story, rows),
-        until=_last(story, rows),
+        since=since,
+        until=until,
         count=len(rows),
-        steps=(
-            Step(
-                "the client refused a transactional call",
-                "a producer runs transactions only with a transactional.id",
-                event_places(story, rows),
-            ),
-        ),
-        remedies=(
-            Remedy(
-                "give the producer a transactional.id that is the same after a restart and unique among live producers",
-                "client",
-                "transactional.id",
-                None,
-                "<application>-<ordinal>",
-                "the client's own words",
-                restart_needed=True,
-            ),
-        ),
     )
 
 
-def _times(story: Story, rows: Iterable[int]) -> list[int]:
-    return [at for row in rows if (at := story.logs.at(row)) is not None]
-
-
-def _first(story: Story, rows: Iterable[int]) -> int | None:
-    return min(_times(story, rows), default=None)
-
-
-def _last(story: Story, rows: Iterable[int]) -> int | None:
-    return max(_times(story, rows), default=None)
+OLD_FORMAT_WORDS = Words(
+    OldFormat,
+    summary=(
+        pick("topic", {None: "a topic that the line doesn't name"}, "topic {topic}"),
+        " keeps records in a message format without transactions",
+        pick("writers", {(): ""}, ": {writers} can't commit there"),
+    ),
+    steps=(
+        step(
+            "its leader refused transactional records {count:time}",
+            "producer ids and markers came with message format 0.11.0 (magic 2)",
+            cites="refusals",
+        ),
+        step(
+            "{writer_count:transactional.id} had transactions with it",
+            "rows of the coordinator list the partition",
+            cites="begun",
+            needs="writers",
+        ),
+    ),
+    remedies=(
+        remedy(
+            text="raise the topic's message format; old consumers then get their records converted",
+            where="topic",
+            config="message.format.version",
+            proposed="0.11.0 or later",
+            derived_from="the leader says that it keeps records of magic 0 or 1",
+            cost="conversion for consumers before 0.11 costs the brokers memory and time",
+            restart_needed=False,
+        ),
+    ),
+)
+WITHOUT_ID_WORDS = Words(
+    WithoutId,
+    summary="transactional calls on a producer without a transactional.id[ (client {client})]",
+    steps=(
+        step(
+            "the client refused a transactional call",
+            "a producer runs transactions only with a transactional.id",
+            cites="refusals",
+        ),
+    ),
+    remedies=(
+        remedy(
+            text="give the producer a transactional.id that is the same after a restart and unique among live "
+            "producers",
+            where="client",
+            config="transactional.id",
+            proposed="<application>-<ordinal>",
+            derived_from="the client's own words",
+            restart_needed=True,
+        ),
+    ),
+)
+SET_TWICE_WORDS = Words(
+    SetTwice,
+    summary="{names} set twice in one file: the last value counts",
+    steps=(step("{names} has two values", "Java's Properties keep the last one", cites="lines"),),
+)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kafkatx.histories.logs.settings import Effective
-from kafkatx.rules.settings.cases import Case, retries_at_abort
-from kafkatx.rules.settings.checks import Check, above, proposal
+from kafkatx.rules.settings.checks import Check, Fix, Seen, Told, above, proposal, seen, set_to
+from kafkatx.rules.settings.programs import Program, retries_at_abort
 from kafkatx.terms.catalogue.frameworks import STREAMS
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
-from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words import remedies
-from kafkatx.words.explained import Place, Remedy
+from kafkatx.words.explanation import Bound, Phrase, StepWords, measure, remedy
 from kafkatx.words.places import begin_row, decision_row
+from kafkatx.words.proposals import Remedies
+from kafkatx.words.template import pick
+from kafkatx.words.values import Duration
 
 TIMEOUT, MAX_TIMEOUT = "transaction.timeout.ms", "transaction.max.timeout.ms"
 DELIVERY, REQUEST, LINGER, BLOCK = "delivery.timeout.ms", "request.timeout.ms", "linger.ms", "max.block.ms"
@@ -24,73 +26,100 @@ TWO_PHASE = "transaction.two.phase.commit.enable"
 COMMIT_INTERVAL, MESSAGE = "commit.interval.ms", "message.timeout.ms"
 FOREVER = 2_147_483_647
 SLOW_ABORT = 1.5
+REFUSED = Phrase(Seen, seen("initTransactions was refused with INVALID_TRANSACTION_TIMEOUT"))
+REFUSED_CONFIGURATION = Phrase(Seen, seen("the client refused its configuration"))
+RETRIED = Phrase(Seen, seen("its transaction timed out while sends were still being repeated"))
+ABORTED_LATE = Phrase(Seen, seen("its transaction was aborted {took} after its start"))
+GAVE_UP = Phrase(Seen, seen("a call gave up waiting"))
+ASKS = Phrase(Told, measure("{who} asks for {time}"))
+IS_SET = Phrase(Told, measure("{who} is {time}"))
+IS_NUMBER = Phrase(Told, measure("{who} is {time:ms}"))
+AS_SET = Phrase(Fix, measure("{config} is {now}"))
+LONGEST = Phrase(
+    Seen, measure(pick("took", {None: "retries may take that long"}, "the longest transaction ran {took}"))
+)
+ASK_FOR_LESS = Phrase(Fix, set_to(text="ask for no more than brokers allow", where="client"))
+LESS_OR_MORE = Phrase(
+    Fix,
+    remedy(
+        text="ask for no more than transaction.max.timeout.ms, or raise that",
+        where="client",
+        config="{config}",
+        current="{now}",
+    ),
+)
+LEAVE_OUT = Phrase(Fix, set_to(text="remove this override", where="client"))
+ONE_ATTEMPT = Phrase(Fix, set_to(text="let one attempt fit into the time of delivery", where="client"))
+END_TOGETHER = Phrase(Fix, set_to(text="let messages end with the transaction", where="client"))
+WAIT_LONGER = Phrase(
+    Fix, set_to(text="let calls wait for a repeated request", where="client", cost="callers block longer")
+)
 
 
-def _is_above_limit(case: Case) -> bool:
+def _is_above_limit(program: Program) -> bool:
     """Above what brokers allow, and never accepted: a producer that runs was not refused."""
-    return above(TIMEOUT, MAX_TIMEOUT)(case) and (not case.has_run or bool(_refusals(case)))
+    return above(TIMEOUT, MAX_TIMEOUT)(program) and (not program.has_run or bool(_refusals(program)))
 
 
-def _is_refused_only(case: Case) -> bool:
+def _is_refused_only(program: Program) -> bool:
     """Refused for its timeout, though the settings at hand don't show why."""
-    return not _is_above_limit(case) and bool(_refusals(case))
+    return not _is_above_limit(program) and bool(_refusals(program))
 
 
-def _refusals(case: Case) -> list[int]:
-    logs = case.story.logs
+def _refusals(program: Program) -> list[int]:
+    logs = program.story.logs
     refused = [
         row
         for row in logs.of_kind(EventKind.init_refused).tolist()
-        if logs.string(row, "transactional_id") == case.transactional_id
+        if logs.string(row, "transactional_id") == program.transactional_id
         and logs.error(row) is ErrorCode.INVALID_TRANSACTION_TIMEOUT
     ]
-    return [*case.failures(ErrorCode.INVALID_TRANSACTION_TIMEOUT), *refused]
+    return [*program.failures(ErrorCode.INVALID_TRANSACTION_TIMEOUT), *refused]
 
 
-def _refused(case: Case) -> tuple[str, tuple[Place, ...]] | None:
-    rows = _refusals(case)
-    return ("initTransactions was refused with INVALID_TRANSACTION_TIMEOUT", case.cited(rows)) if rows else None
+def _refused(program: Program) -> Bound[StepWords] | None:
+    rows = _refusals(program)
+    return REFUSED.of(Seen(program.cited(rows))) if rows else None
 
 
-def _fit_timeout(case: Case) -> tuple[Remedy, ...]:
-    asked = case.number(TIMEOUT) or 0
-    lower = proposal(TIMEOUT, lambda one: one.number(MAX_TIMEOUT) or 0, "ask for no more than brokers allow", "")
-    measured = f"{case.name} asks for {duration(asked)}"
-    return (*lower(case), *remedies.max_transaction_timeout(case.advised, asked, measured))
+def _fit_timeout(program: Program) -> Remedies:
+    asked = program.number(TIMEOUT) or 0
+    lower = proposal(ASK_FOR_LESS, TIMEOUT, lambda one: one.number(MAX_TIMEOUT) or 0)
+    measured = ASKS.of(Told(program.name, Duration(asked)))
+    return (*lower(program), *remedies.max_transaction_timeout(program.advised, asked, measured))
 
 
-def _config_exception(case: Case) -> tuple[str, tuple[Place, ...]] | None:
-    rows = case.failures(ErrorCode.CONFIG)
-    return ("the client refused its configuration", case.cited(rows)) if rows else None
+def _config_exception(program: Program) -> Bound[StepWords] | None:
+    rows = program.failures(ErrorCode.CONFIG)
+    return REFUSED_CONFIGURATION.of(Seen(program.cited(rows))) if rows else None
 
 
-def _is_below_sending(case: Case) -> bool:
-    delivery, request = case.number(DELIVERY), case.number(REQUEST)
-    if delivery is None or request is None or case.has_run:
+def _is_below_sending(program: Program) -> bool:
+    delivery, request = program.number(DELIVERY), program.number(REQUEST)
+    if delivery is None or request is None or program.has_run:
         return False
-    return delivery < request + (case.number(LINGER) or 0)
+    return delivery < request + (program.number(LINGER) or 0)
 
 
-def _sending(case: Case) -> int:
-    return (case.number(LINGER) or 0) + (case.number(REQUEST) or 0)
+def _sending(program: Program) -> int:
+    return (program.number(LINGER) or 0) + (program.number(REQUEST) or 0)
 
 
 def _refuses_idempotence(name: str) -> Check:
     """One override that a transactional producer refuses; old clients print defaults that they replace afterwards."""
 
-    def is_refused(case: Case) -> bool:
-        effective = case.get(name)
-        return not case.has_run and effective.is_chosen and _IDEMPOTENCE[name](effective)
+    def is_refused(program: Program) -> bool:
+        effective = program.get(name)
+        return not program.has_run and effective.is_chosen and _IDEMPOTENCE[name](effective)
 
-    def remove(case: Case) -> tuple[Remedy, ...]:
-        called, now = case.advised.called(name), str(case.get(name))
-        return (Remedy("remove this override", "client", called, now, restart_needed=True),)
+    def remove(program: Program) -> Remedies:
+        return (LEAVE_OUT.of(Fix(program.advised.called(name), program.get(name))),)
 
     return Check(
         f"transactional beside {name}",
         (name,),
         is_refused,
-        "a transactional.id beside {0}",
+        "a transactional.id beside {held.first}",
         "a transactional producer needs idempotence, acks=all, retries and at most 5 requests in flight",
         Severity.error,
         effect=_config_exception,
@@ -106,63 +135,67 @@ _IDEMPOTENCE: dict[str, Callable[[Effective], bool]] = {
 }
 
 
-def _outlives(case: Case) -> bool:
+def _outlives(program: Program) -> bool:
     """Whether sends may go on when the transaction's time is over."""
-    if case.advised.ends_with_transaction:
-        return above(DELIVERY, TIMEOUT)(case)
-    return not above(TIMEOUT, DELIVERY)(case) and bool(case.number(DELIVERY))
+    if program.advised.ends_with_transaction:
+        return above(DELIVERY, TIMEOUT)(program)
+    return not above(TIMEOUT, DELIVERY)(program) and bool(program.number(DELIVERY))
 
 
-def _retried_until_abort(case: Case) -> tuple[str, tuple[Place, ...]] | None:
-    rows = retries_at_abort(case)
+def _retried_until_abort(program: Program) -> Bound[StepWords] | None:
+    rows = retries_at_abort(program)
     if not rows:
         return None
-    t = case.story.transactions
-    places = [place for row in case.timed_out[:1] for place in (*begin_row(t[row]), *decision_row(t[row]))]
-    return "its transaction timed out while sends were still being repeated", (*places, *case.cited(rows))
+    t = program.story.transactions
+    places = [place for row in program.timed_out[:1] for place in (*begin_row(t[row]), *decision_row(t[row]))]
+    return RETRIED.of(Seen((*places, *program.cited(rows))))
 
 
-def _raise_timeout(case: Case) -> tuple[Remedy, ...]:
+def _raise_timeout(program: Program) -> Remedies:
     """From the longest transaction measured, else from what retries may take."""
-    longest = max((int(case.story.ends.duration_ms[row]) for row in case.rows), default=0)
-    need = max(longest, (case.number(DELIVERY) or 0) + _sending(case))
-    measured = f"the longest transaction ran {duration(longest)}" if longest else "retries may take that long"
-    found = remedies.transaction_timeout(case.advised, need, measured)
-    return tuple(remedy for remedy in found if remedy.proposed)
+    longest = max((int(program.story.ends.duration_ms[row]) for row in program.rows), default=0)
+    need = max(longest, (program.number(DELIVERY) or 0) + _sending(program))
+    measured = LONGEST.of(Seen(took=Duration(longest) if longest else None))
+    found = remedies.transaction_timeout(program.advised, need, measured)
+    return tuple(bound for bound in found if bound.words.proposed is not None)
 
 
-def _aborted_late(case: Case) -> tuple[str, tuple[Place, ...]] | None:
+def _aborted_late(program: Program) -> Bound[StepWords] | None:
     """A transaction that was aborted much later than its timeout, since the coordinator looks only now and then."""
-    t, endings = case.story.transactions, case.story.ends
-    late = [row for row in case.timed_out if endings.duration_ms[row] > SLOW_ABORT * max(int(t["timeout_ms"][row]), 1)]
+    t, endings = program.story.transactions, program.story.ends
+    late = [
+        row for row in program.timed_out if endings.duration_ms[row] > SLOW_ABORT * max(int(t["timeout_ms"][row]), 1)
+    ]
     if not late:
         return None
-    took = duration(int(endings.duration_ms[late[0]]))
-    return f"its transaction was aborted {took} after its start", (*begin_row(t[late[0]]), *decision_row(t[late[0]]))
+    first = late[0]
+    return ABORTED_LATE.of(
+        Seen((*begin_row(t[first]), *decision_row(t[first])), took=Duration(endings.duration_ms[first]))
+    )
 
 
-def _faster_cleanup(case: Case) -> tuple[Remedy, ...]:
-    timeout = case.number(TIMEOUT) or 0
-    return remedies.cleanup_interval(case.advised, [timeout], f"{TIMEOUT} is {duration(timeout)}")
+def _faster_cleanup(program: Program) -> Remedies:
+    timeout = program.number(TIMEOUT) or 0
+    return remedies.cleanup_interval(program.advised, [timeout], IS_SET.of(Told(TIMEOUT, Duration(timeout))))
 
 
-def _gave_up(case: Case) -> tuple[str, tuple[Place, ...]] | None:
-    rows = case.events(EventKind.await_timeout)
-    return ("a call gave up waiting", case.cited(rows)) if rows else None
+def _gave_up(program: Program) -> Bound[StepWords] | None:
+    rows = program.events(EventKind.await_timeout)
+    return GAVE_UP.of(Seen(program.cited(rows))) if rows else None
 
 
-def _streams_interval(case: Case) -> bool:
-    framework, interval, timeout = case.advised.framework, case.number(COMMIT_INTERVAL), case.number(TIMEOUT)
+def _streams_interval(program: Program) -> bool:
+    framework, interval, timeout = program.advised.framework, program.number(COMMIT_INTERVAL), program.number(TIMEOUT)
     if framework is None or framework.name not in STREAMS or interval is None or timeout is None:
         return False
     return interval >= timeout
 
 
-def _fit_interval(case: Case) -> tuple[Remedy, ...]:
-    interval, timeout = case.number(COMMIT_INTERVAL) or 0, case.number(TIMEOUT) or 0
-    measured = f"{COMMIT_INTERVAL} is {interval}"
-    shorter = remedies.commit_interval(case.advised, interval, timeout, measured, interval)
-    return (*shorter, *remedies.transaction_timeout(case.advised, 3 * interval, measured))
+def _fit_interval(program: Program) -> Remedies:
+    interval, timeout = program.number(COMMIT_INTERVAL) or 0, program.number(TIMEOUT) or 0
+    measured = IS_NUMBER.of(Told(COMMIT_INTERVAL, Duration(interval)))
+    shorter = remedies.commit_interval(program.advised, interval, timeout, measured, interval)
+    return (*shorter, *remedies.transaction_timeout(program.advised, 3 * interval, measured))
 
 
 PRODUCER_CHECKS = (
@@ -170,7 +203,7 @@ PRODUCER_CHECKS = (
         "timeout above the brokers' limit",
         (TIMEOUT, MAX_TIMEOUT),
         _is_above_limit,
-        "{0} is above {1}",
+        "{held.first} is above {held.second}",
         "brokers refuse such a producer with INVALID_TRANSACTION_TIMEOUT",
         Severity.error,
         effect=_refused,
@@ -186,14 +219,7 @@ PRODUCER_CHECKS = (
         "brokers refuse such a producer with INVALID_TRANSACTION_TIMEOUT",
         Severity.error,
         effect=_refused,
-        remedies=lambda case: (
-            Remedy(
-                "ask for no more than transaction.max.timeout.ms, or raise that",
-                "client",
-                case.advised.called(TIMEOUT),
-                str(case.get(TIMEOUT)),
-            ),
-        ),
+        remedies=lambda program: (LESS_OR_MORE.of(Fix(program.advised.called(TIMEOUT), program.get(TIMEOUT))),),
         needs_effect=True,
         untouched=Severity.error,
         effect_proves=True,
@@ -202,18 +228,18 @@ PRODUCER_CHECKS = (
         "delivery shorter than sending",
         (DELIVERY, REQUEST, LINGER),
         _is_below_sending,
-        "{0} is below {2} + {1}",
+        "{held.first} is below {held.third} + {held.second}",
         "the client refuses that with a ConfigException where it was set, else it raises it and warns",
         Severity.warning,
         effect=_config_exception,
-        remedies=proposal(DELIVERY, _sending, "let one attempt fit into the time of delivery", ""),
+        remedies=proposal(ONE_ATTEMPT, DELIVERY, _sending),
     ),
     *map(_refuses_idempotence, _IDEMPOTENCE),
     Check(
         "retries outlive the transaction",
         (DELIVERY, TIMEOUT),
         _outlives,
-        "{0} is not below {1}",
+        "{held.first} is not below {held.second}",
         "the coordinator gives the transaction up while the client still repeats its sends",
         Severity.warning,
         Severity.warning,
@@ -225,29 +251,29 @@ PRODUCER_CHECKS = (
         "retries outlive the partitions' memory",
         (DELIVERY, PRODUCER_EXPIRATION),
         above(DELIVERY, PRODUCER_EXPIRATION),
-        "{0} is above {1}",
+        "{held.first} is above {held.second}",
         "a partition may forget the producer while it still repeats a batch",
         Severity.warning,
         Severity.warning,
-        remedies=lambda case: remedies.producer_expiration(
-            case.advised, (case.number(DELIVERY) or 0) // 2, f"{DELIVERY} is {case.get(DELIVERY)}"
+        remedies=lambda program: remedies.producer_expiration(
+            program.advised, (program.number(DELIVERY) or 0) // 2, AS_SET.of(Fix(DELIVERY, program.get(DELIVERY)))
         ),
     ),
     Check(
         "messages outlive the transaction",
         (MESSAGE, TIMEOUT),
-        lambda case: case.get(MESSAGE).is_chosen and above(MESSAGE, TIMEOUT)(case),
-        "{0} is above {1}",
+        lambda program: program.get(MESSAGE).is_chosen and above(MESSAGE, TIMEOUT)(program),
+        "{held.first} is above {held.second}",
         "librdkafka refuses that (it lowers only its own default)",
         Severity.error,
         effect=_config_exception,
-        remedies=proposal(MESSAGE, lambda case: case.number(TIMEOUT) or 0, "let messages end with the transaction", ""),
+        remedies=proposal(END_TOGETHER, MESSAGE, lambda program: program.number(TIMEOUT) or 0),
     ),
     Check(
         "timeout below the coordinator's interval",
         (TIMEOUT, INTERVAL),
         above(INTERVAL, TIMEOUT),
-        "{0} is below {1}",
+        "{held.first} is below {held.second}",
         "the coordinator looks for timed out transactions only that often",
         Severity.info,
         Severity.info,
@@ -259,23 +285,18 @@ PRODUCER_CHECKS = (
         "calls give up before a request does",
         (BLOCK, REQUEST),
         above(REQUEST, BLOCK),
-        "{0} is below {1}",
+        "{held.first} is below {held.second}",
         "commitTransaction and initTransactions give up before one request can be answered or fail",
         Severity.info,
         Severity.warning,
         effect=_gave_up,
-        remedies=proposal(
-            BLOCK,
-            lambda case: 2 * (case.number(REQUEST) or 0),
-            "let calls wait for a repeated request",
-            "callers block longer",
-        ),
+        remedies=proposal(WAIT_LONGER, BLOCK, lambda program: 2 * (program.number(REQUEST) or 0)),
     ),
     Check(
         "commits rarer than the timeout",
         (COMMIT_INTERVAL, TIMEOUT),
         _streams_interval,
-        "{0} is not below {1}",
+        "{held.first} is not below {held.second}",
         "every transaction would time out; Kafka Streams refuses to start",
         Severity.error,
         remedies=_fit_interval,
@@ -283,8 +304,8 @@ PRODUCER_CHECKS = (
     Check(
         "two-phase commit without an end",
         (TWO_PHASE,),
-        lambda case: case.get(TWO_PHASE).is_true and _never_times_out(case),
-        "{0}: transactions that never time out",
+        lambda program: program.get(TWO_PHASE).is_true and _never_times_out(program),
+        "{held.first}: transactions that never time out",
         "if its owner does not come back, only an operator can end them, and readers wait until then",
         Severity.warning,
         Severity.warning,
@@ -292,5 +313,5 @@ PRODUCER_CHECKS = (
 )
 
 
-def _never_times_out(case: Case) -> bool:
-    return any(int(case.story.transactions["timeout_ms"][row]) == FOREVER for row in case.rows)
+def _never_times_out(program: Program) -> bool:
+    return any(int(program.story.transactions["timeout_ms"][row]) == FOREVER for row in program.rows)

@@ -33,7 +33,7 @@ MOST_CITED = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class Program:
     """One producer (by its transactional.id), one consumer, or the brokers, with the settings in force there."""
 
     story: Story
@@ -44,12 +44,10 @@ class Case:
     consumer: Block | None = None
 
     def get(self, setting: str) -> Effective:
-        """A setting in force: of the brokers, of this consumer, of Kafka Streams, else of this producer."""
-        if setting in streams_settings():
-            return self.advised.settings.value("streams", setting)
+        """A setting in force: of this consumer or producer, else of the brokers or of Kafka Streams."""
         if self.consumer is not None and setting in consumer_settings():
             return self.advised.settings.of_block(self.consumer, setting)
-        return self.advised.broker(setting) if setting in broker_settings() else self.advised.client(setting)
+        return self.advised.in_force(setting)
 
     def number(self, setting: str) -> int | None:
         """A setting as a number, None where nothing tells it."""
@@ -101,7 +99,7 @@ class Case:
         return event_places(self.story, rows, MOST_CITED)
 
 
-def producers(story: Story) -> Iterator[Case]:
+def producers(story: Story) -> Iterator[Program]:
     """Producers of which settings are at hand, by their transactional.id."""
     clients: dict[str, list[ClientInstance]] = {}
     for client in story.logs.clients:
@@ -112,10 +110,10 @@ def producers(story: Story) -> Iterator[Case]:
     refused = story.logs.of_kind(EventKind.init_refused).tolist()
     named |= {story.logs.string(row, "transactional_id") for row in refused}
     for name in sorted(name for name in named if name is not None):
-        yield Case(story, advised(story, name), name, name, tuple(clients.get(name, ())))
+        yield Program(story, advised(story, name), name, name, tuple(clients.get(name, ())))
 
 
-def consumers(story: Story) -> Iterator[Case]:
+def consumers(story: Story) -> Iterator[Program]:
     """Consumers of which settings are at hand, one for each group and client.id."""
     seen: set[tuple[str | None, str | None, tuple[tuple[str, str | None], ...]]] = set()
     for block in story.logs.settings.blocks:
@@ -127,12 +125,12 @@ def consumers(story: Story) -> Iterator[Case]:
             continue
         seen.add((group, client, said))
         name = f"group {group}" if group else f"client {client}" if client else "a consumer without a group"
-        yield Case(story, Advised(settings=story.logs.settings), name, consumer=block)
+        yield Program(story, Advised(settings=story.logs.settings), name, consumer=block)
 
 
-def brokers(story: Story) -> Case:
+def brokers(story: Story) -> Program:
     """The brokers, also where no setting of theirs is at hand: what happened may tell something of their defaults."""
-    return Case(story, Advised(settings=story.logs.settings), "the brokers")
+    return Program(story, Advised(settings=story.logs.settings), "the brokers")
 
 
 def count_brokers(story: Story) -> int:
@@ -153,25 +151,25 @@ def setting_place(story: Story, effective: Effective) -> Place | None:
     return Place(None, None, None, None, text, story.logs.facts.sources[setting.source].path, setting.line)
 
 
-def retries_at_abort(case: Case) -> list[int]:
+def retries_at_abort(program: Program) -> list[int]:
     """Lines of sends that were being repeated while a transaction of the id ran out of its time."""
-    t = case.story.transactions
-    spans = [(int(t["started_at"][row]), int(t["decided_at"][row])) for row in case.timed_out]
-    spans += [(at - _timeout(case), at) for at in _rollbacks(case)]
-    rows = case.events(*RETRYING)
-    logs = case.story.logs
+    t = program.story.transactions
+    spans = [(int(t["started_at"][row]), int(t["decided_at"][row])) for row in program.timed_out]
+    spans += [(at - _timeout(program), at) for at in _rollbacks(program)]
+    rows = program.events(*RETRYING)
+    logs = program.story.logs
     return [row for row in rows if (at := logs.at(row)) is not None and any(a <= at <= b for a, b in spans)]
 
 
-def _timeout(case: Case) -> int:
-    return case.advised.number("transaction.timeout.ms", case.get("transaction.timeout.ms"))
+def _timeout(program: Program) -> int:
+    return program.advised.now("transaction.timeout.ms").number or 0
 
 
-def _rollbacks(case: Case) -> list[int]:
+def _rollbacks(program: Program) -> list[int]:
     """Times at which a coordinator says that it aborted the id's transaction."""
-    logs = case.story.logs
+    logs = program.story.logs
     rows = logs.of_kind(EventKind.timeout_rollback).tolist()
-    times = [logs.at(row) for row in rows if logs.string(row, "transactional_id") == case.transactional_id]
+    times = [logs.at(row) for row in rows if logs.string(row, "transactional_id") == program.transactional_id]
     return [at for at in times if at is not None]
 
 
@@ -209,22 +207,6 @@ def sends_offsets(story: Story, transactional_id: str | None) -> bool:
 
 
 @cache
-def broker_settings() -> frozenset[str]:
-    """Names that only brokers have."""
-    return _names("broker") - _names("producer") - _names("consumer")
-
-
-@cache
 def consumer_settings() -> frozenset[str]:
     """Names that consumers have."""
-    return _names("consumer")
-
-
-@cache
-def streams_settings() -> frozenset[str]:
-    """Names that Kafka Streams has for itself."""
-    return _names("streams") - _names("producer")
-
-
-def _names(scope: str) -> frozenset[str]:
-    return frozenset(config.name for config in configs() if config.scope == scope)
+    return frozenset(config.name for config in configs() if config.scope == "consumer")
