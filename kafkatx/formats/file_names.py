@@ -23,8 +23,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 BOOTSTRAP_CHECKPOINT = "bootstrap.checkpoint"
-REMOTE_INDEX_FOLDER = "remote-log-index-cache"
-MAX_TOPIC, MAX_NAME = 249, 255
+MAX_TOPIC = 249
 MAX_OFFSET, MAX_PARTITION = 2**63 - 1, 2**31 - 1
 
 
@@ -95,11 +94,6 @@ class PartitionFolder:
     state: FolderState = FolderState.NONE
     unique_id: str | None = None
 
-    @property
-    def may_be_cut(self) -> bool:
-        """Whether the topic may be longer than what the name had room for."""
-        return self.state is not FolderState.NONE and len(partition_folder_name(self)) >= MAX_NAME
-
 
 _SUFFIX = r"(?:\.(?P<suffix>deleted|cleaned|swap|tmp|part))?"
 _KIND = r"(?P<kind>log|index|timeindex|txnindex|snapshot)"
@@ -145,17 +139,6 @@ def parse_partition_folder(name: str) -> PartitionFolder | None:
     if found is None or not is_topic(found["topic"]) or int(found["partition"]) > MAX_PARTITION:
         return None
     return PartitionFolder(found["topic"], int(found["partition"]), FolderState(found["state"] or ""), found["unique"])
-
-
-def segment_file_name(file: SegmentFile) -> str:
-    """Return the name of a segment file."""
-    return f"{file.base_offset:020d}.{file.kind}" + (f".{file.suffix}" if file.suffix else "")
-
-
-def partition_folder_name(folder: PartitionFolder) -> str:
-    """Return the name of a partition's folder."""
-    name = f"{folder.topic}-{folder.partition}"
-    return f"{name}.{folder.unique_id}-{folder.state}" if folder.state else name
 
 
 def is_topic(name: str) -> bool:

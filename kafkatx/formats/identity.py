@@ -1,17 +1,16 @@
-"""Files that say who wrote a data directory: meta.properties, partition.metadata, .kafka_cleanshutdown, quorum-state.
+"""Files that say who wrote a data directory: meta.properties, partition.metadata, .kafka_cleanshutdown.
 
 Text      meta.properties: Java properties (`#` and `!` comments, `key=value`, `:` and blanks separate too, backslash
           escapes). partition.metadata: `version: 0`, `topic_id: <22 characters>`, no final newline.
-          .kafka_cleanshutdown: empty, or JSON {"version":0,"brokerEpoch":N}. quorum-state: JSON.
+          .kafka_cleanshutdown: empty, or JSON {"version":0,"brokerEpoch":N}. quorum-state is known by its name only.
 Versions  meta.properties 0 (ZooKeeper: broker.id; cluster.id only since 2.4; directory.id possible during migration)
           and 1 (KRaft, 2.8+: node.id, cluster.id; directory.id since 3.7). partition.metadata 0 since 2.8. The clean
-          shutdown file has content since 3.7. quorum-state data_version 0, and 1 since 3.9 (kraft.version 1: no list
-          of voters).
+          shutdown file has content since 3.7.
 Meaning   directories with one cluster.id belong together; broker.id and node.id are the same thing. The clean shutdown
           file is deleted at the next start: its presence means "stopped cleanly and not started since".
 Limits    absent is None. Keys that we do not know are kept in `others`.
-Source    MetaProperties.java, PartitionMetadataFile.java, CleanShutdownFileHandler.java, FileQuorumStateStore.java
-          (Kafka 0.11 to 4.3); KIP-631, KIP-516, KIP-858, KIP-966.
+Source    MetaProperties.java, PartitionMetadataFile.java, CleanShutdownFileHandler.java (Kafka 0.11 to 4.3); KIP-631,
+          KIP-516, KIP-858, KIP-966.
 """
 
 from __future__ import annotations
@@ -62,17 +61,6 @@ class CleanShutdown:
     problems: tuple[TextProblem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class QuorumState:
-    """Last vote of a KRaft node; an empty clusterId (as brokers write it) is None, like any field that is absent."""
-
-    cluster_id: str | None = None
-    leader_id: int | None = None
-    leader_epoch: int | None = None
-    voters: tuple[int, ...] = ()
-    problems: tuple[TextProblem, ...] = ()
-
-
 def parse_meta_properties(text: str) -> MetaProperties:
     """Read a meta.properties of version 0 or 1; never raises."""
     lines = _properties(text)
@@ -110,26 +98,6 @@ def parse_clean_shutdown(text: str) -> CleanShutdown:
     if content is None or content.get("version") != 0:
         return CleanShutdown(problems=(problem(1, "nothing, or JSON of version 0", text),))
     return CleanShutdown(broker_epoch=_integer(content.get("brokerEpoch")))
-
-
-def parse_quorum_state(text: str) -> QuorumState:
-    """Read a quorum-state of data_version 0 or 1; never raises."""
-    content = _json_object(text)
-    if content is None or content.get("data_version") not in (0, 1):
-        return QuorumState(problems=(problem(1, "JSON of data_version 0 or 1", text),))
-    cluster_id = content.get("clusterId")
-    return QuorumState(
-        cluster_id=cluster_id if isinstance(cluster_id, str) and cluster_id else None,
-        leader_id=_integer(content.get("leaderId")),
-        leader_epoch=_integer(content.get("leaderEpoch")),
-        voters=_voters(content.get("currentVoters")),
-    )
-
-
-def _voters(listed: object) -> tuple[int, ...]:
-    entries = listed if isinstance(listed, list) else []
-    ids = [_integer(entry.get("voterId")) for entry in entries if isinstance(entry, dict)]
-    return tuple(number for number in ids if number is not None)
 
 
 def _json_object(text: str) -> dict[str, object] | None:

@@ -11,8 +11,6 @@ from typing import Any
 
 from kafkatx.kernels.engine import kernel
 
-NO_MATCH = -1
-
 
 @kernel
 def fits(transactions: Any, row: int, spans: Any, span: int, tolerance: int) -> bool:

@@ -12,7 +12,6 @@ from kafkatx.formats.identity import (
     parse_clean_shutdown,
     parse_meta_properties,
     parse_partition_metadata,
-    parse_quorum_state,
 )
 from tests.evidence import cases
 from tests.formats.captures import broker_files
@@ -82,25 +81,9 @@ def test_a_clean_shutdown_file_with_other_content_is_a_problem(text):
     assert len(parse_clean_shutdown(text).problems) == 1
 
 
-def test_quorum_state_names_leader_and_voters():
-    text = (
-        '{"clusterId":"","leaderId":1,"leaderEpoch":4,"votedId":-1,"appliedOffset":0,'
-        '"currentVoters":[{"voterId":1},{"voterId":2}],"data_version":0}'
-    )
-    state = parse_quorum_state(text)
-    assert (state.cluster_id, state.leader_id, state.leader_epoch, state.voters) == (None, 1, 4, (1, 2))
-    assert parse_quorum_state('{"leaderId":2,"leaderEpoch":9,"data_version":1}').voters == ()
-
-
-def test_quorum_state_with_values_of_the_wrong_kind_has_none_of_them():
-    text = '{"clusterId":5,"leaderId":"1","leaderEpoch":true,"currentVoters":[1,{"voterId":null}],"data_version":0}'
-    state = parse_quorum_state(text)
-    assert (state.cluster_id, state.leader_id, state.leader_epoch, state.voters) == (None, None, None, ())
-
-
 @given(st.text(max_size=60) | st.from_regex(r"(version|node\.id|broker\.id)[=: \\]{0,3}.{0,9}\n?", fullmatch=True))
 def test_any_text_is_read_without_an_error(text):
-    for parse in (parse_meta_properties, parse_partition_metadata, parse_clean_shutdown, parse_quorum_state):
+    for parse in (parse_meta_properties, parse_partition_metadata, parse_clean_shutdown):
         parse(text)
 
 
@@ -109,7 +92,6 @@ def test_every_recorded_identity_file_is_read_without_a_problem():
         identity.META_PROPERTIES: parse_meta_properties,
         f"*/{identity.PARTITION_METADATA}": parse_partition_metadata,
         identity.CLEAN_SHUTDOWN: parse_clean_shutdown,
-        f"*/{identity.QUORUM_STATE}": parse_quorum_state,
     }
     for pattern, parse in readers.items():
         texts = [path.read_text() for path in broker_files(pattern)]

@@ -16,8 +16,8 @@ class TextRecord:
 
     `key` and `value` are their bytes where they are printed as they are and as long as declared; else `printed` is the
     text: a decoder's, or one with characters in the place of bytes that were no UTF-8.
-    Without `has_contents` they were not printed, so that None says nothing. `header_keys` are those of all headers with
-    commas between, as printed (a key may hold a comma itself); values of headers are never printed.
+    `header_keys` are those of all headers with commas between, as printed (a key may hold a comma itself); values of
+    headers are never printed.
     """
 
     line: int
@@ -28,12 +28,10 @@ class TextRecord:
     sequence: int | None
     key_size: int | None
     value_size: int | None
-    has_contents: bool
     key: bytes | None
     value: bytes | None
     printed: str | None
     header_keys: str | None
-    batch_position: int | None
     producer_id: int | None
     producer_epoch: int | None
     is_transactional: bool | None
@@ -64,12 +62,10 @@ def text_record(record: DumpedRecord) -> TextRecord:
         sequence=_number(record, ("sequence",)),
         key_size=sizes[0],
         value_size=sizes[1],
-        has_contents=control is None and (contents is not None or sizes == [-1, -1]),
         key=key,
         value=value,
         printed=printed,
         header_keys=_header_keys(record),
-        batch_position=_number(record, ("position",)),
         producer_id=_number(record, ("producerId",)),
         producer_epoch=_number(record, ("producerEpoch",)),
         is_transactional=_flag(record, "isTransactional"),
