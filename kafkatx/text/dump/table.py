@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kafkatx.sources.files import OpenFile
 from kafkatx.text.dump.events import DumpedRecord
-from kafkatx.text.dump.records import LogText
+from kafkatx.text.dump.records import log_text
+from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.contents import Contents
 
 
@@ -40,15 +42,13 @@ class TextRecord:
     coordinator_epoch: int | None
 
 
-def text_records(text: LogText) -> Iterator[TextRecord]:
-    """Yield the records of a dump, control records too."""
-    for event in text.events():
-        if isinstance(event, DumpedRecord):
-            yield text_record(event)
+def record_rows(file: OpenFile, part: TextPart) -> Iterator[TextRecord]:
+    """Yield the records of a log that was dumped with its records, control records too."""
+    return (_text_record(event) for event in log_text(file, part).events() if isinstance(event, DumpedRecord))
 
 
-def text_record(record: DumpedRecord) -> TextRecord:
-    """Return a record with what its batch's line says of it."""
+def _text_record(record: DumpedRecord) -> TextRecord:
+    """A record with what its batch's line says of it."""
     parsed, contents, control = record.parsed, record.contents, record.control
     sizes = [_number(record, name) for name in (("keySize", "keysize"), ("valueSize", "valuesize"))]
     key, value, printed = _shown(contents)
