@@ -7,12 +7,11 @@ from kafkatx.formats.file_names import (
     FolderState,
     MetadataSnapshotFile,
     PartitionFolder,
-    RemoteIndexFile,
     SegmentFile,
     SegmentKind,
+    is_remote_index_file,
     parse_metadata_snapshot_file,
     parse_partition_folder,
-    parse_remote_index_file,
     parse_segment_file,
 )
 from tests.evidence import broker_folders, cases
@@ -84,19 +83,19 @@ def test_names_that_no_partition_can_have_are_refused(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "file"),
+    ("name", "is_index"),
     [
-        (f"42_{UUID}.index", RemoteIndexFile(42, UUID, SegmentKind.INDEX)),
-        (f"0_{UUID}_.index", RemoteIndexFile(0, UUID, SegmentKind.INDEX)),
-        (f"42_{UUID}.timeindex.deleted", RemoteIndexFile(42, UUID, SegmentKind.TIMEINDEX, FileSuffix.DELETED)),
-        (f"42_{UUID}.txnindex", RemoteIndexFile(42, UUID, SegmentKind.TXNINDEX)),
-        (f"42_{UUID}.log", None),
-        (f"42_{UUID[:-1]}.index", None),
-        ("00000000000000000042.index", None),
+        (f"42_{UUID}.index", True),
+        (f"0_{UUID}_.index", True),
+        (f"42_{UUID}.timeindex.deleted", True),
+        (f"42_{UUID}.txnindex", True),
+        (f"42_{UUID}.log", False),
+        (f"42_{UUID[:-1]}.index", False),
+        ("00000000000000000042.index", False),
     ],
 )
-def test_remote_indexes_are_known_by_name(name, file):
-    assert parse_remote_index_file(name) == file
+def test_remote_indexes_are_known_by_name(name, is_index):
+    assert is_remote_index_file(name) == is_index
 
 
 @pytest.mark.parametrize(
@@ -115,7 +114,7 @@ def test_snapshots_of_kraft_are_known_by_name(name, file):
 
 @given(st.text(max_size=60))
 def test_any_name_is_read_without_an_error(name):
-    for parse in (parse_segment_file, parse_partition_folder, parse_remote_index_file, parse_metadata_snapshot_file):
+    for parse in (parse_segment_file, parse_partition_folder, is_remote_index_file, parse_metadata_snapshot_file):
         parse(name)
 
 
