@@ -12,14 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.matching import fits
 
 LARGEST_STRETCH = 4_096
 """Transactions times markers of a stretch that is still settled; beyond that it stays undecided."""
 
-MISSING_OF_COMPLETED, MISSING_OF_UNFINISHED = 20_000, 2_000
-ORPHAN_WITH_DATA, ORPHAN_EMPTY, ORPHAN_OPEN = 30_000, 5_000, 10_000
+MISSING_OF_UNFINISHED, ORPHAN_EMPTY, ORPHAN_OPEN = 1_000, 2_000, 4_000
+MISSING_OF_COMPLETED, ORPHAN_WITH_DATA = 8_000, 16_000
+"""What happens comes first: a marker that is still to come, a repeated one, data whose row is still to come. A marker
+that a completed transaction lacks was lost with its log; no data are ended without a decision. Each costs as much as
+two of the one before: the order is what counts, and one of them is dearer than all repeats (MOST_REPEATS).
+"""
 IMPOSSIBLE = 1_000_000_000
 MOST_REPEATS = 900
 """Of markers without data that say the same, the first is the transaction's: each one before it adds 1 to the cost."""

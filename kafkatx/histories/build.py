@@ -10,9 +10,8 @@ import numpy as np
 from kafkatx.histories.coordinator import CoordinatorHistory
 from kafkatx.histories.data_endings import with_data_endings
 from kafkatx.histories.endings import endings, testified
-from kafkatx.histories.growing import Array
+from kafkatx.histories.log_endings import log_endings
 from kafkatx.histories.logs.clocks import References
-from kafkatx.histories.logs.endings import log_endings
 from kafkatx.histories.logs.ends import ends_of, name_codes
 from kafkatx.histories.logs.hearing import nobody
 from kafkatx.histories.logs.telling import tell_logs
@@ -22,6 +21,7 @@ from kafkatx.histories.spans import PartitionSpans
 from kafkatx.histories.story import CaptureFacts, Horizon, Index, Labels, StateHorizon, Story
 from kafkatx.histories.transaction_ends import of_rows
 from kafkatx.histories.transaction_ends import with_logs as with_log_ends
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import INITIALISATION, LATEST, ODDITY, SPAN, TRANSACTION
 from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, OLD_CLEANUP_INTERVAL_MS

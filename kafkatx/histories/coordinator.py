@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.growing import Array, Growing, with_length
+from kafkatx.kernels.growing import Array, Growing, with_length
 from kafkatx.kernels.rows import INITIALISATION, LATEST, ODDITY, TRANSACTION
 from kafkatx.kernels.transactions import LEGAL, LIST_CHANGED, NO_ROOM, NOTHING, fold_states
 

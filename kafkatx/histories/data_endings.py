@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from kafkatx.histories.endings import EndedBy, Endings, Protocol, Reason
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.ends import Ends, name_codes
 from kafkatx.histories.logs.hearing import Witnesses
 from kafkatx.histories.logs.story import ClientInstance
 from kafkatx.histories.logs.witnesses import witnesses
 from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import TransactionEnds, with_data
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OVER_GAP
 from kafkatx.kernels.transactions import COMPLETE_COMMIT, EMPTY
 from kafkatx.terms.clocks import (

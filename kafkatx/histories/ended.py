@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.verdicts import Verdict
 
 

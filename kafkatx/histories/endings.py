@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.hearing import Witnesses
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import EMPTY, NOTHING, ONGOING, PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.terms.clocks import (
     BROKERS_TOLERANCE_MS,

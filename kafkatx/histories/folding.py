@@ -15,11 +15,11 @@ import numpy as np
 
 from kafkatx.histories.endings import EndedBy, Protocol
 from kafkatx.histories.events import Folded, Outcome, TimelineEntry
-from kafkatx.histories.growing import Array
 from kafkatx.histories.initialisations import Why
 from kafkatx.histories.items import INITIALISATION, LEFTOVER, LINE, TRANSACTION
 from kafkatx.histories.telling import rows_missing
 from kafkatx.histories.timeline import Timeline
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_COMMIT
 from kafkatx.terms.events import EventKind
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from kafkatx.histories.endings import EndedBy, Protocol
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, NOTHING, PREPARE_ABORT, TOMBSTONE
 from kafkatx.terms.clocks import EXPIRATION_MS, PROMPT_RETRY_MS
 from kafkatx.terms.verdicts import Verdict

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.initialisations import Why
-from kafkatx.histories.logs.logged import logged
+from kafkatx.histories.logged import logged
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import NOTHING
 
 INITIALISATION, TRANSACTION, LEFTOVER, LINE = 0, 1, 2, 3

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.histories.alignment import settle, stretches
-from kafkatx.histories.growing import Array
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.matching import match_groups
 from kafkatx.kernels.rows import PARTICIPATION
 from kafkatx.kernels.spans import OPEN
@@ -255,16 +255,15 @@ def _can_hold(transaction: Array, row: Array, span: Array, spans: Array) -> bool
     """
     if transaction["producer_epoch"] >= 0 and span["producer_epoch"] != transaction["producer_epoch"]:
         return False
-    marker = int(row["marker"])
-    if marker >= 0 and span["first_offset"] > spans["marker_offset"][marker]:
-        return False
-    before = int(span["previous_marker_timestamp"])
-    began_after_decision = before >= 0 and transaction["decided_at"] >= 0 and before > transaction["decided_at"]
-    if began_after_decision and marker < 0:
-        return False
-    if span["flags"] & OPEN:
-        return True
-    ended = int(span["marker_timestamp"])
-    return bool(transaction["decided_at"] < 0 or ended <= transaction["decided_at"] or marker >= 0) and ended >= int(
-        transaction["started_at"]
-    )
+    marker, decided = int(row["marker"]), int(transaction["decided_at"])
+    if marker >= 0:
+        is_before_end = span["first_offset"] <= spans["marker_offset"][marker]
+    else:
+        is_before_end = decided < 0 or span["previous_marker_timestamp"] <= decided
+    return bool(is_before_end and (span["flags"] & OPEN or _ended_within(transaction, span, is_marked=marker >= 0)))
+
+
+def _ended_within(transaction: Array, span: Array, *, is_marked: bool) -> bool:
+    """Whether the marker behind data came after a transaction began, and before its decision unless it has its own."""
+    ended, decided = int(span["marker_timestamp"]), int(transaction["decided_at"])
+    return bool(transaction["started_at"] <= ended and (is_marked or decided < 0 or ended <= decided))

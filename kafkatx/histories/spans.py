@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.growing import Array, Growing
+from kafkatx.kernels.growing import Array, Growing
 from kafkatx.kernels.rows import PRODUCER, SPAN
 from kafkatx.kernels.spans import (
     BEFORE_LOG,

@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import LogStory
 from kafkatx.histories.participations import Participations
 from kafkatx.histories.transaction_ends import TransactionEnds
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.topics import partition_for
 
 DEFAULT_STATE_PARTITIONS = 50
@@ -207,14 +207,6 @@ class Story:
             if len(found):
                 return int(found[-1])
         return -1
-
-    def state_partition_at_hand(self, transactional_id: str) -> bool | None:
-        """Whether the coordinator's partition of an id is in the evidence.
-
-        None where the number of partitions is not known.
-        """
-        count = self.state_partition_count
-        return None if count is None else partition_for(transactional_id, count) in self.state_horizons
 
     @property
     def state_partition_count(self) -> int | None:

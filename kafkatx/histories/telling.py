@@ -12,12 +12,12 @@ from typing import Any
 from kafkatx.histories.ended import known
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.events import Expiry, Initialisation, Leftover, LogLine, Marker, Outcome, Part, Transaction
-from kafkatx.histories.growing import Array
 from kafkatx.histories.initialisations import Initialisations, Why
 from kafkatx.histories.logs.story import Failure
 from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Story
 from kafkatx.histories.sums import Sums
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import BEFORE_LOG, LOST_END
 from kafkatx.kernels.transactions import AFTER_HOLE, NOTHING, PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.terms.events import Level, Side

@@ -15,13 +15,13 @@ import numpy as np
 from kafkatx.histories.ended import known
 from kafkatx.histories.endings import Protocol
 from kafkatx.histories.events import Event, Idle, ProtocolChange, RowsMissing
-from kafkatx.histories.growing import Array
 from kafkatx.histories.initialisations import Initialisations, initialisations
 from kafkatx.histories.items import FOREVER, INITIALISATION, LEFTOVER, LINE, TRANSACTION, Items, Wanted, items_of
 from kafkatx.histories.logs.story import Clock
 from kafkatx.histories.story import Story
 from kafkatx.histories.sums import Sums, sums
 from kafkatx.histories.telling import Teller
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import NOTHING
 
 IDLE_WORTH_TELLING_MS = 10_000

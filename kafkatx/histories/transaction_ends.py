@@ -2,7 +2,7 @@
 
 Grain     one ended (or open) transaction. Its number says where it comes from: first all rows of
           `story.transactions`, then aborted data of which no row is at hand, then ends that logs alone show.
-Builders  histories/endings.py (rows), data_endings.py (markers), logs/endings.py (lines); each holds its decision
+Builders  histories/endings.py (rows), data_endings.py (markers), log_endings.py (lines); each holds its decision
           table. They are asked once a story, in that order: who is told of by a row is not told of again.
 """
 
@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from kafkatx.histories.endings import BY_LOGS, EndedBy, Endings, Protocol, Reason
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.hearing import Witnesses
 from kafkatx.histories.logs.story import ClientInstance, Failure
 from kafkatx.histories.logs.takeovers import Excluded, Takeover
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.verdicts import Verdict
 
 

@@ -11,8 +11,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Horizon, Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 
 ABORT, COMMIT = 0, 1
@@ -79,11 +79,18 @@ def visibility(story: Story, horizon: Horizon, offset: int, batch: Array | None,
     stable, holder = last_stable_offset(story, horizon)
     if offset < horizon.log_start:
         return Visibility(False, Sight.below_log_start, stable)
+    if batch is not None and has_record:
+        return _of_record(story, horizon, offset, batch, stable, holder)
     if offset >= horizon.log_end and batch is None:
         return Visibility(False, Sight.beyond_the_end, stable, holder)
-    if batch is None or not has_record:
-        sight = Sight.compacted_away if horizon.is_compacted else Sight.missing
-        return Visibility(False if horizon.is_compacted else None, sight, stable, holder)
+    sight = Sight.compacted_away if horizon.is_compacted else Sight.missing
+    return Visibility(False if horizon.is_compacted else None, sight, stable, holder)
+
+
+def _of_record(
+    story: Story, horizon: Horizon, offset: int, batch: Array, stable: int, holder: int | None
+) -> Visibility:
+    """Judge the offset of a record that is at hand."""
     if batch["attributes"] & IS_CONTROL and batch["magic"] == 2:
         return Visibility(False, Sight.control_batch, stable, holder, offset)
     if offset >= stable:

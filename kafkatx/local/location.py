@@ -15,12 +15,12 @@ from kafkatx.evidence.coverage import coverage_of
 from kafkatx.evidence.directories import Partition
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.histories.events import Leftover, Transaction
-from kafkatx.histories.growing import Array
 from kafkatx.histories.items import TRANSACTION
 from kafkatx.histories.location import Location, Locations, RecordFacts, StateFacts
 from kafkatx.histories.story import Horizon, Story
 from kafkatx.histories.timeline import book_of
 from kafkatx.histories.visibility import Sight, Visibility, span_at, visibility
+from kafkatx.kernels.growing import Array
 from kafkatx.local.batch_at import MAGIC, Held, batch_at, batch_facts, record_at, unlisted_in
 from kafkatx.local.state_row import state_row
 from kafkatx.stages.logs import Read

@@ -19,42 +19,92 @@ Source       KIP-98, KIP-360, KIP-588, KIP-1050; TransactionManager.beginAbort, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kafkatx.histories.logs.attributions import SAME_EXCEPTION_MS
 from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Finding, Subject
-from kafkatx.rules.in_logs.clients import Who, only, producer_at, rows_of, runs_by_itself, subjects, times_of, who
-from kafkatx.terms.events import EventKind
-from kafkatx.terms.times import clock
+from kafkatx.rules.conditions import same_id_and_time
+from kafkatx.rules.finding import Subject
+from kafkatx.rules.grouping import Columns
+from kafkatx.rules.in_logs.clients import TIMES, only, producer_at, rows_of, runs_by_itself, subjects, times_of
+from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
-from kafkatx.words.explained import Considered, Remedy, Step
-from kafkatx.words.log_places import bare, client_actor, event_places, failure_phrase, quoted
-from kafkatx.words.places import plural
+from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
+from kafkatx.words.facts import client_name, instant, thrown
+from kafkatx.words.log_places import client_seen, event_places
+from kafkatx.words.template import pick
+from kafkatx.words.values import ClientName, Count, Instant, Names, Quoted, Refs, Thrown, bare
 
-RULE = "abort_after_fatal_error"
 ABORT = "abortTransaction"
 FATAL = "fatal"
-SHORT = 90
-"""Characters of an error's words in a summary."""
 STATE_CALLS = frozenset({"beginTransaction", "commitTransaction", "sendOffsetsToTransaction", "send", ABORT, "flush"})
 """Methods that fail on a producer in its fatal state."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class Facts:
+    """Aborts of clients of one name in their fatal state; the first client is explained.
+
+    `cause` is the class of the first error and `message` what it said, `fatal` what shows the state first (None: only
+    the abort's own exception does), `is_local` whether the client threw without asking anybody; `later` calls failed
+    after the first abort, `first_later` those of the first client.
+    """
+
+    name: ClientName
+    client: Bound[ActorWords]
+    implementation: str
+    release: str | None
+    count: Count
+    cause: str | None
+    message: Quoted | None
+    is_local: bool
+    fatal: FatalState | None
+    thrown: Thrown | None
+    later: Count
+    first_later: Count
+    calls: Names
+    aborts: Refs
+    later_lines: Refs
+
+    @property
+    def has_only_words(self) -> bool:
+        """Whether the class of the first error says nothing, and its words do."""
+        return self.cause == "KafkaException" and self.message is not None
+
+
+@dataclass(frozen=True, slots=True)
+class FatalState:
+    """The line that shows the state first: of the client itself, or an error that is fatal for its release."""
+
+    at: Instant | None
+    says_itself: bool
+    line: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class _Abort:
+    """A call of abortTransaction that threw, and the row at which it began."""
+
+    row: int
+    failure: Failure
+    is_local: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _DeadClient:
     """A client that aborted in its fatal state.
 
-    `fatal` is the row that shows the state first (-1: only the abort's own exception does), `cause` the class of the
+    `fatal` is the row that shows the state first (None: only the abort's own exception does), `cause` the class of the
     first error, `aborts` the rows of the aborts, `failed` those that show their exceptions, `later` failures of calls
     after the first one; `is_local`: the client threw without asking anybody; `message` says what the first error was.
     """
 
     client: ClientInstance
-    fatal: int
+    fatal: int | None
     cause: str
     aborts: tuple[int, ...]
     failed: tuple[Failure, ...]
@@ -62,43 +112,72 @@ class _Case:
     is_local: bool
     message: str
 
+    def shown(self) -> list[int]:
+        """Return the lines that show its aborts."""
+        return [*self.aborts, *(row for failure in self.failed for row in failure.rows or (failure.row,))]
 
-def check(story: Story) -> Iterator[Finding]:
-    """One finding for each client and first error."""
-    groups: dict[tuple[Who, str], list[_Case]] = {}
+    def rows(self) -> list[int]:
+        """Return all lines that tell of it."""
+        fatal = [self.fatal] if self.fatal is not None else []
+        return [*self.aborts, *(failure.row for failure in self.later), *fatal]
+
+
+def find(story: Story) -> Found:
+    """One case for each client and first error."""
+    groups: dict[tuple[ClientName, str], list[_DeadClient]] = {}
     for client in story.logs.clients:
-        case = _case(story.logs, client)
-        if case is not None:
-            groups.setdefault((who(client), case.cause), []).append(case)
-    for (name, cause), cases in groups.items():
-        yield _finding(story, name, cause, cases)
+        dead = _dead(story.logs, client)
+        if dead is not None:
+            groups.setdefault((client_name(client), dead.cause), []).append(dead)
+    for group in groups.values():
+        is_sure = all(dead.is_local for dead in group)
+        yield Case(
+            facts=_facts(story, group),
+            verdict=Verdict.proved if is_sure else Verdict.likely,
+            severity=_severity(story, group),
+            **_columns(story.logs, group),
+        )
 
 
-def _case(logs: LogStory, client: ClientInstance) -> _Case | None:
+def _dead(logs: LogStory, client: ClientInstance) -> _DeadClient | None:
     fatal, cause = _first_fatal(logs, client)
     begun = rows_of(logs, client, EventKind.abort_called).tolist()
-    failed = _once([failure for failure in client.failures if _is_abort(logs, failure, begun)])
-    local = [failure for failure in failed if _is_local(logs, failure)]
-    after = [failure for failure in failed if failure not in local and 0 <= fatal < _begin_of(failure, failed, begun)]
-    wrong = sorted([*local, *after], key=lambda failure: failure.row)
-    silent = [row for row in begun if 0 <= fatal < row and not any(_begin_of(f, failed, begun) == row for f in failed)]
-    aborts = sorted([*(_begin_of(failure, failed, begun) for failure in wrong), *silent])
+    failed = _failed(logs, client, begun)
+    wrong = [abort for abort in failed if abort.is_local or _is_after(fatal, abort.row)]
+    silent = [row for row in begun if _is_after(fatal, row) and row not in {abort.row for abort in failed}]
+    aborts = sorted([*(abort.row for abort in wrong), *silent])
     if not aborts:
         return None
-    shown = {row for failure in wrong for row in (failure.row, *failure.rows)}
-    after_it = [f for f in _once(client.failures) if f.row > aborts[0] and not _is_abort(logs, f, begun)]
-    later = [f for f in after_it if f.row not in shown and f.call in STATE_CALLS]
-    known = cause or (wrong[0].exception if wrong else "")
-    return _Case(
-        client,
-        fatal,
-        known,
-        tuple(aborts),
-        tuple(wrong),
-        tuple(later),
-        bool(local),
-        _message(logs, client, fatal, wrong),
+    failures = tuple(sorted((abort.failure for abort in wrong), key=lambda failure: failure.row))
+    return _DeadClient(
+        client=client,
+        fatal=fatal,
+        cause=cause or (failures[0].exception if failures else ""),
+        aborts=tuple(aborts),
+        failed=failures,
+        later=_later(logs, client, aborts[0], begun, failures),
+        is_local=any(abort.is_local for abort in wrong),
+        message=_message(logs, client, fatal, failures),
     )
+
+
+def _is_after(fatal: int | None, row: int) -> bool:
+    return fatal is not None and fatal < row
+
+
+def _failed(logs: LogStory, client: ClientInstance, begun: list[int]) -> list[_Abort]:
+    """Aborts of a client that threw."""
+    failed = _once(failure for failure in client.failures if _is_abort(logs, failure, begun))
+    return [_Abort(_begin_of(failure, failed, begun), failure, _is_local(logs, failure)) for failure in failed]
+
+
+def _later(
+    logs: LogStory, client: ClientInstance, first: int, begun: list[int], wrong: tuple[Failure, ...]
+) -> tuple[Failure, ...]:
+    """Other calls that failed after the first abort."""
+    shown = {row for failure in wrong for row in (failure.row, *failure.rows)}
+    after = [one for one in _once(client.failures) if one.row > first and not _is_abort(logs, one, begun)]
+    return tuple(one for one in after if one.row not in shown and one.call in STATE_CALLS)
 
 
 def _once(failures: Iterable[Failure]) -> list[Failure]:
@@ -115,14 +194,14 @@ def _soon(one: Failure, other: Failure) -> bool:
     return one.at is None or other.at is None or other.at - one.at <= SAME_EXCEPTION_MS
 
 
-def _message(logs: LogStory, client: ClientInstance, fatal: int, wrong: list[Failure]) -> str:
+def _message(logs: LogStory, client: ClientInstance, fatal: int | None, wrong: Iterable[Failure]) -> str:
     """The first error's own words: some errors share a class that says nothing (KafkaException)."""
     named = [failure.message for failure in client.failures if fatal in (failure.row, *failure.rows)]
-    detail = logs.string(fatal, "detail") if fatal >= 0 else None
+    detail = logs.string(fatal, "detail") if fatal is not None else None
     return next((text for text in (*named, detail, *(failure.message for failure in wrong)) if text), "")
 
 
-def _first_fatal(logs: LogStory, client: ClientInstance) -> tuple[int, str]:
+def _first_fatal(logs: LogStory, client: ClientInstance) -> tuple[int | None, str]:
     """The first row that shows the fatal state before any abort could have caused it, and the class of the error."""
     found = [
         (row, logs.string(row, "error") or "")
@@ -130,7 +209,7 @@ def _first_fatal(logs: LogStory, client: ClientInstance) -> tuple[int, str]:
         if logs.kind(row) != EventKind.batches_failed or "fatal" in (logs.string(row, "detail") or "")
     ]
     found += [(f.row, f.exception) for f in client.failures if f.category == FATAL and f.call != ABORT and f.call]
-    return min(found, default=(-1, ""))
+    return min(found, default=(None, ""))
 
 
 def _is_abort(logs: LogStory, failure: Failure, begun: list[int]) -> bool:
@@ -154,106 +233,154 @@ def _begin_of(failure: Failure, failed: list[Failure], begun: list[int]) -> int:
     return max((row for row in begun if before < row < failure.row), default=failure.row)
 
 
-def _finding(story: Story, name: Who, cause: str, cases: list[_Case]) -> Finding:
-    logs, first = story.logs, cases[0]
-    given = [producer_at(case.client, case.aborts[0]) for case in cases]
-    rows = [row for case in cases for row in (*case.aborts, *(f.row for f in case.later))]
-    rows += [case.fatal for case in cases if case.fatal >= 0]
-    since, until = times_of(logs, rows)
-    return Finding(
-        rule=RULE,
-        verdict=Verdict.proved if all(case.is_local for case in cases) else Verdict.likely,
-        severity=_severity(story, cases),
-        summary=_summary(name, cause, cases),
-        transactional_id=name.transactional_id,
+def _severity(story: Story, group: list[_DeadClient]) -> Severity:
+    """A producer that is kept is dead for good; a framework that swallows the second error makes a new one."""
+    if any(dead.later or len(dead.aborts) > 1 for dead in group):
+        return Severity.error
+    handled = not any(dead.failed for dead in group) and runs_by_itself(story, group[0].client) is not None
+    return Severity.info if handled else Severity.warning
+
+
+def _columns(logs: LogStory, group: list[_DeadClient]) -> Columns:
+    name = group[0].client.transactional_id
+    given = [producer_at(dead.client, dead.aborts[0]) for dead in group]
+    since, until = times_of(logs, [row for dead in group for row in dead.rows()])
+    return Columns(
+        transactional_id=name,
         producer_id=only(producer for producer, _ in given),
         producer_epoch=only(epoch for _, epoch in given),
         since=since,
         until=until,
-        count=sum(len(case.aborts) for case in cases),
-        subjects=subjects([Subject(name.transactional_id, producer) for producer, _ in given]),
-        actors=(client_actor(story, first.client),),
-        steps=_steps(story, first),
-        considered=_considered(story, first),
-        remedies=(_remedy(first.client),),
+        count=sum(len(dead.aborts) for dead in group),
+        subjects=subjects([Subject(name, producer) for producer, _ in given]),
     )
 
 
-def _severity(story: Story, cases: list[_Case]) -> Severity:
-    """A producer that is kept is dead for good; a framework that swallows the second error makes a new one."""
-    if any(case.later or len(case.aborts) > 1 for case in cases):
-        return Severity.error
-    handled = not any(case.failed for case in cases) and runs_by_itself(story, cases[0].client) is not None
-    return Severity.info if handled else Severity.warning
-
-
-def _summary(name: Who, cause: str, cases: list[_Case]) -> str:
-    aborts, later = sum(len(case.aborts) for case in cases), sum(len(case.later) for case in cases)
-    said = quoted(cases[0].message, SHORT) if bare(cause) == "KafkaException" and cases[0].message else bare(cause)
-    error = f"a fatal error ({said})" if said else "a fatal error"
-    times = "" if aborts == 1 else f" {aborts:,} times"
-    what = f"{name.phrase} called abortTransaction{times} after {error}, which can only fail"
-    return f"{what}; {plural(later, 'later call')} failed too, it was never replaced" if later else what
-
-
-def _steps(story: Story, case: _Case) -> tuple[Step, ...]:
-    logs, steps = story.logs, []
-    if case.fatal >= 0:
-        at = logs.at(case.fatal)
-        when = f" at {clock(at)}" if at is not None else ""
-        said = f", {quoted(case.message, SHORT)}" if case.message else ""
-        text = f"P went into its fatal error state{when}: {bare(case.cause) or 'a fatal error'}{said}"
-        steps.append(Step(text, _why_fatal(logs, case), event_places(story, [case.fatal])))
-    thrown = f": {failure_phrase(case.failed[0])}" if case.failed else ""
-    why = (
-        "the client threw that without asking anybody: it refuses an abort only in its fatal state"
-        if case.is_local
-        else "the abort began after the fatal error"
-    )
-    rows = [*case.aborts, *(row for failure in case.failed for row in failure.rows or (failure.row,))]
-    steps.append(
-        Step(f"the application called abortTransaction all the same{thrown}", why, event_places(story, rows, 4))
-    )
-    if case.later:
-        calls = ", ".join(sorted({failure.call or "" for failure in case.later}))
-        text = f"it kept the producer: {plural(len(case.later), 'later call')} failed ({calls})"
-        why = "a producer never leaves its fatal state; only a new one can go on"
-        steps.append(Step(text, why, event_places(story, [failure.row for failure in case.later], 3)))
-    return tuple(steps)
-
-
-def _why_fatal(logs: LogStory, case: _Case) -> str:
-    if logs.kind(case.fatal) == EventKind.to_fatal:
-        return "the client says so itself"
-    return f"for {_release(case.client)} that error is fatal"
-
-
-def _release(client: ClientInstance) -> str:
-    release = ".".join(str(number) for number in client.release)
-    return f"a client of release {release}" if release else "its client"
-
-
-def _considered(story: Story, case: _Case) -> tuple[Considered, ...]:
-    places = event_places(story, [case.fatal]) if case.fatal >= 0 else ()
-    abortable = "an abort of a client in its abortable state is carried out; this one was refused by the client itself"
-    if not case.is_local:
-        abortable = "the fatal error stands before the line with which the abort began"
-    return (
-        Considered("an abortable error, to which an abort is the right answer", abortable, places),
-        Considered("commit_outcome_unknown", "no commit was unanswered: the error that came was a definite one"),
+def _facts(story: Story, group: list[_DeadClient]) -> Facts:
+    first = group[0]
+    return Facts(
+        name=client_name(first.client),
+        client=client_seen(story, first.client),
+        implementation=first.client.implementation,
+        release=".".join(str(number) for number in first.client.release) or None,
+        count=Count(sum(len(dead.aborts) for dead in group)),
+        cause=bare(first.cause) or None,
+        message=Quoted(first.message) if first.message else None,
+        is_local=first.is_local,
+        fatal=_fatal_state(story, first.fatal),
+        thrown=thrown(first.failed[0]) if first.failed else None,
+        later=Count(sum(len(dead.later) for dead in group)),
+        first_later=Count(len(first.later)),
+        calls=Names(sorted({failure.call or "" for failure in first.later})),
+        aborts=event_places(story, first.shown(), 4),
+        later_lines=event_places(story, [failure.row for failure in first.later], 3),
     )
 
 
-def _remedy(client: ClientInstance) -> Remedy:
-    close = "close the producer, make a new one and process again from the last committed offsets"
-    if client.implementation == "java" or client.implementation == "unknown":
-        sort = "catch ProducerFencedException, OutOfOrderSequenceException, AuthorizationException and the like first: "
-        rest = "; abortTransaction only for other KafkaExceptions"
-        text = f"{sort}{close}{rest}"
-    elif client.implementation == "librdkafka":
-        text = (
-            f"ask the error: fatal(): {close}; txn_requires_abort(): abort_transaction(); retriable(): same call again"
-        )
-    else:
-        text = f"tell fatal errors from others: after a fatal one {close}, abort only after the others"
-    return Remedy(f"{text}. Log the first exception, not only the last", where="application", restart_needed=True)
+def _fatal_state(story: Story, row: int | None) -> FatalState | None:
+    if row is None:
+        return None
+    says_itself = story.logs.kind(row) == EventKind.to_fatal
+    return FatalState(instant(story.logs.at(row)), says_itself, event_places(story, [row]))
+
+
+CLOSE = "close the producer, make a new one and process again from the last committed offsets"
+OF_JAVA = (
+    f"catch ProducerFencedException, OutOfOrderSequenceException, AuthorizationException and the like first: {CLOSE}; "
+    "abortTransaction only for other KafkaExceptions"
+)
+
+WORDS = Words(
+    Facts,
+    summary=(
+        "{name} called abortTransaction",
+        TIMES,
+        " after a fatal error",
+        pick("has_only_words", {True: " ({message:90})"}, "[ ({cause})]"),
+        ", which can only fail",
+        pick("later", {0: ""}, "; {later:later call} failed too, it was never replaced"),
+    ),
+    actors=(included("client"),),
+    steps=(
+        step(
+            (
+                "P went into its fatal error state[ at {fatal.at}]: ",
+                pick("cause", {None: "a fatal error"}, "{cause}"),
+                "[, {message:90}]",
+            ),
+            pick(
+                "fatal.says_itself",
+                {True: "the client says so itself"},
+                (
+                    "for ",
+                    pick("release", {None: "its client"}, "a client of release {release}"),
+                    " that error is fatal",
+                ),
+            ),
+            cites="fatal.line",
+            needs="fatal",
+        ),
+        step(
+            "the application called abortTransaction all the same[: {thrown}]",
+            pick(
+                "is_local",
+                {True: "the client threw that without asking anybody: it refuses an abort only in its fatal state"},
+                "the abort began after the fatal error",
+            ),
+            cites="aborts",
+        ),
+        step(
+            "it kept the producer: {first_later:later call} failed ({calls})",
+            "a producer never leaves its fatal state; only a new one can go on",
+            cites="later_lines",
+            needs="first_later",
+        ),
+    ),
+    considered=(
+        considered(
+            "an abortable error, to which an abort is the right answer",
+            pick(
+                "is_local",
+                {
+                    True: "an abort of a client in its abortable state is carried out; this one was refused by the "
+                    "client itself"
+                },
+                "the fatal error stands before the line with which the abort began",
+            ),
+            cites="fatal.line",
+        ),
+        considered("commit_outcome_unknown", "no commit was unanswered: the error that came was a definite one"),
+    ),
+    remedies=(
+        remedy(
+            text=(
+                pick(
+                    "implementation",
+                    {
+                        "java": OF_JAVA,
+                        "unknown": OF_JAVA,
+                        "librdkafka": f"ask the error: fatal(): {CLOSE}; txn_requires_abort(): abort_transaction(); "
+                        "retriable(): same call again",
+                    },
+                    f"tell fatal errors from others: after a fatal one {CLOSE}, abort only after the others",
+                ),
+                ". Log the first exception, not only the last",
+            ),
+            where="application",
+            restart_needed=True,
+        ),
+    ),
+)
+
+RULE = Rule(
+    find=find,
+    words=(WORDS,),
+    depth=5,
+    caused_by=(
+        ("transaction_timed_out", same_id_and_time),
+        ("fenced_by_new_instance", same_id_and_time),
+        ("transactional_id_expired", same_id_and_time),
+        ("unresolved_sequence", same_id_and_time),
+    ),
+    decided_by=(Side.client,),
+)

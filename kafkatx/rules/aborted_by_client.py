@@ -25,10 +25,10 @@ import numpy as np
 
 from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import Failure
 from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.rules.conditions import same_id_and_time
 from kafkatx.rules.ends import WITNESSED, EndGroup, Witness, groups, witnesses

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkatx.histories.ended import known
-from kafkatx.histories.growing import Array
 from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Horizon, Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import AFTER_HOLE, PREPARE_COMMIT
 from kafkatx.rules.grouping import DataColumns, columns_of_part
 from kafkatx.rules.rule import Case, Found, Rule

@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.rules.conditions import coordinator_of, same_id
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS

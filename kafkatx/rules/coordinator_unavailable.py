@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from kafkatx.histories.logs.absences import Absence, absences
+from kafkatx.histories.absences import Absence, absences
 from kafkatx.histories.logs.outages import outages
 from kafkatx.histories.story import Story
 from kafkatx.rules.conditions import same_time

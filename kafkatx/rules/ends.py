@@ -13,10 +13,10 @@ import numpy as np
 
 from kafkatx.histories.ended import TransactionEnd, known
 from kafkatx.histories.endings import EndedBy, Reason
-from kafkatx.histories.growing import Array
-from kafkatx.histories.logs.frameworks import framework_of
+from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
+from kafkatx.kernels.growing import Array
 from kafkatx.rules.finding import Subject
 from kafkatx.rules.grouping import Columns, Spread, by_transactional_id, spread, subjects_of
 from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
@@ -168,8 +168,9 @@ def _of_logs(ends: list[LogEnding]) -> Spread:
 def hands_ids_on(story: Story, name: str | None) -> bool:
     """Whether an id is of a framework that gives its ids to another owner by design (rebalance, restore, new tasks)."""
     framework = framework_of(story, name)
-    known_for = framework is not None and framework.certainty >= Verdict.likely
-    return known_for and framework is not None and framework.name in STREAMS | CONNECT | FLINK
+    return (
+        framework is not None and framework.certainty >= Verdict.likely and framework.name in STREAMS | CONNECT | FLINK
+    )
 
 
 @dataclass(frozen=True, slots=True)

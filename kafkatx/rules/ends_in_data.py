@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
+from kafkatx.kernels.growing import Array
 from kafkatx.rules.ends import WITNESSED, EndGroup, Witness, witnesses
 from kafkatx.rules.grouping import MOST_NAMED
 from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS

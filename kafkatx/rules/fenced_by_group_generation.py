@@ -19,44 +19,46 @@ Source       KIP-447, KIP-345; TransactionManager.TxnOffsetCommitHandler (2.5 to
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy, Protocol
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT
-from kafkatx.rules.finding import Finding, Subject
 from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of
 from kafkatx.rules.in_logs.clients import (
-    Who,
+    TIMES,
+    aborted_after,
+    advised_of,
     by_client,
     by_transaction,
+    columns,
     only,
     producer_at,
-    rows_of,
-    subjects,
+    seen,
     times_of,
-    uncounted,
-    who,
 )
+from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
-from kafkatx.terms.events import EventKind
+from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.times import duration
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
-from kafkatx.words.advised import advised
-from kafkatx.words.explained import Considered, Remedy, Step
-from kafkatx.words.log_places import client_actor, event_places
-from kafkatx.words.places import begin_row, decision_row, marker_place, parts_of, plural
+from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
+from kafkatx.words.facts import client_name
+from kafkatx.words.log_places import event_places
+from kafkatx.words.places import begin_row, decision_row, marker_place
 from kafkatx.words.remedies import max_poll
+from kafkatx.words.template import pick
+from kafkatx.words.values import ClientName, Count, Refs
 
-RULE = "fenced_by_group_generation"
 OFFSETS_CALL = "sendOffsetsToTransaction"
 HOUR_MS = 3_600_000
 MANY_AN_HOUR = 3
@@ -68,7 +70,32 @@ GROUP_EVENTS = (EventKind.poll_timeout, EventKind.group_lost, EventKind.member_r
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class Facts:
+    """Refusals that the logs of one client tell; the first is explained. `group` is None where they name several."""
+
+    client: ClientName
+    count: Count
+    group: str | None
+    polled_late: bool
+    producer: Bound[ActorWords] | None
+    before: Refs
+    refused: Refs
+    last_refused: Refs
+    aborted: Refs
+    longer: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnDisk:
+    """Transactions that the disk alone shows: of them the first is explained."""
+
+    id: str
+    count: Count
+    rows: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
     """One refusal: the rows that show it, and what the consumers of the same log said before it."""
 
     client: ClientInstance | None
@@ -76,19 +103,19 @@ class _Case:
     before: tuple[int, ...]
 
 
-def check(story: Story) -> Iterator[Finding]:
-    """One finding for each client; of ids without a client's log what the disk alone lets guess."""
-    groups: dict[Who, list[_Case]] = {}
+def find(story: Story) -> Found:
+    """One case for each client; of ids without a client's log what the disk alone lets guess."""
+    groups: dict[ClientName, list[_Refusal]] = {}
     for client, rows in by_client(story, _rows(story)):
         apart = by_transaction(story.logs, client, rows)
-        cases = [_Case(client, tuple(some), _before(story.logs, client, some[0])) for some in apart]
-        groups.setdefault(who(client), []).extend(cases)
-    for name, cases in groups.items():
-        yield _finding(story, name, cases)
+        refusals = [_Refusal(client, tuple(some), _before(story.logs, client, some[0])) for some in apart]
+        groups.setdefault(client_name(client), []).extend(refusals)
+    for name, refusals in groups.items():
+        yield _case(story, name, refusals)
     logged = {client.transactional_id for client in story.logs.clients}
-    for name_of_id, transactions in by_transactional_id(story, _without_offsets(story)):
-        if name_of_id not in logged:
-            yield _guess(story, name_of_id, transactions)
+    for transactional_id, transactions in by_transactional_id(story, _without_offsets(story)):
+        if transactional_id not in logged:
+            yield _guess(story, transactional_id, transactions)
 
 
 def _rows(story: Story) -> list[int]:
@@ -116,99 +143,51 @@ def _before(logs: LogStory, client: ClientInstance | None, row: int) -> tuple[in
     return tuple(number for number in near.tolist() if number < row or logs.events["source"][number] != client.source)
 
 
-def _finding(story: Story, name: Who, cases: list[_Case]) -> Finding:
-    logs, first = story.logs, cases[0]
-    given = [producer_at(case.client, case.rows[0]) for case in cases]
-    since, until = times_of(logs, [row for case in cases for row in (case.rows[0], case.rows[-1])])
-    return Finding(
-        rule=RULE,
+def _case(story: Story, name: ClientName, refusals: list[_Refusal]) -> Case:
+    logs = story.logs
+    rows = [row for refusal in refusals for row in refusal.rows]
+    since, until = times_of(logs, [row for refusal in refusals for row in (refusal.rows[0], refusal.rows[-1])])
+    given = [producer_at(refusal.client, refusal.rows[0]) for refusal in refusals]
+    return Case(
+        facts=_facts(story, name, refusals),
         verdict=Verdict.proved,
-        severity=Severity.warning if _is_often(logs, cases) else Severity.info,
-        summary=_summary(logs, name, cases),
-        transactional_id=name.transactional_id,
-        producer_id=only(producer for producer, _ in given),
-        producer_epoch=only(epoch for _, epoch in given),
+        severity=Severity.warning if _is_often(logs, refusals) else Severity.info,
         since=since,
         until=until,
-        count=len(cases) + uncounted(logs, [row for case in cases for row in case.rows]),
-        subjects=subjects([Subject(name.transactional_id, producer) for producer, _ in given]),
-        actors=(client_actor(story, first.client),) if first.client else (),
-        steps=_steps(story, first),
-        considered=_considered(story, first),
-        remedies=_remedies(story, first),
+        **columns(logs, name, given, rows),
     )
 
 
-def _is_often(logs: LogStory, cases: list[_Case]) -> bool:
+def _is_often(logs: LogStory, refusals: list[_Refusal]) -> bool:
     """Whether more than MANY_AN_HOUR came within an hour."""
-    times = sorted(at for case in cases if (at := logs.at(case.rows[0])) is not None)
+    times = sorted(at for refusal in refusals if (at := logs.at(refusal.rows[0])) is not None)
     return any(later - one <= HOUR_MS for one, later in zip(times, times[MANY_AN_HOUR:], strict=False))
 
 
-def _summary(logs: LogStory, name: Who, cases: list[_Case]) -> str:
-    groups = {group for case in cases for row in case.rows if (group := logs.string(row, "group")) is not None}
-    of = f" of group {sorted(groups)[0]}" if len(groups) == 1 else ""
-    times = "" if len(cases) == 1 else f" {len(cases):,} times"
-    return (
-        f"offsets{of} that {name.phrase} sent to its transaction were refused{times}: its consumer had lost its place"
+def _facts(story: Story, name: ClientName, refusals: list[_Refusal]) -> Facts:
+    logs, first = story.logs, refusals[0]
+    named = (logs.string(row, "group") for refusal in refusals for row in refusal.rows)
+    late = [row for row in first.before if logs.kind(row) is EventKind.poll_timeout]
+    return Facts(
+        client=name,
+        count=Count(len(refusals)),
+        group=only(group for group in named if group is not None),
+        polled_late=bool(late),
+        producer=seen(story, first.client),
+        before=event_places(story, late or first.before, 3),
+        refused=event_places(story, first.rows, 3),
+        last_refused=event_places(story, first.rows, 1),
+        aborted=event_places(story, aborted_after(logs, first.client, first.rows[0])),
+        longer=_longer(story, first.client) if late else (),
     )
 
 
-def _steps(story: Story, case: _Case) -> tuple[Step, ...]:
-    logs = story.logs
-    steps = []
-    if case.before:
-        late = [row for row in case.before if logs.kind(row) is EventKind.poll_timeout]
-        text = "the consumer polled too late and left its group" if late else "the member lost its place in the group"
-        why = "lines of a consumer in the same log, or of its group's coordinator, shortly before"
-        steps.append(Step(text, why, event_places(story, late or case.before, 3)))
-    steps.append(
-        Step(
-            "the group coordinator refused the offsets of P's transaction",
-            "member, generation or instance that they carried are not the group's any more",
-            event_places(story, case.rows, 3),
-        )
-    )
-    aborted = _aborted(logs, case)
-    if aborted is not None:
-        why = "the error is abortable: the producer goes on under its epoch"
-        steps.append(Step("P aborted the transaction, the right answer", why, event_places(story, [aborted])))
-    return tuple(steps)
-
-
-def _aborted(logs: LogStory, case: _Case) -> int | None:
-    begun = rows_of(logs, case.client, EventKind.abort_called).tolist() if case.client is not None else []
-    return next((row for row in begun if row > case.rows[0]), None)
-
-
-def _considered(story: Story, case: _Case) -> tuple[Considered, ...]:
-    places = event_places(story, case.rows, 1)
-    why = "the refusal names the consumer's group, not the producer's epoch"
-    return (
-        Considered("fenced_by_new_instance", why, places),
-        Considered("transaction_timed_out", why, places),
-    )
-
-
-def _remedies(story: Story, case: _Case) -> tuple[Remedy, ...]:
-    whom = advised(story, case.client.transactional_id if case.client else None, case.client)
-    late = [row for row in case.before if story.logs.kind(row) is EventKind.poll_timeout]
-    interval = whom.consumer("max.poll.interval.ms").number or 0
-    measured = f"poll() came later than max.poll.interval.ms ({duration(interval)})"
-    faster = max_poll(whom, interval, measured) if late and interval else ()
-    again = Remedy(
-        text="abort the transaction, rejoin the group and read again from the committed offsets; the producer is fine",
-        where="application",
-    )
-    stay = Remedy(
-        text="give consumers a group.instance.id (static membership) and a cooperative assignor: restarts and "
-        "rebalances then take partitions away less often",
-        where="client",
-        config="group.instance.id",
-        cost="a member that dies is noticed only after session.timeout.ms",
-        restart_needed=True,
-    )
-    return (again, *faster, stay)
+def _longer(story: Story, client: ClientInstance | None) -> tuple[Any, ...]:
+    """More time between two polls, if it is known how much there was."""
+    whom = advised_of(story, client)
+    interval = whom.consumer("max.poll.interval.ms").number
+    measured = f"poll() came later than max.poll.interval.ms ({duration(interval or 0)})"
+    return max_poll(whom, interval, measured) if interval else ()
 
 
 def _without_offsets(story: Story) -> Array:
@@ -231,29 +210,86 @@ def _is_empty_offsets(story: Story, part: np.void) -> bool:
     return bool(part["span"] < 0 and part["status"] == Status.MARKED and is_uncleaned)
 
 
-def _guess(story: Story, name: str, rows: list[int]) -> Finding:
-    transaction = story.transactions[rows[0]]
-    markers = [story.spans[int(part["marker"])] for part in parts_of(story, rows[0]) if part["marker"] >= 0]
-    return Finding(
-        rule=RULE,
+def _guess(story: Story, name: str, rows: list[int]) -> Case:
+    end = TransactionEnd(story, rows[0])
+    markers = [marker_place(story, span) for span in end.markers[:3]]
+    facts = OnDisk(name, Count(len(rows)), (*begin_row(end.row), *decision_row(end.row), *markers))
+    return Case(
+        facts=facts,
         verdict=Verdict.possible,
         severity=Severity.info,
-        summary=f"{plural(len(rows), 'transaction')} of {name} was to commit offsets, has none and was aborted by its "
-        "client: its group may have refused them",
         transactional_id=name,
-        **spread(story, rows),
         count=len(rows),
         subjects=subjects_of(story, rows),
-        steps=(
-            Step(
-                "the transaction lists a partition of __consumer_offsets, which has its marker and no record of it",
-                "offsets that the group accepts are written before the transaction ends",
-                (
-                    *begin_row(transaction),
-                    *decision_row(transaction),
-                    *(marker_place(story, one) for one in markers[:3]),
-                ),
-            ),
-        ),
-        considered=(Considered("aborted_by_client", "not refuted: it may have aborted before it sent the offsets"),),
+        **spread(story, rows),
     )
+
+
+NOT_THE_EPOCH = "the refusal names the consumer's group, not the producer's epoch"
+WORDS = Words(
+    Facts,
+    summary=(
+        "offsets[ of group {group}] that {client} sent to its transaction were refused",
+        TIMES,
+        ": its consumer had lost its place",
+    ),
+    actors=(included("producer"),),
+    steps=(
+        step(
+            pick(
+                "polled_late",
+                {True: "the consumer polled too late and left its group"},
+                "the member lost its place in the group",
+            ),
+            "lines of a consumer in the same log, or of its group's coordinator, shortly before",
+            cites="before",
+            needs="before",
+        ),
+        step(
+            "the group coordinator refused the offsets of P's transaction",
+            "member, generation or instance that they carried are not the group's any more",
+            cites="refused",
+        ),
+        step(
+            "P aborted the transaction, the right answer",
+            "the error is abortable: the producer goes on under its epoch",
+            cites="aborted",
+            needs="aborted",
+        ),
+    ),
+    considered=(
+        considered("fenced_by_new_instance", NOT_THE_EPOCH, cites="last_refused"),
+        considered("transaction_timed_out", NOT_THE_EPOCH, cites="last_refused"),
+    ),
+    remedies=(
+        remedy(
+            "abort the transaction, rejoin the group and read again from the committed offsets; the producer is fine",
+            "application",
+        ),
+        included("longer"),
+        remedy(
+            text="give consumers a group.instance.id (static membership) and a cooperative assignor: restarts and "
+            "rebalances then take partitions away less often",
+            where="client",
+            config="group.instance.id",
+            cost="a member that dies is noticed only after session.timeout.ms",
+            restart_needed=True,
+        ),
+    ),
+)
+
+DISK_WORDS = Words(
+    OnDisk,
+    summary="{count:transaction} of {id} was to commit offsets, has none and was aborted by its client: its group may "
+    "have refused them",
+    steps=(
+        step(
+            "the transaction lists a partition of __consumer_offsets, which has its marker and no record of it",
+            "offsets that the group accepts are written before the transaction ends",
+            cites="rows",
+        ),
+    ),
+    considered=(considered("aborted_by_client", "not refuted: it may have aborted before it sent the offsets"),),
+)
+
+RULE = Rule(find=find, words=(WORDS, DISK_WORDS), depth=3, decided_by=(Side.client, Side.broker))

@@ -30,10 +30,10 @@ import numpy as np
 
 from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.takeovers import Excluded, Grant
 from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import EMPTY
 from kafkatx.rules.conditions import same_id
 from kafkatx.rules.ends import WITNESSED, EndGroup, Witness, groups, hands_ids_on, witnesses

@@ -7,10 +7,9 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.rules.finding import Subject
-from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.facts import offsets
 from kafkatx.words.places import data_of
 from kafkatx.words.values import OffsetRange
@@ -81,11 +80,6 @@ def by_transactional_id(story: Story, rows: Any) -> Iterator[tuple[str, list[int
     groups = [group for group in np.split(ordered, edges) if len(group)]
     named = [(story.transactional_id(int(story.transactions["id_code"][group[0]])), group.tolist()) for group in groups]
     yield from sorted(named)
-
-
-def weakest(story: Story, rows: list[int]) -> Verdict:
-    """Verdict that holds for all of them."""
-    return Verdict(int(story.ends.verdict[rows].min()))
 
 
 def spread(story: Story, rows: list[int]) -> Spread:

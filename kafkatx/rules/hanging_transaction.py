@@ -23,8 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkatx.histories.ended import known
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, ONGOING, PREPARE_ABORT
 from kafkatx.rules.open_spans import OpenSpan

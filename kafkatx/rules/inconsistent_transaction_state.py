@@ -20,9 +20,9 @@ from enum import IntEnum
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
 from kafkatx.kernels import transactions as fold
+from kafkatx.kernels.growing import Array
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict

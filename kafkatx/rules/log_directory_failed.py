@@ -44,7 +44,7 @@ class Facts:
     log: str
     directory: str | None
     reason: Quoted | None
-    partitions: Names
+    partitions: Names | None
     holds_coordinators: bool
     refused: Count
     failures: Refs
@@ -92,13 +92,14 @@ def _case(story: Story, rows: list[int], refusals: list[int]) -> Case:
 def _facts(story: Story, rows: list[int], first: list[int], refusals: list[int]) -> Facts:
     logs = story.logs
     named = [row for row in (*rows, *refusals) if logs.string(row, "topic") is not None]
+    partitions = Names(dict.fromkeys(f"{logs.string(row, 'topic')}-{logs.number(row, 'partition')}" for row in named))
     traces = [trace for row in first if (trace := logs.trace(row)) is not None]
     directories = [text for row in rows if "/" in (text := logs.string(row, "detail") or "")]
     return Facts(
         log=logs.short_paths[int(logs.events["source"][(rows or refusals)[0]])],
-        directory=directories[0] if directories else None,
+        directory=min(directories, key=len, default=None),  # some lines name a file in it
         reason=Quoted(traces[0].root.message) if traces and traces[0].root.message else None,
-        partitions=Names(dict.fromkeys(f"{logs.string(r, 'topic')}-{logs.number(r, 'partition')}" for r in named)),
+        partitions=partitions or None,
         holds_coordinators=any(logs.string(row, "topic") == TRANSACTION_STATE for row in named),
         refused=Count(len(refusals)),
         failures=event_places(story, first),
@@ -115,7 +116,7 @@ WORDS = Words(
         "brokers refused writes of the client that wrote {log}: a log directory may have failed (KAFKA_STORAGE_ERROR)",
     ),
     steps=(
-        step("the broker could not write to {partitions:3}[: {reason}]", "its own line names the exception",
+        step("the broker could not write[ to {partitions:3}][: {reason}]", "its own line names the exception",
              cites="failures", needs="failures"),
         step("it took the directory offline and stopped its replicas", "its own lines", cites="effects",
              needs="effects"),

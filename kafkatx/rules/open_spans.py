@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kafkatx.histories.ended import known
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Horizon, Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OVER_GAP
 from kafkatx.rules.grouping import SpanColumns, columns_of
 from kafkatx.words.facts import offsets

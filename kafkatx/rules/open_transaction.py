@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 from kafkatx.rules.conditions import overdue, same_subject
 from kafkatx.rules.grouping import DataColumns, columns_of

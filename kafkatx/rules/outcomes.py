@@ -7,95 +7,111 @@ the coordinator: no partition of it was added, no record of it can be in any log
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, auto
 
 import numpy as np
 
+from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.growing import Array
-from kafkatx.histories.logs.story import LogStory
+from kafkatx.histories.logs.story import ClientInstance
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
-from kafkatx.terms.times import clock
-from kafkatx.words.explained import Place
 from kafkatx.words.places import begin_row, completion_row, data_of, decision_row, latest_row, marker_place
+from kafkatx.words.template import pick
+from kafkatx.words.values import Instant, Refs
 
 ABORT, COMMIT = 0, 1
 """Values of `marker_kind`."""
 
 
-class Outcome(StrEnum):
-    """What became of a transaction; the values are words for a reader."""
+class TransactionFate(Enum):
+    """What became of a transaction."""
 
-    committed = "it was committed"
-    committing = "it is decided: commit, though not all markers are written"
-    aborted_by_timeout = "the coordinator aborted it when its timeout had passed"
-    aborted_by_new_instance = "a new instance with the same transactional.id aborted it"
-    aborted_by_client = "it was aborted at its own client's request"
-    aborted = "it was aborted"
-    aborting = "it is decided: abort, though not all markers are written"
-    open = "it was still open when the evidence ends"
-    never_begun = "it was never begun at the coordinator: no record of it is in any log"
-    unknown = "what became of it is not in the evidence"
+    committed = auto()
+    committing = auto()
+    aborted_by_timeout = auto()
+    aborted_by_new_instance = auto()
+    aborted_by_client = auto()
+    aborted = auto()
+    aborting = auto()
+    open = auto()
+    never_begun = auto()
+    unknown = auto()
 
     @property
     def is_resolved(self) -> bool:
         """Whether commit or not is known for good."""
-        return self not in (Outcome.open, Outcome.unknown)
+        return self not in (TransactionFate.open, TransactionFate.unknown)
 
     @property
     def is_commit(self) -> bool:
         """Whether its data are, or will be, visible to read_committed readers."""
-        return self in (Outcome.committed, Outcome.committing)
+        return self in (TransactionFate.committed, TransactionFate.committing)
+
+
+class Grounds(Enum):
+    """What decides a fate, or keeps it unknown."""
+
+    no_times = auto()
+    nothing_at_hand = auto()
+    rows_lost = auto()
+    rows_end_early = auto()
+    still_ongoing = auto()
+    decision = auto()
+    all_were_over = auto()
+    no_row = auto()
+    markers = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """An outcome, why it is that one, the places that show it, and the row of its transaction (-1: none)."""
+    """A fate, what decides it and the places that show it.
 
-    outcome: Outcome
-    because: str
-    places: tuple[Place, ...] = ()
-    transaction: int = -1
+    `decided_at` is when the transaction was decided that rows tell of; of a fate `never_begun` the one before.
+    """
+
+    fate: TransactionFate
+    grounds: Grounds
+    places: Refs = ()
+    decided_at: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """A call that ended or decided a transaction: when it was made and when it was given up, by the brokers' zone.
 
-    `producer_ids` are those that its client was given, `source` the log that shows it.
+    `producer_id` is the one that its client had (None: unknown).
     """
 
-    transactional_id: str | None
-    producer_ids: Collection[int]
-    source: int
+    client: ClientInstance | None
+    producer_id: int | None
     called_at: int | None
     gave_up_at: int | None
 
 
 ABORTS = {
-    EndedBy.timeout: Outcome.aborted_by_timeout,
-    EndedBy.new_instance: Outcome.aborted_by_new_instance,
-    EndedBy.client: Outcome.aborted_by_client,
+    EndedBy.timeout: TransactionFate.aborted_by_timeout,
+    EndedBy.new_instance: TransactionFate.aborted_by_new_instance,
+    EndedBy.client: TransactionFate.aborted_by_client,
 }
 
 
-def outcome_of(story: Story, call: Call) -> Resolved:
-    """Resolve a call by rows where there are rows of its id, else by markers of its producer ids."""
+def fate_of(story: Story, call: Call) -> Resolved:
+    """Resolve a call by rows where there are rows of its id, else by markers of its producer id."""
     if call.called_at is None or call.gave_up_at is None:
-        return Resolved(Outcome.unknown, "the client's log has no times")
+        return Resolved(TransactionFate.unknown, Grounds.no_times)
     by_rows = _by_rows(story, call)
-    if by_rows is not None and by_rows.outcome is not Outcome.unknown:
+    if by_rows is not None and by_rows.fate is not TransactionFate.unknown:
         return by_rows
     by_markers = _by_markers(story, call)
-    return by_markers or by_rows or Resolved(Outcome.unknown, "neither rows of its id nor its markers are at hand")
+    return by_markers or by_rows or Resolved(TransactionFate.unknown, Grounds.nothing_at_hand)
 
 
 def _by_rows(story: Story, call: Call) -> Resolved | None:
-    code = story.id_code(call.transactional_id)
+    code = story.id_code(call.client.transactional_id if call.client is not None else None)
     if code < 0:
         return None
     rows = [row for row in story.transactions_of(code).tolist() if _is_clients(story.transactions[row], call)]
@@ -108,13 +124,13 @@ def _by_rows(story: Story, call: Call) -> Resolved | None:
 
 
 def _is_clients(transaction: Array, call: Call) -> bool:
-    return not call.producer_ids or int(transaction["producer_id"]) in call.producer_ids
+    return call.producer_id is None or int(transaction["producer_id"]) == call.producer_id
 
 
 def _was_over(story: Story, transaction: Array, call: Call) -> bool:
     """Whether a transaction had been decided before the call was made, as well as the two clocks tell."""
     decided = int(max(transaction["decided_at"], transaction["decision_timestamp"]))
-    return 0 <= decided < _brokers_time(story.logs, call.source, call.called_at or 0)
+    return 0 <= decided < _brokers_time(story, call, call.called_at or 0)
 
 
 def _began_in_time(story: Story, row: int, call: Call) -> bool:
@@ -127,24 +143,22 @@ def _began_in_time(story: Story, row: int, call: Call) -> bool:
 
 
 def _of_transaction(story: Story, row: int) -> Resolved:
-    transaction = story.transactions[row]
+    end = TransactionEnd(story, row)
+    transaction = end.row
     places = (*begin_row(transaction), *decision_row(transaction), *completion_row(transaction))
     if transaction["decision"] < 0:
         latest = story.latest_of(int(transaction["id_code"]))
         if latest is None or not story.is_latest_known(latest):
-            return Resolved(Outcome.unknown, "rows behind its Ongoing row may be lost", places, row)
-        return Resolved(Outcome.open, "the latest row of the id is still Ongoing", places, row)
-    complete = transaction["completion_offset"] >= 0
-    if transaction["decision"] != PREPARE_ABORT:
-        outcome = Outcome.committed if complete else Outcome.committing
-        because = "the coordinator's log has PrepareCommit" + (
-            " and CompleteCommit" if complete else ", no CompleteCommit"
-        )
-        return Resolved(outcome, because, places, row)
-    ended_by = EndedBy(int(story.ends.ended_by[row]))
-    outcome = ABORTS.get(ended_by, Outcome.aborted) if complete else Outcome.aborting
-    because = "the coordinator's log has PrepareAbort" + (" and CompleteAbort" if complete else ", no CompleteAbort")
-    return Resolved(outcome, f"{because} of {clock(int(transaction['decided_at']))}", places, row)
+            return Resolved(TransactionFate.unknown, Grounds.rows_lost, places)
+        return Resolved(TransactionFate.open, Grounds.still_ongoing, places)
+    return Resolved(_decided(end), Grounds.decision, places, Instant(transaction["decided_at"]))
+
+
+def _decided(end: TransactionEnd) -> TransactionFate:
+    is_complete = bool(end.row["completion_offset"] >= 0)
+    if end.row["decision"] != PREPARE_ABORT:
+        return TransactionFate.committed if is_complete else TransactionFate.committing
+    return ABORTS.get(end.ended_by, TransactionFate.aborted) if is_complete else TransactionFate.aborting
 
 
 def _never_begun(story: Story, call: Call, code: int, over: list[int]) -> Resolved:
@@ -152,13 +166,13 @@ def _never_begun(story: Story, call: Call, code: int, over: list[int]) -> Resolv
     latest = story.latest_of(code)
     places = (latest_row(latest),) if latest is not None and int(latest["state"]) >= 0 else ()
     if latest is None or not _rows_reach(story, call, latest):
-        return Resolved(Outcome.unknown, "the rows of its id end before the call was given up", places)
-    if over:
-        ended = story.transactions[over[-1]]
-        before = f"the latest transaction of the id was decided at {clock(int(ended['decided_at']))}, before the call"
-        shown = (*decision_row(ended), *completion_row(ended))
-        return Resolved(Outcome.never_begun, f"{before}, and no row of another one follows", shown or places)
-    return Resolved(Outcome.never_begun, "the id has no row of any transaction of that time", places)
+        return Resolved(TransactionFate.unknown, Grounds.rows_end_early, places)
+    if not over:
+        return Resolved(TransactionFate.never_begun, Grounds.no_row, places)
+    ended = story.transactions[over[-1]]
+    shown = (*decision_row(ended), *completion_row(ended))
+    decided_at = Instant(ended["decided_at"])
+    return Resolved(TransactionFate.never_begun, Grounds.all_were_over, shown or places, decided_at)
 
 
 def _rows_reach(story: Story, call: Call, latest: Array) -> bool:
@@ -168,19 +182,19 @@ def _rows_reach(story: Story, call: Call, latest: Array) -> bool:
     known_until = max(horizon.newest, story.facts.evidence_end)
     return (
         story.is_latest_known(latest)
-        and known_until >= _brokers_time(story.logs, call.source, call.gave_up_at or 0)
+        and known_until >= _brokers_time(story, call, call.gave_up_at or 0)
         and story.is_whole_since(partition, call.called_at or 0)
     )
 
 
 def _by_markers(story: Story, call: Call) -> Resolved | None:
-    """The markers of the client's producer ids that follow the call, where they agree; epochs need not be known."""
+    """The markers of the client's producer id that follow the call, where they agree; epochs need not be known."""
     spans = story.spans
-    if not len(spans) or not call.producer_ids:
+    if not len(spans) or call.producer_id is None:
         return None
-    called = _brokers_time(story.logs, call.source, call.called_at or 0)
+    called = _brokers_time(story, call, call.called_at or 0)
     limit = (call.gave_up_at or 0) + CLIENT_TOLERANCE_MS
-    mine = np.isin(spans["producer_id"], list(call.producer_ids)) & (spans["first_offset"] >= 0)
+    mine = (spans["producer_id"] == call.producer_id) & (spans["first_offset"] >= 0)
     mine &= (
         (spans["first_timestamp"] >= 0) & (spans["first_timestamp"] <= limit) & (spans["marker_timestamp"] >= called)
     )
@@ -188,12 +202,55 @@ def _by_markers(story: Story, call: Call) -> Resolved | None:
     kinds = set(spans["marker_kind"][found].tolist())
     if kinds not in ({ABORT}, {COMMIT}):
         return None
-    outcome = Outcome.committed if kinds == {COMMIT} else Outcome.aborted
+    fate = TransactionFate.committed if kinds == {COMMIT} else TransactionFate.aborted
     places = tuple(marker_place(story, spans[number]) for number in found[:4].tolist())
-    return Resolved(outcome, "the first markers of its producer id behind the call say so", places)
+    return Resolved(fate, Grounds.markers, places)
 
 
-def _brokers_time(logs: LogStory, source: int, at: int) -> int:
+def _brokers_time(story: Story, call: Call, at: int) -> int:
     """A time of a client's log by the brokers' clock, where shared events tell how far the two are apart."""
-    skew = logs.clocks[source].skew_ms if source < len(logs.clocks) else None
-    return at - (skew or 0)
+    clocks, source = story.logs.clocks, call.client.source if call.client is not None else -1
+    return clocks[source].to_brokers(at) if 0 <= source < len(clocks) else at
+
+
+FATES = {
+    TransactionFate.committed: "it was committed",
+    TransactionFate.committing: "it is decided: commit, though not all markers are written",
+    TransactionFate.aborted_by_timeout: "the coordinator aborted it when its timeout had passed",
+    TransactionFate.aborted_by_new_instance: "a new instance with the same transactional.id aborted it",
+    TransactionFate.aborted_by_client: "it was aborted at its own client's request",
+    TransactionFate.aborted: "it was aborted",
+    TransactionFate.aborting: "it is decided: abort, though not all markers are written",
+    TransactionFate.open: "it was still open when the evidence ends",
+    TransactionFate.never_begun: "it was never begun at the coordinator: no record of it is in any log",
+    TransactionFate.unknown: "what became of it is not in the evidence",
+}
+FATE = pick("resolved.fate", FATES)
+"""What became of it, of facts that have it as `resolved`."""
+BECAUSE = pick(
+    "resolved.grounds",
+    {
+        Grounds.no_times: "the client's log has no times",
+        Grounds.nothing_at_hand: "neither rows of its id nor its markers are at hand",
+        Grounds.rows_lost: "rows behind its Ongoing row may be lost",
+        Grounds.rows_end_early: "the rows of its id end before the call was given up",
+        Grounds.still_ongoing: "the latest row of the id is still Ongoing",
+        Grounds.decision: (
+            "the coordinator's log has ",
+            pick(
+                "resolved.fate",
+                {
+                    TransactionFate.committed: "PrepareCommit and CompleteCommit",
+                    TransactionFate.committing: "PrepareCommit, no CompleteCommit",
+                    TransactionFate.aborting: "PrepareAbort, no CompleteAbort of {resolved.decided_at}",
+                },
+                "PrepareAbort and CompleteAbort of {resolved.decided_at}",
+            ),
+        ),
+        Grounds.all_were_over: "the latest transaction of the id was decided at {resolved.decided_at}, before the "
+        "call, and no row of another one follows",
+        Grounds.no_row: "the id has no row of any transaction of that time",
+        Grounds.markers: "the first markers of its producer id behind the call say so",
+    },
+)
+"""Why, of the same facts."""

@@ -19,7 +19,7 @@ Source       KIP-890, KAFKA-15449, KAFKA-15653, KAFKA-16314; ReplicaManager, Add
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,30 +27,31 @@ import numpy as np
 from kafkatx.histories.logs.attributions import is_network_thread
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Finding, Subject
 from kafkatx.rules.in_logs.clients import (
-    Who,
+    TIMES,
+    aborted_after,
     by_client,
     by_transaction,
+    columns,
     only,
     producer_at,
-    rows_of,
-    subjects,
+    seen,
     times_of,
     topic_partition,
-    uncounted,
-    who,
 )
+from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
-from kafkatx.words.explained import Considered, Place, Remedy, Step
-from kafkatx.words.log_places import client_actor, event_places
+from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
+from kafkatx.words.facts import client_name
+from kafkatx.words.log_places import event_places
 from kafkatx.words.places import marker_place
+from kafkatx.words.template import pick
+from kafkatx.words.values import ClientName, Count, Refs
 
-RULE = "partition_verification_failed"
 REPEATED = 3
 """So many refusals of one client are more than one meeting with a transaction that had just ended."""
 REQUEST_TIMEOUT_MS = 30_000
@@ -59,24 +60,61 @@ WRITES = (EventKind.produce_failed, EventKind.produce_retry)
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class Facts:
+    """Refusals of one client's writes (None: nobody is named); the first is explained.
+
+    `in_words` says that its lines, or brokers' ones, have the words of the verification; `could_not_ask` that they say
+    that the coordinator gave no answer, `any_could_not_ask` that those of any refusal do. `just_ended` is the ABORT
+    marker that came before it, `shrunk` are partitions concerned that lost replicas.
+    """
+
+    client: ClientName | None
+    count: Count
+    in_words: bool
+    could_not_ask: bool
+    any_could_not_ask: bool
+    producer: Bound[ActorWords] | None
+    just_ended: Refs
+    refused: Refs
+    last_refused: Refs
+    aborted: Refs
+    shrunk: Refs
+
+    @property
+    def is_late(self) -> bool:
+        """Whether a transaction had just ended."""
+        return bool(self.just_ended)
+
+    @property
+    def has_shrunk(self) -> bool:
+        """Whether too few replicas may be the reason."""
+        return bool(self.shrunk)
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether it is no chance meeting."""
+        return self.count >= REPEATED
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
     """One refusal: its rows at a client (None: only brokers tell it) or in brokers' logs."""
 
     client: ClientInstance | None
     rows: tuple[int, ...]
 
 
-def check(story: Story) -> Iterator[Finding]:
-    """One finding for each client, with what brokers say of its id, and one for each id that only brokers name."""
-    groups: dict[Who, list[_Case]] = {}
+def find(story: Story) -> Found:
+    """One case for each client, with what brokers say of its id, and one for each id that only brokers name."""
+    groups: dict[ClientName, list[_Refusal]] = {}
     for client, rows in by_client(story, _client_rows(story)):
         apart = by_transaction(story.logs, client, rows)
-        groups.setdefault(who(client), []).extend(_Case(client, tuple(some)) for some in apart)
+        groups.setdefault(client_name(client), []).extend(_Refusal(client, tuple(some)) for some in apart)
     told = _told_by_brokers(story)
-    for name, cases in groups.items():
-        yield _finding(story, name, cases, told.pop(name.transactional_id, []))
+    for name, refusals in groups.items():
+        yield _case(story, name, refusals, told.pop(name.transactional_id, []))
     for transactional_id, rows in told.items():
-        yield _finding(story, Who(transactional_id, None), [_Case(None, (row,)) for row in rows], [])
+        yield _case(story, ClientName(transactional_id, None), [_Refusal(None, (row,)) for row in rows], [])
 
 
 def _client_rows(story: Story) -> list[int]:
@@ -121,111 +159,146 @@ def _id_of(story: Story, row: int) -> str | None:
     return next((client.transactional_id for client in clients if client.owns_producer_ids), None)
 
 
-def _finding(story: Story, name: Who, cases: list[_Case], told: list[int]) -> Finding:
-    logs, first = story.logs, cases[0]
-    given = [_producer(logs, case) for case in cases]
-    rows = [row for case in cases for row in case.rows]
-    place = only(found for row in [*rows, *told] if (found := topic_partition(logs, row)) is not None)
+def _case(story: Story, name: ClientName, refusals: list[_Refusal], told: list[int]) -> Case:
+    logs = story.logs
+    rows = [row for refusal in refusals for row in refusal.rows]
+    topic, partition = only(_partitions(logs, [*rows, *told])) or (None, None)
     since, until = times_of(logs, rows)
-    late = _late(story, first)
-    return Finding(
-        rule=RULE,
+    given = [_producer(logs, refusal) for refusal in refusals]
+    facts = _facts(story, name, refusals, told)
+    return Case(
+        facts=facts,
         verdict=Verdict.proved if told or _is_named(logs, rows) else Verdict.likely,
-        severity=Severity.warning if len(cases) >= REPEATED else Severity.info,
-        summary=_summary(name, cases, late is not None),
-        transactional_id=name.transactional_id,
-        producer_id=only(producer for producer, _ in given),
-        producer_epoch=only(epoch for _, epoch in given),
-        topic=place[0] if place else None,
-        partition=place[1] if place else None,
+        severity=Severity.warning if facts.is_repeated else Severity.info,
+        topic=topic,
+        partition=partition,
         since=since,
         until=until,
-        count=len(cases) + uncounted(logs, rows),
-        subjects=subjects([Subject(name.transactional_id, producer) for producer, _ in given]),
-        actors=(client_actor(story, first.client),) if first.client else (),
-        steps=_steps(story, first, told, late),
-        considered=_considered(story, first, [*rows, *told]),
-        remedies=_remedies(len(cases)),
+        **columns(logs, name, given, rows),
     )
 
 
-def _producer(logs: LogStory, case: _Case) -> tuple[int | None, int | None]:
-    if case.client is not None:
-        return producer_at(case.client, case.rows[0])
-    return logs.number(case.rows[0], "producer_id"), logs.number(case.rows[0], "producer_epoch")
+def _facts(story: Story, name: ClientName, refusals: list[_Refusal], told: list[int]) -> Facts:
+    logs, first = story.logs, refusals[0]
+    shown, every = [*first.rows, *told], [*(row for refusal in refusals for row in refusal.rows), *told]
+    return Facts(
+        client=name if name != ClientName(None, None) else None,
+        count=Count(len(refusals)),
+        in_words=bool(told) or _is_named(logs, first.rows),
+        could_not_ask=_could_not_ask(logs, shown),
+        any_could_not_ask=_could_not_ask(logs, every),
+        producer=seen(story, first.client),
+        just_ended=_just_ended(story, first),
+        refused=event_places(story, shown, 4),
+        last_refused=event_places(story, first.rows, 1),
+        aborted=event_places(story, aborted_after(logs, first.client, first.rows[0])),
+        shrunk=event_places(story, _shrunk(logs, every), 2),
+    )
 
 
-def _is_named(logs: LogStory, rows: list[int]) -> bool:
+def _partitions(logs: LogStory, rows: Iterable[int]) -> set[tuple[str, int]]:
+    return {found for row in rows if (found := topic_partition(logs, row)) is not None}
+
+
+def _producer(logs: LogStory, refusal: _Refusal) -> tuple[int | None, int | None]:
+    if refusal.client is not None:
+        return producer_at(refusal.client, refusal.rows[0])
+    return logs.number(refusal.rows[0], "producer_id"), logs.number(refusal.rows[0], "producer_epoch")
+
+
+def _is_named(logs: LogStory, rows: Iterable[int]) -> bool:
     """Whether the words are those of the verification, not only the error that it shares with others."""
     return any(
         logs.says(row, Saying.OUTSIDE_TRANSACTION) or logs.kind(row) is EventKind.verification_failed for row in rows
     )
 
 
-def _late(story: Story, case: _Case) -> Place | None:
+def _could_not_ask(logs: LogStory, rows: Iterable[int]) -> bool:
+    return any(logs.says(row, Saying.UNABLE_TO_VERIFY) for row in rows)
+
+
+def _shrunk(logs: LogStory, rows: Iterable[int]) -> list[int]:
+    """Lines that tell that one of the partitions lost replicas in sync."""
+    places = _partitions(logs, rows)
+    return [row for row in logs.of_kind(EventKind.isr_shrunk).tolist() if topic_partition(logs, row) in places]
+
+
+def _just_ended(story: Story, refusal: _Refusal) -> Refs:
     """The ABORT marker that had just ended the transaction which the refused batch belonged to, if data are at hand."""
-    producer, _ = _producer(story.logs, case)
-    at = story.logs.at(case.rows[0])
-    if producer is None or at is None or not len(story.spans):
-        return None
-    spans, tolerance = story.spans, CLIENT_TOLERANCE_MS
+    producer, _ = _producer(story.logs, refusal)
+    at, spans = story.logs.at(refusal.rows[0]), story.spans
+    if producer is None or at is None or not len(spans):
+        return ()
     ended = spans["marker_timestamp"]
     mine = (spans["producer_id"] == producer) & (spans["marker_offset"] >= 0) & (spans["marker_kind"] == 0)
-    found = np.flatnonzero(mine & (ended >= at - REQUEST_TIMEOUT_MS - tolerance) & (ended <= at + tolerance))
-    before = [number for number in found.tolist() if spans["marker_timestamp"][number] <= at]
-    return marker_place(story, spans[before[-1]]) if before else None
+    before = np.flatnonzero(mine & (ended >= at - REQUEST_TIMEOUT_MS - CLIENT_TOLERANCE_MS) & (ended <= at))
+    return (marker_place(story, spans[before[-1]]),) if len(before) else ()
 
 
-def _summary(name: Who, cases: list[_Case], is_late: bool) -> str:
-    times = "" if len(cases) == 1 else f" {len(cases):,} times"
-    late = ": they came after the transaction was over, and were kept from hanging" if is_late else ""
-    whose = name.phrase if name != Who(None, None) else "a producer"
-    return f"records of {whose} were refused{times} as part of no transaction that the coordinator knows{late}"
+WORDS = Words(
+    Facts,
+    summary=(
+        "records of ",
+        pick("client", {None: "a producer"}, "{client}"),
+        " were refused",
+        TIMES,
+        " as part of no transaction that the coordinator knows",
+        pick("is_late", {True: ": they came after the transaction was over, and were kept from hanging"}, ""),
+    ),
+    actors=(included("producer"),),
+    steps=(
+        step(
+            "a transaction of the same producer id had just been aborted",
+            f"within {duration(REQUEST_TIMEOUT_MS)}, the default request.timeout.ms, before the refusal",
+            cites="just_ended",
+            needs="just_ended",
+        ),
+        step(
+            pick(
+                "could_not_ask",
+                {True: "the leader could not ask the coordinator about the partition"},
+                "a write was refused",
+            ),
+            pick(
+                "in_words",
+                {True: "the words are those of the leader's question to the coordinator (KIP-890)"},
+                "the error is the one that leaders answer with; brokers' logs, which name the reason, say nothing of "
+                "it",
+            ),
+            cites="refused",
+        ),
+        step("P aborted the transaction", "the right answer", cites="aborted", needs="aborted"),
+    ),
+    considered=(
+        considered(
+            "transaction_timed_out",
+            "the refusal answered a write; the end of a transaction that is over is refused in its fatal state",
+            cites="last_refused",
+        ),
+        considered(
+            "too few replicas in sync",
+            pick(
+                "has_shrunk",
+                {True: "not refuted: its ISR shrank as well"},
+                "the message names the verification, not the replicas",
+            ),
+            cites="shrunk",
+            needs="any_could_not_ask",
+        ),
+    ),
+    remedies=(
+        remedy("abort the transaction and write its records again: the producer stays usable", "application"),
+        remedy(
+            text="look at the coordinator's latency, and upgrade clients that write before they add the partition; "
+            "don't switch the verification off, without it late batches hang",
+            where="broker",
+            config="transaction.partition.verification.enable",
+            current="true",
+            cost="none",
+            restart_needed=False,
+            needs="is_repeated",
+        ),
+    ),
+)
 
-
-def _steps(story: Story, case: _Case, told: list[int], late: Place | None) -> tuple[Step, ...]:
-    logs, steps = story.logs, []
-    if late is not None:
-        why = f"within {duration(REQUEST_TIMEOUT_MS)}, the default request.timeout.ms, before the refusal"
-        steps.append(Step("a transaction of the same producer id had just been aborted", why, (late,)))
-    unable = any(logs.says(row, Saying.UNABLE_TO_VERIFY) for row in (*case.rows, *told))
-    text = "the leader could not ask the coordinator about the partition" if unable else "a write was refused"
-    named = "the words are those of the leader's question to the coordinator (KIP-890)"
-    shared = "the error is the one that leaders answer with; brokers' logs, which name the reason, say nothing of it"
-    why = named if told or _is_named(logs, list(case.rows)) else shared
-    steps.append(Step(text, why, event_places(story, [*case.rows, *told], 4)))
-    begun = rows_of(logs, case.client, EventKind.abort_called).tolist() if case.client is not None else []
-    aborted = next((row for row in begun if row > case.rows[0]), None)
-    if aborted is not None:
-        steps.append(Step("P aborted the transaction", "the right answer", event_places(story, [aborted])))
-    return tuple(steps)
-
-
-def _considered(story: Story, case: _Case, rows: list[int]) -> tuple[Considered, ...]:
-    logs = story.logs
-    over = "the refusal answered a write; the end of a transaction that is over is refused in its fatal state"
-    found = [Considered("transaction_timed_out", over, event_places(story, case.rows, 1))]
-    places = {place for row in rows if (place := topic_partition(logs, row)) is not None}
-    shrunk = [row for row in logs.of_kind(EventKind.isr_shrunk).tolist() if topic_partition(logs, row) in places]
-    if any(logs.says(row, Saying.UNABLE_TO_VERIFY) for row in rows):
-        why = (
-            "not refuted: its ISR shrank as well" if shrunk else "the message names the verification, not the replicas"
-        )
-        found.append(Considered("too few replicas in sync", why, event_places(story, shrunk, 2)))
-    return tuple(found)
-
-
-def _remedies(count: int) -> tuple[Remedy, ...]:
-    again = Remedy("abort the transaction and write its records again: the producer stays usable", "application")
-    if count < REPEATED:
-        return (again,)
-    look = Remedy(
-        text="look at the coordinator's latency, and upgrade clients that write before they add the partition; "
-        "don't switch the verification off, without it late batches hang",
-        where="broker",
-        config="transaction.partition.verification.enable",
-        current="true",
-        cost="none",
-        restart_needed=False,
-    )
-    return (again, look)
+RULE = Rule(find=find, words=(WORDS,), depth=3, decided_by=(Side.client, Side.broker))

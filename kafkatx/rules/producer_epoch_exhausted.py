@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkatx.histories.endings import Protocol
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Horizon, Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import ONGOING
 from kafkatx.rules.grouping import by_transactional_id
 from kafkatx.rules.open_transaction import is_overdue

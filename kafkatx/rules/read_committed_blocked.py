@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkatx.histories.ended import known
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Horizon, Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 from kafkatx.rules import hanging_transaction
 from kafkatx.rules.conditions import same_subject

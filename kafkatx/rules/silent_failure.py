@@ -16,39 +16,32 @@ Source       KIP-98; KafkaProducer.send, commitTransaction, close (0.11 to 4.3);
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.growing import Array
-from kafkatx.histories.logs.story import ClientInstance, Initialised, LogStory
+from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.histories.transaction_ends import ToldBy
-from kafkatx.rules.finding import Finding, NotCheckable, Subject
-from kafkatx.rules.in_logs.clients import only, times_of, who
-from kafkatx.rules.sharing.one_id import is_frameworks
+from kafkatx.rules.conditions import same_id_and_time
+from kafkatx.rules.ends import hands_ids_on
+from kafkatx.rules.finding import Subject
+from kafkatx.rules.grouping import Columns
+from kafkatx.rules.in_logs.clients import only, subjects, times_of
+from kafkatx.rules.in_logs.lost_data import Lost, clock_of, covering_client, losses
+from kafkatx.rules.in_logs.windows import Windows
+from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Level, Side
-from kafkatx.terms.times import clock
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explained import Considered, Remedy, Step
-from kafkatx.words.log_places import client_actor, event_places
-from kafkatx.words.places import data_of, data_phrase, data_place, marker_place, parts_of, plural
+from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, considered, gap, included, remedy, step
+from kafkatx.words.facts import client_name, data, instant
+from kafkatx.words.log_places import client_seen, event_places
+from kafkatx.words.places import data_place, marker_place
+from kafkatx.words.template import pick
+from kafkatx.words.values import MOST_RANGES, ClientName, Count, Data, Instant, Joined, Names, Refs
 
-RULE = "silent_failure"
-NO_FAILURE = (
-    EventKind.produce_retry,
-    EventKind.node_disconnected,
-    EventKind.connection_failed,
-    EventKind.request_timed_out,
-    EventKind.request_cancelled,
-    EventKind.bootstrap_disconnected,
-    EventKind.coordinator_found,
-    EventKind.config_values,
-)
-"""What a client's network layer says at WARN of things that it tries again: no word of a lost transaction."""
 EXCEPTIONS = (
     EventKind.failure,
     EventKind.to_abortable,
@@ -62,136 +55,100 @@ EXCEPTIONS = (
 """Lines that show that something failed for good."""
 SAYS_ABORT = (2, 6)
 """From this release on a client logs abortTransaction; before it an intended abort leaves no line."""
-SHARED_CLOCK_MS = 500
-"""What a client's clock may be off beside the skew that events seen from both sides show."""
 LATEST = 1 << 62
 """A client meets the coordinator's timeout at its next call, however late."""
-ENDING_CALLS = ("commitTransaction", "abortTransaction")
+ENDING_CALLS = ("abortTransaction", "commitTransaction")
 
 
 @dataclass(frozen=True, slots=True)
-class _Lost:
-    """Aborted data of one transaction: its row (-1: none is at hand), its spans, start and end, and who ended it."""
+class Facts:
+    """Failures of an id of which its client's log says nothing aloud; the first one is explained.
 
-    row: int
-    spans: tuple[Array, ...]
-    producer_id: int
-    since: int
-    until: int
-    ended_by: EndedBy
+    `lost` is None where only the log tells: `calls` that end a transaction threw. `quiet` are lines at INFO or below of
+    what failed, none where the log has no word of it; `closes` those of a close() that aborted.
+    """
+
+    id: str
+    name: ClientName
+    client: Bound[ActorWords]
+    log: str
+    log_since: Instant | None
+    log_until: Instant | None
+    lost: LossFacts | None
+    calls: Joined[str]
+    quiet: Refs
+    last_quiet: Refs
+    closes: Refs
 
     @property
-    def records(self) -> int:
-        return sum(int(span["records"]) for span in self.spans)
+    def is_shown(self) -> bool:
+        """Whether the failure stands in the log at all."""
+        return bool(self.quiet)
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class LossFacts:
+    """Aborted transactions; `data` are the first ranges of all that was lost, `more` counts the further ones."""
+
+    count: Count
+    records: Count
+    data: Data
+    more: Count | None
+    first_data: Data
+    ended_by: EndedBy
+    written: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """Aborted transactions of which no client's log is at hand."""
+
+    count: Count
+    names: Names
+
+
+@dataclass(frozen=True, slots=True)
+class _Silence:
     """What was lost (None: only the log tells) at a client, the quiet lines that show it, the close that did it."""
 
     client: ClientInstance
-    lost: _Lost | None
+    lost: Lost | None
     quiet: tuple[int, ...]
-    closes: tuple[int, ...]
+    closes: tuple[int, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """Whose it is."""
+        return self.lost.id if self.lost is not None else self.client.transactional_id or ""
 
 
-def check(story: Story) -> Iterator[Finding | NotCheckable]:
-    """One finding for each id and kind of silence; one entry for what no client's log covers."""
-    groups: dict[tuple[str, bool], list[_Case]] = {}
-    alone: list[str] = []
-    if not story.logs.clients and not story.logs.has_side(Side.client):
+def find(story: Story) -> Found:
+    """One case for each id and kind of silence; one gap for what no client's log covers."""
+    logs = story.logs
+    if not logs.clients and not logs.has_side(Side.client):
         return  # no client's log to be silent, nor one that covers some of the ids
-    windows = _Windows(story.logs)
-    for transactional_id, lost in _lost(story):
-        if is_frameworks(story, transactional_id):
-            continue
-        client = _client_of(story, transactional_id, lost)
-        case = _case(story.logs, windows, client, lost) if client is not None else None
-        if case is not None:
-            groups.setdefault((transactional_id, bool(case.quiet)), []).append(case)
-        elif client is None and not any(story.logs.clients_of(transactional_id)):
-            alone.append(transactional_id)
-    for case in _by_logs_alone(story, windows):
-        groups.setdefault((case.client.transactional_id or "", True), []).append(case)
-    for (transactional_id, is_shown), cases in groups.items():
-        yield _finding(story, transactional_id, is_shown, cases)
-    if alone and story.logs.has_side(Side.client):
-        names = list(dict.fromkeys(alone))
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        scope = f"{plural(len(alone), 'aborted transaction')} of {', '.join(names[:3])}{more}"
-        yield NotCheckable(RULE, scope, "the log of their client: whether anybody was told")
+    windows = Windows(logs)
+    lost = [(one, covering_client(story, one)) for one in losses(story)]
+    yield from _cases(story, [*_over_data(windows, lost), *_by_logs_alone(story, windows)])
+    alone = [one.id for one, client in lost if client is None and not any(logs.clients_of(one.id))]
+    if alone and logs.has_side(Side.client):
+        yield NO_LOG.of(Untold(Count(len(alone)), Names(dict.fromkeys(alone))))
 
 
-def _lost(story: Story) -> Iterator[tuple[str, _Lost]]:
-    """Aborted transactions with records, but those that the next instance took over or an operator ended."""
-    ended = story.ends.rows().ended_by
-    chosen = np.isin(ended, [EndedBy.client, EndedBy.timeout, EndedBy.unknown]) & (story.transactions["decision"] == 3)
-    for row in np.flatnonzero(chosen).tolist():
-        transaction, spans = story.transactions[row], tuple(data_of(story, row))
-        if spans:
-            since = int(transaction["started_at"])
-            until = int(max(transaction["decided_at"], transaction["decision_timestamp"]))
-            producer, name = int(transaction["producer_id"]), story.transactional_id(int(transaction["id_code"]))
-            yield name, _Lost(row, spans, producer, since, until, EndedBy(int(ended[row])))
-    yield from _lost_without_rows(story)
+def _over_data(windows: Windows, lost: Iterable[tuple[Lost, ClientInstance | None]]) -> Iterator[_Silence]:
+    """Silences about lost data that a client's log covers."""
+    for one, client in lost:
+        silence = _silence(windows, client, one) if client is not None else None
+        if silence is not None:
+            yield silence
 
 
-def _lost_without_rows(story: Story) -> Iterator[tuple[str, _Lost]]:
-    """The same of data whose coordinator's rows are not at hand, where a client's log tells the id."""
-    if not story.logs.clients:
-        return
-    owners = {one: client for client in story.logs.clients if client.owns_producer_ids for one in client.producer_ids}
-    ends = story.ends
-    for number in ends.numbers(ToldBy.data):
-        span, ended_by, operator = story.spans[ends.span(number)], ends.ended_by[number], ends.by_operator[number]
-        client = owners.get(int(span["producer_id"]))
-        if client is None or client.transactional_id is None or operator or ended_by == EndedBy.new_instance:
-            continue
-        times = int(span["first_timestamp"]), int(span["marker_timestamp"])
-        lost = _Lost(-1, (span,), int(span["producer_id"]), *times, EndedBy(int(ended_by)))
-        yield client.transactional_id, lost
-
-
-def _client_of(story: Story, transactional_id: str, lost: _Lost) -> ClientInstance | None:
-    """The client instance whose transaction it was, if its log covers it: by witnesses, else by the last grant."""
-    if lost.row >= 0:
-        witnessed = story.logs.client(int(story.ends.witnesses.instance[lost.row]))
-        owners = [witnessed] if witnessed is not None else []
-    else:
-        limit = lost.since + CLIENT_TOLERANCE_MS
-        named = [client for client in story.logs.clients_of(transactional_id) if client.owns_producer_ids]
-        owners = [client for client in named if any(_is_grant(one, lost, limit) for one in client.initialisations)][-1:]
-    return next((client for client in owners if _covers(story.logs, client, lost)), None)
-
-
-def _is_grant(given: Initialised, lost: _Lost, limit: int) -> bool:
-    return given.producer_id == lost.producer_id and given.at is not None and given.at <= limit
-
-
-def _covers(logs: LogStory, client: ClientInstance, lost: _Lost) -> bool:
-    """Whether the client lived then and its log reaches to the end of the transaction, or to an orderly close()."""
-    skew, tolerance = _clock(logs, client)
-    since, until = lost.since + skew, lost.until + skew
-    if client.since is None or lost.since < 0 or client.since > since + tolerance:
-        return False
-    if client.closed_at is not None and client.closed_at >= since - tolerance:
-        return lost.ended_by is not EndedBy.timeout
-    return logs.covers(client.source, client.since, until)
-
-
-def _clock(logs: LogStory, client: ClientInstance) -> tuple[int, int]:
-    """How far a client's clock is ahead of the brokers', and what it may be off beside that."""
-    clock = logs.clocks[client.source]
-    if clock.skew_ms is None:
-        return 0, CLIENT_TOLERANCE_MS
-    return clock.skew_ms, min(CLIENT_TOLERANCE_MS, SHARED_CLOCK_MS + 4 * (clock.spread_ms or 0))
-
-
-def _case(logs: LogStory, windows: _Windows, client: ClientInstance, lost: _Lost) -> _Case | None:
+def _silence(windows: Windows, client: ClientInstance, lost: Lost) -> _Silence | None:
     """The silence about lost data, None where somebody was told or wanted it so."""
-    skew, tolerance = _clock(logs, client)
-    until = LATEST if lost.ended_by is EndedBy.timeout else lost.until + skew + CLIENT_TOLERANCE_MS
+    logs, is_timeout = windows.logs, lost.end.ended_by is EndedBy.timeout
+    skew, tolerance = clock_of(logs, client)
     since = lost.since + skew - tolerance
+    until = LATEST if is_timeout else lost.until + skew + CLIENT_TOLERANCE_MS
     if windows.is_loud(client, since, until):
         return None
     rows = windows.rows(client, since, until)
@@ -199,201 +156,213 @@ def _case(logs: LogStory, windows: _Windows, client: ClientInstance, lost: _Lost
     quiet = rows[np.isin(kinds, np.array(EXCEPTIONS)) & (levels >= 0)]
     called = rows[(kinds == EventKind.abort_called) & (logs.times[rows] <= lost.until + skew + tolerance)]
     closes = rows[kinds == EventKind.abort_on_close]
-    if len(quiet):
-        is_wanted = len(called) and not (quiet < called[-1]).any()
-        return None if is_wanted else _Case(client, lost, tuple(quiet.tolist()), tuple(closes.tolist()))
-    if (levels >= Level.warn).any() or len(called) or not _can_tell(logs, client, lost, len(closes) > 0):
-        return None
-    return _Case(client, lost, (), tuple(closes.tolist()))
+    if not len(quiet):
+        is_quiet = not (levels >= Level.warn).any() and not len(called)
+        is_silent = is_quiet and _can_tell(logs, client, is_timeout or len(closes) > 0)
+    else:
+        is_silent = not len(called) or bool((quiet < called[-1]).any())  # an abort without an exception was wanted
+    return _Silence(client, lost, tuple(quiet.tolist()), tuple(closes.tolist())) if is_silent else None
 
 
-class _Windows:
-    """Lines of a client, and those of its log that are nobody's (its application's), between two times.
-
-    Each client's lines are put in the order of their times once, however many transactions it lost.
-    """
-
-    def __init__(self, logs: LogStory) -> None:
-        self.logs = logs
-        loud = (logs.events["level"] >= Level.warn) & ~np.isin(logs.events["kind"], np.array(NO_FAILURE))
-        self.loud: Array = loud
-        nobodys = np.flatnonzero(logs.owners < 0)
-        nobodys = nobodys[np.argsort(logs.events["source"][nobodys], kind="stable")]
-        sources, starts = np.unique(logs.events["source"][nobodys], return_index=True)
-        self.nobodys = dict(zip(sources.tolist(), np.split(nobodys, starts[1:]), strict=False))
-        self.known: dict[int, _Lines] = {}
-
-    def rows(self, client: ClientInstance, since: int, until: int) -> Array:
-        """Row numbers of the lines, in order."""
-        lines = self._lines(client)
-        first, end = np.searchsorted(lines.times, since), np.searchsorted(lines.times, until, "right")
-        return np.sort(lines.rows[first:end])
-
-    def is_loud(self, client: ClientInstance, since: int, until: int) -> bool:
-        """Whether a line among them is a warning that tells of a failure."""
-        times = self._lines(client).loud_times
-        return bool(np.searchsorted(times, since) < np.searchsorted(times, until, "right"))
-
-    def _lines(self, client: ClientInstance) -> _Lines:
-        if client.number not in self.known:
-            mine = np.array(client.rows, np.int64)
-            others = self.nobodys.get(client.source, mine[:0])
-            rows = np.concatenate((mine[self.logs.owners[mine] == client.number], others))
-            rows = rows[np.argsort(self.logs.times[rows], kind="stable")]
-            times = self.logs.times[rows]
-            self.known[client.number] = _Lines(rows, times, times[self.loud[rows]])
-        return self.known[client.number]
-
-
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """Rows and times of lines in the order of their times, and the times of the loud ones."""
-
-    rows: Array
-    times: Array
-    loud_times: Array
-
-
-def _can_tell(logs: LogStory, client: ClientInstance, lost: _Lost, is_closed: bool) -> bool:
+def _can_tell(logs: LogStory, client: ClientInstance, is_unwanted: bool) -> bool:
     """Whether a log without any line about it excludes that the application wanted the abort."""
     says_calls = client.implementation == "java" and logs.facts.sources[client.source].lowest_level <= Level.info
-    if is_closed or lost.ended_by is EndedBy.timeout:
-        return says_calls
-    return says_calls and client.release >= SAYS_ABORT
+    return says_calls and (is_unwanted or client.release >= SAYS_ABORT)
 
 
-def _by_logs_alone(story: Story, windows: _Windows) -> Iterator[_Case]:
+def _by_logs_alone(story: Story, windows: Windows) -> Iterator[_Silence]:
     """Commits and aborts that threw, shown at INFO or below and nowhere louder, of ids of which no row is at hand."""
-    logs, known = story.logs, story.labels.id_codes
-    for client in logs.clients:
+    for client in story.logs.clients:
         name = client.transactional_id
-        if name is None or name in known or is_frameworks(story, name):
+        if name is None or name in story.labels.id_codes or hands_ids_on(story, name):
             continue
-        ended = [failure for failure in client.failures if failure.call in ENDING_CALLS and failure.at is not None]
-        if not ended or any(failure.level > Level.info or failure.level < 0 for failure in client.failures):
-            continue
-        first, last = ended[0].at or 0, ended[-1].at or 0
-        if not windows.is_loud(client, first - CLIENT_TOLERANCE_MS, last + CLIENT_TOLERANCE_MS):
-            yield _Case(client, None, tuple(row for failure in ended for row in failure.rows or (failure.row,)), ())
+        threw = _quiet_ends(client)
+        if threw and not windows.is_loud(client, *_around(threw)):
+            yield _Silence(client, None, tuple(row for failure in threw for row in failure.rows or (failure.row,)))
 
 
-def _finding(story: Story, transactional_id: str, is_shown: bool, cases: list[_Case]) -> Finding:
-    lost = [case.lost for case in cases if case.lost is not None]
-    spans = [span for one in lost for span in one.spans]
-    code = only(int(span["partition_code"]) for span in spans)
-    place = story.topic_partition(code) if code is not None else (None, None)
-    since, until = times_of(story.logs, [row for case in cases for row in case.quiet])
-    return Finding(
-        rule=RULE,
-        verdict=Verdict.proved if is_shown else Verdict.likely,
-        severity=Severity.error,
-        summary=_summary(story, transactional_id, is_shown, lost, cases),
-        transactional_id=transactional_id,
-        producer_id=only(one.producer_id for one in lost),
-        topic=place[0],
-        partition=place[1],
-        first_offset=min(int(span["first_offset"]) for span in spans) if code is not None else None,
-        last_offset=max(int(span["last_offset"]) for span in spans) if code is not None else None,
+def _quiet_ends(client: ClientInstance) -> list[Failure]:
+    """Calls of a client that end a transaction and threw; none where any failure of it is told louder than INFO."""
+    if any(failure.level > Level.info or failure.level < 0 for failure in client.failures):
+        return []
+    return [failure for failure in client.failures if failure.call in ENDING_CALLS and failure.at is not None]
+
+
+def _around(failures: list[Failure]) -> tuple[int, int]:
+    """The time of failures, with what clocks may be off."""
+    first, last = failures[0].at or 0, failures[-1].at or 0
+    return first - CLIENT_TOLERANCE_MS, last + CLIENT_TOLERANCE_MS
+
+
+def _cases(story: Story, silences: list[_Silence]) -> Iterator[Case]:
+    groups: dict[tuple[str, bool], list[_Silence]] = {}
+    for one in silences:
+        groups.setdefault((one.id, bool(one.quiet)), []).append(one)
+    for (_, is_shown), group in groups.items():
+        lost = [one.lost for one in group if one.lost is not None]
+        yield Case(
+            facts=_facts(story, group, lost),
+            verdict=Verdict.proved if is_shown else Verdict.likely,
+            severity=Severity.error,
+            **_columns(story, group, lost),
+        )
+
+
+def _columns(story: Story, silences: list[_Silence], lost: list[Lost]) -> Columns:
+    """The columns that place a case; of calls that threw their lines tell the time."""
+    place = _place(story, lost) if lost else Subject(silences[0].id)
+    since, until = times_of(story.logs, [row for one in silences for row in one.quiet])
+    return Columns(
+        transactional_id=place.transactional_id,
+        producer_id=place.producer_id,
+        topic=place.topic,
+        partition=place.partition,
+        first_offset=place.first_offset,
+        last_offset=place.last_offset,
         since=min((one.since for one in lost), default=since),
         until=max((one.until for one in lost), default=until),
-        count=len(cases),
-        subjects=_subjects(story, transactional_id, lost),
-        actors=(client_actor(story, cases[0].client),),
-        steps=_steps(story, cases[0]),
-        considered=_considered(story, cases[0]),
-        remedies=_remedies(cases[0]),
+        count=len(silences),
+        subjects=tuple(_place(story, [one]) for one in subjects(lost)),
     )
 
 
-def _subjects(story: Story, transactional_id: str, lost: list[_Lost]) -> tuple[Subject, ...]:
-    if len(lost) < 2:
-        return ()
-    chosen = dict.fromkeys((0, len(lost) // 2, len(lost) - 1))
-    return tuple(_subject(story, transactional_id, lost[at]) for at in chosen)
-
-
-def _subject(story: Story, transactional_id: str, lost: _Lost) -> Subject:
-    code = only(int(span["partition_code"]) for span in lost.spans)
+def _place(story: Story, lost: list[Lost]) -> Subject:
+    """Id and producer and, where all data lie in one partition, the partition and its offsets."""
+    spans = [span for one in lost for span in one.data]
+    producer_id = only(one.end.producer_id for one in lost)
+    code = only(int(span["partition_code"]) for span in spans)
     if code is None:
-        return Subject(transactional_id, lost.producer_id)
-    first, last = min(int(s["first_offset"]) for s in lost.spans), max(int(s["last_offset"]) for s in lost.spans)
-    return Subject(transactional_id, lost.producer_id, *story.topic_partition(code), first, last)
+        return Subject(lost[0].id, producer_id)
+    first, last = min(int(span["first_offset"]) for span in spans), max(int(span["last_offset"]) for span in spans)
+    return Subject(lost[0].id, producer_id, *story.topic_partition(code), first, last)
 
 
-def _summary(story: Story, transactional_id: str, is_shown: bool, lost: list[_Lost], cases: list[_Case]) -> str:
-    told = "its log shows the failure below WARN only" if is_shown else "its log has no warning of it"
-    if not lost:
-        failed = sorted({failure.call or "" for case in cases for failure in case.client.failures} & set(ENDING_CALLS))
-        return f"{' and '.join(failed)} of {who(cases[0].client).phrase} failed, and {told}"
-    records = plural(sum(one.records for one in lost), "record")
-    where = data_phrase(story, [span for one in lost for span in one.spans])
-    return f"{records} of {transactional_id} in {plural(len(lost), 'transaction')} ({where}) were aborted, and {told}"
-
-
-def _steps(story: Story, case: _Case) -> tuple[Step, ...]:
-    steps = []
-    if case.lost is not None:
-        markers = [story.spans[int(part["marker"])] for part in _parts(story, case.lost) if part["marker"] >= 0]
-        how = {EndedBy.timeout: "by the coordinator's timeout", EndedBy.client: "at its client's own request"}
-        text = f"P wrote {data_phrase(story, case.lost.spans)}; all of it was aborted {how.get(case.lost.ended_by, '')}"
-        places = [data_place(story, span) for span in case.lost.spans[:3]]
-        places += [marker_place(story, span) for span in (markers or _with_marker(case.lost))[:3]]
-        steps.append(Step(text.rstrip(), "read_committed readers never get these records", tuple(places)))
-    if case.quiet:
-        text = "its log shows what failed, at INFO or below" if case.lost else "a call that ends a transaction threw"
-        why = "no line at WARN or ERROR says it in that time"
-        steps.append(Step(text, why, event_places(story, case.quiet, 5)))
-    elif case.closes:
-        text = "its log shows only that close() aborted the transaction"
-        why = "nobody had called commitTransaction or abortTransaction: clients log an abort as well as a failure"
-        steps.append(Step(text, why, event_places(story, case.closes, 2)))
-    else:
-        source = story.logs.facts.sources[case.client.source]
-        first, last = case.client.since, case.client.until
-        span = f" from {clock(first)} to {clock(last)}" if first is not None and last is not None else ""
-        text = f"its log ({source.path}{span}) has no warning, no exception and no abort in that time"
-        steps.append(Step(text, "the log covers the transaction from its start to its end"))
-    return tuple(steps)
-
-
-def _parts(story: Story, lost: _Lost) -> Array:
-    return parts_of(story, lost.row) if lost.row >= 0 else story.parts.rows[:0]
-
-
-def _with_marker(lost: _Lost) -> list[Array]:
-    return [span for span in lost.spans if span["marker_offset"] >= 0]
-
-
-def _considered(story: Story, case: _Case) -> tuple[Considered, ...]:
-    wanted = "abortTransaction was not called" if not case.quiet else "an exception stands before the abort"
-    return (
-        Considered("an intended rollback", wanted, event_places(story, case.quiet, 1)),
-        Considered("a process that died", "its log goes on to the end of the transaction, or to an orderly close()"),
+def _facts(story: Story, silences: list[_Silence], lost: list[Lost]) -> Facts:
+    first, client = silences[0], silences[0].client
+    failed = {failure.call for one in silences for failure in one.client.failures}
+    return Facts(
+        id=first.id,
+        name=client_name(client),
+        client=client_seen(story, client),
+        log=story.logs.facts.sources[client.source].path,
+        log_since=instant(client.since),
+        log_until=instant(client.until),
+        lost=_lost_data(story, lost) if lost else None,
+        calls=Joined(call for call in ENDING_CALLS if call in failed),
+        quiet=event_places(story, first.quiet, 5),
+        last_quiet=event_places(story, first.quiet, 1),
+        closes=event_places(story, first.closes, 2),
     )
 
 
-def _remedies(case: _Case) -> tuple[Remedy, ...]:
-    remedies = []
-    if case.quiet:
-        remedies.append(
-            Remedy(
-                text="log exceptions of transactional calls and of send() at ERROR; stop, or write the records again",
-                where="application",
-                derived_from="the exception is in the log at INFO or below",
-                restart_needed=True,
-            )
-        )
-    else:
-        remedies.append(
-            Remedy(
-                text="end every transaction with commitTransaction or abortTransaction before close(), and look at the "
-                "future of every send() before the commit",
-                where="application",
-                derived_from="neither a commit nor an error is in the log",
-                restart_needed=True,
-            )
-        )
-    remedies.append(
-        Remedy("alarm on aborted transactions (txn-abort-time-ns-total, the share of ABORT markers)", "operator")
+def _lost_data(story: Story, lost: list[Lost]) -> LossFacts:
+    spans, first = [span for one in lost for span in one.data], lost[0]
+    markers = [span for span in first.end.markers or first.data if span["marker_offset"] >= 0]
+    written = [data_place(story, span) for span in first.data[:3]]
+    return LossFacts(
+        count=Count(len(lost)),
+        records=Count(sum(int(span["records"]) for span in spans)),
+        data=data(story, spans[:MOST_RANGES]),
+        more=Count(len(spans) - MOST_RANGES) if len(spans) > MOST_RANGES else None,
+        first_data=data(story, first.data),
+        ended_by=first.end.ended_by,
+        written=(*written, *(marker_place(story, span) for span in markers[:3])),
     )
-    return tuple(remedies)
+
+
+NO_LOG = Phrase(
+    Untold,
+    gap("{count:aborted transaction} of {names:3}", "the log of their client: whether anybody was told"),
+)
+
+WORDS = Words(
+    Facts,
+    summary=(
+        pick(
+            "lost",
+            {None: "{calls: and } of {name} failed"},
+            "{lost.records:record} of {id} in {lost.count:transaction} ({lost.data}[ and {lost.more:plain} more]) were "
+            "aborted",
+        ),
+        pick(
+            "is_shown",
+            {True: ", and its log shows the failure below WARN only"},
+            ", and its log has no warning of it",
+        ),
+    ),
+    actors=(included("client"),),
+    steps=(
+        step(
+            (
+                "P wrote {lost.first_data}; all of it was aborted",
+                pick(
+                    "lost.ended_by",
+                    {
+                        EndedBy.timeout: " by the coordinator's timeout",
+                        EndedBy.client: " at its client's own request",
+                    },
+                    "",
+                ),
+            ),
+            "read_committed readers never get these records",
+            cites="lost.written",
+            needs="lost",
+        ),
+        step(
+            pick("lost", {None: "a call that ends a transaction threw"}, "its log shows what failed, at INFO or below"),
+            "no line at WARN or ERROR says it in that time",
+            cites="quiet",
+            needs="quiet",
+        ),
+        step(
+            "its log shows only that close() aborted the transaction",
+            "nobody had called commitTransaction or abortTransaction: clients log an abort as well as a failure",
+            cites="closes",
+            needs="closes",
+            unless="quiet",
+        ),
+        step(
+            "its log ({log}[ from {log_since} to {log_until}]) has no warning, no exception and no abort in that time",
+            "the log covers the transaction from its start to its end",
+            unless="quiet closes",
+        ),
+    ),
+    considered=(
+        considered(
+            "an intended rollback",
+            pick("is_shown", {True: "an exception stands before the abort"}, "abortTransaction was not called"),
+            cites="last_quiet",
+        ),
+        considered("a process that died", "its log goes on to the end of the transaction, or to an orderly close()"),
+    ),
+    remedies=(
+        remedy(
+            text="log exceptions of transactional calls and of send() at ERROR; stop, or write the records again",
+            where="application",
+            derived_from="the exception is in the log at INFO or below",
+            restart_needed=True,
+            needs="quiet",
+        ),
+        remedy(
+            text="end every transaction with commitTransaction or abortTransaction before close(), and look at the "
+            "future of every send() before the commit",
+            where="application",
+            derived_from="neither a commit nor an error is in the log",
+            restart_needed=True,
+            unless="quiet",
+        ),
+        remedy(
+            text="alarm on aborted transactions (txn-abort-time-ns-total, the share of ABORT markers)", where="operator"
+        ),
+    ),
+)
+
+RULE = Rule(
+    find=find,
+    words=(WORDS,),
+    depth=7,
+    caused_by=tuple(
+        (rule, same_id_and_time) for rule in ("abort_after_fatal_error", "aborted_by_client", "transaction_timed_out")
+    ),
+    decided_by=(Side.client,),
+)

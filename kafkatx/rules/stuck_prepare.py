@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.participations import Status
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import AFTER_HOLE
 from kafkatx.rules.conditions import leads_a_partition
 from kafkatx.rules.grouping import DataColumns, columns_of_part

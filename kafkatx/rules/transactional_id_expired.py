@@ -19,10 +19,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.settings import Effective
 from kafkatx.histories.logs.story import ClientInstance, Failure, Initialised
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, TOMBSTONE
 from kafkatx.rules.conditions import by_settings
 from kafkatx.rules.ends import hands_ids_on

@@ -19,55 +19,98 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, auto
+from typing import Any
 
 import numpy as np
 
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Finding, Subject
+from kafkatx.rules.conditions import by_settings, same_time
 from kafkatx.rules.in_logs.clients import (
-    Who,
+    advised_of,
     by_client,
+    columns,
     only,
     producer_at,
     rows_of,
-    subjects,
+    seen,
     times_of,
     topic_partition,
-    uncounted,
-    who,
 )
-from kafkatx.rules.outcomes import Call, Outcome, Resolved, outcome_of
-from kafkatx.terms.events import EventKind
-from kafkatx.terms.times import clock, duration
+from kafkatx.rules.in_logs.given_up import IN_LOGS, PartitionLog, partition_logs
+from kafkatx.rules.outcomes import BECAUSE, FATE, Call, Resolved, TransactionFate, fate_of
+from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
-from kafkatx.words.advised import advised
-from kafkatx.words.explained import Considered, Place, Remedy, Step
-from kafkatx.words.log_places import client_actor, event_places
-from kafkatx.words.places import data_place, plural
+from kafkatx.words.advised import Advised
+from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
+from kafkatx.words.facts import client_name, instant
+from kafkatx.words.log_places import event_places
 from kafkatx.words.remedies import delivery_timeout
+from kafkatx.words.template import pick
+from kafkatx.words.values import ClientName, Count, Duration, Instant, Names, Refs, TopicPartition
 
-RULE = "unresolved_sequence"
 EVERY_ATTEMPT = 2_147_483_647
 """Default retries: what `attempts left` is counted down from."""
-SAME_BATCH_MS = 250
-"""How exactly a batch's creation is known: a log line is written that much later than the clock was read."""
-EARLIER_BATCH_MS = 2_000
-"""Records that much older than the batch are surely others."""
+MOST_NAMED = 3
+"""Partitions that a sentence names."""
 
 
-class Variant(StrEnum):
-    """What the client made of it; the values are words for a reader."""
+class Variant(Enum):
+    """What the client made of it."""
 
-    fatal = "went into its fatal error state and can do nothing any more"
-    abortable = "went into its abortable error state: the transaction has to be aborted"
-    idempotent = "raised its own epoch and went on"
+    fatal = auto()
+    abortable = auto()
+    idempotent = auto()
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class Facts:
+    """Batches that one client gave up; the first time is explained.
+
+    `partitions` are those of all times, `of_first` those of the first; `attempts` are those that its retries had used
+    up, `age` how old the oldest batch was, `made_at` when the first was made. `resolved` is what became of the
+    transaction, None where nothing tells.
+    """
+
+    client: ClientName
+    variant: Variant
+    count: Count
+    partitions: Names | None
+    of_first: Names | None
+    producer: Bound[ActorWords] | None
+    retries: Count | None
+    retried_since: Instant | None
+    errors: Names | None
+    attempts: Count | None
+    age: Duration | None
+    made_at: Instant | None
+    logs: tuple[PartitionLog, ...]
+    resolved: Resolved | None
+    release: str | None
+    is_old: bool
+    retried: Refs
+    expired: Refs
+    said: Refs
+    last_said: Refs
+    longer: tuple[Any, ...]
+
+    @property
+    def is_fatal(self) -> bool:
+        """Whether the client can do nothing any more."""
+        return self.variant is Variant.fatal
+
+    @property
+    def is_idempotent(self) -> bool:
+        """Whether it has no transaction."""
+        return self.variant is Variant.idempotent
+
+
+@dataclass(frozen=True, slots=True)
+class _Loss:
     """One time it happened: the rows that say so, expiries and retries before them, and the partitions they name."""
 
     client: ClientInstance | None
@@ -76,17 +119,21 @@ class _Case:
     retried: tuple[int, ...]
     partitions: tuple[tuple[str, int], ...]
 
+    @property
+    def producer(self) -> tuple[int | None, int | None]:
+        """Producer id and epoch of the time."""
+        return producer_at(self.client, self.rows[0])
 
-def check(story: Story) -> Iterator[Finding]:
-    """One finding for each client and what it made of it."""
-    groups: dict[tuple[Who, Variant], list[_Case]] = {}
+
+def find(story: Story) -> Found:
+    """One case for each client and what it made of it."""
+    groups: dict[tuple[ClientName, Variant], list[_Loss]] = {}
     for client, rows in by_client(story, _rows(story.logs)):
         for episode in _episodes(story.logs, client, rows):
-            groups.setdefault((who(client), _variant(story.logs, episode)), []).append(
-                _case(story.logs, client, episode)
-            )
-    for (name, variant), cases in groups.items():
-        yield _finding(story, name, variant, cases)
+            key = (client_name(client), _variant(story.logs, episode))
+            groups.setdefault(key, []).append(_loss(story.logs, client, episode))
+    for (name, variant), losses in groups.items():
+        yield _case(story, name, variant, losses)
 
 
 def _rows(logs: LogStory) -> list[int]:
@@ -119,7 +166,7 @@ def _variant(logs: LogStory, rows: list[int]) -> Variant:
     return Variant.fatal if _is_fatal(logs, rows) else Variant.abortable
 
 
-def _case(logs: LogStory, client: ClientInstance | None, rows: list[int]) -> _Case:
+def _loss(logs: LogStory, client: ClientInstance | None, rows: list[int]) -> _Loss:
     """Add what went before: expired batches since the last success is not logged, so all of this life count."""
     before = [] if client is None else rows_of(logs, client, EventKind.batch_expired, EventKind.failure).tolist()
     expired = [row for row in before if row <= rows[-1] and _is_expiry(logs, row)]
@@ -127,7 +174,7 @@ def _case(logs: LogStory, client: ClientInstance | None, rows: list[int]) -> _Ca
     named = [found for row in (*rows, *expired) if (found := _partition(logs, row)) is not None]
     partitions = tuple(dict.fromkeys(named))
     mine = [row for row in retried if row < rows[-1] and (not partitions or topic_partition(logs, row) in partitions)]
-    return _Case(client, tuple(rows), tuple(expired), tuple(mine), partitions)
+    return _Loss(client, tuple(rows), tuple(expired), tuple(mine), partitions)
 
 
 def _is_expiry(logs: LogStory, row: int) -> bool:
@@ -149,182 +196,205 @@ def _age(logs: LogStory, row: int) -> int | None:
     return expiry.age_ms if expiry else None
 
 
-def _finding(story: Story, name: Who, variant: Variant, cases: list[_Case]) -> Finding:
-    logs, first = story.logs, cases[0]
-    given = [producer_at(case.client, case.rows[0]) for case in cases]
-    place = only(partition for case in cases for partition in case.partitions)
-    since, until = times_of(logs, [row for case in cases for row in (*case.retried[:1], *case.expired[:1], *case.rows)])
-    found = [_subject(name, case, one) for case, (one, _) in zip(cases, given, strict=True)]
-    return Finding(
-        rule=RULE,
+def _case(story: Story, name: ClientName, variant: Variant, losses: list[_Loss]) -> Case:
+    logs, rows = story.logs, [row for loss in losses for row in loss.rows]
+    topic, partition = only(place for loss in losses for place in loss.partitions) or (None, None)
+    begins = [row for loss in losses for row in (*loss.retried[:1], *loss.expired[:1])]
+    since, until = times_of(logs, [*begins, *rows])
+    given, places = [loss.producer for loss in losses], [only(loss.partitions) for loss in losses]
+    return Case(
+        facts=_facts(story, name, variant, losses),
         verdict=Verdict.proved,
         severity=Severity.error if variant is Variant.fatal else Severity.warning,
-        summary=_summary(name, variant, cases),
-        transactional_id=name.transactional_id,
-        producer_id=only(producer for producer, _ in given),
-        producer_epoch=only(epoch for _, epoch in given),
-        topic=place[0] if place else None,
-        partition=place[1] if place else None,
+        topic=topic,
+        partition=partition,
         since=since,
         until=until,
-        count=len(cases) + uncounted(logs, [row for case in cases for row in case.rows]),
-        subjects=subjects(found),
-        actors=(client_actor(story, first.client),) if first.client else (),
-        steps=_steps(story, variant, first),
-        considered=_considered(story, variant, first),
-        remedies=_remedies(story, variant, first),
+        **columns(logs, name, given, rows, places),
     )
 
 
-def _subject(name: Who, case: _Case, producer_id: int | None) -> Subject:
-    place = only(case.partitions)
-    return Subject(name.transactional_id, producer_id, place[0] if place else None, place[1] if place else None)
-
-
-def _summary(name: Who, variant: Variant, cases: list[_Case]) -> str:
-    where = sorted({f"{topic}-{number}" for case in cases for topic, number in case.partitions})
-    of = f" of {', '.join(where[:3])}" if where else ""
-    times = "" if len(cases) == 1 else f", {len(cases):,} times"
-    return f"{name.phrase} gave up batches{of} that it had sent, their fate unknown{times}; it {variant}"
-
-
-def _steps(story: Story, variant: Variant, case: _Case) -> tuple[Step, ...]:
-    steps = [*_retries(story, case), *_expiries(story, case)]
-    said = "it says so itself; only a batch that was sent at least once leaves its sequence open"
-    if variant is Variant.idempotent:
-        said = "the last sequence acknowledged is not the one before the next; nothing else makes it raise its epoch"
-    steps.append(Step(f"P {variant}", said, event_places(story, case.rows, 3)))
-    return (*steps, *_written(story, variant, case))
-
-
-def _retries(story: Story, case: _Case) -> Iterator[Step]:
-    logs = story.logs
-    if not case.retried:
-        return
-    errors = sorted({error for row in case.retried if (error := logs.string(row, "error")) is not None})
-    first = logs.at(case.retried[0])
-    when = f", from {clock(first)} on" if first is not None else ""
-    left = [value for row in case.retried if (value := logs.number(row, "number")) is not None]
-    tries = f"; {EVERY_ATTEMPT - min(left)} of {EVERY_ATTEMPT} attempts used" if left and min(left) > 2**30 else ""
-    yield Step(
-        f"sends failed and were retried{when}: {', '.join(errors) or 'without an error named'}",
-        f"{plural(len(case.retried), 'such line')}{tries}: time ran out, not retries",
-        event_places(story, case.retried, 3),
+def _facts(story: Story, name: ClientName, variant: Variant, losses: list[_Loss]) -> Facts:
+    logs, first = story.logs, losses[0]
+    whom, made_at = advised_of(story, first.client), _made_at(logs, first)
+    of_transaction = variant is not Variant.idempotent and first.client is not None
+    return Facts(
+        client=name,
+        variant=variant,
+        count=Count(len(losses)),
+        partitions=_names(sorted({_name(place) for loss in losses for place in loss.partitions})),
+        of_first=_names([_name(place) for place in first.partitions]),
+        producer=seen(story, first.client),
+        retries=Count(len(first.retried)) if first.retried else None,
+        retried_since=instant(logs.at(first.retried[0])) if first.retried else None,
+        errors=_errors(logs, first),
+        attempts=_attempts(logs, first),
+        age=_oldest(logs, first),
+        made_at=instant(made_at),
+        logs=tuple(partition_logs(story, first.partitions, first.producer, made_at)) if of_transaction else (),
+        resolved=_resolved(story, first, made_at) if of_transaction else None,
+        release=".".join(str(number) for number in whom.release) or None,
+        is_old=whom.release < (2, 5),
+        retried=event_places(story, first.retried, 3),
+        expired=event_places(story, first.expired, 3),
+        said=event_places(story, first.rows, 3),
+        last_said=event_places(story, first.rows, 1),
+        longer=_longer(logs, first, whom),
     )
 
 
-def _expiries(story: Story, case: _Case) -> Iterator[Step]:
-    if not case.expired:
-        return
-    ages = [age for row in case.expired if (age := _age(story.logs, row)) is not None]
-    old = f" {duration(max(ages))} after it was made" if ages else ""
-    names = ", ".join(f"{topic}-{number}" for topic, number in case.partitions[:3])
-    yield Step(
-        f"delivery.timeout.ms passed: a batch{f' of {names}' if names else ''} was given up{old}",
-        "the client's own line",
-        event_places(story, case.expired, 3),
-    )
+def _name(place: tuple[str, int]) -> str:
+    return format(TopicPartition(*place))
 
 
-def _written(story: Story, variant: Variant, case: _Case) -> Iterator[Step]:
-    """Whether the batch is in the log, and what became of its transaction, as far as data and rows are at hand."""
-    if variant is Variant.idempotent or case.client is None:
-        return
-    yield from (_in_log(story, case, *partition) for partition in case.partitions if _has_log(story, *partition))
-    resolved = _outcome(story, case)
-    if resolved.outcome is not Outcome.unknown:
-        yield Step(f"what became of its transaction: {resolved.outcome}", resolved.because, resolved.places)
+def _names(names: list[str]) -> Names | None:
+    return Names(names[:MOST_NAMED]) if names else None
 
 
-def _has_log(story: Story, topic: str, partition: int) -> bool:
-    return any((one.topic, one.partition) == (topic, partition) for one in story.horizons.values())
+def _errors(logs: LogStory, loss: _Loss) -> Names | None:
+    """What sends were answered before they were tried again."""
+    errors = {error for row in loss.retried if (error := logs.string(row, "error")) is not None}
+    return Names(sorted(errors)) if errors else None
 
 
-def _in_log(story: Story, case: _Case, topic: str, partition: int) -> Step:
-    """Records of the client's producer id and epoch from after the batch's making are the batch or stand behind it."""
-    code = next(c for c, one in story.horizons.items() if (one.topic, one.partition) == (topic, partition))
-    producer, epoch = producer_at(case.client, case.rows[0])
-    spans = [story.spans[row] for row in story.spans_of(code).tolist()]
-    mine = [
-        s for s in spans if s["producer_id"] == producer and s["producer_epoch"] == epoch and s["first_offset"] >= 0
-    ]
-    newest = max(mine, key=lambda span: int(span["last_timestamp"]), default=None)
-    places: tuple[Place, ...] = (data_place(story, newest),) if newest is not None else ()
-    made, where = _made_at(story.logs, case), f"{topic}-{partition}"
-    if newest is None:
-        return Step(f"{where} has no transactional record of that producer id and epoch", "its log is at hand", ())
-    last = int(newest["last_timestamp"])
-    if made is not None and last >= made - SAME_BATCH_MS:
-        why = f"the newest record of that epoch was made at {clock(last)}, the batch at about {clock(made)}"
-        return Step(f"the batch is in the log of {where}: it was written all the same", why, places)
-    if made is not None and last < made - EARLIER_BATCH_MS:
-        why = f"the newest record of that epoch is of {clock(last)}, the batch was made at about {clock(made)}"
-        return Step(f"the batch is not in the log of {where}", why, places)
-    return Step(
-        f"{where} has records of that producer id and epoch", "times don't tell whether the batch is one", places
-    )
+def _attempts(logs: LogStory, loss: _Loss) -> Count | None:
+    """How many attempts were used, where their number was not limited."""
+    left = min((value for row in loss.retried if (value := logs.number(row, "number")) is not None), default=0)
+    return Count(EVERY_ATTEMPT - left) if left > 2**30 else None
 
 
-def _made_at(logs: LogStory, case: _Case) -> int | None:
+def _oldest(logs: LogStory, loss: _Loss) -> Duration | None:
+    ages = [age for row in loss.expired if (age := _age(logs, row)) is not None]
+    return Duration(max(ages)) if ages else None
+
+
+def _made_at(logs: LogStory, loss: _Loss) -> int | None:
     """When the first batch that was given up was made, by the client's clock."""
     made = [
-        at - age for row in case.expired if (at := logs.at(row)) is not None and (age := _age(logs, row)) is not None
+        at - age for row in loss.expired if (at := logs.at(row)) is not None and (age := _age(logs, row)) is not None
     ]
     return min(made, default=None)
 
 
-def _outcome(story: Story, case: _Case) -> Resolved:
-    producer, _ = producer_at(case.client, case.rows[0])
-    at = story.logs.at(case.rows[0])
-    made = _made_at(story.logs, case)
-    name = case.client.transactional_id if case.client else None
-    source = case.client.source if case.client else -1
-    return outcome_of(story, Call(name, (producer,) if producer is not None else (), source, made or at, at))
+def _resolved(story: Story, loss: _Loss, made_at: int | None) -> Resolved | None:
+    """What became of its transaction, if anything tells."""
+    at = story.logs.at(loss.rows[0])
+    resolved = fate_of(story, Call(loss.client, loss.producer[0], made_at or at, at))
+    return resolved if resolved.fate is not TransactionFate.unknown else None
 
 
-def _considered(story: Story, variant: Variant, case: _Case) -> tuple[Considered, ...]:
-    never_sent = "a batch that was never sent"
-    retried = f" and retries stand before it ({plural(len(case.retried), 'line')})" if case.retried else ""
-    found = [
-        Considered(never_sent, f"the expiry of such a batch leaves no sequence open; the client says one is{retried}")
-    ]
-    if variant is not Variant.idempotent:
-        fenced = "the same outer text covers fenced producers too: here the cause is the missing acknowledgement"
-        found.append(Considered("fenced_by_new_instance", fenced, event_places(story, case.rows, 1)))
-    return tuple(found)
-
-
-def _remedies(story: Story, variant: Variant, case: _Case) -> tuple[Remedy, ...]:
-    whom = advised(story, case.client.transactional_id if case.client else None, case.client)
-    outage = _outage(story.logs, case)
+def _longer(logs: LogStory, loss: _Loss, whom: Advised) -> tuple[Any, ...]:
+    outage = _outage(logs, loss)
     measured = f"sends to it failed for {duration(outage)} at least"
-    longer = delivery_timeout(whom, outage, measured) if outage > 0 else ()
-    if variant is not Variant.fatal:
-        again = "abort the transaction and write its records again" if variant is Variant.abortable else None
-        text = (
-            again
-            or "nothing: the client has reset itself; records it reported as failed may be in the log all the same"
-        )
-        return (Remedy(text, where="application"), *longer)
-    close = Remedy(
-        text="close the producer, make a new one and process again from the last committed offsets; don't abort",
-        where="application",
-        restart_needed=True,
-    )
-    upgrade = Remedy(
-        text="use kafka-clients 2.5 or later with brokers of 2.5 or later: there the error is abortable (KIP-360)",
-        where="client",
-        current=".".join(str(number) for number in whom.release) or None,
-        proposed="2.5",
-        derived_from="the client says that it isn't safe to continue",
-        restart_needed=True,
-    )
-    return (close, *longer, *((upgrade,) if whom.release < (2, 5) else ()))
+    return delivery_timeout(whom, outage, measured) if outage > 0 else ()
 
 
-def _outage(logs: LogStory, case: _Case) -> int:
+def _outage(logs: LogStory, loss: _Loss) -> int:
     """How long sends to the partition are known to have failed: from the batch's making, or the first retry, on."""
-    first, _ = times_of(logs, case.retried[:1])
-    made, (_, last) = _made_at(logs, case), times_of(logs, case.rows)
+    first, _ = times_of(logs, loss.retried[:1])
+    made, (_, last) = _made_at(logs, loss), times_of(logs, loss.rows)
     begins = [at for at in (first, made) if at is not None]
     return last - min(begins) if begins and last is not None else 0
+
+
+MADE_OF_IT = pick(
+    "variant",
+    {
+        Variant.fatal: "went into its fatal error state and can do nothing any more",
+        Variant.abortable: "went into its abortable error state: the transaction has to be aborted",
+        Variant.idempotent: "raised its own epoch and went on",
+    },
+)
+WORDS = Words(
+    Facts,
+    summary=(
+        "{client} gave up batches[ of {partitions}] that it had sent, their fate unknown",
+        pick("count", {1: ""}, ", {count:time}"),
+        "; it ",
+        MADE_OF_IT,
+    ),
+    actors=(included("producer"),),
+    steps=(
+        step(
+            (
+                "sends failed and were retried[, from {retried_since} on]: ",
+                pick("errors", {None: "without an error named"}, "{errors}"),
+            ),
+            f"{{retries:such line}}[; {{attempts:plain}} of {EVERY_ATTEMPT} attempts used]: time ran out, not retries",
+            cites="retried",
+        ),
+        step(
+            "delivery.timeout.ms passed: a batch[ of {of_first}] was given up[ {age} after it was made]",
+            "the client's own line",
+            cites="expired",
+            needs="expired",
+        ),
+        step(
+            ("P ", MADE_OF_IT),
+            pick(
+                "is_idempotent",
+                {
+                    True: "the last sequence acknowledged is not the one before the next; nothing else makes it raise "
+                    "its epoch"
+                },
+                "it says so itself; only a batch that was sent at least once leaves its sequence open",
+            ),
+            cites="said",
+        ),
+        IN_LOGS,
+        step(("what became of its transaction: ", FATE), BECAUSE, cites="resolved.places", needs="resolved"),
+    ),
+    considered=(
+        considered(
+            "a batch that was never sent",
+            "the expiry of such a batch leaves no sequence open; the client says one is[ and retries stand before it "
+            "({retries:line})]",
+        ),
+        considered(
+            "fenced_by_new_instance",
+            "the same outer text covers fenced producers too: here the cause is the missing acknowledgement",
+            cites="last_said",
+            unless="is_idempotent",
+        ),
+    ),
+    remedies=(
+        remedy(
+            pick(
+                "variant",
+                {
+                    Variant.abortable: "abort the transaction and write its records again",
+                    Variant.idempotent: "nothing: the client has reset itself; records it reported as failed may be "
+                    "in the log all the same",
+                },
+            ),
+            "application",
+        ),
+        remedy(
+            text="close the producer, make a new one and process again from the last committed offsets; don't abort",
+            where="application",
+            restart_needed=True,
+            needs="is_fatal",
+        ),
+        included("longer"),
+        remedy(
+            text="use kafka-clients 2.5 or later with brokers of 2.5 or later: there the error is abortable (KIP-360)",
+            where="client",
+            current="{release}",
+            proposed="2.5",
+            derived_from="the client says that it isn't safe to continue",
+            restart_needed=True,
+            needs="is_fatal is_old",
+        ),
+    ),
+)
+
+RULE = Rule(
+    find=find,
+    words=(WORDS,),
+    depth=4,
+    caused_by=(
+        ("broker_unreachable", same_time),
+        ("misconfiguration", by_settings("delivery.timeout.ms", "request.timeout.ms")),
+    ),
+    decided_by=(Side.client,),
+)

@@ -21,8 +21,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.rules.finding import Subject
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.rules.unstable_in_pages import PAGE_WORDS, found_in_pages

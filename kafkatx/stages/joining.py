@@ -16,9 +16,9 @@ from itertools import groupby
 import numpy as np
 
 from kafkatx.evidence.directories import Partition
-from kafkatx.histories.growing import Array
 from kafkatx.histories.participations import Participations, Status, listed, matched
 from kafkatx.histories.story import Labels
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import PARTICIPATION
 from kafkatx.stages.facts import CaptureFact, Rank
 from kafkatx.stages.partitions import PartitionStory

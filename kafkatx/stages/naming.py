@@ -12,8 +12,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Labels
+from kafkatx.kernels.growing import Array
 from kafkatx.segments.names import TopicPartition
 from kafkatx.stages.partitions import PartitionStory
 

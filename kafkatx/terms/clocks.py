@@ -26,6 +26,8 @@ TRANSACTION_TIMEOUT_MS = 60_000
 """Default transaction.timeout.ms of clients."""
 REQUEST_TIMEOUT_MS = 30_000
 """Default request.timeout.ms of clients and brokers."""
+DELIVERY_TIMEOUT_MS = 120_000
+"""Default delivery.timeout.ms of producers (2.1 on): no batch is retried longer."""
 MAX_BLOCK_MS = 60_000
 """Default max.block.ms of producers."""
 TRANSACTIONS_V2_SINCE_MS = 1_742_256_000_000

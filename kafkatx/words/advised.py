@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from kafkatx.histories.logs.frameworks import framework_of
+from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs.settings import Configured, Effective, Origin, Settings, default_of
 from kafkatx.histories.logs.story import ClientInstance
 from kafkatx.histories.story import Story

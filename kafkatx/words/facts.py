@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import ClientInstance, Failure
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.words.values import (
     ClientName,
     Count,
@@ -54,7 +54,10 @@ def data(story: Story, spans: Iterable[Array]) -> Data:
 
 def client_name(client: ClientInstance | None) -> ClientName:
     """What a client is called; nobody's of None."""
-    return ClientName(None, None) if client is None else ClientName(client.transactional_id, client.client_id)
+    if client is None:
+        return ClientName(None, None)
+    is_named = client.transactional_id is not None or client.client_id is not None
+    return ClientName(client.transactional_id, client.client_id, None if is_named else client.number)
 
 
 def thrown(failure: Failure) -> Thrown:

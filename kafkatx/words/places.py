@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import BEFORE_LOG
 from kafkatx.kernels.transactions import EMPTY
-from kafkatx.terms.times import duration
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.transaction_states import state_name
 from kafkatx.words.explained import Place
@@ -17,11 +14,6 @@ from kafkatx.words.explained import Place
 def time_or_none(time: int) -> int | None:
     """None for an absent (negative) time."""
     return time if time >= 0 else None
-
-
-def number_or_none(number: int) -> int | None:
-    """None for an absent (negative) number."""
-    return number if number >= 0 else None
 
 
 def plural(count: int, noun: str, many: str | None = None) -> str:
@@ -168,12 +160,6 @@ def offsets(span: Array) -> str:
     return str(first) if first == last else f"{first}..{last}"
 
 
-def partition_name(story: Story, code: int) -> str:
-    """`orders-0`."""
-    topic, partition = story.topic_partition(code)
-    return f"{topic}-{partition}"
-
-
 def parts_of(story: Story, transaction: int) -> Array:
     """Participations of a transaction."""
     return story.parts.of(transaction)
@@ -182,17 +168,3 @@ def parts_of(story: Story, transaction: int) -> Array:
 def data_of(story: Story, transaction: int) -> list[Array]:
     """Spans that hold a transaction's data."""
     return [story.spans[int(part["span"])] for part in parts_of(story, transaction) if part["span"] >= 0]
-
-
-def data_phrase(story: Story, spans: Iterable[Array]) -> str:
-    """`orders-0 @ 118..121 and payments-1 @ 3`, at most four of them."""
-    phrases = [f"{partition_name(story, int(span['partition_code']))} @ {offsets(span)}" for span in spans]
-    if not phrases:
-        return "nothing that is at hand"
-    more = f" and {len(phrases) - 4} more" if len(phrases) > 4 else ""
-    return " and ".join(phrases[:4]) + more
-
-
-def after_start(story: Story, transaction: int) -> str:
-    """How long after its start a transaction was decided."""
-    return duration(int(story.ends.duration_ms[transaction]))

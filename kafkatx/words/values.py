@@ -135,21 +135,26 @@ class Joined(tuple[Value, ...]):
 
 
 class Quoted(str):
-    """Words of a log between quotation marks, cut where they are long."""
+    """Words of a log between quotation marks, cut where they are long: `{said:90}` at 90 characters."""
 
     __slots__ = ()
 
     def __format__(self, spec: str) -> str:
-        text = str(self)
-        return f'"{text}"' if len(text) <= MOST_QUOTED else f'"{text[: MOST_QUOTED - 3]}..."'
+        text, most = str(self), int(spec) if spec else MOST_QUOTED
+        return f'"{text}"' if len(text) <= most else f'"{text[: most - 3]}..."'
 
 
 @dataclass(frozen=True, slots=True)
 class ClientName:
-    """A client as sentences call it: by its transactional.id, else by its client.id."""
+    """A client as sentences call it: by its transactional.id, else by its client.id.
+
+    What lines of one name tell is counted together. Lines that name nobody belong together where one client instance
+    wrote them: `instance` is its number there, None elsewhere.
+    """
 
     transactional_id: str | None
     client_id: str | None
+    instance: int | None = None
 
     def __format__(self, spec: str) -> str:
         if self.transactional_id is not None:

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from kafkatx.histories import participations
+from kafkatx.histories import frameworks, participations
 from kafkatx.histories.build import tell
 from kafkatx.histories.coordinator import CoordinatorHistory
-from kafkatx.histories.logs import frameworks
 from kafkatx.histories.participations import Status
 from kafkatx.histories.spans import PartitionSpans
 from kafkatx.histories.story import CaptureFacts, Horizon, Labels

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.rules.outcomes import Outcome
+from kafkatx.rules.outcomes import FATES, TransactionFate
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, FENCED, KAFKA_EXCEPTION, TIMED_OUT, facts, settings
@@ -112,19 +112,19 @@ def cluster(tmp_path: Path) -> Cluster:
     return made
 
 
-def resolved(cluster: Cluster, called: int, waited: int = 3_000) -> str:
+def resolved(cluster: Cluster, called: int, waited: int = 3_000) -> TransactionFate:
     """What the finding says became of the transaction; the client's log knows its producer id."""
     client = Client().start(START, producer_id=cluster.ids["orders-1"].producer_id)
     text = f"Timeout expired after {waited}ms while awaiting EndTxn(true)"
     client.threw(called + waited, "commitTransaction", TIMED_OUT, text)
     found = only(check, beside(cluster, client.said))
-    assert (found.severity is Severity.error) == (not outcome_in(found.summary).is_resolved)
-    assert outcome_in(found.summary).value in found.steps[-1].text
-    return outcome_in(found.summary)
+    assert (found.severity is Severity.error) == (not fate_in(found.summary).is_resolved)
+    assert FATES[fate_in(found.summary)] in found.steps[-1].text
+    return fate_in(found.summary)
 
 
-def outcome_in(summary: str) -> Outcome:
-    return max((one for one in Outcome if one.value in summary), key=lambda one: len(one.value))
+def fate_in(summary: str) -> TransactionFate:
+    return max((one for one in FATES if FATES[one] in summary), key=lambda one: len(FATES[one]))
 
 
 def test_a_commit_that_came_through_is_found_in_the_rows(cluster):
@@ -132,7 +132,7 @@ def test_a_commit_that_came_through_is_found_in_the_rows(cluster):
     called = cluster.clock
     cluster.wait(SECOND)
     cluster.commit("orders-1")
-    assert resolved(cluster, called) is Outcome.committed
+    assert resolved(cluster, called) is TransactionFate.committed
 
 
 def test_a_commit_long_after_the_client_gave_up_is_the_same_transaction(cluster):
@@ -140,7 +140,7 @@ def test_a_commit_long_after_the_client_gave_up_is_the_same_transaction(cluster)
     called = cluster.clock
     cluster.wait(40 * SECOND)
     cluster.commit("orders-1")
-    assert resolved(cluster, called) is Outcome.committed
+    assert resolved(cluster, called) is TransactionFate.committed
 
 
 def test_a_transaction_that_timed_out_was_aborted(cluster):
@@ -148,7 +148,7 @@ def test_a_transaction_that_timed_out_was_aborted(cluster):
     called = cluster.clock
     cluster.time_out("orders-1")
     cluster.beat()
-    assert resolved(cluster, called) is Outcome.aborted_by_timeout
+    assert resolved(cluster, called) is TransactionFate.aborted_by_timeout
 
 
 def test_a_transaction_that_a_new_instance_took_over_was_aborted(cluster):
@@ -156,7 +156,7 @@ def test_a_transaction_that_a_new_instance_took_over_was_aborted(cluster):
     called = cluster.clock
     cluster.wait(5 * SECOND)
     cluster.init("orders-1")
-    assert resolved(cluster, called) is Outcome.aborted_by_new_instance
+    assert resolved(cluster, called) is TransactionFate.aborted_by_new_instance
 
 
 def test_a_transaction_may_be_open_still(cluster):
@@ -164,7 +164,7 @@ def test_a_transaction_may_be_open_still(cluster):
     called = cluster.clock
     cluster.wait(10 * SECOND)
     cluster.beat()
-    assert resolved(cluster, called) is Outcome.open
+    assert resolved(cluster, called) is TransactionFate.open
 
 
 def test_a_decision_without_completion_is_a_decision(cluster):
@@ -172,7 +172,7 @@ def test_a_decision_without_completion_is_a_decision(cluster):
     called = cluster.clock
     cluster.wait(SECOND)
     cluster.prepare("orders-1", True)
-    assert resolved(cluster, called) is Outcome.committing
+    assert resolved(cluster, called) is TransactionFate.committing
 
 
 def test_a_transaction_without_any_row_was_never_begun(cluster):
@@ -180,7 +180,7 @@ def test_a_transaction_without_any_row_was_never_begun(cluster):
     called = cluster.clock
     cluster.wait(10 * SECOND)
     cluster.beat()
-    assert resolved(cluster, called) is Outcome.never_begun
+    assert resolved(cluster, called) is TransactionFate.never_begun
 
 
 def test_a_previous_transaction_that_waits_for_its_markers_is_not_this_one(cluster):
@@ -190,12 +190,12 @@ def test_a_previous_transaction_that_waits_for_its_markers_is_not_this_one(clust
     called = cluster.clock
     cluster.wait(10 * SECOND)
     cluster.beat()
-    assert resolved(cluster, called) is Outcome.never_begun
+    assert resolved(cluster, called) is TransactionFate.never_begun
 
 
 def test_rows_that_end_before_the_call_tell_nothing(cluster):
     called = cluster.clock + MINUTE
-    assert resolved(cluster, called) is Outcome.unknown
+    assert resolved(cluster, called) is TransactionFate.unknown
 
 
 def test_without_rows_markers_of_the_producer_id_tell(cluster):
@@ -204,14 +204,14 @@ def test_without_rows_markers_of_the_producer_id_tell(cluster):
     cluster.wait(SECOND)
     cluster.commit("orders-1")
     cluster.state_log("orders-1").batches.clear()
-    assert resolved(cluster, called) is Outcome.committed
+    assert resolved(cluster, called) is TransactionFate.committed
 
 
 def test_a_log_without_times_proves_the_fact_and_resolves_nothing(cluster):
     cluster.begin("orders-1", "orders-0")
     cluster.commit("orders-1")
     found = only(check, beside(cluster, Client().threw(None, "commitTransaction", TIMED_OUT, COMMIT_3_S).said))
-    assert (found.verdict, outcome_in(found.summary)) == (Verdict.proved, Outcome.unknown)
+    assert (found.verdict, fate_in(found.summary)) == (Verdict.proved, TransactionFate.unknown)
 
 
 def test_a_client_whose_clock_is_ahead_is_set_back_by_what_both_saw(cluster):
@@ -222,4 +222,4 @@ def test_a_client_whose_clock_is_ahead_is_set_back_by_what_both_saw(cluster):
     ahead = 30 * SECOND
     client = Client().start(START + ahead, producer_id=cluster.ids["orders-1"].producer_id)
     client.threw(called + ahead + 3_000, "commitTransaction", TIMED_OUT, COMMIT_3_S)
-    assert outcome_in(only(check, beside(cluster, client.said)).summary) is Outcome.committed
+    assert fate_in(only(check, beside(cluster, client.said)).summary) is TransactionFate.committed

@@ -4,25 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.rules import (
-    abort_after_fatal_error,
-    commit_outcome_unknown,
-    fenced_by_group_generation,
-    partition_verification_failed,
-    shared_producer,
-    silent_failure,
-    unresolved_sequence,
-)
 from kafkatx.rules.finding import Finding
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.logs.reading import read_log
 from kafkatx.text.pages.part import PartKind, TextPart
-from tests.rules.log_told import by_logs, findings
+from tests.rules.log_told import by_logs, findings, rule
 
 RULES = (
-    abort_after_fatal_error, commit_outcome_unknown, fenced_by_group_generation, partition_verification_failed,
-    shared_producer, silent_failure, unresolved_sequence,
+    "abort_after_fatal_error", "commit_outcome_unknown", "fenced_by_group_generation", "partition_verification_failed",
+    "shared_producer", "silent_failure", "unresolved_sequence",
 )  # fmt: skip
 
 POWER_LOSS = """\
@@ -70,7 +61,7 @@ def read(folder: Path, text: str) -> dict[str, Finding]:
     path.write_text(text)
     with OpenFile(str(path)) as file:
         facts = read_log(file, TextPart(PartKind.LOG, 0, file.size, 1))
-    found = [finding for rule in RULES for finding in findings(rule.check, by_logs(facts))]
+    found = [finding for name in RULES for finding in findings(rule(name), by_logs(facts))]
     assert len({finding.rule for finding in found}) == len(found)
     return {finding.rule: finding for finding in found}
 

@@ -73,6 +73,22 @@ def test_a_partition_of_coordinators_is_told(tmp_path):
     assert any("lost their coordinator" in step.text for step in finding.steps)
 
 
+CHECKPOINT = """\
+[2026-06-29 03:14:52,118] ERROR Error while writing to checkpoint file /data-1/replication-offset-checkpoint \
+(kafka.server.LogDirFailureChannel)
+java.io.IOException: Input/output error
+\tat java.base/java.io.FileOutputStream.writeBytes(Native Method)
+[2026-06-29 03:14:52,134] ERROR Stopping serving logs in dir /data-1 (kafka.log.LogManager)
+"""
+
+
+def test_a_file_in_the_directory_is_not_taken_for_it(tmp_path):
+    (finding,) = found(tmp_path, server=CHECKPOINT)
+    assert finding.facts["directory"] == "/data-1"
+    assert finding.facts["partitions"] is None
+    assert finding.steps[0].text == 'the broker could not write: "Input/output error"'
+
+
 def test_a_port_that_is_taken_is_no_directory(tmp_path):
     assert not found(tmp_path, server=PORT_TAKEN)
 

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.candidates import Fitting, Told
 from kafkatx.histories.logs.story import LogStory
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.events import EventKind, Side
 
 SAME_EXCEPTION_MS = 1_000
@@ -144,23 +144,10 @@ class _Work:
 
     def _resolved(self, combos: list[list[int]]) -> tuple[list[int], dict[int, list[int]]]:
         """Number of the client of each combination of names, and the candidates of those that several clients fit."""
-        ids, clients = defaultdict(set), defaultdict(set)
-        for source, client, name, is_consumer in combos:
-            if client >= 0 and name >= 0 and not is_consumer:
-                ids[source, client].add(name)
-                clients[source, name].add(client)
-        whole, ambiguous = [], {}
-        for at, (source, client, name, is_consumer) in enumerate(combos):
-            found = [Client(source, client, name, bool(is_consumer))] if client >= 0 or name >= 0 else []
-            if not is_consumer and client >= 0 > name and ids[source, client]:
-                found = [Client(source, client, other) for other in sorted(ids[source, client])]
-            elif name >= 0 > client and clients[source, name]:
-                found = [Client(source, other, name) for other in sorted(clients[source, name])]
-            numbers = [self._number(one) for one in found]
-            whole.append(numbers[0] if len(numbers) == 1 else -1)
-            if len(numbers) > 1:
-                ambiguous[at] = numbers
-        return whole, ambiguous
+        named = [Client(source, client, name, bool(is_consumer)) for source, client, name, is_consumer in combos]
+        found = [[self._number(one) for one in candidates] for candidates in _candidates(named)]
+        whole = [numbers[0] if len(numbers) == 1 else -1 for numbers in found]
+        return whole, {at: numbers for at, numbers in enumerate(found) if len(numbers) > 1}
 
     def _latest(self, place: Array, combos: list[list[int]], ambiguous: dict[int, list[int]]) -> None:
         """Give a line that fits several clients to the one of them that wrote last before it."""
@@ -238,21 +225,15 @@ class _Work:
 
     def _named_by(self, names: dict[str, str], source: int, detail: str | None) -> int:
         """The client that the names of a configuration lead to, -1 where they don't."""
-        client, name = (
-            self.codes.get(names.get("client.id", ""), -1),
-            self.codes.get(names.get("transactional.id", ""), -1),
-        )
+        client, name = (self.codes.get(names.get(key, ""), -1) for key in ("client.id", "transactional.id"))
         is_consumer = "Consumer" in (detail or "")
+        of_client, of_id = (source, "client", client), (source, "id", name)
         fits = [
             number
-            for one, number in {
-                **self._called.get((source, "client", client), {}),
-                **self._called.get((source, "id", name), {}),
-            }.items()
+            for one, number in {**self._called.get(of_client, {}), **self._called.get(of_id, {})}.items()
             if one.is_consumer == is_consumer
             and (one.client_id == client or client < 0 or one.client_id < 0)
             and (one.transactional_id == name or (name < 0 and "transactional.id" not in names))
-            and ((client >= 0 and one.client_id == client) or (name >= 0 and one.transactional_id == name))
         ]
         return fits[0] if len(fits) == 1 else -1
 
@@ -396,6 +377,18 @@ class _Work:
             if not self.clients[owner].is_consumer:
                 found[source, topic].add(owner)
         return found
+
+
+def _candidates(named: list[Client]) -> Iterator[list[Client]]:
+    """For each combination of names the clients that it fits: one name stands for all that have it with another."""
+    whole: dict[Client, set[Client]] = defaultdict(set)
+    for one in named:
+        if one.client_id >= 0 and one.transactional_id >= 0:
+            whole[replace(one, client_id=-1)].add(one)
+            whole[replace(one, transactional_id=-1)].add(one)
+    for one in named:
+        fits = whole.get(one, {one}) if one.is_named else ()
+        yield sorted(fits, key=lambda client: (client.client_id, client.transactional_id))
 
 
 def block_row(events: Array, rows: Array, source: int, line: int) -> int:

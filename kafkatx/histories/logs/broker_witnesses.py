@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.hearing import Hearing
 from kafkatx.histories.logs.neighbours import nearest, neighbours
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, RETRY_WINDOW_MS
 from kafkatx.terms.events import EventKind, Side
 

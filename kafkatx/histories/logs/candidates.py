@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
+from kafkatx.kernels.growing import Array
 
 
 @dataclass(frozen=True, slots=True)

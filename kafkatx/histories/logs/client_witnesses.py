@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.hearing import Hearing
 from kafkatx.histories.logs.neighbours import nearest, neighbours
 from kafkatx.histories.logs.story import ClientInstance, Failure
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.error_codes import FENCED, ErrorCode
 from kafkatx.terms.events import EventKind
 
@@ -49,7 +49,7 @@ def aborts(hearing: Hearing) -> None:
     """A client's own abort is the next end of its transactions, unless it was refused."""
     ends, found = hearing.ends, hearing.found
     rows, times = hearing.rows(EventKind.abort_called, EventKind.abort_on_close)
-    owners = _owners(hearing)[rows]
+    owners = hearing.logs.owners[rows]
     slack = hearing.client_tolerance[hearing.logs.events["source"][rows]]
     near = nearest(hearing.timed(found.instance), owners, ends.decided_at, times)
     fits = (near >= 0) & ends.is_abort[near] & (np.abs(times - ends.decided_at[near]) <= slack)
@@ -67,11 +67,3 @@ def own_bumps(hearing: Hearing) -> None:
     wanted = e["producer_id"][rows] * 65_536 + e["producer_epoch"][rows]
     last, _ = neighbours(hearing.keys, wanted, hearing.ends.decided_at, times + slack)
     hearing.note(hearing.found.own_bump, last[last >= 0], rows[last >= 0])
-
-
-def _owners(hearing: Hearing) -> Array:
-    """Number of the instance that each event belongs to, -1 for none."""
-    owners = np.full(len(hearing.logs.events), -1, np.int64)
-    for client in hearing.logs.clients:
-        owners[list(client.rows)] = client.number
-    return owners

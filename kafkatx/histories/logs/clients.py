@@ -27,6 +27,14 @@ from kafkatx.text.events import Setting, Trace
 GIVEN_EPOCH = re.compile(r"producerId=(\d+), epoch=(\d+)")
 KAFKA_CLIENTS = re.compile(r"kafka-clients-(\d+(?:\.\d+)*)")
 RELEASE = re.compile(r"(\d+(?:\.\d+)+)")
+JAVA = "org.apache.kafka"
+LIBRARIES = (
+    ("aiokafka", "aiokafka"),
+    ("kafka-python", ("kafka.", "kafka-python")),
+    ("franz-go", ("kgo", "kerr.", "franz")),
+    ("java", (JAVA, "o.a.k", "java.")),
+)
+"""How names of classes and loggers begin in each library; the first that fits is it."""
 FLINK = "flink"
 COUNTED = re.compile(r".+-\d+-\d+")
 """Shape of the ids of Flink's sink: prefix, subtask, counter."""
@@ -65,6 +73,11 @@ class _Life:
         """Whether it did more than begin."""
         return len(self.rows) > self.openings
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether close() was called."""
+        return not self.met.isdisjoint(CLOSES)
+
     def ends_before(self, kind: EventKind, producer_id: int) -> bool:
         """Whether a line of this kind can't belong to it any more."""
         if kind is EventKind.client_started:
@@ -72,11 +85,15 @@ class _Life:
         if kind is EventKind.config_values:
             return self.is_used or EventKind.client_started in self.met
         if kind is EventKind.client_release:
-            return bool(self.met & set(CLOSES)) or (self.is_used and kind in self.met)
+            return self.is_closed or (self.is_used and kind in self.met)
+        return self._is_given_anew(kind, producer_id)
+
+    def _is_given_anew(self, kind: EventKind, producer_id: int) -> bool:
+        """Whether a line asks for a first producer id though it had one, or gives it one after close()."""
         is_first = kind is EventKind.init_called or (kind is EventKind.producer_id_set and producer_id < 0)
         if is_first and self.client.transactional_id >= 0:
             return bool(self.given)
-        return kind is EventKind.producer_id_set and bool(self.met & set(CLOSES))
+        return kind is EventKind.producer_id_set and self.is_closed
 
     def had(self, producer_id: int, epoch: int) -> int:
         """Highest epoch not above `epoch` that it was given of a producer id, -1 for none."""
@@ -127,7 +144,7 @@ def _writer(story: LogStory, lives: list[_Life], threads: list[set[int]], number
         had, at = max((life.had(*named), at) for at, life in enumerate(lives[: number + 1]))
         return at if had >= 0 else number
     thread = int(story.events["thread_code"][row])
-    users = [at for at in range(number) if thread in threads[at] and not lives[at].met & set(CLOSES)]
+    users = [at for at in range(number) if thread in threads[at] and not lives[at].is_closed]
     return users[-1] if users and threads[number] and thread not in threads[number] else number
 
 
@@ -234,17 +251,11 @@ def _implementation(story: LogStory, client_id: str | None, rows: list[int]) -> 
     """Whose library wrote the lines, by the names of its classes and loggers."""
     names, traces = _strings(story, rows, "logger", "error"), _traces(story, rows)
     names |= {link.exception for trace in traces for link in trace.chain}
-    if "rdkafka" in (client_id or "") or any("rdkafka" in name.lower() for name in names):
+    if any("rdkafka" in name.lower() for name in (client_id or "", *names)):
         return "librdkafka"
-    if any(name.startswith("aiokafka") for name in names):
-        return "aiokafka"
-    if any(name.startswith(("kafka.", "kafka-python")) for name in names):
-        return "kafka-python"
-    if any(name.startswith(("kgo", "kerr.", "franz")) for name in names):
-        return "franz-go"
-    is_java = any(name.startswith(("org.apache.kafka", "o.a.k", "java.")) for name in names)
-    is_java = is_java or any(NETWORK_THREAD.fullmatch(name) for name in _strings(story, rows, "thread"))
-    return "java" if is_java or any(trace.releases for trace in traces) else "unknown"
+    if any(trace.releases for trace in traces) or any(map(NETWORK_THREAD.fullmatch, _strings(story, rows, "thread"))):
+        names.add(JAVA)
+    return next((library for library, begin in LIBRARIES if any(name.startswith(begin) for name in names)), "unknown")
 
 
 def _release(story: LogStory, rows: list[int]) -> tuple[int, ...]:

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import Clock
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import INITIALISATION, TRANSACTION
 from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS

@@ -13,17 +13,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
-from kafkatx.histories.logs.observers import Down, Observer, Weight, observer_of
+from kafkatx.histories.logs.observers import QUIET_MS, Down, Observer, Weight, observer_of
 from kafkatx.histories.logs.once import once
 from kafkatx.histories.logs.pauses import pauses
 from kafkatx.histories.logs.retries import retries
 from kafkatx.histories.logs.story import LogStory
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.events import EventKind
 
-QUIET_MS = 15_000
-"""Two failures further apart than this (without a request that waited in between) are two stretches: reconnects are
-tried at least once in reconnect.backoff.max.ms (1 s), by fetchers and heartbeats within some seconds."""
 BURST_MS = 2_000
 """Failures closer than this come at once."""
 BEFORE_START_MS, LONGEST_START_MS = 60_000, 600_000

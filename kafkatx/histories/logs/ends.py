@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import LogStory
+from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import EMPTY, PREPARE_ABORT
 
 

@@ -11,14 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.ends import Ends
-from kafkatx.histories.logs.story import Clock, LogStory
-from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, CLIENT_TOLERANCE_MS
+from kafkatx.histories.logs.story import LogStory
+from kafkatx.kernels.growing import Array
+from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
-
-KNOWN_CLOCK_MS = 500
-"""What a client's clock of known skew may still be off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +95,7 @@ class Hearing:
         self.keys = self.timed(np.where(known, ends.producer_id.astype(np.int64) * 65_536 + ends.epoch, -1))
         skews = [abs(clock.skew_ms or 0) for clock in logs.clocks]
         self.skew = np.array([clock.skew_ms or 0 for clock in logs.clocks], np.int64)
-        self.client_tolerance = np.array([_tolerance(clock) for clock in logs.clocks], np.int64)
+        self.client_tolerance = np.array([clock.tolerance_ms for clock in logs.clocks], np.int64)
         self.broker_tolerance = np.array([BROKERS_TOLERANCE_MS + skew for skew in skews], np.int64)
 
     def timed(self, keys: Array) -> Array:
@@ -117,13 +114,3 @@ class Hearing:
         for end, row in zip(ends.tolist(), rows.tolist(), strict=True):
             if column[end] < 0:
                 column[end] = row
-
-
-def _tolerance(clock: Clock) -> int:
-    """How far a client's time may lie from a broker's when the skew is taken off.
-
-    What few pairs show as skew may be a slow answer.
-    """
-    if clock.skew_ms is None:
-        return CLIENT_TOLERANCE_MS
-    return min(CLIENT_TOLERANCE_MS, KNOWN_CLOCK_MS + 4 * (clock.spread_ms or 0) + abs(clock.skew_ms))

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.ends import name_codes
 from kafkatx.histories.logs.hearing import Hearing
 from kafkatx.histories.logs.story import ClientInstance
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, CLIENT_TOLERANCE_MS, RETRY_WINDOW_MS
 from kafkatx.terms.events import EventKind
 

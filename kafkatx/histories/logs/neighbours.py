@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
+from kafkatx.kernels.growing import Array
 
 
 def nearest(keys: Array, wanted: Array, times: Array, limits: Array) -> Array:

@@ -20,6 +20,9 @@ from typing import NamedTuple
 from kafkatx.histories.logs.story import LogStory
 from kafkatx.terms.events import Side
 
+QUIET_MS = 15_000
+"""Two failures further apart than this (without a request that waited in between) are two stretches: reconnects are
+tried at least once in reconnect.backoff.max.ms (1 s), by fetchers and heartbeats within some seconds."""
 _ROTATED = re.compile(r"(\.(gz|zst|\d+)|[.-]\d{4}-\d\d-\d\d(-\d+)?)+$")
 
 

@@ -52,9 +52,9 @@ class Outage:
         """The best evidence for it."""
         return max(down.weight for down in self.downs)
 
-    def overlaps(self, since: int, until: int, tolerance: int = CLIENT_TOLERANCE_MS) -> bool:
+    def overlaps(self, since: int, until: int) -> bool:
         """Whether it shares time with a stretch, by clocks that may differ."""
-        return self.since <= until + tolerance and since <= self.until + tolerance
+        return since - CLIENT_TOLERANCE_MS <= self.until and self.since <= until + CLIENT_TOLERANCE_MS
 
 
 @once
@@ -164,13 +164,19 @@ def _outage(own: OwnLogs, node: int | None, group: list[Down], pauses: list[Down
     since, until = min(down.since for down in group), max(down.until for down in group)
     if node is None:
         return Outage(None, since, until, tuple(group), False, OwnLog.NONE)
-    state, back = own.state(node, since, until), own.back(node, until)
+    state = own.state(node, since, until)
     still = [pause for pause in pauses if pause.overlaps(since, until, CLIENT_TOLERANCE_MS)]
     if still and state in (OwnLog.STOPS, OwnLog.NONE):
         begin, end = min(since, still[0].since), max(until, *(pause.until for pause in still))
         return Outage(node, begin, end, tuple(group), True, OwnLog.STOOD_STILL)
+    end, is_back = _end(own, node, group, until, state)
+    return Outage(node, since, end, tuple(group), is_back, state)
+
+
+def _end(own: OwnLogs, node: int, group: list[Down], until: int, state: OwnLog) -> tuple[int, bool]:
+    """When an outage was over or was seen last, and whether its end was seen."""
     if state is OwnLog.ENDS:
         sources = [own.source(down.rows[0]) for down in group if down.observer.kind == "broker"]
-        return Outage(node, since, max(until, own.ends(sources)), tuple(group), False, state)
-    is_back = back is not None and state in (OwnLog.STOPS, OwnLog.HARD_STOP, OwnLog.ORDERLY)
-    return Outage(node, since, back if is_back and back is not None else until, tuple(group), is_back, state)
+        return max(until, own.ends(sources)), False
+    back = own.back(node, until) if state in (OwnLog.STOPS, OwnLog.HARD_STOP, OwnLog.ORDERLY) else None
+    return (until, False) if back is None else (back, True)

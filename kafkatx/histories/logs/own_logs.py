@@ -10,8 +10,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.story import LogStory
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import CLUSTER_METADATA

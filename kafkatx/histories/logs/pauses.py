@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.observers import Down, Weight
 from kafkatx.histories.logs.story import LogStory
+from kafkatx.kernels.growing import Array
 
 PAUSE_MS, MOMENT_MS = 5_000, 1_000
 """After a shorter wait nobody need have stood still; what lies this close to its ends is not inside it."""

@@ -11,18 +11,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from kafkatx.histories.logs.observers import Down, Observer, Weight, observer_of
+from kafkatx.histories.logs.observers import QUIET_MS, Down, Observer, Weight, observer_of
 from kafkatx.histories.logs.story import ClientInstance, LogStory
-from kafkatx.terms.clocks import REQUEST_TIMEOUT_MS
+from kafkatx.terms.clocks import DELIVERY_TIMEOUT_MS, REQUEST_TIMEOUT_MS
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
 
-QUIET_MS = 15_000
-"""Two failures further apart than this are two stretches, unless they are retries of one batch."""
-SAME_BATCH_MS = 600_000
-"""Retries of one batch belong together however far apart they are, up to this."""
-ANSWER_MS = 31_000
-"""How long after a retry its answer can come: request.timeout.ms (30 s unless set) and a little."""
+ANSWER_SLACK_MS = 1_000
+"""What an answer may take beyond request.timeout.ms until the client's line of it: its poll, and other requests."""
 LEADER_WAITS = {
     ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
 }  # fmt: skip
@@ -35,7 +31,6 @@ FAILURES = (
 
 def retries(logs: LogStory) -> Iterator[Down]:
     """Retries of produce requests, which name the partition and not the node."""
-    clients = {row: client for client in logs.clients for row in client.rows}
     cancelled = _cancelled(logs)
     groups: dict[tuple[Observer, str], list[int]] = {}
     for row in logs.of_kind(EventKind.produce_retry).tolist():
@@ -44,7 +39,7 @@ def retries(logs: LogStory) -> Iterator[Down]:
             groups.setdefault((observer, _topic_partition(logs, row)), []).append(row)
     for (observer, topic_partition), rows in groups.items():
         for chain in _chains(logs, rows):
-            yield _retried(logs, observer, topic_partition, chain, clients.get(chain[-1]))
+            yield _retried(logs, observer, topic_partition, chain, logs.client(int(logs.owners[chain[-1]])))
 
 
 def _who_waited(logs: LogStory, row: int, cancelled: set[tuple[int, int, int]]) -> Observer | None:
@@ -75,7 +70,7 @@ def _chains(logs: LogStory, rows: list[int]) -> Iterator[list[int]]:
     for row in sorted(rows, key=lambda row: (logs.times[row], row)):
         if chain:
             pause = int(logs.times[row] - logs.times[chain[-1]])
-            is_same = logs.events["number"][row] <= logs.events["number"][chain[-1]] and pause <= SAME_BATCH_MS
+            is_same = logs.events["number"][row] <= logs.events["number"][chain[-1]] and pause <= DELIVERY_TIMEOUT_MS
             if pause > QUIET_MS and not is_same:
                 yield chain
                 chain = []
@@ -107,5 +102,5 @@ def _answered(logs: LogStory, client: ClientInstance, row: int, at: int) -> int 
     for other in islice(client.rows, bisect_right(client.rows, row), None):
         time = int(logs.times[other])
         if time > at and logs.kind(other) not in FAILURES:
-            return time if time - at <= (_request_timeout(client) or ANSWER_MS) + 1_000 else None
+            return time if time - at <= (_request_timeout(client) or REQUEST_TIMEOUT_MS) + ANSWER_SLACK_MS else None
     return None

@@ -11,8 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.settings import Settings, release_of
+from kafkatx.kernels.growing import Array
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.text.events import LogFacts, Setting, Trace
@@ -25,6 +26,9 @@ from kafkatx.text.sayings import (
     said_in,
     wrong_state_in,
 )
+
+KNOWN_CLOCK_MS = 500
+"""What a clock of known skew may still be off: what hosts that follow one time server differ by at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,20 @@ class Clock:
     spread_ms: int | None = None
     pairs: int = 0
     zone_from: str = "assumed UTC"
+
+    @property
+    def tolerance_ms(self) -> int:
+        """How far a client's time may lie from a broker's when the skew is taken off.
+
+        What few pairs show as skew may be a slow answer.
+        """
+        if self.skew_ms is None:
+            return CLIENT_TOLERANCE_MS
+        return min(CLIENT_TOLERANCE_MS, KNOWN_CLOCK_MS + 4 * (self.spread_ms or 0) + abs(self.skew_ms))
+
+    def to_brokers(self, at: int) -> int:
+        """A time of the source by the brokers' clock, where shared events tell how far the two are apart."""
+        return at - (self.skew_ms or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +135,11 @@ class ClientInstance:
     def producer_ids(self) -> set[int]:
         """Producer ids that it was given."""
         return {given.producer_id for given in self.initialisations}
+
+    def given_by(self, at: int) -> Initialised | None:
+        """What it was given last until a time, as far as its lines tell."""
+        given = [one for one in self.initialisations if one.at is not None and one.at <= at]
+        return given[-1] if given else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,14 +272,14 @@ class LogStory:
     def _about(self) -> dict[EventKind, dict[str, Array]]:
         return {}
 
+    def transactional_id(self, row: int) -> str | None:
+        """Transactional id that an event names, or the client instance that wrote it."""
+        client = self.client(int(self.owners[row]))
+        return self.string(row, "transactional_id") or (client.transactional_id if client is not None else None)
+
     def named_by(self, rows: Iterable[int]) -> set[str]:
         """Transactional ids that these events name, or the client instances that wrote them."""
-        writers = [(row, self.client(int(self.owners[row]))) for row in rows]
-        names = {
-            self.string(row, "transactional_id") or (client.transactional_id if client is not None else None)
-            for row, client in writers
-        }
-        return {name for name in names if name is not None}
+        return {name for row in rows if (name := self.transactional_id(row)) is not None}
 
     def error(self, row: int) -> ErrorCode:
         """The error that an event names itself; what is under it its trace tells."""

@@ -13,19 +13,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 
-from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
+from kafkatx.histories.logs.story import KNOWN_CLOCK_MS, ClientInstance, Failure, LogStory
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
 
-RETRY_MS, CLOCKS_MS = 1_000, 500
-"""How long before its grant a newcomer's first request can have come; what clocks of two hosts may differ."""
-NO_ROWS = np.zeros(0, np.int64)
+RETRY_MS = 1_000
+"""How long before its grant a newcomer's first request can have come."""
 AT_ONCE_MS = 10_000
 """A refusal this soon after the next grant is likelier its consequence than that of a timeout before."""
 FIRST_RELEASES = (0, 11, 0, 1)
@@ -108,9 +107,7 @@ def grants(logs: LogStory, name: str) -> list[Grant]:
 
 
 def _takeover(logs: LogStory, name: str, old: Grant, new: Grant) -> Takeover | None:
-    if old.client is not None and new.client is not None and old.client.number == new.client.number:
-        return None
-    if _bumped_itself(logs, old) or _rolled_back(logs, name, old.at, new.at):
+    if _is_own(old, new) or _bumped_itself(logs, old) or _rolled_back(logs, name, old.at, new.at):
         return None
     earliest = _earliest(old, new)
     owner = old.client if old.client is not None else _silent_owner(logs, name, old, earliest)
@@ -121,24 +118,30 @@ def _takeover(logs: LogStory, name: str, old: Grant, new: Grant) -> Takeover | N
         *_refused_by_brokers(logs, old, new.at),
         *_of_namesake(logs, name, old, new),
     )
-    step = new.producer_epoch - old.producer_epoch
-    is_classic = _is_classic(logs, new)
-    excluded = _excluded(logs, name, old, new, step)
+    excluded = _excluded(logs, name, old, new)
     if not refusals:
-        was_closed = old.client is not None and old.client.closed_at is not None
-        if step != 2 or was_closed or is_classic is False or excluded is Excluded.NOTHING:
-            return None
-        verdict = Verdict.likely if is_classic and _same_coordinator(logs, old, new) else Verdict.possible
-        return Takeover(old, new, old.client, (), verdict, excluded, True)
-    return Takeover(
-        old,
-        new,
-        owner,
-        refusals,
-        _verdict(logs, old, new, refusals, excluded),
-        excluded,
-        bool(step == 2 and is_classic),
-    )
+        return _unheard(logs, old, new, excluded)
+    verdict = _verdict(logs, old, new, refusals, excluded)
+    return Takeover(old, new, owner, refusals, verdict, excluded, bool(_step(old, new) == 2 and _is_classic(logs, new)))
+
+
+def _is_own(old: Grant, new: Grant) -> bool:
+    """Whether one client was given both."""
+    return old.client is not None and new.client is not None and old.client.number == new.client.number
+
+
+def _step(old: Grant, new: Grant) -> int:
+    return new.producer_epoch - old.producer_epoch
+
+
+def _unheard(logs: LogStory, old: Grant, new: Grant, excluded: Excluded) -> Takeover | None:
+    """A takeover that the epochs alone tell: two steps are the coordinator's abort and the newcomer's grant."""
+    was_closed = old.client is not None and old.client.closed_at is not None
+    is_classic = _is_classic(logs, new)
+    if _step(old, new) != 2 or was_closed or is_classic is False or excluded is Excluded.NOTHING:
+        return None
+    verdict = Verdict.likely if is_classic and _same_coordinator(logs, old, new) else Verdict.possible
+    return Takeover(old, new, old.client, (), verdict, excluded, True)
 
 
 def _verdict(logs: LogStory, old: Grant, new: Grant, refusals: tuple[int, ...], excluded: Excluded) -> Verdict:
@@ -146,9 +149,14 @@ def _verdict(logs: LogStory, old: Grant, new: Grant, refusals: tuple[int, ...], 
     if excluded is not Excluded.NOTHING:
         both = old.client is not None and new.client is not None and _names_the_old_one(logs, old, refusals)
         return Verdict.proved if both else Verdict.likely
-    soon = min(int(logs.times[row]) for row in refusals) - new.at <= AT_ONCE_MS
+    soon = _is_soon(logs, refusals, new.at)
     two_logs = old.client is not None and (new.client is not None or new.source != old.source)
     return Verdict.likely if soon and two_logs else Verdict.possible
+
+
+def _is_soon(logs: LogStory, refusals: tuple[int, ...], since: int) -> bool:
+    """Whether the first refusal came at once."""
+    return min(int(logs.times[row]) for row in refusals) - since <= AT_ONCE_MS
 
 
 def _names_the_old_one(logs: LogStory, old: Grant, refusals: tuple[int, ...]) -> bool:
@@ -157,14 +165,14 @@ def _names_the_old_one(logs: LogStory, old: Grant, refusals: tuple[int, ...]) ->
     return any(row in own or int(logs.events["producer_id"][row]) == old.producer_id for row in refusals)
 
 
-def _excluded(logs: LogStory, name: str, old: Grant, new: Grant, step: int) -> Excluded:
+def _excluded(logs: LogStory, name: str, old: Grant, new: Grant) -> Excluded:
     timeout, is_known = timeout_of(logs, name, old.client)
     if is_known and new.at - old.at < timeout:
         return Excluded.BY_TIME
     if _coordinator_is_silent(logs, name, old.at, new.at):
         return Excluded.BY_LOG
     raises_epoch = logs.settings.release > FIRST_RELEASES
-    return Excluded.BY_EPOCH if step == 1 and raises_epoch else Excluded.NOTHING
+    return Excluded.BY_EPOCH if _step(old, new) == 1 and raises_epoch else Excluded.NOTHING
 
 
 def timeout_of(logs: LogStory, name: str, client: ClientInstance | None) -> tuple[int, bool]:
@@ -207,9 +215,8 @@ def _earliest(old: Grant, new: Grant) -> int:
     """
     if new.client is None or new.client.since is None:
         return new.at - RETRY_MS
-    tolerance = 0 if new.source == old.source else CLOCKS_MS
     began = new.client.since if new.client.has_start else new.at
-    return max(new.at - CLIENT_TOLERANCE_MS, began - tolerance)
+    return max(new.at - CLIENT_TOLERANCE_MS, began - _apart(old, new))
 
 
 def _refusals(client: ClientInstance | None, since: int) -> Iterator[int]:
@@ -287,19 +294,13 @@ def _without_grants(logs: LogStory, name: str) -> Iterator[Takeover]:
     """Clients that never print their epochs: another instance began, and the one before was refused after that."""
     clients = [client for client in logs.clients_of(name) if not client.is_consumer and client.since is not None]
     for old in clients:
-        for new in _began_after(old, clients):
-            tolerance = 0 if old.source == new.source else CLOCKS_MS
-            refusals = tuple(_refusals(old, (new.since or 0) - tolerance))
-            if not refusals or _rolled_back(logs, name, old.since or 0, new.since or 0):
-                continue
-            timeout, is_known = timeout_of(logs, name, old)
-            is_in_time = (new.since or 0) - (old.since or 0) < timeout
-            is_soon = min(int(logs.times[row]) for row in refusals) - (new.since or 0) <= AT_ONCE_MS
-            verdict = Verdict.likely if is_in_time or is_soon else Verdict.possible
-            grants_of = [Grant(one.since or 0, -1, -1, one.rows[0], one.source, one) for one in (old, new)]
-            excluded = Excluded.BY_TIME if is_in_time and is_known else Excluded.NOTHING
-            yield Takeover(grants_of[0], grants_of[1], old, refusals, verdict, excluded, False)
-            break
+        found = (_refused_since(logs, name, _beginning(old), _beginning(new)) for new in _began_after(old, clients))
+        yield from islice((taken for taken in found if taken is not None), 1)
+
+
+def _beginning(client: ClientInstance) -> Grant:
+    """The beginning of a client in place of a grant that it doesn't print."""
+    return Grant(client.since or 0, -1, -1, client.rows[0], client.source, client)
 
 
 def _began_after(old: ClientInstance, clients: Iterable[ClientInstance]) -> Iterator[ClientInstance]:
@@ -307,3 +308,20 @@ def _began_after(old: ClientInstance, clients: Iterable[ClientInstance]) -> Iter
     for client in clients:
         if client.number != old.number and client.has_start and begin < (client.since or 0) <= end:
             yield client
+
+
+def _refused_since(logs: LogStory, name: str, old: Grant, new: Grant) -> Takeover | None:
+    """The takeover by an instance since whose beginning the one before was refused; None if a timeout explains it."""
+    refusals = tuple(_refusals(old.client, new.at - _apart(old, new)))
+    if not refusals or _rolled_back(logs, name, old.at, new.at):
+        return None
+    timeout, is_known = timeout_of(logs, name, old.client)
+    is_in_time = new.at - old.at < timeout
+    verdict = Verdict.likely if is_in_time or _is_soon(logs, refusals, new.at) else Verdict.possible
+    excluded = Excluded.BY_TIME if is_in_time and is_known else Excluded.NOTHING
+    return Takeover(old, new, old.client, refusals, verdict, excluded, False)
+
+
+def _apart(old: Grant, new: Grant) -> int:
+    """How far the clocks of two logs may differ."""
+    return 0 if old.source == new.source else KNOWN_CLOCK_MS

@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypedDict, TypeVar
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
-from kafkatx.histories.logs.frameworks import framework_of
+from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.rules.finding import Subject
 from kafkatx.terms.catalogue.frameworks import LIBRARIES, Framework
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
+from kafkatx.words.advised import Advised, advised
+from kafkatx.words.explanation import ActorWords, Bound
+from kafkatx.words.log_places import client_seen
+from kafkatx.words.template import pick
+from kafkatx.words.values import ClientName
 
 Value = TypeVar("Value")
 
-
-@dataclass(frozen=True, slots=True)
-class Who:
-    """The name under which lines of clients are counted together.
-
-    Lines that name nobody belong together where one client instance (`number`) wrote them.
-    """
-
-    transactional_id: str | None
-    client_id: str | None
-    number: int = -1
-
-    @property
-    def phrase(self) -> str:
-        """`the producer of orders-1`."""
-        if self.transactional_id is not None:
-            return f"the producer of {self.transactional_id}"
-        return f"the client {self.client_id}" if self.client_id is not None else "a client that its log doesn't name"
+TIMES = pick("count", {1: ""}, " {count:time}")
+"""How often, where it was not once."""
 
 
 def by_client(story: Story, rows: Iterable[int]) -> Iterator[tuple[ClientInstance | None, list[int]]]:
@@ -51,14 +39,6 @@ def by_client(story: Story, rows: Iterable[int]) -> Iterator[tuple[ClientInstanc
         yield by_number[number], groups[number]
     if nobody:
         yield None, nobody
-
-
-def who(client: ClientInstance | None) -> Who:
-    """The name of a client; nobody's of None."""
-    if client is None:
-        return Who(None, None)
-    is_named = client.transactional_id is not None or client.client_id is not None
-    return Who(client.transactional_id, client.client_id, -1 if is_named else client.number)
 
 
 def rows_of(logs: LogStory, client: ClientInstance, *kinds: EventKind) -> Array:
@@ -94,10 +74,63 @@ def by_transaction(logs: LogStory, client: ClientInstance | None, rows: list[int
         yield group
 
 
+def seen(story: Story, client: ClientInstance | None) -> Bound[ActorWords] | None:
+    """A client as the P that steps speak of; nobody where it is not known."""
+    return client_seen(story, client) if client is not None else None
+
+
+def advised_of(story: Story, client: ClientInstance | None) -> Advised:
+    """Whom a remedy for a client is for."""
+    return advised(story, client.transactional_id if client is not None else None, client)
+
+
+def aborted_after(logs: LogStory, client: ClientInstance | None, row: int) -> list[int]:
+    """Where a client first called abortTransaction after a line; nothing where it didn't."""
+    begun = rows_of(logs, client, EventKind.abort_called).tolist() if client is not None else []
+    return [later for later in begun if later > row][:1]
+
+
 def producer_at(client: ClientInstance | None, row: int) -> tuple[int | None, int | None]:
     """Producer id and epoch that a client had when it wrote a line; (None, None) where its log doesn't say."""
     given = [one for one in client.initialisations if one.row <= row and one.producer_id >= 0] if client else []
     return (given[-1].producer_id, given[-1].producer_epoch) if given else (None, None)
+
+
+class ClientColumns(TypedDict):
+    """The columns of a case that whose lines they are decides."""
+
+    transactional_id: str | None
+    producer_id: int | None
+    producer_epoch: int | None
+    count: int
+    subjects: tuple[Subject, ...]
+
+
+def columns(
+    logs: LogStory,
+    name: ClientName,
+    given: Sequence[tuple[int | None, int | None]],
+    rows: Iterable[int],
+    places: Sequence[tuple[str, int] | None] = (),
+) -> ClientColumns:
+    """Return the columns of things that happened to the clients of a name.
+
+    `given` are producer id and epoch at each of them, `places` the partition where it has one; `rows` all lines that
+    tell of them.
+    """
+    whereabouts = places or [None] * len(given)
+    return ClientColumns(
+        transactional_id=name.transactional_id,
+        producer_id=only(producer for producer, _ in given),
+        producer_epoch=only(epoch for _, epoch in given),
+        count=len(given) + uncounted(logs, rows),
+        subjects=subjects(
+            [
+                Subject(name.transactional_id, producer, *(place or (None, None)))
+                for (producer, _), place in zip(given, whereabouts, strict=True)
+            ]
+        ),
+    )
 
 
 def topic_partition(logs: LogStory, row: int) -> tuple[str, int] | None:
@@ -129,7 +162,7 @@ def uncounted(logs: LogStory, rows: Iterable[int]) -> int:
     return min(dropped.values(), default=0)
 
 
-def subjects(found: list[Subject]) -> tuple[Subject, ...]:
+def subjects(found: list[Value]) -> tuple[Value, ...]:
     """First, typical and last of several; none of one alone."""
     if len(found) < 2:
         return ()

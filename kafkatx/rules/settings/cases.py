@@ -9,10 +9,10 @@ from functools import cache
 import numpy as np
 
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.settings import Block, Effective, Origin, defaults_of
 from kafkatx.histories.logs.story import ClientInstance
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.catalogue.frameworks import own_defaults
 from kafkatx.terms.catalogue.loading import configs
 from kafkatx.terms.error_codes import ErrorCode

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.rules.finding import Finding, Subject
 from kafkatx.terms.catalogue.setting_names import is_known, kafka_name
 from kafkatx.terms.events import EventKind

@@ -10,10 +10,10 @@ from kafkatx.rules.in_logs.clients import (
     subjects,
     times_of,
     uncounted,
-    who,
 )
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.text.sayings import Saying
+from kafkatx.words.facts import client_name
 from tests.histories.log_facts import DAY, FENCED, line
 from tests.rules.log_told import ERROR_STATE, Client, by_logs, rule
 from tests.rules.log_told import only as only_finding
@@ -42,16 +42,16 @@ def test_lines_go_to_their_clients_and_those_of_nobody_come_last():
     first, second = Client("a", path="a.log").start("10:00:00"), Client("b", path="a.log").start("10:00:01", 8)
     nobody = line("broker-1/server.log", "10:00:02", EventKind.isr_shrunk, topic="t", partition=0)
     story = by_logs([nobody, *first.said, *second.said])
-    grouped = [(who(client).transactional_id, len(rows)) for client, rows in by_client(story, range(9))]
+    grouped = [(client_name(client).transactional_id, len(rows)) for client, rows in by_client(story, range(9))]
     assert grouped == [("a", 4), ("b", 4), (None, 1)]
     assert rows_of(story.logs, story.logs.clients[1], EventKind.producer_id_set).tolist() == [8]
 
 
 def test_two_clients_without_a_name_are_two():
     said = [line(path, None, EventKind.failure, error=FENCED, detail="newer") for path in ("a.log", "b.log")]
-    names = {who(client) for client in by_logs(said).logs.clients}
+    names = {client_name(client) for client in by_logs(said).logs.clients}
     assert len(names) == 2
-    assert {name.phrase for name in names} == {"a client that its log doesn't name"}
+    assert {format(name) for name in names} == {"a client that its log doesn't name"}
 
 
 def test_the_epoch_of_a_line_is_the_one_given_before_it():

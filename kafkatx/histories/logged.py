@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.events import EventKind as K
 
 TOLD = (

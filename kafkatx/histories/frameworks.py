@@ -10,10 +10,10 @@ from collections import defaultdict
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.once import once
 from kafkatx.histories.logs.story import ClientInstance, LogStory
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.catalogue.frameworks import Framework, Signs, recognise
 from kafkatx.terms.catalogue.setting_names import kafka_name
 

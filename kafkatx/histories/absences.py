@@ -20,9 +20,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kafkatx.histories.growing import Array
 from kafkatx.histories.logs.outages import Outage
+from kafkatx.histories.logs.story import LogStory
 from kafkatx.histories.story import Story
+from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
@@ -46,9 +47,6 @@ NOT_WRITTEN = (
 _WRITING = (EventKind.state_append_failed, EventKind.timeout_rollback_failed, EventKind.append_refused)
 _ANSWERS = (EventKind.init_refused, EventKind.add_refused, EventKind.end_refused, EventKind.failure)
 _WRITTEN = (EventKind.initialized, EventKind.timeout_rollback)
-
-
-_Chains = Iterator[list[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,7 @@ class Absence:
 def absences(story: Story, outages: Iterable[Outage]) -> list[Absence]:
     """Every absence that logs tell of, by time; those that overlap are one, whatever partitions it met."""
     homes, outages = _homes(story), list(outages)
-    loads = [load for load in _loading(story, outages) if load.duration_ms >= SHORTEST_MS]
+    loads = [load for load in _loading(story.logs, outages) if load.duration_ms >= SHORTEST_MS]
     found = _merged([*loads, *_not_writing(story, homes), *_answers(story, homes), *_lookups(story)])
     for wait in _waiting(story):
         known = [absence for absence in found if _explains(absence, wait)]
@@ -113,42 +111,51 @@ def _together(one: Absence, other: Absence) -> Absence:
     )  # fmt: skip
 
 
-def _loading(story: Story, outages: list[Outage]) -> Iterator[Absence]:
+def _loading(logs: LogStory, outages: list[Outage]) -> Iterator[Absence]:
     """Elections and loads: from the loss of the old leader, else from the election, to the end of the load."""
-    logs = story.logs
-    rows = logs.of_kind(EventKind.coordinator_elected, EventKind.coordinator_loading, EventKind.coordinator_loaded)
     begun: dict[tuple[int, int], int] = {}
     leader: dict[int, int | None] = {}
-    for row in rows[np.argsort(logs.times[rows], kind="stable")].tolist():
-        partition, at, source = (
-            int(logs.events["partition"][row]),
-            int(logs.times[row]),
-            int(logs.events["source"][row]),
-        )
-        if partition < 0 or at < 0:
-            continue
+    for row in _about_loads(logs):
+        source, partition = where = int(logs.events["source"][row]), int(logs.events["partition"][row])
         if logs.kind(row) is not EventKind.coordinator_loaded:
-            known = begun.get((source, partition))
-            if known is None or logs.kind(row) is not EventKind.coordinator_loading or _is_load(story, known):
-                begun[source, partition] = row
+            known = begun.get(where)
+            if known is None or not _is_load(logs, row) or _is_load(logs, known):
+                begun[where] = row
             continue
-        first = begun.pop((source, partition), row)
-        took = int(logs.times[first]) if first != row else at - max(0, int(logs.events["number"][row]))
+        first = begun.pop(where, row)
+        took = int(logs.times[first]) - (max(0, int(logs.events["number"][row])) if first == row else 0)
         old, new = leader.get(partition), logs.facts.sources[source].broker_id
         leader[partition] = new
-        lost = [outage.since for outage in outages if outage.node == old and outage.overlaps(outage.since, took)]
-        near = [since for since in lost if since <= took <= since + AGAIN_MS] if old is not None and old != new else []
-        yield Absence(partition, min([*near, took]), at, frozenset({"loading"}), (first, row), is_over=True)
+        since = took if old in (None, new) else _lost_at(outages, old, took)
+        yield Absence(partition, since, int(logs.times[row]), frozenset({"loading"}), (first, row), is_over=True)
+    yield from _unfinished(logs, begun)
+
+
+def _about_loads(logs: LogStory) -> list[int]:
+    """Lines about the loading of a partition, by time."""
+    rows = logs.of_kind(EventKind.coordinator_elected, EventKind.coordinator_loading, EventKind.coordinator_loaded)
+    rows = rows[(logs.events["partition"][rows] >= 0) & (logs.times[rows] >= 0)]
+    found: list[int] = rows[np.argsort(logs.times[rows], kind="stable")].tolist()
+    return found
+
+
+def _lost_at(outages: list[Outage], leader: int | None, took: int) -> int:
+    """When an old leader was lost that another one took over from; `took` where nothing tells of it."""
+    lost = (outage.since for outage in outages if outage.node == leader)
+    return min((since for since in lost if since <= took <= since + AGAIN_MS), default=took)
+
+
+def _unfinished(logs: LogStory, begun: dict[tuple[int, int], int]) -> Iterator[Absence]:
+    """Loads of which no end is told, by brokers of a release that tells it: to the end of the log."""
     for (source, partition), row in begun.items():
-        entry = logs.facts.sources[source]
-        end = entry.last_at - logs.clocks[source].zone_ms
+        end = logs.facts.sources[source].last_at - logs.clocks[source].zone_ms
         says_its_end = logs.events["other_epoch"][row] >= 0
-        if _is_load(story, row) and says_its_end and end > logs.times[row]:
+        if _is_load(logs, row) and says_its_end and end > logs.times[row]:
             yield Absence(partition, int(logs.times[row]), end, frozenset({"loading"}), (row,))
 
 
-def _is_load(story: Story, row: int) -> bool:
-    return story.logs.kind(row) is EventKind.coordinator_loading
+def _is_load(logs: LogStory, row: int) -> bool:
+    return logs.kind(row) is EventKind.coordinator_loading
 
 
 def _not_writing(story: Story, homes: dict[str, int]) -> Iterator[Absence]:
@@ -229,9 +236,8 @@ def _lookups(story: Story) -> Iterator[Absence]:
 def _waiting(story: Story) -> Iterator[Absence]:
     """InitProducerId that nobody answered in time, unless the id is known to wait for its own markers."""
     logs = story.logs
-    owners = {row: client.transactional_id for client in logs.clients for row in client.rows}
     for row in logs.of_kind(EventKind.await_timeout).tolist():
-        name = logs.string(row, "transactional_id") or owners.get(row)
+        name = logs.transactional_id(row)
         waited = max(0, int(logs.events["number"][row]))
         is_init = (logs.string(row, "api") or "").startswith("InitProducerId")
         if is_init and logs.times[row] >= 0 and not _is_prepared(story, name):
@@ -257,7 +263,9 @@ def _absence(story: Story, partition: int | None, chain: list[int], told_by: str
     )
 
 
-def _chains(times: Array, rows: list[int], pause_ms: int = AGAIN_MS, bridges: frozenset[int] = frozenset()) -> _Chains:
+def _chains(
+    times: Array, rows: list[int], pause_ms: int = AGAIN_MS, bridges: frozenset[int] = frozenset()
+) -> Iterator[list[int]]:
     """Cut where the pause is longer, unless lines were left out behind a line (`bridges`)."""
     chain: list[int] = []
     for row in sorted(rows, key=lambda row: (times[row], row)):

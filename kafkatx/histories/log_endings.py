@@ -20,17 +20,14 @@ from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
 from kafkatx.histories.logs.takeovers import Excluded, grants, takeovers, timeout_of
 from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
-from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, MAX_BLOCK_MS, MAX_TRANSACTION_TIMEOUT_MS, REQUEST_TIMEOUT_MS
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
 
 REFUSED_WITHIN_MS = 5_000
-"""How long after its line an abort can still turn out to be refused."""
-MARKER_MS = 20_000
-"""Markers come up to 17 s after the line of their rollback."""
-PENDING_MS = 600_000
-"""A transaction that is retried goes back no further than this without another sign."""
+"""How long after its line an abort can still turn out to be refused: a lost answer and a retry (as RETRY_WINDOW_MS);
+what fails later may be of the next transaction."""
 _COMMIT = "EndTxn(true)"
 
 
@@ -65,8 +62,8 @@ def _in_data(story: Story) -> list[tuple[str, int]]:
 
 
 def _is_near(ending: LogEnding, marker_at: int) -> bool:
-    """Whether a marker can be of this end: it is written some time after a rollback's line."""
-    return marker_at >= 0 and -CLIENT_TOLERANCE_MS <= marker_at - ending.at <= MARKER_MS
+    """Whether a marker can be of this end: a broker that doesn't answer is sent it again after request.timeout.ms."""
+    return marker_at >= 0 and -CLIENT_TOLERANCE_MS <= marker_at - ending.at <= REQUEST_TIMEOUT_MS
 
 
 def names_of(logs: LogStory) -> list[str]:
@@ -138,27 +135,42 @@ def _aborted(logs: LogStory, name: str, ended: list[LogEnding]) -> Iterator[LogE
             at = int(logs.times[row])
             if _is_refused(logs, client, row, at) or _is_over(client, at, ended):
                 continue
-            given = [one for one in client.initialisations if one.at is not None and one.at <= at]
-            yield LogEnding(
-                name, EndedBy.client, Verdict.likely, at, (row,), None,
-                given[-1].producer_id if given else None, given[-1].producer_epoch if given else None, client,
-            )  # fmt: skip
+            yield _of_client(name, client, at, (row,))
+
+
+def _of_client(name: str, client: ClientInstance, at: int, rows: tuple[int, ...]) -> LogEnding:
+    """An end that a client's log shows, of what it had been given then: likely its own abort."""
+    given = client.given_by(at)
+    ending = LogEnding(name, EndedBy.client, Verdict.likely, at, rows, client=client)
+    if given is None:
+        return ending
+    return replace(ending, producer_id=given.producer_id, producer_epoch=given.producer_epoch)
 
 
 def _is_refused(logs: LogStory, client: ClientInstance, row: int, at: int) -> bool:
     """Whether an abort failed, or could not have worked: the state was fatal, or a commit was still on its way."""
-    given = max((one.at for one in client.initialisations if one.at is not None and one.at <= at), default=-1)
-    for failure in client.failures:
-        when = failure.at if failure.at is not None else -1
-        was_fatal = given <= when <= at and failure.category == "fatal"
-        is_answer = at <= when <= at + REFUSED_WITHIN_MS and failure.row > row
-        fails = failure.call == "abortTransaction" or failure.category == "fatal" or failure.error in FENCED
-        if was_fatal or (is_answer and fails):
-            return True
-    if _fails_namelessly(logs, client.source, at):
+    given = client.given_by(at)
+    since = given.at if given is not None and given.at is not None else -1
+    if any(_was_fatal(failure, since, at) or _refuses(failure, row, at) for failure in client.failures):
         return True
+    return _fails_namelessly(logs, client.source, at) or _awaits_commit(logs, client, row, since)
+
+
+def _was_fatal(failure: Failure, since: int, at: int) -> bool:
+    """Whether a failure left the producer unusable for an abort."""
+    return failure.category == "fatal" and since <= (failure.at if failure.at is not None else -1) <= at
+
+
+def _refuses(failure: Failure, row: int, at: int) -> bool:
+    """Whether a failure is the answer to an abort."""
+    fails = failure.call == "abortTransaction" or failure.category == "fatal" or failure.error in FENCED
+    return fails and failure.at is not None and at <= failure.at <= at + REFUSED_WITHIN_MS and failure.row > row
+
+
+def _awaits_commit(logs: LogStory, client: ClientInstance, row: int, since: int) -> bool:
+    """Whether a commit was given up before a line, and may still have come through."""
     waits = [other for other in client.rows if other < row and logs.kind(other) is EventKind.await_timeout]
-    return any(logs.string(other, "api") in (_COMMIT, None) and logs.times[other] >= given for other in waits)
+    return any(logs.string(other, "api") in (_COMMIT, None) and logs.times[other] >= since for other in waits)
 
 
 def _fails_namelessly(logs: LogStory, source: int, at: int) -> bool:
@@ -193,47 +205,60 @@ def _is_over(client: ClientInstance, at: int, ended: list[LogEnding]) -> bool:
 def _refused(logs: LogStory, name: str, stretches: list[Down]) -> Iterator[LogEnding]:
     """Clients that were refused as too old, and no log says why: by how long their transaction had been open."""
     for client in logs.clients_of(name):
-        refusals = [failure for failure in client.failures if failure.error in FENCED and failure.at is not None]
-        if not refusals or refusals[0].at is None:
-            continue
-        first, at = refusals[0], refusals[0].at
-        began, (timeout, _) = _began(logs, client, at, stretches), timeout_of(logs, name, client)
-        given = [one for one in client.initialisations if one.at is not None and one.at <= at]
-        ending = LogEnding(
-            name, EndedBy.timeout, Verdict.possible, at, first.rows or (first.row,), began,
-            given[-1].producer_id if given else None, given[-1].producer_epoch if given else None, client,
-            tuple(refusals),
-        )  # fmt: skip
-        if began is not None and at - began >= timeout:
-            yield replace(ending, verdict=Verdict.likely)
-        elif _is_too_soon(logs, name, client, at):
-            fenced, excluded = EndedBy.new_instance, Excluded.BY_TIME
-            yield replace(ending, ended_by=fenced, verdict=Verdict.likely, excluded=excluded)
-        else:
-            yield from (ending, replace(ending, ended_by=EndedBy.new_instance))
+        refusals = tuple(one for one in client.failures if one.error in FENCED and one.at is not None)
+        if refusals:
+            first = refusals[0]
+            at, rows = first.at or 0, first.rows or (first.row,)
+            began = _began(logs, client, at, stretches)
+            ending = replace(_of_client(name, client, at, rows), began=began, failures=refusals)
+            yield from _readings(logs, client, ending)
 
 
-def _is_too_soon(logs: LogStory, name: str, client: ClientInstance, at: int) -> bool:
+def _readings(logs: LogStory, client: ClientInstance, ending: LogEnding) -> Iterator[LogEnding]:
+    """Who can have ended what a refused client had open: the timeout, a new instance, or either of them."""
+    timeout, is_known = timeout_of(logs, ending.name, client)
+    timed_out = replace(ending, ended_by=EndedBy.timeout)
+    fenced = replace(ending, ended_by=EndedBy.new_instance)
+    if ending.began is not None and ending.at - ending.began >= timeout:
+        yield timed_out
+    elif is_known and _is_too_soon(logs, client, ending.at, timeout):
+        yield replace(fenced, excluded=Excluded.BY_TIME)
+    else:
+        yield from (replace(one, verdict=Verdict.possible) for one in (timed_out, fenced))
+
+
+def _is_too_soon(logs: LogStory, client: ClientInstance, at: int, timeout: int) -> bool:
     """Whether no transaction could have timed out: the client was given its epoch less than the timeout before."""
-    timeout, is_known = timeout_of(logs, name, client)
-    given = [one.at for one in client.initialisations if one.at is not None and one.at <= at]
+    given = client.given_by(at)
     bumped = any(logs.kind(row) is EventKind.init_bump for row in client.rows)
-    return bool(given) and is_known and not bumped and at - given[-1] < timeout
+    return given is not None and not bumped and at - (given.at or 0) < timeout
 
 
 def _began(logs: LogStory, client: ClientInstance, at: int, stretches: list[Down]) -> int | None:
-    """When a transaction that ended at `at` had begun at the latest: by what was sent, waited for, or begun in it."""
+    """When a transaction that ended at `at` had begun at the latest: by what was sent, waited for, or begun in it.
+
+    What was given up longer ago than a call blocks (max.block.ms) is another transaction's, and none stays open longer
+    than transaction.max.timeout.ms.
+    """
     begun = [int(logs.times[row]) for row in client.rows if logs.kind(row) is EventKind.begin_called]
     earlier = [time for time in begun if 0 <= time <= at]
     if earlier:
         return earlier[-1]
-    given = max((one.at for one in client.initialisations if one.at is not None and one.at <= at), default=-1)
-    signs = [
-        (int(logs.times[row]) - max(0, int(logs.events["number"][row])), int(logs.times[row]))
-        for row in client.rows
-        if logs.kind(row) in (EventKind.batch_expired, EventKind.await_timeout) and logs.times[row] >= 0
-    ]
+    given = client.given_by(at)
+    earliest = max(at - MAX_TRANSACTION_TIMEOUT_MS, given.at or 0 if given is not None else 0)
+    signs = [*_waits(logs, client), *_unreachable(client, stretches)]
+    return min((since for since, until in signs if earliest <= since <= at <= until + MAX_BLOCK_MS), default=None)
+
+
+def _waits(logs: LogStory, client: ClientInstance) -> Iterator[tuple[int, int]]:
+    """What a client waited for in vain: since when, and when it gave up."""
+    for row in client.rows:
+        if logs.kind(row) in (EventKind.batch_expired, EventKind.await_timeout) and logs.times[row] >= 0:
+            at = int(logs.times[row])
+            yield at - max(0, int(logs.events["number"][row])), at
+
+
+def _unreachable(client: ClientInstance, stretches: list[Down]) -> Iterator[tuple[int, int]]:
+    """Stretches in which a client could not reach a broker."""
     mine = set(client.rows)
-    signs += [(down.since, down.until) for down in stretches if mine & set(down.rows)]
-    near = [since for since, until in signs if since >= given and since <= at and at - until <= REFUSED_WITHIN_MS * 12]
-    return min((since for since in near if at - since <= PENDING_MS), default=None)
+    yield from ((down.since, down.until) for down in stretches if not mine.isdisjoint(down.rows))

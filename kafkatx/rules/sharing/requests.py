@@ -1,0 +1,118 @@
+"""Two owners of one transactional.id as the brokers' request log shows them: clients that initialise it in turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafkatx.histories.logs.story import LogStory
+from kafkatx.histories.story import Story
+from kafkatx.rules.ends import hands_ids_on
+from kafkatx.rules.in_logs.clients import only, times_of
+from kafkatx.rules.rule import Case
+from kafkatx.rules.sharing.owners import CRASH_LOOP, ID_OF_ITS_OWN, TURNS, WINDOW_MS
+from kafkatx.terms.events import EventKind
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explanation import Words, actor, considered, step
+from kafkatx.words.log_places import event_places
+from kafkatx.words.values import Count, Refs
+
+MOST_ASKERS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """A client behind requests, as P1, P2: its client.id and host."""
+
+    name: str
+    client_id: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFacts:
+    """An id that clients initialised in turns; of many of them the first ones are `askers`."""
+
+    id: str
+    count: Count
+    clients: Count
+    askers: tuple[Asker, ...]
+    lines: Refs
+
+
+def in_requests(story: Story) -> Iterator[Case]:
+    """One case for each id that two clients initialised in turns while both were alive."""
+    logs = story.logs
+    requests: dict[str, list[int]] = {}
+    for row in logs.of_kind(EventKind.request_seen).tolist():
+        name = logs.string(row, "transactional_id")
+        if name is not None and logs.at(row) is not None:
+            requests.setdefault(name, []).append(row)
+    for name in sorted(requests):
+        turns = _requests_in_turns(logs, sorted(requests[name], key=lambda row: int(logs.times[row])))
+        if len(turns) > TURNS and not hands_ids_on(story, name):
+            yield _case(story, name, turns)
+
+
+def _requests_in_turns(logs: LogStory, rows: list[int]) -> list[int]:
+    """The longest run of InitProducerId requests each of which came while the client that asked before goes on."""
+    inits = [row for row in rows if (logs.string(row, "api") or "").upper().replace("_", "") == "INITPRODUCERID"]
+    newest = {_asker(logs, row): int(logs.times[row]) for row in rows}
+    runs = [inits[:1]]
+    for row in inits[1:]:
+        last = runs[-1][-1]
+        if _asker(logs, row) == _asker(logs, last):
+            continue
+        goes_on = newest[_asker(logs, last)] > logs.times[row]
+        soon = logs.times[row] - logs.times[last] <= WINDOW_MS
+        if goes_on and soon:
+            runs[-1].append(row)
+        else:
+            runs.append([row])
+    return max(runs, key=len)
+
+
+def _asker(logs: LogStory, row: int) -> tuple[str, str]:
+    """client.id and host behind a request."""
+    return logs.string(row, "client_id") or "", (logs.string(row, "detail") or "").rpartition(":")[0]
+
+
+def _case(story: Story, transactional_id: str, rows: list[int]) -> Case:
+    logs = story.logs
+    since, until = times_of(logs, rows)
+    askers = list(dict.fromkeys(_asker(logs, row) for row in rows))
+    return Case(
+        facts=RequestFacts(
+            id=transactional_id,
+            count=Count(len(rows)),
+            clients=Count(len(askers)),
+            askers=tuple(Asker(f"P{number}", *asker) for number, asker in enumerate(askers[:MOST_ASKERS], start=1)),
+            lines=event_places(story, rows, 6),
+        ),
+        verdict=Verdict.likely,
+        severity=Severity.error,
+        transactional_id=transactional_id,
+        producer_id=only(number for row in rows if (number := logs.number(row, "producer_id")) is not None),
+        since=since,
+        until=until,
+        count=len(rows) - 1,
+    )
+
+
+REQUEST_WORDS = Words(
+    RequestFacts,
+    summary="{clients:plain} clients initialised {id} in turns, {count:time}",
+    actors=(actor("{each.name}", "client.id {each.client_id}, host {each.host}", each="askers"),),
+    steps=(
+        step(
+            "InitProducerId came from them in turns, each time while the other one went on asking",
+            "the brokers' request log names who asked",
+            cites="lines",
+        ),
+    ),
+    considered=(
+        considered(CRASH_LOOP, "the requests come from several clients or hosts"),
+        considered("one application that fails over and back", "not refuted for certain: hosts may take turns"),
+    ),
+    remedies=(ID_OF_ITS_OWN,),
+)

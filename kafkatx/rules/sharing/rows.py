@@ -1,0 +1,151 @@
+"""Two owners of one transactional.id as the coordinator's rows show them: its open transactions taken over in turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from kafkatx.histories.ended import TransactionEnd
+from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.story import Story
+from kafkatx.histories.transaction_ends import ToldBy
+from kafkatx.rules.ends import EndGroup, hands_ids_on
+from kafkatx.rules.grouping import by_transactional_id
+from kafkatx.rules.in_logs.clients import only
+from kafkatx.rules.rule import Case
+from kafkatx.rules.sharing.owners import CRASH_LOOP, ID_OF_ITS_OWN, WINDOW_MS
+from kafkatx.terms.error_codes import FENCED
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explanation import Words, considered, step
+from kafkatx.words.facts import lasting
+from kafkatx.words.log_places import event_places
+from kafkatx.words.places import decision_row, next_row
+from kafkatx.words.template import pick
+from kafkatx.words.values import Count, Duration, Instant, Refs
+
+ROWS_TURNS = 3
+"""Take-overs that one id needs where only rows tell of them."""
+TOO_SOON_MS = 1_000
+"""No process dies, is noticed, starts and initialises within that time of its last activity."""
+
+
+class SignOfLife(Enum):
+    """What shows that a former owner lived when it lost the id."""
+
+    none = 0
+    refused = 1
+    too_soon = 2
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOver:
+    """An open transaction that was taken over; `pause` is the time since the last activity of its owner."""
+
+    at: Instant
+    pause: Duration | None
+    sign: SignOfLife
+    rows: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class RowFacts:
+    """An id whose open transactions were taken over again and again; those are told whose owners lived, if any did."""
+
+    id: str
+    count: Count
+    is_alive: bool
+    told: tuple[TakenOver, ...]
+
+
+def in_rows(story: Story) -> Iterator[Case]:
+    """One case for each id whose open transactions were taken over ROWS_TURNS times within WINDOW_MS."""
+    for name, rows in by_transactional_id(story, story.ends.ended(EndedBy.new_instance, ToldBy.rows)):
+        is_told = _is_dense(story, rows) and not _is_crash_loop(story, name, len(rows))
+        if is_told and not hands_ids_on(story, name):
+            yield _case(EndGroup(story, ToldBy.rows, rows))
+
+
+def _is_dense(story: Story, rows: list[int]) -> bool:
+    times = np.sort(story.transactions["decided_at"][rows])
+    return bool((times[ROWS_TURNS - 1 :] - times[: len(times) - ROWS_TURNS + 1] <= WINDOW_MS).any())
+
+
+def _is_crash_loop(story: Story, transactional_id: str, taken_over: int) -> bool:
+    """Whether logs show one process (one log) that started as often as the id was taken over, and nobody refused."""
+    lives = [client for client in story.logs.clients_of(transactional_id) if client.initialisations]
+    refused = any(failure.error in FENCED for client in lives for failure in client.failures)
+    return len(lives) > taken_over and only(client.source for client in lives) is not None and not refused
+
+
+def _case(group: EndGroup) -> Case:
+    ends = [TransactionEnd(group.story, number) for number in group.numbers]
+    living = [end for end in ends if _sign(end, _pause(end)) is not SignOfLife.none]
+    is_alive = len(living) >= ROWS_TURNS
+    told = tuple(_told(end) for end in (living or ends)[:3])
+    return Case(
+        facts=RowFacts(group.transactional_id or "", group.count, is_alive, told),
+        verdict=Verdict.likely if is_alive else Verdict.possible,
+        severity=Severity.error if is_alive else Severity.warning,
+        **group.columns(),
+    )
+
+
+def _told(end: TransactionEnd) -> TakenOver:
+    pause = _pause(end)
+    refusals = [row for kind, row in end.witnesses.items() if kind == "refusal"]
+    rows = (*decision_row(end.row), *next_row(end.row), *event_places(end.story, refusals))
+    return TakenOver(Instant(end.row["decided_at"]), lasting(pause), _sign(end, pause), rows)
+
+
+def _sign(end: TransactionEnd, pause: int | None) -> SignOfLife:
+    if end.was_alive:
+        return SignOfLife.refused
+    return SignOfLife.too_soon if pause is not None and pause <= TOO_SOON_MS else SignOfLife.none
+
+
+def _pause(end: TransactionEnd) -> int | None:
+    """Milliseconds from the last sign of life of a transaction to the take-over that ended it, None if unknown."""
+    row, decided = end.row, int(end.row["decided_at"])
+    signs = [row["started_at"], row["grown_at"], *(span["last_timestamp"] for span in end.data)]
+    known = [int(at) for at in signs if 0 <= at <= decided]
+    return decided - max(known) if known else None
+
+
+ROW_WORDS = Words(
+    RowFacts,
+    summary="open transactions of {id} were taken over {count:plain} times: two owners in turns, or one that crashes "
+    "and starts again",
+    steps=(
+        step(
+            "at {each.at} initTransactions aborted an open transaction[, {each.pause} after the last sign of life of "
+            "its owner]",
+            pick(
+                "each.sign",
+                {
+                    SignOfLife.refused: "the former owner was alive: what it sent later was refused",
+                    SignOfLife.too_soon: "no process dies and starts anew in that time: the former owner was alive",
+                },
+                "whether the former owner was alive the rows don't tell",
+            ),
+            cites="each.rows",
+            each="told",
+        ),
+    ),
+    considered=(
+        considered(
+            CRASH_LOOP,
+            pick(
+                "is_alive",
+                {
+                    True: "former owners were alive when they lost the id, or the pauses are too short for a process "
+                    "to start anew"
+                },
+                "not refuted: logs would tell",
+            ),
+        ),
+    ),
+    remedies=(ID_OF_ITS_OWN,),
+)
