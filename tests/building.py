@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from kafkatx.formats import control_record, legacy, record_batch, transaction_log
 from kafkatx.formats.record import Record
+from tests.declared import build_key, build_value
 
 BOTH_ENGINES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 """For hypothesis tests that use the fixture `engine`: it has no state that one example could leave to the next."""
@@ -82,14 +83,13 @@ def states(base_offset: int, *rows: tuple[str, transaction_log.TransactionLogVal
     (tombstone).
     """
     encoded = [
-        (transaction_log.build_key(who), value if value is None or isinstance(value, bytes) else build(value))
-        for who, value in rows
+        (build_key(who), value if value is None or isinstance(value, bytes) else build(value)) for who, value in rows
     ]
     content = b"".join(record(number, value, key) for number, (key, value) in enumerate(encoded))
     return batch(base_offset, content=content, records_count=len(rows))
 
 
-build = transaction_log.build_value
+build = build_value
 
 
 def message(offset: int, magic: int, value: bytes | None = b"value", key: bytes | None = None) -> bytes:

@@ -1,4 +1,4 @@
-"""The declarations as a reader: slow, plain, and what kernels are tested against. Nothing else uses it.
+"""The declarations as a reader and a writer: slow, plain, and what kernels are tested against.
 
 Pure functions over bytes. Names of fields are those of `kernels/rows.py` where a row has them; absent is None here, -1
 there. They read whole evidence: the walk ends at the first bytes that are no batch and looks for no other.
@@ -7,15 +7,17 @@ there. They read whole evidence: the walk ends at the first bytes that are no ba
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import google_crc32c
 
 from kafkatx.formats import control_record, legacy, record_batch, transaction_log
-from kafkatx.formats.layout import Malformed
+from kafkatx.formats.layout import Fields, Malformed
 from kafkatx.formats.primitives import TaggedField
+from kafkatx.formats.producer_snapshot import CRC_COVERS_FROM, HEADER_SIZE, VERSION, ProducerSnapshot, SnapshotHeader
 from kafkatx.formats.record import Record as RecordLayout
+from kafkatx.formats.transaction_log import KEY_VERSION, VALUES, TransactionLogKey, TransactionLogValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,3 +251,34 @@ def _pairs(topics: tuple[transaction_log.TopicPartitions, ...] | None) -> tuple[
     if topics is None:
         return None
     return tuple((topic.topic, partition) for topic in topics for partition in topic.partition_ids or ())
+
+
+def build_key(transactional_id: str) -> bytes:
+    """Return the key of a transactional.id in `__transaction_state`."""
+    return TransactionLogKey.build({"version": KEY_VERSION, "transactional_id": transactional_id})
+
+
+def build_value(value: TransactionLogValue) -> bytes:
+    """Return the bytes of a value: those it was parsed from, whatever its nulls, tags and their order."""
+    fields = {name: getattr(value, name) for name in TransactionLogValue.__dataclass_fields__}
+    if value.transaction_partitions is not None:
+        fields["transaction_partitions"] = [
+            {"topic": one.topic, "partition_ids": one.partition_ids, "tagged_fields": one.tagged_fields}
+            for one in value.transaction_partitions
+        ]
+    return VALUES[value.version].build(fields)
+
+
+def is_crc_valid(data: bytes) -> bool:
+    """Whether a snapshot's bytes are those its checksum was made of; False when they are too few to tell."""
+    return len(data) >= HEADER_SIZE and int(SnapshotHeader.parse_at(data)[0].crc) == _crc_of(data)
+
+
+def build_snapshot(entries: Sequence[Fields]) -> bytes:
+    """Return a whole file of producers for these entries, with the right checksum."""
+    data = ProducerSnapshot.build({"version": VERSION, "crc": 0, "entries": entries})
+    return ProducerSnapshot.build({"version": VERSION, "crc": _crc_of(data), "entries": entries})
+
+
+def _crc_of(data: bytes) -> int:
+    return int(google_crc32c.value(data[CRC_COVERS_FROM:]))

@@ -146,7 +146,7 @@ def _write(result: Diagnosis, stream: TextIO, as_json: bool, colour: Colour) -> 
 
 
 def _release(text: str | None) -> tuple[int, ...]:
-    from kafkatx.terms.catalogue import parse_release
+    from kafkatx.terms.catalogue.releases import parse_release
 
     return parse_release(text).numbers if text is not None else ()
 

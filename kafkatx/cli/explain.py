@@ -50,7 +50,7 @@ def explain(
 def _answer(phrase: str, kafka_version: str | None) -> "Answer":
     from kafkatx.outputs.explain_text import unknown_text
     from kafkatx.outputs.explain_word import answer
-    from kafkatx.terms.catalogue import parse_release
+    from kafkatx.terms.catalogue.releases import parse_release
 
     if not phrase.strip():
         raise UsageError("nothing to explain: give a word, a code or a log line")

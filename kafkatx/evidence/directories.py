@@ -31,7 +31,6 @@ class DataDirectory:
     items: list[Item] = field(default_factory=list)
     cluster_id: str | None = None
     broker_id: int | None = None
-    stopped_cleanly: bool = False
     has_partition_metadata: bool = False
     high_watermarks: dict[Partition, int] = field(default_factory=dict)
     log_starts: dict[Partition, int] = field(default_factory=dict)
@@ -70,8 +69,6 @@ def data_directories(items: Iterable[Item]) -> list[DataDirectory]:
 def _read(directory: DataDirectory, item: Item) -> None:
     if item.kind is Kind.PARTITION_METADATA:
         directory.has_partition_metadata = True
-    elif item.kind is Kind.CLEAN_SHUTDOWN:
-        directory.stopped_cleanly = True
     elif item.kind in (Kind.META_PROPERTIES, Kind.CHECKPOINT):
         try:
             text = read_small(item.path).decode("utf-8", "replace")

@@ -36,7 +36,7 @@ def file_entries(item: Item, extent: Extent = WHOLE) -> Entries:
             extent.cut_off(file)
             if item.part is None:
                 return read(item.path, file.read(0, file.size))
-            from kafkatx.text.dump.reading import aborted_entries, producer_entries
+            from kafkatx.text.dump.entries import aborted_entries, producer_entries
 
             printed = (aborted_entries if item.kind is Kind.TXNINDEX else producer_entries)(file, item.part)
             return Entries(printed.rows, printed.damage, printed.positions)

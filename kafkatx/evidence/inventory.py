@@ -18,9 +18,9 @@ from kafkatx.formats.file_names import (
     FileSuffix,
     FolderState,
     PartitionFolder,
+    is_remote_index_file,
     parse_metadata_snapshot_file,
     parse_partition_folder,
-    parse_remote_index_file,
     parse_segment_file,
 )
 from kafkatx.kernels.batches import HEADER_SIZE, LOG_OVERHEAD, is_plausible, is_plausible_legacy
@@ -197,7 +197,7 @@ def _by_name(item: Item, name: str) -> Item:
         return replace(item, kind=Kind.METADATA_SNAPSHOT)
     if name == identity.QUORUM_STATE:
         return replace(item, left_out="the votes of the controllers")
-    if parse_remote_index_file(name):
+    if is_remote_index_file(name):
         return replace(item, left_out="an index of tiered storage")
     return _by_content(item)
 

@@ -45,7 +45,7 @@ class TextWalk:
 
     def told(self) -> Iterator[tuple[Rows, Rows]]:
         """Batches in the order printed, and those of them that say whose they are and what; the others only fill."""
-        from kafkatx.text.dump.reading import batch_chunks
+        from kafkatx.text.dump.batches import batch_chunks
 
         for chunk in batch_chunks(self.file, self.part):
             self._note(chunk)
@@ -55,7 +55,7 @@ class TextWalk:
 
     def states(self, names: Names) -> Iterator[tuple[Rows, Rows]]:
         """Batches and coordinator rows (kernels.rows.STATE) in the order printed."""
-        from kafkatx.text.dump.reading import state_chunks
+        from kafkatx.text.dump.states import state_chunks
         from kafkatx.text.tools.states import told_states
 
         chunks = told_states if self.part.kind in TOLD else state_chunks
@@ -67,7 +67,7 @@ class TextWalk:
 
     def printed(self) -> Iterator[TextRows]:
         """Batches with the line of each."""
-        from kafkatx.text.dump.reading import batch_chunks
+        from kafkatx.text.dump.batches import batch_chunks
         from kafkatx.text.tools.states import told_states
 
         if self.part.kind in TOLD:

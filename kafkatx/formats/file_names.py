@@ -23,8 +23,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 BOOTSTRAP_CHECKPOINT = "bootstrap.checkpoint"
-REMOTE_INDEX_FOLDER = "remote-log-index-cache"
-MAX_TOPIC, MAX_NAME = 249, 255
+MAX_TOPIC = 249
 MAX_OFFSET, MAX_PARTITION = 2**63 - 1, 2**31 - 1
 
 
@@ -68,16 +67,6 @@ class SegmentFile:
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteIndexFile:
-    """An index that a broker fetched from tiered storage; `segment_id` is the uuid of the remote segment."""
-
-    start_offset: int
-    segment_id: str
-    kind: SegmentKind
-    suffix: FileSuffix = FileSuffix.NONE
-
-
-@dataclass(frozen=True, slots=True)
 class MetadataSnapshotFile:
     """A snapshot of `__cluster_metadata`: record batches up to `end_offset` (exclusive), of leader epoch `epoch`."""
 
@@ -95,18 +84,11 @@ class PartitionFolder:
     state: FolderState = FolderState.NONE
     unique_id: str | None = None
 
-    @property
-    def may_be_cut(self) -> bool:
-        """Whether the topic may be longer than what the name had room for."""
-        return self.state is not FolderState.NONE and len(partition_folder_name(self)) >= MAX_NAME
-
 
 _SUFFIX = r"(?:\.(?P<suffix>deleted|cleaned|swap|tmp|part))?"
 _KIND = r"(?P<kind>log|index|timeindex|txnindex|snapshot)"
 _SEGMENT = re.compile(rf"(?P<offset>[0-9]{{20}})\.{_KIND}{_SUFFIX}")
-_REMOTE = re.compile(
-    rf"(?P<offset>[0-9]{{1,20}})_(?P<uuid>[A-Za-z0-9_-]{{22}})_?\.(?P<kind>(?:time|txn)?index){_SUFFIX}"
-)
+_REMOTE = re.compile(rf"(?P<offset>[0-9]{{1,20}})_[A-Za-z0-9_-]{{22}}_?\.(?:time|txn)?index{_SUFFIX}")
 _METADATA = re.compile(rf"(?P<offset>[0-9]{{20}})-(?P<epoch>[0-9]{{10}})\.checkpoint{_SUFFIX}")
 _FOLDER = re.compile(
     r"(?P<topic>[A-Za-z0-9._-]+)-(?P<partition>0|[1-9][0-9]{0,9})"
@@ -122,13 +104,10 @@ def parse_segment_file(name: str) -> SegmentFile | None:
     return SegmentFile(int(found["offset"]), SegmentKind(found["kind"]), FileSuffix(found["suffix"] or ""))
 
 
-def parse_remote_index_file(name: str) -> RemoteIndexFile | None:
-    """Return what the name of a file in the remote index cache says, None for another name."""
+def is_remote_index_file(name: str) -> bool:
+    """Whether a file in the remote index cache, an index that a broker fetched from tiered storage, has this name."""
     found = _REMOTE.fullmatch(name)
-    if found is None or int(found["offset"]) > MAX_OFFSET:
-        return None
-    kind, suffix = SegmentKind(found["kind"]), FileSuffix(found["suffix"] or "")
-    return RemoteIndexFile(int(found["offset"]), found["uuid"], kind, suffix)
+    return found is not None and int(found["offset"]) <= MAX_OFFSET
 
 
 def parse_metadata_snapshot_file(name: str) -> MetadataSnapshotFile | None:
@@ -145,17 +124,6 @@ def parse_partition_folder(name: str) -> PartitionFolder | None:
     if found is None or not is_topic(found["topic"]) or int(found["partition"]) > MAX_PARTITION:
         return None
     return PartitionFolder(found["topic"], int(found["partition"]), FolderState(found["state"] or ""), found["unique"])
-
-
-def segment_file_name(file: SegmentFile) -> str:
-    """Return the name of a segment file."""
-    return f"{file.base_offset:020d}.{file.kind}" + (f".{file.suffix}" if file.suffix else "")
-
-
-def partition_folder_name(folder: PartitionFolder) -> str:
-    """Return the name of a partition's folder."""
-    name = f"{folder.topic}-{folder.partition}"
-    return f"{name}.{folder.unique_id}-{folder.state}" if folder.state else name
 
 
 def is_topic(name: str) -> bool:

@@ -1,37 +1,34 @@
-"""Files that say who wrote a data directory: meta.properties, partition.metadata, .kafka_cleanshutdown, quorum-state.
+"""Files that say who wrote a data directory: meta.properties, partition.metadata, .kafka_cleanshutdown.
 
 Text      meta.properties: Java properties (`#` and `!` comments, `key=value`, `:` and blanks separate too, backslash
           escapes). partition.metadata: `version: 0`, `topic_id: <22 characters>`, no final newline.
-          .kafka_cleanshutdown: empty, or JSON {"version":0,"brokerEpoch":N}. quorum-state: JSON.
+          .kafka_cleanshutdown: empty, or JSON {"version":0,"brokerEpoch":N}. quorum-state is known by its name only.
 Versions  meta.properties 0 (ZooKeeper: broker.id; cluster.id only since 2.4; directory.id possible during migration)
           and 1 (KRaft, 2.8+: node.id, cluster.id; directory.id since 3.7). partition.metadata 0 since 2.8. The clean
-          shutdown file has content since 3.7. quorum-state data_version 0, and 1 since 3.9 (kraft.version 1: no list
-          of voters).
+          shutdown file has content since 3.7.
 Meaning   directories with one cluster.id belong together; broker.id and node.id are the same thing. The clean shutdown
           file is deleted at the next start: its presence means "stopped cleanly and not started since".
-Limits    absent is None. Keys that we do not know are kept in `others`.
-Source    MetaProperties.java, PartitionMetadataFile.java, CleanShutdownFileHandler.java, FileQuorumStateStore.java
-          (Kafka 0.11 to 4.3); KIP-631, KIP-516, KIP-858, KIP-966.
+Limits    absent is None. Other keys are not read.
+Source    MetaProperties.java, PartitionMetadataFile.java, CleanShutdownFileHandler.java (Kafka 0.11 to 4.3); KIP-631,
+          KIP-516, KIP-858, KIP-966.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kafkatx.formats.text_problem import TextProblem, problem, whole_number
 from kafkatx.formats.uuid_text import is_uuid
+from kafkatx.terms.java_text import property_of
 
 META_PROPERTIES = "meta.properties"
 PARTITION_METADATA = "partition.metadata"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 QUORUM_STATE = "quorum-state"
 
-_SEPARATOR = re.compile(r"(?<!\\)(?:[ \t\f]*[=:]|[ \t\f])[ \t\f]*")
 _NUMBERS = ("version", "broker.id", "node.id")
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
-_ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,35 +38,6 @@ class MetaProperties:
     version: int | None = None
     broker_id: int | None = None
     cluster_id: str | None = None
-    directory_id: str | None = None
-    others: dict[str, str] = field(default_factory=dict)
-    problems: tuple[TextProblem, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionMetadata:
-    """Identity of a topic: a topic deleted and made again under one name has another id."""
-
-    topic_id: str | None = None
-    problems: tuple[TextProblem, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class CleanShutdown:
-    """Content of the clean shutdown file; its presence alone is the fact that counts."""
-
-    broker_epoch: int | None = None
-    problems: tuple[TextProblem, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class QuorumState:
-    """Last vote of a KRaft node; an empty clusterId (as brokers write it) is None, like any field that is absent."""
-
-    cluster_id: str | None = None
-    leader_id: int | None = None
-    leader_epoch: int | None = None
-    voters: tuple[int, ...] = ()
     problems: tuple[TextProblem, ...] = ()
 
 
@@ -85,64 +53,29 @@ def parse_meta_properties(text: str) -> MetaProperties:
         version=numbers.get("version"),
         broker_id=numbers.get("node.id", numbers.get("broker.id")),
         cluster_id=values.get("cluster.id") or None,
-        directory_id=values.get("directory.id") or None,
-        others={key: value for key, value in values.items() if key not in (*_NUMBERS, "cluster.id", "directory.id")},
         problems=tuple(problems),
     )
 
 
-def parse_partition_metadata(text: str) -> PartitionMetadata:
-    """Read a partition.metadata; never raises."""
+def partition_metadata_problems(text: str) -> tuple[TextProblem, ...]:
+    """Return what is wrong with a partition.metadata; never raises."""
     lines = text.removesuffix("\n").split("\n")
     if lines[0].split() != ["version:", "0"]:
-        return PartitionMetadata(problems=(problem(1, "version: 0", lines[0]),))
+        return (problem(1, "version: 0", lines[0]),)
     words = lines[1].split() if len(lines) > 1 else []
     if len(words) != 2 or words[0] != "topic_id:" or not is_uuid(words[1]):
-        return PartitionMetadata(problems=(problem(2, "topic_id: and 22 characters", "".join(lines[1:2])),))
-    return PartitionMetadata(topic_id=words[1])
+        return (problem(2, "topic_id: and 22 characters", "".join(lines[1:2])),)
+    return ()
 
 
-def parse_clean_shutdown(text: str) -> CleanShutdown:
-    """Read a .kafka_cleanshutdown of any release; never raises."""
-    if not text.strip():
-        return CleanShutdown()
-    content = _json_object(text)
-    if content is None or content.get("version") != 0:
-        return CleanShutdown(problems=(problem(1, "nothing, or JSON of version 0", text),))
-    return CleanShutdown(broker_epoch=_integer(content.get("brokerEpoch")))
-
-
-def parse_quorum_state(text: str) -> QuorumState:
-    """Read a quorum-state of data_version 0 or 1; never raises."""
-    content = _json_object(text)
-    if content is None or content.get("data_version") not in (0, 1):
-        return QuorumState(problems=(problem(1, "JSON of data_version 0 or 1", text),))
-    cluster_id = content.get("clusterId")
-    return QuorumState(
-        cluster_id=cluster_id if isinstance(cluster_id, str) and cluster_id else None,
-        leader_id=_integer(content.get("leaderId")),
-        leader_epoch=_integer(content.get("leaderEpoch")),
-        voters=_voters(content.get("currentVoters")),
-    )
-
-
-def _voters(listed: object) -> tuple[int, ...]:
-    entries = listed if isinstance(listed, list) else []
-    ids = [_integer(entry.get("voterId")) for entry in entries if isinstance(entry, dict)]
-    return tuple(number for number in ids if number is not None)
-
-
-def _json_object(text: str) -> dict[str, object] | None:
-    """Return a JSON object, None for anything else; a nest too deep for the parser is no object either."""
+def clean_shutdown_problems(text: str) -> tuple[TextProblem, ...]:
+    """Return what is wrong with a .kafka_cleanshutdown of any release; never raises."""
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return content if isinstance(content, dict) else None
-
-
-def _integer(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+        content = json.loads(text) if text.strip() else {"version": 0}
+    except (ValueError, RecursionError):  # a nest too deep for the parser is no object either
+        content = None
+    is_known = isinstance(content, dict) and content.get("version") == 0
+    return () if is_known else (problem(1, "nothing, or JSON of version 0", text),)
 
 
 def _properties(text: str) -> list[tuple[int, str, str]]:
@@ -151,17 +84,5 @@ def _properties(text: str) -> list[tuple[int, str, str]]:
     for number, raw in enumerate(re.split("\r\n|\n|\r", text), 1):
         line = raw.strip(" \t\f")
         if line and line[0] not in "#!":
-            key, value = _key_and_value(line)
-            found.append((number, key, value))
+            found.append((number, *property_of(line)))
     return found
-
-
-def _key_and_value(line: str) -> tuple[str, str]:
-    separator = _SEPARATOR.search(line)
-    if separator is None:
-        return _unescaped(line), ""
-    return _unescaped(line[: separator.start()]), _unescaped(line[separator.end() :])
-
-
-def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else _ESCAPED.get(found[2], found[2]), text)

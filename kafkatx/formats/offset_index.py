@@ -11,9 +11,6 @@ Limits    ascending in both fields. An active file is preallocated with zeros, a
 Source    OffsetIndex.java, LogSegment.java (Kafka 0.11 to 4.3).
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 from construct import Int32sb
 
 from kafkatx.formats.layout import Layout
@@ -23,21 +20,3 @@ OffsetIndexEntry = Layout(
     "position" / Int32sb,
 )
 ENTRY_SIZE = OffsetIndexEntry.sizeof()  # 8
-
-
-@dataclass(frozen=True, slots=True)
-class OffsetPosition:
-    """An offset of the segment and the byte position of the batch to start at."""
-
-    offset: int
-    position: int
-
-
-def offset_positions(data: bytes, base_offset: int) -> Iterator[OffsetPosition]:
-    """Yield the entries of a file up to its preallocated zeros; a part of an entry at the end is left out."""
-    if not any(data):
-        return
-    for number, entry in enumerate(OffsetIndexEntry.each(data)):
-        if number and not entry.relative_offset and not entry.position:
-            return
-        yield OffsetPosition(base_offset + entry.relative_offset, entry.position)

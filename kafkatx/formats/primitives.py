@@ -7,14 +7,13 @@ Bytes     int8 to int64 are construct's `Int8sb` to `Int64sb`: big-endian, two's
           compact_*       the same with uvarint(length + 1); 0 is null
           array           int32 count, then the items; -1 is null. compact_array: uvarint(count + 1); 0 is null
           tagged_fields   uvarint count, then per field uvarint tag, uvarint size, size bytes
-          uuid            16 bytes, printed as 22 characters of URL-safe base64
 Versions  varint and varlong stand inside records of batch v2 only; compact forms and tags in flexible message versions
           (KIP-482).
 Meaning   null and empty differ everywhere. A tag that is not known must be kept or skipped by its size, never refused.
 Limits    Kafka writes the shortest form of a number; a longer form of it is read, but not built again. Bytes that are
           no UTF-8 are kept as lone surrogates (Python's surrogateescape), so that a text can be written back as it
           was.
-Source    ByteUtils.java, Protocol types in Type.java, RawTaggedField.java, Uuid.java (Kafka 0.11 to 4.3); KIP-482.
+Source    ByteUtils.java, Protocol types in Type.java, RawTaggedField.java (Kafka 0.11 to 4.3); KIP-482.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from typing import Any, BinaryIO
 from construct import Int16sb, Int32sb
 
 from kafkatx.formats.layout import Layout, Malformed, coded, take
-from kafkatx.formats.uuid_text import UUID_SIZE, bytes_of_uuid, text_of_uuid
 
 MAX_VARINT_BYTES, MAX_VARLONG_BYTES = 5, 10
 
@@ -194,13 +192,3 @@ def tagged_value(fields: Iterable[TaggedField], tag: int, content: Any) -> Any:
     size = Layout.of(content).sizeof()
     found = [field.data for field in fields if field.tag == tag and len(field.data) == size]
     return Layout.of(content).parse(found[-1]) if found else None
-
-
-def _uuid_bytes(text: str) -> bytes:
-    data = bytes_of_uuid(text)
-    if data is None:
-        raise Malformed(f"{text!r} is no uuid of 22 characters")
-    return data
-
-
-Uuid = coded(lambda stream: text_of_uuid(take(stream, UUID_SIZE)), _uuid_bytes)

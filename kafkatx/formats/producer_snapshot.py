@@ -12,12 +12,9 @@ Limits    first sequence = last_sequence - offset_delta, with wrap (record_batch
 Source    ProducerStateManager.java/.scala, ProducerSnapshot.json (Kafka 0.11 to 4.3); KIP-98.
 """
 
-from collections.abc import Sequence
-
-import google_crc32c
 from construct import Int16sb, Int32sb, Int32ub, Int64sb
 
-from kafkatx.formats.layout import Fields, Layout
+from kafkatx.formats.layout import Layout
 from kafkatx.formats.primitives import array_of, not_null
 
 VERSION = 1
@@ -45,19 +42,3 @@ SnapshotHeader = Layout(
 ENTRY_SIZE = ProducerEntry.sizeof()  # 46
 HEADER_SIZE = SnapshotHeader.sizeof()  # 10
 CRC_COVERS_FROM = SnapshotHeader.offset_of("count")  # 6
-
-
-def crc_of(data: bytes) -> int:
-    """Return the CRC-32C that a snapshot with these bytes must carry."""
-    return int(google_crc32c.value(data[CRC_COVERS_FROM:]))
-
-
-def is_crc_valid(data: bytes) -> bool:
-    """Whether a snapshot's bytes are those its checksum was made of; False when they are too few to tell."""
-    return len(data) >= HEADER_SIZE and int(SnapshotHeader.parse_at(data)[0].crc) == crc_of(data)
-
-
-def build_snapshot(entries: Sequence[Fields]) -> bytes:
-    """Return a whole file for these entries, with the right checksum."""
-    data = ProducerSnapshot.build({"version": VERSION, "crc": 0, "entries": entries})
-    return ProducerSnapshot.build({"version": VERSION, "crc": crc_of(data), "entries": entries})

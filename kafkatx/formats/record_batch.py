@@ -67,7 +67,6 @@ class Attributes(IntFlag):
 
 
 CODEC_MASK = 0x07
-KNOWN_ATTRIBUTES = 0x7F
 
 
 def codec_of(attributes: int) -> Codec | None:

@@ -9,9 +9,6 @@ Limits    timestamps ascend. An active file is preallocated with zeros, and stay
 Source    TimeIndex.java, LogSegment.java (Kafka 0.11 to 4.3); KIP-33.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 from construct import Int32sb, Int64sb
 
 from kafkatx.formats.layout import Layout
@@ -21,21 +18,3 @@ TimeIndexEntry = Layout(
     "relative_offset" / Int32sb,
 )
 ENTRY_SIZE = TimeIndexEntry.sizeof()  # 12
-
-
-@dataclass(frozen=True, slots=True)
-class TimestampOffset:
-    """A timestamp (milliseconds since the epoch) and the offset of the record that has it."""
-
-    timestamp: int
-    offset: int
-
-
-def timestamp_offsets(data: bytes, base_offset: int) -> Iterator[TimestampOffset]:
-    """Yield the entries of a file up to its preallocated zeros; a part of an entry at the end is left out."""
-    if not any(data):
-        return
-    for number, entry in enumerate(TimeIndexEntry.each(data)):
-        if number and not entry.timestamp and not entry.relative_offset:
-            return
-        yield TimestampOffset(entry.timestamp, base_offset + entry.relative_offset)

@@ -12,8 +12,7 @@ Meaning   partitions are null in Empty and have no entry in Complete*; they stan
           Empty and stays in Complete*. updated_at of Complete* is the time of the decision, not of the markers: the
           record's own time is nearer to them.
 Limits    a value ends with its last field. A known tag whose size is not that of its type counts as unknown. Equal
-          values may be encoded with null or empty arrays and in any order of tags: all of it is kept, so that
-          build_value gives the bytes back.
+          values may be encoded with null or empty arrays and in any order of tags: all of it is kept.
 Source    TransactionLog.java/.scala, TransactionLogKey.json, TransactionLogValue.json (Kafka 0.11 to 4.3); KIP-98,
           KIP-890.
 """
@@ -151,11 +150,6 @@ def parse_key(data: bytes) -> str | None:
     return str(TransactionLogKey.parse(data).transactional_id)
 
 
-def build_key(transactional_id: str) -> bytes:
-    """Return the key of a transactional.id."""
-    return TransactionLogKey.build({"version": KEY_VERSION, "transactional_id": transactional_id})
-
-
 def parse_partitions(version: int, data: bytes) -> tuple[TopicPartitions, ...] | None:
     """Return the partition list of a value of this version, from its bytes alone; raises `Malformed`."""
     return _partitions(_by_version(PARTITION_LISTS, version).parse(data))
@@ -183,22 +177,10 @@ def parse_value(data: bytes) -> TransactionLogValue:
     return _value(_by_version(VALUES, version).parse(data))
 
 
-def build_value(value: TransactionLogValue) -> bytes:
-    """Return the bytes of a value: those it was parsed from, whatever its nulls, tags and their order."""
-    fields = {name: getattr(value, name) for name in TransactionLogValue.__dataclass_fields__}
-    if value.transaction_partitions is not None:
-        fields["transaction_partitions"] = [_fields_of(topic) for topic in value.transaction_partitions]
-    return _by_version(VALUES, value.version).build(fields)
-
-
 def _by_version(layouts: dict[int, Layout], version: int) -> Layout:
     if version not in layouts:
         raise Malformed(f"version {version} of a transaction log value; known are 0 and 1")
     return layouts[version]
-
-
-def _fields_of(topic: TopicPartitions) -> dict[str, Any]:
-    return {"topic": topic.topic, "partition_ids": topic.partition_ids, "tagged_fields": topic.tagged_fields}
 
 
 def _partitions(parsed: Any) -> tuple[TopicPartitions, ...] | None:

@@ -18,15 +18,10 @@ def text_of_uuid(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).decode("ascii").rstrip("=")
 
 
-def bytes_of_uuid(text: str) -> bytes | None:
-    """Return the 16 bytes of a text, None where Kafka would not print it."""
+def is_uuid(text: str) -> bool:
+    """Whether a text is a uuid as Kafka prints it (topic ids, directory ids)."""
     try:
         data = base64.b64decode(f"{text}==", altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
-        return None
-    return data if len(data) == UUID_SIZE and text_of_uuid(data) == text else None
-
-
-def is_uuid(text: str) -> bool:
-    """Whether a text is a uuid as Kafka prints it (topic ids, directory ids)."""
-    return bytes_of_uuid(text) is not None
+        return False
+    return len(data) == UUID_SIZE and text_of_uuid(data) == text

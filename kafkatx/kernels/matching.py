@@ -1,17 +1,13 @@
 """Matches markers of a producer in a partition with the coordinator's decisions, both in order, from either end.
 
 A marker carries the epoch and the kind of the decision and is written between the decision and the completion. Under
-the classic
-protocol thousands of transactions share producer id and epoch, so order and time decide; what the two directions see
-differently is
-not decided by the evidence.
+the classic protocol thousands of transactions share producer id and epoch, so order and time decide; what the two
+directions see differently is not decided by the evidence.
 """
 
 from typing import Any
 
 from kafkatx.kernels.engine import kernel
-
-NO_MATCH = -1
 
 
 @kernel
@@ -34,41 +30,18 @@ def fits(transactions: Any, row: int, spans: Any, span: int, tolerance: int) -> 
 
 
 @kernel
-def match_forward(
-    transactions: Any,
-    rows: Any,
-    first_row: int,
-    end_row: int,
-    spans: Any,
-    order: Any,
-    first: int,
-    end: int,
-    tolerance: int,
-    found: Any,
-) -> None:
-    """Give every decision (rows[first_row:end_row], in order) the earliest marker (order[first:end]) left for it."""
-    at = first_row
-    for number in range(first, end):
-        span = order[number]
-        if spans["marker_offset"][span] < 0:
-            continue
-        ahead = at
-        while ahead < end_row:
-            row = rows[ahead]
-            if fits(transactions, row, spans, span, tolerance):
-                found[ahead] = span
-                at = ahead + 1
-                break
-            if (
-                transactions["decision"][row] >= 0
-                and transactions["decided_at"][row] - tolerance > spans["marker_timestamp"][span]
-            ):
-                break
-            ahead += 1
+def is_passed(transactions: Any, row: int, spans: Any, span: int, tolerance: int, step: int) -> bool:
+    """Whether a marker is too early (step 1) or too late (-1) for a decision and all that follow in that direction."""
+    written = spans["marker_timestamp"][span]
+    if step > 0:
+        is_decided = transactions["decision"][row] >= 0
+        return bool(is_decided and transactions["decided_at"][row] - tolerance > written)
+    completed = transactions["completion_timestamp"][row]
+    return bool(completed >= 0 and completed + tolerance < written)
 
 
 @kernel
-def match_backward(
+def match_from(
     transactions: Any,
     rows: Any,
     first_row: int,
@@ -78,25 +51,29 @@ def match_backward(
     first: int,
     end: int,
     tolerance: int,
+    step: int,
     found: Any,
 ) -> None:
-    """Give every decision the latest marker left for it, from the end."""
-    at = end_row - 1
-    for back in range(end - first):
-        span = order[end - 1 - back]
+    """Give every decision (rows[first_row:end_row], in order) the nearest marker (order[first:end]) left for it.
+
+    With a step of 1 the earliest, from the beginning; with -1 the latest, from the end.
+    """
+    at = first_row if step > 0 else end_row - 1
+    stop = end_row if step > 0 else first_row - 1
+    for number in range(end - first):
+        span = order[first + number if step > 0 else end - 1 - number]
         if spans["marker_offset"][span] < 0:
             continue
         ahead = at
-        while ahead >= first_row:
+        while ahead != stop:
             row = rows[ahead]
             if fits(transactions, row, spans, span, tolerance):
                 found[ahead] = span
-                at = ahead - 1
+                at = ahead + step
                 break
-            completed = transactions["completion_timestamp"][row]
-            if completed >= 0 and completed + tolerance < spans["marker_timestamp"][span]:
+            if is_passed(transactions, row, spans, span, tolerance, step):
                 break
-            ahead -= 1
+            ahead += step
 
 
 @kernel
@@ -111,12 +88,12 @@ def match_groups(
     forward: Any,
     backward: Any,
 ) -> None:
-    """Match group by group; group g has rows[row_bounds[g]:row_bounds[g+1]] and order[span_bounds[g.
+    """Match group by group: group g has rows[row_bounds[g]:row_bounds[g+1]].
 
-    0]:span_bounds[g, 1]].
+    Its spans are order[span_bounds[g, 0]:span_bounds[g, 1]].
     """
     for group in range(len(row_bounds) - 1):
         a, b = row_bounds[group], row_bounds[group + 1]
         c, d = span_bounds[group, 0], span_bounds[group, 1]
-        match_forward(transactions, rows, a, b, spans, order, c, d, tolerance, forward)
-        match_backward(transactions, rows, a, b, spans, order, c, d, tolerance, backward)
+        match_from(transactions, rows, a, b, spans, order, c, d, tolerance, 1, forward)
+        match_from(transactions, rows, a, b, spans, order, c, d, tolerance, -1, backward)

@@ -43,6 +43,6 @@ READERS: dict[Kind, Callable[[str], Sequence[TextProblem]]] = {
     Kind.CHECKPOINT: lambda text: checkpoints.parse_offsets(text).problems,
     Kind.LEADER_EPOCHS: _leader_epochs,
     Kind.META_PROPERTIES: lambda text: identity.parse_meta_properties(text).problems,
-    Kind.PARTITION_METADATA: lambda text: identity.parse_partition_metadata(text).problems,
-    Kind.CLEAN_SHUTDOWN: lambda text: identity.parse_clean_shutdown(text).problems,
+    Kind.PARTITION_METADATA: identity.partition_metadata_problems,
+    Kind.CLEAN_SHUTDOWN: identity.clean_shutdown_problems,
 }

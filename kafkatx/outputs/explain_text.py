@@ -14,7 +14,7 @@ from rich.text import Text
 
 from kafkatx.outputs.explain_word import Answer, Mention
 from kafkatx.outputs.explanations import Explanation, Section
-from kafkatx.terms.catalogue import NEWEST_RELEASE, Release
+from kafkatx.terms.catalogue.releases import NEWEST_RELEASE, Release
 from kafkatx.terms.printable import printable
 
 MENTIONS_SHOWN = 30

@@ -21,25 +21,19 @@ from kafkatx.outputs.explanations import (
     explain_state,
 )
 from kafkatx.rules.docstring import RuleText, rule_texts
-from kafkatx.terms.catalogue import (
+from kafkatx.terms.catalogue.entries import (
     ClientException,
     Config,
     Entry,
     EventTemplate,
     LogTemplate,
-    Match,
     Named,
     ProtocolError,
-    Release,
     StateEntry,
-    by_name,
-    close_texts,
-    close_words,
-    containing,
-    failures_in,
-    match_line,
-    one_blank,
 )
+from kafkatx.terms.catalogue.lookup import by_name, close_texts, close_words, containing, failures_in
+from kafkatx.terms.catalogue.releases import Release
+from kafkatx.terms.catalogue.templates import Match, match_line, one_blank
 
 LINES_READ = 200
 """Lines of a pasted text that are looked at."""

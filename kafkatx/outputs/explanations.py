@@ -9,24 +9,25 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from kafkatx.rules.docstring import RuleText, rule_texts
-from kafkatx.terms.catalogue import (
+from kafkatx.terms.catalogue.entries import (
     ClientException,
     Config,
     EventTemplate,
     LogTemplate,
     ProtocolError,
-    Release,
-    Span,
     Stated,
     StateEntry,
+    is_kafka_release,
+    simple_name,
+)
+from kafkatx.terms.catalogue.loading import (
     broker_log_templates,
     client_exceptions,
     client_log_templates,
     error_codes,
     event_words,
-    is_kafka_release,
-    simple_name,
 )
+from kafkatx.terms.catalogue.releases import Release, Span
 from kafkatx.terms.events import Side
 
 LINKS_SHOWN = 12

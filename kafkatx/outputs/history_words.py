@@ -22,7 +22,7 @@ from kafkatx.histories.events import (
 from kafkatx.histories.initialisations import EXHAUSTED_EPOCH, Why
 from kafkatx.histories.logs.story import Clock
 from kafkatx.histories.participations import Status
-from kafkatx.terms.catalogue import event_words
+from kafkatx.terms.catalogue.loading import event_words
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Verdict

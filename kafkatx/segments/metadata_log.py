@@ -7,7 +7,7 @@ of what they say.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -45,33 +45,20 @@ class MetadataChunk:
     said: list[Said]
 
 
-@dataclass(slots=True)
-class _Sayings:
-    """What the records of a chunk say, each value once; None for bytes that say nothing."""
-
-    said: list[Said] = field(default_factory=list)
-
-    def code(self, said: Said | None) -> int:
-        if said is None:
-            return UNREADABLE
-        self.said.append(said)
-        return len(self.said) - 1
-
-
 class MetadataWalk(RecordWalk):
     """One pass over the records of a file, control records too. Damage and ends as in RecordWalk."""
 
     def records_of(self, chunk: Chunk) -> Iterator[MetadataChunk]:
         """Yield the records of some batches that the walk has found, in order of the file; those of none are damage."""
         for part in self.chunks_of(chunk):
-            sayings = _Sayings()
+            said: list[Said] = []
             codes = np.full(len(part.records), UNREADABLE, np.int32)
             control = _is_control(part.batches)[part.records["batch_row"]]
-            _read_controls(part, np.flatnonzero(control), codes, sayings)
-            _read_records(part, np.flatnonzero(~control), codes, sayings)
+            _read_controls(part, np.flatnonzero(control), codes, said)
+            _read_records(part, np.flatnonzero(~control), codes, said)
             self._note_unreadable(part, codes)
             kept = codes != UNREADABLE
-            yield MetadataChunk(part.batches, part.records[kept], codes[kept], sayings.said)
+            yield MetadataChunk(part.batches, part.records[kept], codes[kept], said)
 
     def _note_unreadable(self, part: RecordChunk, codes: Rows) -> None:
         for record in part.records[codes == UNREADABLE]:
@@ -85,13 +72,20 @@ def _is_control(batches: Rows) -> Rows:
     return controls
 
 
-def _read_records(part: RecordChunk, rows: Rows, codes: Rows, sayings: _Sayings) -> None:
+def _read_records(part: RecordChunk, rows: Rows, codes: Rows, said: list[Said]) -> None:
     """Read the records of some rows; a record without a value says nothing."""
     values = Interner()
     starts, lengths = part.records["value_start"][rows], part.records["value_length"][rows]
     found = values.codes(part.data, starts, lengths)
-    read = [sayings.code(_said(value)) for value in values.values]
+    read = [_code(_said(value), said) for value in values.values]
     codes[rows] = np.array([*read, UNREADABLE], np.int32)[found]
+
+
+def _code(found: Said | None, said: list[Said]) -> int:
+    if found is None:
+        return UNREADABLE
+    said.append(found)
+    return len(said) - 1
 
 
 def _said(value: bytes) -> Said | None:
@@ -104,12 +98,12 @@ def _said(value: bytes) -> Said | None:
     return Said(found.name, found.version, found.fields)
 
 
-def _read_controls(part: RecordChunk, rows: Rows, codes: Rows, sayings: _Sayings) -> None:
+def _read_controls(part: RecordChunk, rows: Rows, codes: Rows, said: list[Said]) -> None:
     """Read the control records of some rows: a few in each file."""
     for row in rows.tolist():
         record = part.records[row]
         key, value = (_bytes(part.data, record, name) for name in ("key", "value"))
-        codes[row] = sayings.code(_control_said(key, value))
+        codes[row] = _code(_control_said(key, value), said)
 
 
 def _bytes(data: memoryview, record: Any, name: str) -> bytes | None:

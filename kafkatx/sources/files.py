@@ -7,32 +7,12 @@ A live broker truncates files while we look. A path may lie in an archive, and a
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
 from kafkatx.sources import places
 from kafkatx.sources.archives import real_path, real_path_of_content
 from kafkatx.sources.packing import LONGEST_MAGIC
-
-
-@dataclass(frozen=True, slots=True)
-class FileName:
-    """A file that was met: the path as the user may open it, and its size in bytes when it was met."""
-
-    path: str
-    size: int
-
-    @property
-    def name(self) -> str:
-        """Last component of the path."""
-        return places.name(self.path)
-
-    @property
-    def folder(self) -> str:
-        """Name of the folder that holds the file."""
-        return places.folder_name(self.path)
-
 
 BLOCK = 4096
 """Bytes given up at once where a disk refuses to read."""

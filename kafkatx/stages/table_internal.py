@@ -26,9 +26,8 @@ from kafkatx.tables.cluster_events import CLUSTER_EVENTS, SAID, cluster_events
 from kafkatx.tables.columns import STRING, microseconds
 from kafkatx.tables.offset_commits import OFFSET_COMMITS, offset_commits
 from kafkatx.text.dump.metadata import metadata_said
-from kafkatx.text.dump.offsets import OffsetCommit
-from kafkatx.text.dump.reading import offset_rows, record_rows
-from kafkatx.text.dump.table import TextRecord
+from kafkatx.text.dump.offsets import offset_rows
+from kafkatx.text.dump.table import TextRecord, record_rows
 from kafkatx.text.pages.part import TextPart
 from kafkatx.text.tools.console import offset_commits as told_commits
 
@@ -41,8 +40,7 @@ def commits_of(source: Source) -> Batches:
     common["offsets_partition"] = source.partition if source.wants("offsets_partition") else None
     if source.item.part is not None:
         for some in printed(source, told_commits if source.item.kind is Kind.OFFSETS else offset_rows):
-            commits = [one for one in some if isinstance(one, OffsetCommit)]
-            yield OFFSET_COMMITS.of_objects(commits, {**common, "metadata": [one.metadata or None for one in commits]})
+            yield OFFSET_COMMITS.of_objects(some, {**common, "metadata": [one.metadata or None for one in some]})
         return
     for _, parts in source.reading().commits(source.extent):
         for part in parts:

@@ -14,7 +14,7 @@ from kafkatx.segments.records import RecordChunk
 from kafkatx.stages.table_files import Batches, Source, printed
 from kafkatx.tables import logs, transactions
 from kafkatx.tables.columns import BINARY, INT32, STRING, named, structs
-from kafkatx.text.dump.reading import record_rows
+from kafkatx.text.dump.table import record_rows
 
 
 def batches_of(source: Source, build: Callable[[Any, dict[str, Any]], Any]) -> Batches:

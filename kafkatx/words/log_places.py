@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
 from kafkatx.histories.story import Story
-from kafkatx.terms.catalogue import event_words
+from kafkatx.terms.catalogue.loading import event_words
 from kafkatx.terms.times import duration
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.words.explained import Place

@@ -83,7 +83,7 @@ def contradictions(item: Evidence) -> list[str]:
 
 def _contradictions_in_snapshot(item: Evidence) -> list[str]:
     content, said = _content(item["source"]), _said(item["text"])
-    if not producer_snapshot.is_crc_valid(content):
+    if not declared.is_crc_valid(content):
         return ["its CRC is wrong"]
     if (item["position"] - producer_snapshot.HEADER_SIZE) % producer_snapshot.ENTRY_SIZE:
         return ["no entry begins there"]

@@ -10,16 +10,10 @@ from typer.testing import CliRunner
 import kafkatx.rules
 from kafkatx.cli.explain import EXPLAIN_SETTINGS, explain
 from kafkatx.rules.docstring import rule_texts
-from kafkatx.terms.catalogue import (
-    by_name,
-    client_exceptions,
-    configs,
-    error_codes,
-    event_templates,
-    match_line,
-    simple_name,
-    states,
-)
+from kafkatx.terms.catalogue.entries import simple_name
+from kafkatx.terms.catalogue.loading import client_exceptions, configs, error_codes, event_templates, states
+from kafkatx.terms.catalogue.lookup import by_name
+from kafkatx.terms.catalogue.templates import match_line
 
 RULE = '''"""A transaction stayed open in one partition after its coordinator had ended it.
 

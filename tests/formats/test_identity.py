@@ -6,13 +6,10 @@ from hypothesis import strategies as st
 
 from kafkatx.formats import identity
 from kafkatx.formats.identity import (
-    CleanShutdown,
     MetaProperties,
-    PartitionMetadata,
-    parse_clean_shutdown,
+    clean_shutdown_problems,
     parse_meta_properties,
-    parse_partition_metadata,
-    parse_quorum_state,
+    partition_metadata_problems,
 )
 from tests.evidence import cases
 from tests.formats.captures import broker_files
@@ -20,9 +17,9 @@ from tests.formats.captures import broker_files
 UUID = "UnHLUdcHRoqDmzdEpY4DGQ"
 
 
-def test_meta_properties_of_kraft_name_node_cluster_and_directory():
+def test_meta_properties_of_kraft_name_node_and_cluster():
     text = f"#\n#Sat Nov 21 10:28:48 UTC 2026\nnode.id=1\ndirectory.id={UUID}\nversion=1\ncluster.id=ucROrHJE\n"
-    assert parse_meta_properties(text) == MetaProperties(1, 1, "ucROrHJE", UUID)
+    assert parse_meta_properties(text) == MetaProperties(1, 1, "ucROrHJE")
 
 
 def test_meta_properties_of_zookeeper_before_2_4_name_no_cluster():
@@ -30,10 +27,9 @@ def test_meta_properties_of_zookeeper_before_2_4_name_no_cluster():
 
 
 def test_java_properties_may_use_other_separators_and_escapes():
-    text = "! old\r\n version : 0\r\nbroker.id 3\r\ncluster.id = a\\=b\\u0041\\:c\r\nmore\r\n\\=x=1"
+    text = "! old\r\n version : 0\r\nbroker.id 3\r\ncluster\\.id = a\\=b\\u0041\\:c\r\nmore\r\n\\=x=1"
     meta = parse_meta_properties(text)
     assert (meta.version, meta.broker_id, meta.cluster_id) == (0, 3, "a=bA:c")
-    assert meta.others == {"more": "", "=x": "1"}
     assert meta.problems == ()
 
 
@@ -48,8 +44,8 @@ def test_an_empty_meta_properties_is_a_problem():
 
 
 def test_partition_metadata_names_the_topic_id():
-    assert parse_partition_metadata(f"version: 0\ntopic_id: {UUID}") == PartitionMetadata(UUID)
-    assert parse_partition_metadata(f"version: 0\ntopic_id: {UUID}\n") == PartitionMetadata(UUID)
+    assert partition_metadata_problems(f"version: 0\ntopic_id: {UUID}") == ()
+    assert partition_metadata_problems(f"version: 0\ntopic_id: {UUID}\n") == ()
 
 
 @pytest.mark.parametrize(
@@ -64,57 +60,37 @@ def test_partition_metadata_names_the_topic_id():
     ],
 )
 def test_damaged_partition_metadata_names_its_line(text, line):
-    metadata = parse_partition_metadata(text)
-    assert metadata.topic_id is None
-    assert [problem.line for problem in metadata.problems] == [line]
+    assert [problem.line for problem in partition_metadata_problems(text)] == [line]
 
 
 def test_a_clean_shutdown_file_may_be_empty_or_tell_the_broker_epoch():
-    assert parse_clean_shutdown("") == CleanShutdown()
-    assert parse_clean_shutdown('{"version":0,"brokerEpoch":6}') == CleanShutdown(6)
+    assert clean_shutdown_problems("") == ()
+    assert clean_shutdown_problems('{"version":0,"brokerEpoch":6}') == ()
 
 
 @pytest.mark.parametrize(
     "text", ["{", "[]", "null", '{"version":1}', "[" * 100_000, "9" * 5000, '{"version":' + "[" * 5000]
 )
 def test_a_clean_shutdown_file_with_other_content_is_a_problem(text):
-    assert parse_clean_shutdown(text).broker_epoch is None
-    assert len(parse_clean_shutdown(text).problems) == 1
-
-
-def test_quorum_state_names_leader_and_voters():
-    text = (
-        '{"clusterId":"","leaderId":1,"leaderEpoch":4,"votedId":-1,"appliedOffset":0,'
-        '"currentVoters":[{"voterId":1},{"voterId":2}],"data_version":0}'
-    )
-    state = parse_quorum_state(text)
-    assert (state.cluster_id, state.leader_id, state.leader_epoch, state.voters) == (None, 1, 4, (1, 2))
-    assert parse_quorum_state('{"leaderId":2,"leaderEpoch":9,"data_version":1}').voters == ()
-
-
-def test_quorum_state_with_values_of_the_wrong_kind_has_none_of_them():
-    text = '{"clusterId":5,"leaderId":"1","leaderEpoch":true,"currentVoters":[1,{"voterId":null}],"data_version":0}'
-    state = parse_quorum_state(text)
-    assert (state.cluster_id, state.leader_id, state.leader_epoch, state.voters) == (None, None, None, ())
+    assert len(clean_shutdown_problems(text)) == 1
 
 
 @given(st.text(max_size=60) | st.from_regex(r"(version|node\.id|broker\.id)[=: \\]{0,3}.{0,9}\n?", fullmatch=True))
 def test_any_text_is_read_without_an_error(text):
-    for parse in (parse_meta_properties, parse_partition_metadata, parse_clean_shutdown, parse_quorum_state):
+    for parse in (parse_meta_properties, partition_metadata_problems, clean_shutdown_problems):
         parse(text)
 
 
 def test_every_recorded_identity_file_is_read_without_a_problem():
     readers = {
-        identity.META_PROPERTIES: parse_meta_properties,
-        f"*/{identity.PARTITION_METADATA}": parse_partition_metadata,
-        identity.CLEAN_SHUTDOWN: parse_clean_shutdown,
-        f"*/{identity.QUORUM_STATE}": parse_quorum_state,
+        identity.META_PROPERTIES: lambda text: parse_meta_properties(text).problems,
+        f"*/{identity.PARTITION_METADATA}": partition_metadata_problems,
+        identity.CLEAN_SHUTDOWN: clean_shutdown_problems,
     }
-    for pattern, parse in readers.items():
+    for pattern, problems_of in readers.items():
         texts = [path.read_text() for path in broker_files(pattern)]
         assert texts, pattern
-        assert all(parse(text).problems == () for text in texts), pattern
+        assert all(problems_of(text) == () for text in texts), pattern
 
 
 def test_recorded_brokers_say_the_number_of_their_folder():
@@ -124,4 +100,3 @@ def test_recorded_brokers_say_the_number_of_their_folder():
             meta = parse_meta_properties(path.read_text())
             assert meta.broker_id == int(path.parent.name.removeprefix("broker-"))
             assert meta.version == (1 if modes == "kraft" else 0)
-            assert meta.others == {}

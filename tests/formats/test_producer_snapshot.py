@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from kafkatx.formats import producer_snapshot
 from kafkatx.formats.layout import Malformed
-from kafkatx.formats.producer_snapshot import ProducerSnapshot, SnapshotHeader, build_snapshot, is_crc_valid
+from kafkatx.formats.producer_snapshot import ProducerSnapshot, SnapshotHeader
 from kafkatx.formats.record_batch import sequence_before
+from tests.declared import build_snapshot, is_crc_valid
 from tests.formats.captures import broker_files, dumped, fields_of
 
 OPEN = {

@@ -11,15 +11,13 @@ from kafkatx.formats.primitives import TaggedField
 from kafkatx.formats.transaction_log import (
     TopicPartitions,
     TransactionLogValue,
-    build_key,
-    build_value,
     parse_key,
     parse_partitions,
     parse_tagged_fields,
     parse_value,
 )
 from kafkatx.terms.transaction_states import TransactionState
-from tests.declared import batches, records
+from tests.declared import batches, build_key, build_value, records
 from tests.formats.captures import transaction_state_logs
 
 EMPTY_V0 = bytes.fromhex("0000 0000000000001389 7fff 0000ea60 00 ffffffff 0000018bcfe5687b ffffffffffffffff")

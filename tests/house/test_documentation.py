@@ -10,7 +10,7 @@ import typer
 
 from kafkatx.rules.docstring import HEADINGS, parse_docstring, rule_texts
 from kafkatx.rules.registry import RULES
-from kafkatx.terms.catalogue import broker_log_templates, client_exceptions, client_log_templates, error_codes
+from kafkatx.terms.catalogue.loading import broker_log_templates, client_exceptions, client_log_templates, error_codes
 from tests.evidence import ROOT
 from tests.golden import compare
 from tests.house.generate_docs import cli_page, commands, linked, rule_files, rule_page, rule_pages

@@ -4,12 +4,12 @@ import pytest
 
 from kafkatx.formats.aborted_txn import AbortedTxn
 from kafkatx.formats.offset_index import OffsetIndexEntry
-from kafkatx.formats.producer_snapshot import build_snapshot
 from kafkatx.formats.time_index import TimeIndexEntry
 from kafkatx.local.verification import verify
 from kafkatx.segments import indexes
 from kafkatx.terms.errors import UsageError
 from tests.building import batch, data_batch, marker, message, segment, states, with_crc
+from tests.declared import build_snapshot
 from tests.evidence import all_cases, broker_folders
 
 LOG = "00000000000000000000"

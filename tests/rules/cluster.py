@@ -15,7 +15,7 @@ from construct import Int16sb, Int64sb
 from kafkatx.formats.checkpoints import CLEANER_OFFSETS, LOG_START_OFFSETS, REPLICATION_OFFSETS
 from kafkatx.formats.layout import Layout
 from kafkatx.formats.primitives import TaggedField
-from kafkatx.formats.transaction_log import TopicPartitions, TransactionLogValue, build_key, build_value
+from kafkatx.formats.transaction_log import TopicPartitions, TransactionLogValue
 from kafkatx.histories.story import Story
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.rules.diagnosis import Diagnosis
@@ -23,6 +23,7 @@ from kafkatx.rules.finding import Finding, NotCheckable
 from kafkatx.stages.stories import build_stories, open_captures
 from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
 from kafkatx.terms.transaction_states import TransactionState
+from tests.declared import build_key, build_value
 from tests.rules.logs import Log, checkpoint
 
 START = 1_795_255_200_000

@@ -12,9 +12,9 @@ import google_crc32c
 
 from kafkatx.formats.aborted_txn import AbortedTxn
 from kafkatx.formats.control_record import ControlRecordKey, EndTxnMarker
-from kafkatx.formats.producer_snapshot import build_snapshot
 from kafkatx.formats.record import Record
 from kafkatx.formats.record_batch import CRC_COVERS_FROM, HEADER_SIZE, LOG_OVERHEAD, Attributes, RecordBatchHeader
+from tests.declared import build_snapshot
 
 NO_PRODUCER = (-1, -1)
 TOPIC_ID = "topic_id: AAAAAAAAAAAAAAAAAAAAAQ"

@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkatx.formats.aborted_txn import AbortedTxn
-from kafkatx.formats.producer_snapshot import ProducerSnapshot, build_snapshot
+from kafkatx.formats.producer_snapshot import ProducerSnapshot
 from kafkatx.segments.entries import aborted_transactions, producer_states
+from tests.declared import build_snapshot
 from tests.formats.captures import broker_files
 
 NAMES = {"open_since_offset": "current_txn_first_offset"}

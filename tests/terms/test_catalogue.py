@@ -8,29 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kafkatx.terms.catalogue
-from kafkatx.terms.catalogue import (
-    ClientException,
-    Config,
-    LogTemplate,
-    ProtocolError,
-    Release,
-    Span,
+from kafkatx.terms.catalogue.entries import ClientException, Config, LogTemplate, ProtocolError
+from kafkatx.terms.catalogue.loading import (
     broker_log_templates,
-    by_name,
     client_exceptions,
     client_log_templates,
-    close_texts,
-    close_words,
     configs,
-    containing,
     error_codes,
-    failures_in,
-    match_line,
-    parse_release,
     states,
 )
-from kafkatx.terms.catalogue.releases import parse_span
-from kafkatx.terms.catalogue.templates import Template, parse_template
+from kafkatx.terms.catalogue.lookup import by_name, close_texts, close_words, containing, failures_in
+from kafkatx.terms.catalogue.releases import Release, Span, parse_release, parse_span
+from kafkatx.terms.catalogue.templates import Template, match_line, parse_template
 from kafkatx.terms.errors import UsageError
 from kafkatx.terms.transaction_states import TransactionState
 from tests.evidence import all_cases

@@ -1,6 +1,6 @@
 import pytest
 
-from kafkatx.terms.catalogue import client_exceptions, error_codes
+from kafkatx.terms.catalogue.loading import client_exceptions, error_codes
 from kafkatx.terms.error_codes import FENCED, ErrorCode, error_code
 
 OF_PROTOCOL = [error for error in error_codes() if error.code in {code for code in ErrorCode if code > 0}]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkatx.terms.catalogue import event_words
+from kafkatx.terms.catalogue.loading import event_words
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.words.log_places import (
     MOST_QUOTED,

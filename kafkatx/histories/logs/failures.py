@@ -18,7 +18,9 @@ import numpy as np
 
 from kafkatx.histories.logs.attributions import SAME_EXCEPTION_MS
 from kafkatx.histories.logs.story import Failure, LogStory
-from kafkatx.terms.catalogue import ClientException, Release, client_exceptions, error_codes, simple_name
+from kafkatx.terms.catalogue.entries import ClientException, simple_name
+from kafkatx.terms.catalogue.loading import client_exceptions, error_codes
+from kafkatx.terms.catalogue.releases import Release
 from kafkatx.terms.catalogue.templates import parse_template
 from kafkatx.terms.events import EventKind
 

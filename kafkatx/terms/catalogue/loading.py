@@ -8,9 +8,10 @@ Source  Kafka's own source at 26 minor releases (0.11 to 4.4) for log texts and 
         where a row rests on one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.resources import files
+from typing import TypeVar
 
 from kafkatx.terms.catalogue.entries import (
     ClientException,
@@ -26,6 +27,7 @@ from kafkatx.terms.catalogue.releases import Span, parse_span
 from kafkatx.terms.events import EventKind, Side
 
 Row = dict[str, str]
+E = TypeVar("E")
 
 
 @cache
@@ -67,7 +69,8 @@ def event_templates() -> tuple[EventTemplate, ...]:
 def _log_texts() -> tuple[tuple[LogTemplate, ...], tuple[EventTemplate, ...]]:
     """Texts that Kafka's source names with a class, and those that are events; many are both."""
     rows = tuple(_rows("log_texts.tsv"))
-    named = tuple(_log_template(row) for row in rows if row["logger"])
+    of_classes = (row for row in rows if row["logger"])
+    named = tuple(_entry(LogTemplate, row, span=_span(row), rules=_names(row["rules"])) for row in of_classes)
     events = {row["template"]: row for row in rows if row["event"]}
     spans: dict[str, Span] = {}
     for entry in named:
@@ -87,7 +90,7 @@ def event_words() -> dict[EventKind, EventWords]:
 @cache
 def configs() -> tuple[Config, ...]:
     """Return the settings that bear on transactions; one name may have an entry a scope."""
-    return tuple(_config(row) for row in _rows("configs.tsv"))
+    return tuple(_entry(Config, row, defaults=_stated(row["defaults"])) for row in _rows("configs.tsv"))
 
 
 @cache
@@ -109,45 +112,25 @@ def _rows(name: str) -> Iterator[Row]:
         yield dict(zip(columns, line.split("\t"), strict=True))
 
 
+def _entry(kind: Callable[..., E], row: Row, **read: object) -> E:
+    """A row as an entry: the fields in `read` as given, all others as they stand in the column of their name."""
+    columns = {name: row[name] for name in kind.__annotations__ if name not in read}
+    return kind(**columns, **read)
+
+
 def _error_code(row: Row) -> ProtocolError:
-    return ProtocolError(
-        code=int(row["code"]),
-        name=row["name"],
-        exceptions=_stated(row["exceptions"]),
-        span=_span(row),
-        messages=_stated(row["messages"]),
-        reaction=row["reaction"],
-        effects=_stated(row["effects"]),
-        meaning=row["meaning"],
-        rules=_names(row["rules"]),
-    )
+    stated = {name: _stated(row[name]) for name in ("exceptions", "messages", "effects")}
+    return _entry(ProtocolError, row, code=int(row["code"]), span=_span(row), rules=_names(row["rules"]), **stated)
 
 
 def _client_exception(row: Row) -> ClientException:
-    return ClientException(
-        client=row["client"],
+    return _entry(
+        ClientException,
+        row,
         span=_span(row),
-        condition=row["condition"],
         exceptions=_names(row["exception"]),
         codes=tuple(map(int, _names(row["codes"]))),
         messages=_parts(row["messages"]),
-        raised_by=row["raised_by"],
-        category=row["category"],
-        meaning=row["meaning"],
-        application_must=row["application_must"],
-        rules=_names(row["rules"]),
-    )
-
-
-def _log_template(row: Row) -> LogTemplate:
-    return LogTemplate(
-        side=row["side"],
-        client=row["client"],
-        logger=row["logger"],
-        level=row["level"],
-        template=row["template"],
-        span=_span(row),
-        meaning=row["meaning"],
         rules=_names(row["rules"]),
     )
 
@@ -177,30 +160,10 @@ def _unexplained(entry: LogTemplate) -> EventTemplate:
     )
 
 
-def _config(row: Row) -> Config:
-    return Config(
-        scope=row["scope"],
-        name=row["name"],
-        topic_name=row["topic_name"],
-        defaults=_stated(row["defaults"]),
-        meaning=row["meaning"],
-        transactions=row["transactions"],
-        source=row["source"],
-    )
-
-
 def _state(row: Row) -> StateEntry:
-    return StateEntry(
-        code=int(row["code"]),
-        state=row["state"],
-        java_constant=row["java_constant"],
-        meaning=row["meaning"],
-        predecessors=_names(row["predecessors"]),
-        added_predecessors=_names(row["added_predecessors"]),
-        on_disk=row["on_disk"] == "yes",
-        expires=row["expires"] == "yes",
-        source=row["source"],
-    )
+    names = {name: _names(row[name]) for name in ("predecessors", "added_predecessors")}
+    flags = {name: row[name] == "yes" for name in ("on_disk", "expires")}
+    return _entry(StateEntry, row, code=int(row["code"]), **names, **flags)
 
 
 def _span(row: Row) -> Span:

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kafkatx.segments.damage import Damage
+from kafkatx.sources.files import OpenFile
 from kafkatx.text.dump.columns import BatchDraft, rows_of
 from kafkatx.text.dump.events import DumpedRecord, Header
-from kafkatx.text.dump.records import LogText
+from kafkatx.text.dump.records import LogText, log_text
 from kafkatx.text.dump.rows import BATCH_COLUMNS, TextRows
+from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.eras import LineKind
 
 ROWS_PER_CHUNK = 4_096
@@ -72,12 +74,15 @@ def _continues(draft: BatchDraft, record: DumpedRecord) -> bool:
     return first.get("position") is not None and all(first.get(name) == record.parsed.get(name) for name in SAME_BATCH)
 
 
-def batch_rows(text: LogText, rows_per_chunk: int = ROWS_PER_CHUNK) -> Iterator[TextRows]:
-    """Yield the batches of a dump in chunks; one chunk at least, which tells what was met where there is no batch."""
-    drafting = Drafting()
+def batch_chunks(file: OpenFile, part: TextPart) -> Iterator[TextRows]:
+    """Yield the batches (kernels.rows.BATCH) of a dumped log in chunks.
+
+    There is one chunk at least, which tells what was met where there is no batch.
+    """
+    text, drafting = log_text(file, part), Drafting()
     for event in text.events():
         drafting.add(event)
-        if len(drafting.done) >= rows_per_chunk:
+        if len(drafting.done) >= ROWS_PER_CHUNK:
             yield chunk_of(drafting, text)
     drafting.close()
     yield chunk_of(drafting, text)

@@ -17,6 +17,7 @@ import numpy as np
 
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
+from kafkatx.sources.files import OpenFile
 from kafkatx.text.dump.rows import (
     ABORTED_ENTRY,
     PRODUCER_ENTRY,
@@ -24,7 +25,8 @@ from kafkatx.text.dump.rows import (
     columns_of,
     mask_of,
 )
-from kafkatx.text.lines import Line
+from kafkatx.text.lines import Line, lines
+from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.elisions import leaves_out
 from kafkatx.text.printed.tool_lines import cleaned
 
@@ -89,14 +91,19 @@ def _number(value: str) -> int:
     return int(found[0]) if found else -1
 
 
-def aborted_rows(source: Iterator[Line], path: str) -> TextRows:
-    """Return the entries of a dumped .txnindex; those of an unknown version are damage, as they are in bytes."""
-    return _Reading(path, ABORTED_ENTRY, aborted_of, lambda entry: entry.get("version", 0) == 0).rows(source)
+def aborted_entries(file: OpenFile, part: TextPart) -> TextRows:
+    """Return the entries (columns of segments.entries.ABORTED) of a dumped .txnindex.
+
+    Those of an unknown version are damage, as they are in bytes.
+    """
+    reading = _Reading(file.path, ABORTED_ENTRY, aborted_of, lambda entry: entry.get("version", 0) == 0)
+    return reading.rows(lines(file, part.position, part.end, part.line))
 
 
-def producer_rows(source: Iterator[Line], path: str) -> TextRows:
-    """Return the entries of a dumped .snapshot."""
-    return _Reading(path, PRODUCER_ENTRY, producer_of).rows(source)
+def producer_entries(file: OpenFile, part: TextPart) -> TextRows:
+    """Return the entries (columns of segments.entries.PRODUCER) of a dumped .snapshot."""
+    reading = _Reading(file.path, PRODUCER_ENTRY, producer_of)
+    return reading.rows(lines(file, part.position, part.end, part.line))
 
 
 ENTRIES_AT_ONCE = 16_384
@@ -120,8 +127,8 @@ class _Reading:
         while some := list(islice(entries, ENTRIES_AT_ONCE)):
             parts.append(self._arrays(some))
         parts.append(self._arrays([]))
-        rows, lines, positions, known = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return TextRows(columns_of(self.dtype), rows, lines, positions, known, self.damage, [], self.is_elided)
+        rows, numbers, positions, known = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return TextRows(columns_of(self.dtype), rows, numbers, positions, known, self.damage, [], self.is_elided)
 
     def _entries(self, source: Iterator[Line]) -> Iterator[tuple[Line, EntryColumns]]:
         for line in cleaned(source, self.read):
@@ -163,8 +170,8 @@ class _Reading:
         for name in columns:
             rows[name] = [entry.get(name, -1) for _, entry in entries]
         known = np.array([mask_of(columns, entry.keys()) for _, entry in entries], np.int64)
-        lines = np.array([line.number for line, _ in entries], np.int64)
-        return rows, lines, np.array([line.position for line, _ in entries], np.int64), known
+        numbers = np.array([line.number for line, _ in entries], np.int64)
+        return rows, numbers, np.array([line.position for line, _ in entries], np.int64), known
 
 
 MOST_DAMAGE = 10_000

@@ -1,8 +1,8 @@
-"""Records of `__consumer_offsets` as decoders print them: offset commits, and what else a group leaves there.
+"""Records of `__consumer_offsets` as decoders print them: offset commits; what else a group leaves is passed over.
 
-Shapes  0.11 to 2.4.0 `offset::GROUP:TOPIC:PARTITION` with payload `N` or `N:METADATA`; groups `metadata::GROUP`, from
-        1.0 `{"metadata":"GROUP"}`. To 3.7 `offset_commit::group=G,partition=T-P` with `offset=N[,metadata=M]`,
-        `group_metadata::group=G`. Since 3.8 JSON, types by number (0 and 1 are commits, 2 a group).
+Shapes  0.11 to 2.4.0 `offset::GROUP:TOPIC:PARTITION` with payload `N` or `N:METADATA`. To 3.7
+        `offset_commit::group=G,partition=T-P` with `offset=N[,metadata=M]`. Since 3.8 JSON, types by number (0 and 1
+        are commits).
 Limits  to 2.4.0 a record without a value prints neither key nor payload. Groups may hold any character: the key's size
         says how long group and topic are together. Text before 3.8 has no commit time and no leader epoch.
 Source  DumpLogSegments, GroupMetadataManager.formatRecordKeyAndValue (Kafka 0.11 to 4.3).
@@ -16,19 +16,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kafkatx.sources.files import OpenFile
 from kafkatx.text.dump.events import DumpedRecord
-from kafkatx.text.dump.records import LogText
+from kafkatx.text.dump.records import log_text
+from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.contents import Contents
 
 DELETED = "<DELETE>"
-COMMIT_TYPES, GROUP_TYPE = ("0", "1"), "2"
+COMMIT_TYPES = ("0", "1")
 PAYLOAD = " payload: "
 _KEYS = {
     " key: offset_commit::group=": (2, re.compile(r"(.*),partition=(.{1,249})-(\d{1,10})", re.DOTALL)),
     " key: offset::": (-8, re.compile(r"(.*):([^:]{1,249}):(\d{1,10})", re.DOTALL)),
 }
 """Titles of commits; bytes that the key's text has more than the key, the digits of the partition aside; its parts."""
-_GROUPS = (" key: group_metadata::group=", " key: metadata::")
 _VALUE = re.compile(r"(?:offset=)?(-?\d{1,19})(?:(?:,metadata=|:)(.*))?$", re.DOTALL)
 _JSON = json.JSONDecoder()
 
@@ -58,31 +59,17 @@ class OffsetCommit:
     is_transactional: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GroupRecord:
-    """A record of a group that is no commit: its type as printed (`2` is the group itself), and its value as text."""
-
-    group: str
-    type: str
-    offset: int
-    timestamp: int
-    line: int
-    position: int
-    value: str
-    is_tombstone: bool = False
-
-
-def offset_records(text: LogText) -> Iterator[OffsetCommit | GroupRecord]:
-    """Yield the commits and groups of a dump of `__consumer_offsets`; what says neither is passed over."""
-    for event in text.events():
+def offset_rows(file: OpenFile, part: TextPart) -> Iterator[OffsetCommit]:
+    """Yield the commits of a dumped `__consumer_offsets`; records of groups are passed over."""
+    for event in log_text(file, part).events():
         if isinstance(event, DumpedRecord) and event.contents is not None and event.control is None:
-            found = offset_record(event, event.contents)
+            found = _offset_commit(event, event.contents)
             if found is not None:
                 yield found
 
 
-def offset_record(record: DumpedRecord, contents: Contents) -> OffsetCommit | GroupRecord | None:
-    """Return what a record says, None where it says neither a commit nor a group."""
+def _offset_commit(record: DumpedRecord, contents: Contents) -> OffsetCommit | None:
+    """What a record says, None where it is no commit."""
     printed, size = contents.printed, contents.key_size
     if printed.startswith(' key: {"type":'):
         return _from_json(record, printed)
@@ -90,11 +77,7 @@ def offset_record(record: DumpedRecord, contents: Contents) -> OffsetCommit | Gr
         if printed.startswith(title):
             key, value = _split(printed, title, [size + more + digits for digits in range(1, 11)] if size >= 0 else [])
             return _old_commit(record, parts.fullmatch(key), value)
-    for title in _GROUPS:
-        if printed.startswith(title):
-            key, value = _split(printed, title, [size - 4] if size >= 0 else [])
-            return _group(record, key, GROUP_TYPE, value)
-    return _group_of_1_0(record, printed) if printed.startswith(' key: {"metadata":') else None
+    return None
 
 
 def _split(printed: str, title: str, sizes: list[int]) -> tuple[str, str]:
@@ -123,10 +106,6 @@ def _commit(
     )
 
 
-def _group(record: DumpedRecord, group: str, kind: str, value: str) -> GroupRecord:
-    return GroupRecord(group, kind, *_place(record), value, value == DELETED)
-
-
 def _place(record: DumpedRecord) -> tuple[int, int, int, int]:
     return record.offset, record.parsed.number("timestamp"), record.line.number, record.line.position
 
@@ -142,24 +121,14 @@ def _batch(record: DumpedRecord) -> tuple[int | None, int | None, bool | None]:
     )
 
 
-def _group_of_1_0(record: DumpedRecord, printed: str) -> GroupRecord | None:
-    try:
-        key, end = _JSON.raw_decode(printed, len(" key: "))
-        return _group(record, str(key["metadata"]), GROUP_TYPE, printed[end:].removeprefix(PAYLOAD))
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
-
-
-def _from_json(record: DumpedRecord, printed: str) -> OffsetCommit | GroupRecord | None:
+def _from_json(record: DumpedRecord, printed: str) -> OffsetCommit | None:
     """Read a key of 3.8+: `{"type":"1","data":{...}}`."""
     try:
         key, end = _JSON.raw_decode(printed, len(" key: "))
         data, value = key["data"], printed[end:].removeprefix(PAYLOAD)
-        group = str(data.get("group", data.get("groupId")))
         if key["type"] not in COMMIT_TYPES:
-            return _group(record, group, str(key["type"]), value)
-        names = group, str(data["topic"]), int(data["partition"])
-        removed = _commit(record, *names, None, None)
+            return None
+        removed = _commit(record, str(data["group"]), str(data["topic"]), int(data["partition"]), None, None)
         return removed if value == DELETED else with_value(removed, json.loads(value)["data"])
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None

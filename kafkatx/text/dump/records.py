@@ -19,9 +19,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from kafkatx.segments.damage import Damage
+from kafkatx.sources.files import OpenFile
 from kafkatx.text.dump.cursor import Continuation, Generation, LogCursor
 from kafkatx.text.dump.events import HEADERS, DumpedRecord, Header, control_of, header_of, sizes_of
-from kafkatx.text.lines import Line
+from kafkatx.text.lines import Line, lines
+from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.contents import Contents, Growth, Reach, content_size, decoded_size, joined, looks_decoded
 from kafkatx.text.printed.dump_lines import DumpLine, Syntax, loose_line
 from kafkatx.text.printed.elisions import leaves_out
@@ -288,6 +290,12 @@ class LogText:
         if len(self.damage) < MOST_DAMAGE:
             size = max(line.end - line.position, 0)
             self.damage.append(Damage(kind, self.path, line.position, size, expected, found))
+
+
+def log_text(file: OpenFile, part: TextPart) -> LogText:
+    """Return the dump of a log that a part of a text is, to be read once."""
+    source = lines(file, part.position, part.end, part.line)
+    return LogText(source, file.path, part.topic, part.end - part.position)
 
 
 _OF_LOGS = (ToolLineKind.BATCH, ToolLineKind.RECORD)

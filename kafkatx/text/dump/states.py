@@ -21,13 +21,15 @@ import numpy as np
 from kafkatx.kernels.rows import NOT_PRINTED, STATE
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
+from kafkatx.sources.files import OpenFile
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump.batches import ROWS_PER_CHUNK, Drafting, chunk_of
 from kafkatx.text.dump.columns import BatchDraft
 from kafkatx.text.dump.events import DumpedRecord, Header
-from kafkatx.text.dump.records import LogText
+from kafkatx.text.dump.records import log_text
 from kafkatx.text.dump.rows import STATE_COLUMNS, TextRows, mask_of
 from kafkatx.text.lines import Line
+from kafkatx.text.pages.part import TextPart
 
 DELETED = "<DELETE>"
 _OLD_KEY = re.compile(r" key: (?:transaction_metadata::)?transactionalId=")
@@ -173,16 +175,14 @@ def state_of_message(transactional_id: str, value: dict[str, Any]) -> PrintedSta
     )  # fmt: skip
 
 
-def state_rows(
-    text: LogText, names: Names, rows_per_chunk: int = ROWS_PER_CHUNK
-) -> Iterator[tuple[TextRows, TextRows]]:
-    """Yield (batches, states) of a dump of `__transaction_state` in chunks, one at least."""
-    drafting, states = Drafting(), _States(text.path, names)
+def state_chunks(file: OpenFile, part: TextPart, names: Names) -> Iterator[tuple[TextRows, TextRows]]:
+    """Yield batches and states (kernels.rows.STATE) of a dumped `__transaction_state` in chunks, one at least."""
+    text, drafting, states = log_text(file, part), Drafting(), _States(file.path, names)
     for event in text.events():
         draft = drafting.add(event)
         if isinstance(event, DumpedRecord) and event.control is None:
             states.add(draft, event)
-        if isinstance(event, Header) and len(drafting.done) >= rows_per_chunk:
+        if isinstance(event, Header) and len(drafting.done) >= ROWS_PER_CHUNK:
             rows = states.take()
             yield chunk_of(drafting, text), rows
     drafting.close()

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kafkatx.sources.files import OpenFile
 from kafkatx.text.dump.events import DumpedRecord
-from kafkatx.text.dump.records import LogText
+from kafkatx.text.dump.records import log_text
+from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.contents import Contents
 
 
@@ -16,8 +18,8 @@ class TextRecord:
 
     `key` and `value` are their bytes where they are printed as they are and as long as declared; else `printed` is the
     text: a decoder's, or one with characters in the place of bytes that were no UTF-8.
-    Without `has_contents` they were not printed, so that None says nothing. `header_keys` are those of all headers with
-    commas between, as printed (a key may hold a comma itself); values of headers are never printed.
+    `header_keys` are those of all headers with commas between, as printed (a key may hold a comma itself); values of
+    headers are never printed.
     """
 
     line: int
@@ -28,12 +30,10 @@ class TextRecord:
     sequence: int | None
     key_size: int | None
     value_size: int | None
-    has_contents: bool
     key: bytes | None
     value: bytes | None
     printed: str | None
     header_keys: str | None
-    batch_position: int | None
     producer_id: int | None
     producer_epoch: int | None
     is_transactional: bool | None
@@ -42,15 +42,13 @@ class TextRecord:
     coordinator_epoch: int | None
 
 
-def text_records(text: LogText) -> Iterator[TextRecord]:
-    """Yield the records of a dump, control records too."""
-    for event in text.events():
-        if isinstance(event, DumpedRecord):
-            yield text_record(event)
+def record_rows(file: OpenFile, part: TextPart) -> Iterator[TextRecord]:
+    """Yield the records of a log that was dumped with its records, control records too."""
+    return (_text_record(event) for event in log_text(file, part).events() if isinstance(event, DumpedRecord))
 
 
-def text_record(record: DumpedRecord) -> TextRecord:
-    """Return a record with what its batch's line says of it."""
+def _text_record(record: DumpedRecord) -> TextRecord:
+    """A record with what its batch's line says of it."""
     parsed, contents, control = record.parsed, record.contents, record.control
     sizes = [_number(record, name) for name in (("keySize", "keysize"), ("valueSize", "valuesize"))]
     key, value, printed = _shown(contents)
@@ -64,12 +62,10 @@ def text_record(record: DumpedRecord) -> TextRecord:
         sequence=_number(record, ("sequence",)),
         key_size=sizes[0],
         value_size=sizes[1],
-        has_contents=control is None and (contents is not None or sizes == [-1, -1]),
         key=key,
         value=value,
         printed=printed,
         header_keys=_header_keys(record),
-        batch_position=_number(record, ("position",)),
         producer_id=_number(record, ("producerId",)),
         producer_epoch=_number(record, ("producerEpoch",)),
         is_transactional=_flag(record, "isTransactional"),

@@ -16,7 +16,7 @@ import numpy as np
 from kafkatx.kernels import templates as kernels
 from kafkatx.kernels.rows import EVENT
 from kafkatx.segments.interning import Interner
-from kafkatx.terms.catalogue import EventTemplate
+from kafkatx.terms.catalogue.entries import EventTemplate
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.logs.contexts import NOTHING, Context, split_context
 from kafkatx.text.logs.filling import COLUMNS, NUMBERS, empty_row, fill_field

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from kafkatx.kernels.literals import Automaton, automaton
-from kafkatx.terms.catalogue import EventTemplate, broker_log_templates, client_log_templates, event_templates
-from kafkatx.terms.catalogue.entries import simple_name
+from kafkatx.terms.catalogue.entries import EventTemplate, simple_name
+from kafkatx.terms.catalogue.loading import broker_log_templates, client_log_templates, event_templates
 from kafkatx.terms.catalogue.templates import Template, parse_template, trimmed
 from kafkatx.terms.events import EventKind
 

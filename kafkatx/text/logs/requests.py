@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from kafkatx.terms.catalogue import error_codes
+from kafkatx.terms.catalogue.loading import error_codes
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.text.logs.filling import COLUMNS, Row, fill_field
 from kafkatx.text.logs.strings import Strings

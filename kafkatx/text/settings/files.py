@@ -19,6 +19,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kafkatx.terms.catalogue.setting_names import UNKNOWN, is_known, prefix_scope, scope_of, scope_of_group
+from kafkatx.terms.java_text import property_of
 from kafkatx.terms.secrets import shown_value
 from kafkatx.text.events import Setting
 from kafkatx.text.lines import Line
@@ -27,10 +28,6 @@ LONGEST_VALUE = 4_096
 """Characters of a value that are kept."""
 MOST_JOINED = 1_000
 """Lines that one logical line may go on over."""
-_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
-_NAME_END = re.compile(r"(?:[^\\=:\s]|\\.)*", re.DOTALL)
-_SEPARATOR = re.compile(r"[ \t\f]*(?:[=:][ \t\f]*)?")
 _KIND = re.compile(
     r"[#!\s]*(producer|consumer|admin|broker|server|streams|connect|worker|librdkafka|aiokafka|kafka-python|franz-go)"
     r"(?:[ ](?:config|configuration|properties|settings))?\s*:?\s*",
@@ -135,11 +132,9 @@ def _properties(lines: list[Line]) -> Iterator[Pair]:
         if assigned:
             yield Pair(number, assigned["name"], assigned["value"].strip().strip("\"'"))
             continue
-        end = _NAME_END.match(text)
-        name = text[: end.end()] if end else ""
-        behind = _SEPARATOR.match(text, len(name))
-        if behind and _NAME.fullmatch(plain := _plain(name)):
-            yield Pair(number, plain, _plain(text[behind.end() :]).rstrip("\r"))
+        name, value = property_of(text)
+        if _NAME.fullmatch(name):
+            yield Pair(number, name, value.rstrip("\r"))
 
 
 def _logical(lines: list[Line]) -> Iterator[tuple[int, str]]:
@@ -162,16 +157,6 @@ def _logical(lines: list[Line]) -> Iterator[tuple[int, str]]:
 def _ends_open(text: str) -> bool:
     """Whether a line ends with an odd number of backslashes."""
     return (len(text) - len(text.rstrip("\\"))) % 2 == 1
-
-
-def _plain(text: str) -> str:
-    """Undo the escapes of a properties file."""
-    return _ESCAPED.sub(_character, text) if "\\" in text else text
-
-
-def _character(found: re.Match[str]) -> str:
-    said = found[1]
-    return chr(int(said[1:], 16)) if len(said) == 5 and said[0] == "u" else _ESCAPES.get(said, said)
 
 
 def _yaml(lines: list[Line]) -> Iterator[Pair]:

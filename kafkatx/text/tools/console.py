@@ -18,20 +18,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
-from kafkatx.kernels.rows import STATE
-from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump.offsets import OffsetCommit, with_value
-from kafkatx.text.dump.rows import STATE_COLUMNS, TextRows, mask_of
-from kafkatx.text.dump.states import PrintedState, Unreadable, partitions_of, put_state, state_of_message
+from kafkatx.text.dump.rows import STATE_COLUMNS
+from kafkatx.text.dump.states import PrintedState, Unreadable, partitions_of, state_of_message
 from kafkatx.text.lines import Line, lines
 from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.tool_lines import cleaned
 
-ROWS_PER_CHUNK = 16_384
 BLOCK = 1 << 18
 LONGEST_OBJECT = 4 << 20
 """Bytes of one JSON object that are held; what is longer is none."""
@@ -50,56 +45,16 @@ _JSON = json.JSONDecoder()
 _KNOWN = frozenset({"id_code", "is_tombstone", "state", "partitions_code", *_FIELDS})
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A state and where it stands."""
-
-    state: PrintedState
-    line: int
-    position: int
-
-
-def state_rows(file: OpenFile, part: TextPart, names: Names) -> Iterator[TextRows]:
-    """Yield rows of states (kernels.rows.STATE), in the order printed; offset, time and batch are not known."""
-    found: list[_Found] = []
-    for one in _states(file, part):
-        found.append(one)
-        if len(found) == ROWS_PER_CHUNK:
-            yield _rows(found, names)
-            found = []
-    yield _rows(found, names)
-
-
-def _rows(found: list[_Found], names: Names) -> TextRows:
-    rows, known = np.zeros(len(found), STATE), np.zeros(len(found), np.int64)
-    kept = np.ones(len(found), bool)
-    for number, one in enumerate(found):
-        row = rows[number : number + 1]
-        row["position"] = row["offset"] = row["timestamp"] = row["leader_epoch"] = -1
-        kept[number] = put_state(row, one.state, names)
-        known[number] = mask_of(STATE_COLUMNS, one.state.known - _OF_RECORDS)
-    lines = np.array([one.line for one in found], np.int64)
-    positions = np.array([one.position for one in found], np.int64)
-    return TextRows(STATE_COLUMNS, rows[kept], lines[kept], positions[kept], known[kept])
-
-
-_OF_RECORDS = frozenset({"position", "offset", "timestamp", "leader_epoch", "crc"})
-
-
-def _states(file: OpenFile, part: TextPart) -> Iterator[_Found]:
-    """States of both formatters in the order in which they stand."""
-    yield from _old_states(file, part)
-    for data, line, position in json_objects(file, part):
-        state = _json_state(data)
-        if state is not None:
-            yield _Found(state, line, position)
-
-
-def _old_states(file: OpenFile, part: TextPart) -> Iterator[_Found]:
+def printed_states(file: OpenFile, part: TextPart) -> Iterator[tuple[PrintedState, int, int]]:
+    """Yield the states of both formatters in the order in which they stand, with line and position."""
     for line in cleaned(_lines(file, part), _is_old_state):
         state = old_state_of(line.text)
         if state is not None:
-            yield _Found(state, line.number, line.position)
+            yield state, line.number, line.position
+    for data, number, position in json_objects(file, part):
+        state = _json_state(data)
+        if state is not None:
+            yield state, number, position
 
 
 def _is_old_state(text: str) -> bool:
@@ -111,7 +66,7 @@ def _is_old_state(text: str) -> bool:
 def old_state_of(text: str) -> PrintedState | None:
     """Return what a line of the old formatter says; None for any other line."""
     if text.endswith("::NULL") and not text.startswith("["):
-        return PrintedState(text.removesuffix("::NULL"), _KNOWN | _OF_RECORDS, is_tombstone=True)
+        return PrintedState(text.removesuffix("::NULL"), _KNOWN, is_tombstone=True)
     transactional_id, rest = _split_id(text)
     name, listed = _STATE.search(rest), _PARTITIONS.search(rest)
     if transactional_id is None or name is None or name[1] not in TransactionState.__members__:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.lines import Line, lines
@@ -121,9 +121,7 @@ class Compared:
 
     `first` and `last` are the lowest and highest offset of the listing with read_uncommitted. `passed` is the highest
     offset that the reader with read_committed was given, None for none: the last stable offset was above it.
-    `hidden_before` are records up to there, `hidden_after` records behind it that this reader was not given;
-    `in_neither` offsets that no reader was given (control records, or what the cleaner took); `only_committed` offsets
-    that the uncommitted listing lacks though it covers them: the listings are not of one log, or lines are missing.
+    `hidden_before` are records up to there, `hidden_after` records behind it that this reader was not given.
     """
 
     partition: int | None
@@ -132,8 +130,6 @@ class Compared:
     passed: int | None
     hidden_before: tuple[Range, ...]
     hidden_after: tuple[Range, ...]
-    in_neither: tuple[Range, ...]
-    only_committed: tuple[Range, ...]
 
 
 def compared(uncommitted: Iterable[Consumed], committed: Iterable[Consumed]) -> list[Compared]:
@@ -160,17 +156,7 @@ def _compared(partition: int | None, everything: set[int], visible: set[int]) ->
     passed = max(visible, default=None)
     hidden = everything - visible
     before = {offset for offset in hidden if passed is not None and offset < passed}
-    both = sorted(everything | {offset for offset in visible if offset >= first})
-    return Compared(
-        partition,
-        first,
-        last,
-        passed,
-        ranges(before),
-        ranges(hidden - before),
-        tuple((a + 1, b - 1) for a, b in pairwise(both) if b > a + 1),
-        ranges({offset for offset in visible - everything if offset >= first}),
-    )
+    return Compared(partition, first, last, passed, ranges(before), ranges(hidden - before))
 
 
 def ranges(offsets: Iterable[int]) -> tuple[Range, ...]:

@@ -8,6 +8,7 @@ was not printed. A row of `kafka-transactions.sh describe` is the last one of it
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,23 +20,45 @@ from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump.rows import BATCH_COLUMNS, STATE_COLUMNS, TextRows, mask_of
 from kafkatx.text.dump.states import PrintedState, put_state
 from kafkatx.text.pages.part import PartKind, TextPart
-from kafkatx.text.tools.admin import DescribedTransaction, admin_rows
-from kafkatx.text.tools.console import state_rows
+from kafkatx.text.tools.admin import described_states
+from kafkatx.text.tools.console import printed_states
 
-DESCRIBED = frozenset({"transactional_id", "id_code", "producer_id", "producer_epoch", "state", "timeout_ms"})
+ROWS_PER_CHUNK = 16_384
+_OF_RECORDS = frozenset({"position", "offset", "timestamp", "leader_epoch", "crc"})
+"""Columns of the log's records, which neither tool prints."""
 
 
 def told_states(file: OpenFile, part: TextPart, names: Names) -> Iterator[tuple[TextRows, TextRows]]:
     """Yield rows in chunks: what stands for their batches (dtype BATCH), and the states (dtype STATE)."""
-    described = part.kind is PartKind.ADMIN_TRANSACTIONS
     number = 0
-    for chunk in [_described(file, part, names)] if described else state_rows(file, part, names):
+    for chunk in state_rows(file, part, names):
         rows = chunk.rows
         rows["offset"] = np.arange(number, number + len(rows))
         rows["timestamp"] = rows["updated_at"]
         rows["started_at"] = np.where(_lacks_start(chunk), NOT_PRINTED, rows["started_at"])
         number += len(rows)
         yield _batches(chunk), chunk
+
+
+def state_rows(file: OpenFile, part: TextPart, names: Names) -> Iterator[TextRows]:
+    """Yield rows of states (kernels.rows.STATE), in the order printed; offset, time and batch are not known."""
+    found = (described_states if part.kind is PartKind.ADMIN_TRANSACTIONS else printed_states)(file, part)
+    yield _rows(list(islice(found, ROWS_PER_CHUNK)), names)
+    while some := list(islice(found, ROWS_PER_CHUNK)):
+        yield _rows(some, names)
+
+
+def _rows(found: list[tuple[PrintedState, int, int]], names: Names) -> TextRows:
+    rows, known = np.zeros(len(found), STATE), np.zeros(len(found), np.int64)
+    kept = np.ones(len(found), bool)
+    for number, (state, _, _) in enumerate(found):
+        row = rows[number : number + 1]
+        row["position"] = row["offset"] = row["timestamp"] = row["leader_epoch"] = -1
+        kept[number] = put_state(row, state, names)
+        known[number] = mask_of(STATE_COLUMNS, state.known - _OF_RECORDS)
+    lines = np.array([line for _, line, _ in found], np.int64)
+    positions = np.array([position for _, _, position in found], np.int64)
+    return TextRows(STATE_COLUMNS, rows[kept], lines[kept], positions[kept], known[kept])
 
 
 def _lacks_start(chunk: TextRows) -> Any:
@@ -49,32 +72,3 @@ def _batches(states: TextRows) -> TextRows:
     rows["max_timestamp"] = rows["base_timestamp"] = states.rows["timestamp"]
     rows["record_count"], rows["attributes"], rows["magic"], rows["crc"] = 1, 0, 2, 0
     return TextRows(BATCH_COLUMNS, rows, states.lines, states.positions, np.zeros(len(rows), np.int64))
-
-
-def _described(file: OpenFile, part: TextPart, names: Names) -> TextRows:
-    """Rows of `describe`."""
-    told = [row for row in admin_rows(file, part) if isinstance(row, DescribedTransaction)]
-    rows = np.zeros(len(told), STATE)
-    kept = np.ones(len(told), bool)
-    for number, one in enumerate(told):
-        row = rows[number : number + 1]
-        row["position"] = row["leader_epoch"] = -1
-        kept[number] = put_state(row, _state(one), names)
-    known = np.full(len(told), mask_of(STATE_COLUMNS, DESCRIBED), np.int64)
-    lines = np.array([row.line for row in told], np.int64)
-    positions = np.array([row.position for row in told], np.int64)
-    return TextRows(STATE_COLUMNS, rows[kept], lines[kept], positions[kept], known[kept])
-
-
-def _state(told: DescribedTransaction) -> PrintedState:
-    state = TransactionState.__members__.get(told.state)
-    return PrintedState(
-        told.transactional_id,
-        DESCRIBED,
-        producer_id=told.producer_id,
-        producer_epoch=told.producer_epoch,
-        state=-1 if state is None else int(state),
-        partitions=told.partitions,
-        timeout_ms=told.timeout_ms,
-        started_at=told.started_at if told.started_at is not None else -1,
-    )

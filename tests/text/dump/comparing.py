@@ -13,8 +13,9 @@ from kafkatx.segments.names import Names
 from kafkatx.segments.records import RecordWalk
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.dump.reading import batch_chunks, state_chunks
+from kafkatx.text.dump.batches import batch_chunks
 from kafkatx.text.dump.rows import TextRows
+from kafkatx.text.dump.states import state_chunks
 from kafkatx.text.pages.part import PartKind, TextPart
 
 ATTRIBUTES = {

@@ -3,7 +3,7 @@
 import pytest
 
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.dump.reading import aborted_entries, producer_entries
+from kafkatx.text.dump.entries import aborted_entries, producer_entries
 from tests.text.dump.comparing import whole
 
 ABORTED = "version: 0 producerId: 5 firstOffset: 1 lastOffset: 9 lastStableOffset: 10"

@@ -1,10 +1,9 @@
-"""Offset commits and groups as the offsets decoders of all eras print them."""
+"""Offset commits as the offsets decoders of all eras print them."""
 
 import pytest
 
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.dump.offsets import GroupRecord, OffsetCommit
-from kafkatx.text.dump.reading import offset_rows
+from kafkatx.text.dump.offsets import OffsetCommit, offset_rows
 from tests.text.dump.comparing import whole
 
 FLAT = (
@@ -66,23 +65,6 @@ def test_commits_of_3_8(read):
 
 
 @pytest.mark.parametrize(
-    "key", ["metadata::my group", '{"metadata":"my group"}', "group_metadata::group=my group",
-            '{"type":"2","data":{"group":"my group"}}'],
-)  # fmt: skip
-@pytest.mark.parametrize("payload", ["consumer:range:1:{a=[t-0]}", "<DELETE>"])
-def test_groups_of_every_era(key, payload, read):
-    (found,) = read(BELOW.format(4 + len("my group")) + f"{key} payload: {payload}")
-    assert isinstance(found, GroupRecord)
-    assert (found.group, found.type, found.value) == ("my group", "2", payload)
-    assert found.is_tombstone == (payload == "<DELETE>")
-
-
-def test_newer_records_of_groups_keep_their_type(read):
-    (found,) = read(BELOW.format(9) + '{"type":"5","data":{"groupId":"g","memberId":"m"}} payload: {"version":"0"}')
-    assert (found.group, found.type) == ("g", "5")
-
-
-@pytest.mark.parametrize(
     "contents",
     [
         "Unknown record type 99 at offset 5, skipping.",
@@ -91,7 +73,12 @@ def test_newer_records_of_groups_keep_their_type(read):
         '{"type":"1"',
         '{"type":"1","data":{"group":"g","topic":"t","partition":"x"}} payload: <DELETE>',
         '{"metadata":',
+        "metadata::my group payload: consumer:range:1:{a=[t-0]}",
+        '{"metadata":"my group"} payload: <DELETE>',
+        "group_metadata::group=my group payload: <DELETE>",
+        '{"type":"2","data":{"group":"my group"}} payload: <DELETE>',
+        '{"type":"5","data":{"groupId":"g","memberId":"m"}} payload: {"version":"0"}',
     ],
 )
-def test_what_says_neither_is_passed_over(contents, read):
+def test_what_is_no_commit_is_passed_over(contents, read):
     assert read(BELOW.format(9) + contents) == []

@@ -3,7 +3,7 @@
 import pytest
 
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.dump.reading import record_rows
+from kafkatx.text.dump.table import record_rows
 from tests.text.dump.comparing import batches_of_text, whole
 
 HEADER = (

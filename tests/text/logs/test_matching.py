@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.terms.catalogue import EventTemplate, broker_log_templates, client_log_templates, event_templates
+from kafkatx.terms.catalogue.entries import EventTemplate
+from kafkatx.terms.catalogue.loading import broker_log_templates, client_log_templates, event_templates
 from kafkatx.terms.catalogue.releases import parse_release
 from kafkatx.terms.catalogue.templates import parse_template
 from kafkatx.terms.events import EventKind, Side

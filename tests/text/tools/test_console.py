@@ -7,7 +7,8 @@ import pytest
 from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.tools import console
-from kafkatx.text.tools.console import json_objects, offset_commits, old_state_of, state_rows
+from kafkatx.text.tools.console import json_objects, offset_commits, old_state_of
+from kafkatx.text.tools.states import state_rows
 from tests.evidence import FIXTURES
 from tests.text.dump.comparing import differing, states_of_bytes, united, whole
 
