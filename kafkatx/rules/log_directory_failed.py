@@ -18,11 +18,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from kafkatx.histories.logs.story import LogStory
 from kafkatx.histories.story import Story
 from kafkatx.rules.conditions import same_time
+from kafkatx.rules.in_logs.clients import times_of
 from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.topics import TRANSACTION_STATE
@@ -60,7 +59,8 @@ class Facts:
 def find(story: Story) -> Found:
     """One case for each broker's log that tells of a failed directory, else one for the clients that were refused."""
     logs = story.logs
-    rows = [row for row in logs.of_kind(EventKind.storage_failed).tolist() if _is_directory(logs, row)]
+    failed = logs.of_kind(EventKind.storage_failed).tolist()  # descriptors and ports that ran out are among them
+    rows = [row for row in failed if logs.string(row, "topic") is not None or _path(logs, row) is not None]
     refusals = [row for row in logs.of_kind(*CLIENTS).tolist() if logs.string(row, "error") in REFUSED]
     sources = logs.events["source"]
     for source in dict.fromkeys(sources[rows].tolist()):
@@ -69,22 +69,23 @@ def find(story: Story) -> Found:
         yield _case(story, [], refusals)
 
 
-def _is_directory(logs: LogStory, row: int) -> bool:
-    """Whether a line is about a directory, not about descriptors or ports."""
-    return logs.string(row, "topic") is not None or "/" in (logs.string(row, "detail") or "")
+def _path(logs: LogStory, row: int) -> str | None:
+    """The directory (or a file in it) that a line names; of a full disk some name the reason instead."""
+    text = logs.string(row, "detail") or ""
+    return text if "/" in text or ":\\" in text else None
 
 
 def _case(story: Story, rows: list[int], refusals: list[int]) -> Case:
     logs, every = story.logs, [*rows, *refusals]
     first = [row for row in rows if logs.trace(row) is not None]
-    times = logs.times[np.array(every)]
+    since, until = times_of(logs, every)
     verdict = Verdict.proved if first else Verdict.likely if rows else Verdict.possible
     return Case(
         facts=_facts(story, rows, first, refusals),
         verdict=verdict,
         severity=Severity.warning if verdict is Verdict.possible else Severity.error,
-        since=int(times[times >= 0].min(initial=times.max())) if times.max() >= 0 else None,
-        until=int(times.max()) if times.max() >= 0 else None,
+        since=since,
+        until=until,
         count=len(every) if not rows else 1,
     )
 
@@ -94,7 +95,7 @@ def _facts(story: Story, rows: list[int], first: list[int], refusals: list[int])
     named = [row for row in (*rows, *refusals) if logs.string(row, "topic") is not None]
     partitions = Names(dict.fromkeys(f"{logs.string(row, 'topic')}-{logs.number(row, 'partition')}" for row in named))
     traces = [trace for row in first if (trace := logs.trace(row)) is not None]
-    directories = [text for row in rows if "/" in (text := logs.string(row, "detail") or "")]
+    directories = [path for row in rows if (path := _path(logs, row)) is not None]
     return Facts(
         log=logs.short_paths[int(logs.events["source"][(rows or refusals)[0]])],
         directory=min(directories, key=len, default=None),  # some lines name a file in it
@@ -143,5 +144,5 @@ RULE = Rule(
         for rule in ("aborted_by_client", "transaction_timed_out", "coordinator_unavailable", "broker_unreachable",
                      "stuck_prepare")
     ),
-    decided_by=(Side.broker, Side.client),
+    decided_by=(Side.client, Side.broker),
 )  # fmt: skip
