@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import kafkatx
+from kafkatx.findings.diagnosis import Diagnosis
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.diagnosis_json import document
 from kafkatx.outputs.parquet.export import export
 from kafkatx.outputs.parquet.manifest import MANIFEST, Recipe
 from kafkatx.outputs.parquet.parts import Sizes
-from kafkatx.rules.diagnosis import Diagnosis
 from kafkatx.stages.fact_batches import FACTS as SCHEMA
 from kafkatx.stages.judging import NothingToDiagnoseError
 from kafkatx.tables.facts import FACTS

@@ -15,7 +15,7 @@ from kafkatx.cli.options import Colour, OutputOptions, Paths, ReadingOptions, Re
 from kafkatx.terms.errors import UsageError
 
 if TYPE_CHECKING:
-    from kafkatx.rules.diagnosis import Diagnosis
+    from kafkatx.findings.diagnosis import Diagnosis
 
 
 class Engine(StrEnum):
@@ -86,7 +86,7 @@ def diagnose(
     many cores as --master names. Up to some GB this process alone is faster: Spark needs ten seconds to start. It is an
     extra: pip install 'kafkatx[spark]', and Java 17 or newer.
     """
-    from kafkatx.rules.diagnosis import Selection
+    from kafkatx.findings.diagnosis import Selection
     from kafkatx.stages.judging import NothingToDiagnoseError
 
     selection = Selection(_rules(rule), _severity(min_severity.value), **scope.limits())

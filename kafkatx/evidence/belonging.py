@@ -32,7 +32,7 @@ DIGESTED = 1 << 16
 """Bytes of a text that stand for it in names and ids."""
 
 Facts = tuple[int, int, int, int]
-Place = tuple[str, int, int]
+EvidenceRef = tuple[str, int, int]
 Use = tuple[int, str, int]
 
 
@@ -44,7 +44,7 @@ class Sketch:
     topic, partition) of data and of the coordinator's rows.
     """
 
-    facts: dict[Place, Facts] = field(default_factory=dict)
+    facts: dict[EvidenceRef, Facts] = field(default_factory=dict)
     wrote: set[Use] = field(default_factory=set)
     listed: set[Use] = field(default_factory=set)
 

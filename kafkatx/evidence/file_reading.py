@@ -13,7 +13,7 @@ import numpy as np
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.extents import WHOLE, Extent
 from kafkatx.evidence.item import Item, Kind
-from kafkatx.evidence.reach import FileReach, Range
+from kafkatx.evidence.offset_coverage import FileReach, Range
 from kafkatx.evidence.text_walk import TextWalk
 from kafkatx.kernels.batches import CHECK_ALL, CHECK_CONTROL, LOG_OVERHEAD
 from kafkatx.kernels.rows import VALID
@@ -29,7 +29,7 @@ from kafkatx.terms.topics import CLUSTER_METADATA, CONSUMER_OFFSETS, INTERNAL, T
 
 
 @dataclass(frozen=True, slots=True)
-class Glance:
+class BatchSummary:
     """What some consecutive batches of a file say together. Offsets, milliseconds, counts.
 
     `first`, `last`: the lowest and the highest offset; `newest`: highest time of a record; `unreadable`: offsets of
@@ -44,17 +44,17 @@ class Glance:
     checked: int
     unreadable: tuple[Range, ...] = ()
 
-    def followed_by(self, other: Glance) -> Glance:
+    def followed_by(self, other: BatchSummary) -> BatchSummary:
         """Return what both say; `other` lies behind."""
-        return Glance(
+        return BatchSummary(
             self.first, other.last, self.first_timestamp, max(self.newest, other.newest),
             self.batches + other.batches, self.checked + other.checked, (*self.unreadable, *other.unreadable),
         )  # fmt: skip
 
 
-def glance(rows: Rows, unreadable: Sequence[Range] = ()) -> Glance:
+def glance(rows: Rows, unreadable: Sequence[Range] = ()) -> BatchSummary:
     """Look at batches (kernels.rows.BATCH; at least one)."""
-    return Glance(
+    return BatchSummary(
         int(rows["base_offset"][0]), int(rows["last_offset"][-1]), int(rows["max_timestamp"][0]),
         int(rows["max_timestamp"].max()), len(rows), int(np.count_nonzero(rows["crc_valid"] == VALID)),
         tuple(unreadable),
@@ -215,7 +215,7 @@ class FileReading:
         if walk.ends_open:
             self.reach.break_off(None)
 
-    def note(self, seen: Glance, stretches: int) -> None:
+    def note(self, seen: BatchSummary, stretches: int) -> None:
         """Carry coverage and reach over batches; `stretches` of damage were met in the file so far."""
         entry = self.entry
         self.reach.note(seen.first, seen.last + 1, stretches, seen.unreadable)
@@ -256,7 +256,7 @@ def batches_of(walk: SegmentWalk) -> Iterator[tuple[Rows, Rows]]:
 
 
 def watched(
-    walk: SegmentWalk, read: Callable[[Any], Iterator[tuple[Rows, Any]]], note: Callable[[Glance, int], None]
+    walk: SegmentWalk, read: Callable[[Any], Iterator[tuple[Rows, Any]]], note: Callable[[BatchSummary, int], None]
 ) -> Iterator[tuple[Rows, Any]]:
     """Batches of a walk, each with what is read of them.
 

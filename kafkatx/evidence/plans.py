@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from kafkatx.evidence.captures import Capture
+from kafkatx.evidence.checkpoint_claims import explained_below, highest_mark, known_end
 from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.directories import Partition
 from kafkatx.evidence.extents import offset_limits
 from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Item, Kind
-from kafkatx.evidence.marks import explained_below, highest_mark, known_end
-from kafkatx.evidence.reach import FileReach
+from kafkatx.evidence.offset_coverage import FileReach
 from kafkatx.terms.topics import TRANSACTION_STATE
 
 

@@ -17,8 +17,8 @@ from kafkatx.evidence.extents import first_possible_offset
 from kafkatx.evidence.file_entries import snapshot_entries
 from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Item
+from kafkatx.evidence.offset_coverage import Holes, Range, left_over
 from kafkatx.evidence.plans import PartitionPlan
-from kafkatx.evidence.reach import Holes, Range, left_over
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.merging import BATCH_SHAPE, STATE_SHAPE, Merge, RowShape, Stream, in_order

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kafkatx.evidence.extents import Extent
-from kafkatx.evidence.file_reading import Ending, FileReading, Glance, batches_of, watched
-from kafkatx.evidence.reach import Range
+from kafkatx.evidence.file_reading import BatchSummary, Ending, FileReading, batches_of, watched
+from kafkatx.evidence.offset_coverage import Range
 from kafkatx.kernels.batches import HEADER_SIZE, MAGIC_AT
 from kafkatx.segments.batches import STRETCH_BYTES, Rows, SegmentWalk
 from kafkatx.segments.damage import noted
@@ -30,7 +30,7 @@ MODERN = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SplitSummary:
     """What a stretch of a file told.
 
     `begin` and `stop` are its limits, `start` where its first batch begins (-1: none does), with the first bytes of
@@ -46,11 +46,11 @@ class Told:
     end: int
     fit: ExpectedNext
     is_over: bool = False
-    notes: tuple[tuple[Glance, int], ...] = ()
+    notes: tuple[tuple[BatchSummary, int], ...] = ()
     ended: Ending = field(default_factory=Ending)
     problem: str | None = None
 
-    def follows(self, before: Told) -> bool:
+    def follows(self, before: SplitSummary) -> bool:
         """Whether a walk that has come to the end of `before` would have read the same in this stretch."""
         if self.ended.damage or self.ended.torn:
             return False
@@ -77,9 +77,9 @@ class StretchReading:
     begin: int
     stop: int
     stretch_bytes: int | None = None
-    after: Told | None = None
-    told: Told | None = None
-    _notes: list[tuple[Glance, int]] = field(default_factory=list)
+    after: SplitSummary | None = None
+    told: SplitSummary | None = None
+    _notes: list[tuple[BatchSummary, int]] = field(default_factory=list)
 
     def batch_rows(self) -> Iterator[Rows]:
         """Batches (kernels.rows.BATCH) in offset order."""
@@ -125,30 +125,30 @@ class StretchReading:
         first_offset = max(0, self.given.item.base_offset)
         return Resync(file).first_batch(self.begin, ExpectedNext(first_offset - 1, self.given.limit, -1))
 
-    def _note(self, seen: Glance, met: int) -> None:
+    def _note(self, seen: BatchSummary, met: int) -> None:
         if self._notes and self._notes[-1][1] == met:
             self._notes[-1] = (self._notes[-1][0].followed_by(seen), met)
         else:
             self._notes.append((seen, met))
 
-    def _nothing(self, end: int) -> Told:
+    def _nothing(self, end: int) -> SplitSummary:
         fit = self.after.fit if self.after else ExpectedNext(-1, NO_END, -1)
-        return Told(self.begin, self.stop, -1, b"", end, fit)
+        return SplitSummary(self.begin, self.stop, -1, b"", end, fit)
 
     def _tell(self, file: OpenFile, walk: SegmentWalk, start: int) -> None:
         ended = Ending(walk.damage, walk.torn, walk.preallocated)
         header = file.read(start, HEADER_SIZE) if start >= 0 else b""
         is_over = walk.torn or walk.preallocated > 0 or walk.end >= file.size
-        self.told = Told(
+        self.told = SplitSummary(
             self.begin, self.stop, start, header, walk.end, walk.fit, is_over, tuple(self._notes), ended
         )  # fmt: skip
 
 
-Again = Callable[[int, int, Told], Told]
+RereadPolicy = Callable[[int, int, SplitSummary], SplitSummary]
 """Reads the stretch [begin, stop) again behind what was told of the one before it."""
 
 
-def put_together(given: FileReading, parts: list[Told], again: Again) -> set[int]:
+def put_together(given: FileReading, parts: list[SplitSummary], again: RereadPolicy) -> set[int]:
     """Tell a file from its stretches, which are all of it and in order.
 
     Coverage, reach and damage of `given` become those of one walk. Returns the begins of the stretches that count as
@@ -170,12 +170,12 @@ def put_together(given: FileReading, parts: list[Told], again: Again) -> set[int
     return counted
 
 
-def in_sequence(parts: list[Told], again: Again) -> Iterator[tuple[Told, bool]]:
+def in_sequence(parts: list[SplitSummary], again: RereadPolicy) -> Iterator[tuple[SplitSummary, bool]]:
     """Yield what one walk tells of each stretch, and whether that is what was told; ends where the log does.
 
     `parts` are all stretches of the file in order. A file that could not be opened ends with the stretch that says so.
     """
-    before: Told | None = None
+    before: SplitSummary | None = None
     for part in parts:
         if before is not None and (before.is_over or before.problem is not None):
             return

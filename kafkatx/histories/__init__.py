@@ -1,1 +1,1 @@
-"""From facts to stories: instances, epochs, transactions, spans, horizons. Pure."""
+"""From facts to models: instances, epochs, transactions, spans, log extents. Pure."""

@@ -7,20 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 
+from kafkatx.histories.capture_model import CaptureFacts, CaptureModel, Index, Labels, LogExtent, StateLogExtent
 from kafkatx.histories.coordinator import CoordinatorHistory
 from kafkatx.histories.data_endings import with_data_endings
 from kafkatx.histories.endings import endings, testified
 from kafkatx.histories.log_endings import log_endings
 from kafkatx.histories.logs.clocks import References
+from kafkatx.histories.logs.corroboration import nobody
 from kafkatx.histories.logs.ends import ends_of, name_codes
-from kafkatx.histories.logs.hearing import nobody
 from kafkatx.histories.logs.telling import tell_logs
 from kafkatx.histories.logs.witnesses import witnesses
-from kafkatx.histories.participations import Participations, Status, participations
-from kafkatx.histories.spans import PartitionSpans
-from kafkatx.histories.story import CaptureFacts, Horizon, Index, Labels, StateHorizon, Story
+from kafkatx.histories.partition_transactions import PartitionTransactions
 from kafkatx.histories.transaction_ends import of_rows
 from kafkatx.histories.transaction_ends import with_logs as with_log_ends
+from kafkatx.histories.transaction_partitions import Status, TransactionPartitions, transaction_partitions
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import INITIALISATION, LATEST, ODDITY, SPAN, TRANSACTION
 from kafkatx.kernels.transactions import PREPARE_ABORT
@@ -32,51 +32,51 @@ def tell(
     facts: CaptureFacts,
     labels: Labels,
     coordinators: list[CoordinatorHistory],
-    partitions: list[PartitionSpans],
-    horizons: dict[int, Horizon],
-    state_horizons: dict[int, StateHorizon],
+    partitions: list[PartitionTransactions],
+    log_extents: dict[int, LogExtent],
+    state_log_extents: dict[int, StateLogExtent],
     logs: LogFacts | None = None,
     log_zone_ms: int | None = None,
-    join: Callable[[Array, Array], Participations] | None = None,
-) -> Story:
-    """Join what the folds yielded, and what logs say, to the story of a capture.
+    join: Callable[[Array, Array], TransactionPartitions] | None = None,
+) -> CaptureModel:
+    """Join what the folds yielded, and what logs say, to the model of a capture.
 
     `log_zone_ms` is the zone of logs whose times name none, None to estimate it; `join` gives the participations of all
-    transactions and spans where they were found partition by partition. Pure: the same tables give the same story.
+    transactions and spans where they were found partition by partition. Pure: the same tables give the same model.
     """
     transactions = _stacked(coordinators, "transactions", TRANSACTION)
     latest = np.sort(_latest(coordinators), order=["id_code", "timestamp"])
     spans = _stacked(partitions, "spans", SPAN)
     at_hand = np.zeros(len(labels.topic_partitions) + 1, bool)
-    at_hand[[code for code in horizons]] = True
+    at_hand[[code for code in log_extents]] = True
     tolerance = 0 if facts.brokers <= 1 else BROKERS_TOLERANCE_MS
     if join is None:
-        parts = participations(transactions, spans, labels.partition_lists, at_hand, tolerance)
+        parts = transaction_partitions(transactions, spans, labels.partition_lists, at_hand, tolerance)
     else:
         parts = join(transactions, spans)
     raises = facts.release_known_to_raise_epoch or _epoch_was_raised_by_timeout(transactions)
     ended = endings(transactions, _data_epochs(len(transactions), spans, parts), raises, facts.brokers <= 1)
-    story = Story(
+    model = CaptureModel(
         facts, labels, transactions,
         _stacked(coordinators, "initialisations", INITIALISATION),
         _stacked(coordinators, "oddities", ODDITY),
-        latest, spans, parts, of_rows(ended, nobody(len(transactions))), horizons, state_horizons,
+        latest, spans, parts, of_rows(ended, nobody(len(transactions))), log_extents, state_log_extents,
         _index(transactions, partitions),
     )  # fmt: skip
-    return with_logs(story, logs or LogFacts(), log_zone_ms)
+    return with_logs(model, logs or LogFacts(), log_zone_ms)
 
 
-def with_logs(story: Story, logs: LogFacts, log_zone_ms: int | None = None) -> Story:
-    """Lay logs beside a story of rows and data: clients, clocks, witnesses, and what those say of how things ended."""
-    t, ids, ends = story.transactions, story.labels.transactional_ids, story.ends
-    told = tell_logs(logs, References(story.initialisations, t, ids), log_zone_ms)
+def with_logs(model: CaptureModel, logs: LogFacts, log_zone_ms: int | None = None) -> CaptureModel:
+    """Lay logs beside a model of rows and data: clients, clocks, witnesses, and what those say of how things ended."""
+    t, ids, ends = model.transactions, model.labels.transactional_ids, model.ends
+    told = tell_logs(logs, References(model.initialisations, t, ids), log_zone_ms)
     ended, seen = ends.rows(), nobody(len(t))
     if len(told.events):
         seen = witnesses(told, ends_of(t, ended.data_epoch, name_codes(told, ids)))
         ended = testified(ended, seen, t["decision"] == PREPARE_ABORT)
-    story = replace(story, logs=told, ends=of_rows(ended, seen))
-    story = replace(story, ends=with_data_endings(story))
-    return replace(story, ends=with_log_ends(story.ends, log_endings(story)))
+    model = replace(model, logs=told, ends=of_rows(ended, seen))
+    model = replace(model, ends=with_data_endings(model))
+    return replace(model, ends=with_log_ends(model.ends, log_endings(model)))
 
 
 def _latest(coordinators: list[CoordinatorHistory]) -> Array:
@@ -90,7 +90,7 @@ def _latest(coordinators: list[CoordinatorHistory]) -> Array:
     return np.concatenate(tables)
 
 
-def _index(transactions: Array, partitions: list[PartitionSpans]) -> Index:
+def _index(transactions: Array, partitions: list[PartitionTransactions]) -> Index:
     by_id = np.argsort(transactions["id_code"], kind="stable")
     ends = np.cumsum([len(part.spans) for part in partitions]).tolist()
     ranges = {
@@ -101,7 +101,7 @@ def _index(transactions: Array, partitions: list[PartitionSpans]) -> Index:
     return Index(by_id, transactions["id_code"][by_id], ranges)
 
 
-def _stacked(parts: Sequence[CoordinatorHistory | PartitionSpans], name: str, dtype: np.dtype[np.void]) -> Array:
+def _stacked(parts: Sequence[CoordinatorHistory | PartitionTransactions], name: str, dtype: np.dtype[np.void]) -> Array:
     """One table of the parts' tables `name`, which become views of it: millions of rows are not to be held twice."""
     if len(parts) == 1:
         only: Array = getattr(parts[0], name)
@@ -115,7 +115,7 @@ def _stacked(parts: Sequence[CoordinatorHistory | PartitionSpans], name: str, dt
     return whole
 
 
-def _data_epochs(count: int, spans: Array, parts: Participations) -> Array:
+def _data_epochs(count: int, spans: Array, parts: TransactionPartitions) -> Array:
     """Epoch of each transaction's data as the partitions show it, -1 where none is at hand."""
     epochs = np.full(count, -1, np.int32)
     known = (parts.rows["span"] >= 0) & (parts.rows["status"] != Status.UNDECIDED)

@@ -18,7 +18,7 @@ from kafkatx.kernels.transactions import LEGAL, LIST_CHANGED, NO_ROOM, NOTHING, 
 
 @dataclass(slots=True)
 class CoordinatorHistory:
-    """Tables of one state partition (dtypes TRANSACTION, INITIALISATION, ODDITY, LATEST) and its horizon.
+    """Tables of one state partition (dtypes TRANSACTION, INITIALISATION, ODDITY, LATEST) and its log extent.
 
     `first_offset`, `next_offset`: the offsets the rows span; `last_gap`: offset at which the last hole ended (-1:
     none);

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy, Endings, Protocol, Reason
+from kafkatx.histories.logs.corroboration import Corroboration
 from kafkatx.histories.logs.ends import Ends, name_codes
-from kafkatx.histories.logs.hearing import Witnesses
-from kafkatx.histories.logs.story import ClientInstance
+from kafkatx.histories.logs.log_model import ClientInstance
 from kafkatx.histories.logs.witnesses import witnesses
-from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import TransactionEnds, with_data
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OVER_GAP
@@ -40,18 +40,18 @@ from kafkatx.terms.verdicts import Verdict
 ABORT, COMMIT = 0, 1
 
 
-def with_data_endings(story: Story) -> TransactionEnds:
-    """Return the story's ends with those of every aborted span that no transaction at hand owns."""
-    spans, owner = story.spans, story.parts.owner
+def with_data_endings(model: CaptureModel) -> TransactionEnds:
+    """Return the model's ends with those of every aborted span that no transaction at hand owns."""
+    spans, owner = model.spans, model.parts.owner
     numbers = np.flatnonzero((owner == -1) & (spans["first_offset"] >= 0) & (spans["marker_kind"] == ABORT))
     if not len(numbers):  # of most evidence all rows are at hand, and what follows looks at every span
-        return story.ends
+        return model.ends
     chosen = spans[numbers]
-    named = np.isin(chosen["producer_id"], _named(story))
-    by_operator = named & _is_operators(story, chosen)
-    seen = witnesses(story.logs, _ends(story, chosen))
-    timeout = _timeouts(story, seen)
-    ended_by, verdict, duration = _of_the_unnamed(story, chosen, _assumed(timeout))
+    named = np.isin(chosen["producer_id"], _named(model))
+    by_operator = named & _is_operators(model, chosen)
+    seen = witnesses(model.logs, _ends(model, chosen))
+    timeout = _timeouts(model, seen)
+    ended_by, verdict, duration = _of_the_unnamed(model, chosen, _assumed(timeout))
     ended = Endings(
         ended_by=np.where(by_operator, EndedBy.client, np.where(named, EndedBy.unknown, ended_by)),
         verdict=np.where(by_operator, Verdict.likely, np.where(named, Verdict.possible, verdict)),
@@ -61,15 +61,15 @@ def with_data_endings(story: Story) -> TransactionEnds:
         data_epoch=chosen["producer_epoch"],
     )
     ended, by_operator = _testified(chosen, ended, by_operator, seen, timeout)
-    return with_data(story.ends, ended, by_operator, seen, numbers)
+    return with_data(model.ends, ended, by_operator, seen, numbers)
 
 
-def _ends(story: Story, chosen: Array) -> Ends:
+def _ends(model: CaptureModel, chosen: Array) -> Ends:
     """The ends as logs may have seen them: by the time of the marker, and by the id that logs know the producer by."""
     return Ends(
         producer_id=chosen["producer_id"],
         epoch=chosen["producer_epoch"].astype(np.int64),
-        name=_names(story, chosen["producer_id"]),
+        name=_names(model, chosen["producer_id"]),
         started_at=chosen["first_timestamp"],
         decided_at=chosen["marker_timestamp"],
         completed_at=chosen["marker_timestamp"],
@@ -79,9 +79,9 @@ def _ends(story: Story, chosen: Array) -> Ends:
     )
 
 
-def _names(story: Story, producers: Array) -> Any:
+def _names(model: CaptureModel, producers: Array) -> Any:
     """Code among the logs' strings of the one id that lines give each producer id to, -1 for none."""
-    logs, known = story.logs, dict[int, set[int]]()
+    logs, known = model.logs, dict[int, set[int]]()
     codes = name_codes(logs, [client.transactional_id or "" for client in logs.clients])
     for client, code in zip(logs.clients, codes.tolist(), strict=False):
         for producer in client.producer_ids if client.owns_producer_ids and code >= 0 else ():
@@ -93,7 +93,9 @@ def _names(story: Story, producers: Array) -> Any:
     return np.array([only.get(producer, -1) for producer in producers.tolist()], np.int64)
 
 
-def _testified(chosen: Array, base: Endings, by_operator: Any, seen: Witnesses, timeout: Any) -> tuple[Endings, Any]:
+def _testified(
+    chosen: Array, base: Endings, by_operator: Any, seen: Corroboration, timeout: Any
+) -> tuple[Endings, Any]:
     """Let the logs speak; the first answer that holds stands."""
     raised = chosen["marker_epoch"].astype(np.int64) == chosen["producer_epoch"].astype(np.int64) + 1
     classic = base.protocol == Protocol.classic
@@ -120,9 +122,9 @@ def _testified(chosen: Array, base: Endings, by_operator: Any, seen: Witnesses, 
     return told, by_operator & ~np.any(conditions, axis=0)
 
 
-def _timeouts(story: Story, seen: Witnesses) -> Any:
+def _timeouts(model: CaptureModel, seen: Corroboration) -> Any:
     """transaction.timeout.ms of the client behind each end, -1 where its settings are not at hand."""
-    told = {client.number: _timeout_of(client) for client in story.logs.clients}
+    told = {client.number: _timeout_of(client) for client in model.logs.clients}
     return np.array([told.get(number, -1) for number in seen.instance.tolist()], np.int64)
 
 
@@ -135,41 +137,41 @@ def _timeout_of(client: ClientInstance) -> int:
     return int(values[-1]) if values and values[-1].isdecimal() else -1
 
 
-def _named(story: Story) -> Array:
+def _named(model: CaptureModel) -> Array:
     """Producer ids that some row of the coordinator names."""
-    tables = (story.latest, story.transactions, story.initialisations)
+    tables = (model.latest, model.transactions, model.initialisations)
     return np.unique(np.concatenate([table["producer_id"] for table in tables]))
 
 
-def _is_operators(story: Story, chosen: Array) -> Any:
+def _is_operators(model: CaptureModel, chosen: Array) -> Any:
     """Whether the id's latest row (no cleaner takes it) is older than the data, and others younger than the marker."""
-    if not len(story.latest) or not len(chosen):
+    if not len(model.latest) or not len(chosen):
         return np.zeros(len(chosen), bool)
-    latest = np.sort(story.latest, order=["producer_id", "timestamp"])
+    latest = np.sort(model.latest, order=["producer_id", "timestamp"])
     at = np.searchsorted(latest["producer_id"], chosen["producer_id"], "right") - 1
     row = latest[at.clip(min=0)]
     over = (row["state"] == EMPTY) | (row["state"] >= COMPLETE_COMMIT)
     own_epoch = (chosen["marker_epoch"] == chosen["producer_epoch"]) & (chosen["previous_marker_offset"] >= 0)
     older = (row["producer_id"] == chosen["producer_id"]) & over & (row["timestamp"] < chosen["first_timestamp"])
-    return own_epoch & older & (_known_until(story, row) > chosen["marker_timestamp"])
+    return own_epoch & older & (_known_until(model, row) > chosen["marker_timestamp"])
 
 
-def _known_until(story: Story, rows: Array) -> Any:
+def _known_until(model: CaptureModel, rows: Array) -> Any:
     """Time of the newest row in the partition of each row; -1 where a younger row of the id may be lost."""
     partitions, place = np.unique(rows["state_partition"], return_inverse=True)
-    newest = np.array([story.state_horizons[int(number)].newest for number in partitions], np.int64)
-    lost = np.array([_lost_from(story, int(number)) for number in partitions], np.int64)
+    newest = np.array([model.state_log_extents[int(number)].newest for number in partitions], np.int64)
+    lost = np.array([_lost_from(model, int(number)) for number in partitions], np.int64)
     return np.where(rows["offset"] >= lost[place], newest[place], -1)
 
 
-def _lost_from(story: Story, partition: int) -> int:
-    horizon = story.state_horizons[partition]
-    return np.iinfo(np.int64).max if horizon.is_torn else horizon.last_loss
+def _lost_from(model: CaptureModel, partition: int) -> int:
+    log_extent = model.state_log_extents[partition]
+    return np.iinfo(np.int64).max if log_extent.is_torn else log_extent.last_loss
 
 
-def _of_the_unnamed(story: Story, chosen: Array, timeout: Any) -> tuple[Any, Any, Any]:
+def _of_the_unnamed(model: CaptureModel, chosen: Array, timeout: Any) -> tuple[Any, Any, Any]:
     """EndedBy, Verdict and duration as if no row named any of the producer ids."""
-    classic = _is_classic(chosen, story.spans)
+    classic = _is_classic(chosen, model.spans)
     times_known = (chosen["first_timestamp"] >= 0) & (chosen["marker_timestamp"] >= chosen["first_timestamp"])
     duration = np.where(times_known, chosen["marker_timestamp"] - chosen["first_timestamp"], -1)
     step = chosen["marker_epoch"].astype(np.int64) - chosen["producer_epoch"]
@@ -182,9 +184,9 @@ def _of_the_unnamed(story: Story, chosen: Array, timeout: Any) -> tuple[Any, Any
     is_one = chosen["flags"] & OVER_GAP == 0  # else the data before the hole may be of another transaction
     in_time = is_one & (duration <= timeout + OLD_CLEANUP_INTERVAL_MS + TIMEOUT_SLACK_MS + CLIENT_TOLERANCE_MS)
     answers = [
-        (own & (story.facts.release_known_to_raise_epoch | short | is_soon), EndedBy.client, Verdict.likely),
-        (raised & ~times_known & _somebody_came(story.spans, chosen), EndedBy.new_instance, Verdict.likely),
-        (raised & short & _somebody_came(story.spans, chosen), EndedBy.new_instance, Verdict.likely),
+        (own & (model.facts.release_known_to_raise_epoch | short | is_soon), EndedBy.client, Verdict.likely),
+        (raised & ~times_known & _somebody_came(model.spans, chosen), EndedBy.new_instance, Verdict.likely),
+        (raised & short & _somebody_came(model.spans, chosen), EndedBy.new_instance, Verdict.likely),
         (raised & short, EndedBy.new_instance, Verdict.possible),
         (raised & over & in_time, EndedBy.timeout, Verdict.likely),
         (raised & over, EndedBy.timeout, Verdict.possible),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
-from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.verdicts import Verdict
@@ -14,85 +14,85 @@ from kafkatx.terms.verdicts import Verdict
 
 @dataclass(frozen=True, slots=True)
 class TransactionEnd:
-    """A number of `story.ends` with what stands behind it; times and durations in milliseconds."""
+    """A number of `model.ends` with what stands behind it; times and durations in milliseconds."""
 
-    story: Story
+    model: CaptureModel
     number: int
 
     @property
     def told_by(self) -> ToldBy:
         """Rows, data or logs; what logs added to the first two is no matter here."""
-        ends = self.story.ends
+        ends = self.model.ends
         return next(kind for kind in (ToldBy.rows, ToldBy.data, ToldBy.logs) if self.number in ends.numbers(kind))
 
     @property
     def ended_by(self) -> EndedBy:
         """Who ended it."""
-        return EndedBy(int(self.story.ends.ended_by[self.number]))
+        return EndedBy(int(self.model.ends.ended_by[self.number]))
 
     @property
     def verdict(self) -> Verdict:
         """How sure that is."""
-        return Verdict(int(self.story.ends.verdict[self.number]))
+        return Verdict(int(self.model.ends.verdict[self.number]))
 
     @property
     def reason(self) -> Reason:
         """Which observation decided it."""
-        return Reason(int(self.story.ends.reason[self.number]))
+        return Reason(int(self.model.ends.reason[self.number]))
 
     @property
     def protocol(self) -> Protocol:
         """How the transaction was run."""
-        return Protocol(int(self.story.ends.protocol[self.number]))
+        return Protocol(int(self.model.ends.protocol[self.number]))
 
     @property
     def by_operator(self) -> bool:
         """Whether an operator wrote its marker."""
-        return bool(self.story.ends.by_operator[self.number])
+        return bool(self.model.ends.by_operator[self.number])
 
     @property
     def took_ms(self) -> int | None:
         """From its start to its decision; of data from the first batch to the marker."""
-        return known(self.story.ends.duration_ms[self.number])
+        return known(self.model.ends.duration_ms[self.number])
 
     @property
     def row(self) -> Array:
         """Its row in the table of transactions, of one that rows tell."""
-        return self.story.transactions[self.number]  # type: ignore[no-any-return]
+        return self.model.transactions[self.number]  # type: ignore[no-any-return]
 
     @property
     def log(self) -> LogEnding:
         """What logs tell, of one that only they do."""
-        return self.story.ends.log(self.number)
+        return self.model.ends.log(self.number)
 
     @property
     def data(self) -> list[Array]:
         """Spans that hold its data."""
         if self.told_by is ToldBy.data:
-            return [self.story.spans[self.story.ends.span(self.number)]]
-        return [self.story.spans[int(part["span"])] for part in self._parts() if part["span"] >= 0]
+            return [self.model.spans[self.model.ends.span(self.number)]]
+        return [self.model.spans[int(part["span"])] for part in self._parts() if part["span"] >= 0]
 
     @property
     def markers(self) -> list[Array]:
         """Spans that hold its markers."""
         if self.told_by is ToldBy.data:
             return self.data
-        return [self.story.spans[int(part["marker"])] for part in self._parts() if part["marker"] >= 0]
+        return [self.model.spans[int(part["marker"])] for part in self._parts() if part["marker"] >= 0]
 
     def _parts(self) -> Any:
-        return self.story.parts.of(self.number) if self.told_by is ToldBy.rows else ()
+        return self.model.parts.of(self.number) if self.told_by is ToldBy.rows else ()
 
     @property
     def transactional_id(self) -> str | None:
         """Whose it was: by its row, by the lines beside it, of an operator's abort by the rows of the producer id."""
-        kind, story = self.told_by, self.story
+        kind, model = self.told_by, self.model
         if kind is ToldBy.rows:
-            return story.transactional_id(int(self.row["id_code"]))
+            return model.transactional_id(int(self.row["id_code"]))
         if kind is ToldBy.logs:
             return self.log.name
         if self.by_operator:
-            return story.transactional_id(story.owner_of_producer(self.producer_id or 0))
-        names = story.logs.named_by(self.witnesses.values())
+            return model.transactional_id(model.owner_of_producer(self.producer_id or 0))
+        names = model.logs.named_by(self.witnesses.values())
         return names.pop() if len(names) == 1 else None
 
     @property
@@ -106,7 +106,7 @@ class TransactionEnd:
     @property
     def witnesses(self) -> dict[str, int]:
         """Rows of the events beside it, by name of the witness."""
-        ends = self.story.ends
+        ends = self.model.ends
         return ends.witnesses.rows_of(self.number) if self.number < len(ends.witnesses.rollback) else {}
 
     @property

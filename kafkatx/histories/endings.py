@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.logs.hearing import Witnesses
+from kafkatx.histories.logs.corroboration import Corroboration
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import EMPTY, NOTHING, ONGOING, PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.terms.clocks import (
@@ -248,7 +248,7 @@ def _of_aborts(
     )
 
 
-def testified(ended: Endings, seen: Witnesses, is_abort: Any) -> Endings:
+def testified(ended: Endings, seen: Corroboration, is_abort: Any) -> Endings:
     """Let the logs speak: what they show outweighs what rows allow, and the first answer that holds stands.
 
     Only the coordinator's own line, a request that was answered, two living instances, or an abort of the client that

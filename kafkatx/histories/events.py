@@ -11,8 +11,8 @@ from enum import StrEnum
 
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.initialisations import Why
-from kafkatx.histories.logs.story import Failure, LogStory
-from kafkatx.histories.participations import Status
+from kafkatx.histories.logs.log_model import Failure, LogModel
+from kafkatx.histories.transaction_partitions import Status
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.terms.verdicts import Verdict
 
@@ -160,7 +160,7 @@ class LogLine:
     lines: int
     failure: Failure | None
     row: int
-    logs: LogStory = field(repr=False)
+    logs: LogModel = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

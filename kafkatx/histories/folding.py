@@ -16,9 +16,9 @@ import numpy as np
 from kafkatx.histories.endings import EndedBy, Protocol
 from kafkatx.histories.events import Folded, Outcome, TimelineEntry
 from kafkatx.histories.initialisations import Why
-from kafkatx.histories.items import INITIALISATION, LEFTOVER, LINE, TRANSACTION
-from kafkatx.histories.telling import rows_missing
 from kafkatx.histories.timeline import Timeline
+from kafkatx.histories.timeline_events import rows_missing
+from kafkatx.histories.timeline_rows import INITIALISATION, LEFTOVER, LINE, TRANSACTION
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_COMMIT
 from kafkatx.terms.events import EventKind
@@ -56,14 +56,14 @@ def folded(timeline: Timeline, most: int = MOST_ENTRIES) -> Iterator[TimelineEnt
 
 def _classes(timeline: Timeline, level: int) -> Array:
     """Class of each item: what may be folded together at a level."""
-    items, story, book = timeline.items, timeline.story, timeline.book
+    items, model, book = timeline.items, timeline.model, timeline.book
     found = np.full(len(items), APART)
     at = np.flatnonzero(items["kind"] == TRANSACTION)
     found[at] = _of_transactions(timeline, items["row"][at], level)
     at = np.flatnonzero(items["kind"] == INITIALISATION)
     why, missing = (
         book.initialisations.why[items["row"][at]],
-        story.initialisations["is_contiguous"][items["row"][at]] == 0,
+        model.initialisations["is_contiguous"][items["row"][at]] == 0,
     )
     plain = [
         np.isin(why, (Why.restart, Why.own_bump)) & ~missing,
@@ -72,11 +72,11 @@ def _classes(timeline: Timeline, level: int) -> Array:
     ]
     found[at] = np.where(plain[level], (10 + why, 1, 1)[level], APART)
     at = np.flatnonzero(items["kind"] == LEFTOVER)
-    spans = story.spans[items["row"][at]]
+    spans = model.spans[items["row"][at]]
     of_kind = 20 + spans["marker_kind"].astype(np.int64) + 10 * (spans["first_offset"] < 0)
     found[at] = np.where(spans["marker_offset"] >= 0, (of_kind, 20, 1)[level], APART)
     at = np.flatnonzero(items["kind"] == LINE)
-    found[at] = _of_lines(story.logs.events["kind"][items["row"][at]].astype(np.int64), level)
+    found[at] = _of_lines(model.logs.events["kind"][items["row"][at]].astype(np.int64), level)
     return found
 
 
@@ -90,10 +90,10 @@ def _of_lines(kinds: Array, level: int) -> Array:
 
 
 def _of_transactions(timeline: Timeline, rows: Array, level: int) -> Array:
-    story, sums = timeline.story, timeline.book.sums
-    t = story.transactions[rows]
+    model, sums = timeline.model, timeline.book.sums
+    t = model.transactions[rows]
     whole = (t["completion_offset"] >= 0) & sums.is_marked[rows] & ~rows_missing(t)
-    by_client = story.ends.ended_by[rows] == EndedBy.client
+    by_client = model.ends.ended_by[rows] == EndedBy.client
     same_producer = t["completed_producer_id"] == t["producer_id"]
     if level == 0:
         return np.where(whole & by_client & same_producer, 2 + t["decision"].astype(np.int64), APART)
@@ -113,14 +113,14 @@ def _starts(timeline: Timeline, classes: Array) -> Array:
 
 def _fold(timeline: Timeline, first: int, end: int) -> Folded:
     """Sum up the items of a stretch."""
-    items, story, sums = timeline.items[first:end], timeline.story, timeline.book.sums
+    items, model, sums = timeline.items[first:end], timeline.model, timeline.book.sums
     rows = items["row"][items["kind"] == TRANSACTION]
-    spans = story.spans[items["row"][items["kind"] == LEFTOVER]]
-    duration = story.ends.duration_ms[rows]
+    spans = model.spans[items["row"][items["kind"] == LEFTOVER]]
+    duration = model.ends.duration_ms[rows]
     duration = duration[duration >= 0]
-    decided, last = story.transactions["decided_at"][rows], sums.last_marker_at[rows]
+    decided, last = model.transactions["decided_at"][rows], sums.last_marker_at[rows]
     waited = (last - decided)[(last >= 0) & (decided >= 0)]
-    epochs = story.ends.data_epoch[rows]
+    epochs = model.ends.data_epoch[rows]
     return Folded(
         at=int(items["at"].min()),
         until=int(items["until"].max()),
@@ -134,7 +134,7 @@ def _fold(timeline: Timeline, first: int, end: int) -> Folded:
         first_epoch=int(epochs[0]) if len(epochs) and epochs[0] >= 0 else None,
         last_epoch=int(epochs[-1]) if len(epochs) and epochs[-1] >= 0 else None,
         log_lines=int(items["lines"].sum()),
-        log_kind=_only_kind(story.logs.events["kind"][items["row"][items["kind"] == LINE]]),
+        log_kind=_only_kind(model.logs.events["kind"][items["row"][items["kind"] == LINE]]),
     )
 
 
@@ -143,8 +143,8 @@ def _only_kind(kinds: Array) -> EventKind | None:
 
 
 def _counts(timeline: Timeline, rows: Array) -> tuple[tuple[Outcome, EndedBy, int], ...]:
-    committed = timeline.story.transactions["decision"][rows] == PREPARE_COMMIT
-    found = Counter(zip(committed.tolist(), timeline.story.ends.ended_by[rows].tolist(), strict=True))
+    committed = timeline.model.transactions["decision"][rows] == PREPARE_COMMIT
+    found = Counter(zip(committed.tolist(), timeline.model.ends.ended_by[rows].tolist(), strict=True))
     names = {True: Outcome.committed, False: Outcome.aborted}
     return tuple(
         (names[is_commit], EndedBy(by), count)

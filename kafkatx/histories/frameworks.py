@@ -1,6 +1,6 @@
 """Which framework an id of a capture belongs to, from all signs that the capture holds.
 
-Rules ask for the same ids again and again, so answers are kept as long as the story, and what all ids share (names,
+Rules ask for the same ids again and again, so answers are kept as long as the model, and what all ids share (names,
 settings, the words of a source) is gathered once.
 """
 
@@ -10,9 +10,9 @@ from collections import defaultdict
 
 import numpy as np
 
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import ClientInstance, LogModel
 from kafkatx.histories.logs.once import once
-from kafkatx.histories.logs.story import ClientInstance, LogStory
-from kafkatx.histories.story import Story
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.catalogue.frameworks import Framework, Signs, recognise
 from kafkatx.terms.catalogue.setting_names import kafka_name
@@ -22,45 +22,47 @@ MOST_SIBLINGS = 1_000
 """Ids beside it that are looked at; a family shows in fewer."""
 
 
-def framework_of(story: Story, transactional_id: str | None, client: ClientInstance | None = None) -> Framework | None:
+def framework_of(
+    model: CaptureModel, transactional_id: str | None, client: ClientInstance | None = None
+) -> Framework | None:
     """Return the framework of a transactional.id; `client` is one of its instances, else all that bear the id count."""
     if transactional_id is None:
         return None
-    return _shared(story).framework(story, transactional_id, client)
+    return _shared(model).framework(model, transactional_id, client)
 
 
 @once
-def _shared(story: Story) -> _Shared:
-    return _Shared(story)
+def _shared(model: CaptureModel) -> _Shared:
+    return _Shared(model)
 
 
 class _Shared:
-    """What the ids of a story have in common as signs, and the frameworks that were found with it."""
+    """What the ids of a model have in common as signs, and the frameworks that were found with it."""
 
-    def __init__(self, story: Story) -> None:
-        ids, clients = story.labels.transactional_ids, story.logs.clients
+    def __init__(self, model: CaptureModel) -> None:
+        ids, clients = model.labels.transactional_ids, model.logs.clients
         self.siblings = [
             *ids[:MOST_SIBLINGS],
             *(one.transactional_id or "" for one in clients[:MOST_SIBLINGS]),
         ]
-        self.words = {column: _by_source(story.logs, column) for column in ("logger", "group")}
-        self.values = _values(story.logs, (*PREFIXES, "group.id"))
+        self.words = {column: _by_source(model.logs, column) for column in ("logger", "group")}
+        self.values = _values(model.logs, (*PREFIXES, "group.id"))
         self.found: dict[tuple[str, int | None], Framework | None] = {}
 
-    def framework(self, story: Story, transactional_id: str, client: ClientInstance | None) -> Framework | None:
+    def framework(self, model: CaptureModel, transactional_id: str, client: ClientInstance | None) -> Framework | None:
         """The framework behind an id, recognised the first time it is asked for."""
         key = transactional_id, client.number if client is not None else None
         if key not in self.found:
-            self.found[key] = recognise(self._signs(story, transactional_id, client))
+            self.found[key] = recognise(self._signs(model, transactional_id, client))
         return self.found[key]
 
-    def _signs(self, story: Story, transactional_id: str, client: ClientInstance | None) -> Signs:
-        clients = [client] if client else list(story.logs.clients_of(transactional_id))
+    def _signs(self, model: CaptureModel, transactional_id: str, client: ClientInstance | None) -> Signs:
+        clients = [client] if client else list(model.logs.clients_of(transactional_id))
         return Signs(
             transactional_id,
             client_id=next((one.client_id for one in clients if one.client_id), None),
             loggers=self._said("logger", clients),
-            topics=story.topics_of(story.id_code(transactional_id)),
+            topics=model.topics_of(model.id_code(transactional_id)),
             groups=self._said("group", clients) | self.values["group.id"],
             siblings=self.siblings,
             prefixes=self._prefixes(transactional_id),
@@ -80,7 +82,7 @@ class _Shared:
         return {name: max(values, key=len) for name, values in found.items() if values}
 
 
-def _by_source(logs: LogStory, column: str) -> dict[int, set[str]]:
+def _by_source(logs: LogModel, column: str) -> dict[int, set[str]]:
     """The strings in a column of the lines of each source."""
     events: Array = logs.events
     said = events[f"{column}_code"] >= 0
@@ -91,7 +93,7 @@ def _by_source(logs: LogStory, column: str) -> dict[int, set[str]]:
     return found
 
 
-def _values(logs: LogStory, names: tuple[str, ...]) -> dict[str, set[str]]:
+def _values(logs: LogModel, names: tuple[str, ...]) -> dict[str, set[str]]:
     """What settings of these names are set to anywhere."""
     found: dict[str, set[str]] = {name: set() for name in names}
     for setting in logs.facts.settings:

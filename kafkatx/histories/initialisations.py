@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy, Protocol
-from kafkatx.histories.story import Story
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, NOTHING, PREPARE_ABORT, TOMBSTONE
 from kafkatx.terms.clocks import EXPIRATION_MS, PROMPT_RETRY_MS
@@ -43,18 +43,18 @@ class Why(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Initialisations:
-    """Arrays parallel to story.initialisations: Why, Verdict, and the row of the transaction just before (-1: none)."""
+    """Arrays parallel to model.initialisations: Why, Verdict, and the row of the transaction just before (-1: none)."""
 
     why: Any
     verdict: Any
     preceding: Any
 
 
-def initialisations(story: Story) -> Initialisations:
+def initialisations(model: CaptureModel) -> Initialisations:
     """Say of every row why it was written and how sure that is."""
-    rows = story.initialisations
-    preceding = _preceding(story)
-    ended_by = np.where(preceding >= 0, story.ends.ended_by[preceding], -1) if len(story.transactions) else preceding
+    rows = model.initialisations
+    preceding = _preceding(model)
+    ended_by = np.where(preceding >= 0, model.ends.ended_by[preceding], -1) if len(model.transactions) else preceding
     before, same_id = rows["previous_state"], rows["producer_id"] == rows["previous_producer_id"]
     complete = (before == COMPLETE_COMMIT) | (before == COMPLETE_ABORT)
     known = before >= EMPTY
@@ -66,7 +66,7 @@ def initialisations(story: Story) -> Initialisations:
     answers = [
         (rows["is_tombstone"] == 1, Why.expired, Verdict.likely),
         (unseen & (rows["producer_epoch"] > 0), Why.rows_before_missing, Verdict.proved),
-        (unseen & _begins_at_zero(story), Why.first_start, Verdict.proved),
+        (unseen & _begins_at_zero(model), Why.first_start, Verdict.proved),
         (unseen, Why.first_start, Verdict.likely),
         (before == TOMBSTONE, Why.back_after_expiry, Verdict.proved),
         (known & ~same_id & (rows["previous_epoch"] >= EXHAUSTED_EPOCH), Why.exhausted, Verdict.proved),
@@ -74,7 +74,7 @@ def initialisations(story: Story) -> Initialisations:
         (known & ~same_id, Why.new_producer_id, Verdict.possible),
         (skipped, Why.rows_between_missing, Verdict.likely),
         (ended_by == EndedBy.timeout, Why.after_timeout, Verdict.likely),
-        (_is_own_bump(story, preceding, ended_by) | (known & same_id & (step == 0)), Why.own_bump, Verdict.likely),
+        (_is_own_bump(model, preceding, ended_by) | (known & same_id & (step == 0)), Why.own_bump, Verdict.likely),
     ]
     conditions = [answer[0] for answer in answers]
     why = np.select(conditions, [int(answer[1]) for answer in answers], int(Why.restart))
@@ -82,41 +82,41 @@ def initialisations(story: Story) -> Initialisations:
     took_over = (ended_by == EndedBy.new_instance) & ((why == Why.restart) | (why == Why.exhausted))
     why = np.where(took_over & (why == Why.restart), int(Why.takeover), why)
     verdict = np.where(
-        why == Why.takeover, story.ends.verdict[preceding] if len(story.transactions) else verdict, verdict
+        why == Why.takeover, model.ends.verdict[preceding] if len(model.transactions) else verdict, verdict
     )
-    return Initialisations(why, np.where(_is_witnessed(story, why, preceding), Verdict.proved, verdict), preceding)
+    return Initialisations(why, np.where(_is_witnessed(model, why, preceding), Verdict.proved, verdict), preceding)
 
 
-def _is_witnessed(story: Story, why: Any, preceding: Any) -> Any:
+def _is_witnessed(model: CaptureModel, why: Any, preceding: Any) -> Any:
     """Whether logs show what the rows leave open: the coordinator's rollback before, the client's own request."""
-    if not len(story.transactions) or not len(story.ends.witnesses.rollback):
+    if not len(model.transactions) or not len(model.ends.witnesses.rollback):
         return np.zeros(len(why), bool)
-    rolled_back = (why == Why.after_timeout) & (story.ends.witnesses.rollback[preceding] >= 0)
-    own = (why == Why.own_bump) & (story.ends.witnesses.own_bump[preceding] >= 0)
+    rolled_back = (why == Why.after_timeout) & (model.ends.witnesses.rollback[preceding] >= 0)
+    own = (why == Why.own_bump) & (model.ends.witnesses.own_bump[preceding] >= 0)
     return (preceding >= 0) & (rolled_back | own)
 
 
-def _begins_at_zero(story: Story) -> Any:
+def _begins_at_zero(model: CaptureModel) -> Any:
     """Whether the coordinator's log of a row is at hand from its first offset on, with none missing."""
-    horizons = story.state_horizons.items()
-    whole = [code for code, horizon in horizons if horizon.first_offset == 0 and horizon.last_gap < 0]
-    return np.isin(story.initialisations["state_partition"], whole)
+    log_extents = model.state_log_extents.items()
+    whole = [code for code, log_extent in log_extents if log_extent.first_offset == 0 and log_extent.last_gap < 0]
+    return np.isin(model.initialisations["state_partition"], whole)
 
 
-def _is_own_bump(story: Story, preceding: Any, ended_by: Any) -> Any:
+def _is_own_bump(model: CaptureModel, preceding: Any, ended_by: Any) -> Any:
     """Whether the client raised its own epoch after its abort (KIP-360, classic): InitProducerId follows at once."""
-    rows, t = story.initialisations, story.transactions
+    rows, t = model.initialisations, model.transactions
     if not len(t):
         return np.zeros(len(rows), bool)
-    classic = story.ends.protocol[preceding] != Protocol.v2
+    classic = model.ends.protocol[preceding] != Protocol.v2
     prompt = rows["timestamp"] - t["completion_timestamp"][preceding] <= PROMPT_RETRY_MS
     aborted = (preceding >= 0) & (ended_by == EndedBy.client) & (t["decision"][preceding] == PREPARE_ABORT)
     return aborted & classic & prompt
 
 
-def _preceding(story: Story) -> Any:
+def _preceding(model: CaptureModel) -> Any:
     """Row of the transaction whose next row each one is, -1 for none."""
-    rows, t = story.initialisations, story.transactions
+    rows, t = model.initialisations, model.transactions
     found = np.full(len(rows), -1, np.int64)
     for partition in np.unique(rows["state_partition"]):
         mine = np.flatnonzero(t["state_partition"] == partition)

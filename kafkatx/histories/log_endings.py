@@ -1,7 +1,7 @@
 """Who ended transactions of which no row is at hand, by what logs alone show: decided once, for all rules.
 
 Grain: one end of one transactional.id. In this order: the coordinator's rollback line (it names the timeout, and is
-proof); a takeover (histories/logs/takeovers.py); an abort that a client's log shows and nothing refused; a client
+proof); a takeover (histories/logs/fencings.py); an abort that a client's log shows and nothing refused; a client
 that was refused and nobody tells why: then the time that its transaction had been open at least is held against its
 timeout, and where even that is not known both readings are possible. Ids that the coordinator's rows know are left to
 the rows.
@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.logs.downs import downs
-from kafkatx.histories.logs.observers import Down
+from kafkatx.histories.logs.connection_failures import downs
+from kafkatx.histories.logs.fencings import Excluded, fencings, grants, timeout_of
+from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
+from kafkatx.histories.logs.observers import ConnectionFailure
 from kafkatx.histories.logs.once import once
-from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
-from kafkatx.histories.logs.takeovers import Excluded, grants, takeovers, timeout_of
-from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, MAX_BLOCK_MS, MAX_TRANSACTION_TIMEOUT_MS, REQUEST_TIMEOUT_MS
 from kafkatx.terms.error_codes import FENCED
@@ -31,32 +31,32 @@ what fails later may be of the next transaction."""
 _COMMIT = "EndTxn(true)"
 
 
-def log_endings(story: Story) -> tuple[LogEnding, ...]:
-    """Every end that logs show and no row knows, by id and time; `story` has those of rows and data."""
+def log_endings(model: CaptureModel) -> tuple[LogEnding, ...]:
+    """Every end that logs show and no row knows, by id and time; `model` has those of rows and data."""
     found: list[LogEnding] = []
-    stretches = downs(story.logs).seen
-    used = set(story.ends.witnesses.rollback[: len(story.transactions)].tolist())
-    for name in names_of(story.logs):
-        rolled_back = list(_rolled_back(story, name, used))
-        if _has_rows(story, name):
+    stretches = downs(model.logs).seen
+    used = set(model.ends.witnesses.rollback[: len(model.transactions)].tolist())
+    for name in names_of(model.logs):
+        rolled_back = list(_rolled_back(model, name, used))
+        if _has_rows(model, name):
             found += rolled_back
             continue
-        taken = list(_taken_over(story.logs, name))
+        taken = list(_taken_over(model.logs, name))
         ended = [*rolled_back, *taken]
-        ended += list(_aborted(story.logs, name, ended))
-        found += ended or _refused(story.logs, name, stretches)
-    known = _in_data(story) if found else []
+        ended += list(_aborted(model.logs, name, ended))
+        found += ended or _refused(model.logs, name, stretches)
+    known = _in_data(model) if found else []
     alone = (ending for ending in found if not any(name == ending.name and _is_near(ending, at) for name, at in known))
     return tuple(sorted(alone, key=lambda ending: (ending.name, ending.at)))
 
 
-def _in_data(story: Story) -> list[tuple[str, int]]:
+def _in_data(model: CaptureModel) -> list[tuple[str, int]]:
     """Ids and markers of aborted data that logs named and the data's own finding tells: one abort, one owner."""
-    ends, found = story.ends, list[tuple[str, int]]()
+    ends, found = model.ends, list[tuple[str, int]]()
     for number in ends.numbers(ToldBy.data):
-        span = story.spans[ends.span(number)]
+        span = model.spans[ends.span(number)]
         if ends.ended_by[number] != EndedBy.unknown:
-            names = story.logs.named_by(ends.witnesses.rows_of(number).values())
+            names = model.logs.named_by(ends.witnesses.rows_of(number).values())
             found += [(name, int(span["marker_timestamp"])) for name in names]
     return found
 
@@ -66,7 +66,7 @@ def _is_near(ending: LogEnding, marker_at: int) -> bool:
     return marker_at >= 0 and -CLIENT_TOLERANCE_MS <= marker_at - ending.at <= REQUEST_TIMEOUT_MS
 
 
-def names_of(logs: LogStory) -> list[str]:
+def names_of(logs: LogModel) -> list[str]:
     """Transactional ids that clients' lines or the coordinator's name."""
     kinds = (EventKind.initialized, EventKind.timeout_rollback)
     codes = set(logs.events["transactional_id_code"][logs.of_kind(*kinds)].tolist()) - {-1}
@@ -74,13 +74,13 @@ def names_of(logs: LogStory) -> list[str]:
     return sorted({logs.facts.strings[code] for code in codes} | {name for name in clients if name is not None})
 
 
-def _has_rows(story: Story, name: str) -> bool:
+def _has_rows(model: CaptureModel, name: str) -> bool:
     """Whether the coordinator's rows know an id: then they decide, and logs are their witnesses."""
-    return story.latest_of(story.id_code(name)) is not None
+    return model.latest_of(model.id_code(name)) is not None
 
 
-def _rolled_back(story: Story, name: str, used: set[int]) -> Iterator[LogEnding]:
-    logs, granted = story.logs, grants(story.logs, name)
+def _rolled_back(model: CaptureModel, name: str, used: set[int]) -> Iterator[LogEnding]:
+    logs, granted = model.logs, grants(model.logs, name)
     for row in logs.about(name, EventKind.timeout_rollback).tolist():
         at = int(logs.times[row])
         if row in used or at < 0:
@@ -97,7 +97,7 @@ def _rolled_back(story: Story, name: str, used: set[int]) -> Iterator[LogEnding]
         )  # fmt: skip
 
 
-def _only_client(logs: LogStory, name: str, at: int) -> ClientInstance | None:
+def _only_client(logs: LogModel, name: str, at: int) -> ClientInstance | None:
     alive = [
         client
         for client in logs.clients_of(name)
@@ -114,8 +114,8 @@ def _refused_after(client: ClientInstance, at: int) -> tuple[Failure, ...]:
     )
 
 
-def _taken_over(logs: LogStory, name: str) -> Iterator[LogEnding]:
-    for taken in takeovers(logs, name):
+def _taken_over(logs: LogModel, name: str) -> Iterator[LogEnding]:
+    for taken in fencings(logs, name):
         producer_id = taken.old.producer_id if taken.old.producer_id >= 0 else None
         epoch = taken.old.producer_epoch if taken.old.producer_epoch >= 0 else None
         rows = tuple(dict.fromkeys((taken.old.row, taken.new.row, *taken.refusals)))
@@ -126,7 +126,7 @@ def _taken_over(logs: LogStory, name: str) -> Iterator[LogEnding]:
         )  # fmt: skip
 
 
-def _aborted(logs: LogStory, name: str, ended: list[LogEnding]) -> Iterator[LogEnding]:
+def _aborted(logs: LogModel, name: str, ended: list[LogEnding]) -> Iterator[LogEnding]:
     """Aborts that a client's log shows, that nothing refused, and that no other end forestalled."""
     for client in logs.clients_of(name):
         for row in client.rows:
@@ -147,7 +147,7 @@ def _of_client(name: str, client: ClientInstance, at: int, rows: tuple[int, ...]
     return replace(ending, producer_id=given.producer_id, producer_epoch=given.producer_epoch)
 
 
-def _is_refused(logs: LogStory, client: ClientInstance, row: int, at: int) -> bool:
+def _is_refused(logs: LogModel, client: ClientInstance, row: int, at: int) -> bool:
     """Whether an abort failed, or could not have worked: the state was fatal, or a commit was still on its way."""
     given = client.given_by(at)
     since = given.at if given is not None and given.at is not None else -1
@@ -167,19 +167,19 @@ def _refuses(failure: Failure, row: int, at: int) -> bool:
     return fails and failure.at is not None and at <= failure.at <= at + REFUSED_WITHIN_MS and failure.row > row
 
 
-def _awaits_commit(logs: LogStory, client: ClientInstance, row: int, since: int) -> bool:
+def _awaits_commit(logs: LogModel, client: ClientInstance, row: int, since: int) -> bool:
     """Whether a commit was given up before a line, and may still have come through."""
     waits = [other for other in client.rows if other < row and logs.kind(other) is EventKind.await_timeout]
     return any(logs.string(other, "api") in (_COMMIT, None) and logs.times[other] >= since for other in waits)
 
 
-def _fails_namelessly(logs: LogStory, source: int, at: int) -> bool:
+def _fails_namelessly(logs: LogModel, source: int, at: int) -> bool:
     """Whether an abort failed right after in a line that nobody can be given: of processes that share one file."""
     return any(at <= when <= at + REFUSED_WITHIN_MS for when in _nameless_failures(logs).get(source, ()))
 
 
 @once
-def _nameless_failures(logs: LogStory) -> dict[int, list[int]]:
+def _nameless_failures(logs: LogModel) -> dict[int, list[int]]:
     """Times at which an abort failed in a line that nobody can be given, by source."""
     named = {row for client in logs.clients if client.transactional_id is not None for row in client.rows}
     found: dict[int, list[int]] = {}
@@ -202,7 +202,7 @@ def _is_over(client: ClientInstance, at: int, ended: list[LogEnding]) -> bool:
     return False
 
 
-def _refused(logs: LogStory, name: str, stretches: list[Down]) -> Iterator[LogEnding]:
+def _refused(logs: LogModel, name: str, stretches: list[ConnectionFailure]) -> Iterator[LogEnding]:
     """Clients that were refused as too old, and no log says why: by how long their transaction had been open."""
     for client in logs.clients_of(name):
         refusals = tuple(one for one in client.failures if one.error in FENCED and one.at is not None)
@@ -214,7 +214,7 @@ def _refused(logs: LogStory, name: str, stretches: list[Down]) -> Iterator[LogEn
             yield from _readings(logs, client, ending)
 
 
-def _readings(logs: LogStory, client: ClientInstance, ending: LogEnding) -> Iterator[LogEnding]:
+def _readings(logs: LogModel, client: ClientInstance, ending: LogEnding) -> Iterator[LogEnding]:
     """Who can have ended what a refused client had open: the timeout, a new instance, or either of them."""
     timeout, is_known = timeout_of(logs, ending.name, client)
     timed_out = replace(ending, ended_by=EndedBy.timeout)
@@ -227,14 +227,14 @@ def _readings(logs: LogStory, client: ClientInstance, ending: LogEnding) -> Iter
         yield from (replace(one, verdict=Verdict.possible) for one in (timed_out, fenced))
 
 
-def _is_too_soon(logs: LogStory, client: ClientInstance, at: int, timeout: int) -> bool:
+def _is_too_soon(logs: LogModel, client: ClientInstance, at: int, timeout: int) -> bool:
     """Whether no transaction could have timed out: the client was given its epoch less than the timeout before."""
     given = client.given_by(at)
     bumped = any(logs.kind(row) is EventKind.init_bump for row in client.rows)
     return given is not None and not bumped and at - (given.at or 0) < timeout
 
 
-def _began(logs: LogStory, client: ClientInstance, at: int, stretches: list[Down]) -> int | None:
+def _began(logs: LogModel, client: ClientInstance, at: int, stretches: list[ConnectionFailure]) -> int | None:
     """When a transaction that ended at `at` had begun at the latest: by what was sent, waited for, or begun in it.
 
     What was given up longer ago than a call blocks (max.block.ms) is another transaction's, and none stays open longer
@@ -250,7 +250,7 @@ def _began(logs: LogStory, client: ClientInstance, at: int, stretches: list[Down
     return min((since for since, until in signs if earliest <= since <= at <= until + MAX_BLOCK_MS), default=None)
 
 
-def _waits(logs: LogStory, client: ClientInstance) -> Iterator[tuple[int, int]]:
+def _waits(logs: LogModel, client: ClientInstance) -> Iterator[tuple[int, int]]:
     """What a client waited for in vain: since when, and when it gave up."""
     for row in client.rows:
         if logs.kind(row) in (EventKind.batch_expired, EventKind.await_timeout) and logs.times[row] >= 0:
@@ -258,7 +258,7 @@ def _waits(logs: LogStory, client: ClientInstance) -> Iterator[tuple[int, int]]:
             yield at - max(0, int(logs.events["number"][row])), at
 
 
-def _unreachable(client: ClientInstance, stretches: list[Down]) -> Iterator[tuple[int, int]]:
+def _unreachable(client: ClientInstance, stretches: list[ConnectionFailure]) -> Iterator[tuple[int, int]]:
     """Stretches in which a client could not reach a broker."""
     mine = set(client.rows)
     yield from ((down.since, down.until) for down in stretches if not mine.isdisjoint(down.rows))

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkatx.histories.endings import EndedBy, Protocol
-from kafkatx.histories.items import FOREVER, INITIALISATION, LEFTOVER, LINE, TRANSACTION
 from kafkatx.histories.timeline import Timeline
+from kafkatx.histories.timeline_rows import FOREVER, INITIALISATION, LEFTOVER, LINE, TRANSACTION
 from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT, TOMBSTONE
 
@@ -47,12 +47,12 @@ class Overview:
 def overview(timeline: Timeline) -> Overview:
     """Count what a timeline holds."""
     items, rows = timeline.items, timeline.transactions
-    story, amount = timeline.story, timeline.book.sums
-    t, ended_by = story.transactions[rows], story.ends.ended_by[rows]
-    spans = story.spans[items["row"][items["kind"] == LEFTOVER]]
+    model, amount = timeline.model, timeline.book.sums
+    t, ended_by = model.transactions[rows], model.ends.ended_by[rows]
+    spans = model.spans[items["row"][items["kind"] == LEFTOVER]]
     complete = t["completion_offset"] >= 0
     aborts = ended_by[t["decision"] == PREPARE_ABORT]
-    duration = story.ends.duration_ms[rows]
+    duration = model.ends.duration_ms[rows]
     duration = np.sort(duration[duration >= 0])
     first_epoch, last_epoch = _epochs(timeline)
     first_at, last_at = _times(timeline)
@@ -68,7 +68,7 @@ def overview(timeline: Timeline) -> Overview:
         leftovers=len(spans),
         ended_by={EndedBy(by).name: int(np.count_nonzero(aborts == by)) for by in np.unique(aborts).tolist()},
         protocols=tuple(
-            Protocol(value) for value in np.unique(story.ends.protocol[rows]).tolist() if value != Protocol.unknown
+            Protocol(value) for value in np.unique(model.ends.protocol[rows]).tolist() if value != Protocol.unknown
         ),
         records=int(amount.records[rows].sum()) + int(spans["records"].sum()),
         bytes=int(amount.bytes[rows].sum()) + int(spans["bytes"].sum()),
@@ -84,12 +84,12 @@ def overview(timeline: Timeline) -> Overview:
 
 def _epochs(timeline: Timeline) -> tuple[int | None, int | None]:
     """Epoch of the first item that has one, and of the id's latest row (of the last item where there is none)."""
-    items, story, latest = timeline.items, timeline.story, timeline.latest
+    items, model, latest = timeline.items, timeline.model, timeline.latest
     epochs = np.full(len(items), -1, np.int64)
     of_init, of_span = items["kind"] == INITIALISATION, items["kind"] == LEFTOVER
-    epochs[of_init] = story.initialisations["producer_epoch"][items["row"][of_init]]
-    epochs[of_span] = story.spans["producer_epoch"][items["row"][of_span]]
-    epochs[items["kind"] == TRANSACTION] = story.ends.data_epoch[timeline.transactions]
+    epochs[of_init] = model.initialisations["producer_epoch"][items["row"][of_init]]
+    epochs[of_span] = model.spans["producer_epoch"][items["row"][of_span]]
+    epochs[items["kind"] == TRANSACTION] = model.ends.data_epoch[timeline.transactions]
     known = epochs[epochs >= 0]
     first = int(known[0]) if len(known) else None
     if latest is not None and latest["state"] != TOMBSTONE:

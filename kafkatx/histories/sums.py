@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.participations import Status
-from kafkatx.histories.story import Story
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.transaction_partitions import Status
 
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Arrays parallel to story.transactions.
+    """Arrays parallel to model.transactions.
 
     `last_marker_at` is -1 without a marker; `is_marked`: every listed partition has its marker, or is not at hand.
     """
@@ -27,9 +27,9 @@ class Sums:
     is_marked: Any
 
 
-def sums(story: Story) -> Sums:
+def sums(model: CaptureModel) -> Sums:
     """Add up the partitions of every transaction."""
-    rows, spans, count = story.parts.rows, story.spans, len(story.transactions)
+    rows, spans, count = model.parts.rows, model.spans, len(model.transactions)
     records, size = np.zeros(count, np.int64), np.zeros(count, np.int64)
     last, marked = np.full(count, -1, np.int64), np.ones(count, bool)
     with_data = rows[rows["span"] >= 0]

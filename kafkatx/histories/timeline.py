@@ -12,15 +12,24 @@ from typing import Any
 
 import numpy as np
 
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import known
 from kafkatx.histories.endings import Protocol
 from kafkatx.histories.events import Event, Idle, ProtocolChange, RowsMissing
 from kafkatx.histories.initialisations import Initialisations, initialisations
-from kafkatx.histories.items import FOREVER, INITIALISATION, LEFTOVER, LINE, TRANSACTION, Items, Wanted, items_of
-from kafkatx.histories.logs.story import Clock
-from kafkatx.histories.story import Story
+from kafkatx.histories.logs.log_model import Clock
 from kafkatx.histories.sums import Sums, sums
-from kafkatx.histories.telling import Teller
+from kafkatx.histories.timeline_events import TimelineEvents
+from kafkatx.histories.timeline_rows import (
+    FOREVER,
+    INITIALISATION,
+    LEFTOVER,
+    LINE,
+    TRANSACTION,
+    Items,
+    Wanted,
+    items_of,
+)
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import NOTHING
 
@@ -33,11 +42,11 @@ IDLE_TIMES_MEDIAN = 10
 class Book:
     """All timelines of a capture: one for each transactional.id, then one for each producer id that no row names."""
 
-    story: Story
+    model: CaptureModel
     initialisations: Initialisations
     sums: Sums
     items: Items
-    teller: Teller
+    teller: TimelineEvents
 
     def timelines(self) -> Iterator[Timeline]:
         """Yield them by name, then the nameless by producer id."""
@@ -49,17 +58,17 @@ class Book:
             yield Timeline(self, int(groups[at]), names[at], self.items.rows[bounds[at] : bounds[at + 1]])
 
     def _name(self, group: int) -> str | None:
-        return self.story.transactional_id(group) if group < self.items.ids else self.items.name(group)
+        return self.model.transactional_id(group) if group < self.items.ids else self.items.name(group)
 
     def __len__(self) -> int:
         return len(np.unique(self.items.rows["group"]))
 
 
-def book_of(story: Story, wanted: Wanted | None = None) -> Book:
+def book_of(model: CaptureModel, wanted: Wanted | None = None) -> Book:
     """Put everything that happened in a capture in order, by transactional.id."""
-    judged, amounts = initialisations(story), sums(story)
-    items = items_of(story, judged.why, wanted or Wanted())
-    return Book(story, judged, amounts, items, Teller(story, judged, amounts))
+    judged, amounts = initialisations(model), sums(model)
+    items = items_of(model, judged.why, wanted or Wanted())
+    return Book(model, judged, amounts, items, TimelineEvents(model, judged, amounts))
 
 
 class Timeline:
@@ -67,23 +76,23 @@ class Timeline:
 
     def __init__(self, book: Book, group: int, transactional_id: str | None, items: Array) -> None:
         self.book, self.items, self.transactional_id = book, items, transactional_id
-        self.story, self._group = book.story, group
+        self.model, self._group = book.model, group
 
     @cached_property
     def transactions(self) -> Any:
-        """Rows of its transactions in the story's table."""
+        """Rows of its transactions in the model's table."""
         return self.items["row"][self.items["kind"] == TRANSACTION]
 
     @cached_property
     def open_transactions(self) -> Any:
         """Rows of its transactions that are not decided, and that no row of the id follows."""
-        t = self.story.transactions[self.transactions]
+        t = self.model.transactions[self.transactions]
         return self.transactions[(t["decision"] < 0) & (t["next_state"] == NOTHING)]
 
     @cached_property
     def latest(self) -> Array | None:
         """The latest row of the id (dtype LATEST), whatever was asked for."""
-        return self.story.latest_of(self._group) if self.transactional_id is not None else None
+        return self.model.latest_of(self._group) if self.transactional_id is not None else None
 
     @cached_property
     def producer_ids(self) -> list[int]:
@@ -91,10 +100,10 @@ class Timeline:
         if self.transactional_id is None:
             return [int(self.book.items.strangers[self._group - self.book.items.ids])]
         if self.book.items.name(self._group) is not None:
-            clients = self.story.logs.clients_of(self.transactional_id)
+            clients = self.model.logs.clients_of(self.transactional_id)
             return sorted(set().union(*(client.producer_ids for client in clients)))
         rows = self.items["row"][self.items["kind"] == INITIALISATION]
-        t, inits, latest = self.story.transactions[self.transactions], self.story.initialisations[rows], self.latest
+        t, inits, latest = self.model.transactions[self.transactions], self.model.initialisations[rows], self.latest
         last = [] if latest is None else [int(latest["producer_id"])]
         found = [
             *inits["producer_id"].tolist(),
@@ -107,7 +116,7 @@ class Timeline:
     @cached_property
     def clocks(self) -> list[tuple[int, Clock]]:
         """Sources of its lines, by number, with how their clocks lie to the brokers'."""
-        logs = self.story.logs
+        logs = self.model.logs
         rows = self.items["row"][self.items["kind"] == LINE]
         return [(source, logs.clocks[source]) for source in np.unique(logs.events["source"][rows]).tolist()]
 
@@ -130,7 +139,7 @@ class Timeline:
         if before >= 0:
             yield Idle(before, int(item["at"]))
         if self.protocol_before[at] != Protocol.unknown:
-            now = self.story.ends.protocol[item["row"]]
+            now = self.model.ends.protocol[item["row"]]
             yield ProtocolChange(known(item["at"]), Protocol(int(self.protocol_before[at])), Protocol(int(now)))
 
     def event(self, at: int) -> Event:
@@ -161,7 +170,7 @@ class Timeline:
         """For each item at which the protocol changes the one before it, Protocol.unknown for all others."""
         is_transaction = self.items["kind"] == TRANSACTION
         protocol = np.full(len(self.items), int(Protocol.unknown))
-        protocol[is_transaction] = self.story.ends.protocol[self.transactions]
+        protocol[is_transaction] = self.model.ends.protocol[self.transactions]
         known = np.flatnonzero(protocol != Protocol.unknown)
         changed = np.flatnonzero(np.diff(protocol[known])) + 1
         before = np.full(len(self.items), int(Protocol.unknown))
@@ -169,7 +178,7 @@ class Timeline:
         return before
 
     def _missing_before(self) -> RowsMissing:
-        horizon = self.story.state_horizons.get(self.state_partition if self.state_partition is not None else -1)
+        log_extent = self.model.state_log_extents.get(self.state_partition if self.state_partition is not None else -1)
         return RowsMissing(
-            known(self.items["at"][0]), bool(horizon and (horizon.first_dirty > 0 or horizon.first_offset > 0))
+            known(self.items["at"][0]), bool(log_extent and (log_extent.first_dirty > 0 or log_extent.first_offset > 0))
         )

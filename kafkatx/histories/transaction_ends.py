@@ -1,9 +1,9 @@
 """How every transaction at hand ended, whatever told it: one table with provenance, for rules, timelines and tables.
 
 Grain     one ended (or open) transaction. Its number says where it comes from: first all rows of
-          `story.transactions`, then aborted data of which no row is at hand, then ends that logs alone show.
+          `model.transactions`, then aborted data of which no row is at hand, then ends that logs alone show.
 Builders  histories/endings.py (rows), data_endings.py (markers), log_endings.py (lines); each holds its decision
-          table. They are asked once a story, in that order: who is told of by a row is not told of again.
+          table. They are asked once a model, in that order: who is told of by a row is not told of again.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from kafkatx.histories.endings import BY_LOGS, EndedBy, Endings, Protocol, Reason
-from kafkatx.histories.logs.hearing import Witnesses
-from kafkatx.histories.logs.story import ClientInstance, Failure
-from kafkatx.histories.logs.takeovers import Excluded, Takeover
+from kafkatx.histories.logs.corroboration import Corroboration
+from kafkatx.histories.logs.fencings import Excluded, Fencing
+from kafkatx.histories.logs.log_model import ClientInstance, Failure
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.verdicts import Verdict
 
@@ -51,7 +51,7 @@ class LogEnding:
     producer_epoch: int | None = None
     client: ClientInstance | None = None
     failures: tuple[Failure, ...] = ()
-    takeover: Takeover | None = None
+    takeover: Fencing | None = None
     excluded: Excluded = Excluded.NOTHING
 
 
@@ -71,7 +71,7 @@ class TransactionEnds:
     duration_ms: Any
     data_epoch: Any
     by_operator: Any
-    witnesses: Witnesses
+    witnesses: Corroboration
     spans: Any
     logs: tuple[LogEnding, ...] = ()
 
@@ -119,7 +119,7 @@ class TransactionEnds:
         return self.logs[number - self.row_count - len(self.spans)]
 
 
-def of_rows(ended: Endings, seen: Witnesses) -> TransactionEnds:
+def of_rows(ended: Endings, seen: Corroboration) -> TransactionEnds:
     """Return the table of what rows tell."""
     count = len(ended.ended_by)
     return TransactionEnds(
@@ -129,7 +129,7 @@ def of_rows(ended: Endings, seen: Witnesses) -> TransactionEnds:
 
 
 def with_data(
-    ends: TransactionEnds, ended: Endings, by_operator: Any, seen: Witnesses, spans: Array
+    ends: TransactionEnds, ended: Endings, by_operator: Any, seen: Corroboration, spans: Array
 ) -> TransactionEnds:
     """Add the ends that data tell, with their spans and the events beside them."""
     if not len(spans):

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from kafkatx.histories.story import Horizon, Story
+from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 
@@ -47,25 +47,25 @@ class Visibility:
     marker_offset: int | None = None
 
 
-def last_stable_offset(story: Story, horizon: Horizon) -> tuple[int, int | None]:
+def last_stable_offset(model: CaptureModel, log_extent: LogExtent) -> tuple[int, int | None]:
     """Offset below which all is decided, and the row of the span that holds it there (None: nothing does).
 
     The high watermark is taken to be the log end: the checkpoint that could tell is up to five seconds old.
     """
-    rows = story.spans_of(horizon.partition_code)
-    open_ = rows[(story.spans["flags"][rows] & OPEN) != 0]
+    rows = model.spans_of(log_extent.partition_code)
+    open_ = rows[(model.spans["flags"][rows] & OPEN) != 0]
     if not len(open_):
-        return horizon.log_end, None
-    holder = int(open_[np.argmin(story.spans["first_offset"][open_])])
-    return max(int(story.spans["first_offset"][holder]), horizon.log_start), holder
+        return log_extent.log_end, None
+    holder = int(open_[np.argmin(model.spans["first_offset"][open_])])
+    return max(int(model.spans["first_offset"][holder]), log_extent.log_start), holder
 
 
-def span_at(story: Story, partition_code: int, offset: int, batch: Array) -> int | None:
+def span_at(model: CaptureModel, partition_code: int, offset: int, batch: Array) -> int | None:
     """Row of the span that a transactional batch belongs to: the data it is part of, or the one that it ends."""
     if not batch["attributes"] & IS_TRANSACTIONAL:
         return None
-    rows = story.spans_of(partition_code)
-    spans = story.spans[rows]
+    rows = model.spans_of(partition_code)
+    spans = model.spans[rows]
     if batch["attributes"] & IS_CONTROL:
         fitting = rows[spans["marker_offset"] == batch["base_offset"]]
     else:
@@ -74,21 +74,23 @@ def span_at(story: Story, partition_code: int, offset: int, batch: Array) -> int
     return int(fitting[0]) if len(fitting) else None
 
 
-def visibility(story: Story, horizon: Horizon, offset: int, batch: Array | None, has_record: bool) -> Visibility:
+def visibility(
+    model: CaptureModel, log_extent: LogExtent, offset: int, batch: Array | None, has_record: bool
+) -> Visibility:
     """Judge an offset. `batch` is the batch that holds it (None: none at hand), `has_record` that it holds a record."""
-    stable, holder = last_stable_offset(story, horizon)
-    if offset < horizon.log_start:
+    stable, holder = last_stable_offset(model, log_extent)
+    if offset < log_extent.log_start:
         return Visibility(False, Sight.below_log_start, stable)
     if batch is not None and has_record:
-        return _of_record(story, horizon, offset, batch, stable, holder)
-    if offset >= horizon.log_end and batch is None:
+        return _of_record(model, log_extent, offset, batch, stable, holder)
+    if offset >= log_extent.log_end and batch is None:
         return Visibility(False, Sight.beyond_the_end, stable, holder)
-    sight = Sight.compacted_away if horizon.is_compacted else Sight.missing
-    return Visibility(False if horizon.is_compacted else None, sight, stable, holder)
+    sight = Sight.compacted_away if log_extent.is_compacted else Sight.missing
+    return Visibility(False if log_extent.is_compacted else None, sight, stable, holder)
 
 
 def _of_record(
-    story: Story, horizon: Horizon, offset: int, batch: Array, stable: int, holder: int | None
+    model: CaptureModel, log_extent: LogExtent, offset: int, batch: Array, stable: int, holder: int | None
 ) -> Visibility:
     """Judge the offset of a record that is at hand."""
     if batch["attributes"] & IS_CONTROL and batch["magic"] == 2:
@@ -97,15 +99,15 @@ def _of_record(
         return Visibility(False, Sight.above_last_stable_offset, stable, holder)
     if batch["magic"] < 2 or not batch["attributes"] & IS_TRANSACTIONAL:
         return Visibility(True, Sight.visible, stable)
-    return _decided(story, horizon, offset, batch, stable)
+    return _decided(model, log_extent, offset, batch, stable)
 
 
-def _decided(story: Story, horizon: Horizon, offset: int, batch: Array, stable: int) -> Visibility:
+def _decided(model: CaptureModel, log_extent: LogExtent, offset: int, batch: Array, stable: int) -> Visibility:
     """Judge a transactional record below the last stable offset by the marker that ended its span."""
-    span = span_at(story, horizon.partition_code, offset, batch)
-    if span is None or story.spans["marker_offset"][span] < 0:
+    span = span_at(model, log_extent.partition_code, offset, batch)
+    if span is None or model.spans["marker_offset"][span] < 0:
         return Visibility(None, Sight.undecided, stable)
-    kind, marker = int(story.spans["marker_kind"][span]), int(story.spans["marker_offset"][span])
+    kind, marker = int(model.spans["marker_kind"][span]), int(model.spans["marker_offset"][span])
     if kind == ABORT:
         return Visibility(False, Sight.aborted, stable, None, marker)
     return Visibility(

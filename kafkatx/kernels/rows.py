@@ -262,14 +262,14 @@ LATEST = np.dtype(
 that has not
 completed, -1 if there is none."""
 
-PARTICIPATION = np.dtype(
+TRANSACTION_PARTITION = np.dtype(
     [("transaction", "i4"), ("partition_code", "i4"), ("span", "i4"), ("marker", "i4"), ("status", "i1")],
     align=True,
 )
 """A partition that a transaction lists: rows of its data (`span`) and of its own marker (`marker`) in the table of
-spans, -1 for none
-(they differ where something else ended the data). `status`: see histories/participations.py. Row numbers are 32 bits
-wide: there are more of these rows than of any other, and no memory holds 2^31 transactions."""
+spans, -1 for none (they differ where something else ended the data).
+`status`: see histories/transaction_partitions.py. Row numbers are 32 bits wide: there are more of these rows than of
+any other, and no memory holds 2^31 transactions."""
 
 EVENT = np.dtype(
     [

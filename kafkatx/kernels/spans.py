@@ -50,8 +50,8 @@ time a broker wrote (markers, LogAppendTime), `create_time` the newest time a cl
 
 
 def new_horizon() -> Any:
-    """Return the horizon before the first batch."""
-    horizon = np.zeros(1, HORIZON)
+    """Return the log extent before the first batch."""
+    log_extent = np.zeros(1, HORIZON)
     for name in (
         "first_offset",
         "next_offset",
@@ -64,8 +64,8 @@ def new_horizon() -> Any:
         "highest_epoch_producer",
         "highest_epoch_offset",
     ):
-        horizon[name] = -1
-    return horizon
+        log_extent[name] = -1
+    return log_extent
 
 
 @kernel
@@ -176,22 +176,22 @@ def add_marker(producers: Any, row: int, batches: Any, number: int, spans: Any, 
 
 
 @kernel
-def note_batch(batches: Any, number: int, horizon: Any) -> None:
-    """Carry the partition's horizon over one batch."""
+def note_batch(batches: Any, number: int, log_extent: Any) -> None:
+    """Carry the partition's log extent over one batch."""
     base_offset = batches["base_offset"][number]
-    if horizon["first_offset"][0] < 0:
-        horizon["first_offset"][0] = base_offset
-        horizon["first_timestamp"][0] = batches["max_timestamp"][number]
-    elif base_offset > horizon["next_offset"][0]:
-        horizon["last_gap"][0] = base_offset
-        horizon["gaps"][0] += 1
-    horizon["next_offset"][0] = batches["last_offset"][number] + 1
-    horizon["batches"][0] += 1
-    horizon["bytes"][0] += max(0, batches["size"][number])
-    if batches["leader_epoch"][number] > horizon["leader_epoch"][0]:
-        horizon["leader_epoch"][0] = batches["leader_epoch"][number]
+    if log_extent["first_offset"][0] < 0:
+        log_extent["first_offset"][0] = base_offset
+        log_extent["first_timestamp"][0] = batches["max_timestamp"][number]
+    elif base_offset > log_extent["next_offset"][0]:
+        log_extent["last_gap"][0] = base_offset
+        log_extent["gaps"][0] += 1
+    log_extent["next_offset"][0] = batches["last_offset"][number] + 1
+    log_extent["batches"][0] += 1
+    log_extent["bytes"][0] += max(0, batches["size"][number])
+    if batches["leader_epoch"][number] > log_extent["leader_epoch"][0]:
+        log_extent["leader_epoch"][0] = batches["leader_epoch"][number]
     if batches["record_count"][number] == 0 or batches["attributes"][number] & 0x40:
-        horizon["cleaned_batches"][0] += 1
+        log_extent["cleaned_batches"][0] += 1
     time = batches["max_timestamp"][number]
     control = batches["attributes"][number] & 0x20
     name_is_broker = control or batches["attributes"][number] & 8
@@ -199,20 +199,20 @@ def note_batch(batches: Any, number: int, horizon: Any) -> None:
         name_is_broker = False
         control = False
     if name_is_broker:
-        horizon["broker_time"][0] = max(horizon["broker_time"][0], time)
+        log_extent["broker_time"][0] = max(log_extent["broker_time"][0], time)
     else:
-        horizon["create_time"][0] = max(horizon["create_time"][0], time)
+        log_extent["create_time"][0] = max(log_extent["create_time"][0], time)
     if not control:
-        horizon["records"][0] += batches["record_count"][number]
-        if batches["producer_epoch"][number] > horizon["highest_epoch"][0] and batches["magic"][number] == 2:
-            horizon["highest_epoch"][0] = batches["producer_epoch"][number]
-            horizon["highest_epoch_producer"][0] = batches["producer_id"][number]
-            horizon["highest_epoch_offset"][0] = base_offset
+        log_extent["records"][0] += batches["record_count"][number]
+        if batches["producer_epoch"][number] > log_extent["highest_epoch"][0] and batches["magic"][number] == 2:
+            log_extent["highest_epoch"][0] = batches["producer_epoch"][number]
+            log_extent["highest_epoch_producer"][0] = batches["producer_id"][number]
+            log_extent["highest_epoch_offset"][0] = base_offset
 
 
 @kernel_after(walk_batches)
 def fold_spans(
-    batches: Any, first: int, partition_code: int, slots: Any, producers: Any, horizon: Any, spans: Any, at: int
+    batches: Any, first: int, partition_code: int, slots: Any, producers: Any, log_extent: Any, spans: Any, at: int
 ) -> tuple[int, int, int]:
     """Fold batches[first:] into `spans` from row `at` on; returns (why it stopped, batch to go on with, spans filled).
 
@@ -221,31 +221,31 @@ def fold_spans(
     """
     for number in range(first, len(batches)):
         if batches["attributes"][number] & 0x10 == 0 or batches["magic"][number] < 2:
-            note_batch(batches, number, horizon)
+            note_batch(batches, number, log_extent)
             if batches["attributes"][number] & 0x20 == 0 or batches["magic"][number] < 2:
-                horizon["plain_records"][0] += batches["record_count"][number]
+                log_extent["plain_records"][0] += batches["record_count"][number]
             continue
         if at == len(spans):
             return SPANS_FULL, number, at
         slot = producer_slot(batches["producer_id"][number], slots, producers)
         row = slots[slot]
         if row < 0:
-            row = horizon["producers"][0]
+            row = log_extent["producers"][0]
             if row == len(producers) or 2 * (row + 1) > len(slots):
                 return PRODUCERS_FULL, number, at
             slots[slot] = row
             begin_producer(row, batches["producer_id"][number], producers)
-            horizon["producers"][0] += 1
-        note_batch(batches, number, horizon)
+            log_extent["producers"][0] += 1
+        note_batch(batches, number, log_extent)
         if batches["attributes"][number] & 0x20:
-            emit_span(producers, row, partition_code, horizon["last_gap"][0], spans, at)
+            emit_span(producers, row, partition_code, log_extent["last_gap"][0], spans, at)
             add_marker(producers, row, batches, number, spans, at)
             at += 1
         elif batches["record_count"][number] > 0:
-            if ended_in_gap(producers, row, batches["producer_epoch"][number], horizon["last_gap"][0]):
-                emit_span(producers, row, partition_code, horizon["last_gap"][0], spans, at)
+            if ended_in_gap(producers, row, batches["producer_epoch"][number], log_extent["last_gap"][0]):
+                emit_span(producers, row, partition_code, log_extent["last_gap"][0], spans, at)
                 spans["flags"][at] |= LOST_END
                 producers["first_offset"][row] = -1
                 at += 1
-            add_data(producers, row, batches, number, horizon["plain_records"][0])
+            add_data(producers, row, batches, number, log_extent["plain_records"][0])
     return DONE, len(batches), at

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kafkatx.evidence.coverage import coverage_of
-from kafkatx.rules.diagnosis import Diagnosis, Selection
+from kafkatx.findings.diagnosis import Diagnosis, Selection
 from kafkatx.sources import places
 from kafkatx.stages.export_folders import exports_among
 from kafkatx.stages.judging import diagnosed, united
-from kafkatx.stages.stories import Progress, Telling, build_stories, open_evidence
+from kafkatx.stages.models import Progress, Telling, build_models, open_evidence
 
 
 def diagnose(
@@ -40,7 +40,7 @@ def diagnose(
         exported = open_exports(folders, verify_all, captures)
         return diagnose_exports(exported, Telling(as_of, release, log_zone_ms), chosen)
     evidence = open_evidence(given, captures)
-    told_of = build_stories(
+    told_of = build_models(
         evidence.captures, verify_all=verify_all, as_of=as_of, progress=progress, release=release,
         log_zone_ms=log_zone_ms, log=evidence.log,
     )  # fmt: skip

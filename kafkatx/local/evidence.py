@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from kafkatx.evidence.captures import Capture
+from kafkatx.findings.diagnosis import Diagnosis
 from kafkatx.histories.location import Locations
 from kafkatx.histories.result import Histories
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.local.history import history
 from kafkatx.local.location import locate
-from kafkatx.rules.diagnosis import Diagnosis
 from kafkatx.sources import places
 from kafkatx.sources.states import FileState, file_states
-from kafkatx.stages import table_stories as stories
+from kafkatx.stages import table_interpreted as interpreted
 from kafkatx.stages.file_tables import FILE_TABLES, file_rows
 from kafkatx.stages.judging import NothingToDiagnoseError
-from kafkatx.stages.stories import Progress, build_stories, open_evidence
+from kafkatx.stages.models import Progress, build_models, open_evidence
 from kafkatx.stages.table_files import Source, sources
 from kafkatx.stages.table_settings import settings_table
 from kafkatx.tables.catalogue import TABLES
@@ -59,7 +59,7 @@ class Evidence:
         """Stream a table as pyarrow.RecordBatch, all of its schema; raises UsageError for a name that is none.
 
         Files are read one after the other, in memory that does not grow with them. `transactions`, `findings` and
-        `evidence` need the whole story first. Every copy of a partition is there; `path` tells them apart. `progress`
+        `evidence` need the whole model first. Every copy of a partition is there; `path` tells them apart. `progress`
         is called with the path and the size of a file before it is read.
         """
         return self._stream(_known(name).name, progress)
@@ -96,9 +96,11 @@ class Evidence:
         if name == SETTINGS.name:
             return settings_table(found)
         if name == TRANSACTIONS.name:
-            told = build_stories(found, verify_all=self.verify_all, progress=progress, log=log)
-            return stories.transaction_table(told)
-        return self._of_diagnosis(stories.finding_table if name == FINDINGS.name else stories.evidence_table, progress)
+            told = build_models(found, verify_all=self.verify_all, progress=progress, log=log)
+            return interpreted.transaction_table(told)
+        return self._of_diagnosis(
+            interpreted.finding_table if name == FINDINGS.name else interpreted.evidence_table, progress
+        )
 
     def _met(self, progress: Progress | None) -> Iterator[Source]:
         """Every file, of which `progress` is told first."""

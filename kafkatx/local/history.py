@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from kafkatx.evidence.coverage import Coverage, coverage_of
-from kafkatx.histories.items import Wanted
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.result import CaptureHistory, Histories
-from kafkatx.histories.story import Story
 from kafkatx.histories.timeline import book_of
-from kafkatx.stages.stories import Progress, build_stories, open_evidence
+from kafkatx.histories.timeline_rows import Wanted
+from kafkatx.stages.models import Progress, build_models, open_evidence
 from kafkatx.terms.errors import NothingReadableError
 
 MOST_COMPARED = 50_000
@@ -51,9 +51,9 @@ def history(
     """
     paths = [paths] if isinstance(paths, str | Path) else paths
     wanted = Wanted(transactional_id, producer_id, topic, partition, since, until)
-    found, stories = Histories(), []
+    found, models = Histories(), []
     evidence = open_evidence(paths, captures)
-    for told in build_stories(
+    for told in build_models(
         evidence.captures,
         verify_all=verify_all,
         as_of=as_of,
@@ -63,10 +63,10 @@ def history(
     ):
         found.coverage.extend(told.coverage)
         found.damage.extend(told.damage)
-        stories.append(told.story)
-        facts = told.story.facts
+        models.append(told.model)
+        facts = told.model.facts
         found.captures.append(
-            CaptureHistory(told.capture.name, told.capture.cluster_id, facts.evidence_end, book_of(told.story, wanted))
+            CaptureHistory(told.capture.name, told.capture.cluster_id, facts.evidence_end, book_of(told.model, wanted))
         )
     found.coverage.extend(coverage_of(None, item, None) for item in evidence.others)
     if not any(entry.is_evidence for entry in found.coverage):
@@ -74,7 +74,7 @@ def history(
     if not any(len(capture.book) for capture in found.captures) and (
         transactional_id is not None or producer_id is not None
     ):
-        raise NoHistoryError(_unknown(stories, wanted), found)
+        raise NoHistoryError(_unknown(models, wanted), found)
     return found
 
 
@@ -86,22 +86,22 @@ def _nothing_read(coverage: list[Coverage]) -> str:
     return f"none of {len(coverage)} files could be read as evidence ({example})"
 
 
-def _unknown(stories: list[Story], wanted: Wanted) -> str:
-    names = sorted({name for story in stories for name in (*story.labels.transactional_ids, *_in_logs(story))})
+def _unknown(models: list[CaptureModel], wanted: Wanted) -> str:
+    names = sorted({name for model in models for name in (*model.labels.transactional_ids, *_in_logs(model))})
     if wanted.transactional_id is not None:
         if wanted.transactional_id in names:
             return f"nothing of {wanted.transactional_id} lies within the other limits given"
         near = _nearest(wanted.transactional_id, names)
         return f"there is no transactional.id {wanted.transactional_id} in the evidence; {near}"
-    known = any((story.spans["producer_id"] == wanted.producer_id).any() for story in stories)
+    known = any((model.spans["producer_id"] == wanted.producer_id).any() for model in models)
     text = f"nothing of producer id {wanted.producer_id} lies within the other limits given"
     return text if known else f"no transaction of producer id {wanted.producer_id} is in the evidence"
 
 
-def _in_logs(story: Story) -> set[str]:
+def _in_logs(model: CaptureModel) -> set[str]:
     """Ids that logs name."""
-    codes = np.unique(story.logs.events["transactional_id_code"])
-    return {story.logs.facts.strings[code] for code in codes.tolist() if code >= 0}
+    codes = np.unique(model.logs.events["transactional_id_code"])
+    return {model.logs.facts.strings[code] for code in codes.tolist() if code >= 0}
 
 
 def _nearest(name: str, names: list[str]) -> str:

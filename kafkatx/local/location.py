@@ -14,17 +14,17 @@ from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import coverage_of
 from kafkatx.evidence.directories import Partition
 from kafkatx.evidence.item import Item, Kind
+from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.events import Leftover, Transaction
-from kafkatx.histories.items import TRANSACTION
 from kafkatx.histories.location import Location, Locations, RecordFacts, StateFacts
-from kafkatx.histories.story import Horizon, Story
 from kafkatx.histories.timeline import book_of
+from kafkatx.histories.timeline_rows import TRANSACTION
 from kafkatx.histories.visibility import Sight, Visibility, span_at, visibility
 from kafkatx.kernels.growing import Array
 from kafkatx.local.batch_at import MAGIC, Held, batch_at, batch_facts, record_at, unlisted_in
 from kafkatx.local.state_row import state_row
 from kafkatx.stages.logs import Read
-from kafkatx.stages.stories import CaptureStory, Progress, build_stories, open_evidence
+from kafkatx.stages.models import JudgedCapture, Progress, build_models, open_evidence
 from kafkatx.terms.errors import NothingReadableError, UsageError
 from kafkatx.terms.topics import TRANSACTION_STATE
 
@@ -91,14 +91,14 @@ def _unknown(captures: list[Capture], topic: str, partition: int) -> str:
 
 def _told(
     capture: Capture, key: Partition, offset: int, as_of: int | None, progress: Progress | None, log: Read
-) -> CaptureStory:
-    """The story of the partition and the coordinator's log; then once more with all partitions of the transaction."""
+) -> JudgedCapture:
+    """The model of the partition and the coordinator's log; then once more with all partitions of the transaction."""
     wanted = {key, *(other for other in capture.segments() if other[0] == TRANSACTION_STATE)}
-    (told,) = build_stories([_restricted(capture, wanted)], as_of=as_of, progress=progress, log=log)
-    others = _partitions_of_transaction(told.story, key, offset) & set(capture.segments())
+    (told,) = build_models([_restricted(capture, wanted)], as_of=as_of, progress=progress, log=log)
+    others = _partitions_of_transaction(told.model, key, offset) & set(capture.segments())
     if others <= wanted:
         return told
-    (told,) = build_stories([_restricted(capture, wanted | others)], as_of=as_of, progress=progress, log=log)
+    (told,) = build_models([_restricted(capture, wanted | others)], as_of=as_of, progress=progress, log=log)
     return told
 
 
@@ -114,31 +114,31 @@ def _restricted(capture: Capture, wanted: set[Partition]) -> Capture:
     return replace(capture, directories=directories)
 
 
-def _partitions_of_transaction(story: Story, key: Partition, offset: int) -> set[Partition]:
+def _partitions_of_transaction(model: CaptureModel, key: Partition, offset: int) -> set[Partition]:
     """Partitions of the transactions whose row, data or marker stand at an offset."""
     numbers = (
-        _transactions_with_row(story, key[1], offset) if key[0] == TRANSACTION_STATE else _owners(story, key, offset)
+        _transactions_with_row(model, key[1], offset) if key[0] == TRANSACTION_STATE else _owners(model, key, offset)
     )
-    parts = story.parts.rows
+    parts = model.parts.rows
     return {
-        story.topic_partition(int(code))
+        model.topic_partition(int(code))
         for code in np.unique(parts["partition_code"][np.isin(parts["transaction"], numbers)])
     }
 
 
-def _owners(story: Story, key: Partition, offset: int) -> list[int]:
+def _owners(model: CaptureModel, key: Partition, offset: int) -> list[int]:
     """Rows of the transactions that own the data or the marker at an offset."""
-    codes = [code for code, horizon in story.horizons.items() if (horizon.topic, horizon.partition) == key]
-    rows = story.spans_of(codes[0]) if codes else np.zeros(0, np.int64)
-    spans = story.spans[rows]
+    codes = [code for code, log_extent in model.log_extents.items() if (log_extent.topic, log_extent.partition) == key]
+    rows = model.spans_of(codes[0]) if codes else np.zeros(0, np.int64)
+    spans = model.spans[rows]
     inside = (spans["first_offset"] <= offset) & (spans["last_offset"] >= offset)
-    owners = story.parts.owner[rows[inside | (spans["marker_offset"] == offset)]]
+    owners = model.parts.owner[rows[inside | (spans["marker_offset"] == offset)]]
     return [int(owner) for owner in np.unique(owners) if owner >= 0]
 
 
-def _transactions_with_row(story: Story, state_partition: int, offset: int) -> list[int]:
+def _transactions_with_row(model: CaptureModel, state_partition: int, offset: int) -> list[int]:
     """Rows of the transactions between whose first and last coordinator row an offset lies (of any id)."""
-    t = story.transactions
+    t = model.transactions
     first = np.where(t["begin_offset"] >= 0, t["begin_offset"], t["decision_offset"])
     first = np.where(first >= 0, first, t["completion_offset"])
     followed = np.where(t["next_offset"] >= 0, t["next_offset"] - 1, offset)
@@ -150,19 +150,21 @@ def _transactions_with_row(story: Story, state_partition: int, offset: int) -> l
 class _Place:
     """An offset of one capture in work."""
 
-    def __init__(self, told: CaptureStory, items: list[Item], key: Partition, offset: int, show_payloads: bool) -> None:
-        self.told, self.story, self.items = told, told.story, items
+    def __init__(
+        self, told: JudgedCapture, items: list[Item], key: Partition, offset: int, show_payloads: bool
+    ) -> None:
+        self.told, self.model, self.items = told, told.model, items
         self.key, self.offset, self.show_payloads = key, offset, show_payloads
-        self.horizon = self._horizon()
-        self.book = book_of(told.story)
+        self.log_extent = self._horizon()
+        self.book = book_of(told.model)
 
     def location(self) -> Location:
-        """Put together what the files and the story say."""
+        """Put together what the files and the model say."""
         held = batch_at(self.items, self.offset)
         record = self._record(held)
         row = held.row if held.row is not None and (record is not None or held.row["magic"] == MAGIC) else None
         is_there = record is not None or (row is not None and (bool(held.problems) or held.is_printed))
-        seen = visibility(self.story, self.horizon, self.offset, row, is_there)
+        seen = visibility(self.model, self.log_extent, self.offset, row, is_there)
         decoded = state_row(record) if record is not None and self.key[0] == TRANSACTION_STATE else None
         name, transaction, leftover = self._writer(row, decoded)
         holder, holder_name = self._holder(seen)
@@ -172,9 +174,9 @@ class _Place:
             topic=self.key[0],
             partition=self.key[1],
             offset=self.offset,
-            log_start=self.horizon.log_start,
-            log_end=self.horizon.log_end,
-            high_watermark=self.horizon.high_watermark if self.horizon.high_watermark >= 0 else None,
+            log_start=self.log_extent.log_start,
+            log_end=self.log_extent.log_end,
+            high_watermark=self.log_extent.high_watermark if self.log_extent.high_watermark >= 0 else None,
             copies=() if row is None else tuple(held.copies),
             batch=None if row is None else batch_facts(row),
             record=self._without_payload(record),
@@ -216,22 +218,22 @@ class _Place:
             return decoded.transactional_id, self._transaction_of_row(decoded.transactional_id), None
         if row is None or row["producer_id"] < 0:
             return None, None, None
-        span = span_at(self.story, self.horizon.partition_code, self.offset, row)
+        span = span_at(self.model, self.log_extent.partition_code, self.offset, row)
         transaction, leftover = self._event(span) if span is not None else (None, None)
         if transaction is None:
             return self._name(int(row["producer_id"])), None, leftover
-        return self.story.transactional_id(int(self.story.transactions["id_code"][transaction.row])), transaction, None
+        return self.model.transactional_id(int(self.model.transactions["id_code"][transaction.row])), transaction, None
 
     def _transaction_of_row(self, name: str | None) -> Transaction | None:
         """The transaction that a row of the coordinator's log is part of."""
-        for number in _transactions_with_row(self.story, self.key[1], self.offset):
-            if self.story.transactional_id(int(self.story.transactions["id_code"][number])) == name:
+        for number in _transactions_with_row(self.model, self.key[1], self.offset):
+            if self.model.transactional_id(int(self.model.transactions["id_code"][number])) == name:
                 return self._told_transaction(number)
         return None
 
     def _event(self, span: int) -> tuple[Transaction | None, Leftover | None]:
         """The transaction that owns a span, else the span itself."""
-        owner = int(self.story.parts.owner[span])
+        owner = int(self.model.parts.owner[span])
         return (self._told_transaction(owner), None) if owner >= 0 else (None, self.book.teller.leftover(span))
 
     def _told_transaction(self, number: int) -> Transaction:
@@ -240,8 +242,8 @@ class _Place:
         return self.book.teller.transaction(number, int(mine["instance"][0]))
 
     def _name(self, producer_id: int) -> str | None:
-        code = self.story.owner_of_producer(producer_id)
-        return self.story.transactional_id(code) if code >= 0 else None
+        code = self.model.owner_of_producer(producer_id)
+        return self.model.transactional_id(code) if code >= 0 else None
 
     def _unlisted_in(self, seen: Visibility) -> tuple[str, ...]:
         """Indexes of aborted transactions that should list the abort and don't: brokers go by them."""
@@ -250,16 +252,16 @@ class _Place:
         items = self.told.capture.entries(Kind.TXNINDEX).get(self.key, [])
         return tuple(unlisted_in(items, self.offset, -1 if seen.marker_offset is None else seen.marker_offset))
 
-    def _horizon(self) -> Horizon:
+    def _horizon(self) -> LogExtent:
         """How far the partition reaches; that of a coordinator's log is put together of what is known of it."""
-        for horizon in self.story.horizons.values():
-            if (horizon.topic, horizon.partition) == self.key:
-                return horizon
-        state = self.story.state_horizons.get(self.key[1])
+        for log_extent in self.model.log_extents.values():
+            if (log_extent.topic, log_extent.partition) == self.key:
+                return log_extent
+        state = self.model.state_log_extents.get(self.key[1])
         start = min((max(0, item.base_offset) for item in self.items), default=0)
         end = state.log_end if state is not None and state.log_end >= 0 else start
         newest = state.newest if state is not None else -1
-        return Horizon(
+        return LogExtent(
             partition_code=-1,
             topic=self.key[0],
             partition=self.key[1],

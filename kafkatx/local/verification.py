@@ -26,9 +26,9 @@ from kafkatx.evidence.file_reading import FileReading, glance
 from kafkatx.evidence.inventory import inventory
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.joining import evidence
-from kafkatx.evidence.reach import FileReach
+from kafkatx.evidence.offset_coverage import FileReach
 from kafkatx.evidence.verification import DAMAGED, EMPTY, TORN, UNREADABLE, WHOLE, Verification
-from kafkatx.histories.spans import SpanFold
+from kafkatx.histories.partition_transactions import SpanFold
 from kafkatx.kernels.batches import CHECK_ALL
 from kafkatx.kernels.rows import VALID
 from kafkatx.local.small_files import damage_of_small_file

@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, Examined
+from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined
 from kafkatx.terms.times import iso
 from kafkatx.terms.verdicts import Severity
-from kafkatx.words.places import plural
+from kafkatx.words.evidence_refs import plural
 
 
 class AnswerState(StrEnum):

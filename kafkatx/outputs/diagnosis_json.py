@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, OpenedRef
+from kafkatx.findings.finding import Finding
 from kafkatx.outputs.answer import answer
 from kafkatx.outputs.json_document import coverage_row, to_text
-from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, OpenedPlace
-from kafkatx.rules.finding import Finding
 from kafkatx.terms.times import iso
-from kafkatx.words.explained import Considered, Place, Step
+from kafkatx.words.explained import Considered, EvidenceRef, Step
 
 SCHEMA = 2
 
@@ -103,19 +103,19 @@ def _subject(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _step(step: Step, number: dict[Place, int]) -> dict[str, Any]:
+def _step(step: Step, number: dict[EvidenceRef, int]) -> dict[str, Any]:
     return {"text": step.text, "because": step.because, "evidence": _numbers(step.places, number)}
 
 
-def _considered(other: Considered, number: dict[Place, int]) -> dict[str, Any]:
+def _considered(other: Considered, number: dict[EvidenceRef, int]) -> dict[str, Any]:
     return {"rule": other.rule, "because": other.because, "evidence": _numbers(other.places, number)}
 
 
-def _numbers(places: Iterable[Place], number: dict[Place, int]) -> list[int]:
+def _numbers(places: Iterable[EvidenceRef], number: dict[EvidenceRef, int]) -> list[int]:
     return list(dict.fromkeys(number[place] for place in places))
 
 
-def _evidence(opened: OpenedPlace) -> dict[str, Any]:
+def _evidence(opened: OpenedRef) -> dict[str, Any]:
     place = opened.place
     return {
         "source": opened.source,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafkatx.rules.diagnosis import Diagnosed
+from kafkatx.findings.diagnosis import Diagnosed
 
 
 def as_stories(findings: list[Diagnosed]) -> list[Diagnosed]:

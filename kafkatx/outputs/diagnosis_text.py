@@ -1,4 +1,4 @@
-"""A diagnosis for a person: the worst first, each finding as a story whose sentences point at bytes."""
+"""A diagnosis for a person: the worst first, each finding as a model whose sentences point at bytes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from rich.padding import Padding
 from rich.text import Text
 
 from kafkatx.evidence.coverage import Coverage
+from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, OpenedRef
+from kafkatx.findings.finding import Finding
 from kafkatx.outputs.diagnosis_order import as_stories
 from kafkatx.outputs.text_lines import left_out, marked, print_trimmed, segments_read, shown
-from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, OpenedPlace
-from kafkatx.rules.finding import Finding
 from kafkatx.terms.times import iso
-from kafkatx.words.explained import Place, Remedy, Step
-from kafkatx.words.places import plural
+from kafkatx.words.evidence_refs import plural
+from kafkatx.words.explained import EvidenceRef, Remedy, Step
 
 COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 MOST_PLACES = 3
@@ -69,7 +69,7 @@ def _finding(found: Diagnosed, ids: dict[str, int]) -> Iterator[RenderableType]:
     yield from (_line(f"[{number}] ", path, "dim") for path, number in files.items())
 
 
-def _files(places: Iterable[OpenedPlace]) -> dict[str, int]:
+def _files(places: Iterable[OpenedRef]) -> dict[str, int]:
     """Numbers of the files that are cited, in the order in which they are."""
     paths = dict.fromkeys(place.source for place in places if place.source)
     return {path: number for number, path in enumerate(paths, 1)}
@@ -83,7 +83,9 @@ def _causes(found: Diagnosed, ids: dict[str, int]) -> Iterator[RenderableType]:
         yield _line("contributing: ", f"finding{'s' if len(others) > 1 else ''} {', '.join(others)}")
 
 
-def _step(number: int, step: Step, opened: dict[Place, OpenedPlace], files: dict[str, int]) -> Iterator[RenderableType]:
+def _step(
+    number: int, step: Step, opened: dict[EvidenceRef, OpenedRef], files: dict[str, int]
+) -> Iterator[RenderableType]:
     yield _line(f"{number}. ", f"{step.text}, because {step.because}")
     for place in step.places[:MOST_PLACES]:
         yield Padding(_place(opened[place], files), (0, 0, 0, 3))
@@ -91,7 +93,7 @@ def _step(number: int, step: Step, opened: dict[Place, OpenedPlace], files: dict
         yield _below(f"and {len(step.places) - MOST_PLACES} more places", "dim", 6)
 
 
-def _place(opened: OpenedPlace, files: dict[str, int]) -> RenderableType:
+def _place(opened: OpenedRef, files: dict[str, int]) -> RenderableType:
     """[file]:byte or [file] line n, then topic, partition and offset, and what stands there."""
     place = opened.place
     if opened.line is not None and opened.source is not None:

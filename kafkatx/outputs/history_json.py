@@ -107,7 +107,7 @@ def _log_line(entry: LogLine) -> dict[str, Any]:
 
 
 def _clocks(timeline: Timeline) -> list[dict[str, Any]]:
-    paths = [source.path for source in timeline.story.logs.facts.sources]
+    paths = [source.path for source in timeline.model.logs.facts.sources]
     return [{"source": paths[number], **dataclasses.asdict(clock)} for number, clock in timeline.clocks]
 
 

@@ -1,4 +1,4 @@
-"""Histories for a person: a table of all ids, then each timeline as a story that can be read aloud."""
+"""Histories for a person: a table of all ids, then each timeline as a model that can be read aloud."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import Level, Side
 from kafkatx.terms.times import clock, duration, iso
 from kafkatx.terms.transaction_states import state_name
-from kafkatx.words.places import plural
+from kafkatx.words.evidence_refs import plural
 
 FEW = 5
 """Up to so many ids are told in full behind the table."""
@@ -125,7 +125,7 @@ def _head(capture: CaptureHistory, timeline: Timeline, found: Overview) -> Itera
 
 def clock_lines(timeline: Timeline) -> Iterator[str]:
     """Say of the logs that a timeline quotes how their clocks lie to the brokers'."""
-    logs = timeline.story.logs
+    logs = timeline.model.logs
     for source, clock_of in timeline.clocks:
         is_broker = logs.facts.sources[source].side == Side.broker
         tolerance = BROKERS_TOLERANCE_MS if is_broker else CLIENT_TOLERANCE_MS
@@ -182,7 +182,7 @@ def _style(entry: TimelineEntry) -> str:
 def _end(capture: CaptureHistory, timeline: Timeline) -> Iterator[RenderableType]:
     """What is open at the end, what the id's latest row says, and how old both are."""
     for number in timeline.open_transactions.tolist():
-        started = int(timeline.story.transactions["started_at"][number])
+        started = int(timeline.model.transactions["started_at"][number])
         age = duration(max(0, capture.evidence_end - started))
         yield _aside(f"Open at the end of the evidence: since {clock(started)}, for {age}.")
     latest = timeline.latest

@@ -20,14 +20,14 @@ from kafkatx.histories.events import (
     Transaction,
 )
 from kafkatx.histories.initialisations import EXHAUSTED_EPOCH, Why
-from kafkatx.histories.logs.story import Clock
-from kafkatx.histories.participations import Status
+from kafkatx.histories.logs.log_model import Clock
+from kafkatx.histories.transaction_partitions import Status
 from kafkatx.terms.catalogue.loading import event_words
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Verdict
-from kafkatx.words.log_places import MOST_QUOTED, event_text, failure_phrase
-from kafkatx.words.places import plural
+from kafkatx.words.evidence_refs import plural
+from kafkatx.words.log_refs import MOST_QUOTED, event_text, failure_phrase
 
 ENDERS = {
     EndedBy.client: "by the client",

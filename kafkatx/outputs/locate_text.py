@@ -13,7 +13,7 @@ from kafkatx.outputs.locate_words import uncommitted, unlisted, visible, waterma
 from kafkatx.outputs.text_lines import marked, print_trimmed, shown
 from kafkatx.terms.printable import printable
 from kafkatx.terms.times import iso
-from kafkatx.words.places import plural
+from kafkatx.words.evidence_refs import plural
 
 LABEL = 14
 """Columns of a line's label."""
@@ -99,9 +99,9 @@ def _batch(batch: BatchFacts) -> Iterator[RenderableType]:
     yield _line("batch", f"@ {span}, {records}{kind}, magic {batch.magic}, codec {batch.codec}")
     if batch.control_type is not None:
         yield _line("", f"{batch.control_type}, coordinator epoch {_or_none(batch.coordinator_epoch)}")
-    horizon = ", delete horizon set" if batch.has_delete_horizon else ""
+    log_extent = ", delete horizon set" if batch.has_delete_horizon else ""
     times = f"{batch.timestamp_type} {iso(batch.base_timestamp) or 'none'} to {iso(batch.max_timestamp) or 'none'}"
-    yield _line("", f"{times}; leader epoch {_or_none(batch.leader_epoch)}; {batch.size:,} bytes{horizon}")
+    yield _line("", f"{times}; leader epoch {_or_none(batch.leader_epoch)}; {batch.size:,} bytes{log_extent}")
 
 
 def _or_none(number: int | None) -> str:

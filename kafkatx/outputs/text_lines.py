@@ -13,7 +13,7 @@ from rich.text import Text
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.terms.printable import printable
-from kafkatx.words.places import plural
+from kafkatx.words.evidence_refs import plural
 
 _TRAILING = re.compile(r"[ ]+$", re.MULTILINE)
 

@@ -22,22 +22,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kafkatx.histories.logs.attributions import SAME_EXCEPTION_MS
-from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
-from kafkatx.histories.story import Story
-from kafkatx.rules.conditions import same_id_and_time
-from kafkatx.rules.finding import Subject
-from kafkatx.rules.grouping import Columns
-from kafkatx.rules.in_logs.clients import TIMES, only, producer_at, rows_of, runs_by_itself, subjects, times_of
-from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.findings.client_lines import TIMES, only, producer_at, rows_of, runs_by_itself, subjects, times_of
+from kafkatx.findings.conditions import same_id_and_time
+from kafkatx.findings.finding import Subject
+from kafkatx.findings.grouping import CaseColumns
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.line_owners import SAME_EXCEPTION_MS
+from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
 from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
 from kafkatx.words.facts import client_name, instant, thrown
-from kafkatx.words.log_places import client_seen, event_places
+from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import ClientName, Count, Instant, Names, Quoted, Refs, Thrown, bare
+from kafkatx.words.values import ClientName, Count, Instant, NameList, Quoted, Refs, ShownError, bare
 
 ABORT = "abortTransaction"
 FATAL = "fatal"
@@ -63,10 +63,10 @@ class Facts:
     message: Quoted | None
     is_local: bool
     fatal: FatalState | None
-    thrown: Thrown | None
+    thrown: ShownError | None
     later: Count
     first_later: Count
-    calls: Names
+    calls: NameList
     aborts: Refs
     later_lines: Refs
 
@@ -122,24 +122,24 @@ class _DeadClient:
         return [*self.aborts, *(failure.row for failure in self.later), *fatal]
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each client and first error."""
     groups: dict[tuple[ClientName, str], list[_DeadClient]] = {}
-    for client in story.logs.clients:
-        dead = _dead(story.logs, client)
+    for client in model.logs.clients:
+        dead = _dead(model.logs, client)
         if dead is not None:
             groups.setdefault((client_name(client), dead.cause), []).append(dead)
     for group in groups.values():
         is_sure = all(dead.is_local for dead in group)
         yield Case(
-            facts=_facts(story, group),
+            facts=_facts(model, group),
             verdict=Verdict.proved if is_sure else Verdict.likely,
-            severity=_severity(story, group),
-            **_columns(story.logs, group),
+            severity=_severity(model, group),
+            **_columns(model.logs, group),
         )
 
 
-def _dead(logs: LogStory, client: ClientInstance) -> _DeadClient | None:
+def _dead(logs: LogModel, client: ClientInstance) -> _DeadClient | None:
     fatal, cause = _first_fatal(logs, client)
     begun = rows_of(logs, client, EventKind.abort_called).tolist()
     failed = _failed(logs, client, begun)
@@ -165,14 +165,14 @@ def _is_after(fatal: int | None, row: int) -> bool:
     return fatal is not None and fatal < row
 
 
-def _failed(logs: LogStory, client: ClientInstance, begun: list[int]) -> list[_Abort]:
+def _failed(logs: LogModel, client: ClientInstance, begun: list[int]) -> list[_Abort]:
     """Aborts of a client that threw."""
     failed = _once(failure for failure in client.failures if _is_abort(logs, failure, begun))
     return [_Abort(_begin_of(failure, failed, begun), failure, _is_local(logs, failure)) for failure in failed]
 
 
 def _later(
-    logs: LogStory, client: ClientInstance, first: int, begun: list[int], wrong: tuple[Failure, ...]
+    logs: LogModel, client: ClientInstance, first: int, begun: list[int], wrong: tuple[Failure, ...]
 ) -> tuple[Failure, ...]:
     """Other calls that failed after the first abort."""
     shown = {row for failure in wrong for row in (failure.row, *failure.rows)}
@@ -194,14 +194,14 @@ def _soon(one: Failure, other: Failure) -> bool:
     return one.at is None or other.at is None or other.at - one.at <= SAME_EXCEPTION_MS
 
 
-def _message(logs: LogStory, client: ClientInstance, fatal: int | None, wrong: Iterable[Failure]) -> str:
+def _message(logs: LogModel, client: ClientInstance, fatal: int | None, wrong: Iterable[Failure]) -> str:
     """The first error's own words: some errors share a class that says nothing (KafkaException)."""
     named = [failure.message for failure in client.failures if fatal in (failure.row, *failure.rows)]
     detail = logs.string(fatal, "detail") if fatal is not None else None
     return next((text for text in (*named, detail, *(failure.message for failure in wrong)) if text), "")
 
 
-def _first_fatal(logs: LogStory, client: ClientInstance) -> tuple[int | None, str]:
+def _first_fatal(logs: LogModel, client: ClientInstance) -> tuple[int | None, str]:
     """The first row that shows the fatal state before any abort could have caused it, and the class of the error."""
     found = [
         (row, logs.string(row, "error") or "")
@@ -212,7 +212,7 @@ def _first_fatal(logs: LogStory, client: ClientInstance) -> tuple[int | None, st
     return min(found, default=(None, ""))
 
 
-def _is_abort(logs: LogStory, failure: Failure, begun: list[int]) -> bool:
+def _is_abort(logs: LogModel, failure: Failure, begun: list[int]) -> bool:
     """Whether a failure came out of abortTransaction: by its call, by its stack, or by the line before it."""
     trace = logs.trace(failure.row)
     if failure.call == ABORT or (trace is not None and any("beginAbort" in call for call in trace.calls)):
@@ -220,7 +220,7 @@ def _is_abort(logs: LogStory, failure: Failure, begun: list[int]) -> bool:
     return failure.call is None and _is_local(logs, failure) and any(0 < failure.row - row <= 2 for row in begun)
 
 
-def _is_local(logs: LogStory, failure: Failure) -> bool:
+def _is_local(logs: LogModel, failure: Failure) -> bool:
     """Whether the client threw by itself: the exception's own words, or those of the outermost one."""
     trace = logs.trace(failure.row)
     said = failure.said | logs.says_itself(failure.row) | (trace.chain[0].said if trace is not None else Saying(0))
@@ -233,19 +233,19 @@ def _begin_of(failure: Failure, failed: list[Failure], begun: list[int]) -> int:
     return max((row for row in begun if before < row < failure.row), default=failure.row)
 
 
-def _severity(story: Story, group: list[_DeadClient]) -> Severity:
+def _severity(model: CaptureModel, group: list[_DeadClient]) -> Severity:
     """A producer that is kept is dead for good; a framework that swallows the second error makes a new one."""
     if any(dead.later or len(dead.aborts) > 1 for dead in group):
         return Severity.error
-    handled = not any(dead.failed for dead in group) and runs_by_itself(story, group[0].client) is not None
+    handled = not any(dead.failed for dead in group) and runs_by_itself(model, group[0].client) is not None
     return Severity.info if handled else Severity.warning
 
 
-def _columns(logs: LogStory, group: list[_DeadClient]) -> Columns:
+def _columns(logs: LogModel, group: list[_DeadClient]) -> CaseColumns:
     name = group[0].client.transactional_id
     given = [producer_at(dead.client, dead.aborts[0]) for dead in group]
     since, until = times_of(logs, [row for dead in group for row in dead.rows()])
-    return Columns(
+    return CaseColumns(
         transactional_id=name,
         producer_id=only(producer for producer, _ in given),
         producer_epoch=only(epoch for _, epoch in given),
@@ -256,32 +256,32 @@ def _columns(logs: LogStory, group: list[_DeadClient]) -> Columns:
     )
 
 
-def _facts(story: Story, group: list[_DeadClient]) -> Facts:
+def _facts(model: CaptureModel, group: list[_DeadClient]) -> Facts:
     first = group[0]
     return Facts(
         name=client_name(first.client),
-        client=client_seen(story, first.client),
+        client=client_seen(model, first.client),
         implementation=first.client.implementation,
         release=".".join(str(number) for number in first.client.release) or None,
         count=Count(sum(len(dead.aborts) for dead in group)),
         cause=bare(first.cause) or None,
         message=Quoted(first.message) if first.message else None,
         is_local=first.is_local,
-        fatal=_fatal_state(story, first.fatal),
+        fatal=_fatal_state(model, first.fatal),
         thrown=thrown(first.failed[0]) if first.failed else None,
         later=Count(sum(len(dead.later) for dead in group)),
         first_later=Count(len(first.later)),
-        calls=Names(sorted({failure.call or "" for failure in first.later})),
-        aborts=event_places(story, first.shown(), 4),
-        later_lines=event_places(story, [failure.row for failure in first.later], 3),
+        calls=NameList(sorted({failure.call or "" for failure in first.later})),
+        aborts=event_refs(model, first.shown(), 4),
+        later_lines=event_refs(model, [failure.row for failure in first.later], 3),
     )
 
 
-def _fatal_state(story: Story, row: int | None) -> FatalState | None:
+def _fatal_state(model: CaptureModel, row: int | None) -> FatalState | None:
     if row is None:
         return None
-    says_itself = story.logs.kind(row) == EventKind.to_fatal
-    return FatalState(instant(story.logs.at(row)), says_itself, event_places(story, [row]))
+    says_itself = model.logs.kind(row) == EventKind.to_fatal
+    return FatalState(instant(model.logs.at(row)), says_itself, event_refs(model, [row]))
 
 
 CLOSE = "close the producer, make a new one and process again from the last committed offsets"

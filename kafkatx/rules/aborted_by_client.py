@@ -23,16 +23,9 @@ from enum import Enum
 
 import numpy as np
 
-from kafkatx.histories.ended import TransactionEnd
-from kafkatx.histories.endings import EndedBy, Protocol, Reason
-from kafkatx.histories.logs.story import Failure
-from kafkatx.histories.story import Story
-from kafkatx.histories.transaction_ends import LogEnding, ToldBy
-from kafkatx.kernels.growing import Array
-from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT
-from kafkatx.rules.conditions import same_id_and_time
-from kafkatx.rules.ends import WITNESSED, EndGroup, Witness, groups, witnesses
-from kafkatx.rules.ends_in_data import (
+from kafkatx.findings.conditions import same_id_and_time
+from kafkatx.findings.ends import WITNESSED, EndGroup, Witness, groups, witnesses
+from kafkatx.findings.ends_in_data import (
     ABORTED_DATA,
     LONG_IDLE_MS,
     NOT_EXPIRED,
@@ -40,17 +33,24 @@ from kafkatx.rules.ends_in_data import (
     DataFacts,
     data_facts,
 )
-from kafkatx.rules.ends_in_logs import LogFacts, log_facts
-from kafkatx.rules.grouping import MOST_NAMED, by_transactional_id
-from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.findings.ends_in_logs import LogEndFacts, log_facts
+from kafkatx.findings.grouping import MOST_NAMED, by_transactional_id
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.ended import TransactionEnd
+from kafkatx.histories.endings import EndedBy, Protocol, Reason
+from kafkatx.histories.logs.log_model import Failure
+from kafkatx.histories.transaction_ends import LogEnding, ToldBy
+from kafkatx.kernels.growing import Array
+from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.evidence_refs import begin_row, completion_row, data_ref, decision_row, marker_ref, next_row
 from kafkatx.words.explanation import Phrase, Words, considered, gap, included, remedy, step
 from kafkatx.words.facts import data, lasting, thrown, topic_partition
-from kafkatx.words.log_places import event_places, failure_places
-from kafkatx.words.places import begin_row, completion_row, data_place, decision_row, marker_place, next_row
+from kafkatx.words.log_refs import event_refs, failure_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Data, Duration, Names, Refs, Thrown, TopicPartition
+from kafkatx.words.values import Count, Data, Duration, NameList, Refs, ShownError, TopicPartition
 
 FEWEST_ENDED, FEWEST_ABORTED, SHARE_PERCENT, IN_A_ROW = 10, 5, 5, 3
 """From this many on a share of aborted transactions says something; fewer is chance, unless they come in a row."""
@@ -111,12 +111,12 @@ class ByOperator(DataFacts):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InLogs(LogFacts):
+class AbortedInLogs(LogEndFacts):
     """Aborts that a client's log shows; `reason` is what went wrong just before the first."""
 
     aborts: Count
     all_by_close: bool
-    reason: Thrown | None
+    reason: ShownError | None
     reason_lines: Refs
     lines: Refs
 
@@ -136,7 +136,7 @@ class NobodysData:
     count: Count
     where: TopicPartition
     elsewhere: bool
-    producers: Names
+    producers: NameList
 
 
 NOBODYS = Phrase(
@@ -159,65 +159,65 @@ NOBODYS_DATA = Phrase(
 )
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each transactional.id and verdict; what is aborted by nobody knows whom is not checkable."""
-    ended, is_abort = story.ends.rows(), story.transactions["decision"] == PREPARE_ABORT
+    ended, is_abort = model.ends.rows(), model.transactions["decision"] == PREPARE_ABORT
     perhaps = ended.reason == Reason.no_bump_release
     by_client = (is_abort & (ended.ended_by == EndedBy.client)) | perhaps
     for verdict in (Verdict.proved, Verdict.likely, Verdict.possible):
-        for group in _by_id(story, by_client & (ended.verdict == verdict)):
+        for group in _by_id(model, by_client & (ended.verdict == verdict)):
             facts = _of_rows(group)
             loud = facts.is_often and verdict is not Verdict.possible
             severity = Severity.warning if loud else Severity.info
             yield Case(facts=facts, verdict=verdict, severity=severity, **group.columns())
-    for group in groups(story, EndedBy.client):
+    for group in groups(model, EndedBy.client):
         if group.told_by is not ToldBy.rows:
             told = _in_logs(group) if group.told_by is ToldBy.logs else _in_data(group)
             yield Case(facts=told, verdict=group.verdict, severity=Severity.info, **group.columns())
-    for group in _by_id(story, is_abort & (ended.ended_by == EndedBy.unknown) & ~perhaps):
+    for group in _by_id(model, is_abort & (ended.ended_by == EndedBy.unknown) & ~perhaps):
         yield NOBODYS.of(Nobodys(group.count, group.transactional_id or ""))
-    yield from _nobodys_data(story)
+    yield from _nobodys_data(model)
 
 
-def _by_id(story: Story, chosen: Array) -> Iterator[EndGroup]:
-    for _, rows in by_transactional_id(story, np.flatnonzero(chosen)):
-        yield EndGroup(story, ToldBy.rows, rows)
+def _by_id(model: CaptureModel, chosen: Array) -> Iterator[EndGroup]:
+    for _, rows in by_transactional_id(model, np.flatnonzero(chosen)):
+        yield EndGroup(model, ToldBy.rows, rows)
 
 
-def _nobodys_data(story: Story) -> Found:
+def _nobodys_data(model: CaptureModel) -> Found:
     """One entry for all aborted data whose author the evidence does not tell."""
-    ends = story.ends
-    spans = story.spans[ends.spans[ends.ended(EndedBy.unknown, ToldBy.data) - ends.row_count]]
+    ends = model.ends
+    spans = model.spans[ends.spans[ends.ended(EndedBy.unknown, ToldBy.data) - ends.row_count]]
     if len(spans):
         partitions = spans["partition_code"]
-        producers = Names(str(number) for number in np.unique(spans["producer_id"]).tolist())
-        where = topic_partition(story, int(partitions[0]))
+        producers = NameList(str(number) for number in np.unique(spans["producer_id"]).tolist())
+        where = topic_partition(model, int(partitions[0]))
         yield NOBODYS_DATA.of(NobodysData(Count(len(spans)), where, len(np.unique(partitions)) > 1, producers))
 
 
 def _of_rows(group: EndGroup) -> Facts:
-    end, story, row = group.first, group.story, group.first.row
-    of_id = story.transactions_of(int(row["id_code"]))
-    spans = [span for number in group.numbers[:MOST_NAMED] for span in TransactionEnd(story, number).data]
+    end, model, row = group.first, group.model, group.first.row
+    of_id = model.transactions_of(int(row["id_code"]))
+    spans = [span for number in group.numbers[:MOST_NAMED] for span in TransactionEnd(model, number).data]
     before = _before(end, of_id)
     return Facts(
         id=group.transactional_id or "",
         count=group.count,
-        ended=Count(np.count_nonzero(story.transactions["decision"][of_id] >= PREPARE_COMMIT)),
-        data=data(story, spans),
-        own_data=data(story, end.data),
-        took=Duration(story.ends.duration_ms[end.number]),
+        ended=Count(np.count_nonzero(model.transactions["decision"][of_id] >= PREPARE_COMMIT)),
+        data=data(model, spans),
+        own_data=data(model, end.data),
+        took=Duration(model.ends.duration_ms[end.number]),
         timeout=Duration(row["timeout_ms"]),
         shown=_shown(end),
         timeout_is=_TIMEOUT_IS.get(end.reason, TimeoutIs.within),
-        is_often=_is_often(story, of_id),
+        is_often=_is_often(model, of_id),
         idle=lasting(int(row["started_at"] - before["completion_timestamp"])) if before is not None else None,
         witnesses=witnesses(end),
         begin=tuple(begin_row(row)),
-        written=tuple(data_place(story, span) for span in end.data[:4]),
+        written=tuple(data_ref(model, span) for span in end.data[:4]),
         decided=tuple(decision_row(row)),
         completed=tuple(completion_row(row)),
-        markers=tuple(marker_place(story, span) for span in end.markers[:4]),
+        markers=tuple(marker_ref(model, span) for span in end.markers[:4]),
         next=tuple(next_row(row)),
         before_idle=tuple(completion_row(before)) if before is not None else (),
     )
@@ -232,11 +232,11 @@ def _shown(end: TransactionEnd) -> Shown:
     return {Reason.v2_client_went_on: Shown.went_on, Reason.v2_rows_end: Shown.rows_end}.get(end.reason, Shown.no_init)
 
 
-def _is_often(story: Story, of_id: Array) -> bool:
+def _is_often(model: CaptureModel, of_id: Array) -> bool:
     """Whether the id (its transactions, oldest first) aborted a share worth a warning, or several in a row."""
-    decisions = story.transactions["decision"][of_id]
-    by_client = story.ends.ended_by[of_id] == EndedBy.client
-    aborted = (decisions == PREPARE_ABORT) & (by_client | (story.ends.reason[of_id] == Reason.no_bump_release))
+    decisions = model.transactions["decision"][of_id]
+    by_client = model.ends.ended_by[of_id] == EndedBy.client
+    aborted = (decisions == PREPARE_ABORT) & (by_client | (model.ends.reason[of_id] == Reason.no_bump_release))
     ended, count = int(np.count_nonzero(decisions >= PREPARE_COMMIT)), int(np.count_nonzero(aborted))
     if ended >= FEWEST_ENDED and count >= FEWEST_ABORTED and 100 * count > SHARE_PERCENT * ended:
         return True
@@ -249,7 +249,7 @@ def _before(end: TransactionEnd, of_id: Array) -> Array | None:
     before = of_id[: int(np.flatnonzero(of_id == end.number)[0])]
     if not len(before):
         return None
-    last, now = end.story.transactions[before[-1]], end.row
+    last, now = end.model.transactions[before[-1]], end.row
     is_same = last["completed_producer_id"] == now["producer_id"] and last["completion_timestamp"] >= 0
     return last if is_same else None
 
@@ -261,17 +261,17 @@ def _in_data(group: EndGroup) -> DataFacts:
     return ByOperator(**{name: getattr(facts, name) for name in DataFacts.__dataclass_fields__})
 
 
-def _in_logs(group: EndGroup) -> InLogs:
-    story, ends = group.story, group.logs
+def _in_logs(group: EndGroup) -> AbortedInLogs:
+    model, ends = group.model, group.logs
     rows = [row for end in ends for row in end.rows]
     reason = _reason(ends[0])
-    return InLogs(
+    return AbortedInLogs(
         **log_facts(group, ends[0], ()),
         aborts=Count(len(rows)),
-        all_by_close=all(story.logs.kind(row) is EventKind.abort_on_close for row in rows),
+        all_by_close=all(model.logs.kind(row) is EventKind.abort_on_close for row in rows),
         reason=thrown(reason) if reason is not None else None,
-        reason_lines=failure_places(story, reason) if reason is not None else (),
-        lines=event_places(story, rows),
+        reason_lines=failure_refs(model, reason) if reason is not None else (),
+        lines=event_refs(model, rows),
     )
 
 
@@ -385,7 +385,7 @@ OPERATOR_WORDS = Words(
 )
 
 LOG_WORDS = Words(
-    InLogs,
+    AbortedInLogs,
     summary=(
         "{id} aborted {aborts:transaction} itself, by ",
         pick("all_by_close", {True: "close()"}, "abortTransaction"),

@@ -18,21 +18,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kafkatx.findings.grouping import DataColumns, columns_of_part
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.ended import known
-from kafkatx.histories.participations import Status
-from kafkatx.histories.story import Horizon, Story
+from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import AFTER_HOLE, PREPARE_COMMIT
-from kafkatx.rules.grouping import DataColumns, columns_of_part
-from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.evidence_refs import completion_row, data_ref, decision_row, marker_ref, parts_of
 from kafkatx.words.explanation import GapWords, Phrase, Words, considered, gap, remedy, step
 from kafkatx.words.facts import data, offsets, topic_partition
-from kafkatx.words.places import completion_row, data_place, decision_row, marker_place, parts_of
 from kafkatx.words.template import pick, render
-from kafkatx.words.values import Count, Data, Instant, Joined, OffsetRange, Refs, TopicPartition
+from kafkatx.words.values import Count, Data, Instant, JoinedValues, OffsetRange, Refs, TopicPartition
 
 KINDS = ("ABORT", "COMMIT", "an emptied")
 MOST_SUMMED_UP, MOST_TOLD = 3, 5
@@ -67,7 +67,7 @@ class Facts:
     id: str
     decision: str
     decided_at: Instant
-    partitions: Joined[TopicPartition]
+    partitions: JoinedValues[TopicPartition]
     fates: tuple[Fate, ...]
     as_decided: Count
     told: Count
@@ -77,9 +77,9 @@ class Facts:
     markers: Refs
 
     @property
-    def summed_up(self) -> Joined[Fate]:
+    def summed_up(self) -> JoinedValues[Fate]:
         """The fates that the summary tells."""
-        return Joined(self.fates[:MOST_SUMMED_UP])
+        return JoinedValues(self.fates[:MOST_SUMMED_UP])
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,9 @@ class OnePartition:
     partition: TopicPartition
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each completed transaction with a partition that ended otherwise, or not at all."""
-    rows, spans, t = story.parts.rows, story.spans, story.transactions
+    rows, spans, t = model.parts.rows, model.spans, model.transactions
     completed = t["completion_offset"][rows["transaction"]] >= 0
     ended_otherwise = (rows["span"] >= 0) & (rows["span"] != rows["marker"])
     ended_otherwise[ended_otherwise] &= spans["marker_offset"][rows["span"][ended_otherwise]] >= 0
@@ -104,64 +104,64 @@ def find(story: Story) -> Found:
     candidates = np.flatnonzero(completed & (ended_otherwise | unmarked))
     transactions, begins = np.unique(rows["transaction"][candidates], return_index=True)
     for transaction, numbers in zip(transactions.tolist(), np.split(candidates, begins[1:]), strict=False):
-        yield from _judged(story, transaction, [rows[number] for number in numbers])
+        yield from _judged(model, transaction, [rows[number] for number in numbers])
 
 
-def _judged(story: Story, transaction: int, parts: list[Array]) -> Found:
+def _judged(model: CaptureModel, transaction: int, parts: list[Array]) -> Found:
     proved = [part for part in parts if part["status"] != Status.UNMARKED]
-    unmarked = [part for part in parts if part["status"] == Status.UNMARKED and not _is_compacted(story, part)]
-    missing = [(part, _missing(story, transaction, part)) for part in unmarked]
+    unmarked = [part for part in parts if part["status"] == Status.UNMARKED and not _is_compacted(model, part)]
+    missing = [(part, _missing(model, transaction, part)) for part in unmarked]
     bad = [*proved, *(part for part, phrase in missing if phrase is None)]
     if bad:
-        yield _case(story, transaction, bad, Verdict.proved if proved else Verdict.likely)
-    name = story.transactional_id(int(story.transactions["id_code"][transaction]))
+        yield _case(model, transaction, bad, Verdict.proved if proved else Verdict.likely)
+    name = model.transactional_id(int(model.transactions["id_code"][transaction]))
     for part, phrase in missing:
         if phrase is not None:
-            yield phrase.of(OnePartition(name, topic_partition(story, int(part["partition_code"]))))
+            yield phrase.of(OnePartition(name, topic_partition(model, int(part["partition_code"]))))
 
 
-def _is_compacted(story: Story, part: Array) -> bool:
+def _is_compacted(model: CaptureModel, part: Array) -> bool:
     """Whether the cleaner may have taken the marker, so that nothing can be missing."""
-    horizon = story.horizons[int(part["partition_code"])]
-    return horizon.is_compacted or horizon.topic in INTERNAL
+    log_extent = model.log_extents[int(part["partition_code"])]
+    return log_extent.is_compacted or log_extent.topic in INTERNAL
 
 
-def _missing(story: Story, transaction: int, part: Array) -> Phrase[OnePartition, GapWords] | None:
+def _missing(model: CaptureModel, transaction: int, part: Array) -> Phrase[OnePartition, GapWords] | None:
     """None where the partition's log covers the time in which the marker must have come."""
-    horizon, row = story.horizons[int(part["partition_code"])], story.transactions[transaction]
-    if not horizon.is_whole:
+    log_extent, row = model.log_extents[int(part["partition_code"])], model.transactions[transaction]
+    if not log_extent.is_whole:
         return NOT_WHOLE
-    if not _goes_on(story, horizon, int(row["completion_timestamp"])):
+    if not _goes_on(model, log_extent, int(row["completion_timestamp"])):
         return ENDS_EARLY
-    if part["span"] < 0 and not _reaches_back(story, horizon, int(row["decided_at"])):
+    if part["span"] < 0 and not _reaches_back(model, log_extent, int(row["decided_at"])):
         return BEGINS_LATE
     return None
 
 
-def _goes_on(story: Story, horizon: Horizon, completed: int) -> bool:
+def _goes_on(model: CaptureModel, log_extent: LogExtent, completed: int) -> bool:
     """Whether the log reaches beyond a time: by a broker's clock, or by data of a transaction that began later."""
-    after = completed + (BROKERS_TOLERANCE_MS if story.facts.brokers > 1 else 0)
-    if horizon.broker_time > after:
+    after = completed + (BROKERS_TOLERANCE_MS if model.facts.brokers > 1 else 0)
+    if log_extent.broker_time > after:
         return True
-    owners = story.parts.owner[story.spans_of(horizon.partition_code)]
-    return bool((story.transactions["started_at"][owners[owners >= 0]] > after).any())
+    owners = model.parts.owner[model.spans_of(log_extent.partition_code)]
+    return bool((model.transactions["started_at"][owners[owners >= 0]] > after).any())
 
 
-def _reaches_back(story: Story, horizon: Horizon, time: int) -> bool:
+def _reaches_back(model: CaptureModel, log_extent: LogExtent, time: int) -> bool:
     """Whether the log holds something from before a time: then what came later has not been deleted with it.
 
     A topic deleted and made again has the same name and a log that begins at 0.
     """
-    spans = story.spans[story.spans_of(horizon.partition_code)]
+    spans = model.spans[model.spans_of(log_extent.partition_code)]
     times = spans["marker_timestamp"][spans["marker_offset"] >= 0]
-    begins_before = horizon.log_start == 0 and 0 <= horizon.first_timestamp < time
+    begins_before = log_extent.log_start == 0 and 0 <= log_extent.first_timestamp < time
     return begins_before or bool(len(times) and times.min() < time)
 
 
-def _case(story: Story, transaction: int, bad: list[Array], verdict: Verdict) -> Case:
-    row = story.transactions[transaction]
-    facts = _facts(story, transaction, bad)
-    place = columns_of_part(story, bad[0]) if len(bad) == 1 else DataColumns()
+def _case(model: CaptureModel, transaction: int, bad: list[Array], verdict: Verdict) -> Case:
+    row = model.transactions[transaction]
+    facts = _facts(model, transaction, bad)
+    place = columns_of_part(model, bad[0]) if len(bad) == 1 else DataColumns()
     return Case(
         facts=facts,
         verdict=verdict,
@@ -175,42 +175,42 @@ def _case(story: Story, transaction: int, bad: list[Array], verdict: Verdict) ->
     )
 
 
-def _facts(story: Story, transaction: int, bad: list[Array]) -> Facts:
-    row = story.transactions[transaction]
+def _facts(model: CaptureModel, transaction: int, bad: list[Array]) -> Facts:
+    row = model.transactions[transaction]
     odd = {int(part["partition_code"]) for part in bad}
-    marked = [part for part in parts_of(story, transaction) if part["status"] == Status.MARKED]
+    marked = [part for part in parts_of(model, transaction) if part["status"] == Status.MARKED]
     good = [part for part in marked if int(part["partition_code"]) not in odd]
     return Facts(
-        id=story.transactional_id(int(row["id_code"])),
+        id=model.transactional_id(int(row["id_code"])),
         decision="COMMIT" if row["decision"] == PREPARE_COMMIT else "ABORT",
         decided_at=Instant(row["decided_at"]),
-        partitions=Joined(topic_partition(story, int(part["partition_code"])) for part in bad),
-        fates=tuple(_fate(story, part) for part in bad[:MOST_TOLD]),
+        partitions=JoinedValues(topic_partition(model, int(part["partition_code"])) for part in bad),
+        fates=tuple(_fate(model, part) for part in bad[:MOST_TOLD]),
         as_decided=Count(len(good)),
         told=Count(len(good) + len(bad)),
-        data=data(story, (story.spans[int(part["span"])] for part in bad if part["span"] >= 0)),
+        data=data(model, (model.spans[int(part["span"])] for part in bad if part["span"] >= 0)),
         decided=tuple(decision_row(row)),
         completed=tuple(completion_row(row)),
-        markers=tuple(marker_place(story, story.spans[int(part["marker"])]) for part in good[:4]),
+        markers=tuple(marker_ref(model, model.spans[int(part["marker"])]) for part in good[:4]),
     )
 
 
-def _fate(story: Story, part: Array) -> Fate:
-    horizon = story.horizons[int(part["partition_code"])]
-    span = story.spans[int(part["span"])] if part["span"] >= 0 else None
-    own = story.spans[int(part["marker"])] if part["marker"] >= 0 else None
+def _fate(model: CaptureModel, part: Array) -> Fate:
+    log_extent = model.log_extents[int(part["partition_code"])]
+    span = model.spans[int(part["span"])] if part["span"] >= 0 else None
+    own = model.spans[int(part["marker"])] if part["marker"] >= 0 else None
     ended_at = known(span["marker_offset"]) if span is not None else None
-    written = (data_place(story, span),) if span is not None else ()
+    written = (data_ref(model, span),) if span is not None else ()
     markers = [one for one in (span if ended_at is not None else None, own) if one is not None]
     return Fate(
-        partition=topic_partition(story, int(part["partition_code"])),
-        data=offsets(story, span) if span is not None else None,
+        partition=topic_partition(model, int(part["partition_code"])),
+        data=offsets(model, span) if span is not None else None,
         ended_by=KINDS[int(span["marker_kind"])] if span is not None and ended_at is not None else None,
         ended_at=ended_at,
         has_own_marker=own is not None,
-        log_end=horizon.log_end,
-        last_written=Instant(horizon.newest),
-        places=(*written, *(marker_place(story, one) for one in markers)),
+        log_end=log_extent.log_end,
+        last_written=Instant(log_extent.newest),
+        places=(*written, *(marker_ref(model, one) for one in markers)),
     )
 
 

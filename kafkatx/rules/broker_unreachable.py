@@ -22,19 +22,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from kafkatx.histories.logs.observers import Down, Observer, Weight
-from kafkatx.histories.logs.outages import Outage, outages
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.broker_outages import BrokerOutage, outages
+from kafkatx.histories.logs.observers import ConnectionFailure, Observer, Weight
 from kafkatx.histories.logs.own_logs import OwnLog
-from kafkatx.histories.story import Story
-from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.rules.settings.effects import Effect, Failed, TimedOut, WaitedInVain, effects
 from kafkatx.terms.clocks import REQUEST_TIMEOUT_MS
 from kafkatx.terms.events import Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, actor, considered, remedy, step
-from kafkatx.words.log_places import event_places
+from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Duration, Instant, Joined, Names, Refs
+from kafkatx.words.values import Count, Duration, Instant, JoinedValues, NameList, Refs
 
 SHORT_MS = 5_000
 TOGETHER_MS = 10_000
@@ -47,7 +47,7 @@ MOST_WATCHERS = 3
 """Observers that the summary names."""
 MOST_EFFECTS = 5
 
-Incident = tuple[Outage, ...]
+Incident = tuple[BrokerOutage, ...]
 """Outages that are told together."""
 
 
@@ -112,7 +112,7 @@ class Facts:
 
     count: Count
     brokers: Brokers | None
-    partitions: Names
+    partitions: NameList
     since: Instant
     lasted: Duration
     until: Instant
@@ -121,13 +121,13 @@ class Facts:
     waited_for_followers: bool
     sights: tuple[Sighting, ...]
     away: tuple[Away, ...]
-    effects: Joined[TimedOut | Failed | WaitedInVain]
+    effects: JoinedValues[TimedOut | Failed | WaitedInVain]
     effect_lines: Refs
 
     @property
-    def watchers(self) -> Joined[Watcher]:
+    def watchers(self) -> JoinedValues[Watcher]:
         """Who saw it, the first ones."""
-        return Joined(sight.by for sight in self.sights[:MOST_WATCHERS])
+        return JoinedValues(sight.by for sight in self.sights[:MOST_WATCHERS])
 
     @property
     def seen_by(self) -> Count:
@@ -140,19 +140,19 @@ class Facts:
         return self.sights[0].by if len(self.sights) == 1 else None
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each time that brokers were away, one for brokers that were away more often than three times."""
-    found = [outage for outage in outages(story.logs) if outage.own_log is not OwnLog.ORDERLY]
+    found = [outage for outage in outages(model.logs) if outage.own_log is not OwnLog.ORDERLY]
     incidents = list(_incidents(found))
     for nodes in dict.fromkeys(_nodes(incident) for incident in incidents):
         alike = [incident for incident in incidents if _nodes(incident) == nodes]
         if len(alike) > OFTEN:
-            yield _case(story, max(alike, key=_length), alike)
+            yield _case(model, max(alike, key=_length), alike)
         else:
-            yield from (_case(story, incident, [incident]) for incident in alike)
+            yield from (_case(model, incident, [incident]) for incident in alike)
 
 
-def _incidents(found: list[Outage]) -> Iterator[Incident]:
+def _incidents(found: list[BrokerOutage]) -> Iterator[Incident]:
     """Outages of several brokers that began together and overlap for the most part."""
     left = list(found)
     while left:
@@ -162,7 +162,7 @@ def _incidents(found: list[Outage]) -> Iterator[Incident]:
         left = [other for other in rest if other not in near]
 
 
-def _together(one: Outage, other: Outage) -> bool:
+def _together(one: BrokerOutage, other: BrokerOutage) -> bool:
     shared = min(one.until, other.until) - max(one.since, other.since)
     shorter = min(one.duration_ms, other.duration_ms)
     is_known = one.node is not None and other.node is not None
@@ -185,12 +185,12 @@ def _length(incident: Incident) -> int:
     return _until(incident) - _since(incident)
 
 
-def _case(story: Story, incident: Incident, alike: list[Incident]) -> Case:
-    hurt, verdict = effects(story, _since(incident), _until(incident)), _verdict(story, incident)
+def _case(model: CaptureModel, incident: Incident, alike: list[Incident]) -> Case:
+    hurt, verdict = effects(model, _since(incident), _until(incident)), _verdict(model, incident)
     return Case(
-        facts=_facts(story, incident, len(alike), verdict, hurt[:MOST_EFFECTS]),
+        facts=_facts(model, incident, len(alike), verdict, hurt[:MOST_EFFECTS]),
         verdict=verdict,
-        severity=_severity(story, incident, verdict, hurt),
+        severity=_severity(model, incident, verdict, hurt),
         since=min(_since(one) for one in alike),
         until=max(_until(one) for one in alike),
         count=len(alike),
@@ -198,12 +198,12 @@ def _case(story: Story, incident: Incident, alike: list[Incident]) -> Case:
     )
 
 
-def _facts(story: Story, incident: Incident, count: int, verdict: Verdict, hurt: list[Effect]) -> Facts:
+def _facts(model: CaptureModel, incident: Incident, count: int, verdict: Verdict, hurt: list[Effect]) -> Facts:
     nodes, downs = _nodes(incident), [down for outage in incident for down in outage.downs]
     return Facts(
         count=Count(count),
         brokers=Brokers(nodes) if nodes else None,
-        partitions=Names(sorted({down.topic_partition for down in downs if down.topic_partition})),
+        partitions=NameList(sorted({down.topic_partition for down in downs if down.topic_partition})),
         since=Instant(_since(incident)),
         lasted=Duration(_length(incident)),
         until=Instant(_until(incident)),
@@ -211,32 +211,32 @@ def _facts(story: Story, incident: Incident, count: int, verdict: Verdict, hurt:
         is_possible=verdict is Verdict.possible,
         waited_for_followers=any(down.weight is Weight.indirect for down in downs),
         sights=tuple(
-            _sight(story, observer, [down for down in downs if down.observer == observer])
+            _sight(model, observer, [down for down in downs if down.observer == observer])
             for observer in _observers(incident)
         ),
         away=tuple(_away(outage, outage.node) for outage in incident if outage.node is not None),
-        effects=Joined({format(effect.what, ""): effect.what for effect in hurt}.values()),
-        effect_lines=event_places(story, [effect.row for effect in hurt if effect.row is not None], 4),
+        effects=JoinedValues({format(effect.what, ""): effect.what for effect in hurt}.values()),
+        effect_lines=event_refs(model, [effect.row for effect in hurt if effect.row is not None], 4),
     )
 
 
-def _sight(story: Story, observer: Observer, stretches: list[Down]) -> Sighting:
-    rows = sorted({row for down in stretches for row in down.rows}, key=lambda row: (story.logs.times[row], row))
+def _sight(model: CaptureModel, observer: Observer, stretches: list[ConnectionFailure]) -> Sighting:
+    rows = sorted({row for down in stretches for row in down.rows}, key=lambda row: (model.logs.times[row], row))
     return Sighting(
         by=Watcher(observer.kind, observer.name),
         since=Instant(min(down.since for down in stretches)),
         until=Instant(max(down.until for down in stretches)),
         weight=max(down.weight for down in stretches),
-        lines=Count(sum(max(0, int(story.logs.events["repeats"][row])) + 1 for row in rows)),
-        rows=event_places(story, rows, 4),
+        lines=Count(sum(max(0, int(model.logs.events["repeats"][row])) + 1 for row in rows)),
+        rows=event_refs(model, rows, 4),
     )
 
 
-def _away(outage: Outage, node: int) -> Away:
+def _away(outage: BrokerOutage, node: int) -> Away:
     return Away(node, Instant(outage.since), Instant(outage.until), outage.is_back, outage.own_log)
 
 
-def _verdict(story: Story, incident: Incident) -> Verdict:
+def _verdict(model: CaptureModel, incident: Incident) -> Verdict:
     """Two observers make it likely; the broker's own log, or the controller beside another broker, proved."""
     if any(outage.node is None for outage in incident):
         return Verdict.possible
@@ -244,7 +244,7 @@ def _verdict(story: Story, incident: Incident) -> Verdict:
         return Verdict.proved
     observers, seen_inside = _observers(incident), _is_seen_inside(incident)
     if len(observers) > 1:
-        return Verdict.likely if seen_inside or not _lost_everything(story, incident) else Verdict.possible
+        return Verdict.likely if seen_inside or not _lost_everything(model, incident) else Verdict.possible
     return Verdict.likely if seen_inside and observers[0].kind == "client" else Verdict.possible
 
 
@@ -260,36 +260,36 @@ def _observers(incident: Incident) -> list[Observer]:
     return sorted({observer for outage in incident for observer in outage.observers})
 
 
-def _lost_everything(story: Story, incident: Incident) -> bool:
+def _lost_everything(model: CaptureModel, incident: Incident) -> bool:
     """Whether every client that tells lost all brokers it knows, two or more: then its own network may be to blame."""
     clients = [down for outage in incident for down in outage.downs if down.observer.kind == "client"]
     lost = {down.node for outage in incident for down in outage.downs} | set(_nodes(incident))
-    return all(len(known := _known_nodes(story, down)) > 1 and known <= lost for down in clients)
+    return all(len(known := _known_nodes(model, down)) > 1 and known <= lost for down in clients)
 
 
-def _known_nodes(story: Story, down: Down) -> set[int]:
+def _known_nodes(model: CaptureModel, down: ConnectionFailure) -> set[int]:
     """Every broker that the log of a stretch names."""
-    events = story.logs.events
+    events = model.logs.events
     nodes = events["node"][events["source"] == events["source"][down.rows[0]]]
     return {int(node) for node in nodes.tolist() if 0 <= node < 1 << 30}
 
 
-def _severity(story: Story, incident: Incident, verdict: Verdict, hurt: list[Effect]) -> Severity:
+def _severity(model: CaptureModel, incident: Incident, verdict: Verdict, hurt: list[Effect]) -> Severity:
     length = _length(incident)
     if verdict is Verdict.possible:
         is_felt = bool(hurt) and length >= SHORT_MS
-        return Severity.warning if is_felt or length > _request_timeout(story) else Severity.info
+        return Severity.warning if is_felt or length > _request_timeout(model) else Severity.info
     worst = max((effect.severity for effect in hurt), default=Severity.info)
     if worst is Severity.error or (hurt and length >= SHORT_MS):
         return worst
-    return Severity.warning if length > max(SHORT_MS, _request_timeout(story)) else Severity.info
+    return Severity.warning if length > max(SHORT_MS, _request_timeout(model)) else Severity.info
 
 
-def _request_timeout(story: Story) -> int:
+def _request_timeout(model: CaptureModel) -> int:
     """The shortest request.timeout.ms that clients say they have, else the default."""
     values = [
         int(value)
-        for entry in story.logs.facts.settings
+        for entry in model.logs.facts.settings
         if entry.name == "request.timeout.ms" and entry.scope != "broker" and (value := entry.value or "").isdecimal()
     ]
     return min(values, default=REQUEST_TIMEOUT_MS)

@@ -24,10 +24,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kafkatx.histories.logs.story import ClientInstance, LogStory
-from kafkatx.histories.story import Story
-from kafkatx.rules.conditions import coordinator_of, same_time
-from kafkatx.rules.in_logs.clients import (
+from kafkatx.findings.client_lines import (
     TIMES,
     advised_of,
     by_client,
@@ -37,14 +34,17 @@ from kafkatx.rules.in_logs.clients import (
     runs_by_itself,
     seen,
 )
-from kafkatx.rules.outcomes import BECAUSE, FATE, Call, Resolved, TransactionFate, fate_of
-from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.findings.conditions import coordinator_of, same_time
+from kafkatx.findings.outcomes import BECAUSE, FATE, Call, Resolved, TransactionFate, fate_of
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import ClientInstance, LogModel
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import EndGivenUp, Saying
 from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, considered, included, measure, remedy, step
 from kafkatx.words.facts import client_name, instant, lasting
-from kafkatx.words.log_places import event_places
+from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import max_block
 from kafkatx.words.template import pick
@@ -115,21 +115,21 @@ class _Attempt:
         return producer_at(self.client, self.rows[0])
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each client, kind of call and fate."""
     groups: dict[tuple[ClientName, bool, TransactionFate], list[tuple[_Attempt, Resolved]]] = {}
-    for client, rows in by_client(story, _rows(story)):
-        for attempt in _attempts(story, client, rows):
+    for client, rows in by_client(model, _rows(model)):
+        for attempt in _attempts(model, client, rows):
             call = Call(client, attempt.producer[0], attempt.called_at, attempt.gave_up_at)
-            resolved = fate_of(story, call)
+            resolved = fate_of(model, call)
             groups.setdefault((client_name(client), attempt.is_commit, resolved.fate), []).append((attempt, resolved))
     for (name, *_), found in groups.items():
-        yield _case(story, name, [attempt for attempt, _ in found], found[0][1])
+        yield _case(model, name, [attempt for attempt, _ in found], found[0][1])
 
 
-def _rows(story: Story) -> list[int]:
+def _rows(model: CaptureModel) -> list[int]:
     """Lines that show that a commit or abort was given up, or that a call after it was refused."""
-    logs = story.logs
+    logs = model.logs
     rows = set(logs.saying(Saying.END_GIVEN_UP).tolist())
     rows |= {row for row in logs.of_kind(EventKind.await_timeout).tolist() if _awaited_end(logs, row) is not None}
     for client in logs.clients:
@@ -140,7 +140,7 @@ def _rows(story: Story) -> list[int]:
     return sorted(rows)
 
 
-def _awaited_end(logs: LogStory, row: int) -> EndGivenUp | None:
+def _awaited_end(logs: LogModel, row: int) -> EndGivenUp | None:
     """The commit or abort that a call awaited which gave up waiting; None: something else."""
     if logs.kind(row) != EventKind.await_timeout:
         return None
@@ -148,15 +148,15 @@ def _awaited_end(logs: LogStory, row: int) -> EndGivenUp | None:
     return None if is_commit is None else EndGivenUp(is_commit, False, logs.number(row, "number"))
 
 
-def _attempts(story: Story, client: ClientInstance | None, rows: list[int]) -> list[_Attempt]:
+def _attempts(model: CaptureModel, client: ClientInstance | None, rows: list[int]) -> list[_Attempt]:
     """Put lines of one client together: a timeout opens an attempt, refused calls and prompt retries belong to it."""
-    logs, found = story.logs, list[_Attempt]()
+    logs, found = model.logs, list[_Attempt]()
     failures = client.failures if client is not None else ()
     calls = {row: failure.call for failure in failures for row in (failure.row, *failure.rows)}
     for row in rows:
         said = logs.end_given_up(row)
         if said is not None and said.is_refusal:
-            _add_refused(story, found, row, said.is_commit, client)
+            _add_refused(model, found, row, said.is_commit, client)
             continue
         said = _awaited_end(logs, row) or said
         last = _timed_out(logs, found, row, said or EndGivenUp(calls.get(row) != "abortTransaction", False), client)
@@ -166,7 +166,7 @@ def _attempts(story: Story, client: ClientInstance | None, rows: list[int]) -> l
 
 
 def _timed_out(
-    logs: LogStory, found: list[_Attempt], row: int, said: EndGivenUp, client: ClientInstance | None
+    logs: LogModel, found: list[_Attempt], row: int, said: EndGivenUp, client: ClientInstance | None
 ) -> _Attempt:
     """Add a timeout to the attempt before it, where it is the same call again, else to one of its own."""
     at, waited = logs.at(row), said.waited_ms
@@ -185,48 +185,50 @@ def _follows(attempt: _Attempt, called: int | None) -> bool:
     return called is None or attempt.gave_up_at is None or called <= attempt.gave_up_at + RETRIED_WITHIN_MS
 
 
-def _add_refused(story: Story, found: list[_Attempt], row: int, is_commit: bool, client: ClientInstance | None) -> None:
+def _add_refused(
+    model: CaptureModel, found: list[_Attempt], row: int, is_commit: bool, client: ClientInstance | None
+) -> None:
     """A refused call belongs to the attempt before it; alone it shows that there was one, max.block.ms earlier."""
     if not found or found[-1].is_commit != is_commit:
-        at, waited = story.logs.at(row), _max_block(story, client)
+        at, waited = model.logs.at(row), _max_block(model, client)
         called = at - waited if at is not None and waited is not None else None
         found.append(_Attempt(client, is_commit, called_at=called, gave_up_at=at, waited_ms=waited))
     found[-1].refused.append(row)
 
 
-def _max_block(story: Story, client: ClientInstance | None) -> int | None:
-    return advised_of(story, client).client("max.block.ms").number
+def _max_block(model: CaptureModel, client: ClientInstance | None) -> int | None:
+    return advised_of(model, client).client("max.block.ms").number
 
 
-def _case(story: Story, name: ClientName, attempts: list[_Attempt], resolved: Resolved) -> Case:
+def _case(model: CaptureModel, name: ClientName, attempts: list[_Attempt], resolved: Resolved) -> Case:
     """Attempts with the same fate; `resolved` is what is known of the first."""
     first = attempts[0]
     times = [at for attempt in attempts for at in (attempt.called_at, attempt.gave_up_at) if at is not None]
     rows = [row for attempt in attempts for row in attempt.rows]
     return Case(
-        facts=_facts(story, name, attempts, resolved),
+        facts=_facts(model, name, attempts, resolved),
         verdict=Verdict.proved if all(attempt.is_certain for attempt in attempts) else Verdict.likely,
-        severity=_severity(story, first, resolved.fate),
+        severity=_severity(model, first, resolved.fate),
         since=min(times, default=None),
         until=max(times, default=None),
-        **columns(story.logs, name, [attempt.producer for attempt in attempts], rows),
+        **columns(model.logs, name, [attempt.producer for attempt in attempts], rows),
     )
 
 
-def _severity(story: Story, attempt: _Attempt, fate: TransactionFate) -> Severity:
+def _severity(model: CaptureModel, attempt: _Attempt, fate: TransactionFate) -> Severity:
     """A fate that is known is no loss; that of an abort that is not known is milder, since it may be tried again.
 
     A framework processes again from the offsets of the last commit, whatever became of this one.
     """
     if attempt.is_commit:
-        is_safe = fate.is_resolved or runs_by_itself(story, attempt.client) is not None
+        is_safe = fate.is_resolved or runs_by_itself(model, attempt.client) is not None
         return Severity.warning if is_safe else Severity.error
     return Severity.info if fate.is_resolved and not fate.is_commit else Severity.warning
 
 
-def _facts(story: Story, name: ClientName, attempts: list[_Attempt], resolved: Resolved) -> Facts:
+def _facts(model: CaptureModel, name: ClientName, attempts: list[_Attempt], resolved: Resolved) -> Facts:
     attempt = attempts[0]
-    trouble = _trouble(story.logs, attempt)
+    trouble = _trouble(model.logs, attempt)
     return Facts(
         client=name,
         is_commit=attempt.is_commit,
@@ -236,17 +238,17 @@ def _facts(story: Story, name: ClientName, attempts: list[_Attempt], resolved: R
         waited=lasting(attempt.waited_ms),
         lines=Count(len(attempt.timeouts)),
         failures=Count(len(trouble)),
-        has_times=story.logs.at(attempt.rows[0]) is not None,
-        producer=seen(story, attempt.client),
-        timeouts=event_places(story, attempt.timeouts, 3),
-        refused=event_places(story, attempt.refused, 3),
-        last_refused=event_places(story, attempt.refused, 1),
-        trouble=event_places(story, trouble, 3),
-        longer=_longer(story, attempt, resolved),
+        has_times=model.logs.at(attempt.rows[0]) is not None,
+        producer=seen(model, attempt.client),
+        timeouts=event_refs(model, attempt.timeouts, 3),
+        refused=event_refs(model, attempt.refused, 3),
+        last_refused=event_refs(model, attempt.refused, 1),
+        trouble=event_refs(model, trouble, 3),
+        longer=_longer(model, attempt, resolved),
     )
 
 
-def _trouble(logs: LogStory, attempt: _Attempt) -> list[int]:
+def _trouble(logs: LogModel, attempt: _Attempt) -> list[int]:
     """Lines of what the client's connections did while it waited."""
     if attempt.client is None or attempt.called_at is None or attempt.gave_up_at is None:
         return []
@@ -254,10 +256,10 @@ def _trouble(logs: LogStory, attempt: _Attempt) -> list[int]:
     return [row for row in rows if (at := logs.at(row)) is not None and attempt.called_at <= at <= attempt.gave_up_at]
 
 
-def _longer(story: Story, attempt: _Attempt, resolved: Resolved) -> Remedies:
+def _longer(model: CaptureModel, attempt: _Attempt, resolved: Resolved) -> Remedies:
     """A call that waits longer: until the commit was decided, where rows tell, else than it has waited."""
     waited, client, called_at = attempt.waited_ms or 0, attempt.client, attempt.called_at
-    whom = advised_of(story, client)
+    whom = advised_of(model, client)
     if resolved.fate.is_commit and resolved.decided_at is not None and called_at is not None:
         away = resolved.decided_at - called_at
         if away > waited:

@@ -22,20 +22,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.logs.story import ClientInstance, LogStory
-from kafkatx.histories.story import Story
+from kafkatx.findings.conditions import coordinator_of, same_id
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import ClientInstance, LogModel
 from kafkatx.kernels.growing import Array
-from kafkatx.rules.conditions import coordinator_of, same_id
-from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.transaction_states import PREPARED, state_name
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.advised import advised
+from kafkatx.words.config_context import advised
+from kafkatx.words.evidence_refs import completion_row, decision_row, latest_row
 from kafkatx.words.explanation import Phrase, Words, considered, included, measure, remedy, step
-from kafkatx.words.log_places import event_places
-from kafkatx.words.places import completion_row, decision_row, latest_row
+from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import larger_transactions
 from kafkatx.words.template import pick
@@ -115,23 +115,23 @@ class AskedOften:
     time: Duration
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each id: from lines where they are many enough, else from the times of its rows."""
     storms: dict[str, Storm] = {}
-    for storm in (*_named(story), *_repeated(story)):
+    for storm in (*_named(model), *_repeated(model)):
         known = storms.get(storm.transactional_id)
         if known is None or (storm.is_named, storm.count) > (known.is_named, known.count):
             storms[storm.transactional_id] = storm
     for name in sorted(storms):
-        yield _from_lines(story, storms[name])
-    for code in _often_slow(story).tolist():
-        if story.transactional_id(code) not in storms:
-            yield from _from_rows(story, code)
+        yield _from_lines(model, storms[name])
+    for code in _often_slow(model).tolist():
+        if model.transactional_id(code) not in storms:
+            yield from _from_rows(model, code)
 
 
-def _named(story: Story) -> Iterator[Storm]:
+def _named(model: CaptureModel) -> Iterator[Storm]:
     """Answers that name the error, by id."""
-    logs = story.logs
+    logs = model.logs
     kinds = (EventKind.concurrent_transactions, EventKind.init_refused, EventKind.add_refused, EventKind.end_refused)
     groups: dict[str, list[int]] = {}
     for row in logs.of_kind(*kinds).tolist():
@@ -139,18 +139,18 @@ def _named(story: Story) -> Iterator[Storm]:
         if name is not None and logs.times[row] >= 0 and error is ErrorCode.CONCURRENT_TRANSACTIONS:
             groups.setdefault(name, []).append(row)
     for name, rows in groups.items():
-        yield from _storms(story, name, rows, is_named=True)
+        yield from _storms(model, name, rows, is_named=True)
 
 
-def _repeated(story: Story) -> Iterator[Storm]:
+def _repeated(model: CaptureModel) -> Iterator[Storm]:
     """The same request queued again and again by one client, with nothing achieved in between."""
-    for client in story.logs.clients:
+    for client in model.logs.clients:
         if client.transactional_id is not None:
-            for run in _runs(story.logs, client):
-                yield from _storms(story, client.transactional_id, run, is_named=False)
+            for run in _runs(model.logs, client):
+                yield from _storms(model, client.transactional_id, run, is_named=False)
 
 
-def _runs(logs: LogStory, client: ClientInstance) -> Iterator[list[int]]:
+def _runs(logs: LogModel, client: ClientInstance) -> Iterator[list[int]]:
     """Lines of one request after the other, until another one is queued or something was achieved."""
     run: list[int] = []
     current = None
@@ -166,15 +166,15 @@ def _runs(logs: LogStory, client: ClientInstance) -> Iterator[list[int]]:
     yield run
 
 
-def _request(logs: LogStory, row: int) -> str:
+def _request(logs: LogModel, row: int) -> str:
     return logs.string(row, "api") or ""
 
 
-def _storms(story: Story, name: str, rows: list[int], is_named: bool) -> Iterator[Storm]:
+def _storms(model: CaptureModel, name: str, rows: list[int], is_named: bool) -> Iterator[Storm]:
     """The stretch in which each line lies among MANY within a minute; lines that stand for several count so often."""
     if not rows:
         return
-    logs = story.logs
+    logs = model.logs
     order = np.array(sorted(rows, key=lambda row: (logs.times[row], row)))
     repeats = logs.events["repeats"][order].clip(min=0).astype(np.int64) if is_named else np.zeros(len(order), np.int64)
     times, weights = logs.times[order], 1 + repeats
@@ -188,10 +188,10 @@ def _storms(story: Story, name: str, rows: list[int], is_named: bool) -> Iterato
     yield Storm(name, tuple(order[first:end].tolist()), int(sums[end] - sums[first]), is_named)
 
 
-def _from_lines(story: Story, storm: Storm) -> Case:
-    logs, name = story.logs, storm.transactional_id
+def _from_lines(model: CaptureModel, storm: Storm) -> Case:
+    logs, name = model.logs, storm.transactional_id
     since, until = int(logs.times[storm.rows[0]]), int(logs.times[storm.rows[-1]])
-    stuck, gave_up = _prepared(story, name, until), _gave_up(story, name, since, until)
+    stuck, gave_up = _prepared(model, name, until), _gave_up(model, name, since, until)
     measured = ASKED_OFTEN.of(AskedOften(Count(storm.count), Duration(until - since)))
     return Case(
         facts=StormInLines(
@@ -203,9 +203,9 @@ def _from_lines(story: Story, storm: Storm) -> Case:
             state=state_name(int(stuck["state"])) if stuck is not None else None,
             since=Instant(stuck["timestamp"]) if stuck is not None else None,
             latest=(latest_row(stuck),) if stuck is not None else (),
-            lines=event_places(story, storm.rows),
-            gave_up=event_places(story, gave_up, 2),
-            larger=larger_transactions(advised(story, name), None, measured) if stuck is None else (),
+            lines=event_refs(model, storm.rows),
+            gave_up=event_refs(model, gave_up, 2),
+            larger=larger_transactions(advised(model, name), None, measured) if stuck is None else (),
         ),
         verdict=Verdict.proved if storm.is_named else Verdict.likely if stuck is not None else Verdict.possible,
         severity=Severity.error if gave_up and (storm.is_named or stuck is not None) else Severity.warning,
@@ -215,17 +215,17 @@ def _from_lines(story: Story, storm: Storm) -> Case:
     )
 
 
-def _prepared(story: Story, name: str, until: int) -> Array | None:
+def _prepared(model: CaptureModel, name: str, until: int) -> Array | None:
     """The id's latest row if it waits for markers since before the storm's end: then that is what was answered."""
-    latest = story.latest_of(story.id_code(name))
+    latest = model.latest_of(model.id_code(name))
     if latest is None or int(latest["state"]) not in PREPARED:
         return None
     return latest if int(latest["timestamp"]) <= until + BROKERS_TOLERANCE_MS else None
 
 
-def _gave_up(story: Story, name: str, since: int, until: int) -> list[int]:
+def _gave_up(model: CaptureModel, name: str, since: int, until: int) -> list[int]:
     """Lines in which a call of the id ran into max.block.ms in that time."""
-    logs = story.logs
+    logs = model.logs
     own = {row for client in logs.clients_of(name) for row in client.rows}
     return [
         row
@@ -237,20 +237,20 @@ def _gave_up(story: Story, name: str, since: int, until: int) -> list[int]:
     ]
 
 
-def _often_slow(story: Story) -> Array:
+def _often_slow(model: CaptureModel) -> Array:
     """Codes of the ids of which one transaction in twenty waited long for its markers: only they are looked at."""
-    t = story.transactions
+    t = model.transactions
     known = (t["decision_timestamp"] >= 0) & (t["completion_timestamp"] >= t["decision_timestamp"])
     is_slow = known & (t["completion_timestamp"] - t["decision_timestamp"] > SLOW_MS)
-    ids = len(story.labels.transactional_ids)
+    ids = len(model.labels.transactional_ids)
     ended, slow = np.bincount(t["id_code"][known], minlength=ids), np.bincount(t["id_code"][is_slow], minlength=ids)
     return np.flatnonzero((ended >= FEWEST) & (100 * slow > (100 - PERCENT) * ended))
 
 
-def _from_rows(story: Story, code: int) -> Iterator[Case]:
+def _from_rows(model: CaptureModel, code: int) -> Iterator[Case]:
     """Markers that take long now and then, by the times of the coordinator's records."""
-    rows = story.transactions_of(code)
-    t = story.transactions[rows]
+    rows = model.transactions_of(code)
+    t = model.transactions[rows]
     known = (t["decision_timestamp"] >= 0) & (t["completion_timestamp"] >= t["decision_timestamp"])
     rows, took = rows[known], (t["completion_timestamp"] - t["decision_timestamp"])[known]
     if len(took) < FEWEST:
@@ -258,7 +258,7 @@ def _from_rows(story: Story, code: int) -> Iterator[Case]:
     median, slow = int(np.median(took)), int(np.percentile(took, PERCENT, method="lower"))
     if slow <= SLOW_MS or slow <= TIMES_MEDIAN * median:
         return
-    name, worst = story.transactional_id(code), np.argsort(-took, kind="stable")[:3]
+    name, worst = model.transactional_id(code), np.argsort(-took, kind="stable")[:3]
     measured = TOOK.of(Lasted(Duration(slow)))
     yield Case(
         facts=StormInRows(
@@ -266,8 +266,8 @@ def _from_rows(story: Story, code: int) -> Iterator[Case]:
             transactions=Count(len(took)),
             median=Duration(median),
             slow=Duration(slow),
-            worst=tuple(Waited(Duration(took[at]), _pair(story.transactions[rows[at]])) for at in worst),
-            larger=larger_transactions(advised(story, name), None, measured),
+            worst=tuple(Waited(Duration(took[at]), _pair(model.transactions[rows[at]])) for at in worst),
+            larger=larger_transactions(advised(model, name), None, measured),
         ),
         verdict=Verdict.likely,
         severity=Severity.warning,

@@ -23,23 +23,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from kafkatx.histories.absences import Absence, absences
-from kafkatx.histories.logs.outages import outages
-from kafkatx.histories.story import Story
-from kafkatx.rules.conditions import same_time
-from kafkatx.rules.finding import Subject
-from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.findings.conditions import same_time
+from kafkatx.findings.finding import Subject
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.coordinator_unavailability import Absence, absences
+from kafkatx.histories.logs.broker_outages import outages
 from kafkatx.terms.clocks import MAX_BLOCK_MS
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.advised import advised
+from kafkatx.words.config_context import advised
 from kafkatx.words.explanation import Phrase, Words, actor, considered, included, measure, step
-from kafkatx.words.log_places import event_places
+from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import max_block, state_log_replication
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Duration, Instant, Names, Refs, TopicPartition
+from kafkatx.words.values import Count, Duration, Instant, NameList, Refs, TopicPartition
 
 SHORT_MS = 10_000
 """A failover below this is no harm (info)."""
@@ -84,7 +84,7 @@ class Facts:
     """An absence, the longest of `count` alike ones; `names` are the ids that met it, `waiting` those of all."""
 
     partition: TopicPartition | None
-    names: Names
+    names: NameList
     waiting: tuple[str, ...]
     count: Count
     since: Instant
@@ -98,9 +98,9 @@ class Facts:
     remedies: Remedies
 
     @property
-    def named(self) -> Names:
+    def named(self) -> NameList:
         """Those ids that the summary names."""
-        return Names(self.names[:MOST_NAMED])
+        return NameList(self.names[:MOST_NAMED])
 
     @property
     def has_more(self) -> bool:
@@ -108,25 +108,25 @@ class Facts:
         return len(self.names) > MOST_NAMED
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each time that a coordinator was away, one for partitions of which that happened often."""
     groups: dict[tuple[int | None, Verdict], list[Absence]] = {}
-    for absence in absences(story, outages(story.logs)):
+    for absence in absences(model, outages(model.logs)):
         groups.setdefault((absence.partition, _verdict(absence)), []).append(absence)
     for alike in groups.values():
         if len(alike) > OFTEN:
-            yield _case(story, max(alike, key=lambda absence: absence.duration_ms), alike)
+            yield _case(model, max(alike, key=lambda absence: absence.duration_ms), alike)
         else:
-            yield from (_case(story, absence, [absence]) for absence in alike)
+            yield from (_case(model, absence, [absence]) for absence in alike)
 
 
-def _case(story: Story, absence: Absence, alike: list[Absence]) -> Case:
+def _case(model: CaptureModel, absence: Absence, alike: list[Absence]) -> Case:
     """Tell of an absence, the longest of those that are alike."""
     names = list(dict.fromkeys(name for one in alike for name in one.names))
     return Case(
-        facts=_facts(story, absence, len(alike), names[:MOST_WAITING]),
+        facts=_facts(model, absence, len(alike), names[:MOST_WAITING]),
         verdict=_verdict(absence),
-        severity=_severity(story, absence),
+        severity=_severity(model, absence),
         topic=TRANSACTION_STATE if absence.partition is not None else None,
         partition=absence.partition,
         since=min(one.since for one in alike),
@@ -136,10 +136,10 @@ def _case(story: Story, absence: Absence, alike: list[Absence]) -> Case:
     )
 
 
-def _facts(story: Story, absence: Absence, count: int, waiting: list[str]) -> Facts:
+def _facts(model: CaptureModel, absence: Absence, count: int, waiting: list[str]) -> Facts:
     return Facts(
         partition=TopicPartition(TRANSACTION_STATE, absence.partition) if absence.partition is not None else None,
-        names=Names(absence.names),
+        names=NameList(absence.names),
         waiting=tuple(waiting),
         count=Count(count),
         since=Instant(absence.since),
@@ -149,8 +149,8 @@ def _facts(story: Story, absence: Absence, count: int, waiting: list[str]) -> Fa
         could_not_write="writing" in absence.told_by,
         by_broker=bool(absence.told_by & BY_BROKER),
         is_wait_alone=absence.told_by == WAITING,
-        told=tuple(_told(story, absence)),
-        remedies=_remedies(story, absence),
+        told=tuple(_told(model, absence)),
+        remedies=_remedies(model, absence),
     )
 
 
@@ -161,34 +161,34 @@ def _verdict(absence: Absence) -> Verdict:
     return Verdict.possible if absence.told_by == WAITING else Verdict.likely
 
 
-def _severity(story: Story, absence: Absence) -> Severity:
+def _severity(model: CaptureModel, absence: Absence) -> Severity:
     if absence.told_by == WAITING:
         return Severity.warning
-    limits = [_max_block(story), *story.transactions["timeout_ms"][story.transactions["timeout_ms"] > 0].tolist()]
+    limits = [_max_block(model), *model.transactions["timeout_ms"][model.transactions["timeout_ms"] > 0].tolist()]
     if absence.duration_ms > min(limits):
         return Severity.error
     return Severity.warning if absence.duration_ms > SHORT_MS else Severity.info
 
 
-def _max_block(story: Story) -> int:
-    return story.logs.settings.value("producer", "max.block.ms").number or MAX_BLOCK_MS
+def _max_block(model: CaptureModel) -> int:
+    return model.logs.settings.value("producer", "max.block.ms").number or MAX_BLOCK_MS
 
 
-def _told(story: Story, absence: Absence) -> Iterator[ToldLines]:
-    logs = story.logs
+def _told(model: CaptureModel, absence: Absence) -> Iterator[ToldLines]:
+    logs = model.logs
     for sign, kinds in SIGNS.items():
         rows = sorted((row for row in absence.rows if logs.kind(row) in kinds), key=lambda row: (logs.times[row], row))
         if rows:
             lines = Count(sum(1 + max(0, int(logs.events["repeats"][row])) for row in rows))
-            yield ToldLines(sign, Instant(logs.times[rows[0]]), lines, event_places(story, rows, 4))
+            yield ToldLines(sign, Instant(logs.times[rows[0]]), lines, event_refs(model, rows, 4))
 
 
-def _remedies(story: Story, absence: Absence) -> Remedies:
+def _remedies(model: CaptureModel, absence: Absence) -> Remedies:
     if absence.told_by == WAITING:
         return ()
     measured = AWAY.of(Lasted(Duration(absence.duration_ms)))
-    whom = advised(story, absence.names[0] if absence.names else None)
-    replicas = state_log_replication(whom, story.facts.brokers, measured) if "writing" in absence.told_by else ()
+    whom = advised(model, absence.names[0] if absence.names else None)
+    replicas = state_log_replication(whom, model.facts.brokers, measured) if "writing" in absence.told_by else ()
     return (*replicas, *max_block(whom, absence.duration_ms, measured))
 
 

@@ -23,15 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.ended import TransactionEnd
-from kafkatx.histories.endings import EndedBy, Protocol
-from kafkatx.histories.logs.story import ClientInstance, LogStory
-from kafkatx.histories.participations import Status
-from kafkatx.histories.story import Story
-from kafkatx.kernels.growing import Array
-from kafkatx.kernels.transactions import PREPARE_ABORT
-from kafkatx.rules.grouping import by_transactional_id, spread, subjects_of
-from kafkatx.rules.in_logs.clients import (
+from kafkatx.findings.client_lines import (
     TIMES,
     aborted_after,
     advised_of,
@@ -43,16 +35,24 @@ from kafkatx.rules.in_logs.clients import (
     seen,
     times_of,
 )
-from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.findings.grouping import by_transactional_id, spread, subjects_of
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.ended import TransactionEnd
+from kafkatx.histories.endings import EndedBy, Protocol
+from kafkatx.histories.logs.log_model import ClientInstance, LogModel
+from kafkatx.histories.transaction_partitions import Status
+from kafkatx.kernels.growing import Array
+from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
+from kafkatx.words.evidence_refs import begin_row, decision_row, marker_ref
 from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, considered, included, measure, remedy, step
 from kafkatx.words.facts import client_name
-from kafkatx.words.log_places import event_places
-from kafkatx.words.places import begin_row, decision_row, marker_place
+from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import max_poll
 from kafkatx.words.template import pick
@@ -102,24 +102,24 @@ class _Refusal:
     before: tuple[int, ...]
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each client; of ids without a client's log what the disk alone lets guess."""
     groups: dict[ClientName, list[_Refusal]] = {}
-    for client, rows in by_client(story, _rows(story)):
-        apart = by_transaction(story.logs, client, rows)
-        refusals = [_Refusal(client, tuple(some), _before(story.logs, client, some[0])) for some in apart]
+    for client, rows in by_client(model, _rows(model)):
+        apart = by_transaction(model.logs, client, rows)
+        refusals = [_Refusal(client, tuple(some), _before(model.logs, client, some[0])) for some in apart]
         groups.setdefault(client_name(client), []).extend(refusals)
     for name, refusals in groups.items():
-        yield _case(story, name, refusals)
-    logged = {client.transactional_id for client in story.logs.clients}
-    for transactional_id, transactions in by_transactional_id(story, _without_offsets(story)):
+        yield _case(model, name, refusals)
+    logged = {client.transactional_id for client in model.logs.clients}
+    for transactional_id, transactions in by_transactional_id(model, _without_offsets(model)):
         if transactional_id not in logged:
-            yield _guess(story, transactional_id, transactions)
+            yield _guess(model, transactional_id, transactions)
 
 
-def _rows(story: Story) -> list[int]:
+def _rows(model: CaptureModel) -> list[int]:
     """Lines that show offsets of a transaction refused for the group's sake."""
-    logs = story.logs
+    logs = model.logs
     rows = set(logs.saying(Saying.GROUP_MISMATCH).tolist())
     lost = set(logs.saying(Saying.MEMBER_LOST).tolist())
     rows |= {row for row in lost if logs.kind(row) is EventKind.to_abortable or logs.says(row, Saying.OFFSETS_REFUSED)}
@@ -129,7 +129,7 @@ def _rows(story: Story) -> list[int]:
     return sorted(rows)
 
 
-def _before(logs: LogStory, client: ClientInstance | None, row: int) -> tuple[int, ...]:
+def _before(logs: LogModel, client: ClientInstance | None, row: int) -> tuple[int, ...]:
     """What consumers of the same log, or the coordinator of their groups, said of the group shortly before."""
     at = logs.at(row)
     if client is None or at is None:
@@ -142,13 +142,13 @@ def _before(logs: LogStory, client: ClientInstance | None, row: int) -> tuple[in
     return tuple(number for number in near.tolist() if number < row or logs.events["source"][number] != client.source)
 
 
-def _case(story: Story, name: ClientName, refusals: list[_Refusal]) -> Case:
-    logs = story.logs
+def _case(model: CaptureModel, name: ClientName, refusals: list[_Refusal]) -> Case:
+    logs = model.logs
     rows = [row for refusal in refusals for row in refusal.rows]
     since, until = times_of(logs, [row for refusal in refusals for row in (refusal.rows[0], refusal.rows[-1])])
     given = [producer_at(refusal.client, refusal.rows[0]) for refusal in refusals]
     return Case(
-        facts=_facts(story, name, refusals),
+        facts=_facts(model, name, refusals),
         verdict=Verdict.proved,
         severity=Severity.warning if _is_often(logs, refusals) else Severity.info,
         since=since,
@@ -157,14 +157,14 @@ def _case(story: Story, name: ClientName, refusals: list[_Refusal]) -> Case:
     )
 
 
-def _is_often(logs: LogStory, refusals: list[_Refusal]) -> bool:
+def _is_often(logs: LogModel, refusals: list[_Refusal]) -> bool:
     """Whether more than MANY_AN_HOUR came within an hour."""
     times = sorted(at for refusal in refusals if (at := logs.at(refusal.rows[0])) is not None)
     return any(later - one <= HOUR_MS for one, later in zip(times, times[MANY_AN_HOUR:], strict=False))
 
 
-def _facts(story: Story, name: ClientName, refusals: list[_Refusal]) -> Facts:
-    logs, first = story.logs, refusals[0]
+def _facts(model: CaptureModel, name: ClientName, refusals: list[_Refusal]) -> Facts:
+    logs, first = model.logs, refusals[0]
     named = (logs.string(row, "group") for refusal in refusals for row in refusal.rows)
     late = [row for row in first.before if logs.kind(row) is EventKind.poll_timeout]
     return Facts(
@@ -172,46 +172,46 @@ def _facts(story: Story, name: ClientName, refusals: list[_Refusal]) -> Facts:
         count=Count(len(refusals)),
         group=only(group for group in named if group is not None),
         polled_late=bool(late),
-        producer=seen(story, first.client),
-        before=event_places(story, late or first.before, 3),
-        refused=event_places(story, first.rows, 3),
-        last_refused=event_places(story, first.rows, 1),
-        aborted=event_places(story, aborted_after(logs, first.client, first.rows[0])),
-        longer=_longer(story, first.client) if late else (),
+        producer=seen(model, first.client),
+        before=event_refs(model, late or first.before, 3),
+        refused=event_refs(model, first.rows, 3),
+        last_refused=event_refs(model, first.rows, 1),
+        aborted=event_refs(model, aborted_after(logs, first.client, first.rows[0])),
+        longer=_longer(model, first.client) if late else (),
     )
 
 
-def _longer(story: Story, client: ClientInstance | None) -> Remedies:
+def _longer(model: CaptureModel, client: ClientInstance | None) -> Remedies:
     """More time between two polls, if it is known how much there was."""
-    whom = advised_of(story, client)
+    whom = advised_of(model, client)
     interval = whom.in_force("max.poll.interval.ms").number
     measured = POLLED_LATE.of(Lasted(Duration(interval or 0)))
     return max_poll(whom, interval, measured) if interval else ()
 
 
-def _without_offsets(story: Story) -> Array:
+def _without_offsets(model: CaptureModel) -> Array:
     """Transactions aborted by their client that list a partition of __consumer_offsets and have no record there."""
-    ended = story.ends.rows()
+    ended = model.ends.rows()
     by_client_itself = (ended.ended_by == EndedBy.client) & (ended.protocol == Protocol.classic)
-    aborted = by_client_itself & (story.transactions["decision"] == PREPARE_ABORT)
-    parts = story.parts.rows
+    aborted = by_client_itself & (model.transactions["decision"] == PREPARE_ABORT)
+    parts = model.parts.rows
     candidates = parts[aborted[parts["transaction"]]] if len(parts) else parts
-    found = [int(part["transaction"]) for part in candidates if _is_empty_offsets(story, part)]
+    found = [int(part["transaction"]) for part in candidates if _is_empty_offsets(model, part)]
     return np.unique(np.array(found, np.int64))
 
 
-def _is_empty_offsets(story: Story, part: np.void) -> bool:
-    topic, _ = story.topic_partition(int(part["partition_code"]))
-    horizon = story.horizons.get(int(part["partition_code"]))
-    if topic != CONSUMER_OFFSETS or horizon is None or not horizon.is_whole or part["marker"] < 0:
+def _is_empty_offsets(model: CaptureModel, part: np.void) -> bool:
+    topic, _ = model.topic_partition(int(part["partition_code"]))
+    log_extent = model.log_extents.get(int(part["partition_code"]))
+    if topic != CONSUMER_OFFSETS or log_extent is None or not log_extent.is_whole or part["marker"] < 0:
         return False
-    is_uncleaned = int(story.spans["marker_offset"][part["marker"]]) >= horizon.first_dirty
+    is_uncleaned = int(model.spans["marker_offset"][part["marker"]]) >= log_extent.first_dirty
     return bool(part["span"] < 0 and part["status"] == Status.MARKED and is_uncleaned)
 
 
-def _guess(story: Story, name: str, rows: list[int]) -> Case:
-    end = TransactionEnd(story, rows[0])
-    markers = [marker_place(story, span) for span in end.markers[:3]]
+def _guess(model: CaptureModel, name: str, rows: list[int]) -> Case:
+    end = TransactionEnd(model, rows[0])
+    markers = [marker_ref(model, span) for span in end.markers[:3]]
     facts = OnDisk(name, Count(len(rows)), (*begin_row(end.row), *decision_row(end.row), *markers))
     return Case(
         facts=facts,
@@ -219,8 +219,8 @@ def _guess(story: Story, name: str, rows: list[int]) -> Case:
         severity=Severity.info,
         transactional_id=name,
         count=len(rows),
-        subjects=subjects_of(story, rows),
-        **spread(story, rows),
+        subjects=subjects_of(model, rows),
+        **spread(model, rows),
     )
 
 

@@ -28,16 +28,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kafkatx.histories.ended import TransactionEnd
-from kafkatx.histories.endings import EndedBy, Protocol, Reason
-from kafkatx.histories.logs.takeovers import Excluded, Grant
-from kafkatx.histories.story import Story
-from kafkatx.histories.transaction_ends import LogEnding, ToldBy
-from kafkatx.kernels.growing import Array
-from kafkatx.kernels.transactions import EMPTY
-from kafkatx.rules.conditions import same_id
-from kafkatx.rules.ends import WITNESSED, EndGroup, Witness, groups, hands_ids_on, witnesses
-from kafkatx.rules.ends_in_data import (
+from kafkatx.findings.conditions import same_id
+from kafkatx.findings.ends import WITNESSED, EndGroup, Witness, groups, hands_ids_on, witnesses
+from kafkatx.findings.ends_in_data import (
     ABORTED_DATA,
     ONLY_TIMES,
     OWN_KEEPS_EPOCH,
@@ -45,14 +38,21 @@ from kafkatx.rules.ends_in_data import (
     DataFacts,
     data_facts,
 )
-from kafkatx.rules.ends_in_logs import REFUSED, LogFacts, log_facts
-from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.findings.ends_in_logs import REFUSED, LogEndFacts, log_facts
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.ended import TransactionEnd
+from kafkatx.histories.endings import EndedBy, Protocol, Reason
+from kafkatx.histories.logs.fencings import Excluded, Grant
+from kafkatx.histories.transaction_ends import LogEnding, ToldBy
+from kafkatx.kernels.growing import Array
+from kafkatx.kernels.transactions import EMPTY
 from kafkatx.terms.clocks import RETRY_WINDOW_MS
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.evidence_refs import begin_row, completion_row, data_ref, decision_row, marker_ref, next_row
 from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, actor, considered, included, remedy, step
 from kafkatx.words.facts import data, producer
-from kafkatx.words.log_places import client_seen, event_places
-from kafkatx.words.places import begin_row, completion_row, data_place, decision_row, marker_place, next_row
+from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Data, Duration, Instant, Producer, Refs
 
@@ -114,7 +114,7 @@ OWNER = Phrase(Owner, actor("{name}", "{given}, since {since} (its own log is no
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InLogs(LogFacts):
+class FencedInLogs(LogEndFacts):
     """Takeovers that logs tell and no row; `old` and `new` are None where a refusal is all there is."""
 
     old: Owner | None
@@ -127,14 +127,14 @@ class InLogs(LogFacts):
     refusals: Refs
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each transactional.id of which open transactions were taken over."""
-    for group in groups(story, EndedBy.new_instance):
+    for group in groups(model, EndedBy.new_instance):
         if group.told_by is ToldBy.rows:
             facts, severity = _of_rows(group), _severity(group)
             yield Case(facts=facts, verdict=group.verdict, severity=severity, **group.columns())
         elif group.told_by is ToldBy.data:
-            loud = group.first.was_alive and not hands_ids_on(story, group.transactional_id)
+            loud = group.first.was_alive and not hands_ids_on(model, group.transactional_id)
             severity = Severity.error if loud else Severity.info
             yield Case(facts=data_facts(group), verdict=group.verdict, severity=severity, **group.columns())
         else:
@@ -144,20 +144,20 @@ def find(story: Story) -> Found:
 
 def _severity(group: EndGroup) -> Severity:
     """An error where logs show the old instance alive, unless its framework hands ids on by design."""
-    alive = (group.story.ends.witnesses.refusal[group.numbers] >= 0).any()
-    if alive and not hands_ids_on(group.story, group.transactional_id):
+    alive = (group.model.ends.witnesses.refusal[group.numbers] >= 0).any()
+    if alive and not hands_ids_on(group.model, group.transactional_id):
         return Severity.error
     return Severity.warning if _is_loop(group) else Severity.info
 
 
 def _is_loop(group: EndGroup) -> bool:
     """Whether half of the take-overs came within a minute of the one before."""
-    pauses = np.sort(np.diff(group.story.transactions["decided_at"][group.numbers]))
+    pauses = np.sort(np.diff(group.model.transactions["decided_at"][group.numbers]))
     return len(group.numbers) >= REPEATED and int(pauses[len(group.numbers) // 2 - 1]) <= REPEATED_WITHIN_MS
 
 
 def _of_rows(group: EndGroup) -> Facts:
-    end, story = group.first, group.story
+    end, model = group.first, group.model
     row = end.row
     came = bool(row["next_state"] == EMPTY)
     return Facts(
@@ -169,14 +169,14 @@ def _of_rows(group: EndGroup) -> Facts:
         fenced_at=Instant(row["decided_at"]),
         new_at=Instant(row["next_timestamp"]) if came else None,
         decision_epoch=int(row["decision_epoch"]),
-        took=Duration(story.ends.duration_ms[end.number]),
+        took=Duration(model.ends.duration_ms[end.number]),
         timeout=Duration(row["timeout_ms"]),
         new_timeout=Duration(row["next_timeout_ms"]) if came else None,
         waited=Duration(max(0, row["next_timestamp"] - row["completion_timestamp"])) if came else None,
         is_classic=end.protocol is Protocol.classic,
         is_v2_guess=end.reason is Reason.v2_then_init,
         was_alive=end.was_alive,
-        data=data(story, end.data),
+        data=data(model, end.data),
         witnesses=witnesses(end),
         **_places(end, row),
     )
@@ -185,45 +185,45 @@ def _of_rows(group: EndGroup) -> Facts:
 def _places(end: TransactionEnd, row: Array) -> dict[str, Refs]:
     return {
         "begin": tuple(begin_row(row)),
-        "written": tuple(data_place(end.story, span) for span in end.data[:4]),
+        "written": tuple(data_ref(end.model, span) for span in end.data[:4]),
         "decided": tuple(decision_row(row)),
         "completed": tuple(completion_row(row)),
-        "markers": tuple(marker_place(end.story, span) for span in end.markers[:4]),
+        "markers": tuple(marker_ref(end.model, span) for span in end.markers[:4]),
         "next": tuple(next_row(row)),
     }
 
 
-def _in_logs(group: EndGroup) -> InLogs:
-    story, ends = group.story, group.logs
+def _in_logs(group: EndGroup) -> FencedInLogs:
+    model, ends = group.model, group.logs
     number = next((at for at, end in enumerate(ends) if _was_alive(end)), 0)
     first = ends[number]
     taken = first.takeover
     shared = log_facts(group, first, first.failures if taken is None else ())
-    old = _owner(story, "T1", taken.old) if taken is not None else None
-    new = _owner(story, "T2", taken.new) if taken is not None else None
-    return InLogs(
+    old = _owner(model, "T1", taken.old) if taken is not None else None
+    new = _owner(model, "T2", taken.new) if taken is not None else None
+    return FencedInLogs(
         **shared,
         old=old,
         new=new,
-        owners=_owners(story, first, old, new),
+        owners=_owners(model, first, old, new),
         was_open=taken is not None and taken.was_open,
         was_alive=_was_alive(first),
         has_newcomers_log=taken is None or taken.new.client is not None,
         excluded=taken.excluded if taken is not None else first.excluded,
-        refusals=event_places(story, taken.refusals, 4) if taken is not None else (),
+        refusals=event_refs(model, taken.refusals, 4) if taken is not None else (),
     )
 
 
-def _owner(story: Story, name: str, grant: Grant) -> Owner:
+def _owner(model: CaptureModel, name: str, grant: Grant) -> Owner:
     given = producer(grant.producer_id, grant.producer_epoch)
-    return Owner(name, Instant(grant.at), given, grant.client is not None, event_places(story, [grant.row]))
+    return Owner(name, Instant(grant.at), given, grant.client is not None, event_refs(model, [grant.row]))
 
 
-def _owners(story: Story, end: LogEnding, old: Owner | None, new: Owner | None) -> tuple[Bound[ActorWords], ...]:
+def _owners(model: CaptureModel, end: LogEnding, old: Owner | None, new: Owner | None) -> tuple[Bound[ActorWords], ...]:
     if end.takeover is None or old is None or new is None:
-        return (client_seen(story, end.client, "T1"),) if end.client is not None else ()
+        return (client_seen(model, end.client, "T1"),) if end.client is not None else ()
     clients = ((old, end.takeover.old_client), (new, end.takeover.new.client))
-    return tuple(OWNER.of(owner) if one is None else client_seen(story, one, owner.name) for owner, one in clients)
+    return tuple(OWNER.of(owner) if one is None else client_seen(model, one, owner.name) for owner, one in clients)
 
 
 def _was_alive(end: LogEnding) -> bool:
@@ -235,7 +235,7 @@ def _severity_in_logs(group: EndGroup) -> Severity:
     ends = group.logs
     if all(end.verdict is Verdict.possible and end.takeover is None for end in ends):
         return Severity.warning
-    if not any(_was_alive(end) for end in ends) or hands_ids_on(group.story, group.transactional_id):
+    if not any(_was_alive(end) for end in ends) or hands_ids_on(group.model, group.transactional_id):
         return Severity.info
     return Severity.error if ends[0].verdict is not Verdict.possible else Severity.warning
 
@@ -344,7 +344,7 @@ DATA_WORDS = Words(
 
 SAYS = {True: "its own log says so", False: "the coordinator's log says so"}
 LOG_WORDS = Words(
-    InLogs,
+    FencedInLogs,
     summary=pick(
         "new",
         {

@@ -22,21 +22,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kafkatx.findings.open_spans import OpenSpan
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import known
-from kafkatx.histories.story import Story
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, ONGOING, PREPARE_ABORT
-from kafkatx.rules.open_spans import OpenSpan
-from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, LATE_TRANSACTION_BUFFER_MS, MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.times import clock
 from kafkatx.terms.topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from kafkatx.terms.transaction_states import state_name
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explained import Place
+from kafkatx.words.evidence_refs import parts_of
+from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import GapWords, Phrase, Words, considered, gap, remedy, step
-from kafkatx.words.places import parts_of
 from kafkatx.words.template import Text, pick
 from kafkatx.words.values import Duration, OffsetRange, Refs
 
@@ -78,24 +78,24 @@ class OpenData:
     epoch: int | None = None
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each open span that no transaction holds, or only one that was aborted and completed."""
-    for number in np.flatnonzero((story.spans["flags"] & OPEN) != 0):
-        yield from judged(OpenSpan(story, int(number)))
+    for number in np.flatnonzero((model.spans["flags"] & OPEN) != 0):
+        yield from judged(OpenSpan(model, int(number)))
 
 
 def judged(one: OpenSpan) -> Found:
     """What is to be said of one open span; nothing where the coordinator will end it."""
-    if one.transaction is not None and not _was_aborted(one.story, one.transaction):
+    if one.transaction is not None and not _was_aborted(one.model, one.transaction):
         return
     where = OpenData(one.data, one.producer_id)
-    if not one.story.state_horizons:
+    if not one.model.state_log_extents:
         yield NO_ROWS.of(where)
     elif one.is_disputed:
         yield DISPUTED.of(where)
     elif _is_late_write_in_page(one):
         yield _case(one, Verdict.possible)
-    elif one.is_over_gap or one.horizon.is_torn:
+    elif one.is_over_gap or one.log_extent.is_torn:
         yield NOT_WHOLE.of(where)
     elif one.transaction is not None and not _was_told(one, one.transaction):
         yield ENDS_EARLY.of(where)
@@ -110,32 +110,32 @@ def _is_late_write_in_page(one: OpenSpan) -> bool:
     that none is open since, nobody is there to end them. A page always breaks off, so its end refutes nothing here; a
     marker may still stand behind it, so this is possible at most. A whole log is judged by what follows in it.
     """
-    latest, horizon, span = one.latest, one.horizon, one.span
-    if latest is None or not horizon.is_printed or not horizon.is_torn or horizon.has_gaps:
+    latest, log_extent, span = one.latest, one.log_extent, one.span
+    if latest is None or not log_extent.is_printed or not log_extent.is_torn or log_extent.has_gaps:
         return False
     is_over = latest["state"] in (EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT)
     is_late = 0 <= span["first_timestamp"] < span["previous_marker_timestamp"]
     return bool(is_over and is_late and latest["producer_id"] == span["producer_id"])
 
 
-def _was_aborted(story: Story, transaction: int) -> bool:
-    row = story.transactions[transaction]
+def _was_aborted(model: CaptureModel, transaction: int) -> bool:
+    row = model.transactions[transaction]
     return bool(row["decision"] == PREPARE_ABORT and row["completion_offset"] >= 0)
 
 
 def _was_told(one: OpenSpan, transaction: int) -> bool:
     """Whether the ABORT of a complete transaction is in the partition's log, or the log goes on without it."""
-    story, horizon = one.story, one.horizon
-    completed = int(story.transactions["completion_timestamp"][transaction])
-    tolerance = BROKERS_TOLERANCE_MS if story.facts.brokers > 1 else 0
-    parts = parts_of(story, transaction)
-    marked = parts["marker"][parts["partition_code"] == horizon.partition_code] >= 0
-    return bool(marked.any()) or horizon.newest > completed + tolerance
+    model, log_extent = one.model, one.log_extent
+    completed = int(model.transactions["completion_timestamp"][transaction])
+    tolerance = BROKERS_TOLERANCE_MS if model.facts.brokers > 1 else 0
+    parts = parts_of(model, transaction)
+    marked = parts["marker"][parts["partition_code"] == log_extent.partition_code] >= 0
+    return bool(marked.any()) or log_extent.newest > completed + tolerance
 
 
 def _hanging(one: OpenSpan, where: OpenData) -> Found:
-    story, latest = one.story, one.latest
-    if latest is None and not story.has_all_state_partitions:
+    model, latest = one.model, one.latest
+    if latest is None and not model.has_all_state_partitions:
         yield NO_PARTITION.of(where)
     elif latest is not None and _is_in_progress(one, latest):
         return
@@ -150,37 +150,37 @@ def _hanging(one: OpenSpan, where: OpenData) -> Found:
 
 def _is_in_progress(one: OpenSpan, latest: Array) -> bool:
     """Whether the id's latest row lists the partition in a transaction that has not ended."""
-    lists, code = one.story.labels.partition_lists, int(latest["partitions_code"])
-    listed = code >= 0 and one.horizon.partition_code in lists[code]
+    lists, code = one.model.labels.partition_lists, int(latest["partitions_code"])
+    listed = code >= 0 and one.log_extent.partition_code in lists[code]
     return bool(ONGOING <= latest["state"] <= PREPARE_ABORT and listed and latest["producer_id"] == one.producer_id)
 
 
 def _is_behind(one: OpenSpan, latest: Array) -> tuple[Phrase[OpenData, GapWords], int | None] | None:
     """What rows are missing behind the id's latest one, by what its producer id left elsewhere; None: none."""
-    story, horizon = one.story, one.story.state_horizons[int(latest["state_partition"])]
-    of_producer = story.spans[story.spans["producer_id"] == one.producer_id]
+    model, log_extent = one.model, one.model.state_log_extents[int(latest["state_partition"])]
+    of_producer = model.spans[model.spans["producer_id"] == one.producer_id]
     newest, marked = int(of_producer["coordinator_epoch"].max()), int(of_producer["marker_epoch"].max())
-    if newest > horizon.leader_epoch >= 0:
+    if newest > log_extent.leader_epoch >= 0:
         return NO_NEWER_ROWS, newest
     if latest["producer_id"] == one.producer_id and marked > latest["producer_epoch"]:
         return NO_ROW_OF_MARKER, marked
-    if latest["state"] == ONGOING and story.age_ms(int(one.span["first_timestamp"])) < IN_FLIGHT_MS:
+    if latest["state"] == ONGOING and model.age_ms(int(one.span["first_timestamp"])) < IN_FLIGHT_MS:
         return ON_ITS_WAY, None
     return None
 
 
 def _reaches(one: OpenSpan) -> bool:
     """Whether rows are at hand that are younger than the data: the coordinator's log knows nothing of them then."""
-    story, latest = one.story, one.latest
+    model, latest = one.model, one.latest
     if latest is None:
-        return _rows_reach(story, _stood_by(one))
+        return _rows_reach(model, _stood_by(one))
     first_timestamp = int(one.span["first_timestamp"])
-    is_whole = story.is_latest_known(latest) and story.is_whole_since(int(latest["state_partition"]), first_timestamp)
+    is_whole = model.is_latest_known(latest) and model.is_whole_since(int(latest["state_partition"]), first_timestamp)
     return is_whole and (_own_rows_reach(one, latest) or _completed_before(one, latest))
 
 
 def _own_rows_reach(one: OpenSpan, latest: Array) -> bool:
-    return one.story.state_horizons[int(latest["state_partition"])].newest >= _stood_by(one)
+    return one.model.state_log_extents[int(latest["state_partition"])].newest >= _stood_by(one)
 
 
 def _completed_before(one: OpenSpan, latest: Array) -> bool:
@@ -191,35 +191,35 @@ def _completed_before(one: OpenSpan, latest: Array) -> bool:
     """
     if latest["state"] < COMPLETE_COMMIT:
         return False
-    is_behind = one.span["previous_marker_offset"] >= 0 and one.story.facts.brokers <= 1
-    return _sent_before_the_decision(one, latest) or bool(is_behind and _rows_reach(one.story, _stood_by(one)))
+    is_behind = one.span["previous_marker_offset"] >= 0 and one.model.facts.brokers <= 1
+    return _sent_before_the_decision(one, latest) or bool(is_behind and _rows_reach(one.model, _stood_by(one)))
 
 
-def _rows_reach(story: Story, time: int) -> bool:
+def _rows_reach(model: CaptureModel, time: int) -> bool:
     """Whether some partition of `__transaction_state` has a row from then; of several copies all of them."""
-    ends = [horizon.newest for horizon in story.state_horizons.values() if horizon.newest >= 0]
-    return bool(ends) and (max(ends) if story.facts.brokers <= 1 else min(ends)) >= time
+    ends = [log_extent.newest for log_extent in model.state_log_extents.values() if log_extent.newest >= 0]
+    return bool(ends) and (max(ends) if model.facts.brokers <= 1 else min(ends)) >= time
 
 
 def _sent_before_the_decision(one: OpenSpan, latest: Array) -> bool:
     """Whether the data are older than the decision of the id's last transaction: what comes next is sent after it."""
-    rows = one.story.transactions_of(int(latest["id_code"]))
-    decided = int(one.story.transactions["decided_at"][rows].max()) if len(rows) else -1
+    rows = one.model.transactions_of(int(latest["id_code"]))
+    decided = int(one.model.transactions["decided_at"][rows].max()) if len(rows) else -1
     return bool(latest["producer_id"] == one.producer_id and int(one.span["last_timestamp"]) < decided)
 
 
 def _stood_by(one: OpenSpan) -> int:
     """Time by which the data were in the log; their own is from before the coordinator heard of them."""
-    others = one.story.spans[one.story.spans_of(one.horizon.partition_code)]
+    others = one.model.spans[one.model.spans_of(one.log_extent.partition_code)]
     behind = others["marker_timestamp"][others["marker_offset"] > one.span["last_offset"]]
-    sent = int(one.span["last_timestamp"]) + (0 if one.horizon.topic == CONSUMER_OFFSETS else ON_THE_WAY_MS)
+    sent = int(one.span["last_timestamp"]) + (0 if one.log_extent.topic == CONSUMER_OFFSETS else ON_THE_WAY_MS)
     return min(sent, int(behind.min())) if len(behind) else sent
 
 
 def _is_late(one: OpenSpan, latest: Array) -> bool:
     """Whether no timeout can still be running, as far as the id's own partition of `__transaction_state` reaches."""
-    story = one.story
-    reached = min(story.facts.evidence_end, story.state_horizons[int(latest["state_partition"])].newest)
+    model = one.model
+    reached = min(model.facts.evidence_end, model.state_log_extents[int(latest["state_partition"])].newest)
     return reached - int(one.span["last_timestamp"]) > _longest_ms(latest)
 
 
@@ -237,7 +237,7 @@ def _case(one: OpenSpan, verdict: Verdict) -> Case:
         severity=Severity.warning if verdict is Verdict.possible else Severity.error,
         transactional_id=facts.id,
         since=facts.written[0].at,
-        until=one.story.facts.evidence_end,
+        until=one.model.facts.evidence_end,
         **one.columns(),
     )
 
@@ -250,7 +250,7 @@ def _facts(one: OpenSpan, verdict: Verdict) -> Facts:
         data=one.data,
         state=state_name(int(latest["state"])) if latest is not None else None,
         wait=Duration(_longest_ms(latest)),
-        is_torn=one.horizon.is_torn,
+        is_torn=one.log_extent.is_torn,
         is_proved=verdict is Verdict.proved,
         highest_epoch=epoch,
         coordinator_epoch=coordinator_epoch,
@@ -265,14 +265,14 @@ def _last_marker(one: OpenSpan) -> Refs:
     if offset is None:
         return ()
     text = f"last marker of producer id {one.producer_id}, {clock(at)}"
-    return (Place(one.horizon.topic, one.horizon.partition, offset, at, text),)
+    return (EvidenceRef(one.log_extent.topic, one.log_extent.partition, offset, at, text),)
 
 
 def _highest_epochs(one: OpenSpan) -> tuple[int | None, int | None]:
     """The producer's and the coordinator's, as an abort names them to brokers that can't be asked for them."""
-    if one.story.facts.describes_producers:
+    if one.model.facts.describes_producers:
         return None, None
-    spans = one.story.spans[one.story.spans_of(one.horizon.partition_code)]
+    spans = one.model.spans[one.model.spans_of(one.log_extent.partition_code)]
     spans = spans[spans["producer_id"] == one.producer_id]
     epoch = int(max(spans["producer_epoch"].max(), spans["marker_epoch"].max()))
     return epoch, max(int(spans["coordinator_epoch"].max()), 0)

@@ -20,13 +20,13 @@ from enum import IntEnum
 
 import numpy as np
 
-from kafkatx.histories.story import Story
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels import transactions as fold
 from kafkatx.kernels.growing import Array
-from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explained import Place
+from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import Words, remedy, step
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Refs
@@ -81,15 +81,15 @@ class Facts:
     rows: tuple[Row, ...]
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each transactional.id with rows that don't fit."""
-    odd = story.oddities[(story.oddities["is_contiguous"] == 1) | np.isin(story.oddities["kind"], ALONE)]
+    odd = model.oddities[(model.oddities["is_contiguous"] == 1) | np.isin(model.oddities["kind"], ALONE)]
     for code in np.unique(odd["id_code"]):
-        yield _inconsistent(story, story.transactional_id(int(code)), odd[odd["id_code"] == code])
+        yield _inconsistent(model, model.transactional_id(int(code)), odd[odd["id_code"] == code])
 
 
-def _inconsistent(story: Story, name: str, rows: Array) -> Case:
-    verdict = _verdict(story, rows)
+def _inconsistent(model: CaptureModel, name: str, rows: Array) -> Case:
+    verdict = _verdict(model, rows)
     return Case(
         facts=Facts(name, Count(len(rows)), Oddity(int(rows["kind"][0])), tuple(_row(row) for row in rows[:MOST_TOLD])),
         verdict=verdict,
@@ -103,19 +103,19 @@ def _inconsistent(story: Story, name: str, rows: Array) -> Case:
     )
 
 
-def _verdict(story: Story, rows: Array) -> Verdict:
-    horizon = story.state_horizons[int(rows["state_partition"][0])]
-    if (rows["offset"] < horizon.first_dirty).all():
+def _verdict(model: CaptureModel, rows: Array) -> Verdict:
+    log_extent = model.state_log_extents[int(rows["state_partition"][0])]
+    if (rows["offset"] < log_extent.first_dirty).all():
         return Verdict.possible
     return Verdict.likely if (rows["kind"] == Oddity.epoch_jumped).all() else Verdict.proved
 
 
 def _row(row: Array) -> Row:
     partition, before, oddity = int(row["state_partition"]), int(row["previous_offset"]), Oddity(int(row["kind"]))
-    cited = [Place(TRANSACTION_STATE, partition, int(row["offset"]), None, WHAT[oddity])]
+    cited = [EvidenceRef(TRANSACTION_STATE, partition, int(row["offset"]), None, WHAT[oddity])]
     follows = before >= 0 and oddity not in ALONE
     if follows:
-        cited.insert(0, Place(TRANSACTION_STATE, partition, before, None, "the row before"))
+        cited.insert(0, EvidenceRef(TRANSACTION_STATE, partition, before, None, "the row before"))
     return Row(int(row["offset"]), oddity, follows, tuple(cited))
 
 

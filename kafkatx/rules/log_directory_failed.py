@@ -18,18 +18,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafkatx.histories.logs.story import LogStory
-from kafkatx.histories.story import Story
-from kafkatx.rules.conditions import same_time
-from kafkatx.rules.in_logs.clients import times_of
-from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.findings.client_lines import times_of
+from kafkatx.findings.conditions import same_time
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, considered, remedy, step
-from kafkatx.words.log_places import event_places
+from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Names, Quoted, Refs
+from kafkatx.words.values import Count, NameList, Quoted, Refs
 
 REFUSED = ("KAFKA_STORAGE_ERROR", "org.apache.kafka.common.errors.KafkaStorageException")
 CLIENTS = (EventKind.produce_retry, EventKind.produce_failed, EventKind.failure, EventKind.to_abortable)
@@ -43,7 +43,7 @@ class Facts:
     log: str
     directory: str | None
     reason: Quoted | None
-    partitions: Names | None
+    partitions: NameList | None
     holds_coordinators: bool
     refused: Count
     failures: Refs
@@ -56,32 +56,32 @@ class Facts:
         return bool(self.failures or self.effects)
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each broker's log that tells of a failed directory, else one for the clients that were refused."""
-    logs = story.logs
+    logs = model.logs
     failed = logs.of_kind(EventKind.storage_failed).tolist()  # descriptors and ports that ran out are among them
     rows = [row for row in failed if logs.string(row, "topic") is not None or _path(logs, row) is not None]
     refusals = [row for row in logs.of_kind(*CLIENTS).tolist() if logs.string(row, "error") in REFUSED]
     sources = logs.events["source"]
     for source in dict.fromkeys(sources[rows].tolist()):
-        yield _case(story, [row for row in rows if sources[row] == source], refusals)
+        yield _case(model, [row for row in rows if sources[row] == source], refusals)
     if refusals and not rows:
-        yield _case(story, [], refusals)
+        yield _case(model, [], refusals)
 
 
-def _path(logs: LogStory, row: int) -> str | None:
+def _path(logs: LogModel, row: int) -> str | None:
     """The directory (or a file in it) that a line names; of a full disk some name the reason instead."""
     text = logs.string(row, "detail") or ""
     return text if "/" in text or ":\\" in text else None
 
 
-def _case(story: Story, rows: list[int], refusals: list[int]) -> Case:
-    logs, every = story.logs, [*rows, *refusals]
+def _case(model: CaptureModel, rows: list[int], refusals: list[int]) -> Case:
+    logs, every = model.logs, [*rows, *refusals]
     first = [row for row in rows if logs.trace(row) is not None]
     since, until = times_of(logs, every)
     verdict = Verdict.proved if first else Verdict.likely if rows else Verdict.possible
     return Case(
-        facts=_facts(story, rows, first, refusals),
+        facts=_facts(model, rows, first, refusals),
         verdict=verdict,
         severity=Severity.warning if verdict is Verdict.possible else Severity.error,
         since=since,
@@ -90,10 +90,12 @@ def _case(story: Story, rows: list[int], refusals: list[int]) -> Case:
     )
 
 
-def _facts(story: Story, rows: list[int], first: list[int], refusals: list[int]) -> Facts:
-    logs = story.logs
+def _facts(model: CaptureModel, rows: list[int], first: list[int], refusals: list[int]) -> Facts:
+    logs = model.logs
     named = [row for row in (*rows, *refusals) if logs.string(row, "topic") is not None]
-    partitions = Names(dict.fromkeys(f"{logs.string(row, 'topic')}-{logs.number(row, 'partition')}" for row in named))
+    partitions = NameList(
+        dict.fromkeys(f"{logs.string(row, 'topic')}-{logs.number(row, 'partition')}" for row in named)
+    )
     traces = [trace for row in first if (trace := logs.trace(row)) is not None]
     directories = [path for row in rows if (path := _path(logs, row)) is not None]
     return Facts(
@@ -103,9 +105,9 @@ def _facts(story: Story, rows: list[int], first: list[int], refusals: list[int])
         partitions=partitions or None,
         holds_coordinators=any(logs.string(row, "topic") == TRANSACTION_STATE for row in named),
         refused=Count(len(refusals)),
-        failures=event_places(story, first),
-        effects=event_places(story, [row for row in rows if row not in first]),
-        refusals=event_places(story, refusals, 3),
+        failures=event_refs(model, first),
+        effects=event_refs(model, [row for row in rows if row not in first]),
+        refusals=event_refs(model, refusals, 3),
     )
 
 

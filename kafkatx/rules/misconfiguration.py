@@ -22,9 +22,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from kafkatx.histories.story import Story
-from kafkatx.rules.finding import Subject
-from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.findings.finding import Subject
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.rules.settings.broker import BROKER_CHECKS
 from kafkatx.rules.settings.checks import Check, HeldSettings, Wrong, judge
 from kafkatx.rules.settings.consumer import CONSUMER_CHECKS
@@ -42,7 +42,7 @@ from kafkatx.terms.catalogue.frameworks import Framework
 from kafkatx.words.explanation import Bound, Phrase, StepWords, Words, actor, gap, included, step
 from kafkatx.words.proposals import Remedies
 from kafkatx.words.template import pick, render
-from kafkatx.words.values import Joined, Names, Refs
+from kafkatx.words.values import JoinedValues, NameList, Refs
 
 MOST_NAMED, MOST_PLACES = 4, 8
 
@@ -62,7 +62,7 @@ class ProgramFacts:
     name: str
     kind: ProgramKind
     framework: Framework | None
-    sources: Joined[str]
+    sources: JoinedValues[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Facts:
 
     check: str
     held: HeldSettings
-    names: Names
+    names: NameList
     owners: tuple[ProgramFacts, ...]
     places: Refs
     effect: Bound[StepWords] | None
@@ -83,15 +83,15 @@ class WholeCluster:
     """What a gap is about that is no id's or partition's."""
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each check and the values that fail it, whatever number of clients has them."""
-    yield from old_formats(story)
-    yield from calls_without_id(story)
-    yield from set_twice(story)
-    if not story.logs.facts.settings:
+    yield from old_formats(model)
+    yield from calls_without_id(model)
+    yield from set_twice(model)
+    if not model.logs.facts.settings:
         yield NO_SETTINGS.of(WholeCluster())
-    wrong = [*_failed(CONSUMER_CHECKS, consumers(story)), *_failed(PRODUCER_CHECKS, producers(story))]
-    wrong += _failed(BROKER_CHECKS, [brokers(story)])
+    wrong = [*_failed(CONSUMER_CHECKS, consumers(model)), *_failed(PRODUCER_CHECKS, producers(model))]
+    wrong += _failed(BROKER_CHECKS, [brokers(model)])
     groups: dict[tuple[str, str, int], list[Wrong]] = {}
     for one in wrong:
         groups.setdefault((one.check.name, render(one.check.says, one) or "", one.severity), []).append(one)
@@ -110,7 +110,7 @@ def _case(group: list[Wrong]) -> Case:
         facts=Facts(
             check=first.check.name,
             held=first.held,
-            names=Names(one.program.name for one in group),
+            names=NameList(one.program.name for one in group),
             owners=tuple(_owner(one) for one in group[:MOST_NAMED]),
             places=tuple(dict.fromkeys(place for one in group for place in one.places))[:MOST_PLACES],
             effect=next((one.effect for one in group if one.effect is not None), None),
@@ -134,7 +134,7 @@ def _owner(wrong: Wrong) -> ProgramFacts:
         else ProgramKind.brokers
     )
     sources = sorted({place.source for place in wrong.places if place.source})
-    return ProgramFacts(program.name, kind, program.advised.framework, Joined(sources))
+    return ProgramFacts(program.name, kind, program.advised.framework, JoinedValues(sources))
 
 
 def _chosen(names: list[str]) -> list[str]:

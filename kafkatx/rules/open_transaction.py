@@ -17,20 +17,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.story import Story
+from kafkatx.findings.conditions import overdue, same_subject
+from kafkatx.findings.grouping import DataColumns, columns_of
+from kafkatx.findings.open_spans import OpenSpan
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
-from kafkatx.rules.conditions import overdue, same_subject
-from kafkatx.rules.grouping import DataColumns, columns_of
-from kafkatx.rules.open_spans import OpenSpan
-from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import OLD_CLEANUP_INTERVAL_MS
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.evidence_refs import data_of, data_ref, latest_row
 from kafkatx.words.explanation import Phrase, Words, considered, gap, remedy, step
 from kafkatx.words.facts import data, lasting
-from kafkatx.words.places import data_of, data_place, latest_row
 from kafkatx.words.template import pick
 from kafkatx.words.values import Data, Duration, Instant, OffsetRange, Refs
 
@@ -70,27 +70,27 @@ class Id:
     id: str
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each id that is Ongoing, and for data without a marker where the coordinator's log is missing."""
-    for latest in story.latest[story.latest["state"] == TransactionState.Ongoing]:
-        if _ended_behind_the_rows(story, latest):
-            yield STALE.of(Id(story.transactional_id(int(latest["id_code"]))))
+    for latest in model.latest[model.latest["state"] == TransactionState.Ongoing]:
+        if _ended_behind_the_rows(model, latest):
+            yield STALE.of(Id(model.transactional_id(int(latest["id_code"]))))
         else:
-            yield _ongoing(story, latest)
-    if not story.state_horizons:
-        for number in np.flatnonzero((story.spans["flags"] & OPEN) != 0):
-            one = OpenSpan(story, int(number))
+            yield _ongoing(model, latest)
+    if not model.state_log_extents:
+        for number in np.flatnonzero((model.spans["flags"] & OPEN) != 0):
+            one = OpenSpan(model, int(number))
             facts = Unowned(one.data, one.producer_id, one.written)
             yield _without_rows(one, facts)
             yield NO_ROWS.of(facts)
 
 
-def _ongoing(story: Story, latest: Array) -> Case:
+def _ongoing(model: CaptureModel, latest: Array) -> Case:
     row = int(latest["transaction_row"])
-    spans = data_of(story, row) if row >= 0 else []
-    facts = _facts(story, latest, spans)
-    idle = _is_idle(story, spans, facts.age, facts.timeout)
-    known = story.is_latest_known(latest) and not (facts.is_overdue and _may_be_stale(story, latest))
+    spans = data_of(model, row) if row >= 0 else []
+    facts = _facts(model, latest, spans)
+    idle = _is_idle(model, spans, facts.age, facts.timeout)
+    known = model.is_latest_known(latest) and not (facts.is_overdue and _may_be_stale(model, latest))
     return Case(
         facts=facts,
         verdict=Verdict.proved if known else Verdict.likely,
@@ -99,43 +99,43 @@ def _ongoing(story: Story, latest: Array) -> Case:
         producer_id=int(latest["producer_id"]),
         producer_epoch=int(latest["producer_epoch"]),
         since=int(latest["started_at"]),
-        until=story.facts.evidence_end,
+        until=model.facts.evidence_end,
         **_place(facts.data),
     )
 
 
-def _facts(story: Story, latest: Array, spans: list[Array]) -> Facts:
-    age, timeout = story.age_ms(int(latest["started_at"])), int(latest["timeout_ms"])
+def _facts(model: CaptureModel, latest: Array, spans: list[Array]) -> Facts:
+    age, timeout = model.age_ms(int(latest["started_at"])), int(latest["timeout_ms"])
     return Facts(
-        id=story.transactional_id(int(latest["id_code"])),
+        id=model.transactional_id(int(latest["id_code"])),
         began_at=Instant(latest["started_at"]),
         age=Duration(age),
         timeout=Duration(timeout),
         left=lasting(timeout - age),
         is_overdue=is_overdue(age, timeout),
-        data=data(story, spans),
+        data=data(model, spans),
         latest=(latest_row(latest),),
-        written=tuple(data_place(story, span) for span in spans[:4]),
+        written=tuple(data_ref(model, span) for span in spans[:4]),
     )
 
 
-def _ended_behind_the_rows(story: Story, latest: Array) -> bool:
+def _ended_behind_the_rows(model: CaptureModel, latest: Array) -> bool:
     """Whether a partition of the transaction holds a marker that the coordinator decided on after its rows at hand end.
 
     Under transactions v2 an ABORT at the data's own epoch is an operator's and ends nothing for the coordinator.
     """
-    horizon, v2 = story.state_horizons[int(latest["state_partition"])], latest["client_transaction_version"] == 2
-    members = story.labels.partition_lists[int(latest["partitions_code"])] if latest["partitions_code"] >= 0 else ()
-    spans = story.spans[story.spans["producer_id"] == latest["producer_id"]]
-    behind = (spans["marker_offset"] >= 0) & (spans["marker_timestamp"] > horizon.newest)
+    log_extent, v2 = model.state_log_extents[int(latest["state_partition"])], latest["client_transaction_version"] == 2
+    members = model.labels.partition_lists[int(latest["partitions_code"])] if latest["partitions_code"] >= 0 else ()
+    spans = model.spans[model.spans["producer_id"] == latest["producer_id"]]
+    behind = (spans["marker_offset"] >= 0) & (spans["marker_timestamp"] > log_extent.newest)
     by_coordinator = spans["marker_epoch"] >= latest["producer_epoch"] + (1 if v2 else 0)
     return bool((behind & by_coordinator & np.isin(spans["partition_code"], members)).any())
 
 
-def _may_be_stale(story: Story, latest: Array) -> bool:
+def _may_be_stale(model: CaptureModel, latest: Array) -> bool:
     """Whether the rows may be a dead broker's copy: with several brokers, when the partition is long silent."""
-    newest = story.state_horizons[int(latest["state_partition"])].newest
-    return story.facts.brokers > 1 and story.age_ms(newest) > OLD_CLEANUP_INTERVAL_MS
+    newest = model.state_log_extents[int(latest["state_partition"])].newest
+    return model.facts.brokers > 1 and model.age_ms(newest) > OLD_CLEANUP_INTERVAL_MS
 
 
 def is_overdue(age: int, timeout: int) -> bool:
@@ -143,13 +143,13 @@ def is_overdue(age: int, timeout: int) -> bool:
     return timeout != TWO_PHASE_TIMEOUT_MS and age > timeout + OLD_CLEANUP_INTERVAL_MS + OVERDUE_SLACK_MS
 
 
-def _is_idle(story: Story, spans: list[Array], age: int, timeout: int) -> bool:
+def _is_idle(model: CaptureModel, spans: list[Array], age: int, timeout: int) -> bool:
     """Most of the timeout is over and the producer has been silent for half of it: somebody forgot the end."""
     newest = max((int(span["last_timestamp"]) for span in spans), default=-1)
     return (
         10 * age > 8 * timeout
         and newest >= 0
-        and 2 * story.age_ms(newest) > timeout
+        and 2 * model.age_ms(newest) > timeout
         and timeout != TWO_PHASE_TIMEOUT_MS
     )
 

@@ -24,10 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.logs.attributions import is_network_thread
-from kafkatx.histories.logs.story import ClientInstance, LogStory
-from kafkatx.histories.story import Story
-from kafkatx.rules.in_logs.clients import (
+from kafkatx.findings.client_lines import (
     TIMES,
     aborted_after,
     by_client,
@@ -39,16 +36,19 @@ from kafkatx.rules.in_logs.clients import (
     times_of,
     topic_partition,
 )
-from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.line_owners import is_network_thread
+from kafkatx.histories.logs.log_model import ClientInstance, LogModel
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
+from kafkatx.words.evidence_refs import marker_ref
 from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
 from kafkatx.words.facts import client_name
-from kafkatx.words.log_places import event_places
-from kafkatx.words.places import marker_place
+from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Refs
 
@@ -104,29 +104,29 @@ class _Refusal:
     rows: tuple[int, ...]
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each client, with what brokers say of its id, and one for each id that only brokers name."""
     groups: dict[ClientName, list[_Refusal]] = {}
-    for client, rows in by_client(story, _client_rows(story)):
-        apart = by_transaction(story.logs, client, rows)
+    for client, rows in by_client(model, _client_rows(model)):
+        apart = by_transaction(model.logs, client, rows)
         groups.setdefault(client_name(client), []).extend(_Refusal(client, tuple(some)) for some in apart)
-    told = _told_by_brokers(story)
+    told = _told_by_brokers(model)
     for name, refusals in groups.items():
-        yield _case(story, name, refusals, told.pop(name.transactional_id, []))
+        yield _case(model, name, refusals, told.pop(name.transactional_id, []))
     for transactional_id, rows in told.items():
-        yield _case(story, ClientName(transactional_id, None), [_Refusal(None, (row,)) for row in rows], [])
+        yield _case(model, ClientName(transactional_id, None), [_Refusal(None, (row,)) for row in rows], [])
 
 
-def _client_rows(story: Story) -> list[int]:
+def _client_rows(model: CaptureModel) -> list[int]:
     """Lines of clients that show a write refused for want of a transaction."""
-    logs = story.logs
+    logs = model.logs
     rows = set(logs.saying(Saying.OUTSIDE_TRANSACTION).tolist())
     rows |= {row for row in logs.saying(Saying.ABORTABLE).tolist() if not logs.says(row, Saying.OUT_OF_RETRIES)}
     rows |= {row for row in logs.saying(Saying.INVALID_STATE).tolist() if _answers_write(logs, row)}
     return sorted(row for row in rows if logs.events["side"][row] != Side.broker)
 
 
-def _answers_write(logs: LogStory, row: int) -> bool:
+def _answers_write(logs: LogModel, row: int) -> bool:
     """Whether INVALID_TXN_STATE answered a write: by the client's state, or as the callback of a send shows it."""
     if logs.kind(row) is EventKind.to_abortable or logs.kind(row) in WRITES:
         return True
@@ -136,36 +136,36 @@ def _answers_write(logs: LogStory, row: int) -> bool:
     return not bool((logs.owners[fatal] == logs.owners[row]).any())
 
 
-def _told_by_brokers(story: Story) -> dict[str | None, list[int]]:
+def _told_by_brokers(model: CaptureModel) -> dict[str | None, list[int]]:
     """Lines of brokers that refuse for want of a transaction, by the transactional.id they are about."""
-    logs = story.logs
+    logs = model.logs
     rows = {*logs.of_kind(EventKind.verification_failed).tolist()}
     rows |= set(logs.saying(Saying.OUTSIDE_TRANSACTION, Side.broker).tolist())
     found: dict[str | None, list[int]] = {}
     for row in sorted(row for row in rows if logs.events["side"][row] == Side.broker):
-        found.setdefault(_id_of(story, row), []).append(row)
+        found.setdefault(_id_of(model, row), []).append(row)
     return found
 
 
-def _id_of(story: Story, row: int) -> str | None:
+def _id_of(model: CaptureModel, row: int) -> str | None:
     """transactional.id that a broker's line names, or that its producer id belongs to."""
-    name, producer_id = story.logs.string(row, "transactional_id"), story.logs.number(row, "producer_id")
+    name, producer_id = model.logs.string(row, "transactional_id"), model.logs.number(row, "producer_id")
     if name is not None or producer_id is None:
         return name
-    owner = story.owner_of_producer(producer_id)
+    owner = model.owner_of_producer(producer_id)
     if owner >= 0:
-        return story.transactional_id(owner)
-    clients = (client for client in story.logs.clients if producer_id in client.producer_ids)
+        return model.transactional_id(owner)
+    clients = (client for client in model.logs.clients if producer_id in client.producer_ids)
     return next((client.transactional_id for client in clients if client.owns_producer_ids), None)
 
 
-def _case(story: Story, name: ClientName, refusals: list[_Refusal], told: list[int]) -> Case:
-    logs = story.logs
+def _case(model: CaptureModel, name: ClientName, refusals: list[_Refusal], told: list[int]) -> Case:
+    logs = model.logs
     rows = [row for refusal in refusals for row in refusal.rows]
     topic, partition = only(_partitions(logs, [*rows, *told])) or (None, None)
     since, until = times_of(logs, rows)
     given = [_producer(logs, refusal) for refusal in refusals]
-    facts = _facts(story, name, refusals, told)
+    facts = _facts(model, name, refusals, told)
     return Case(
         facts=facts,
         verdict=Verdict.proved if told or _is_named(logs, rows) else Verdict.likely,
@@ -178,8 +178,8 @@ def _case(story: Story, name: ClientName, refusals: list[_Refusal], told: list[i
     )
 
 
-def _facts(story: Story, name: ClientName, refusals: list[_Refusal], told: list[int]) -> Facts:
-    logs, first = story.logs, refusals[0]
+def _facts(model: CaptureModel, name: ClientName, refusals: list[_Refusal], told: list[int]) -> Facts:
+    logs, first = model.logs, refusals[0]
     shown, every = [*first.rows, *told], [*(row for refusal in refusals for row in refusal.rows), *told]
     return Facts(
         client=name if name != ClientName(None, None) else None,
@@ -187,52 +187,52 @@ def _facts(story: Story, name: ClientName, refusals: list[_Refusal], told: list[
         in_words=bool(told) or _is_named(logs, first.rows),
         could_not_ask=_could_not_ask(logs, shown),
         any_could_not_ask=_could_not_ask(logs, every),
-        producer=seen(story, first.client),
-        just_ended=_just_ended(story, first),
-        refused=event_places(story, shown, 4),
-        last_refused=event_places(story, first.rows, 1),
-        aborted=event_places(story, aborted_after(logs, first.client, first.rows[0])),
-        shrunk=event_places(story, _shrunk(logs, every), 2),
+        producer=seen(model, first.client),
+        just_ended=_just_ended(model, first),
+        refused=event_refs(model, shown, 4),
+        last_refused=event_refs(model, first.rows, 1),
+        aborted=event_refs(model, aborted_after(logs, first.client, first.rows[0])),
+        shrunk=event_refs(model, _shrunk(logs, every), 2),
     )
 
 
-def _partitions(logs: LogStory, rows: Iterable[int]) -> set[tuple[str, int]]:
+def _partitions(logs: LogModel, rows: Iterable[int]) -> set[tuple[str, int]]:
     return {found for row in rows if (found := topic_partition(logs, row)) is not None}
 
 
-def _producer(logs: LogStory, refusal: _Refusal) -> tuple[int | None, int | None]:
+def _producer(logs: LogModel, refusal: _Refusal) -> tuple[int | None, int | None]:
     if refusal.client is not None:
         return producer_at(refusal.client, refusal.rows[0])
     return logs.number(refusal.rows[0], "producer_id"), logs.number(refusal.rows[0], "producer_epoch")
 
 
-def _is_named(logs: LogStory, rows: Iterable[int]) -> bool:
+def _is_named(logs: LogModel, rows: Iterable[int]) -> bool:
     """Whether the words are those of the verification, not only the error that it shares with others."""
     return any(
         logs.says(row, Saying.OUTSIDE_TRANSACTION) or logs.kind(row) is EventKind.verification_failed for row in rows
     )
 
 
-def _could_not_ask(logs: LogStory, rows: Iterable[int]) -> bool:
+def _could_not_ask(logs: LogModel, rows: Iterable[int]) -> bool:
     return any(logs.says(row, Saying.UNABLE_TO_VERIFY) for row in rows)
 
 
-def _shrunk(logs: LogStory, rows: Iterable[int]) -> list[int]:
+def _shrunk(logs: LogModel, rows: Iterable[int]) -> list[int]:
     """Lines that tell that one of the partitions lost replicas in sync."""
     places = _partitions(logs, rows)
     return [row for row in logs.of_kind(EventKind.isr_shrunk).tolist() if topic_partition(logs, row) in places]
 
 
-def _just_ended(story: Story, refusal: _Refusal) -> Refs:
+def _just_ended(model: CaptureModel, refusal: _Refusal) -> Refs:
     """The ABORT marker that had just ended the transaction which the refused batch belonged to, if data are at hand."""
-    producer, _ = _producer(story.logs, refusal)
-    at, spans = story.logs.at(refusal.rows[0]), story.spans
+    producer, _ = _producer(model.logs, refusal)
+    at, spans = model.logs.at(refusal.rows[0]), model.spans
     if producer is None or at is None or not len(spans):
         return ()
     ended = spans["marker_timestamp"]
     mine = (spans["producer_id"] == producer) & (spans["marker_offset"] >= 0) & (spans["marker_kind"] == 0)
     before = np.flatnonzero(mine & (ended >= at - REQUEST_TIMEOUT_MS - CLIENT_TOLERANCE_MS) & (ended <= at))
-    return (marker_place(story, spans[before[-1]]),) if len(before) else ()
+    return (marker_ref(model, spans[before[-1]]),) if len(before) else ()
 
 
 WORDS = Words(

@@ -18,17 +18,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kafkatx.findings.grouping import by_transactional_id
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.endings import Protocol
-from kafkatx.histories.story import Horizon, Story
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import ONGOING
-from kafkatx.rules.grouping import by_transactional_id
 from kafkatx.rules.open_transaction import is_overdue
-from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explained import Place
+from kafkatx.words.evidence_refs import begin_row, completion_row, decision_row, initialised_row, latest_row, row_before
+from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import Words, considered, remedy, step
-from kafkatx.words.places import begin_row, completion_row, decision_row, initialised_row, latest_row, row_before
 from kafkatx.words.values import Count, Duration, Refs, TopicPartition
 
 EXHAUSTED, LAST = 32_766, 32_767
@@ -89,30 +89,30 @@ class Impossible:
     batch: Refs
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each id whose producer id rotated, and one for each partition with data at epoch 32767."""
-    rotations = _rotations(story)
+    rotations = _rotations(model)
     for name in sorted(rotations):
         yield _rotated(name, sorted(rotations[name], key=lambda rotation: rotation.at))
-    for latest in story.latest[(story.latest["state"] == ONGOING) & (story.latest["producer_epoch"] >= EXHAUSTED)]:
-        if is_overdue(story.age_ms(int(latest["started_at"])), int(latest["timeout_ms"])):
-            yield _left_open(story, latest)
-    yield from _loops(story)
-    for horizon in story.horizons.values():
-        if horizon.highest_epoch == LAST:
-            yield _impossible(horizon)
+    for latest in model.latest[(model.latest["state"] == ONGOING) & (model.latest["producer_epoch"] >= EXHAUSTED)]:
+        if is_overdue(model.age_ms(int(latest["started_at"])), int(latest["timeout_ms"])):
+            yield _left_open(model, latest)
+    yield from _loops(model)
+    for log_extent in model.log_extents.values():
+        if log_extent.highest_epoch == LAST:
+            yield _impossible(log_extent)
 
 
-def _rotations(story: Story) -> dict[str, list[Rotation]]:
+def _rotations(model: CaptureModel) -> dict[str, list[Rotation]]:
     """Rotations by id, of whatever shows them: an initialisation, or under transactions v2 the end of a transaction."""
     found: dict[str, list[Rotation]] = {}
-    for name, rotation in (*_by_initialisations(story), *_by_transactions(story)):
+    for name, rotation in (*_by_initialisations(model), *_by_transactions(model)):
         found.setdefault(name, []).append(rotation)
     return found
 
 
-def _by_initialisations(story: Story) -> Iterator[tuple[str, Rotation]]:
-    rows = story.initialisations
+def _by_initialisations(model: CaptureModel) -> Iterator[tuple[str, Rotation]]:
+    rows = model.initialisations
     inits = (
         (rows["previous_state"] >= 0)
         & (rows["previous_epoch"] >= EXHAUSTED)
@@ -121,17 +121,17 @@ def _by_initialisations(story: Story) -> Iterator[tuple[str, Rotation]]:
     for row in rows[inits & (rows["is_tombstone"] == 0)]:
         old, new = int(row["previous_producer_id"]), int(row["producer_id"])
         places = (row_before(row), initialised_row(row))
-        yield story.transactional_id(int(row["id_code"])), Rotation(int(row["timestamp"]), old, new, places)
+        yield model.transactional_id(int(row["id_code"])), Rotation(int(row["timestamp"]), old, new, places)
 
 
-def _by_transactions(story: Story) -> Iterator[tuple[str, Rotation]]:
-    t = story.transactions
+def _by_transactions(model: CaptureModel) -> Iterator[tuple[str, Rotation]]:
+    t = model.transactions
     ends = np.flatnonzero(
         (t["completed_producer_id"] >= 0)
         & (t["completed_producer_id"] != t["producer_id"])
         & (t["completion_epoch"] == 0)
     )
-    for name, group in by_transactional_id(story, ends):
+    for name, group in by_transactional_id(model, ends):
         for row in group:
             old, new = int(t["producer_id"][row]), int(t["completed_producer_id"][row])
             places = (*begin_row(t[row]), *decision_row(t[row]), *completion_row(t[row]))
@@ -152,14 +152,14 @@ def _rotated(name: str, rotations: list[Rotation]) -> Case:
     )
 
 
-def _impossible(horizon: Horizon) -> Case:
-    topic, partition, offset = horizon.topic, horizon.partition, horizon.highest_epoch_offset
-    text = f"data of producer id {horizon.highest_epoch_producer} epoch {LAST}"
+def _impossible(log_extent: LogExtent) -> Case:
+    topic, partition, offset = log_extent.topic, log_extent.partition, log_extent.highest_epoch_offset
+    text = f"data of producer id {log_extent.highest_epoch_producer} epoch {LAST}"
     return Case(
-        facts=Impossible(TopicPartition(topic, partition), (Place(topic, partition, offset, None, text),)),
+        facts=Impossible(TopicPartition(topic, partition), (EvidenceRef(topic, partition, offset, None, text),)),
         verdict=Verdict.proved,
         severity=Severity.error,
-        producer_id=horizon.highest_epoch_producer,
+        producer_id=log_extent.highest_epoch_producer,
         producer_epoch=LAST,
         topic=topic,
         partition=partition,
@@ -167,41 +167,41 @@ def _impossible(horizon: Horizon) -> Case:
     )
 
 
-def _left_open(story: Story, latest: Array) -> Case:
+def _left_open(model: CaptureModel, latest: Array) -> Case:
     name, epoch, began = (
-        story.transactional_id(int(latest["id_code"])),
+        model.transactional_id(int(latest["id_code"])),
         int(latest["producer_epoch"]),
         latest["started_at"],
     )
     return Case(
-        facts=LeftOpen(name, epoch, Duration(story.age_ms(int(began))), (latest_row(latest),)),
+        facts=LeftOpen(name, epoch, Duration(model.age_ms(int(began))), (latest_row(latest),)),
         verdict=Verdict.likely,
         severity=Severity.error,
         transactional_id=name,
         producer_id=int(latest["producer_id"]),
         producer_epoch=epoch,
         since=int(began),
-        until=story.facts.evidence_end,
+        until=model.facts.evidence_end,
     )
 
 
-def _loops(story: Story) -> Iterator[Case]:
+def _loops(model: CaptureModel) -> Iterator[Case]:
     """Ids of the classic protocol whose starts take epochs so fast that the producer id will be used up."""
-    rows = story.initialisations[story.initialisations["is_tombstone"] == 0]
+    rows = model.initialisations[model.initialisations["is_tombstone"] == 0]
     for code in np.unique(rows["id_code"][rows["producer_epoch"] >= FEWEST_EPOCHS]):
         mine = rows[rows["id_code"] == code]
         mine = mine[mine["producer_id"] == mine["producer_id"][-1]]
-        if (story.ends.protocol[story.transactions_of(int(code))] == Protocol.v2).any():
+        if (model.ends.protocol[model.transactions_of(int(code))] == Protocol.v2).any():
             continue
         taken = int(mine["producer_epoch"][-1]) - int(mine["producer_epoch"][0])
         took = max(int(mine["timestamp"][-1]) - int(mine["timestamp"][0]), 1)
         if taken >= FEWEST_EPOCHS and taken * DAY_MS > EPOCHS_A_DAY * took:
-            yield _loop(story, mine, taken, took)
+            yield _loop(model, mine, taken, took)
 
 
-def _loop(story: Story, mine: Array, taken: int, took: int) -> Case:
+def _loop(model: CaptureModel, mine: Array, taken: int, took: int) -> Case:
     name, rate, producer_id = (
-        story.transactional_id(int(mine["id_code"][0])),
+        model.transactional_id(int(mine["id_code"][0])),
         taken * DAY_MS // took,
         int(mine["producer_id"][0]),
     )

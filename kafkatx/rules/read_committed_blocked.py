@@ -16,19 +16,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kafkatx.findings.conditions import same_subject
+from kafkatx.findings.open_spans import OpenSpan
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.ended import known
-from kafkatx.histories.story import Horizon, Story
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 from kafkatx.rules import hanging_transaction
-from kafkatx.rules.conditions import same_subject
-from kafkatx.rules.open_spans import OpenSpan
-from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.evidence_refs import begin_row, data_ref, marker_ref, time_or_none
 from kafkatx.words.explanation import Words, considered, remedy, step
-from kafkatx.words.places import begin_row, data_place, marker_place, time_or_none
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Instant, OffsetRange, Refs
 
@@ -59,15 +59,15 @@ class Facts:
     examples: Refs
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each partition whose last stable offset hides committed records."""
-    held = story.spans[(story.spans["flags"] & OPEN) != 0]
+    held = model.spans[(model.spans["flags"] & OPEN) != 0]
     for code in np.unique(held["partition_code"]):
-        if story.horizons[int(code)].topic in INTERNAL:
+        if model.log_extents[int(code)].topic in INTERNAL:
             continue  # offsets that wait are told by group, not by partition
-        of_partition = story.spans_of(int(code))
-        of_partition = of_partition[(story.spans["flags"][of_partition] & OPEN) != 0]
-        one = OpenSpan(story, int(of_partition[np.argmin(story.spans["first_offset"][of_partition])]))
+        of_partition = model.spans_of(int(code))
+        of_partition = of_partition[(model.spans["flags"][of_partition] & OPEN) != 0]
+        one = OpenSpan(model, int(of_partition[np.argmin(model.spans["first_offset"][of_partition])]))
         facts = _facts(one)
         if facts.records:
             yield _blocked(one, facts)
@@ -75,7 +75,7 @@ def find(story: Story) -> Found:
 
 def _blocked(one: OpenSpan, facts: Facts) -> Case:
     columns = one.columns()
-    columns["last_offset"] = one.horizon.log_end - 1
+    columns["last_offset"] = one.log_extent.log_end - 1
     verdict, severity = _verdict(one), _severity(one, facts.age or 0)
     return Case(
         facts=facts,
@@ -83,69 +83,69 @@ def _blocked(one: OpenSpan, facts: Facts) -> Case:
         severity=min(severity, Severity.warning) if verdict is Verdict.possible else severity,
         transactional_id=one.id,
         since=_since(one),
-        until=time_or_none(one.story.facts.evidence_end),
+        until=time_or_none(one.model.facts.evidence_end),
         **columns,
     )
 
 
 def _facts(one: OpenSpan) -> Facts:
-    story, horizon, since, transaction = one.story, one.horizon, _since(one), one.transaction
-    stands_at = max(one.data.first_offset, horizon.log_start)
+    model, log_extent, since, transaction = one.model, one.log_extent, _since(one), one.transaction
+    stands_at = max(one.data.first_offset, log_extent.log_start)
     behind = _committed_behind(one, stands_at)
     committed, plain = (
         int(behind["records"].sum()),
-        max(0, horizon.plain_records - int(one.span["plain_records_before"])),
+        max(0, log_extent.plain_records - int(one.span["plain_records_before"])),
     )
-    begin = begin_row(story.transactions[transaction]) if transaction is not None else ()
+    begin = begin_row(model.transactions[transaction]) if transaction is not None else ()
     return Facts(
         id=one.id or None,
         producer_id=one.producer_id,
         data=one.data,
-        age=Duration(story.age_ms(since)) if since is not None else None,
+        age=Duration(model.age_ms(since)) if since is not None else None,
         last_stable_offset=stands_at,
-        log_end=horizon.log_end,
-        high_watermark=_lower_watermark(horizon),
+        log_end=log_extent.log_end,
+        high_watermark=_lower_watermark(log_extent),
         records=Count(committed + plain),
         committed=Count(committed) if len(behind) else None,
         transactions=Count(len(behind)),
         plain=Count(plain) if plain else None,
-        last_at=Instant(behind["marker_timestamp"].max() if len(behind) else horizon.newest),
+        last_at=Instant(behind["marker_timestamp"].max() if len(behind) else log_extent.newest),
         held=(*one.written, *begin, *one.latest_row),
-        examples=tuple(place for row in behind[:2] for place in (data_place(story, row), marker_place(story, row))),
+        examples=tuple(place for row in behind[:2] for place in (data_ref(model, row), marker_ref(model, row))),
     )
 
 
 def _committed_behind(one: OpenSpan, offset: int) -> Array:
     """Committed spans of the partition at or above an offset."""
-    spans = one.story.spans[one.story.spans_of(one.horizon.partition_code)]
+    spans = one.model.spans[one.model.spans_of(one.log_extent.partition_code)]
     return spans[(spans["marker_kind"] == 1) & (spans["first_offset"] >= offset)]  # type: ignore[no-any-return]
 
 
-def _lower_watermark(horizon: Horizon) -> int | None:
-    return horizon.high_watermark if 0 <= horizon.high_watermark < horizon.log_end else None
+def _lower_watermark(log_extent: LogExtent) -> int | None:
+    return log_extent.high_watermark if 0 <= log_extent.high_watermark < log_extent.log_end else None
 
 
 def _since(one: OpenSpan) -> int | None:
     """When the holder began: by the coordinator's clock where it is known, else by the data's own."""
-    started = known(one.story.transactions["started_at"][one.transaction]) if one.transaction is not None else None
+    started = known(one.model.transactions["started_at"][one.transaction]) if one.transaction is not None else None
     return started if started is not None else known(one.span["first_timestamp"])
 
 
 def _verdict(one: OpenSpan) -> Verdict:
     """Proved where no other copy can hold the missing marker, or the coordinator itself says that none was sent."""
-    if one.is_disputed or one.horizon.is_torn or one.is_over_gap:
+    if one.is_disputed or one.log_extent.is_torn or one.is_over_gap:
         return Verdict.possible
-    is_only_copy = one.story.facts.brokers <= 1 and one.story.has_all_state_partitions
+    is_only_copy = one.model.facts.brokers <= 1 and one.model.has_all_state_partitions
     return Verdict.proved if is_only_copy or _is_known_undecided(one) else Verdict.likely
 
 
 def _is_known_undecided(one: OpenSpan) -> bool:
     """Whether the coordinator's rows of its transaction are the last of the id for certain, without a decision."""
-    story, transaction = one.story, one.transaction
-    if transaction is None or story.transactions["decision"][transaction] >= 0:
+    model, transaction = one.model, one.transaction
+    if transaction is None or model.transactions["decision"][transaction] >= 0:
         return False
-    latest = story.latest_of(int(story.transactions["id_code"][transaction]))
-    return bool(latest is not None and latest["transaction_row"] == transaction and story.is_latest_known(latest))
+    latest = model.latest_of(int(model.transactions["id_code"][transaction]))
+    return bool(latest is not None and latest["transaction_row"] == transaction and model.is_latest_known(latest))
 
 
 def _severity(one: OpenSpan, age: int) -> Severity:
@@ -153,7 +153,7 @@ def _severity(one: OpenSpan, age: int) -> Severity:
     if one.transaction is None:
         for_ever = any(isinstance(result, Case) for result in hanging_transaction.judged(one))
         return Severity.error if for_ever else _by_age(age, WORTH_A_WARNING_MS)
-    transaction = one.story.transactions[one.transaction]
+    transaction = one.model.transactions[one.transaction]
     if transaction["completion_offset"] >= 0:
         return Severity.error
     if transaction["decision"] >= 0:

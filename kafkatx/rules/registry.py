@@ -8,10 +8,10 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 import kafkatx.rules
-from kafkatx.histories.story import Story
-from kafkatx.rules.causes import Causes, causes
-from kafkatx.rules.finding import Finding, NotCheckable
-from kafkatx.rules.rule import Rule, findings_of
+from kafkatx.findings.causes import Causes, causes
+from kafkatx.findings.finding import Finding, NotCheckable
+from kafkatx.findings.rule import Rule, findings_of
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.verdicts import Verdict
 
 
@@ -37,15 +37,15 @@ class Judgement:
     causes: list[Causes] = field(default_factory=list)
 
 
-def judge(story: Story, only: frozenset[str] | None = None) -> Judgement:
-    """Run the rules over a story. `only` limits what is reported; causes are still found among all."""
-    results = [result for name, rule in RULES.items() for result in findings_of(name, rule, story)]
+def judge(model: CaptureModel, only: frozenset[str] | None = None) -> Judgement:
+    """Run the rules over a model. `only` limits what is reported; causes are still found among all."""
+    results = [result for name, rule in RULES.items() for result in findings_of(name, rule, model)]
     findings = _worth_reading(_not_absorbed([result for result in results if isinstance(result, Finding)]))
-    found = causes(story, findings, RULES)
+    found = causes(model, findings, RULES)
     kept = [number for number, finding in enumerate(findings) if only is None or finding.rule in only]
     place = {number: at for at, number in enumerate(kept)}
     missing = [result for result in results if isinstance(result, NotCheckable)]
-    missing += _without_logs(story, {result.rule for result in results})
+    missing += _without_logs(model, {result.rule for result in results})
     return Judgement(
         [findings[number] for number in kept],
         [entry for entry in dict.fromkeys(missing) if only is None or entry.rule in only],
@@ -85,9 +85,9 @@ def _worth_reading(findings: list[Finding]) -> list[Finding]:
     return [finding for finding in findings if id(finding) not in dropped]
 
 
-def _without_logs(story: Story, spoken: set[str]) -> Iterator[NotCheckable]:
+def _without_logs(model: CaptureModel, spoken: set[str]) -> Iterator[NotCheckable]:
     """One entry for each rule that logs decide, where there are none of the kind and the rule had nothing to say."""
     for name, rule in RULES.items():
         sides = rule.decided_by
-        if sides and name not in spoken and not any(story.logs.has_side(side) for side in sides):
+        if sides and name not in spoken and not any(model.logs.has_side(side) for side in sides):
             yield NotCheckable(name, EVERYWHERE, f"logs of {' or '.join(f'{side.name}s' for side in sides)}")

@@ -19,21 +19,21 @@ Source       KIP-98, KIP-447, KIP-588; TransactionCoordinator.handleInitProducer
 
 from __future__ import annotations
 
-from kafkatx.histories.story import Story
-from kafkatx.rules.rule import Found, Rule
+from kafkatx.findings.rule import Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.rules.sharing.one_object import OBJECT_WORDS, of_threads
 from kafkatx.rules.sharing.requests import REQUEST_WORDS, in_requests
 from kafkatx.rules.sharing.rows import ROW_WORDS, in_rows
 from kafkatx.rules.sharing.turns import TURN_WORDS, in_turns
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each transactional.id, and one for each object that threads share: what clients' logs show first."""
     told: set[str | None] = set()
-    for case in (*in_turns(story), *of_threads(story)):
+    for case in (*in_turns(model), *of_threads(model)):
         told.add(case.transactional_id)
         yield case
-    for case in (*in_requests(story), *in_rows(story)):
+    for case in (*in_requests(model), *in_rows(model)):
         if case.transactional_id not in told:
             told.add(case.transactional_id)
             yield case

@@ -21,26 +21,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kafkatx.findings.client_lines import only, subjects, times_of
+from kafkatx.findings.conditions import same_id_and_time
+from kafkatx.findings.ends import hands_ids_on
+from kafkatx.findings.finding import Subject
+from kafkatx.findings.grouping import CaseColumns
+from kafkatx.findings.lost_data import Lost, clock_of, covering_client, losses
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.findings.windows import Windows
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
-from kafkatx.histories.story import Story
-from kafkatx.rules.conditions import same_id_and_time
-from kafkatx.rules.ends import hands_ids_on
-from kafkatx.rules.finding import Subject
-from kafkatx.rules.grouping import Columns
-from kafkatx.rules.in_logs.clients import only, subjects, times_of
-from kafkatx.rules.in_logs.lost_data import Lost, clock_of, covering_client, losses
-from kafkatx.rules.in_logs.windows import Windows
-from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.evidence_refs import data_ref, marker_ref
 from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, considered, gap, included, remedy, step
 from kafkatx.words.facts import client_name, data, instant
-from kafkatx.words.log_places import client_seen, event_places
-from kafkatx.words.places import data_place, marker_place
+from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import MOST_RANGES, ClientName, Count, Data, Instant, Joined, Names, Refs
+from kafkatx.words.values import MOST_RANGES, ClientName, Count, Data, Instant, JoinedValues, NameList, Refs
 
 EXCEPTIONS = (
     EventKind.failure,
@@ -75,7 +75,7 @@ class Facts:
     log_since: Instant | None
     log_until: Instant | None
     lost: LossFacts | None
-    calls: Joined[str]
+    calls: JoinedValues[str]
     quiet: Refs
     last_quiet: Refs
     closes: Refs
@@ -104,7 +104,7 @@ class Untold:
     """Aborted transactions of which no client's log is at hand."""
 
     count: Count
-    names: Names
+    names: NameList
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,17 +122,17 @@ class _Silence:
         return self.lost.id if self.lost is not None else self.client.transactional_id or ""
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each id and kind of silence; one gap for what no client's log covers."""
-    logs = story.logs
+    logs = model.logs
     if not logs.clients and not logs.has_side(Side.client):
         return  # no client's log to be silent, nor one that covers some of the ids
     windows = Windows(logs)
-    lost = [(one, covering_client(story, one)) for one in losses(story)]
-    yield from _cases(story, [*_over_data(windows, lost), *_by_logs_alone(story, windows)])
+    lost = [(one, covering_client(model, one)) for one in losses(model)]
+    yield from _cases(model, [*_over_data(windows, lost), *_by_logs_alone(model, windows)])
     alone = [one.id for one, client in lost if client is None and not any(logs.clients_of(one.id))]
     if alone and logs.has_side(Side.client):
-        yield NO_LOG.of(Untold(Count(len(alone)), Names(dict.fromkeys(alone))))
+        yield NO_LOG.of(Untold(Count(len(alone)), NameList(dict.fromkeys(alone))))
 
 
 def _over_data(windows: Windows, lost: Iterable[tuple[Lost, ClientInstance | None]]) -> Iterator[_Silence]:
@@ -164,17 +164,17 @@ def _silence(windows: Windows, client: ClientInstance, lost: Lost) -> _Silence |
     return _Silence(client, lost, tuple(quiet.tolist()), tuple(closes.tolist())) if is_silent else None
 
 
-def _can_tell(logs: LogStory, client: ClientInstance, is_unwanted: bool) -> bool:
+def _can_tell(logs: LogModel, client: ClientInstance, is_unwanted: bool) -> bool:
     """Whether a log without any line about it excludes that the application wanted the abort."""
     says_calls = client.implementation == "java" and logs.facts.sources[client.source].lowest_level <= Level.info
     return says_calls and (is_unwanted or client.release >= SAYS_ABORT)
 
 
-def _by_logs_alone(story: Story, windows: Windows) -> Iterator[_Silence]:
+def _by_logs_alone(model: CaptureModel, windows: Windows) -> Iterator[_Silence]:
     """Commits and aborts that threw, shown at INFO or below and nowhere louder, of ids of which no row is at hand."""
-    for client in story.logs.clients:
+    for client in model.logs.clients:
         name = client.transactional_id
-        if name is None or name in story.labels.id_codes or hands_ids_on(story, name):
+        if name is None or name in model.labels.id_codes or hands_ids_on(model, name):
             continue
         threw = _quiet_ends(client)
         if threw and not windows.is_loud(client, *_around(threw)):
@@ -194,25 +194,25 @@ def _around(failures: list[Failure]) -> tuple[int, int]:
     return first - CLIENT_TOLERANCE_MS, last + CLIENT_TOLERANCE_MS
 
 
-def _cases(story: Story, silences: list[_Silence]) -> Iterator[Case]:
+def _cases(model: CaptureModel, silences: list[_Silence]) -> Iterator[Case]:
     groups: dict[tuple[str, bool], list[_Silence]] = {}
     for one in silences:
         groups.setdefault((one.id, bool(one.quiet)), []).append(one)
     for (_, is_shown), group in groups.items():
         lost = [one.lost for one in group if one.lost is not None]
         yield Case(
-            facts=_facts(story, group, lost),
+            facts=_facts(model, group, lost),
             verdict=Verdict.proved if is_shown else Verdict.likely,
             severity=Severity.error,
-            **_columns(story, group, lost),
+            **_columns(model, group, lost),
         )
 
 
-def _columns(story: Story, silences: list[_Silence], lost: list[Lost]) -> Columns:
+def _columns(model: CaptureModel, silences: list[_Silence], lost: list[Lost]) -> CaseColumns:
     """The columns that place a case; of calls that threw their lines tell the time."""
-    place = _place(story, lost) if lost else Subject(silences[0].id)
-    since, until = times_of(story.logs, [row for one in silences for row in one.quiet])
-    return Columns(
+    place = _place(model, lost) if lost else Subject(silences[0].id)
+    since, until = times_of(model.logs, [row for one in silences for row in one.quiet])
+    return CaseColumns(
         transactional_id=place.transactional_id,
         producer_id=place.producer_id,
         topic=place.topic,
@@ -222,11 +222,11 @@ def _columns(story: Story, silences: list[_Silence], lost: list[Lost]) -> Column
         since=min((one.since for one in lost), default=since),
         until=max((one.until for one in lost), default=until),
         count=len(silences),
-        subjects=tuple(_place(story, [one]) for one in subjects(lost)),
+        subjects=tuple(_place(model, [one]) for one in subjects(lost)),
     )
 
 
-def _place(story: Story, lost: list[Lost]) -> Subject:
+def _place(model: CaptureModel, lost: list[Lost]) -> Subject:
     """Id and producer and, where all data lie in one partition, the partition and its offsets."""
     spans = [span for one in lost for span in one.data]
     producer_id = only(one.end.producer_id for one in lost)
@@ -234,39 +234,39 @@ def _place(story: Story, lost: list[Lost]) -> Subject:
     if code is None:
         return Subject(lost[0].id, producer_id)
     first, last = min(int(span["first_offset"]) for span in spans), max(int(span["last_offset"]) for span in spans)
-    return Subject(lost[0].id, producer_id, *story.topic_partition(code), first, last)
+    return Subject(lost[0].id, producer_id, *model.topic_partition(code), first, last)
 
 
-def _facts(story: Story, silences: list[_Silence], lost: list[Lost]) -> Facts:
+def _facts(model: CaptureModel, silences: list[_Silence], lost: list[Lost]) -> Facts:
     first, client = silences[0], silences[0].client
     failed = {failure.call for one in silences for failure in one.client.failures}
     return Facts(
         id=first.id,
         name=client_name(client),
-        client=client_seen(story, client),
-        log=story.logs.facts.sources[client.source].path,
+        client=client_seen(model, client),
+        log=model.logs.facts.sources[client.source].path,
         log_since=instant(client.since),
         log_until=instant(client.until),
-        lost=_lost_data(story, lost) if lost else None,
-        calls=Joined(call for call in ENDING_CALLS if call in failed),
-        quiet=event_places(story, first.quiet, 5),
-        last_quiet=event_places(story, first.quiet, 1),
-        closes=event_places(story, first.closes, 2),
+        lost=_lost_data(model, lost) if lost else None,
+        calls=JoinedValues(call for call in ENDING_CALLS if call in failed),
+        quiet=event_refs(model, first.quiet, 5),
+        last_quiet=event_refs(model, first.quiet, 1),
+        closes=event_refs(model, first.closes, 2),
     )
 
 
-def _lost_data(story: Story, lost: list[Lost]) -> LossFacts:
+def _lost_data(model: CaptureModel, lost: list[Lost]) -> LossFacts:
     spans, first = [span for one in lost for span in one.data], lost[0]
     markers = [span for span in first.end.markers or first.data if span["marker_offset"] >= 0]
-    written = [data_place(story, span) for span in first.data[:3]]
+    written = [data_ref(model, span) for span in first.data[:3]]
     return LossFacts(
         count=Count(len(lost)),
         records=Count(sum(int(span["records"]) for span in spans)),
-        data=data(story, spans[:MOST_RANGES]),
+        data=data(model, spans[:MOST_RANGES]),
         more=Count(len(spans) - MOST_RANGES) if len(spans) > MOST_RANGES else None,
-        first_data=data(story, first.data),
+        first_data=data(model, first.data),
         ended_by=first.end.ended_by,
-        written=(*written, *(marker_place(story, span) for span in markers[:3])),
+        written=(*written, *(marker_ref(model, span) for span in markers[:3])),
     )
 
 

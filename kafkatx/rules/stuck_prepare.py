@@ -17,20 +17,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.participations import Status
-from kafkatx.histories.story import Story
+from kafkatx.findings.conditions import leads_a_partition
+from kafkatx.findings.grouping import DataColumns, columns_of_part
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import AFTER_HOLE
-from kafkatx.rules.conditions import leads_a_partition
-from kafkatx.rules.grouping import DataColumns, columns_of_part
-from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.transaction_states import PREPARED, state_name
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.evidence_refs import begin_row, data_ref, latest_row, marker_ref, parts_of
 from kafkatx.words.explanation import Words, considered, remedy, step
 from kafkatx.words.facts import topic_partition
-from kafkatx.words.places import begin_row, data_place, latest_row, marker_place, parts_of
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Duration, Instant, Names, Refs, TopicPartition
+from kafkatx.words.values import Count, Duration, Instant, NameList, Refs, TopicPartition
 
 IN_FLIGHT_MS, STUCK_MS = 10_000, 60_000
 MOST_NAMED, MOST_TOLD = 5, 4
@@ -56,34 +56,34 @@ class Facts:
     decided_at: Instant
     age: Duration
     marked: Count
-    missing: Names
+    missing: NameList
     waiting: tuple[Waiting, ...]
     begin: Refs
     latest: Refs
     markers: Refs
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each id whose latest row is Prepare* and no longer in flight."""
-    for latest in story.latest[np.isin(story.latest["state"], list(PREPARED))]:
-        age = _age(story, latest)
+    for latest in model.latest[np.isin(model.latest["state"], list(PREPARED))]:
+        age = _age(model, latest)
         if age > IN_FLIGHT_MS:
-            yield _stuck(story, latest, age)
+            yield _stuck(model, latest, age)
 
 
-def _age(story: Story, latest: Array) -> int:
+def _age(model: CaptureModel, latest: Array) -> int:
     """Time since the decision, up to where the coordinator's log is known to reach."""
-    horizon = story.state_horizons[int(latest["state_partition"])]
-    end = story.facts.evidence_end if story.is_latest_known(latest) else horizon.newest
+    log_extent = model.state_log_extents[int(latest["state_partition"])]
+    end = model.facts.evidence_end if model.is_latest_known(latest) else log_extent.newest
     return max(0, end - int(latest["timestamp"]))
 
 
-def _stuck(story: Story, latest: Array, age: int) -> Case:
+def _stuck(model: CaptureModel, latest: Array, age: int) -> Case:
     row = int(latest["transaction_row"])
-    parts = list(parts_of(story, row)) if row >= 0 else []
+    parts = list(parts_of(model, row)) if row >= 0 else []
     missing = [part for part in parts if part["status"] != Status.MARKED]
-    verdict = _verdict(story, latest, missing, age)
-    facts = _facts(story, latest, age, parts, missing)
+    verdict = _verdict(model, latest, missing, age)
+    facts = _facts(model, latest, age, parts, missing)
     return Case(
         facts=facts,
         verdict=verdict,
@@ -92,66 +92,66 @@ def _stuck(story: Story, latest: Array, age: int) -> Case:
         producer_id=int(latest["producer_id"]),
         producer_epoch=int(latest["producer_epoch"]),
         since=int(latest["timestamp"]),
-        until=story.facts.evidence_end,
-        **_place(story, missing),
+        until=model.facts.evidence_end,
+        **_place(model, missing),
     )
 
 
-def _place(story: Story, missing: list[Array]) -> DataColumns:
+def _place(model: CaptureModel, missing: list[Array]) -> DataColumns:
     """The topic that all of these lie in; of a single one its partition and data as well."""
     if len(missing) == 1:
-        return columns_of_part(story, missing[0])
-    topics = {story.topic_partition(int(part["partition_code"]))[0] for part in missing}
+        return columns_of_part(model, missing[0])
+    topics = {model.topic_partition(int(part["partition_code"]))[0] for part in missing}
     return DataColumns(topic=topics.pop() if len(topics) == 1 else None)
 
 
-def _verdict(story: Story, latest: Array, missing: list[Array], age: int) -> Verdict:
+def _verdict(model: CaptureModel, latest: Array, missing: list[Array], age: int) -> Verdict:
     """Proved where a partition at hand goes on without its marker, for longer than any retry, by a broker's clock."""
-    if not story.is_latest_known(latest) or _may_be_anothers(story, latest, missing):
+    if not model.is_latest_known(latest) or _may_be_anothers(model, latest, missing):
         return Verdict.possible
-    shown = any(_goes_on_without(story, part, int(latest["timestamp"])) for part in missing)
+    shown = any(_goes_on_without(model, part, int(latest["timestamp"])) for part in missing)
     return Verdict.proved if shown and age > STUCK_MS else Verdict.likely
 
 
-def _goes_on_without(story: Story, part: Array, decided: int) -> bool:
-    horizon = story.horizons.get(int(part["partition_code"]))
-    is_whole = horizon is not None and horizon.is_whole and horizon.broker_time > decided + IN_FLIGHT_MS
+def _goes_on_without(model: CaptureModel, part: Array, decided: int) -> bool:
+    log_extent = model.log_extents.get(int(part["partition_code"]))
+    is_whole = log_extent is not None and log_extent.is_whole and log_extent.broker_time > decided + IN_FLIGHT_MS
     return bool(part["status"] == Status.UNMARKED and is_whole)
 
 
-def _may_be_anothers(story: Story, latest: Array, missing: list[Array]) -> bool:
+def _may_be_anothers(model: CaptureModel, latest: Array, missing: list[Array]) -> bool:
     """Whether markers at hand may belong to a transaction of the id whose rows are lost, and the other way round."""
-    lost = story.state_horizons[int(latest["state_partition"])].last_loss >= 0
-    flags = story.transactions["flags"][story.transactions_of(int(latest["id_code"]))]
+    lost = model.state_log_extents[int(latest["state_partition"])].last_loss >= 0
+    flags = model.transactions["flags"][model.transactions_of(int(latest["id_code"]))]
     return any(part["status"] == Status.UNDECIDED for part in missing) or bool(lost and (flags & AFTER_HOLE).any())
 
 
-def _facts(story: Story, latest: Array, age: int, parts: list[Array], missing: list[Array]) -> Facts:
-    row, spans = int(latest["transaction_row"]), story.spans
+def _facts(model: CaptureModel, latest: Array, age: int, parts: list[Array], missing: list[Array]) -> Facts:
+    row, spans = int(latest["transaction_row"]), model.spans
     markers = [spans[int(part["marker"])] for part in parts if part["marker"] >= 0]
-    named = [topic_partition(story, int(part["partition_code"])) for part in missing[:MOST_NAMED]]
+    named = [topic_partition(model, int(part["partition_code"])) for part in missing[:MOST_NAMED]]
     return Facts(
-        id=story.transactional_id(int(latest["id_code"])),
+        id=model.transactional_id(int(latest["id_code"])),
         state=state_name(int(latest["state"])),
         decided_at=Instant(latest["timestamp"]),
         age=Duration(age),
         marked=Count(len(markers)),
-        missing=Names(f"{where}" for where in named),
-        waiting=tuple(_waiting(story, part) for part in missing[:MOST_TOLD]),
-        begin=tuple(begin_row(story.transactions[row])) if row >= 0 else (),
+        missing=NameList(f"{where}" for where in named),
+        waiting=tuple(_waiting(model, part) for part in missing[:MOST_TOLD]),
+        begin=tuple(begin_row(model.transactions[row])) if row >= 0 else (),
         latest=(latest_row(latest),),
-        markers=tuple(marker_place(story, span) for span in markers[:MOST_TOLD]),
+        markers=tuple(marker_ref(model, span) for span in markers[:MOST_TOLD]),
     )
 
 
-def _waiting(story: Story, part: Array) -> Waiting:
-    horizon = story.horizons.get(int(part["partition_code"]))
+def _waiting(model: CaptureModel, part: Array) -> Waiting:
+    log_extent = model.log_extents.get(int(part["partition_code"]))
     return Waiting(
-        partition=topic_partition(story, int(part["partition_code"])),
+        partition=topic_partition(model, int(part["partition_code"])),
         is_undecided=bool(part["status"] == Status.UNDECIDED),
-        read_to=horizon.log_end - 1 if horizon is not None else None,
-        last_written=Instant(horizon.newest) if horizon is not None else None,
-        data=(data_place(story, story.spans[int(part["span"])]),) if part["span"] >= 0 else (),
+        read_to=log_extent.log_end - 1 if log_extent is not None else None,
+        last_written=Instant(log_extent.newest) if log_extent is not None else None,
+        data=(data_ref(model, model.spans[int(part["span"])]),) if part["span"] >= 0 else (),
     )
 
 

@@ -23,16 +23,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from kafkatx.histories.ended import TransactionEnd
-from kafkatx.histories.endings import EndedBy, Reason
-from kafkatx.histories.logs.outages import outages
-from kafkatx.histories.logs.takeovers import timeout_of
-from kafkatx.histories.story import Story
-from kafkatx.histories.transaction_ends import ToldBy
-from kafkatx.kernels.transactions import EMPTY, PREPARE_COMMIT
-from kafkatx.rules.conditions import by_settings, same_time
-from kafkatx.rules.ends import WITNESSED, EndGroup, Witness, groups, of_reason, witnesses
-from kafkatx.rules.ends_in_data import (
+from kafkatx.findings.conditions import by_settings, same_time
+from kafkatx.findings.ends import WITNESSED, EndGroup, Witness, groups, of_reason, witnesses
+from kafkatx.findings.ends_in_data import (
     ABORTED_DATA,
     ONLY_TIMES,
     OWN_KEEPS_EPOCH,
@@ -40,14 +33,21 @@ from kafkatx.rules.ends_in_data import (
     DataFacts,
     data_facts,
 )
-from kafkatx.rules.ends_in_logs import REFUSED, LogFacts, log_facts
-from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.findings.ends_in_logs import REFUSED, LogEndFacts, log_facts
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.ended import TransactionEnd
+from kafkatx.histories.endings import EndedBy, Reason
+from kafkatx.histories.logs.broker_outages import outages
+from kafkatx.histories.logs.fencings import timeout_of
+from kafkatx.histories.transaction_ends import ToldBy
+from kafkatx.kernels.transactions import EMPTY, PREPARE_COMMIT
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.advised import advised
+from kafkatx.words.config_context import advised
+from kafkatx.words.evidence_refs import begin_row, completion_row, data_ref, decision_row, marker_ref, next_row
 from kafkatx.words.explanation import Phrase, Words, actor, considered, included, measure, remedy, step
 from kafkatx.words.facts import data, instant, lasting
-from kafkatx.words.log_places import event_places
-from kafkatx.words.places import begin_row, completion_row, data_place, decision_row, marker_place, next_row
+from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import transaction_timeout
 from kafkatx.words.template import pick
@@ -110,7 +110,7 @@ class SameEpoch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InLogs(LogFacts):
+class TimedOutInLogs(LogEndFacts):
     """Timeouts that logs tell and no row; `took` is None where nothing tells when the transaction had begun."""
 
     by_its_line: bool
@@ -131,9 +131,9 @@ class InLogs(LogFacts):
         return not self.is_possible and not self.remedies
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each transactional.id of which transactions timed out, or may have (0.11.0.0, 0.11.0.1)."""
-    for group in groups(story, EndedBy.timeout):
+    for group in groups(model, EndedBy.timeout):
         if group.told_by is ToldBy.rows:
             facts = _of_rows(group)
             severity = Severity.error if facts.after is After.nothing else Severity.warning
@@ -144,7 +144,7 @@ def find(story: Story) -> Found:
             yield Case(
                 facts=_in_logs(group), verdict=group.verdict, severity=_severity_in_logs(group), **group.columns()
             )
-    for group in of_reason(story, Reason.no_bump_release):
+    for group in of_reason(model, Reason.no_bump_release):
         row = group.first.row
         same = SameEpoch(
             group.transactional_id or "", group.count, _took(group.first), (*begin_row(row), *decision_row(row))
@@ -153,12 +153,12 @@ def find(story: Story) -> Found:
 
 
 def _took(end: TransactionEnd) -> Duration:
-    return Duration(end.story.ends.duration_ms[end.number])
+    return Duration(end.model.ends.duration_ms[end.number])
 
 
 def _of_rows(group: EndGroup) -> Facts:
-    end, story, row = group.first, group.story, group.first.row
-    spans = (span for number in group.numbers for span in TransactionEnd(story, number).data)
+    end, model, row = group.first, group.model, group.first.row
+    spans = (span for number in group.numbers for span in TransactionEnd(model, number).data)
     return Facts(
         id=group.transactional_id or "",
         count=group.count,
@@ -170,30 +170,30 @@ def _of_rows(group: EndGroup) -> Facts:
         decision_epoch=int(row["decision_epoch"]),
         is_near=end.reason is Reason.near_timeout,
         is_fenced=end.reason is not Reason.over_timeout_went_on,
-        after=_after(story, group.numbers[-1]),
+        after=_after(model, group.numbers[-1]),
         other=_other(end),
         until_next=Duration(row["next_timestamp"] - row["completion_timestamp"]),
-        data=data(story, end.data),
+        data=data(model, end.data),
         witnesses=witnesses(end),
         remedies=_remedies(group),
         begin=tuple(begin_row(row)),
-        written=tuple(data_place(story, span) for span in end.data[:4]),
+        written=tuple(data_ref(model, span) for span in end.data[:4]),
         decided=tuple(decision_row(row)),
         completed=tuple(completion_row(row)),
-        markers=tuple(marker_place(story, span) for span in end.markers[:4]),
+        markers=tuple(marker_ref(model, span) for span in end.markers[:4]),
         next=tuple(next_row(row)),
     )
 
 
-def _after(story: Story, row: int) -> After:
+def _after(model: CaptureModel, row: int) -> After:
     """Whether the id committed something after this transaction: the work may have been done again."""
-    code = int(story.transactions["id_code"][row])
-    of_id = story.transactions[story.transactions_of(code)]
-    later = of_id["decided_at"] > story.transactions["decided_at"][row]
+    code = int(model.transactions["id_code"][row])
+    of_id = model.transactions[model.transactions_of(code)]
+    later = of_id["decided_at"] > model.transactions["decided_at"][row]
     if ((of_id["decision"] == PREPARE_COMMIT) & later).any():
         return After.committed
-    latest = story.latest_of(code)
-    return After.nothing if latest is not None and story.is_latest_known(latest) else After.lost
+    latest = model.latest_of(code)
+    return After.nothing if latest is not None and model.is_latest_known(latest) else After.lost
 
 
 def _other(end: TransactionEnd) -> Other:
@@ -206,18 +206,18 @@ def _other(end: TransactionEnd) -> Other:
 
 def _remedies(group: EndGroup) -> Remedies:
     """A timeout from the longest transaction measured of the id, and from what a broker was away meanwhile."""
-    story = group.story
-    of_id = story.transactions_of(int(group.first.row["id_code"]))
-    needed = int(story.ends.duration_ms[of_id].max())
-    t = story.transactions[group.numbers]
+    model = group.model
+    of_id = model.transactions_of(int(group.first.row["id_code"]))
+    needed = int(model.ends.duration_ms[of_id].max())
+    t = model.transactions[group.numbers]
     known = t[(t["started_at"] >= 0) & (t["decided_at"] >= 0)]
     away = [
         outage.duration_ms
-        for outage in outages(story.logs)
+        for outage in outages(model.logs)
         if ((known["started_at"] <= outage.until) & (known["decided_at"] >= outage.since)).any()
     ]
     measured = LONGEST.of(Lasted(Duration(needed)))
-    whom = advised(story, group.transactional_id)
+    whom = advised(model, group.transactional_id)
     return transaction_timeout(whom, max(0, needed), measured, max(away, default=0))
 
 
@@ -226,34 +226,34 @@ def _severity_in_logs(group: EndGroup) -> Severity:
     return Severity.error if dead and group.verdict is not Verdict.possible else Severity.warning
 
 
-def _in_logs(group: EndGroup) -> InLogs:
-    story, ends = group.story, group.logs
+def _in_logs(group: EndGroup) -> TimedOutInLogs:
+    model, ends = group.model, group.logs
     first = ends[0]
-    timeout, is_known = timeout_of(story.logs, first.name, first.client)
+    timeout, is_known = timeout_of(model.logs, first.name, first.client)
     by_line = first.verdict is Verdict.proved
     began = None if by_line else first.began
-    return InLogs(
+    return TimedOutInLogs(
         **log_facts(group, first, [failure for end in ends for failure in end.failures]),
         by_its_line=by_line,
         timeout=Duration(timeout) if is_known else None,
         began_at=instant(began),
         took=lasting(first.at - began) if began is not None else None,
-        rollbacks=event_places(story, [row for end in ends for row in end.rows]) if by_line else (),
+        rollbacks=event_refs(model, [row for end in ends for row in end.rows]) if by_line else (),
         remedies=_remedies_in_logs(group, timeout, is_known),
     )
 
 
 def _remedies_in_logs(group: EndGroup, timeout: int, is_known: bool) -> Remedies:
     """From the longest time that is known: of the transaction at least, and of what a broker was away meanwhile."""
-    story, first = group.story, group.logs[0]
+    model, first = group.model, group.logs[0]
     if first.verdict is Verdict.possible or (not is_known and first.began is None):
         return ()
     ends = [failure.at for failure in first.failures if failure.at is not None] or [first.at]
     began = first.began if first.began is not None else first.at - timeout
-    away = [outage.duration_ms for outage in outages(story.logs) if outage.overlaps(began, first.at)]
+    away = [outage.duration_ms for outage in outages(model.logs) if outage.overlaps(began, first.at)]
     need = max(timeout, max(ends) - began)
     measured = OPEN_FOR.of(Lasted(Duration(need)))
-    return transaction_timeout(advised(story, first.name, first.client), need, measured, max(away, default=0))
+    return transaction_timeout(advised(model, first.name, first.client), need, measured, max(away, default=0))
 
 
 OTHER_INSTANCE = "fenced_by_new_instance"
@@ -342,7 +342,7 @@ DATA_WORDS = Words(
 )
 
 LOG_WORDS = Words(
-    InLogs,
+    TimedOutInLogs,
     summary=pick(
         "by_its_line",
         {

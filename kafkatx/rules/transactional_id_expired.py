@@ -18,28 +18,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from kafkatx.findings.conditions import by_settings
+from kafkatx.findings.ends import hands_ids_on
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import ClientInstance, Failure, Initialised
 from kafkatx.histories.logs.settings import Effective
-from kafkatx.histories.logs.story import ClientInstance, Failure, Initialised
-from kafkatx.histories.story import Story
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, TOMBSTONE
-from kafkatx.rules.conditions import by_settings
-from kafkatx.rules.ends import hands_ids_on
-from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, EXPIRATION_MS
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.advised import advised
-from kafkatx.words.explained import Place
+from kafkatx.words.config_context import advised
+from kafkatx.words.evidence_refs import initialised_row, row_before
+from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, considered, included, measure, step
 from kafkatx.words.facts import client_name, thrown
-from kafkatx.words.log_places import client_seen, event_place, failure_places
-from kafkatx.words.places import initialised_row, row_before
+from kafkatx.words.log_refs import client_seen, event_ref, failure_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import id_expiration
 from kafkatx.words.template import pick
-from kafkatx.words.values import ClientName, Duration, Instant, Refs, Thrown
+from kafkatx.words.values import ClientName, Duration, Instant, Refs, ShownError
 
 SETTING = "transactional.id.expiration.ms"
 ONE_HOUR_MS, SLACK_MS = 3_600_000, 300_000
@@ -53,7 +53,7 @@ class Met:
     """What a living producer was told when it used the id again."""
 
     by: ClientName
-    answer: Thrown
+    answer: ShownError
     lines: Refs
 
 
@@ -103,7 +103,7 @@ class ExpiredInLogs:
     """A client that was told of an expired id; `is_long`: its silence was longer than the expiration in force."""
 
     id: str
-    answer: Thrown
+    answer: ShownError
     silence: Silence | None
     replaced: Replaced | None
     is_long: bool
@@ -114,54 +114,54 @@ class ExpiredInLogs:
     longer: Remedies
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each id that came back after its tombstone, or with another producer id after seven idle days.
 
     Where rows don't tell, the error of a client that met it.
     """
-    found = [*_after_tombstones(story), *_after_gaps(story)]
+    found = [*_after_tombstones(model), *_after_gaps(model)]
     yield from found
-    yield from _in_logs(story, {case.transactional_id for case in found})
+    yield from _in_logs(model, {case.transactional_id for case in found})
 
 
-def _after_tombstones(story: Story) -> Iterator[Case]:
-    rows = story.initialisations
+def _after_tombstones(model: CaptureModel) -> Iterator[Case]:
+    rows = model.initialisations
     tombstones = {(int(row["id_code"]), int(row["offset"])): row for row in rows[rows["is_tombstone"] == 1]}
     for back in rows[(rows["is_tombstone"] == 0) & (rows["previous_state"] == TOMBSTONE)]:
         tombstone = tombstones.get((int(back["id_code"]), int(back["previous_offset"])))
         if tombstone is not None and tombstone["previous_state"] in MAY_EXPIRE:
             idle = int(tombstone["timestamp"] - tombstone["previous_updated_at"])
-            yield _in_rows(story, tombstone, back, idle, (_tombstone(tombstone),))
+            yield _in_rows(model, tombstone, back, idle, (_tombstone(tombstone),))
 
 
-def _tombstone(row: Array) -> Place:
+def _tombstone(row: Array) -> EvidenceRef:
     partition, offset, at = int(row["state_partition"]), int(row["offset"]), int(row["timestamp"])
-    return Place(TRANSACTION_STATE, partition, offset, at, "tombstone of the id")
+    return EvidenceRef(TRANSACTION_STATE, partition, offset, at, "tombstone of the id")
 
 
-def _after_gaps(story: Story) -> Iterator[Case]:
-    rows = story.initialisations
+def _after_gaps(model: CaptureModel) -> Iterator[Case]:
+    rows = model.initialisations
     changed = (
         (rows["is_tombstone"] == 0)
         & (rows["previous_state"] >= 0)
         & (rows["previous_producer_id"] != rows["producer_id"])
     )
-    idle = rows["updated_at"] - rows["previous_updated_at"] >= _expiration(story)
+    idle = rows["updated_at"] - rows["previous_updated_at"] >= _expiration(model)
     for back in rows[changed & idle & (rows["producer_epoch"] == 0) & (rows["previous_epoch"] < EXHAUSTED)]:
-        yield _in_rows(story, back, back, int(back["updated_at"] - back["previous_updated_at"]), ())
+        yield _in_rows(model, back, back, int(back["updated_at"] - back["previous_updated_at"]), ())
 
 
-def _expiration(story: Story) -> int:
+def _expiration(model: CaptureModel) -> int:
     """transactional.id.expiration.ms as brokers say it, else the default."""
-    limit = story.logs.settings.value("broker", SETTING)
+    limit = model.logs.settings.value("broker", SETTING)
     return limit.number if limit.is_known and limit.number is not None else EXPIRATION_MS
 
 
-def _in_rows(story: Story, before: Array, back: Array, idle: int, tombstone: Refs) -> Case:
+def _in_rows(model: CaptureModel, before: Array, back: Array, idle: int, tombstone: Refs) -> Case:
     """An id of which `before` is the row that its idle time follows: its tombstone, else the row of its return."""
-    name, expiration = story.transactional_id(int(back["id_code"])), _expiration(story)
+    name, expiration = model.transactional_id(int(back["id_code"])), _expiration(model)
     fits = bool(tombstone) and expiration <= idle <= expiration + ONE_HOUR_MS + SLACK_MS
-    met = _met_by_client(story, name)
+    met = _met_by_client(model, name)
     return Case(
         facts=ExpiredInRows(
             id=name,
@@ -170,13 +170,13 @@ def _in_rows(story: Story, before: Array, back: Array, idle: int, tombstone: Ref
             new=int(back["producer_id"]),
             last_epoch=int(before["previous_epoch"]),
             expiration=Duration(expiration),
-            is_set=story.logs.settings.value("broker", SETTING).is_known,
+            is_set=model.logs.settings.value("broker", SETTING).is_known,
             fits=fits,
             met=met,
             before=(row_before(before),),
             tombstone=tombstone,
             back=(initialised_row(back),),
-            longer=_longer(story, name, int(back["timestamp"] - before["previous_updated_at"]), fits),
+            longer=_longer(model, name, int(back["timestamp"] - before["previous_updated_at"]), fits),
         ),
         verdict=Verdict.proved if fits else Verdict.likely,
         severity=Severity.warning if met is None else Severity.error,
@@ -188,40 +188,40 @@ def _in_rows(story: Story, before: Array, back: Array, idle: int, tombstone: Ref
     )
 
 
-def _longer(story: Story, transactional_id: str, idle: int, is_default: bool) -> Remedies:
+def _longer(model: CaptureModel, transactional_id: str, idle: int, is_default: bool) -> Remedies:
     """The current setting is known where somebody says it, or where the default shows itself."""
-    whom = advised(story, transactional_id)
+    whom = advised(model, transactional_id)
     shown = {SETTING: EXPIRATION_MS} if is_default else {}
     measured = UNTIL_USED.of(Lasted(Duration(idle)))
     return id_expiration(replace(whom, current=whom.current | shown), idle, measured, is_default)
 
 
-def _met_by_client(story: Story, name: str) -> Met | None:
+def _met_by_client(model: CaptureModel, name: str) -> Met | None:
     """The client that was told of an expired id, for the finding that rows make of it."""
-    for client in story.logs.clients_of(name):
+    for client in model.logs.clients_of(name):
         for failure in client.failures:
             if failure.error is UNMAPPED:
-                return Met(client_name(client), thrown(failure), failure_places(story, failure))
+                return Met(client_name(client), thrown(failure), failure_refs(model, failure))
     return None
 
 
-def _in_logs(story: Story, told: set[str | None]) -> Iterator[Case]:
+def _in_logs(model: CaptureModel, told: set[str | None]) -> Iterator[Case]:
     """One case for each client that was told so, unless rows tell it already (`told`) or refute it."""
-    for client in story.logs.clients:
+    for client in model.logs.clients:
         name = client.transactional_id
         failure = next((one for one in client.failures if one.error is UNMAPPED), None)
         if name is None or failure is None or not client.owns_producer_ids or name in told:
             continue
-        if not _goes_on(story, name, client, failure):
-            yield _of_client(story, name, client, failure)
+        if not _goes_on(model, name, client, failure):
+            yield _of_client(model, name, client, failure)
 
 
-def _of_client(story: Story, name: str, client: ClientInstance, failure: Failure) -> Case:
-    silence, old = _silence(story, client, failure), _given_before(client, failure)
-    facts = _log_facts(story, name, client, failure, silence)
+def _of_client(model: CaptureModel, name: str, client: ClientInstance, failure: Failure) -> Case:
+    silence, old = _silence(model, client, failure), _given_before(client, failure)
+    facts = _log_facts(model, name, client, failure, silence)
     return Case(
         facts=facts,
-        verdict=Verdict.likely if facts.is_long and not hands_ids_on(story, name) else Verdict.possible,
+        verdict=Verdict.likely if facts.is_long and not hands_ids_on(model, name) else Verdict.possible,
         severity=Severity.error if facts.is_long and failure.category == "fatal" else Severity.warning,
         transactional_id=name,
         producer_id=old.producer_id if old is not None else None,
@@ -232,44 +232,44 @@ def _of_client(story: Story, name: str, client: ClientInstance, failure: Failure
 
 
 def _log_facts(
-    story: Story, name: str, client: ClientInstance, failure: Failure, silence: Silence | None
+    model: CaptureModel, name: str, client: ClientInstance, failure: Failure, silence: Silence | None
 ) -> ExpiredInLogs:
     idle = silence.lasted if silence is not None else None
-    setting = story.logs.settings.value("broker", SETTING)
+    setting = model.logs.settings.value("broker", SETTING)
     expiration = setting.number or EXPIRATION_MS
     is_long = idle is not None and idle + CLIENT_TOLERANCE_MS > expiration
-    whom, measured = advised(story, name, client), IDLE.of(Lasted(Duration(idle or 0)))
+    whom, measured = advised(model, name, client), IDLE.of(Lasted(Duration(idle or 0)))
     return ExpiredInLogs(
         id=name,
         answer=thrown(failure),
         silence=silence,
-        replaced=_replaced(story, client, failure),
+        replaced=_replaced(model, client, failure),
         is_long=is_long,
         setting=setting,
         expiration=Duration(expiration),
-        client=client_seen(story, client),
-        lines=failure_places(story, failure),
+        client=client_seen(model, client),
+        lines=failure_refs(model, failure),
         longer=id_expiration(whom, idle or 0, measured) if is_long else (),
     )
 
 
-def _goes_on(story: Story, name: str, client: ClientInstance, failure: Failure) -> bool:
+def _goes_on(model: CaptureModel, name: str, client: ClientInstance, failure: Failure) -> bool:
     """Whether the coordinator's rows know the id under the same producer id after that: then nothing had expired."""
-    latest = story.latest_of(story.id_code(name))
+    latest = model.latest_of(model.id_code(name))
     if latest is None or latest["state"] < 0 or failure.at is None:
         return False
     return int(latest["producer_id"]) in client.producer_ids and int(latest["timestamp"]) > failure.at
 
 
-def _silence(story: Story, client: ClientInstance, failure: Failure) -> Silence | None:
+def _silence(model: CaptureModel, client: ClientInstance, failure: Failure) -> Silence | None:
     """From the client's last line before the failure began to show."""
-    times, first = story.logs.times, min(failure.rows or (failure.row,))
+    times, first = model.logs.times, min(failure.rows or (failure.row,))
     earlier = [row for row in client.rows if row < first and times[row] >= 0]
     if not earlier:
         return None
     since = int(times[earlier[-1]])
     lasted = Duration(max(0, failure.at - since)) if failure.at is not None else None
-    return Silence(Instant(since), lasted, (event_place(story, earlier[-1]),))
+    return Silence(Instant(since), lasted, (event_ref(model, earlier[-1]),))
 
 
 def _given_before(client: ClientInstance, failure: Failure) -> Initialised | None:
@@ -277,12 +277,12 @@ def _given_before(client: ClientInstance, failure: Failure) -> Initialised | Non
     return next((one for one in reversed(client.initialisations) if one.row < failure.row), None)
 
 
-def _replaced(story: Story, client: ClientInstance, failure: Failure) -> Replaced | None:
+def _replaced(model: CaptureModel, client: ClientInstance, failure: Failure) -> Replaced | None:
     old = _given_before(client, failure)
     new = next((one for one in client.initialisations if one.row > failure.row), None)
     if old is None or new is None or old.producer_id == new.producer_id:
         return None
-    return Replaced(old.producer_id, new.producer_id, (event_place(story, new.row),))
+    return Replaced(old.producer_id, new.producer_id, (event_ref(model, new.row),))
 
 
 UNTIL_USED = Phrase(Lasted, measure("the id was idle for {time} until it was used again"))

@@ -23,10 +23,7 @@ from enum import Enum, auto
 
 import numpy as np
 
-from kafkatx.histories.logs.story import ClientInstance, LogStory
-from kafkatx.histories.story import Story
-from kafkatx.rules.conditions import by_settings, same_time
-from kafkatx.rules.in_logs.clients import (
+from kafkatx.findings.client_lines import (
     advised_of,
     by_client,
     columns,
@@ -37,20 +34,23 @@ from kafkatx.rules.in_logs.clients import (
     times_of,
     topic_partition,
 )
-from kafkatx.rules.in_logs.given_up import IN_LOGS, PartitionLog, partition_logs
-from kafkatx.rules.outcomes import BECAUSE, FATE, Call, Resolved, TransactionFate, fate_of
-from kafkatx.rules.rule import Case, Found, Rule
+from kafkatx.findings.conditions import by_settings, same_time
+from kafkatx.findings.given_up import IN_LOGS, PartitionLog, partition_logs
+from kafkatx.findings.outcomes import BECAUSE, FATE, Call, Resolved, TransactionFate, fate_of
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import ClientInstance, LogModel
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
-from kafkatx.words.advised import Advised
+from kafkatx.words.config_context import ConfigContext
 from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, considered, included, measure, remedy, step
 from kafkatx.words.facts import client_name, instant
-from kafkatx.words.log_places import event_places
+from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import delivery_timeout
 from kafkatx.words.template import pick
-from kafkatx.words.values import ClientName, Count, Duration, Instant, Names, Refs, TopicPartition
+from kafkatx.words.values import ClientName, Count, Duration, Instant, NameList, Refs, TopicPartition
 
 EVERY_ATTEMPT = 2_147_483_647
 """Default retries: what `attempts left` is counted down from."""
@@ -78,12 +78,12 @@ class Facts:
     client: ClientName
     variant: Variant
     count: Count
-    partitions: Names | None
-    of_first: Names | None
+    partitions: NameList | None
+    of_first: NameList | None
     producer: Bound[ActorWords] | None
     retries: Count | None
     retried_since: Instant | None
-    errors: Names | None
+    errors: NameList | None
     attempts: Count | None
     age: Duration | None
     made_at: Instant | None
@@ -124,23 +124,23 @@ class _Loss:
         return producer_at(self.client, self.rows[0])
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each client and what it made of it."""
     groups: dict[tuple[ClientName, Variant], list[_Loss]] = {}
-    for client, rows in by_client(story, _rows(story.logs)):
-        for episode in _episodes(story.logs, client, rows):
-            key = (client_name(client), _variant(story.logs, episode))
-            groups.setdefault(key, []).append(_loss(story.logs, client, episode))
+    for client, rows in by_client(model, _rows(model.logs)):
+        for episode in _episodes(model.logs, client, rows):
+            key = (client_name(client), _variant(model.logs, episode))
+            groups.setdefault(key, []).append(_loss(model.logs, client, episode))
     for (name, variant), losses in groups.items():
-        yield _case(story, name, variant, losses)
+        yield _case(model, name, variant, losses)
 
 
-def _rows(logs: LogStory) -> list[int]:
+def _rows(logs: LogModel) -> list[int]:
     rows = np.concatenate((logs.saying(Saying.LOST_ACKNOWLEDGEMENT), logs.of_kind(EventKind.idempotent_bump)))
     return np.unique(rows).tolist()  # type: ignore[no-any-return]
 
 
-def _episodes(logs: LogStory, client: ClientInstance | None, rows: list[int]) -> Iterator[list[int]]:
+def _episodes(logs: LogModel, client: ClientInstance | None, rows: list[int]) -> Iterator[list[int]]:
     """Lines that tell one event: until the client aborts or has another epoch; a fatal state has no end."""
     kinds = (EventKind.abort_called, EventKind.init_bump, EventKind.producer_id_set)
     ends = rows_of(logs, client, *kinds).tolist() if client is not None else []
@@ -154,18 +154,18 @@ def _episodes(logs: LogStory, client: ClientInstance | None, rows: list[int]) ->
         yield episode
 
 
-def _is_fatal(logs: LogStory, rows: list[int]) -> bool:
+def _is_fatal(logs: LogModel, rows: list[int]) -> bool:
     errors = [row for row in rows if logs.kind(row) != EventKind.idempotent_bump]
     return not all(logs.says(row, Saying.STAYS_ABORTABLE) for row in errors)
 
 
-def _variant(logs: LogStory, rows: list[int]) -> Variant:
+def _variant(logs: LogModel, rows: list[int]) -> Variant:
     if all(logs.kind(row) == EventKind.idempotent_bump for row in rows):
         return Variant.idempotent
     return Variant.fatal if _is_fatal(logs, rows) else Variant.abortable
 
 
-def _loss(logs: LogStory, client: ClientInstance | None, rows: list[int]) -> _Loss:
+def _loss(logs: LogModel, client: ClientInstance | None, rows: list[int]) -> _Loss:
     """Add what went before: expired batches since the last success is not logged, so all of this life count."""
     before = [] if client is None else rows_of(logs, client, EventKind.batch_expired, EventKind.failure).tolist()
     expired = [row for row in before if row <= rows[-1] and _is_expiry(logs, row)]
@@ -176,18 +176,18 @@ def _loss(logs: LogStory, client: ClientInstance | None, rows: list[int]) -> _Lo
     return _Loss(client, tuple(rows), tuple(expired), tuple(mine), partitions)
 
 
-def _is_expiry(logs: LogStory, row: int) -> bool:
+def _is_expiry(logs: LogModel, row: int) -> bool:
     return logs.kind(row) == EventKind.batch_expired or logs.says(row, Saying.EXPIRED)
 
 
-def _partition(logs: LogStory, row: int) -> tuple[str, int] | None:
+def _partition(logs: LogModel, row: int) -> tuple[str, int] | None:
     """Partition that a line is about: its column, else that of an expiry in its words."""
     named = topic_partition(logs, row)
     expiry = None if named else logs.expiry(row)
     return (expiry.topic, expiry.partition) if expiry else named
 
 
-def _age(logs: LogStory, row: int) -> int | None:
+def _age(logs: LogModel, row: int) -> int | None:
     """Age of an expired batch in milliseconds."""
     if logs.kind(row) == EventKind.batch_expired and logs.number(row, "number") is not None:
         return logs.number(row, "number")
@@ -195,14 +195,14 @@ def _age(logs: LogStory, row: int) -> int | None:
     return expiry.age_ms if expiry else None
 
 
-def _case(story: Story, name: ClientName, variant: Variant, losses: list[_Loss]) -> Case:
-    logs, rows = story.logs, [row for loss in losses for row in loss.rows]
+def _case(model: CaptureModel, name: ClientName, variant: Variant, losses: list[_Loss]) -> Case:
+    logs, rows = model.logs, [row for loss in losses for row in loss.rows]
     topic, partition = only(place for loss in losses for place in loss.partitions) or (None, None)
     begins = [row for loss in losses for row in (*loss.retried[:1], *loss.expired[:1])]
     since, until = times_of(logs, [*begins, *rows])
     given, places = [loss.producer for loss in losses], [only(loss.partitions) for loss in losses]
     return Case(
-        facts=_facts(story, name, variant, losses),
+        facts=_facts(model, name, variant, losses),
         verdict=Verdict.proved,
         severity=Severity.error if variant is Variant.fatal else Severity.warning,
         topic=topic,
@@ -213,9 +213,9 @@ def _case(story: Story, name: ClientName, variant: Variant, losses: list[_Loss])
     )
 
 
-def _facts(story: Story, name: ClientName, variant: Variant, losses: list[_Loss]) -> Facts:
-    logs, first = story.logs, losses[0]
-    whom, made_at = advised_of(story, first.client), _made_at(logs, first)
+def _facts(model: CaptureModel, name: ClientName, variant: Variant, losses: list[_Loss]) -> Facts:
+    logs, first = model.logs, losses[0]
+    whom, made_at = advised_of(model, first.client), _made_at(logs, first)
     of_transaction = variant is not Variant.idempotent and first.client is not None
     return Facts(
         client=name,
@@ -223,21 +223,21 @@ def _facts(story: Story, name: ClientName, variant: Variant, losses: list[_Loss]
         count=Count(len(losses)),
         partitions=_names(sorted({_name(place) for loss in losses for place in loss.partitions})),
         of_first=_names([_name(place) for place in first.partitions]),
-        producer=seen(story, first.client),
+        producer=seen(model, first.client),
         retries=Count(len(first.retried)) if first.retried else None,
         retried_since=instant(logs.at(first.retried[0])) if first.retried else None,
         errors=_errors(logs, first),
         attempts=_attempts(logs, first),
         age=_oldest(logs, first),
         made_at=instant(made_at),
-        logs=tuple(partition_logs(story, first.partitions, first.producer, made_at)) if of_transaction else (),
-        resolved=_resolved(story, first, made_at) if of_transaction else None,
+        logs=tuple(partition_logs(model, first.partitions, first.producer, made_at)) if of_transaction else (),
+        resolved=_resolved(model, first, made_at) if of_transaction else None,
         release=".".join(str(number) for number in whom.release) or None,
         is_old=whom.release < (2, 5),
-        retried=event_places(story, first.retried, 3),
-        expired=event_places(story, first.expired, 3),
-        said=event_places(story, first.rows, 3),
-        last_said=event_places(story, first.rows, 1),
+        retried=event_refs(model, first.retried, 3),
+        expired=event_refs(model, first.expired, 3),
+        said=event_refs(model, first.rows, 3),
+        last_said=event_refs(model, first.rows, 1),
         longer=_longer(logs, first, whom),
     )
 
@@ -246,28 +246,28 @@ def _name(place: tuple[str, int]) -> str:
     return format(TopicPartition(*place))
 
 
-def _names(names: list[str]) -> Names | None:
-    return Names(names[:MOST_NAMED]) if names else None
+def _names(names: list[str]) -> NameList | None:
+    return NameList(names[:MOST_NAMED]) if names else None
 
 
-def _errors(logs: LogStory, loss: _Loss) -> Names | None:
+def _errors(logs: LogModel, loss: _Loss) -> NameList | None:
     """What sends were answered before they were tried again."""
     errors = {error for row in loss.retried if (error := logs.string(row, "error")) is not None}
-    return Names(sorted(errors)) if errors else None
+    return NameList(sorted(errors)) if errors else None
 
 
-def _attempts(logs: LogStory, loss: _Loss) -> Count | None:
+def _attempts(logs: LogModel, loss: _Loss) -> Count | None:
     """How many attempts were used, where their number was not limited."""
     left = min((value for row in loss.retried if (value := logs.number(row, "number")) is not None), default=0)
     return Count(EVERY_ATTEMPT - left) if left > 2**30 else None
 
 
-def _oldest(logs: LogStory, loss: _Loss) -> Duration | None:
+def _oldest(logs: LogModel, loss: _Loss) -> Duration | None:
     ages = [age for row in loss.expired if (age := _age(logs, row)) is not None]
     return Duration(max(ages)) if ages else None
 
 
-def _made_at(logs: LogStory, loss: _Loss) -> int | None:
+def _made_at(logs: LogModel, loss: _Loss) -> int | None:
     """When the first batch that was given up was made, by the client's clock."""
     made = [
         at - age for row in loss.expired if (at := logs.at(row)) is not None and (age := _age(logs, row)) is not None
@@ -275,20 +275,20 @@ def _made_at(logs: LogStory, loss: _Loss) -> int | None:
     return min(made, default=None)
 
 
-def _resolved(story: Story, loss: _Loss, made_at: int | None) -> Resolved | None:
+def _resolved(model: CaptureModel, loss: _Loss, made_at: int | None) -> Resolved | None:
     """What became of its transaction, if anything tells."""
-    at = story.logs.at(loss.rows[0])
-    resolved = fate_of(story, Call(loss.client, loss.producer[0], made_at or at, at))
+    at = model.logs.at(loss.rows[0])
+    resolved = fate_of(model, Call(loss.client, loss.producer[0], made_at or at, at))
     return resolved if resolved.fate is not TransactionFate.unknown else None
 
 
-def _longer(logs: LogStory, loss: _Loss, whom: Advised) -> Remedies:
+def _longer(logs: LogModel, loss: _Loss, whom: ConfigContext) -> Remedies:
     outage = _outage(logs, loss)
     measured = FAILED_FOR.of(Lasted(Duration(outage)))
     return delivery_timeout(whom, outage, measured) if outage > 0 else ()
 
 
-def _outage(logs: LogStory, loss: _Loss) -> int:
+def _outage(logs: LogModel, loss: _Loss) -> int:
     """How long sends to the partition are known to have failed: from the batch's making, or the first retry, on."""
     first, _ = times_of(logs, loss.retried[:1])
     made, (_, last) = _made_at(logs, loss), times_of(logs, loss.rows)

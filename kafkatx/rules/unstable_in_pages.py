@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kafkatx.findings.rule import Case
+from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.ended import known
-from kafkatx.histories.story import Horizon, Story
 from kafkatx.kernels.spans import OPEN
-from kafkatx.rules.rule import Case
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.evidence_refs import data_ref, marker_ref
 from kafkatx.words.explanation import Words, actor, considered, remedy, step
-from kafkatx.words.places import data_place, marker_place
 from kafkatx.words.values import Producer, Refs, TopicPartition
 
 
@@ -34,15 +34,15 @@ class PageFacts:
     committed: Refs
 
 
-def found_in_pages(story: Story) -> Iterator[Case]:
+def found_in_pages(model: CaptureModel) -> Iterator[Case]:
     """One case a partition of which a printed dump is all there is."""
-    for horizon in story.horizons.values() if not story.state_horizons else ():
-        if horizon.is_printed and horizon.topic not in INTERNAL:
-            yield from _of_partition(story, horizon)
+    for log_extent in model.log_extents.values() if not model.state_log_extents else ():
+        if log_extent.is_printed and log_extent.topic not in INTERNAL:
+            yield from _of_partition(model, log_extent)
 
 
-def _of_partition(story: Story, horizon: Horizon) -> Iterator[Case]:
-    spans = story.spans[story.spans_of(horizon.partition_code)]
+def _of_partition(model: CaptureModel, log_extent: LogExtent) -> Iterator[Case]:
+    spans = model.spans[model.spans_of(log_extent.partition_code)]
     fresh = spans[(spans["producer_epoch"] == 0) & (spans["records"] > 0)]
     left = fresh[(fresh["flags"] & OPEN) != 0]
     if not len(left):
@@ -55,16 +55,16 @@ def _of_partition(story: Story, horizon: Horizon) -> Iterator[Case]:
     new = after[0]
     yield Case(
         facts=PageFacts(
-            partition=TopicPartition(horizon.topic, horizon.partition),
+            partition=TopicPartition(log_extent.topic, log_extent.partition),
             old=Producer(int(old["producer_id"]), 0),
             new=Producer(int(new["producer_id"]), 0),
-            left_open=(data_place(story, old),),
-            committed=(data_place(story, new), marker_place(story, new)),
+            left_open=(data_ref(model, old),),
+            committed=(data_ref(model, new), marker_ref(model, new)),
         ),
         verdict=Verdict.possible,
         severity=Severity.info,
-        topic=horizon.topic,
-        partition=horizon.partition,
+        topic=log_extent.topic,
+        partition=log_extent.partition,
         first_offset=int(old["first_offset"]),
         last_offset=int(new["marker_offset"]),
         since=known(old["first_timestamp"]),

@@ -21,18 +21,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from kafkatx.histories.story import Story
+from kafkatx.findings.finding import Subject
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.growing import Array
-from kafkatx.rules.finding import Subject
-from kafkatx.rules.rule import Case, Found, Rule
 from kafkatx.rules.unstable_in_pages import PAGE_WORDS, found_in_pages
 from kafkatx.terms.catalogue.random_ids import skeleton_of, with_ordinal
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.evidence_refs import begin_row, completion_row
 from kafkatx.words.explanation import Words, actor, considered, remedy, step
-from kafkatx.words.places import begin_row, completion_row
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Instant, Names, Refs
+from kafkatx.words.values import Count, Instant, NameList, Refs
 
 FEWEST, MANY = 3, 5
 MOST_NAMED, MOST_ACTORS = 3, 4
@@ -65,7 +65,7 @@ class Facts:
 
     shape: str
     count: Count
-    names: Names
+    names: NameList
     last: str
     epoch: int
     members: tuple[Member, ...]
@@ -97,59 +97,59 @@ class _Life:
     highest_epoch: int = 0
 
 
-def find(story: Story) -> Found:
+def find(model: CaptureModel) -> Found:
     """One case for each family of ids."""
     families: dict[str, list[_Life]] = {}
-    for life in _lives(story):
+    for life in _lives(model):
         skeleton = skeleton_of(life.name)
         if skeleton is not None:
             families.setdefault(skeleton, []).append(life)
     for skeleton in sorted(families):
         family = sorted(families[skeleton], key=lambda life: (life.first, life.name))
-        members, succession = _unstable(story, family)
+        members, succession = _unstable(model, family)
         if members:
-            yield _case(story, skeleton, members, succession)
-    yield from found_in_pages(story)
+            yield _case(model, skeleton, members, succession)
+    yield from found_in_pages(model)
 
 
-def _lives(story: Story) -> list[_Life]:
+def _lives(model: CaptureModel) -> list[_Life]:
     """Lifetimes of the ids that ran transactions, from arrays; objects only for ids whose name has a random part."""
-    t = story.transactions
-    chosen = [code for code in np.unique(t["id_code"]) if skeleton_of(story.transactional_id(code)) is not None]
+    t = model.transactions
+    chosen = [code for code in np.unique(t["id_code"]) if skeleton_of(model.transactional_id(code)) is not None]
     lives = []
     order = np.argsort(t["id_code"], kind="stable")
     codes = t["id_code"][order]
-    inits = _first_inits(story)
+    inits = _first_inits(model)
     for code in chosen:  # of the type of `codes`, else all of them would be converted each time
         rows = t[order[np.searchsorted(codes, code) : np.searchsorted(codes, code, "right")]]
-        lives.append(_life(story, int(code), rows, int(inits[code])))
+        lives.append(_life(model, int(code), rows, int(inits[code])))
     return lives
 
 
-def _first_inits(story: Story) -> Array:
+def _first_inits(model: CaptureModel) -> Array:
     """Time of each id's first initialisation, by id code: what is started together lives side by side from there on."""
-    first = np.full(len(story.labels.transactional_ids), np.iinfo(np.int64).max)
-    np.minimum.at(first, story.initialisations["id_code"], story.initialisations["timestamp"])
+    first = np.full(len(model.labels.transactional_ids), np.iinfo(np.int64).max)
+    np.minimum.at(first, model.initialisations["id_code"], model.initialisations["timestamp"])
     return first
 
 
-def _life(story: Story, code: int, rows: Array, init: int) -> _Life:
+def _life(model: CaptureModel, code: int, rows: Array, init: int) -> _Life:
     starts = rows["started_at"][rows["started_at"] >= 0]
     ends = np.maximum(rows["completion_timestamp"], rows["decided_at"])
     lists = {int(value) for value in np.unique(rows["partitions_code"]) if value >= 0}
     return _Life(
         code,
-        story.transactional_id(code),
+        model.transactional_id(code),
         min(init, int(starts.min())) if len(starts) else -1,
         int(starts.max()) if len(starts) else -1,
         int(ends.max()),
-        {member for number in lists for member in story.labels.partition_lists[number]},
+        {member for number in lists for member in model.labels.partition_lists[number]},
         set(np.unique(rows["producer_id"]).tolist()),
         int(rows["producer_epoch"].max()),
     )
 
 
-def _unstable(story: Story, family: list[_Life]) -> tuple[list[_Life], list[_Life]]:
+def _unstable(model: CaptureModel, family: list[_Life]) -> tuple[list[_Life], list[_Life]]:
     """Those of a family that follow one another on common partitions, and the longest succession among them.
 
     Each must have a producer id of its own and no group offsets; instances side by side have a succession each.
@@ -158,7 +158,7 @@ def _unstable(story: Story, family: list[_Life]) -> tuple[list[_Life], list[_Lif
     longest: list[_Life] = []
     if len(family) < FEWEST or not _have_own_producers(family):
         return [], []
-    for writers in _writers(story, family):
+    for writers in _writers(model, family):
         chain = _succession(writers)
         if len(chain) >= FEWEST and len(writers) >= 2 * _most_at_once(writers):
             members |= {life.code for life in writers}
@@ -172,14 +172,14 @@ def _have_own_producers(family: list[_Life]) -> bool:
     return len(shared) == len(family) and all(len(life.producer_ids) == 1 for life in family)
 
 
-def _writers(story: Story, family: list[_Life]) -> Iterator[list[_Life]]:
+def _writers(model: CaptureModel, family: list[_Life]) -> Iterator[list[_Life]]:
     """The ids without group offsets that wrote each partition."""
-    for code in sorted(set().union(*(life.partitions for life in family)), key=story.topic_partition):
-        yield [life for life in family if code in life.partitions and not _has_offsets(story, life)]
+    for code in sorted(set().union(*(life.partitions for life in family)), key=model.topic_partition):
+        yield [life for life in family if code in life.partitions and not _has_offsets(model, life)]
 
 
-def _has_offsets(story: Story, life: _Life) -> bool:
-    return any(story.topic_partition(code)[0] == CONSUMER_OFFSETS for code in life.partitions)
+def _has_offsets(model: CaptureModel, life: _Life) -> bool:
+    return any(model.topic_partition(code)[0] == CONSUMER_OFFSETS for code in life.partitions)
 
 
 def _succession(lives: list[_Life]) -> list[_Life]:
@@ -197,9 +197,9 @@ def _most_at_once(lives: list[_Life]) -> int:
     return int((np.arange(1, len(lives) + 1) - np.searchsorted(ends, begins)).max())
 
 
-def _overtaken(story: Story, succession: list[_Life]) -> Overtaken | None:
+def _overtaken(model: CaptureModel, succession: list[_Life]) -> Overtaken | None:
     """An id that committed after the next had."""
-    t = story.transactions
+    t = model.transactions
     for old, new in pairwise(succession):
         theirs = np.flatnonzero((t["id_code"] == new.code) & (t["decision"] == 2))
         mine = np.flatnonzero((t["id_code"] == old.code) & (t["decision"] == 2))
@@ -211,10 +211,10 @@ def _overtaken(story: Story, succession: list[_Life]) -> Overtaken | None:
     return None
 
 
-def _case(story: Story, skeleton: str, family: list[_Life], succession: list[_Life]) -> Case:
-    overtaken = _overtaken(story, succession)
+def _case(model: CaptureModel, skeleton: str, family: list[_Life], succession: list[_Life]) -> Case:
+    overtaken = _overtaken(model, succession)
     return Case(
-        facts=_facts(story, skeleton, family, succession, overtaken),
+        facts=_facts(model, skeleton, family, succession, overtaken),
         verdict=Verdict.likely if overtaken or len(family) >= MANY else Verdict.possible,
         severity=Severity.warning,
         since=family[0].first if family[0].first >= 0 else None,
@@ -230,14 +230,14 @@ def _chosen(family: list[_Life]) -> list[_Life]:
 
 
 def _facts(
-    story: Story, skeleton: str, family: list[_Life], succession: list[_Life], overtaken: Overtaken | None
+    model: CaptureModel, skeleton: str, family: list[_Life], succession: list[_Life], overtaken: Overtaken | None
 ) -> Facts:
-    t = story.transactions
+    t = model.transactions
     firsts = (t[np.flatnonzero(t["id_code"] == life.code)[0]] for life in succession[:3])
     return Facts(
         shape=skeleton,
         count=Count(len(family)),
-        names=Names(life.name for life in family[:MOST_NAMED]),
+        names=NameList(life.name for life in family[:MOST_NAMED]),
         last=family[-1].name,
         epoch=family[0].highest_epoch,
         members=tuple(

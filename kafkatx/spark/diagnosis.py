@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkatx.evidence.coverage import coverage_of
-from kafkatx.rules.diagnosis import Diagnosis, Selection
+from kafkatx.findings.diagnosis import Diagnosis, Selection
 from kafkatx.sources import places
 from kafkatx.spark.judging import judged, rows
 from kafkatx.spark.looking import looks_in_tasks
@@ -19,7 +19,7 @@ from kafkatx.stages.export_folders import exports_among
 from kafkatx.stages.exports import open_exports
 from kafkatx.stages.fact_batches import DDL, ORDER, facts_of
 from kafkatx.stages.judging import CaptureDiagnosis, united
-from kafkatx.stages.stories import Telling, joined_evidence
+from kafkatx.stages.models import Telling, joined_evidence
 from kafkatx.tables.catalogue import TABLES
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Stage three, on the executors: the stories of a capture's partitions and its logs, joined, told and judged.
+"""Stage three, on the executors: the models of a capture's partitions and its logs, joined, told and judged.
 
 Grain: one capture.
 """
@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from kafkatx.rules.diagnosis import Diagnosis, Selection
+from kafkatx.findings.diagnosis import Diagnosis, Selection
 from kafkatx.spark.conform import conform
 from kafkatx.stages.exported_files import files_of
 from kafkatx.stages.exports import Export
 from kafkatx.stages.fact_batches import ORDER_OF_CAPTURES, facts_of, record_batches
-from kafkatx.stages.facts import CaptureFact, Rank
+from kafkatx.stages.facts import CaptureFact, FactKind
 from kafkatx.stages.judging import diagnosed
-from kafkatx.stages.stories import CaptureStory, Telling, stories
-from kafkatx.stages.table_stories import evidence_table, finding_table, transaction_table
+from kafkatx.stages.models import JudgedCapture, Telling, models
+from kafkatx.stages.table_interpreted import evidence_table, finding_table, transaction_table
 from kafkatx.tables.catalogue import TABLES
 
 
@@ -29,33 +29,33 @@ def judged(
     a CaptureDiagnosis for each.
     """
     return record_batches(
-        CaptureFact(number, 0, Rank.STORY, diagnosed(story, selection, files_of(exports, number, story.capture)))
-        for number, story in _stories(batches, telling)
+        CaptureFact(number, 0, FactKind.STORY, diagnosed(model, selection, files_of(exports, number, model.capture)))
+        for number, model in _stories(batches, telling)
     )
 
 
-def _stories(batches: Iterable[Any], telling: Telling) -> Iterator[tuple[int, CaptureStory]]:
-    return stories(facts_of(batches, ORDER_OF_CAPTURES), telling)
+def _stories(batches: Iterable[Any], telling: Telling) -> Iterator[tuple[int, JudgedCapture]]:
+    return models(facts_of(batches, ORDER_OF_CAPTURES), telling)
 
 
 def rows(batches: Iterable[Any], table: str, telling: Telling) -> Iterator[Any]:
     """Yield the rows of a table of TOLD for the captures whose facts come, as RecordBatches of its schema."""
     schema = TABLES[table].schema
-    for _, story in _stories(batches, telling):
-        yield from (conform(batch, schema) for batch in TOLD[table](story))
+    for _, model in _stories(batches, telling):
+        yield from (conform(batch, schema) for batch in TOLD[table](model))
 
 
-def _findings(story: CaptureStory) -> Iterator[Any]:
-    return finding_table(Diagnosis(diagnosed(story, Selection()).findings))
+def _findings(model: JudgedCapture) -> Iterator[Any]:
+    return finding_table(Diagnosis(diagnosed(model, Selection()).findings))
 
 
-def _evidence(story: CaptureStory) -> Iterator[Any]:
-    return evidence_table(Diagnosis(diagnosed(story, Selection()).findings))
+def _evidence(model: JudgedCapture) -> Iterator[Any]:
+    return evidence_table(Diagnosis(diagnosed(model, Selection()).findings))
 
 
-TOLD: dict[str, Callable[[CaptureStory], Iterator[Any]]] = {
-    "transactions": lambda story: transaction_table([story]),
+TOLD: dict[str, Callable[[JudgedCapture], Iterator[Any]]] = {
+    "transactions": lambda model: transaction_table([model]),
     "findings": _findings,
     "evidence": _evidence,
 }
-"""Tables that need the whole story of a capture."""
+"""Tables that need the whole model of a capture."""

@@ -19,7 +19,7 @@ from kafkatx.evidence.log_reading import FileFacts, read_log
 from kafkatx.spark.spreading import answers, collected, running_on, spread, values_of
 from kafkatx.spark.workers import InWorker
 from kafkatx.stages.fact_batches import DDL, FACTS, facts_of, record_batches
-from kafkatx.stages.facts import CaptureFact, Rank
+from kafkatx.stages.facts import CaptureFact, FactKind
 from kafkatx.stages.packing import COST_OF_FILE, grouped
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _looks(given: tuple[Callable[[Any], Any], list[Any]]) -> list[Any]:
 def _read_logs(batches: Iterator[Any]) -> Iterator[Any]:
     """Read logs; yields their facts, numbered as they were given, in RecordBatches of FACTS."""
     logs = chain.from_iterable(group for _, group in values_of(batches))
-    return record_batches(CaptureFact(0, number, Rank.LOG, read_log(item)) for number, item in logs)
+    return record_batches(CaptureFact(0, number, FactKind.LOG, read_log(item)) for number, item in logs)
 
 
 def _ids_named(batches: Iterator[Any]) -> Iterator[Any]:

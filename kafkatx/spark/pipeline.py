@@ -19,7 +19,7 @@ from kafkatx.stages.exports import Export
 from kafkatx.stages.fact_batches import DDL, ORDER, ORDER_OF_CAPTURES, facts_of, record_batches
 from kafkatx.stages.fact_files import loaded
 from kafkatx.stages.facts import CaptureFact
-from kafkatx.stages.folding import Again, folded
+from kafkatx.stages.folding import RereadPolicy, folded
 from kafkatx.stages.joining import joined_partitions
 from kafkatx.stages.tasks import places_of_logs, tasks
 
@@ -60,7 +60,7 @@ def captures_on(
     for of_logs in known.facts(places_of_logs(captures)):
         facts = facts.unionByName(of_logs)
     width = min(_width(spark), PARTITIONS_A_TASK * len(todo))
-    return _judged(facts, width, Again(stretch_bytes), len(captures), judge, schema)
+    return _judged(facts, width, RereadPolicy(stretch_bytes), len(captures), judge, schema)
 
 
 def exported_on(spark: SparkSession, exports: Iterable[Export], judge: Step, schema: str | StructType) -> DataFrame:
@@ -73,7 +73,7 @@ def exported_on(spark: SparkSession, exports: Iterable[Export], judge: Step, sch
 
 
 def _judged(
-    facts: DataFrame, width: int, again: Again | None, captures: int, judge: Step, schema: str | StructType
+    facts: DataFrame, width: int, again: RereadPolicy | None, captures: int, judge: Step, schema: str | StructType
 ) -> DataFrame:
     """What comes of the facts of stage one; `again` says how stretches of files are read again, None that none is."""
     by_partition = facts.repartition(width, "capture", "number").sortWithinPartitions(*ORDER)

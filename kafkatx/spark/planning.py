@@ -23,8 +23,8 @@ from kafkatx.sources.stores import ways
 from kafkatx.sources.urls import Way
 from kafkatx.spark.request import Request
 from kafkatx.stages.file_tables import FILE_TABLES
+from kafkatx.stages.models import joined_evidence
 from kafkatx.stages.packing import COST_OF_FILE, grouped
-from kafkatx.stages.stories import joined_evidence
 from kafkatx.stages.table_files import Source, sources
 from kafkatx.terms.errors import UsageError
 

@@ -15,9 +15,9 @@ from operator import attrgetter
 from typing import Any
 
 from kafkatx.evidence.extents import Extent
-from kafkatx.evidence.file_reading import Ending, Glance
+from kafkatx.evidence.file_reading import BatchSummary, Ending
 from kafkatx.evidence.item import Kind
-from kafkatx.evidence.stretches import Again, StretchReading, Told, in_sequence, stretches
+from kafkatx.evidence.stretches import RereadPolicy, SplitSummary, StretchReading, in_sequence, stretches
 from kafkatx.segments.batches import NO_LIMIT, STRETCH_BYTES
 from kafkatx.sources.archives import packing, real_path
 from kafkatx.stages.packing import COST_OF_FILE, grouped
@@ -41,7 +41,7 @@ class Look:
         """Bytes that are read."""
         return COST_OF_FILE + min(self.stop, self.source.item.size) - self.begin
 
-    def told(self, after: Told | None = None) -> Told:
+    def told(self, after: SplitSummary | None = None) -> SplitSummary:
         """Walk the stretch, behind what was told of the one before it where that is known."""
         reading = StretchReading(self.source.reading(), self.begin, self.stop, self.stretch_bytes, after)
         for _ in reading.batch_rows():
@@ -74,18 +74,18 @@ def in_stretches(files: list[Source], run: Run, stretch_bytes: int | None = None
     return [one for n, source in enumerate(files) for one in (_wanted(source, parts[n]) if n in parts else [source])]
 
 
-def look_at(looks: list[Look]) -> list[Told]:
+def look_at(looks: list[Look]) -> list[SplitSummary]:
     """Walk some stretches, each by itself; what is told of each is cut down to what a seam needs."""
     return [_brief(look.told()) for look in looks]
 
 
-def look_again(read: tuple[list[Look], list[Told]]) -> list[Seam]:
+def look_again(read: tuple[list[Look], list[SplitSummary]]) -> list[Seam]:
     """Join the stretches of a file of which some have to be walked again, behind the one before them."""
     looks = {look.begin: look for look in read[0]}
     return _seams(*read, lambda begin, stop, before: looks[begin].told(before))
 
 
-def _joined(read: list[tuple[list[Look], list[Told]]], run: Run) -> list[list[Seam]]:
+def _joined(read: list[tuple[list[Look], list[SplitSummary]]], run: Run) -> list[list[Seam]]:
     """Join the stretches of each file: here where all fit, else where the file can be read."""
     found = [_fitting(*one) for one in read]
     broken = [one for one, seams in zip(read, found, strict=True) if seams is None]
@@ -93,8 +93,8 @@ def _joined(read: list[tuple[list[Look], list[Told]]], run: Run) -> list[list[Se
     return [next(mended) if seams is None else seams for seams in found]
 
 
-def _fitting(looks: list[Look], told: list[Told]) -> list[Seam] | None:
-    def again(begin: int, stop: int, before: Told) -> Told:
+def _fitting(looks: list[Look], told: list[SplitSummary]) -> list[Seam] | None:
+    def again(begin: int, stop: int, before: SplitSummary) -> SplitSummary:
         raise _MisfitError
 
     try:
@@ -107,11 +107,11 @@ class _MisfitError(Exception):
     """A stretch has to be read again."""
 
 
-def _seams(looks: list[Look], told: list[Told], again: Again) -> list[Seam]:
+def _seams(looks: list[Look], told: list[SplitSummary], again: RereadPolicy) -> list[Seam]:
     """The stretches of a file that have batches, each from where the one before it ended."""
     seams: list[Seam] = []
     whole = looks[0].source.extent
-    before: Told | None = None
+    before: SplitSummary | None = None
     for found, _ in in_sequence(told, again):
         if found.problem is not None:
             return [Seam(whole, NO_LIMIT)]
@@ -146,8 +146,8 @@ def _looks(source: Source, stretch_bytes: int) -> list[Look]:
     return [Look(source, begin, stop, within) for begin, stop in limits]
 
 
-def _brief(told: Told) -> Told:
+def _brief(told: SplitSummary) -> SplitSummary:
     seen = [glance for glance, _ in told.notes]
-    notes = ((reduce(Glance.followed_by, seen), 0),) if seen else ()
+    notes = ((reduce(BatchSummary.followed_by, seen), 0),) if seen else ()
     ended = Ending(told.ended.damage[:1], told.ended.torn, told.ended.preallocated)
     return replace(told, notes=notes, ended=ended)

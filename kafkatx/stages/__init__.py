@@ -1,1 +1,1 @@
-"""The steps that every engine runs: facts to stories, stories to findings, files to tables. Engines say where."""
+"""The steps that every engine runs: facts to models, models to findings, files to tables. Engines say where."""

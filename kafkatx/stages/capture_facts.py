@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kafkatx.evidence.captures import Capture
+from kafkatx.evidence.checkpoint_claims import named_partitions
 from kafkatx.evidence.coverage import Coverage, coverage_of
 from kafkatx.evidence.item import Kind
-from kafkatx.evidence.marks import named_partitions
-from kafkatx.histories.story import CaptureFacts, StateHorizon
+from kafkatx.histories.capture_model import CaptureFacts, StateLogExtent
 from kafkatx.terms.topics import TRANSACTION_STATE
 
 FIRST_TO_RAISE_EPOCH, FIRST_TO_DESCRIBE_PRODUCERS = (0, 11, 0, 2), (2, 8)
 """Releases from which on a timeout raises the epoch (KAFKA-6119), and brokers can be asked for producers (KIP-664)."""
 
 
-def missing_states(capture: Capture, at_hand: Mapping[int, StateHorizon]) -> dict[int, StateHorizon]:
+def missing_states(capture: Capture, at_hand: Mapping[int, StateLogExtent]) -> dict[int, StateLogExtent]:
     """Where some partitions of the coordinator's log are at hand, say of the others that they are not."""
     named = named_partitions(capture, TRANSACTION_STATE) if at_hand else set()
     return {
-        partition: StateHorizon(partition, -1, -1, -1, is_torn=True, newest=-1, leader_epoch=-1)
+        partition: StateLogExtent(partition, -1, -1, -1, is_torn=True, newest=-1, leader_epoch=-1)
         for partition in sorted(named - at_hand.keys())
     }
 

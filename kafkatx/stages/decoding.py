@@ -16,7 +16,7 @@ from kafkatx.segments.batches import Rows
 from kafkatx.segments.entries import PRODUCER
 from kafkatx.segments.names import Names
 from kafkatx.stages.blocks import states_of
-from kafkatx.stages.facts import CaptureFact, Rank
+from kafkatx.stages.facts import CaptureFact, FactKind
 from kafkatx.stages.logs import Read
 from kafkatx.stages.tasks import LogOfCapture, Piece, SnapshotFile, StretchOfFile
 
@@ -37,17 +37,17 @@ def read(piece: Piece, log: Read = read_log) -> Iterator[CaptureFact]:
         case SnapshotFile():
             entries, damage = snapshot_entries(piece.item)
             found = entries.astype(PRODUCER), damage
-            yield CaptureFact(piece.capture, piece.number, Rank.SNAPSHOT, found, 0, piece.file)
+            yield CaptureFact(piece.capture, piece.number, FactKind.SNAPSHOT, found, 0, piece.file)
         case LogOfCapture():
-            yield CaptureFact(piece.capture, piece.number, Rank.LOG, log(piece.item))
+            yield CaptureFact(piece.capture, piece.number, FactKind.LOG, log(piece.item))
 
 
 def _of_stretch(piece: StretchOfFile) -> Iterator[CaptureFact]:
     """Blocks of the batches that begin in a stretch, then what it told."""
     reading = StretchReading(piece.given, piece.begin, piece.stop, piece.stretch_bytes)
     for at, block in blocks(reading, piece.is_state_log):
-        yield CaptureFact(piece.capture, piece.number, Rank.BLOCK, block, at, piece.file, piece.begin)
-    yield CaptureFact(piece.capture, piece.number, Rank.TOLD, reading.told, 0, piece.file, piece.begin)
+        yield CaptureFact(piece.capture, piece.number, FactKind.BLOCK, block, at, piece.file, piece.begin)
+    yield CaptureFact(piece.capture, piece.number, FactKind.TOLD, reading.told, 0, piece.file, piece.begin)
 
 
 def blocks(reading: StretchReading | FileReading, is_state_log: bool) -> Iterator[tuple[int, Any]]:
@@ -73,5 +73,5 @@ def _states(rows_of: Iterable[Rows], names: Names) -> Iterator[tuple[int, Any]]:
 def _of_text(piece: StretchOfFile) -> Iterator[CaptureFact]:
     """Blocks of what a tool printed of a log, then the file as it was read."""
     for at, block in blocks(piece.given, piece.is_state_log):
-        yield CaptureFact(piece.capture, piece.number, Rank.BLOCK, block, at, piece.file)
-    yield CaptureFact(piece.capture, piece.number, Rank.TOLD, piece.given, 0, piece.file)
+        yield CaptureFact(piece.capture, piece.number, FactKind.BLOCK, block, at, piece.file)
+    yield CaptureFact(piece.capture, piece.number, FactKind.TOLD, piece.given, 0, piece.file)

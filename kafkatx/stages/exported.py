@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from kafkatx.rules.diagnosis import Diagnosis, Selection
+from kafkatx.findings.diagnosis import Diagnosis, Selection
 from kafkatx.stages.exported_files import files_of
 from kafkatx.stages.exports import Exports
 from kafkatx.stages.fact_batches import facts_of
 from kafkatx.stages.fact_files import loaded
 from kafkatx.stages.folding import folded
 from kafkatx.stages.judging import CaptureDiagnosis, diagnosed, united
-from kafkatx.stages.stories import Telling, stories
+from kafkatx.stages.models import Telling, models
 
 
 def diagnose_exports(exports: Exports, telling: Telling, selection: Selection) -> Diagnosis:
@@ -20,6 +20,6 @@ def diagnose_exports(exports: Exports, telling: Telling, selection: Selection) -
     parts: dict[int, CaptureDiagnosis] = {}
     for export in exports.exports:
         facts = facts_of(batch for group in export.groups() for batch in loaded(group))
-        for number, story in stories(folded(facts, None), telling):
-            parts[number] = diagnosed(story, selection, files_of([export], number, story.capture))
+        for number, model in models(folded(facts, None), telling):
+            parts[number] = diagnosed(model, selection, files_of([export], number, model.capture))
     return united((parts[number] for number in sorted(parts)), exports.others)

@@ -10,14 +10,14 @@ from typing import Any
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.item import Item
+from kafkatx.findings.finding import NotCheckable
 from kafkatx.kernels.rows import UNCHECKED, VALID
-from kafkatx.rules.finding import NotCheckable
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.stages.codec import decode
 from kafkatx.stages.exports import Export
 from kafkatx.stages.fact_files import FoundRow, find, payloads
-from kafkatx.stages.facts import OF_CAPTURE, FactsError, Rank
+from kafkatx.stages.facts import OF_CAPTURE, FactKind, FactsError
 from kafkatx.stages.folding import ENTRIES
 from kafkatx.stages.placed import PLACED, Files, FilesAtHand
 from kafkatx.stages.tasks import numbering
@@ -42,7 +42,7 @@ class ExportedFiles:
     number: int
     capture: Capture
     _numbers: dict[str, tuple[int, int]] = field(init=False)
-    _found: dict[tuple[int, Rank], list[FoundRow]] = field(default_factory=dict)
+    _found: dict[tuple[int, FactKind], list[FoundRow]] = field(default_factory=dict)
     _group: tuple[str, int, Any] = ("", -1, None)
 
     def __post_init__(self) -> None:
@@ -51,7 +51,7 @@ class ExportedFiles:
     def batches(self, item: Item, offsets: list[int]) -> Iterator[Rows]:
         """Yield where batches lie, with their CRCs checked; of a text all that it prints."""
         number, file = self._numbers[item.key]
-        rows = [row for row in self._rows(number, Rank.PLACED) if row.file == file]
+        rows = [row for row in self._rows(number, FactKind.PLACED) if row.file == file]
         rows.sort(key=lambda row: (row.begin, row.piece))
         if item.part is None:
             rows = _holding(rows, offsets)
@@ -66,7 +66,7 @@ class ExportedFiles:
     def snapshot_entries(self, item: Item) -> tuple[Rows, list[Damage]]:
         """Return what was read of the file."""
         number, file = self._numbers[item.key]
-        rows = [row for row in self._rows(number, Rank.SNAPSHOT) if row.file == file]
+        rows = [row for row in self._rows(number, FactKind.SNAPSHOT) if row.file == file]
         found: list[tuple[Rows, list[Damage]]] = [*self._contents(rows, ENTRIES)]
         if len(found) != 1:
             raise FactsError(f"{self.export.path}: facts are missing, of {item.path}")
@@ -74,10 +74,10 @@ class ExportedFiles:
 
     def hidden_records(self, capture: Capture) -> Iterable[NotCheckable]:
         """Return what listings left open."""
-        found: list[list[NotCheckable]] = [*self._contents(self._rows(OF_CAPTURE, Rank.HIDDEN), list[NotCheckable])]
+        found: list[list[NotCheckable]] = [*self._contents(self._rows(OF_CAPTURE, FactKind.HIDDEN), list[NotCheckable])]
         return found[0] if found else []
 
-    def _rows(self, number: int, rank: Rank) -> list[FoundRow]:
+    def _rows(self, number: int, rank: FactKind) -> list[FoundRow]:
         if (number, rank) not in self._found:
             self._found[number, rank] = find(self.export.files, self.number, number, rank)
         return self._found[number, rank]

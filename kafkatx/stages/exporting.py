@@ -16,7 +16,7 @@ from kafkatx.stages.decoding import read
 from kafkatx.stages.export_folders import release
 from kafkatx.stages.fact_batches import record_batches
 from kafkatx.stages.fact_types import FactsHead
-from kafkatx.stages.facts import LAYOUT, NO_CAPTURE, OF_CAPTURE, CaptureFact, Rank
+from kafkatx.stages.facts import LAYOUT, NO_CAPTURE, OF_CAPTURE, CaptureFact, FactKind
 from kafkatx.stages.listings import hidden_records
 from kafkatx.stages.placed import placed_batches
 from kafkatx.stages.tasks import LogOfCapture, Piece, SnapshotFile, StretchOfFile, numbering, pieces
@@ -35,7 +35,7 @@ def fact_table(evidence: JoinedEvidence, verify_all: bool = False, progress: Pro
 def _facts(evidence: JoinedEvidence, verify_all: bool, progress: Progress) -> Iterator[CaptureFact]:
     others = [coverage_of(None, item, None) for item in evidence.others]
     head = FactsHead(release(), LAYOUT, len(evidence.captures), verify_all, others)
-    yield CaptureFact(NO_CAPTURE, OF_CAPTURE, Rank.PLAN, head)
+    yield CaptureFact(NO_CAPTURE, OF_CAPTURE, FactKind.PLAN, head)
     for piece in pieces(evidence.captures, verify_all, whole=True):
         item = _item(piece)
         if item is not None:
@@ -60,6 +60,6 @@ def _read_at_last(number: int, capture: Capture) -> Iterator[CaptureFact]:
     for item in (item for files in logs.values() for _, item in files):
         subject, file = numbers[item.key]
         for order, rows in enumerate(placed_batches(item)):
-            yield CaptureFact(number, subject, Rank.PLACED, rows, int(rows["base_offset"][0]), file, order)
+            yield CaptureFact(number, subject, FactKind.PLACED, rows, int(rows["base_offset"][0]), file, order)
     if capture.texts(Kind.RECORDS):
-        yield CaptureFact(number, OF_CAPTURE, Rank.HIDDEN, [*hidden_records(capture)])
+        yield CaptureFact(number, OF_CAPTURE, FactKind.HIDDEN, [*hidden_records(capture)])

@@ -17,7 +17,7 @@ from kafkatx.stages.codec import decode
 from kafkatx.stages.export_folders import fact_files, of_another_layout
 from kafkatx.stages.fact_files import FactGroup, find, groups, opened, payloads
 from kafkatx.stages.fact_types import FactsHead
-from kafkatx.stages.facts import LAYOUT, NO_CAPTURE, OF_CAPTURE, FactsError, Rank
+from kafkatx.stages.facts import LAYOUT, NO_CAPTURE, OF_CAPTURE, FactKind, FactsError
 from kafkatx.terms.errors import UsageError
 
 
@@ -36,7 +36,7 @@ class Export:
                 count = len(groups(file))
             yield from (FactGroup(path, group, self.numbers) for group in range(count))
 
-    def content(self, capture: int, number: int, rank: Rank) -> bytes:
+    def content(self, capture: int, number: int, rank: FactKind) -> bytes:
         """Return the only fact of a subject that is of a rank; raises FactsError."""
         rows = sorted(find(self.files, capture, number, rank), key=lambda row: row.piece)
         if not rows or any((row.at, row.file, row.begin) != (0, 0, 0) for row in rows):
@@ -70,12 +70,12 @@ def open_exports(paths: Iterable[Path], verify_all: bool = False, forced: dict[s
 
 def _open(path: Path, verify_all: bool) -> tuple[Export, FactsHead, list[Capture]]:
     export = Export(str(path), tuple(str(path / name) for name in fact_files(path)))
-    head: FactsHead = decode(export.content(NO_CAPTURE, OF_CAPTURE, Rank.PLAN), FactsHead)
+    head: FactsHead = decode(export.content(NO_CAPTURE, OF_CAPTURE, FactKind.PLAN), FactsHead)
     if head.layout != LAYOUT:
         raise UsageError(of_another_layout(path, head.kafkatx, head.layout))
     if verify_all and not head.verify_all:
         raise UsageError(f"{path} was exported without --verify: the CRC of every batch can't be checked any more")
-    return export, head, [decode(export.content(at, OF_CAPTURE, Rank.PLAN), Capture) for at in range(head.captures)]
+    return export, head, [decode(export.content(at, OF_CAPTURE, FactKind.PLAN), Capture) for at in range(head.captures)]
 
 
 def _check_names(captures: list[tuple[Export, Capture]]) -> None:

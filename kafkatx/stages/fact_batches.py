@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafkatx.stages.facts import CaptureFact, Rank
+from kafkatx.stages.facts import CaptureFact, FactKind
 from kafkatx.tables.facts import FACTS as TABLE
 
 FACTS = TABLE.schema
@@ -58,7 +58,7 @@ def facts_of(batches: Iterable[Any], order: Sequence[str] = ORDER) -> Iterator[C
     """
     for key, pieces in groupby(_rows(batches, order), key=lambda row: row[:-2]):
         named = dict(zip(order, key, strict=False))
-        rank = Rank(named.pop("rank"))
+        rank = FactKind(named.pop("rank"))
         yield CaptureFact(rank=rank, content=_joined(row[-1] for row in pieces), **named)
 
 

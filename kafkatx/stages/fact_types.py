@@ -20,15 +20,15 @@ import numpy as np
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.directories import DataDirectory
-from kafkatx.evidence.file_reading import Ending, FileReading, Glance
+from kafkatx.evidence.file_reading import BatchSummary, Ending, FileReading
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.log_reading import FileFacts
+from kafkatx.evidence.offset_coverage import FileReach
 from kafkatx.evidence.plans import LogFile, PartitionPlan
-from kafkatx.evidence.reach import FileReach
-from kafkatx.evidence.stretches import Told
+from kafkatx.evidence.stretches import SplitSummary
+from kafkatx.findings.finding import NotCheckable
 from kafkatx.formats.file_names import FolderState, PartitionFolder
 from kafkatx.kernels.rows import BATCH, EVENT, STATE
-from kafkatx.rules.finding import NotCheckable
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.entries import PRODUCER
 from kafkatx.segments.resync import ExpectedNext
@@ -70,9 +70,9 @@ OBJECTS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         Capture, Coverage, Damage, DataDirectory, Ending, ExpectedNext, FactsHead, FileFacts, FileReach, FileReading,
-        Glance, Item, LogFacts, LogFile, LogSource, NotCheckable, PartitionFolder, PartitionPlan, Setting, States,
+        BatchSummary, Item, LogFacts, LogFile, LogSource, NotCheckable, PartitionFolder, PartitionPlan, Setting, States,
         TextPart,
-        Thrown, Told, Trace,
+        Thrown, SplitSummary, Trace,
     )
 }  # fmt: skip
 DECLARED: dict[tuple[type, str], Any] = {(LogFacts, "events"): EVENT, (States, "rows"): STATE}

@@ -1,7 +1,7 @@
 """What is told between the stages: facts of a capture, each of one partition, one log, or the capture itself.
 
 Stage one reads: plans, snapshots, what stretches of files told, blocks of rows, logs. Stage two folds partitions, so
-that stories come of them. Stage three judges captures. Where the stages run in one process a fact holds its content as
+that models come of them. Stage three judges captures. Where the stages run in one process a fact holds its content as
 it is; on the way from one process to another, and in a file, it is bytes (stages/fact_batches.py).
 """
 
@@ -23,7 +23,7 @@ class FactsError(UsageError):
     """Bytes that should be facts and are none of this release; the text says what is wrong with them."""
 
 
-class Rank(IntEnum):
+class FactKind(IntEnum):
     """What a fact is; of one partition or capture they come in this order.
 
     PLAN: what is known before reading: a Head, a Capture, or a PartitionPlan. SNAPSHOT: the entries of a .snapshot.
@@ -44,11 +44,11 @@ class Rank(IntEnum):
     HIDDEN = 9
 
 
-MADE = frozenset({Rank.STORY, Rank.INTERVALS, Rank.JOINED})
+MADE = frozenset({FactKind.STORY, FactKind.INTERVALS, FactKind.JOINED})
 """What later stages make: pickled, on its way in one run, and never read from a file."""
-READ = frozenset(Rank) - MADE
+READ = frozenset(FactKind) - MADE
 """What stage one reads: encoded by stages/codec.py, so that it may lie in a file."""
-FOLDED = READ - {Rank.PLACED, Rank.HIDDEN}
+FOLDED = READ - {FactKind.PLACED, FactKind.HIDDEN}
 """What stages two and three are given of it."""
 
 
@@ -61,7 +61,7 @@ class CaptureFact:
 
     capture: int
     number: int
-    rank: Rank
+    rank: FactKind
     content: Any
     at: int = 0
     file: int = 0

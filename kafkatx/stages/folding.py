@@ -1,4 +1,4 @@
-"""Stage two: the facts of each partition, in order, folded to its story. Logs pass.
+"""Stage two: the facts of each partition, in order, folded to its model. Logs pass.
 
 Grain: one partition of a capture. What stretches told and some blocks are held at a time; on Spark the JVM
 sorts and spills the rest.
@@ -17,7 +17,7 @@ from typing import Any
 from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.plans import PartitionPlan
 from kafkatx.evidence.reading import PartitionReading
-from kafkatx.evidence.stretches import NO_END, StretchReading, Told, put_together
+from kafkatx.evidence.stretches import NO_END, SplitSummary, StretchReading, put_together
 from kafkatx.kernels.rows import BATCH
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
@@ -27,7 +27,7 @@ from kafkatx.stages.blocks import named_anew
 from kafkatx.stages.codec import encode
 from kafkatx.stages.decoding import blocks
 from kafkatx.stages.fact_types import States
-from kafkatx.stages.facts import FOLDED, OF_CAPTURE, CaptureFact, FactsError, Rank
+from kafkatx.stages.facts import FOLDED, OF_CAPTURE, CaptureFact, FactKind, FactsError
 from kafkatx.stages.joining import intervals
 from kafkatx.stages.partitions import PartitionStory, fold
 
@@ -36,14 +36,14 @@ ENTRIES: Any = types.GenericAlias(tuple, (PRODUCER, list[Damage]))
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class RereadPolicy:
     """Files are at hand, and were read in stretches of so many bytes (None: as large as they are)."""
 
     stretch_bytes: int | None = None
 
 
-def folded(facts: Iterable[CaptureFact], again: Again | None) -> Iterator[CaptureFact]:
-    """Fold the partitions whose facts come in order; yields their stories, and the facts that stage three needs.
+def folded(facts: Iterable[CaptureFact], again: RereadPolicy | None) -> Iterator[CaptureFact]:
+    """Fold the partitions whose facts come in order; yields their models, and the facts that stage three needs.
 
     Args:
         facts: those of stage one, in ORDER.
@@ -57,27 +57,27 @@ def folded(facts: Iterable[CaptureFact], again: Again | None) -> Iterator[Captur
         yield from _subject(of_subject, again)
 
 
-def _subject(facts: Iterator[CaptureFact], again: Again | None) -> Iterator[CaptureFact]:
+def _subject(facts: Iterator[CaptureFact], again: RereadPolicy | None) -> Iterator[CaptureFact]:
     first = next(facts)
-    if first.rank is Rank.PLAN and first.number != OF_CAPTURE:
+    if first.rank is FactKind.PLAN and first.number != OF_CAPTURE:
         plan: PartitionPlan = first.says(PartitionPlan)
-        story = _folded(plan, _Blocks(facts, again))
-        yield CaptureFact(first.capture, first.number, Rank.STORY, story)
-        yield from _intervals(first.capture, plan, story)
+        model = _folded(plan, _Blocks(facts, again))
+        yield CaptureFact(first.capture, first.number, FactKind.STORY, model)
+        yield from _intervals(first.capture, plan, model)
         return
     for fact in chain((first,), facts):
         if fact.rank not in FOLDED:
             raise FactsError(f"not a fact of stage one: {fact.rank.name}")
-        if fact.rank is not Rank.SNAPSHOT:
+        if fact.rank is not FactKind.SNAPSHOT:
             yield fact
 
 
-def _intervals(capture: int, plan: PartitionPlan, story: PartitionStory) -> Iterator[CaptureFact]:
+def _intervals(capture: int, plan: PartitionPlan, model: PartitionStory) -> Iterator[CaptureFact]:
     """What the coordinator's log tells of each partition of data, as facts of that partition."""
-    for key, found in intervals(story) if story.history is not None else ():
+    for key, found in intervals(model) if model.history is not None else ():
         if key in plan.numbers:
             state, row = found.state_partition, int(found.rows[0])
-            yield CaptureFact(capture, plan.numbers[key], Rank.INTERVALS, found, row, state)
+            yield CaptureFact(capture, plan.numbers[key], FactKind.INTERVALS, found, row, state)
 
 
 def _folded(plan: PartitionPlan, blocks: _Blocks) -> PartitionStory:
@@ -90,18 +90,18 @@ class _Blocks:
     """The facts of a partition behind its plan: snapshots, what stretches told, blocks in order of their offsets."""
 
     facts: Iterator[CaptureFact]
-    again: Again | None
+    again: RereadPolicy | None
     next_fact: list[CaptureFact] = field(default_factory=list)
     read_again: list[tuple[int, int, CaptureFact]] = field(default_factory=list)
 
     def snapshots(self, count: int) -> Iterator[tuple[int, tuple[Rows, list[Damage]]]]:
         """Yield what was read of each .snapshot, by its number; there must be `count`."""
-        found = [*self._of_rank(Rank.SNAPSHOT)]
+        found = [*self._of_rank(FactKind.SNAPSHOT)]
         if [fact.file for fact in found] != [*range(count)]:
             raise FactsError(f"facts are missing: {len(found)} of {count} snapshots are there")
         yield from ((fact.file, fact.says(ENTRIES)) for fact in found)
 
-    def _of_rank(self, rank: Rank) -> Iterator[CaptureFact]:
+    def _of_rank(self, rank: FactKind) -> Iterator[CaptureFact]:
         """The facts of a rank, which come next."""
         for fact in chain(self.next_fact, self.facts):
             self.next_fact = []
@@ -114,7 +114,7 @@ class _Blocks:
         """Put the files together from their stretches; yields the blocks that count, each as a stream."""
         counted = self._files(reading)
         arriving = (
-            (fact.at, fact.file, fact) for fact in self._of_rank(Rank.BLOCK) if (fact.file, fact.begin) in counted
+            (fact.at, fact.file, fact) for fact in self._of_rank(FactKind.BLOCK) if (fact.file, fact.begin) in counted
         )
         for at, file, block in heapq.merge(arriving, sorted(self.read_again, key=_place), key=_place):
             yield Stream(at, file, partial(_rows, reading, block))
@@ -140,17 +140,17 @@ class _Blocks:
     def _told(self) -> dict[int, list[Any]]:
         """What stretches told, by number of the file and in order."""
         found: dict[int, list[tuple[int, Any]]] = {}
-        for fact in self._of_rank(Rank.TOLD):
-            found.setdefault(fact.file, []).append((fact.begin, fact.says(Told | FileReading)))
+        for fact in self._of_rank(FactKind.TOLD):
+            found.setdefault(fact.file, []).append((fact.begin, fact.says(SplitSummary | FileReading)))
         return {file: [told for _, told in sorted(parts, key=lambda part: part[0])] for file, parts in found.items()}
 
     def _read_again(
-        self, is_state_log: bool, number: int, given: FileReading, begin: int, stop: int, after: Told
-    ) -> Told:
+        self, is_state_log: bool, number: int, given: FileReading, begin: int, stop: int, after: SplitSummary
+    ) -> SplitSummary:
         assert self.again is not None
         reading = StretchReading(given, begin, stop, self.again.stretch_bytes, after)
         for at, block in blocks(reading, is_state_log):  # held as bytes: there may be many
-            self.read_again.append((at, number, CaptureFact(0, 0, Rank.BLOCK, encode(block), at, number, begin)))
+            self.read_again.append((at, number, CaptureFact(0, 0, FactKind.BLOCK, encode(block), at, number, begin)))
         assert reading.told is not None
         return reading.told
 

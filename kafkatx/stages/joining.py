@@ -2,7 +2,7 @@
 
 The coordinator's rows lie by transactional.id, data by partition. So each state partition hands out, for every data
 partition that its transactions list, those transactions (`intervals`); there they are matched with the spans (`joined`,
-histories/participations.py); and the parts are put together again by number (`whole`).
+histories/transaction_partitions.py); and the parts are put together again by number (`whole`).
 
 Grain: one data partition of a capture.
 """
@@ -16,11 +16,11 @@ from itertools import groupby
 import numpy as np
 
 from kafkatx.evidence.directories import Partition
-from kafkatx.histories.participations import Participations, Status, listed, matched
-from kafkatx.histories.story import Labels
+from kafkatx.histories.capture_model import Labels
+from kafkatx.histories.transaction_partitions import Status, TransactionPartitions, listed, matched
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.rows import PARTICIPATION
-from kafkatx.stages.facts import CaptureFact, Rank
+from kafkatx.kernels.rows import TRANSACTION_PARTITION
+from kafkatx.stages.facts import CaptureFact, FactKind
 from kafkatx.stages.partitions import PartitionStory
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 
@@ -48,53 +48,53 @@ class Joined:
     key: Partition
     state_partition: Array
     row: Array
-    parts: Participations
+    parts: TransactionPartitions
 
 
-def intervals(story: PartitionStory) -> Iterator[tuple[Partition, Intervals]]:
+def intervals(model: PartitionStory) -> Iterator[tuple[Partition, Intervals]]:
     """Hand out the transactions of a state partition by the data partitions that they list."""
-    assert story.history is not None
-    transactions = story.history.transactions
-    rows = listed(transactions, story.names.partition_lists)
+    assert model.history is not None
+    transactions = model.history.transactions
+    rows = listed(transactions, model.names.partition_lists)
     rows = rows[np.argsort(rows["partition_code"], kind="stable")]
     codes, begins = np.unique(rows["partition_code"], return_index=True)
     for code, begin, end in zip(codes.tolist(), begins, np.append(begins[1:], len(rows)), strict=False):
         of_partition = rows["transaction"][begin:end]
         for first in range(0, len(of_partition), MOST_AT_ONCE):
             numbers = of_partition[first : first + MOST_AT_ONCE]
-            yield story.names.topic_partitions[code], Intervals(story.key[1], numbers, transactions[numbers])
+            yield model.names.topic_partitions[code], Intervals(model.key[1], numbers, transactions[numbers])
 
 
-def joined(story: PartitionStory, found: Iterable[Intervals]) -> Joined:
+def joined(model: PartitionStory, found: Iterable[Intervals]) -> Joined:
     """Match the spans of a data partition with the transactions that list it."""
-    assert story.spans is not None
+    assert model.spans is not None
     ordered = sorted(found, key=lambda one: (one.state_partition, int(one.rows[0])))
     transactions = np.concatenate([one.transactions for one in ordered])
-    rows = np.zeros(len(transactions), PARTICIPATION)
+    rows = np.zeros(len(transactions), TRANSACTION_PARTITION)
     rows["transaction"] = np.arange(len(rows))
     rows["span"] = rows["marker"] = -1
-    parts = matched(transactions, rows, story.spans.spans, np.ones(1, bool), tolerance_ms(story.brokers))
+    parts = matched(transactions, rows, model.spans.spans, np.ones(1, bool), tolerance_ms(model.brokers))
     states = np.concatenate([np.full(len(one.rows), one.state_partition) for one in ordered])
-    return Joined(story.key, states, np.concatenate([one.rows for one in ordered]), parts)
+    return Joined(model.key, states, np.concatenate([one.rows for one in ordered]), parts)
 
 
 def joined_partitions(facts: Iterable[CaptureFact]) -> Iterator[CaptureFact]:
-    """Join the partitions whose stories and intervals come together, in order; all but the intervals passes."""
+    """Join the partitions whose models and intervals come together, in order; all but the intervals passes."""
     for _, of_subject in groupby(facts, key=lambda fact: fact.subject):
         yield from _joined_subject(of_subject)
 
 
 def _joined_subject(facts: Iterator[CaptureFact]) -> Iterator[CaptureFact]:
-    story: CaptureFact | None = None
+    model: CaptureFact | None = None
     found: list[Intervals] = []
     for fact in facts:
-        if fact.rank is Rank.INTERVALS:
+        if fact.rank is FactKind.INTERVALS:
             found.append(fact.says(Intervals))
             continue
-        story = fact if fact.rank is Rank.STORY else story
+        model = fact if fact.rank is FactKind.STORY else model
         yield fact
-    if found and story is not None:
-        yield CaptureFact(story.capture, story.number, Rank.JOINED, joined(story.says(PartitionStory), found))
+    if found and model is not None:
+        yield CaptureFact(model.capture, model.number, FactKind.JOINED, joined(model.says(PartitionStory), found))
 
 
 def tolerance_ms(brokers: int) -> int:
@@ -104,7 +104,7 @@ def tolerance_ms(brokers: int) -> int:
 
 def whole(
     found: Iterable[Joined], partitions: list[PartitionStory], labels: Labels
-) -> Callable[[Array, Array], Participations]:
+) -> Callable[[Array, Array], TransactionPartitions]:
     """Return how the joined parts of a capture become one for all its transactions and spans, stacked in order."""
     return lambda transactions, spans: _Whole(partitions, labels, transactions, spans).of(found)
 
@@ -128,7 +128,7 @@ class _Whole:
         ends = np.cumsum([0, *(len(part.spans.spans) for part in of_data if part.spans is not None)])
         self._first_span = {part.key: int(first) for part, first in zip(of_data, ends, strict=False)}
 
-    def of(self, found: Iterable[Joined]) -> Participations:
+    def of(self, found: Iterable[Joined]) -> TransactionPartitions:
         """Put the parts in their places; partitions that are not at hand have none.
 
         Raises RuntimeError where one at hand has none: its transactions would seem to have no data.
@@ -138,7 +138,7 @@ class _Whole:
         at_hand = [self._code_of[key] for key in self._first_span]
         if (np.isin(self.rows["partition_code"], at_hand) & ~self._placed).any():
             raise RuntimeError("transactions that no partition was joined with")
-        return Participations(self.rows, self.owner)
+        return TransactionPartitions(self.rows, self.owner)
 
     def _place(self, part: Joined) -> None:
         transactions, first = self._first_row[part.state_partition] + part.row, self._first_span[part.key]

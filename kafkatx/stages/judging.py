@@ -1,4 +1,4 @@
-"""A capture's story judged, and captures united: findings with ids, places opened and checked, what was not checkable.
+"""A capture's model judged, and captures united: findings with ids, places opened and checked, what was not checkable.
 
 Grain: one capture; `united` is what is left to do once for all of them.
 """
@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.item import Kind
-from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, Examined, Selected, Selection
-from kafkatx.rules.examined import examined, occurs
-from kafkatx.rules.finding import Finding, NotCheckable
+from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined, Selected, Selection
+from kafkatx.findings.examined import examined, occurs
+from kafkatx.findings.finding import Finding, NotCheckable
 from kafkatx.rules.registry import Judgement, judge
 from kafkatx.segments.damage import Damage
+from kafkatx.stages.models import JudgedCapture
 from kafkatx.stages.opening import Opener
 from kafkatx.stages.placed import Files, FilesAtHand
-from kafkatx.stages.stories import CaptureStory
 from kafkatx.terms.errors import NothingReadableError
 
 AT_HAND = FilesAtHand()
@@ -45,12 +45,12 @@ class CaptureDiagnosis:
     not_checkable: list[NotCheckable] = field(default_factory=list)
 
 
-def diagnosed(told: CaptureStory, selection: Selection, files: Files = AT_HAND) -> CaptureDiagnosis:
+def diagnosed(told: JudgedCapture, selection: Selection, files: Files = AT_HAND) -> CaptureDiagnosis:
     """Judge one capture: the findings that are wanted, with their places opened, and what could not be checked.
 
     `files` is where what findings cite is read.
     """
-    judgement, at_hand = judge(told.story, selection.rules), examined(told.story)
+    judgement, at_hand = judge(told.model, selection.rules), examined(told.model)
     wanted = [number for number, finding in enumerate(judgement.findings) if selection.wants(finding)]
     return CaptureDiagnosis(
         told.capture.name,
@@ -64,13 +64,13 @@ def diagnosed(told: CaptureStory, selection: Selection, files: Files = AT_HAND) 
 
 
 def _selected(
-    told: CaptureStory, selection: Selection, judgement: Judgement, wanted: int, at_hand: Examined
+    told: JudgedCapture, selection: Selection, judgement: Judgement, wanted: int, at_hand: Examined
 ) -> Selected | None:
     """What the limits left of a capture; None where there are none."""
     if selection == Selection():
         return None
     about = sum(selection.is_about(finding) for finding in judgement.findings)
-    is_named = about > 0 or occurs(told.story, at_hand, selection)
+    is_named = about > 0 or occurs(told.model, at_hand, selection)
     return Selected(wanted, len(judgement.findings), is_named, selection.rules is not None or about > wanted)
 
 
@@ -106,7 +106,7 @@ def _nothing(result: Diagnosis) -> str:
     )
 
 
-def _opened(told: CaptureStory, judgement: Judgement, wanted: list[int], files: Files) -> Iterator[Diagnosed]:
+def _opened(told: JudgedCapture, judgement: Judgement, wanted: list[int], files: Files) -> Iterator[Diagnosed]:
     """The findings that are wanted, by number, with their ids and what they cite."""
     set_aside = {(path, int(row["position"])) for _, path, _, row in told.diverged}
     ids = list(_ids(told, judgement.findings))
@@ -121,7 +121,7 @@ def _opened(told: CaptureStory, judgement: Judgement, wanted: list[int], files: 
         yield Diagnosed(ids[number], capture.name, capture.cluster_id, finding, evidence, caused_by, contributing)
 
 
-def _ids(told: CaptureStory, findings: list[Finding]) -> Iterator[str]:
+def _ids(told: JudgedCapture, findings: list[Finding]) -> Iterator[str]:
     """Ids from what a finding is about, never from where its evidence lies.
 
     A repeated subject gets a running number.

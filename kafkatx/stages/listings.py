@@ -14,7 +14,7 @@ from itertools import islice
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.item import Item, Kind
-from kafkatx.rules.finding import NotCheckable
+from kafkatx.findings.finding import NotCheckable
 from kafkatx.sources.files import OpenFile
 
 _COMMITTED = re.compile(r"read[_\\-]*committed", re.IGNORECASE)

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from kafkatx.histories.story import Labels
+from kafkatx.histories.capture_model import Labels
 from kafkatx.kernels.growing import Array
 from kafkatx.segments.names import TopicPartition
 from kafkatx.stages.partitions import PartitionStory
@@ -36,31 +36,31 @@ class CommonNames:
         return Labels([name.decode("utf-8", "replace") for name in self.ids], self.partitions, self.lists)
 
 
-def common_names(stories: list[PartitionStory]) -> CommonNames:
+def common_names(models: list[PartitionStory]) -> CommonNames:
     """Collect the names of a capture's partitions."""
-    states = _states(stories)
+    states = _states(models)
     ids = sorted(set(chain.from_iterable(one.names.transactional_ids.values for one in states)))
     listed = chain.from_iterable(one.names.topic_partitions for one in states)
-    partitions = sorted({*(one.key for one in stories if one.spans is not None), *listed})
+    partitions = sorted({*(one.key for one in models if one.spans is not None), *listed})
     code_of = _places(partitions)
     return CommonNames(ids, partitions, sorted(set(chain.from_iterable(_lists(one, code_of) for one in states))))
 
 
-def rename(stories: list[PartitionStory], names: CommonNames) -> None:
+def rename(models: list[PartitionStory], names: CommonNames) -> None:
     """Give the names of a capture's partitions their common codes, in place."""
     id_code, code_of, list_code = _places(names.ids), _places(names.partitions), _places(names.lists)
-    for story in _states(stories):
-        new_ids = _codes(id_code[name] for name in story.names.transactional_ids.values)
-        _recode(story, new_ids, _codes(list_code[members] for members in _lists(story, code_of)))
-    for story in stories:
-        if story.spans is not None and story.horizon is not None:
-            story.spans.spans["partition_code"] = code_of[story.key]
-            story.horizon = replace(story.horizon, partition_code=code_of[story.key])
+    for model in _states(models):
+        new_ids = _codes(id_code[name] for name in model.names.transactional_ids.values)
+        _recode(model, new_ids, _codes(list_code[members] for members in _lists(model, code_of)))
+    for model in models:
+        if model.spans is not None and model.log_extent is not None:
+            model.spans.spans["partition_code"] = code_of[model.key]
+            model.log_extent = replace(model.log_extent, partition_code=code_of[model.key])
 
 
-def _states(stories: list[PartitionStory]) -> list[PartitionStory]:
+def _states(models: list[PartitionStory]) -> list[PartitionStory]:
     """Those of the coordinator's log."""
-    return [story for story in stories if story.history is not None]
+    return [model for model in models if model.history is not None]
 
 
 def _places(names: Iterable[T]) -> dict[T, int]:
@@ -68,10 +68,10 @@ def _places(names: Iterable[T]) -> dict[T, int]:
     return {name: code for code, name in enumerate(names)}
 
 
-def _lists(story: PartitionStory, code_of: dict[TopicPartition, int]) -> Iterable[tuple[int, ...]]:
+def _lists(model: PartitionStory, code_of: dict[TopicPartition, int]) -> Iterable[tuple[int, ...]]:
     """The partition lists of a state partition by common codes."""
-    own = [code_of[key] for key in story.names.topic_partitions]
-    return (tuple(sorted(own[code] for code in members)) for members in story.names.partition_lists)
+    own = [code_of[key] for key in model.names.topic_partitions]
+    return (tuple(sorted(own[code] for code in members)) for members in model.names.partition_lists)
 
 
 def _codes(values: Iterable[int]) -> Array:
@@ -79,8 +79,8 @@ def _codes(values: Iterable[int]) -> Array:
     return np.array([*values, -1], np.int32)
 
 
-def _recode(story: PartitionStory, new_ids: Array, new_lists: Array) -> None:
-    history = story.history
+def _recode(model: PartitionStory, new_ids: Array, new_lists: Array) -> None:
+    history = model.history
     assert history is not None
     for table in (history.transactions, history.initialisations, history.oddities, history.latest):
         for name in table.dtype.names or ():

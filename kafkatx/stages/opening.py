@@ -12,11 +12,11 @@ import numpy as np
 from kafkatx.evidence.directories import Partition
 from kafkatx.evidence.extents import offset_limits
 from kafkatx.evidence.item import Item
-from kafkatx.rules.diagnosis import OpenedPlace
+from kafkatx.findings.diagnosis import OpenedRef
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.entries import SNAPSHOT_HEADER_SIZE
 from kafkatx.stages.placed import Files
-from kafkatx.words.explained import Place
+from kafkatx.words.explained import EvidenceRef
 
 
 class Opener:
@@ -32,7 +32,7 @@ class Opener:
         segments: dict[Partition, list[Item]],
         snapshots: dict[Partition, list[Item]],
         set_aside: Container[tuple[str, int]],
-        places: Iterable[Place],
+        places: Iterable[EvidenceRef],
         files: Files,
     ) -> None:
         """Look for `places` in the files of a capture by partition.
@@ -49,20 +49,20 @@ class Opener:
             self._find(key, segments.get(key, []), sorted(offsets))
             self._find_in_snapshots(key, snapshots.get(key, []), sorted(offsets))
 
-    def open(self, places: Iterable[Place]) -> list[OpenedPlace]:
+    def open(self, places: Iterable[EvidenceRef]) -> list[OpenedRef]:
         """Return the places with file and position, in the order given."""
         return [self._opened(place) for place in places]
 
-    def _opened(self, place: Place) -> OpenedPlace:
+    def _opened(self, place: EvidenceRef) -> OpenedRef:
         if place.line is not None:
-            return OpenedPlace(place, place.source, None, None, place.line)
+            return OpenedRef(place, place.source, None, None, place.line)
         if place.topic is None or place.partition is None or place.offset is None:
-            return OpenedPlace(place, place.source, None, None)
+            return OpenedRef(place, place.source, None, None)
         found = self._found.get(((place.topic, place.partition), place.offset))
         if found is None:
-            return OpenedPlace(place, None, None, None)
+            return OpenedRef(place, None, None, None)
         position = found.position if found.line is None else None
-        return OpenedPlace(place, found.path, position, found.crc_valid, found.line)
+        return OpenedRef(place, found.path, position, found.crc_valid, found.line)
 
     def _find(self, key: Partition, items: list[Item], offsets: list[int]) -> None:
         limits = offset_limits(items)

@@ -12,12 +12,12 @@ from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.directories import Partition
 from kafkatx.evidence.file_entries import snapshot_entries
 from kafkatx.evidence.item import Item
+from kafkatx.evidence.offset_coverage import Range
 from kafkatx.evidence.plans import PartitionPlan
-from kafkatx.evidence.reach import Range
 from kafkatx.evidence.reading import PartitionReading
+from kafkatx.histories.capture_model import LogExtent, StateLogExtent
 from kafkatx.histories.coordinator import CoordinatorHistory, fold_state_partition
-from kafkatx.histories.spans import OpenAtStart, PartitionSpans, fold_partition
-from kafkatx.histories.story import Horizon, StateHorizon
+from kafkatx.histories.partition_transactions import OpenAtStart, PartitionTransactions, fold_partition
 from kafkatx.kernels.spans import OPEN
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
@@ -30,9 +30,9 @@ from kafkatx.terms.topics import COMPACTED, INTERNAL
 class PartitionStory:
     """What a partition tells. Codes of names are its own: `names` resolves them (stages/naming.py makes them common).
 
-    Of the coordinator's log `history` and `state_horizon` are there, of other logs `spans` and `horizon`. `newest` is
-    the newest time that a broker wrote, `newest_of_clients` that a client did (milliseconds, -1: none); `diverged` are
-    rows that contradict the log, with the file of each; `brokers` is how many may have written the capture.
+    Of the coordinator's log `history` and `state_horizon` are there, of other logs `spans` and `log_extent`; `newest`
+    is the newest time that a broker wrote, `newest_of_clients` that a client did (milliseconds, -1: none); `diverged`
+    are rows that contradict the log, with the file of each; `brokers` is how many may have written the capture.
     """
 
     key: Partition
@@ -41,9 +41,9 @@ class PartitionStory:
     diverged: list[tuple[str, Rows]]
     names: Names
     history: CoordinatorHistory | None = None
-    state_horizon: StateHorizon | None = None
-    spans: PartitionSpans | None = None
-    horizon: Horizon | None = None
+    state_horizon: StateLogExtent | None = None
+    spans: PartitionTransactions | None = None
+    log_extent: LogExtent | None = None
     newest: int = -1
     newest_of_clients: int = -1
     brokers: int = 1
@@ -61,13 +61,13 @@ def fold(
 ) -> PartitionStory:
     """Read a partition and fold it."""
     reading = PartitionReading(plan, snapshots)
-    story = _fold_states(reading, streams) if plan.is_state_log else _fold_batches(reading, streams)
-    story.coverage.extend(file.entry for file in reading.files)
-    story.damage.extend(reading.damage)
-    story.diverged.extend(reading.diverged)
-    story.brokers = plan.brokers
-    story.items.extend(file.item for file in plan.files)
-    return story
+    model = _fold_states(reading, streams) if plan.is_state_log else _fold_batches(reading, streams)
+    model.coverage.extend(file.entry for file in reading.files)
+    model.damage.extend(reading.damage)
+    model.diverged.extend(reading.diverged)
+    model.brokers = plan.brokers
+    model.items.extend(file.item for file in plan.files)
+    return model
 
 
 def _fold_states(reading: PartitionReading, streams: Streams) -> PartitionStory:
@@ -76,7 +76,7 @@ def _fold_states(reading: PartitionReading, streams: Streams) -> PartitionStory:
     windows = reading.windows(streams(reading))
     history = fold_state_partition(windows, plan.partition, empty, names.partition_lists)
     missing = reading.missing
-    horizon = StateHorizon(
+    log_extent = StateLogExtent(
         partition=plan.partition,
         first_offset=history.first_offset,
         log_end=history.next_offset,
@@ -88,7 +88,7 @@ def _fold_states(reading: PartitionReading, streams: Streams) -> PartitionStory:
         last_loss=max((end for _, end in missing), default=-1),
     )
     return PartitionStory(
-        plan.key, [], [], [], names, history=history, state_horizon=horizon, newest=history.last_timestamp
+        plan.key, [], [], [], names, history=history, state_horizon=log_extent, newest=history.last_timestamp
     )
 
 
@@ -97,19 +97,19 @@ def _fold_batches(reading: PartitionReading, streams: Streams) -> PartitionStory
     plan, code = reading.plan, 0
     open_before = [OpenAtStart(*entry) for entry in reading.open_before(_log_start(plan, {}))]
     folded = fold_partition(reading.windows(streams(reading)), code, open_before)
-    broker, client = int(folded.horizon["broker_time"]), int(folded.horizon["create_time"])
+    broker, client = int(folded.log_extent["broker_time"]), int(folded.log_extent["create_time"])
     return PartitionStory(
-        plan.key, [], [], [], reading.names, spans=folded, horizon=_horizon(code, reading, folded),
+        plan.key, [], [], [], reading.names, spans=folded, log_extent=_horizon(code, reading, folded),
         newest=max(broker, client if plan.topic in INTERNAL else -1), newest_of_clients=client,
     )  # fmt: skip
 
 
-def _horizon(code: int, reading: PartitionReading, folded: PartitionSpans) -> Horizon:
-    plan, horizon = reading.plan, folded.horizon
-    compacted = plan.topic in COMPACTED or plan.first_dirty >= 0 or int(horizon["cleaned_batches"]) > 0
-    missing, log_end = reading.missing, int(horizon["next_offset"])
+def _horizon(code: int, reading: PartitionReading, folded: PartitionTransactions) -> LogExtent:
+    plan, log_extent = reading.plan, folded.log_extent
+    compacted = plan.topic in COMPACTED or plan.first_dirty >= 0 or int(log_extent["cleaned_batches"]) > 0
+    missing, log_end = reading.missing, int(log_extent["next_offset"])
     first_offsets = {file.item.key: file.entry.first_offset or 0 for file in reading.files}
-    return Horizon(
+    return LogExtent(
         partition_code=code,
         topic=plan.topic,
         partition=plan.partition,
@@ -121,13 +121,13 @@ def _horizon(code: int, reading: PartitionReading, folded: PartitionSpans) -> Ho
         is_compacted=compacted,
         has_gaps=any(end <= log_end for _, end in missing) or _lacks_markers(folded, plan.first_dirty),
         is_torn=_is_torn(missing, log_end),
-        first_timestamp=int(horizon["first_timestamp"]),
-        newest=max(int(horizon["broker_time"]), int(horizon["create_time"])),
-        broker_time=int(horizon["broker_time"]),
-        plain_records=int(horizon["plain_records"]),
-        highest_epoch=int(horizon["highest_epoch"]),
-        highest_epoch_producer=int(horizon["highest_epoch_producer"]),
-        highest_epoch_offset=int(horizon["highest_epoch_offset"]),
+        first_timestamp=int(log_extent["first_timestamp"]),
+        newest=max(int(log_extent["broker_time"]), int(log_extent["create_time"])),
+        broker_time=int(log_extent["broker_time"]),
+        plain_records=int(log_extent["plain_records"]),
+        highest_epoch=int(log_extent["highest_epoch"]),
+        highest_epoch_producer=int(log_extent["highest_epoch_producer"]),
+        highest_epoch_offset=int(log_extent["highest_epoch_offset"]),
         is_printed=all(file.item.part is not None for file in plan.files),
     )
 
@@ -147,7 +147,7 @@ def _log_start(plan: PartitionPlan, first_offsets: dict[str, int]) -> int:
     return min(max(start, plan.log_starts[path]) for path, start in starts.items())
 
 
-def _lacks_markers(folded: PartitionSpans, first_dirty: int) -> bool:
+def _lacks_markers(folded: PartitionTransactions, first_dirty: int) -> bool:
     """Whether data without a marker lie below the first dirty offset.
 
     The cleaner stops before the first transaction that is open, and leaves markers as long as their data

@@ -16,9 +16,9 @@ from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.file_entries import snapshot_entries
 from kafkatx.evidence.item import Item
 from kafkatx.evidence.text_walk import TextWalk
+from kafkatx.findings.finding import NotCheckable
 from kafkatx.kernels.batches import CHECK_ALL, CHECK_NONE, HEADER_SIZE
 from kafkatx.kernels.rows import INVALID, UNCHECKED, VALID
-from kafkatx.rules.finding import NotCheckable
 from kafkatx.segments.batches import Rows, SegmentWalk
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.resync import crc_matches

@@ -15,7 +15,7 @@ from kafkatx.evidence.extents import WHOLE, Extent, offset_limits
 from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.joining import JoinedEvidence
-from kafkatx.evidence.reach import FileReach
+from kafkatx.evidence.offset_coverage import FileReach
 from kafkatx.segments.batches import NO_LIMIT
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.topics import CLUSTER_METADATA, CONSUMER_OFFSETS, TRANSACTION_STATE

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from kafkatx.evidence.captures import Capture
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.settings import Block, Effective, Settings
-from kafkatx.histories.logs.story import LogStory
 from kafkatx.stages.logs import read_logs
 from kafkatx.stages.table_files import Batches
 from kafkatx.tables.settings import SETTINGS
@@ -19,7 +19,7 @@ def settings_table(captures: Iterable[Capture]) -> Batches:
     """Stream `settings`."""
     for capture in captures:
         facts, _ = read_logs(capture, lambda path, size: None)
-        settings = LogStory(facts).settings
+        settings = LogModel(facts).settings
         rows = [_row(capture, settings, block, one) for block, one in settings.in_force()]
         for at in range(0, len(rows), ROWS_AT_ONCE):
             yield SETTINGS.rows(rows[at : at + ROWS_AT_ONCE])

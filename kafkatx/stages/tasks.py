@@ -10,7 +10,7 @@ from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.plans import PartitionPlan, partition_plans
 from kafkatx.evidence.stretches import NO_END, stretches
-from kafkatx.stages.facts import OF_CAPTURE, CaptureFact, Rank
+from kafkatx.stages.facts import OF_CAPTURE, CaptureFact, FactKind
 from kafkatx.stages.logs import log_items
 from kafkatx.stages.packing import COST_OF_FILE, grouped
 
@@ -69,10 +69,10 @@ def pieces(
 ) -> Iterator[Piece]:
     """Yield what there is to read, capture by capture; files in stretches, or as a `whole`."""
     for at, capture in enumerate(captures):
-        yield CaptureFact(at, OF_CAPTURE, Rank.PLAN, capture)
+        yield CaptureFact(at, OF_CAPTURE, FactKind.PLAN, capture)
         numbers = numbering(capture)
         for number, plan in enumerate(partition_plans(capture, verify_all)):
-            yield CaptureFact(at, number, Rank.PLAN, plan)
+            yield CaptureFact(at, number, FactKind.PLAN, plan)
             yield from _of_partition(at, number, plan, stretch_bytes, whole)
         for item in (item for items in capture.entries(Kind.SNAPSHOT).values() for item in items):
             yield SnapshotFile(at, *numbers[item.key], item)

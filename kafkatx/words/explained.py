@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EvidenceRef:
     """A batch, an entry or a line that one can open; `at` in milliseconds (None: unknown), `text` what stands there.
 
     Batches and entries are named by topic, partition and offset (`local/` finds the file); lines by source and line
@@ -36,7 +36,7 @@ class Step:
 
     text: str
     because: str
-    places: tuple[Place, ...] = ()
+    places: tuple[EvidenceRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Considered:
 
     rule: str
     because: str
-    places: tuple[Place, ...] = ()
+    places: tuple[EvidenceRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

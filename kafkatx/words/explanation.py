@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar
 
-from kafkatx.words.explained import Actor, Considered, Place, Remedy, Step
+from kafkatx.words.explained import Actor, Considered, EvidenceRef, Remedy, Step
 from kafkatx.words.template import Text, names_in, render, value_of
 from kafkatx.words.values import EXPLAINED
 
@@ -35,9 +35,9 @@ class SpokenPart:
             value_of(facts, name) for name in self.unless.split()
         )
 
-    def places(self, facts: object) -> tuple[Place, ...]:
+    def places(self, facts: object) -> tuple[EvidenceRef, ...]:
         """Return what it cites, in the order in which the fields are named."""
-        found: list[Place] = []
+        found: list[EvidenceRef] = []
         for name in self.cites.split():
             found.extend(_items(facts, name))
         return tuple(found)
@@ -191,7 +191,7 @@ class Words(Generic[Facts]):
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Spoken:
     """What was said."""
 
     summary: str
@@ -201,12 +201,12 @@ class Explanation:
     remedies: tuple[Remedy, ...]
 
 
-def explain(words: Words[Any], facts: object) -> Explanation:
+def explain(words: Words[Any], facts: object) -> Spoken:
     """Say it: every part over the facts. Raises ValueError where a fact of the summary is absent."""
     summary = render(words.summary, facts)
     if summary is None:
         raise ValueError(f"a fact of the summary is absent: {facts!r}")
-    return Explanation(
+    return Spoken(
         summary,
         *(tuple(_said(parts, facts)) for parts in (words.actors, words.steps, words.considered, words.remedies)),
     )

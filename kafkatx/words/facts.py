@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kafkatx.histories.logs.story import ClientInstance, Failure
-from kafkatx.histories.story import Story
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import ClientInstance, Failure
 from kafkatx.kernels.growing import Array
 from kafkatx.words.values import (
     ClientName,
@@ -16,7 +16,7 @@ from kafkatx.words.values import (
     Instant,
     OffsetRange,
     Producer,
-    Thrown,
+    ShownError,
     TopicPartition,
 )
 
@@ -36,20 +36,20 @@ def producer(producer_id: Any, epoch: Any) -> Producer | None:
     return Producer(int(producer_id), int(epoch)) if producer_id is not None and producer_id >= 0 else None
 
 
-def topic_partition(story: Story, code: int) -> TopicPartition:
+def topic_partition(model: CaptureModel, code: int) -> TopicPartition:
     """The partition behind a code."""
-    return TopicPartition(*story.topic_partition(code))
+    return TopicPartition(*model.topic_partition(code))
 
 
-def offsets(story: Story, span: Array) -> OffsetRange:
+def offsets(model: CaptureModel, span: Array) -> OffsetRange:
     """Where a span's data lie."""
     first, last = int(span["first_offset"]), int(span["last_offset"])
-    return OffsetRange(*story.topic_partition(int(span["partition_code"])), first, last, Count(span["records"]))
+    return OffsetRange(*model.topic_partition(int(span["partition_code"])), first, last, Count(span["records"]))
 
 
-def data(story: Story, spans: Iterable[Array]) -> Data:
+def data(model: CaptureModel, spans: Iterable[Array]) -> Data:
     """Where the data of spans lie."""
-    return Data(offsets(story, span) for span in spans)
+    return Data(offsets(model, span) for span in spans)
 
 
 def client_name(client: ClientInstance | None) -> ClientName:
@@ -60,6 +60,6 @@ def client_name(client: ClientInstance | None) -> ClientName:
     return ClientName(client.transactional_id, client.client_id, None if is_named else client.number)
 
 
-def thrown(failure: Failure) -> Thrown:
+def thrown(failure: Failure) -> ShownError:
     """What went wrong, as the application saw it."""
-    return Thrown(failure.call, failure.exception, failure.outer)
+    return ShownError(failure.call, failure.exception, failure.outer)

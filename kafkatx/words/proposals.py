@@ -11,7 +11,7 @@ from functools import partial
 
 from kafkatx.histories.logs.settings import Effective
 from kafkatx.terms.times import duration
-from kafkatx.words.advised import Advised, Order
+from kafkatx.words.config_context import ConfigContext, Order
 from kafkatx.words.explanation import Bound, MeasureWords, Phrase, RemedyWords, remedy
 from kafkatx.words.template import pick, render
 from kafkatx.words.values import Duration
@@ -36,7 +36,7 @@ class Lasted:
 class Proposal:
     """A setting (by Kafka's name) that somebody should have, and what it was measured from."""
 
-    whom: Advised
+    whom: ConfigContext
     name: str
     source: Measured | None
     proposed: int | None = None

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from kafkatx.terms.catalogue.frameworks import FLINK, STREAMS
 from kafkatx.terms.catalogue.releases import Release, Span
-from kafkatx.words.advised import Advised
+from kafkatx.words.config_context import ConfigContext
 from kafkatx.words.proposals import (
     COMMIT_MORE_OFTEN,
     COMMIT_OFTEN,
@@ -59,7 +59,7 @@ def up(value: int, step: int) -> int:
     return -(-value // step) * step
 
 
-def transaction_timeout(whom: Advised, need_ms: int, measured: Measured, outage_ms: int = 0) -> Remedies:
+def transaction_timeout(whom: ConfigContext, need_ms: int, measured: Measured, outage_ms: int = 0) -> Remedies:
     """A longer transaction.timeout.ms; where brokers do not allow it their limit as a second step.
 
     Not for transactions that were fenced or that the client aborted.
@@ -89,7 +89,7 @@ def transaction_timeout(whom: Advised, need_ms: int, measured: Measured, outage_
     return (LONGER_TIMEOUT.of(longer), *max_transaction_timeout(whom, proposed))
 
 
-def _least_timeout(whom: Advised, need_ms: int, outage_ms: int) -> int:
+def _least_timeout(whom: ConfigContext, need_ms: int, outage_ms: int) -> int:
     """1.5 times the need, or two requests more; where retries had to outlast something, all that they may take."""
     request, delivery = whom.client("request.timeout.ms"), whom.client("delivery.timeout.ms")
     need = max(-(-3 * need_ms // 2), need_ms + 2 * (request.number or HALF_A_MINUTE))
@@ -98,7 +98,7 @@ def _least_timeout(whom: Advised, need_ms: int, outage_ms: int) -> int:
     return max(need, retries) if counts else need
 
 
-def max_transaction_timeout(whom: Advised, asked_ms: int, measured: Measured | None = None) -> Remedies:
+def max_transaction_timeout(whom: ConfigContext, asked_ms: int, measured: Measured | None = None) -> Remedies:
     """A higher transaction.max.timeout.ms for a timeout that was asked for; none where brokers allow it already."""
     if asked_ms <= (whom.in_force(MAX_TIMEOUT).number or 0):
         return ()
@@ -108,7 +108,7 @@ def max_transaction_timeout(whom: Advised, asked_ms: int, measured: Measured | N
     )
 
 
-def delivery_timeout(whom: Advised, outage_ms: int, measured: Measured) -> Remedies:
+def delivery_timeout(whom: ConfigContext, outage_ms: int, measured: Measured) -> Remedies:
     """A delivery.timeout.ms that outlasts an outage and ends before the transaction does; none where it does already.
 
     A producer that is only idempotent has no transaction to stay below.
@@ -123,7 +123,7 @@ def delivery_timeout(whom: Advised, outage_ms: int, measured: Measured) -> Remed
     return (LONGER_DELIVERY.of(Proposal(whom=whom, name=name, source=measured, proposed=proposed)), *longer)
 
 
-def max_block(whom: Advised, waited_ms: int, measured: Measured) -> Remedies:
+def max_block(whom: ConfigContext, waited_ms: int, measured: Measured) -> Remedies:
     """A max.block.ms that outlasts a coordinator's failover; none for clients before 2.3, whose commit never gives up.
 
     `waited_ms` is how long the coordinator stayed away.
@@ -136,7 +136,7 @@ def max_block(whom: Advised, waited_ms: int, measured: Measured) -> Remedies:
     return (LONGER_BLOCK.of(Proposal(whom=whom, name=name, source=measured, proposed=proposed)),)
 
 
-def id_expiration(whom: Advised, gap_ms: int, measured: Measured, is_default: bool = True) -> Remedies:
+def id_expiration(whom: ConfigContext, gap_ms: int, measured: Measured, is_default: bool = True) -> Remedies:
     """A transactional.id.expiration.ms above the longest time that an id which came back was idle, in whole weeks.
 
     `is_default`: where nobody says what is set, the default may be taken for it; not where an id expired sooner.
@@ -150,7 +150,7 @@ def id_expiration(whom: Advised, gap_ms: int, measured: Measured, is_default: bo
     return (KEPT_IDS.of(KeptIds(whom=whom, name=name, source=measured, proposed=fitting, is_assumed=assumed)),)
 
 
-def producer_expiration(whom: Advised, gap_ms: int, measured: Measured) -> Remedies:
+def producer_expiration(whom: ConfigContext, gap_ms: int, measured: Measured) -> Remedies:
     """A producer.id.expiration.ms above the longest silence of a producer id that came back with an error.
 
     Before 3.4 brokers have no such setting: transactional.id.expiration.ms does it there.
@@ -164,7 +164,7 @@ def producer_expiration(whom: Advised, gap_ms: int, measured: Measured) -> Remed
     return (KEPT_PRODUCERS.of(Proposal(whom=whom, name=name, source=measured, proposed=proposed)),)
 
 
-def cleanup_interval(whom: Advised, timeouts_ms: Iterable[int], measured: Measured) -> Remedies:
+def cleanup_interval(whom: ConfigContext, timeouts_ms: Iterable[int], measured: Measured) -> Remedies:
     """A shorter look for timed out transactions where timeouts are short; none where all are 30 s or more."""
     name = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
     shortest = min(timeouts_ms, default=HALF_A_MINUTE)
@@ -175,7 +175,7 @@ def cleanup_interval(whom: Advised, timeouts_ms: Iterable[int], measured: Measur
     return (SOONER_CLEANUP.of(sooner),)
 
 
-def max_poll(whom: Advised, gap_ms: int, measured: Measured, records: int | None = None) -> Remedies:
+def max_poll(whom: ConfigContext, gap_ms: int, measured: Measured, records: int | None = None) -> Remedies:
     """Room for the longest time between two polls: more time, or fewer records a poll. Not against producer fencing.
 
     `records` are those of the longest poll; None: unknown, then max.poll.records stands for them.
@@ -196,7 +196,7 @@ def max_poll(whom: Advised, gap_ms: int, measured: Measured, records: int | None
 
 
 def commit_interval(
-    whom: Advised, work_ms: int, timeout_ms: int, measured: Measured, current_ms: int | None = None
+    whom: ConfigContext, work_ms: int, timeout_ms: int, measured: Measured, current_ms: int | None = None
 ) -> Remedies:
     """Shorter transactions: at most a third of the timeout each. `work_ms` is what one takes (the 95th percentile)."""
     third = max(timeout_ms // 3, 1)
@@ -215,7 +215,7 @@ def commit_interval(
     return (COMMIT_MORE_OFTEN.of(shorter),)
 
 
-def larger_transactions(whom: Advised, interval_ms: int | None, measured: Measured) -> Remedies:
+def larger_transactions(whom: ConfigContext, interval_ms: int | None, measured: Measured) -> Remedies:
     """Fewer transactions where the coordinator can't keep up: the interval doubled until markers take a tenth of it."""
     larger = CommitInterval(
         whom=whom,
@@ -229,7 +229,7 @@ def larger_transactions(whom: Advised, interval_ms: int | None, measured: Measur
     return (LARGER_TRANSACTIONS.of(larger),)
 
 
-def state_log_replication(whom: Advised, brokers: int, measured: Measured) -> Remedies:
+def state_log_replication(whom: ConfigContext, brokers: int, measured: Measured) -> Remedies:
     """Three replicas of `__transaction_state`, two of them in sync; none where there are fewer than three brokers."""
     if brokers < 3:
         return ()

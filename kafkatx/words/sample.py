@@ -10,18 +10,18 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from kafkatx.histories.logs.settings import Effective, default_of
 from kafkatx.terms.catalogue.frameworks import Framework, FrameworkName
 from kafkatx.terms.verdicts import Verdict
-from kafkatx.words.advised import Advised
-from kafkatx.words.explained import Place
+from kafkatx.words.config_context import ConfigContext
+from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import Bound, MeasureWords
-from kafkatx.words.values import Count, Data, Duration, Instant, Joined, Names, OffsetRange, Quoted, Share
+from kafkatx.words.values import Count, Data, Duration, Instant, JoinedValues, NameList, OffsetRange, Quoted, Share
 
 _AT = 1_795_000_000_000
 _VALUES: dict[type, Any] = {
     Count: Count(3), Instant: Instant(_AT), Duration: Duration(64_000), Share: Share(12),
     int: 7, bool: True, float: 1.5,
-    Data: Data((OffsetRange("orders", 0, 118, 121, Count(4)),)), Names: Names(("orders-0", "orders-1")),
+    Data: Data((OffsetRange("orders", 0, 118, 121, Count(4)),)), NameList: NameList(("orders-0", "orders-1")),
     Quoted: Quoted("the words of a line"), object: "something",
-    Advised: Advised(framework=Framework(FrameworkName.STREAMS_V2, Verdict.proved, "client.id")),
+    ConfigContext: ConfigContext(framework=Framework(FrameworkName.STREAMS_V2, Verdict.proved, "client.id")),
     Effective: default_of("producer", "transaction.timeout.ms"),
 }  # fmt: skip
 
@@ -56,8 +56,8 @@ def _value(hint: Any, name: str) -> Any:
         return _value(next(one for one in get_args(hint) if one is not type(None)), name)
     if get_origin(hint) is tuple:
         return _tuple(get_args(hint), name)
-    if get_origin(hint) is Joined:
-        return Joined(_tuple(get_args(hint), name))
+    if get_origin(hint) is JoinedValues:
+        return JoinedValues(_tuple(get_args(hint), name))
     if get_origin(hint) is Bound:
         return Bound(MeasureWords("<measured>"), None)
     if hint in _VALUES:
@@ -70,6 +70,6 @@ def _value(hint: Any, name: str) -> Any:
 
 
 def _tuple(kinds: tuple[Any, ...], name: str) -> tuple[Any, ...]:
-    if kinds[0] is Place or get_origin(kinds[0]) is Bound:
+    if kinds[0] is EvidenceRef or get_origin(kinds[0]) is Bound:
         return ()
     return tuple(_value(kind, name) for kind in kinds if kind is not Ellipsis)

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from kafkatx.terms.times import clock, duration, iso
-from kafkatx.words.explained import Actor, Considered, Place, Remedy, Step
+from kafkatx.words.explained import Actor, Considered, EvidenceRef, Remedy, Step
 
 Value = TypeVar("Value")
 MOST_RANGES = 4
@@ -20,9 +20,9 @@ MOST_RANGES = 4
 MOST_QUOTED = 160
 """Characters of a line's own words that one sentence quotes."""
 
-EXPLAINED: set[Any] = {Place, Actor, Step, Considered, Remedy, Any}
+EXPLAINED: set[Any] = {EvidenceRef, Actor, Step, Considered, Remedy, Any}
 """What a field is made of that stands in the explanation already, and is no value; parts with words add themselves."""
-Refs = tuple[Place, ...]
+Refs = tuple[EvidenceRef, ...]
 """Places that a fact rests on: a field of this type is cited by steps, and is no value of its own."""
 
 
@@ -114,7 +114,7 @@ class Data(tuple[OffsetRange, ...]):
         return " and ".join(format(one, "") for one in self[:MOST_RANGES]) + more
 
 
-class Names(tuple[str, ...]):
+class NameList(tuple[str, ...]):
     """Names in a row: `{names}` prints `a, b, c`; `{names:3}` at most three of them and how many more there are."""
 
     __slots__ = ()
@@ -125,7 +125,7 @@ class Names(tuple[str, ...]):
         return ", ".join(self[:most]) + more
 
 
-class Joined(tuple[Value, ...]):
+class JoinedValues(tuple[Value, ...]):
     """Values in a row, joined by what stands behind the colon: `{names: and }` is `a and b`; else by a comma."""
 
     __slots__ = ()
@@ -163,7 +163,7 @@ class ClientName:
 
 
 @dataclass(frozen=True, slots=True)
-class Thrown:
+class ShownError:
     """What an application was shown: `commitTransaction threw ProducerFencedException`, of a wrapped one its cause."""
 
     call: str | None

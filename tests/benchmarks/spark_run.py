@@ -19,8 +19,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from kafkatx.findings.diagnosis import Diagnosis
 from kafkatx.outputs.diagnosis_json import document
-from kafkatx.rules.diagnosis import Diagnosis
 from tests.benchmarks.measure import family
 from tests.benchmarks.python_workers import PythonWorkers
 

@@ -149,10 +149,10 @@ def test_state_rows_stand_around_data_and_marker_in_time(directory: Path) -> Non
         data.setdefault(batch.producer_id, []).append(batch)
         if batch.is_control:
             first, *written = (turn for turn in data.pop(batch.producer_id))
-            story = waiting[batch.producer_id]
-            skip = 1 if story[0].state == state_log.EMPTY else 0
-            ongoing, prepare, complete = story[skip : skip + 3]
-            del story[: skip + 3]
+            model = waiting[batch.producer_id]
+            skip = 1 if model[0].state == state_log.EMPTY else 0
+            ongoing, prepare, complete = model[skip : skip + 3]
+            del model[: skip + 3]
             assert [row.state for row in (ongoing, prepare, complete)] == ([1, 2, 4] if batch.commits else [1, 3, 5])
             assert ongoing.started_at == ongoing.updated_at == prepare.started_at == complete.started_at
             times = [ongoing.at, first.max_timestamp, *(turn.max_timestamp for turn in written[:-1]), prepare.at]

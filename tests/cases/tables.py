@@ -1,35 +1,35 @@
-"""The tables of a story with names in place of codes: equal for equal histories, however their files were met."""
+"""The tables of a model with names in place of codes: equal for equal histories, however their files were met."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.story import Story
+from kafkatx.histories.capture_model import CaptureModel
 
 Table = np.ndarray[Any, np.dtype[Any]]
 
 
-def named_tables(story: Story) -> dict[str, Table]:
+def named_tables(model: CaptureModel) -> dict[str, Table]:
     """Return every table in an order of its own, each code replaced by the rank of the name it stands for."""
-    ranks = _Ranks(story)
+    ranks = _Ranks(model)
     tables = {
-        "transactions": story.transactions,
-        "initialisations": story.initialisations,
-        "oddities": story.oddities,
-        "latest": story.latest,
-        "spans": story.spans,
-        "participations": story.parts.rows,
+        "transactions": model.transactions,
+        "initialisations": model.initialisations,
+        "oddities": model.oddities,
+        "latest": model.latest,
+        "spans": model.spans,
+        "participations": model.parts.rows,
     }
     return {name: np.sort(ranks.named(table)) for name, table in tables.items()}
 
 
-def names(story: Story) -> tuple[list[str], list[tuple[str, int]]]:
-    """Return the transactional.ids and the topic-partitions of a story, sorted."""
-    return sorted(story.labels.transactional_ids), sorted(story.labels.topic_partitions)
+def names(model: CaptureModel) -> tuple[list[str], list[tuple[str, int]]]:
+    """Return the transactional.ids and the topic-partitions of a model, sorted."""
+    return sorted(model.labels.transactional_ids), sorted(model.labels.topic_partitions)
 
 
-def differences(one: Story, other: Story) -> list[str]:
+def differences(one: CaptureModel, other: CaptureModel) -> list[str]:
     """Say which tables differ; empty for equal histories."""
     if names(one) != names(other):
         return ["names"]
@@ -40,8 +40,8 @@ def differences(one: Story, other: Story) -> list[str]:
 class _Ranks:
     """Rank of each code's name, by column."""
 
-    def __init__(self, story: Story) -> None:
-        labels = story.labels
+    def __init__(self, model: CaptureModel) -> None:
+        labels = model.labels
         lists = [tuple(sorted(labels.topic_partitions[code] for code in codes)) for codes in labels.partition_lists]
         self.columns = {
             "id_code": _ranks(labels.transactional_ids),

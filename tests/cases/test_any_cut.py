@@ -15,13 +15,13 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from kafkatx import __version__
-from kafkatx.histories.story import Story
+from kafkatx.findings.diagnosis import Selection
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.transactions import ONGOING
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.diagnosis_json import document
-from kafkatx.rules.diagnosis import Selection
 from kafkatx.stages.judging import diagnosed, united
-from kafkatx.stages.stories import build_stories, open_captures
+from kafkatx.stages.models import build_models, open_captures
 from kafkatx.terms.topics import TRANSACTION_STATE
 from tests import declared
 from tests.building import data_batch, segment
@@ -62,8 +62,8 @@ def test_cuts_repeats_overlaps_and_spread_change_nothing(name: str, place: Path)
     @settings(THOROUGH, max_examples=CUTS)
     @given(_layouts(image(name)), st.permutations(range(4)))
     def check(layout: Layout, order: list[int]) -> None:
-        story, found = _told(layout, place, order)
-        assert differences(whole_story, story) == []
+        model, found = _told(layout, place, order)
+        assert differences(whole_story, model) == []
         assert _comparable(found) == _comparable(whole)
 
     check()
@@ -73,8 +73,8 @@ def test_cuts_repeats_overlaps_and_spread_change_nothing(name: str, place: Path)
 def test_the_extremes_of_cuts_repeats_and_overlaps_change_nothing(name: str, place: Path) -> None:
     whole_story, whole = _whole(name)
     for layout, order in product(extremes(image(name)), ((0, 1, 2, 3), (3, 2, 1, 0))):
-        story, found = _told(layout, place, order)
-        assert differences(whole_story, story) == [], layout
+        model, found = _told(layout, place, order)
+        assert differences(whole_story, model) == [], layout
         assert _comparable(found) == _comparable(whole), layout
 
 
@@ -232,18 +232,18 @@ def _forced(case: Image, paths: list[Path]) -> dict[str, str] | None:
     return None if case.has_cluster_id else {str(path): "the cluster" for path in paths}
 
 
-def _told(layout: Layout, place: Path, order: Iterable[int] = ()) -> tuple[Story, Document]:
-    """Story and document of a layout; one reading for both."""
+def _told(layout: Layout, place: Path, order: Iterable[int] = ()) -> tuple[CaptureModel, Document]:
+    """Model and document of a layout; one reading for both."""
     with tempfile.TemporaryDirectory(dir=place) as folder:
         paths = layout.write(Path(folder), order)
-        (told,) = build_stories(open_captures(paths, _forced(layout.image, paths)))
+        (told,) = build_models(open_captures(paths, _forced(layout.image, paths)))
         found = united([diagnosed(told, Selection())], [])
     found.findings.sort(key=lambda one: one.id)
-    return told.story, document(found, __version__)
+    return told.model, document(found, __version__)
 
 
 @cache
-def _whole(name: str) -> tuple[Story, Document]:
+def _whole(name: str) -> tuple[CaptureModel, Document]:
     with tempfile.TemporaryDirectory() as folder:
         return _told(as_recorded(image(name)), Path(folder))
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from kafkatx.findings.diagnosis import Diagnosis
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.diagnosis_json import document
-from kafkatx.rules.diagnosis import Diagnosis
 from tests.cases.commands import run
 from tests.evidence import fixtures
 from tests.golden import Golden

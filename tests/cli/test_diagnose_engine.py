@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import kafkatx
 import kafkatx.spark.session
 from kafkatx.cli.diagnose import diagnose
-from kafkatx.rules.diagnosis import Selection
+from kafkatx.findings.diagnosis import Selection
 from kafkatx.terms.errors import UsageError
 from tests.evidence import ROOT, fixtures
 

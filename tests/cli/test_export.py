@@ -193,7 +193,7 @@ def test_an_interruption_is_130_and_says_that_the_same_command_goes_on(orders, t
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kafkatx.stages.table_stories.transaction_table", interrupted)
+    monkeypatch.setattr("kafkatx.stages.table_interpreted.transaction_table", interrupted)
     result = run("export", str(orders), "--out", str(target))
     assert (result.code, result.raw) == (130, b"")
     assert "the same command goes on with the next table" in result.err
@@ -206,7 +206,7 @@ def test_an_interruption_is_130_and_says_that_the_same_command_goes_on(orders, t
 
 def test_evidence_that_changed_since_is_exported_from_the_beginning(orders, target, monkeypatch):
     words = ("export", str(orders), "--out", str(target), "--json")
-    monkeypatch.setattr("kafkatx.stages.table_stories.transaction_table", lambda *_: 1 / 0)
+    monkeypatch.setattr("kafkatx.stages.table_interpreted.transaction_table", lambda *_: 1 / 0)
     assert run(*words).code == 70
     monkeypatch.undo()
     os.utime(next(orders.rglob("*.log")), (1, 1))
@@ -220,7 +220,7 @@ def test_evidence_that_changes_meanwhile_is_told(orders, target, monkeypatch):
         path.write_bytes(path.read_bytes() + batch(3, b"d"))
         yield from ()
 
-    monkeypatch.setattr("kafkatx.stages.table_stories.transaction_table", written_to)
+    monkeypatch.setattr("kafkatx.stages.table_interpreted.transaction_table", written_to)
     result = run("export", str(orders), "--out", str(target), "--json")
     assert result.code == 0
     assert json.loads(result.out)["changed_inputs"] == [str(path)]

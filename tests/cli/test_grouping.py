@@ -10,7 +10,7 @@ from kafkatx.cli.grouping import grouped
 
 
 @dataclass(frozen=True)
-class Place:
+class EvidenceRef:
     topic: Annotated[str | None, typer.Option("--topic", help="A topic.")] = None
     partition: Annotated[int, typer.Option("--partition")] = 0
 
@@ -23,7 +23,7 @@ def run(*arguments):
         paths: Annotated[list[str], typer.Argument()],
         before: Annotated[bool, typer.Option("--before")] = False,
         *,
-        place: Place,
+        place: EvidenceRef,
         after: Annotated[bool, typer.Option("--after")] = False,
     ) -> None:
         """Say where."""
@@ -37,11 +37,11 @@ def run(*arguments):
 def test_a_group_is_made_of_its_options():
     result, seen = run("a", "b", "--partition", "3", "--topic", "orders", "--after")
     assert result.exit_code == 0
-    assert seen == [(["a", "b"], False, Place("orders", 3), True)]
+    assert seen == [(["a", "b"], False, EvidenceRef("orders", 3), True)]
 
 
 def test_what_is_not_given_has_the_default_of_the_group():
-    assert run("a")[1] == [(["a"], False, Place(), False)]
+    assert run("a")[1] == [(["a"], False, EvidenceRef(), False)]
 
 
 def test_its_options_stand_where_the_group_stands():

@@ -7,9 +7,9 @@ from kafkatx.evidence.extents import WHOLE, Extent
 from kafkatx.evidence.file_entries import file_entries
 from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Kind
-from kafkatx.evidence.reach import FileReach
+from kafkatx.evidence.offset_coverage import FileReach
 from kafkatx.segments.batches import NO_LIMIT
-from kafkatx.stages.stories import open_captures
+from kafkatx.stages.models import open_captures
 from tests.building import batch, segment
 from tests.offset_commits import commits, key, value
 

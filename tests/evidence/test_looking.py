@@ -9,7 +9,7 @@ from kafkatx.evidence.item import Item
 from kafkatx.evidence.looking import LooksHere
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.diagnosis_json import document
-from kafkatx.stages.stories import open_evidence
+from kafkatx.stages.models import open_evidence
 from tests.evidence import fixtures
 
 CASES = [fixtures() / name for name in ("k39-fenced", "k39-unresolved", "k4-clients")]

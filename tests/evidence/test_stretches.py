@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.plans import PartitionPlan, partition_plans
-from kafkatx.evidence.stretches import StretchReading, Told, put_together, stretches
+from kafkatx.evidence.stretches import SplitSummary, StretchReading, put_together, stretches
 from kafkatx.segments import batches as walks
 from kafkatx.segments.names import Names
-from kafkatx.stages.stories import open_captures
+from kafkatx.stages.models import open_captures
 from tests.building import batch, data_batch, marker, segment
 from tests.evidence import broker_folders, fixture_cases
 
@@ -45,14 +45,16 @@ class InStretches:
         kept = [found[begin][0] if begin in self.counted else self.again.get(begin, []) for begin, _ in cuts]
         self.rows = [row for rows in kept for row in rows]
 
-    def read(self, begin: int, stop: int, after: Told | None = None) -> tuple[list[tuple[Any, ...]], Told]:
+    def read(
+        self, begin: int, stop: int, after: SplitSummary | None = None
+    ) -> tuple[list[tuple[Any, ...]], SplitSummary]:
         given, names = self.plan.readings()[self.number], Names()
         reading = StretchReading(given, begin, stop, self.stretch_bytes, after)
         rows = plain(reading.state_rows(names) if self.plan.is_state_log else reading.batch_rows(), names)
         assert reading.told is not None
         return rows, reading.told
 
-    def read_again(self, begin: int, stop: int, after: Told) -> Told:
+    def read_again(self, begin: int, stop: int, after: SplitSummary) -> SplitSummary:
         self.again[begin], told = self.read(begin, stop, after)
         return told
 

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from kafkatx.histories import build
-from kafkatx.histories.logs.story import LogStory
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.telling import tell_logs
-from kafkatx.histories.story import Story
 from kafkatx.kernels.rows import EVENT
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import LogFacts, LogSource, Setting, Thrown, Trace
@@ -146,14 +146,14 @@ def facts(lines: Iterable[Line], sources: Iterable[Source] = (), blocks: Iterabl
     return found
 
 
-def log_story(given: LogFacts, log_zone_ms: int | None = None) -> LogStory:
+def log_story(given: LogFacts, log_zone_ms: int | None = None) -> LogModel:
     """Interpret logs that come without anything else."""
     return tell_logs(given, log_zone_ms=log_zone_ms)
 
 
-def with_logs(story: Story, given: LogFacts, log_zone_ms: int | None = None) -> Story:
-    """Lay logs beside a story of rows and data (`Cluster.story()`), as `tell` does."""
-    return build.with_logs(story, given, log_zone_ms)
+def with_logs(model: CaptureModel, given: LogFacts, log_zone_ms: int | None = None) -> CaptureModel:
+    """Lay logs beside a model of rows and data (`Cluster.model()`), as `tell` does."""
+    return build.with_logs(model, given, log_zone_ms)
 
 
 def _side_of(path: str) -> Side:

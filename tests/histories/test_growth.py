@@ -1,13 +1,13 @@
-"""What a story of many transactions takes: bytes of a transaction, and work that is done once an id."""
+"""What a model of many transactions takes: bytes of a transaction, and work that is done once an id."""
 
 import numpy as np
 
-from kafkatx.histories import frameworks, participations
+from kafkatx.histories import frameworks, transaction_partitions
 from kafkatx.histories.build import tell
+from kafkatx.histories.capture_model import CaptureFacts, Labels, LogExtent
 from kafkatx.histories.coordinator import CoordinatorHistory
-from kafkatx.histories.participations import Status
-from kafkatx.histories.spans import PartitionSpans
-from kafkatx.histories.story import CaptureFacts, Horizon, Labels
+from kafkatx.histories.partition_transactions import PartitionTransactions
+from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.rows import INITIALISATION, LATEST, ODDITY, SPAN, TRANSACTION
 from kafkatx.kernels.spans import new_horizon
 from tests.rules.log_told import rule
@@ -51,30 +51,30 @@ def spans(count, code):
     rows["marker_offset"], rows["marker_timestamp"], rows["marker_kind"] = 2 * number + 1, 1_000 * number + 200, 1
     rows["previous_marker_offset"] = rows["previous_marker_timestamp"] = -1
     rows["records"] = rows["batches"] = 1
-    return PartitionSpans(rows, new_horizon()[0])
+    return PartitionTransactions(rows, new_horizon()[0])
 
 
 def told(made, *partitions):
-    """The story of such transactions; they are made here if only their number is given."""
+    """The model of such transactions; they are made here if only their number is given."""
     coordinator = made if isinstance(made, CoordinatorHistory) else history(made)
     count = len(coordinator.transactions)
     labels = Labels([f"orders-{n}" for n in range(PRODUCERS)], [("orders", 0), ("orders", 1)], [(0, 1)])
     capture = CaptureFacts("c", None, "", 1, 1_000 * count, True)
-    return tell(capture, labels, [coordinator], list(partitions), {0: horizon(0), 1: horizon(1)}, {})
+    return tell(capture, labels, [coordinator], list(partitions), {0: log_extent(0), 1: log_extent(1)}, {})
 
 
-def horizon(code):
+def log_extent(code):
     """A whole partition."""
-    return Horizon(
+    return LogExtent(
         code, "orders", code, 0, 1 << 40, 1 << 40, -1, 1, False, False, False, 0, 1 << 50, 1 << 50, 0, 0, 0, 0
     )
 
 
 def test_the_transactions_made_here_are_matched_with_their_data():
-    story = told(1_000, spans(1_000, 0), spans(1_000, 1))
-    assert (story.parts.rows["status"] == Status.MARKED).all()
-    assert story.parts.owner.tolist() == [*range(1_000), *range(1_000)]
-    assert story.parts.of(7)["span"].tolist() == [7, 1_007]
+    model = told(1_000, spans(1_000, 0), spans(1_000, 1))
+    assert (model.parts.rows["status"] == Status.MARKED).all()
+    assert model.parts.owner.tolist() == [*range(1_000), *range(1_000)]
+    assert model.parts.of(7)["span"].tolist() == [7, 1_007]
 
 
 class Paired:
@@ -88,7 +88,7 @@ class Paired:
 
 
 def test_a_story_takes_few_bytes_a_transaction_at_its_highest(monkeypatch):
-    monkeypatch.setattr(participations, "match_groups", Paired())
+    monkeypatch.setattr(transaction_partitions, "match_groups", Paired())
 
     def highest(count):
         made = [history(count), *(spans(count, code) for code in range(PARTITIONS))]
@@ -98,17 +98,17 @@ def test_a_story_takes_few_bytes_a_transaction_at_its_highest(monkeypatch):
 
 
 def test_a_framework_is_recognised_once_an_id(monkeypatch):
-    story, asked = told(1_000, spans(1_000, 0), spans(1_000, 1)), []
+    model, asked = told(1_000, spans(1_000, 0), spans(1_000, 1)), []
     monkeypatch.setattr(frameworks, "recognise", asked.append)
     for _ in range(3):
-        for name in story.labels.transactional_ids:
-            frameworks.framework_of(story, name)
+        for name in model.labels.transactional_ids:
+            frameworks.framework_of(model, name)
     assert len(asked) == PRODUCERS
 
 
 def test_four_times_as_many_transactions_without_their_markers_are_four_times_the_work():
     def judged(count):
-        story = told(count, spans(count, 0), spans(0, 1))
-        return lines_run(lambda: list(rule("atomicity_violation")(story)))
+        model = told(count, spans(count, 0), spans(0, 1))
+        return lines_run(lambda: list(rule("atomicity_violation")(model)))
 
     assert 0 < judged(400) < 5 * judged(100)

@@ -1,4 +1,4 @@
-"""Whatever producers and a coordinator may legally do makes a legal story: nothing odd, no alarm, the right ends."""
+"""Whatever producers and a coordinator may legally do makes a legal model: nothing odd, no alarm, the right ends."""
 
 import tempfile
 from pathlib import Path
@@ -7,11 +7,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.participations import Status
-from kafkatx.histories.story import Story
+from kafkatx.histories.transaction_partitions import Status
 from kafkatx.terms.verdicts import Verdict
-from tests.rules.cluster import DAY, MINUTE, SECOND, Cluster, Ongoing, Told
+from tests.rules.cluster import DAY, MINUTE, SECOND, Cluster, NamedOwner, Ongoing
 
 NAMES = ("orders-1", "orders-2", "settle-1")
 PARTITIONS = ("orders-0", "orders-1", "payments-0", "__consumer_offsets-3")
@@ -189,33 +189,33 @@ class LegalRuns(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "cluster") and self.cluster.ids:
-            story = self.cluster.story()
-            self.check_transactions(story)
-            self.check_spans(story)
+            model = self.cluster.model()
+            self.check_transactions(model)
+            self.check_spans(model)
             self.check_findings()
         self.folder.cleanup()
 
-    def check_transactions(self, story: Story) -> None:
+    def check_transactions(self, model: CaptureModel) -> None:
         """Every transaction ended as it did; where two clocks are compared it may also be unknown."""
-        assert not len(story.oddities)
+        assert not len(model.oddities)
         told = {}
-        for number, row in enumerate(story.transactions):
+        for number, row in enumerate(model.transactions):
             if row["decision"] >= 0:
-                told[story.transactional_id(int(row["id_code"])), int(row["started_at"])] = number
+                told[model.transactional_id(int(row["id_code"])), int(row["started_at"])] = number
         assert told.keys() == self.truth.keys()
         for key, number in told.items():
             ended_by, changed = self.truth[key]
-            found = EndedBy(int(story.ends.ended_by[number]))
+            found = EndedBy(int(model.ends.ended_by[number]))
             assert found is ended_by or (changed and found is EndedBy.unknown), (key, found, ended_by)
 
-    def check_spans(self, story: Story) -> None:
+    def check_spans(self, model: CaptureModel) -> None:
         """Data belong to a transaction of their own producer, and every partition of an ended one has its marker."""
-        with_data = story.spans["first_offset"] >= 0
-        owners = story.parts.owner[with_data]
+        with_data = model.spans["first_offset"] >= 0
+        owners = model.parts.owner[with_data]
         assert (owners >= 0).all()
-        assert (story.transactions["producer_id"][owners] == story.spans["producer_id"][with_data]).all()
-        completed = story.transactions["completion_offset"][story.parts.rows["transaction"]] >= 0
-        assert (story.parts.rows["status"][completed] == Status.MARKED).all()
+        assert (model.transactions["producer_id"][owners] == model.spans["producer_id"][with_data]).all()
+        completed = model.transactions["completion_offset"][model.parts.rows["transaction"]] >= 0
+        assert (model.parts.rows["status"][completed] == Status.MARKED).all()
 
     def check_findings(self) -> None:
         """Only what happened is told, and all of it."""
@@ -236,7 +236,7 @@ class LegalRuns(RuleBasedStateMachine):
         assert guesses <= {*expected, "read_committed_blocked", "shared_producer", "fenced_by_group_generation"}
         assert not told.diagnosis.damage
 
-    def is_absorbed(self, told: Told, rule_id: str) -> bool:
+    def is_absorbed(self, told: NamedOwner, rule_id: str) -> bool:
         """Whether take-overs that came thick and fast are told as one: two owners in turns, or a crash loop."""
         taken = [finding for finding in told.of("shared_producer") if finding.count >= 3]
         return rule_id == RULE_OF[EndedBy.new_instance] and bool(taken)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from kafkatx.histories.build import with_logs
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.story import Story
-from kafkatx.stages.stories import build_stories, open_captures
+from kafkatx.stages.models import build_models, open_captures
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.text.events import LogFacts
@@ -25,12 +25,12 @@ INDIA_MS = (5 * 60 + 30) * 60_000
 
 
 @cache
-def recorded(case: str) -> tuple[Story, LogFacts]:
-    """The story of a case's disks alone, and what its logs say."""
+def recorded(case: str) -> tuple[CaptureModel, LogFacts]:
+    """The model of a case's disks alone, and what its logs say."""
     folder = fixtures() / case
-    (told,) = build_stories(open_captures([*broker_folders(folder), folder / "logs"]))
-    (alone,) = build_stories(open_captures(broker_folders(folder)))
-    return alone.story, told.story.logs.facts
+    (told,) = build_models(open_captures([*broker_folders(folder), folder / "logs"]))
+    (alone,) = build_models(open_captures(broker_folders(folder)))
+    return alone.model, told.model.logs.facts
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -47,7 +47,7 @@ def test_logs_may_strengthen_what_rows_prove_and_never_turn_it(case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_zone_of_clients_does_not_matter(case):
-    """All clients' logs that name no zone, printed in +05:30, tell the same story: grants tell the zone."""
+    """All clients' logs that name no zone, printed in +05:30, tell the same model: grants tell the zone."""
     alone, logs = recorded(case)
     events = logs.events.copy()
     clients = [
@@ -100,13 +100,13 @@ def test_clocks_of_one_host_agree(case):
 )
 def test_two_instances_are_told_apart_by_the_log_each_wrote(case, transactional_id):
     alone, logs = recorded(case)
-    story = with_logs(alone, logs)
-    taken = np.flatnonzero(story.ends.ended_by == EndedBy.new_instance).tolist()
-    codes = story.transactions["id_code"]
-    (row,) = [row for row in taken if story.transactional_id(int(codes[row])) == transactional_id]
-    seen, clients = story.ends.witnesses, story.logs.clients
+    model = with_logs(alone, logs)
+    taken = np.flatnonzero(model.ends.ended_by == EndedBy.new_instance).tolist()
+    codes = model.transactions["id_code"]
+    (row,) = [row for row in taken if model.transactional_id(int(codes[row])) == transactional_id]
+    seen, clients = model.ends.witnesses, model.logs.clients
     old, new = clients[int(seen.instance[row])], clients[int(seen.new_instance[row])]
-    assert story.ends.verdict[row] == Verdict.proved
+    assert model.ends.verdict[row] == Verdict.proved
     assert old.source != new.source
     assert {old.transactional_id, new.transactional_id} == {transactional_id}
-    assert story.logs.at(int(seen.refusal[row])) > story.logs.at(int(seen.taken_over[row]))
+    assert model.logs.at(int(seen.refusal[row])) > model.logs.at(int(seen.taken_over[row]))

@@ -24,11 +24,11 @@ from kafkatx.histories.events import (
 )
 from kafkatx.histories.folding import folded
 from kafkatx.histories.initialisations import Why
-from kafkatx.histories.items import Wanted
 from kafkatx.histories.overview import overview
 from kafkatx.histories.timeline import Timeline, book_of
+from kafkatx.histories.timeline_rows import Wanted
 from kafkatx.local.history import history
-from kafkatx.stages.stories import build_stories, open_captures
+from kafkatx.stages.models import build_models, open_captures
 from kafkatx.terms.verdicts import Verdict
 from tests.evidence import broker_folders, fixture_cases, fixtures
 from tests.rules.cluster import DAY, LAST_EPOCH, MINUTE, SECOND, Cluster, Empty, replace_epoch
@@ -47,7 +47,7 @@ def v2(tmp_path: Path) -> Cluster:
 
 
 def timeline(cluster: Cluster, name: str | None = ID, wanted: Wanted | None = None) -> Timeline:
-    (found,) = [line for line in book_of(cluster.story(), wanted).timelines() if line.transactional_id == name]
+    (found,) = [line for line in book_of(cluster.model(), wanted).timelines() if line.transactional_id == name]
     return found
 
 
@@ -339,7 +339,7 @@ def test_limits_of_partitions_keep_only_the_ids_that_touch_them(classic):
     classic.run(ID, "orders-0")
     classic.init("other")
     classic.run("other", "payments-0")
-    book = book_of(classic.story(), Wanted(topic="payments"))
+    book = book_of(classic.model(), Wanted(topic="payments"))
     assert [line.transactional_id for line in book.timelines()] == ["other"]
 
 
@@ -348,9 +348,9 @@ def test_a_producer_id_finds_the_id_that_had_it(classic):
     classic.run(ID, "orders-0")
     classic.init("other")
     classic.run("other", "orders-0")
-    book = book_of(classic.story(), Wanted(producer_id=classic.ids["other"].producer_id))
+    book = book_of(classic.model(), Wanted(producer_id=classic.ids["other"].producer_id))
     assert [line.transactional_id for line in book.timelines()] == ["other"]
-    assert not len(book_of(classic.story(), Wanted(producer_id=1)))
+    assert not len(book_of(classic.model(), Wanted(producer_id=1)))
 
 
 def test_the_exchange_of_the_producer_id_within_an_end_is_in_the_transaction():
@@ -370,12 +370,12 @@ def test_a_compacted_log_says_that_rows_are_gone():
 
 @pytest.mark.parametrize("case", fixture_cases(), ids=lambda path: path.name)
 def test_every_transaction_row_and_unowned_span_stands_in_exactly_one_timeline(case):
-    for told in build_stories(open_captures(broker_folders(case))):
-        book = book_of(told.story)
+    for told in build_models(open_captures(broker_folders(case))):
+        book = book_of(told.model)
         found = list(itertools.chain.from_iterable(line.events() for line in book.timelines()))
-        assert sorted(event.row for event in transactions(found)) == list(range(len(told.story.transactions)))
-        assert sum(isinstance(event, Leftover) for event in found) == int((told.story.parts.owner < 0).sum())
-        assert sum(isinstance(event, Initialisation | Expiry) for event in found) == len(told.story.initialisations)
+        assert sorted(event.row for event in transactions(found)) == list(range(len(told.model.transactions)))
+        assert sum(isinstance(event, Leftover) for event in found) == int((told.model.parts.owner < 0).sum())
+        assert sum(isinstance(event, Initialisation | Expiry) for event in found) == len(told.model.initialisations)
 
 
 @pytest.mark.parametrize("case", fixture_cases(), ids=lambda path: path.name)

@@ -51,11 +51,11 @@ class Fold:
         self.slots = np.full(slots, -1, np.int32)
         self.producers = np.zeros(producers, PRODUCER)
         self.spans = np.zeros(spans, SPAN)
-        self.horizon = new_horizon()
+        self.log_extent = new_horizon()
         self.filled = 0
 
     def feed(self, rows, first=0):
-        state = (self.slots, self.producers, self.horizon, self.spans, self.filled)
+        state = (self.slots, self.producers, self.log_extent, self.spans, self.filled)
         why, number, self.filled = fold_spans(np.array([row.item() for row in rows], BATCH), first, 5, *state)
         return why, number
 
@@ -146,7 +146,7 @@ def _with(batch, attributes):
 def test_records_outside_transactions_are_counted_before_a_span(engine):
     folded = fold(row(0, records=4), data(4, 7), row(5, records=2), marker(7, 7))
     assert folded.spans["plain_records_before"][0] == 4
-    assert folded.horizon["plain_records"][0] == 6
+    assert folded.log_extent["plain_records"][0] == 6
 
 
 def test_the_horizon_spans_all_batches(engine):
@@ -158,12 +158,16 @@ def test_the_horizon_spans_all_batches(engine):
         row(20, magic=1, record_count=1),
         row(30, attributes=0x20),
     ]
-    horizon = fold(*batches).horizon[0]
-    assert (horizon["first_offset"], horizon["next_offset"], horizon["first_timestamp"]) == (10, 31, 11)
-    assert (horizon["gaps"], horizon["last_gap"], horizon["batches"], horizon["bytes"]) == (3, 30, 6, 600)
-    assert (horizon["broker_time"], horizon["create_time"], horizon["leader_epoch"]) == (30, 20, 2)
-    assert (horizon["records"], horizon["plain_records"], horizon["cleaned_batches"]) == (4, 4, 1)
-    assert (horizon["highest_epoch"], horizon["highest_epoch_producer"], horizon["highest_epoch_offset"]) == (4, 7, 16)
+    log_extent = fold(*batches).log_extent[0]
+    assert (log_extent["first_offset"], log_extent["next_offset"], log_extent["first_timestamp"]) == (10, 31, 11)
+    assert (log_extent["gaps"], log_extent["last_gap"], log_extent["batches"], log_extent["bytes"]) == (3, 30, 6, 600)
+    assert (log_extent["broker_time"], log_extent["create_time"], log_extent["leader_epoch"]) == (30, 20, 2)
+    assert (log_extent["records"], log_extent["plain_records"], log_extent["cleaned_batches"]) == (4, 4, 1)
+    assert (log_extent["highest_epoch"], log_extent["highest_epoch_producer"], log_extent["highest_epoch_offset"]) == (
+        4,
+        7,
+        16,
+    )
 
 
 def test_the_fold_stops_where_room_is_missing_and_goes_on(engine):

@@ -155,7 +155,7 @@ def test_an_open_transaction_has_no_ender():
 
 
 def test_many_transactions_come_in_several_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr("kafkatx.stages.table_stories.ROWS", 4)
+    monkeypatch.setattr("kafkatx.stages.table_interpreted.ROWS", 4)
     whole = rows(fixtures() / "k4-overflow", "transactions")
     assert len(whole) == 19
     monkeypatch.undo()

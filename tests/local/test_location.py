@@ -10,7 +10,7 @@ from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.visibility import Sight, visibility
 from kafkatx.local.batch_at import batch_at, record_at
 from kafkatx.local.location import NoSuchPartitionError, locate, parse_place
-from kafkatx.stages.stories import build_stories, open_captures
+from kafkatx.stages.models import build_models, open_captures
 from kafkatx.terms.errors import UsageError
 from tests.building import batch, data_batch, marker, segment
 from tests.evidence import broker_folders, fixture_cases, fixtures
@@ -49,15 +49,15 @@ def at(cluster: Cluster, place: str, **options):
 @pytest.mark.parametrize(("case", "topic", "partition", "position", "seen"), recorded_reads())
 def test_what_a_real_reader_was_given_is_what_is_said_to_be_visible(case, topic, partition, position, seen):
     key = (topic, int(partition))
-    for told in build_stories(open_captures(broker_folders(case))):
-        (horizon,) = [h for h in told.story.horizons.values() if (h.topic, h.partition) == key]
+    for told in build_models(open_captures(broker_folders(case))):
+        (log_extent,) = [h for h in told.model.log_extents.values() if (h.topic, h.partition) == key]
         visible = set()
         for offset in range(int(position)):
             held = batch_at(told.segments[key], offset)
             record = record_at(held.copies[0], offset, False, held.problems) if held.copies else None
-            if visibility(told.story, horizon, offset, held.row, record is not None).sees:
+            if visibility(told.model, log_extent, offset, held.row, record is not None).sees:
                 visible.add(offset)
-        assert visible == {offset for offset in offsets(seen) if offset >= horizon.log_start}
+        assert visible == {offset for offset in offsets(seen) if offset >= log_extent.log_start}
 
 
 def test_a_committed_record_is_told_with_batch_place_and_writer():

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 import kafkatx
+from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined, Selected
+from kafkatx.findings.finding import Finding
 from kafkatx.outputs.answer import answer
 from kafkatx.outputs.diagnosis_json import document, to_json
-from kafkatx.rules.diagnosis import Diagnosed, Diagnosis, Examined, Selected
-from kafkatx.rules.finding import Finding
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.evidence import fixtures
 

@@ -1,13 +1,13 @@
-"""Findings as stories: chains together, causes first, each chain where its worst finding stands."""
+"""Findings as models: chains together, causes first, each chain where its worst finding stands."""
 
 from io import StringIO
 
 from rich.console import Console
 
+from kafkatx.findings.diagnosis import Diagnosed, Diagnosis
+from kafkatx.findings.finding import Finding, NotCheckable
 from kafkatx.outputs.diagnosis_order import as_stories
 from kafkatx.outputs.diagnosis_text import print_diagnosis
-from kafkatx.rules.diagnosis import Diagnosed, Diagnosis
-from kafkatx.rules.finding import Finding, NotCheckable
 from kafkatx.terms.verdicts import Severity, Verdict
 
 

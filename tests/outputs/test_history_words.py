@@ -7,7 +7,7 @@ import pytest
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.events import Initialisation, Leftover, Marker, Outcome, Part, Transaction
 from kafkatx.histories.initialisations import Why
-from kafkatx.histories.participations import Status
+from kafkatx.histories.transaction_partitions import Status
 from kafkatx.outputs.history_words import ENDERS, PROTOCOLS, REASONS, part_line, sentence, span
 from kafkatx.terms.verdicts import Verdict
 

@@ -12,15 +12,15 @@ from pathlib import Path
 
 from construct import Int16sb, Int64sb
 
+from kafkatx.findings.diagnosis import Diagnosis
+from kafkatx.findings.finding import Finding, NotCheckable
 from kafkatx.formats.checkpoints import CLEANER_OFFSETS, LOG_START_OFFSETS, REPLICATION_OFFSETS
 from kafkatx.formats.layout import Layout
 from kafkatx.formats.primitives import TaggedField
 from kafkatx.formats.transaction_log import TopicPartitions, TransactionLogValue
-from kafkatx.histories.story import Story
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.local.diagnosis import diagnose
-from kafkatx.rules.diagnosis import Diagnosis
-from kafkatx.rules.finding import Finding, NotCheckable
-from kafkatx.stages.stories import build_stories, open_captures
+from kafkatx.stages.models import build_models, open_captures
 from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
 from kafkatx.terms.transaction_states import TransactionState
 from tests.declared import build_key, build_value
@@ -51,7 +51,7 @@ class Metadata:
 
 
 @dataclass(slots=True, repr=False)
-class Told:
+class SplitSummary:
     """A diagnosis, by rule. Every place that a finding cites was found in a file, with the right CRC."""
 
     diagnosis: Diagnosis
@@ -324,10 +324,10 @@ class Cluster:
         (directory / CLEANER_OFFSETS).write_text(checkpoint(dirty))
         return directory
 
-    def tell(self, *brokers: int, as_of: int | None = None) -> Told:
+    def tell(self, *brokers: int, as_of: int | None = None) -> SplitSummary:
         """Diagnose what these brokers (none named: all) have on disk."""
         written = self.write()
-        told = Told(diagnose([written[broker - 1] for broker in brokers] or written, as_of=as_of))
+        told = SplitSummary(diagnose([written[broker - 1] for broker in brokers] or written, as_of=as_of))
         for found in told.diagnosis.findings:
             assert all(opened.source and opened.crc_valid for opened in found.evidence), (
                 found.finding.rule,
@@ -335,10 +335,10 @@ class Cluster:
             )
         return told
 
-    def story(self) -> Story:
+    def model(self) -> CaptureModel:
         """Return what the histories say of all brokers' disks."""
-        (told,) = build_stories(open_captures(self.write()))
-        return told.story
+        (told,) = build_models(open_captures(self.write()))
+        return told.model
 
 
 def replace_epoch(cluster: Cluster, name: str, epoch: int) -> None:

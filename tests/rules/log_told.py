@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
+from kafkatx.findings.finding import Finding, NotCheckable
+from kafkatx.findings.rule import findings_of
 from kafkatx.histories.build import tell
-from kafkatx.histories.story import CaptureFacts, Labels, Story
-from kafkatx.rules.finding import Finding, NotCheckable
+from kafkatx.histories.capture_model import CaptureFacts, CaptureModel, Labels
 from kafkatx.rules.registry import RULES
-from kafkatx.rules.rule import findings_of
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.text.events import LogFacts
 from tests.histories.log_facts import KAFKA_EXCEPTION, Line, facts, line, with_logs
@@ -19,34 +19,34 @@ from tests.rules.cluster import Cluster
 CLIENT = "client.log"
 NETWORK = "kafka-producer-network-thread | producer-orders-1"
 ERROR_STATE = "Cannot execute transactional method because we are in an error state"
-Check = Callable[[Story], Iterator[Finding | NotCheckable]]
+Check = Callable[[CaptureModel], Iterator[Finding | NotCheckable]]
 
 
 def rule(name: str) -> Check:
-    """Return a rule as a function: a story in, what it finds out."""
+    """Return a rule as a function: a model in, what it finds out."""
     return partial(findings_of, name, RULES[name])
 
 
-def by_logs(given: Iterable[Line] | LogFacts) -> Story:
-    """Return the story of a capture that is nothing but logs."""
+def by_logs(given: Iterable[Line] | LogFacts) -> CaptureModel:
+    """Return the model of a capture that is nothing but logs."""
     told = given if isinstance(given, LogFacts) else facts(given)
     nothing = CaptureFacts("logs", None, "", 1, -1, True)
     return with_logs(tell(nothing, Labels([], [], []), [], [], {}, {}), told)
 
 
-def beside(cluster: Cluster, given: Iterable[Line] | LogFacts) -> Story:
-    """Return the story of a cluster's disk with these logs."""
-    return with_logs(cluster.story(), given if isinstance(given, LogFacts) else facts(given))
+def beside(cluster: Cluster, given: Iterable[Line] | LogFacts) -> CaptureModel:
+    """Return the model of a cluster's disk with these logs."""
+    return with_logs(cluster.model(), given if isinstance(given, LogFacts) else facts(given))
 
 
-def findings(check: Check, story: Story) -> list[Finding]:
+def findings(check: Check, model: CaptureModel) -> list[Finding]:
     """Return what a rule finds."""
-    return [result for result in check(story) if isinstance(result, Finding)]
+    return [result for result in check(model) if isinstance(result, Finding)]
 
 
-def only(check: Check, story: Story) -> Finding:
+def only(check: Check, model: CaptureModel) -> Finding:
     """Return the one finding of a rule; every line that it cites has a source and a number."""
-    (found,) = findings(check, story)
+    (found,) = findings(check, model)
     for place in found.places():
         assert (place.source is not None and place.line is not None) or place.offset is not None
         assert len(place.text) < 260

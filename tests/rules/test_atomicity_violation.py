@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.histories.participations import Status
+from kafkatx.histories.transaction_partitions import Status
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.rules.cluster import DAY, MINUTE, SECOND, Cluster
 
@@ -270,7 +270,7 @@ def test_matches_that_fit_two_ways_say_nothing(tmp_path: Path):
     log.keep(lambda batch: batch is not markers[1] and batch not in data)
     cluster.wait(MINUTE)
     cluster.beat(partition="payments-0")
-    assert Status.UNDECIDED in cluster.story().parts.rows["status"]
+    assert Status.UNDECIDED in cluster.model().parts.rows["status"]
     assert not cluster.tell().of(RULE)
 
 

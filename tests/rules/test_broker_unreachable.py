@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from kafkatx.histories.logs.outages import outages
+from kafkatx.histories.logs.broker_outages import outages
 from kafkatx.terms.events import EventKind as Kind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import DAY, ERRORS, FENCED, KAFKA_EXCEPTION, facts, line, milliseconds, settings, source
@@ -39,8 +39,8 @@ def told(lines, sources=(), blocks=()):
 
 
 def test_two_brokers_that_miss_a_third_make_it_likely():
-    story = told([*minute("broker-1/server.log", 3), *minute("broker-2/server.log", 3)], brokers(1, 2))
-    found = only(check, story)
+    model = told([*minute("broker-1/server.log", 3), *minute("broker-2/server.log", 3)], brokers(1, 2))
+    found = only(check, model)
     assert (found.verdict, found.severity, found.nodes) == (Verdict.likely, Severity.warning, (3,))
     assert (found.since, found.until) == (milliseconds("10:00:02"), milliseconds("10:00:58"))
     assert found.summary.startswith("broker 3 could not be reached for 56 s (from 10:00:02.000), as broker 1, broker 2")
@@ -229,8 +229,8 @@ def test_a_transaction_that_timed_out_meanwhile_makes_it_an_error():
 
 
 def test_lines_without_times_prove_no_outage():
-    story = told([line("a.log", None, Kind.connection_failed, node=3) for _ in range(9)])
-    assert not findings(check, story)
+    model = told([line("a.log", None, Kind.connection_failed, node=3) for _ in range(9)])
+    assert not findings(check, model)
 
 
 def test_a_controller_that_saw_brokers_go_is_a_witness():

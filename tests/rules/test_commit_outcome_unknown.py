@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.rules.outcomes import FATES, TransactionFate
+from kafkatx.findings.outcomes import FATES, TransactionFate
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, FENCED, KAFKA_EXCEPTION, TIMED_OUT, facts, settings

@@ -115,24 +115,24 @@ def commits(cluster, takes):
 
 def test_markers_that_take_seconds_again_and_again_are_likely(classic):
     commits(classic, [20] * 34 + [3_000] * 4)
-    found = only(check, classic.story())
+    found = only(check, classic.model())
     assert (found.verdict, found.severity, found.count) == (Verdict.likely, Severity.warning, 4)
     assert found.steps[0].text == "a transaction waited 3 s for its markers"
 
 
 def test_one_slow_transaction_behind_a_lost_broker_is_no_storm(classic):
     commits(classic, [20] * 30 + [45_000])
-    assert not findings(check, classic.story())
+    assert not findings(check, classic.model())
 
 
 def test_markers_that_always_take_long_are_the_clusters_pace(classic):
     commits(classic, [1_200] * 40)
-    assert not findings(check, classic.story())
+    assert not findings(check, classic.model())
 
 
 def test_few_transactions_say_nothing(classic):
     commits(classic, [20] * 3 + [3_000] * 3)
-    assert not findings(check, classic.story())
+    assert not findings(check, classic.model())
 
 
 def test_a_cut_log_tells_of_fewer():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.rules.finding import Finding
+from kafkatx.findings.finding import Finding
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.logs.reading import read_log

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkatx.rules.finding import Finding, NotCheckable
+from kafkatx.findings.finding import Finding, NotCheckable
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.events import Setting
@@ -322,8 +322,8 @@ def test_an_id_idle_longer_than_ids_are_kept_is_told_with_the_time_measured(clas
     classic.run(NAME, "orders-0")
     classic.wait(15 * SECOND)
     classic.run(NAME, "orders-0")
-    story = beside(classic, facts([], blocks=[broker(node_id=1, transactional_id_expiration_ms=10_000)]))
-    finding = only(check, story)
+    model = beside(classic, facts([], blocks=[broker(node_id=1, transactional_id_expiration_ms=10_000)]))
+    finding = only(check, model)
     assert finding.severity is Severity.warning
     assert "15" in finding.steps[1].text
     assert finding.remedies[0].proposed == "604800000"
@@ -334,8 +334,8 @@ def test_an_idle_time_below_the_expiration_is_fine(classic):
     classic.run(NAME, "orders-0")
     classic.wait(5 * SECOND)
     classic.run(NAME, "orders-0")
-    story = beside(classic, facts([], blocks=[broker(node_id=1, transactional_id_expiration_ms=10_000)]))
-    assert not findings(check, story)
+    model = beside(classic, facts([], blocks=[broker(node_id=1, transactional_id_expiration_ms=10_000)]))
+    assert not findings(check, model)
 
 
 def test_a_week_of_silence_in_the_data_is_worth_a_word_even_where_no_setting_is_at_hand(classic):
@@ -344,7 +344,7 @@ def test_a_week_of_silence_in_the_data_is_worth_a_word_even_where_no_setting_is_
     classic.wait(185 * HOUR)
     classic.run(NAME, "orders-0")
     classic.logs = {name: log for name, log in classic.logs.items() if not name.startswith("__")}
-    finding = only(check, classic.story())
+    finding = only(check, classic.model())
     assert (finding.verdict, finding.severity) == (Verdict.possible, Severity.info)
     assert finding.remedies[0].proposed == "1209600000"
 
@@ -513,7 +513,7 @@ def test_nothing_that_a_client_or_broker_prints_by_default_alarms(release):
 def test_without_any_setting_it_says_that_it_could_not_look(classic):
     classic.init(NAME)
     classic.run(NAME, "orders-0")
-    (result,) = check(classic.story())
+    (result,) = check(classic.model())
     assert isinstance(result, NotCheckable)
     assert "configuration" in result.missing
 

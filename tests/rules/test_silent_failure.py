@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.rules.finding import NotCheckable
+from kafkatx.findings.finding import NotCheckable
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, FENCED, Line, facts, source

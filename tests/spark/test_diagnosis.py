@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from kafkatx.findings.diagnosis import Diagnosis, Selection
 from kafkatx.local.diagnosis import diagnose as diagnose_here
 from kafkatx.outputs.diagnosis_json import document
-from kafkatx.rules.diagnosis import Diagnosis, Selection
 from kafkatx.segments import batches as walks
 from kafkatx.spark.diagnosis import diagnose as diagnose_on
 from kafkatx.stages.judging import NothingToDiagnoseError

@@ -4,7 +4,7 @@ import pytest
 
 from kafkatx.outputs.parquet.parts import DEFAULT_SIZES
 from kafkatx.spark.diagnosis import diagnose
-from kafkatx.stages.facts import Rank
+from kafkatx.stages.facts import FactKind
 from kafkatx.terms.errors import UsageError
 from tests.evidence import fixtures
 from tests.exports import all_exported, exported, rewritten, said
@@ -22,7 +22,7 @@ def test_an_export_beside_other_paths_is_refused(spark, tmp_path):
         diagnose(spark, [exported([CASE], tmp_path / "export"), CASE])
 
 
-@pytest.mark.parametrize("rank", [Rank.BLOCK, Rank.PLACED])
+@pytest.mark.parametrize("rank", [FactKind.BLOCK, FactKind.PLACED])
 def test_facts_that_somebody_changed_are_refused_by_the_tasks(rank, spark, tmp_path):
     target = exported([CASE], tmp_path / "export", DEFAULT_SIZES)
     rewritten(target, lambda row: {**row, "payload": b"?" * 99} if row["rank"] == rank else row)

@@ -11,7 +11,7 @@ from kafkatx.spark.diagnosis import diagnose as diagnose_on
 from kafkatx.spark.looking import looks_in_tasks
 from kafkatx.spark.reading import read
 from kafkatx.stages.logs import log_items
-from kafkatx.stages.stories import joined_evidence
+from kafkatx.stages.models import joined_evidence
 from tests.evidence import FIXTURES, fixtures
 
 CASES = [fixtures() / name for name in ("k39-fenced", "k39-unresolved")]

@@ -11,7 +11,7 @@ from kafkatx.segments.names import Names
 from kafkatx.stages.blocks import named_anew, packed, states_of, unpacked
 from kafkatx.stages.codec import decode, encode
 from kafkatx.stages.fact_types import States
-from kafkatx.stages.stories import open_captures
+from kafkatx.stages.models import open_captures
 from tests.evidence import broker_folders, fixture_cases
 
 

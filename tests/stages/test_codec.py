@@ -22,7 +22,7 @@ from kafkatx.stages import codec
 from kafkatx.stages.codec import decode, encode
 from kafkatx.stages.fact_types import ENUMS, FIELDS, OBJECTS, States
 from kafkatx.stages.facts import FactsError
-from kafkatx.stages.stories import open_captures
+from kafkatx.stages.models import open_captures
 from kafkatx.text.events import Thrown, Trace
 from tests.evidence import broker_folders, fixtures
 

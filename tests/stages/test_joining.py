@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from kafkatx.evidence.plans import partition_plans
-from kafkatx.histories.participations import Status, participations
+from kafkatx.histories.transaction_partitions import Status, transaction_partitions
 from kafkatx.kernels.rows import TRANSACTION
 from kafkatx.stages.joining import Intervals, intervals, joined, tolerance_ms, whole
+from kafkatx.stages.models import open_captures
 from kafkatx.stages.naming import common_names, rename
 from kafkatx.stages.partitions import PartitionStory, fold
-from kafkatx.stages.stories import open_captures
 from tests.evidence import broker_folders, fixture_cases
 
 CASES = [case for case in fixture_cases() if broker_folders(case)]
@@ -44,10 +44,10 @@ def both(partitions: list[PartitionStory]):
     folded = [part.spans.spans for part in partitions if part.spans is not None]
     transactions = np.concatenate(histories) if histories else np.zeros(0, TRANSACTION)
     at_hand = np.zeros(len(labels.topic_partitions) + 1, bool)
-    at_hand[[part.horizon.partition_code for part in partitions if part.horizon is not None]] = True
+    at_hand[[part.log_extent.partition_code for part in partitions if part.log_extent is not None]] = True
     tolerance = tolerance_ms(partitions[0].brokers)
     spans = np.concatenate(folded)
-    in_one = participations(transactions, spans, labels.partition_lists, at_hand, tolerance)
+    in_one = transaction_partitions(transactions, spans, labels.partition_lists, at_hand, tolerance)
     return whole(parts, partitions, labels)(transactions, spans), in_one
 
 

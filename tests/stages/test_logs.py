@@ -10,7 +10,7 @@ from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.item import Item
 from kafkatx.evidence.log_reading import FileFacts, read_log
 from kafkatx.stages.logs import log_items, newest_time, read_logs, united_logs
-from kafkatx.stages.stories import open_captures
+from kafkatx.stages.models import open_captures
 from kafkatx.text.events import LogFacts
 from kafkatx.text.logs import thinning
 from tests.evidence import FIXTURES

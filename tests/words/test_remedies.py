@@ -9,7 +9,7 @@ from kafkatx.terms.catalogue.frameworks import Framework, FrameworkName
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.text.events import Setting
 from kafkatx.words import remedies
-from kafkatx.words.advised import Advised, Order, advised
+from kafkatx.words.config_context import ConfigContext, Order, advised
 from kafkatx.words.explained import Remedy
 from kafkatx.words.explanation import Phrase, measure
 from kafkatx.words.proposals import Lasted, Remedies
@@ -24,11 +24,11 @@ MEASURED = Phrase(Lasted, measure("it ran {time}")).of(Lasted(Duration(64_000)))
 STREAMS = Framework(FrameworkName.STREAMS_V2, Verdict.proved, "client.id")
 
 
-def whom(framework: Framework | None = None, broker: dict[str, int] | None = None, **producer: int) -> Advised:
+def whom(framework: Framework | None = None, broker: dict[str, int] | None = None, **producer: int) -> ConfigContext:
     own = {"transactional.id": ID, **{key.replace("_", "."): str(value) for key, value in producer.items()}}
     said = [Setting("producer", name, value, 0, 1, 0) for name, value in own.items()]
     said += [Setting("broker", name, str(value), 1, 1, 0) for name, value in (broker or {}).items()]
-    return Advised(Settings(said), ID, framework)
+    return ConfigContext(Settings(said), ID, framework)
 
 
 def said(found: Remedies) -> tuple[Remedy, ...]:
@@ -96,7 +96,7 @@ def test_a_timeout_that_is_long_enough_is_not_raised():
 
 
 def test_the_coordinators_rows_outweigh_a_file():
-    rows = Advised(whom(transaction_timeout_ms=1).settings, ID, None, {"transaction.timeout.ms": 45_000})
+    rows = ConfigContext(whom(transaction_timeout_ms=1).settings, ID, None, {"transaction.timeout.ms": 45_000})
     assert said(remedies.transaction_timeout(rows, 65 * SECOND, MEASURED))[0].current == "45000"
 
 
@@ -140,7 +140,7 @@ def test_delivery_outlasts_an_outage_and_the_transaction_outlasts_delivery():
 def test_max_block_waits_for_a_failover_and_old_clients_wait_for_ever_anyway():
     assert proposals(said(remedies.max_block(whom(), 50 * SECOND, MEASURED))) == [("max.block.ms", "90000")]
     assert not said(remedies.max_block(whom(), 30 * SECOND, MEASURED))
-    old = Advised(Settings(), ID, None, {}, (2, 2, 2))
+    old = ConfigContext(Settings(), ID, None, {}, (2, 2, 2))
     assert not said(remedies.max_block(old, 50 * SECOND, MEASURED))
 
 
@@ -176,7 +176,7 @@ def test_producers_are_remembered_longer_or_ids_are_where_that_is_one_setting():
         str(50 * HOUR),
         False,
     )
-    old = Advised(Settings((), (), (2, 8)), ID)
+    old = ConfigContext(Settings((), (), (2, 8)), ID)
     found = said(remedies.producer_expiration(old, 9 * DAY, MEASURED))
     assert proposals(found) == [("transactional.id.expiration.ms", str(14 * DAY))]
 
@@ -259,9 +259,9 @@ def test_whom_it_is_for_is_gathered_from_the_capture(classic):
     name = f"app-{UUID}-1"
     classic.init(name, timeout_ms=10 * SECOND)
     classic.run(name, "orders-0", "app-store-changelog-0")
-    story = beside(classic, facts([], blocks=[settings("app.properties", "streams", {"application.id": "app"})]))
-    found = advised(story, name)
+    model = beside(classic, facts([], blocks=[settings("app.properties", "streams", {"application.id": "app"})]))
+    found = advised(model, name)
     assert found.framework is not None
     assert (found.framework.name, found.framework.certainty) == (FrameworkName.STREAMS_V2, Verdict.proved)
     assert found.current == {"transaction.timeout.ms": 10 * SECOND}
-    assert advised(story, "never-seen").current == {}
+    assert advised(model, "never-seen").current == {}

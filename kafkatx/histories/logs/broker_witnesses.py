@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.logs.hearing import Hearing
-from kafkatx.histories.logs.neighbours import nearest, neighbours
+from kafkatx.histories.logs.asof_join import asof_join, nearest
+from kafkatx.histories.logs.corroboration import EvidenceMatcher
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, RETRY_WINDOW_MS
 from kafkatx.terms.events import EventKind, Side
@@ -22,67 +22,67 @@ COMMITS = 1
 """`number` of an EndTxn request that commits."""
 
 
-def rollbacks(hearing: Hearing) -> None:
+def rollbacks(matcher: EvidenceMatcher) -> None:
     """A line belongs to the last abort of its id that was decided before it and is not long over.
 
     Whoever takes the id over at once may have committed again within the slack.
     """
-    rows, times = hearing.rows(EventKind.timeout_rollback)
-    names = hearing.logs.events["transactional_id_code"][rows]
-    tolerance = hearing.broker_tolerance[hearing.logs.events["source"][rows]]
-    aborts = np.where(hearing.ends.is_abort, hearing.names, -1)
-    last, _ = neighbours(aborts, names, hearing.ends.decided_at, times + ROLLBACK_SLACK_MS)
-    fits = (last >= 0) & (times <= hearing.reached[last] + tolerance)
-    hearing.note(hearing.found.rollback, last[fits], rows[fits])
+    rows, times = matcher.rows(EventKind.timeout_rollback)
+    names = matcher.logs.events["transactional_id_code"][rows]
+    tolerance = matcher.broker_tolerance[matcher.logs.events["source"][rows]]
+    aborts = np.where(matcher.ends.is_abort, matcher.names, -1)
+    last, _ = asof_join(aborts, names, matcher.ends.decided_at, times + ROLLBACK_SLACK_MS)
+    fits = (last >= 0) & (times <= matcher.reached[last] + tolerance)
+    matcher.note(matcher.found.rollback, last[fits], rows[fits])
 
 
-def silence(hearing: Hearing) -> None:
+def silence(matcher: EvidenceMatcher) -> None:
     """Ends within the coordinator's own log without a line: a broker that gave this id its epochs, and goes on.
 
     Where brokers are several, the one that granted the id before the end and after it is taken for its coordinator.
     """
-    logs = hearing.logs
-    rows, times = hearing.rows(EventKind.initialized)
+    logs = matcher.logs
+    rows, times = matcher.rows(EventKind.initialized)
     brokers = [number for number, source in enumerate(logs.facts.sources) if source.side == Side.broker]
     told = set(np.unique(logs.events["source"][rows]).tolist())
     coordinators = [number for number in brokers if number in told]
     for number in coordinators:
         mine = logs.events["source"][rows] == number
-        covered = _covered(hearing, number)
+        covered = _covered(matcher, number)
         if len(coordinators) > 1:
             names, at = logs.events["transactional_id_code"][rows[mine]], times[mine]
-            covered &= _named_around(hearing, names, at)
-        hearing.found.is_silent[covered & (hearing.found.rollback < 0) & hearing.ends.is_abort] = True
+            covered &= _named_around(matcher, names, at)
+        matcher.found.is_silent[covered & (matcher.found.rollback < 0) & matcher.ends.is_abort] = True
 
 
-def _covered(hearing: Hearing, number: int) -> Any:
-    source, shift = hearing.logs.facts.sources[number], hearing.logs.clocks[number].zone_ms + int(hearing.skew[number])
+def _covered(matcher: EvidenceMatcher, number: int) -> Any:
+    source, shift = matcher.logs.facts.sources[number], matcher.logs.clocks[number].zone_ms + int(matcher.skew[number])
     first, last = source.first_at - shift, source.last_at - shift
-    known = (source.first_at >= 0) & (hearing.ends.decided_at >= 0)
-    return known & (first < hearing.ends.decided_at) & (hearing.reached + RETRY_WINDOW_MS < last)
+    known = (source.first_at >= 0) & (matcher.ends.decided_at >= 0)
+    return known & (first < matcher.ends.decided_at) & (matcher.reached + RETRY_WINDOW_MS < last)
 
 
-def _named_around(hearing: Hearing, names: Array, times: Array) -> Any:
+def _named_around(matcher: EvidenceMatcher, names: Array, times: Array) -> Any:
     """Whether a broker granted the id of each end before it, and again after it."""
-    before, after = neighbours(names, hearing.names, times, hearing.ends.decided_at)
+    before, after = asof_join(names, matcher.names, times, matcher.ends.decided_at)
     return (before >= 0) & (after >= 0)
 
 
-def stale_epochs(hearing: Hearing) -> None:
+def stale_epochs(matcher: EvidenceMatcher) -> None:
     """Writes with an epoch that is over, as partition leaders log them."""
-    rows, times = hearing.rows(EventKind.stale_epoch, EventKind.init_fenced)
-    e = hearing.logs.events
+    rows, times = matcher.rows(EventKind.stale_epoch, EventKind.init_fenced)
+    e = matcher.logs.events
     wanted = e["producer_id"][rows] * 65_536 + e["producer_epoch"][rows]
     known = (e["producer_id"][rows] >= 0) & (e["producer_epoch"][rows] >= 0)
     wanted = np.where(known, wanted, -1)
-    last, _ = neighbours(hearing.keys, wanted, hearing.ends.decided_at, times + BROKERS_TOLERANCE_MS)
-    hearing.note(hearing.found.refusal, last[last >= 0], rows[last >= 0])
+    last, _ = asof_join(matcher.keys, wanted, matcher.ends.decided_at, times + BROKERS_TOLERANCE_MS)
+    matcher.note(matcher.found.refusal, last[last >= 0], rows[last >= 0])
 
 
-def requests(hearing: Hearing) -> None:
+def requests(matcher: EvidenceMatcher) -> None:
     """The request log prints a request when it was answered: just after the row it made."""
-    logs, found = hearing.logs, hearing.found
-    rows, times = hearing.rows(EventKind.request_seen)
+    logs, found = matcher.logs, matcher.found
+    rows, times = matcher.rows(EventKind.request_seen)
     if not len(rows):
         return
     e = logs.events[rows]
@@ -91,18 +91,18 @@ def requests(hearing: Hearing) -> None:
     granted = np.array([logs.string(row, "error") in (None, "NONE") for row in rows.tolist()])
     ends, begins = apis == "EndTxn", apis == "InitProducerId"
     near, of_abort = (
-        nearest(keys, names, hearing.ends.decided_at, times)
-        for keys in (hearing.names, np.where(hearing.ends.is_abort, hearing.names, -1))
+        nearest(keys, names, matcher.ends.decided_at, times)
+        for keys in (matcher.names, np.where(matcher.ends.is_abort, matcher.names, -1))
     )
-    ended = _is_abort_at(hearing, near, times) & ends & granted & (e["number"] != COMMITS)
-    begun = _is_abort_at(hearing, of_abort, times) & begins
-    hearing.note(found.end_request, near[ended], rows[ended])
-    hearing.note(found.init_request, of_abort[begun], rows[begun])
+    ended = _is_abort_at(matcher, near, times) & ends & granted & (e["number"] != COMMITS)
+    begun = _is_abort_at(matcher, of_abort, times) & begins
+    matcher.note(found.end_request, near[ended], rows[ended])
+    matcher.note(found.init_request, of_abort[begun], rows[begun])
     alone = (found.init_request >= 0) & (found.end_request < 0)
-    found.is_init_alone[alone & np.isin(hearing.ends.name, names[ends & (names >= 0)])] = True
+    found.is_init_alone[alone & np.isin(matcher.ends.name, names[ends & (names >= 0)])] = True
 
 
-def _is_abort_at(hearing: Hearing, ends: Array, times: Array) -> Any:
+def _is_abort_at(matcher: EvidenceMatcher, ends: Array, times: Array) -> Any:
     """Whether an end is there, an abort, and of that time."""
-    near = np.abs(times - hearing.ends.decided_at[ends]) <= BROKERS_TOLERANCE_MS
-    return (ends >= 0) & hearing.ends.is_abort[ends] & near
+    near = np.abs(times - matcher.ends.decided_at[ends]) <= BROKERS_TOLERANCE_MS
+    return (ends >= 0) & matcher.ends.is_abort[ends] & near

@@ -1,6 +1,6 @@
 """Clients rebuilt from their lines: one instance a life of a client object in one source.
 
-Grain: the lines of one client (histories/logs/attributions.py). A new life begins where a client is made (its
+Grain: the lines of one client (histories/logs/line_owners.py). A new life begins where a client is made (its
 configuration, "Instantiated", its release), or where it asks for its first producer id though it had one, or anew
 after close(). A client that goes on in a rotated file is an instance of its own there. Where two objects of one name
 live at a time (two producers with one client.id), a line that names an epoch, or the application's thread, belongs to
@@ -17,9 +17,9 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from kafkatx.histories.logs.attributions import NETWORK_THREAD, OPENING, Attributions, Client, attributions, block_row
 from kafkatx.histories.logs.failures import failures
-from kafkatx.histories.logs.story import ClientInstance, Initialised, LogStory
+from kafkatx.histories.logs.line_owners import NETWORK_THREAD, OPENING, Attributions, Client, attributions, block_row
+from kafkatx.histories.logs.log_model import ClientInstance, Initialised, LogModel
 from kafkatx.terms.catalogue.setting_names import kafka_name
 from kafkatx.terms.events import EventKind
 from kafkatx.text.events import Setting, Trace
@@ -42,20 +42,20 @@ CLOSES = (EventKind.client_closing, EventKind.force_closed)
 BOUNDARIES = (*OPENING, EventKind.init_called, EventKind.producer_id_set, *CLOSES)
 
 
-def clients(story: LogStory) -> LogStory:
-    """Return the story with its client instances, in the order of their first lines."""
-    if not len(story.events):
-        return story
-    given = attributions(story)
+def clients(model: LogModel) -> LogModel:
+    """Return the model with its client instances, in the order of their first lines."""
+    if not len(model.events):
+        return model
+    given = attributions(model)
     order = np.argsort(given.owners, kind="stable")
     owners, starts = np.unique(given.owners[order], return_index=True)
     found: list[_Life] = []
     for owner, rows in zip(owners.tolist(), np.split(order, starts[1:]), strict=True):
         if owner >= 0:
-            found.extend(_lives(story, given.clients[owner], rows.tolist()))
+            found.extend(_lives(model, given.clients[owner], rows.tolist()))
     found.sort(key=lambda life: life.rows[0])
-    maker = _Maker(story, given)
-    return replace(story, clients=tuple(maker.instance(number, life) for number, life in enumerate(found)))
+    maker = _Maker(model, given)
+    return replace(model, clients=tuple(maker.instance(number, life) for number, life in enumerate(found)))
 
 
 @dataclass(slots=True)
@@ -100,8 +100,8 @@ class _Life:
         return max((known for given, known in self.given if given == producer_id and known <= epoch), default=-1)
 
 
-def _lives(story: LogStory, client: Client, rows: list[int]) -> list[_Life]:
-    e = story.events
+def _lives(model: LogModel, client: Client, rows: list[int]) -> list[_Life]:
+    e = model.events
     boundaries = np.isin(e["kind"][rows], BOUNDARIES)
     found = [_Life(client)]
     for row, is_boundary in zip(rows, boundaries.tolist(), strict=True):
@@ -114,46 +114,46 @@ def _lives(story: LogStory, client: Client, rows: list[int]) -> list[_Life]:
             if kind is EventKind.producer_id_set and producer_id >= 0:
                 found[-1].given.append((producer_id, int(e["producer_epoch"][row])))
         found[-1].rows.append(row)
-    return _given_back(story, found) if len(found) > 1 else found
+    return _given_back(model, found) if len(found) > 1 else found
 
 
-def _given_back(story: LogStory, lives: list[_Life]) -> list[_Life]:
+def _given_back(model: LogModel, lives: list[_Life]) -> list[_Life]:
     """Move lines that an earlier life wrote after a later one had begun."""
-    threads = [_threads(story, life) for life in lives]
+    threads = [_threads(model, life) for life in lives]
     for number, life in enumerate(lives):
         mine, life.rows = life.rows, []
         for row in mine:
-            lives[_writer(story, lives, threads, number, row)].rows.append(row)
+            lives[_writer(model, lives, threads, number, row)].rows.append(row)
     for life in lives:
         life.rows.sort()
     return [life for life in lives if life.rows]
 
 
-def _threads(story: LogStory, life: _Life) -> set[int]:
+def _threads(model: LogModel, life: _Life) -> set[int]:
     """Threads of the application that made a client, initialised or closed it."""
-    codes = {int(story.events["thread_code"][row]) for row in life.rows if story.kind(row) in BOUNDARIES}
-    return {code for code in codes if code >= 0 and not NETWORK_THREAD.fullmatch(story.facts.strings[code])}
+    codes = {int(model.events["thread_code"][row]) for row in life.rows if model.kind(row) in BOUNDARIES}
+    return {code for code in codes if code >= 0 and not NETWORK_THREAD.fullmatch(model.facts.strings[code])}
 
 
-def _writer(story: LogStory, lives: list[_Life], threads: list[set[int]], number: int, row: int) -> int:
+def _writer(model: LogModel, lives: list[_Life], threads: list[set[int]], number: int, row: int) -> int:
     """Number of the life that wrote a line that stands in life `number`."""
-    if not number or story.kind(row) in BOUNDARIES:
+    if not number or model.kind(row) in BOUNDARIES:
         return number
-    named = _named_epoch(story, row)
+    named = _named_epoch(model, row)
     if named is not None:
         had, at = max((life.had(*named), at) for at, life in enumerate(lives[: number + 1]))
         return at if had >= 0 else number
-    thread = int(story.events["thread_code"][row])
+    thread = int(model.events["thread_code"][row])
     users = [at for at in range(number) if thread in threads[at] and not lives[at].is_closed]
     return users[-1] if users and threads[number] and thread not in threads[number] else number
 
 
-def _named_epoch(story: LogStory, row: int) -> tuple[int, int] | None:
+def _named_epoch(model: LogModel, row: int) -> tuple[int, int] | None:
     """Producer id and epoch that a line names as the client's own."""
-    if story.kind(row) is EventKind.init_bump:
-        return int(story.events["producer_id"][row]), int(story.events["producer_epoch"][row])
-    trace = story.trace(row)
-    texts = [link.message for link in trace.chain] if trace is not None else [story.string(row, "detail") or ""]
+    if model.kind(row) is EventKind.init_bump:
+        return int(model.events["producer_id"][row]), int(model.events["producer_epoch"][row])
+    trace = model.trace(row)
+    texts = [link.message for link in trace.chain] if trace is not None else [model.string(row, "detail") or ""]
     match = next((match for text in texts if (match := GIVEN_EPOCH.search(text))), None)
     return (int(match[1]), int(match[2])) if match else None
 
@@ -162,7 +162,7 @@ def _named_epoch(story: LogStory, row: int) -> tuple[int, int] | None:
 class _Maker:
     """Makes instances of lives: who they were, what they were given, what failed, how they were configured."""
 
-    story: LogStory
+    model: LogModel
     given: Attributions
     releases: dict[int, tuple[int, ...]] = field(init=False)
     blocks: dict[int, tuple[Setting, ...]] = field(init=False)
@@ -170,16 +170,16 @@ class _Maker:
     last: dict[Client, tuple[Setting, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.releases = _releases_of_sources(self.story)
-        self.blocks, self.files = _blocks(self.story), _files(self.story)
+        self.releases = _releases_of_sources(self.model)
+        self.blocks, self.files = _blocks(self.model), _files(self.model)
 
     def instance(self, number: int, life: _Life) -> ClientInstance:
         """Return the instance of a life."""
-        story, rows = self.story, life.rows
-        implementation = _implementation(story, self._name(life.client.client_id), rows)
-        release = _release(story, rows) or self.releases.get(life.client.source, ())
-        initialisations = tuple(_initialisations(story, rows))
-        times = story.times[rows]
+        model, rows = self.model, life.rows
+        implementation = _implementation(model, self._name(life.client.client_id), rows)
+        release = _release(model, rows) or self.releases.get(life.client.source, ())
+        initialisations = tuple(_initialisations(model, rows))
+        times = model.times[rows]
         known = times[times >= 0]
         name = self._name(life.client.transactional_id)
         return ClientInstance(
@@ -193,12 +193,12 @@ class _Maker:
             since=int(known.min()) if len(known) else None,
             until=int(known.max()) if len(known) else None,
             has_start=bool(life.met & {EventKind.client_started, EventKind.config_values}),
-            closed_at=next((story.at(row) for row in _of_kinds(story, rows, *CLOSES)), None),
+            closed_at=next((model.at(row) for row in _of_kinds(model, rows, *CLOSES)), None),
             initialisations=initialisations,
-            failures=tuple(failures(story, rows, implementation, release)),
+            failures=tuple(failures(model, rows, implementation, release)),
             settings=self._settings(life),
             is_consumer=life.client.is_consumer,
-            owns_producer_ids=not _lies(story, rows, name, initialisations),
+            owns_producer_ids=not _lies(model, rows, name, initialisations),
         )
 
     def _name(self, code: int) -> str | None:
@@ -209,7 +209,7 @@ class _Maker:
 
         Of several files it is the one called as the log.
         """
-        begun = _of_kinds(self.story, life.rows, EventKind.config_values)
+        begun = _of_kinds(self.model, life.rows, EventKind.config_values)
         printed = next((self.blocks[row] for row in begun if row in self.blocks), self.last.get(life.client))
         if printed is not None:
             self.last[life.client] = printed
@@ -219,79 +219,79 @@ class _Maker:
             "transactional.id": self._name(life.client.transactional_id),
         }
         scope = "consumer" if life.client.is_consumer else "producer"
-        stem = PurePosixPath(self.story.facts.sources[life.client.source].path).stem
+        stem = PurePosixPath(self.model.facts.sources[life.client.source].path).stem
         fits = [(path, block) for path, said, block in self.files if _speaks_of(said, block, names, scope)]
         called = [block for path, block in fits if PurePosixPath(path).stem == stem]
         chosen = called or [block for _, block in fits]
         return chosen[0] if len(chosen) == 1 else ()
 
 
-def _initialisations(story: LogStory, rows: list[int]) -> Iterator[Initialised]:
+def _initialisations(model: LogModel, rows: list[int]) -> Iterator[Initialised]:
     """What a client was given, each (producer id, epoch) once in a row; -1 is what it has before it asks."""
     last = (-1, -1)
-    for row in _of_kinds(story, rows, EventKind.producer_id_set):
-        given = int(story.events["producer_id"][row]), int(story.events["producer_epoch"][row])
+    for row in _of_kinds(model, rows, EventKind.producer_id_set):
+        given = int(model.events["producer_id"][row]), int(model.events["producer_epoch"][row])
         if given[0] >= 0 and given != last:
-            yield Initialised(row, story.at(row), *given)
+            yield Initialised(row, model.at(row), *given)
         last = given
 
 
-def _lies(story: LogStory, rows: list[int], name: str | None, initialisations: tuple[Initialised, ...]) -> bool:
+def _lies(model: LogModel, rows: list[int], name: str | None, initialisations: tuple[Initialised, ...]) -> bool:
     """Whether the context's transactional.id is that of another: Flink's sink gives one producer id after id.
 
     Its producers keep the name of their first id in the log's context.
     """
     if len({given.producer_id for given in initialisations}) < 2 or name is None:
         return False
-    texts = _strings(story, rows, "logger", "thread", "client_id")
+    texts = _strings(model, rows, "logger", "thread", "client_id")
     return bool(COUNTED.fullmatch(name)) or any(FLINK in text.lower() for text in texts)
 
 
-def _implementation(story: LogStory, client_id: str | None, rows: list[int]) -> str:
+def _implementation(model: LogModel, client_id: str | None, rows: list[int]) -> str:
     """Whose library wrote the lines, by the names of its classes and loggers."""
-    names, traces = _strings(story, rows, "logger", "error"), _traces(story, rows)
+    names, traces = _strings(model, rows, "logger", "error"), _traces(model, rows)
     names |= {link.exception for trace in traces for link in trace.chain}
     if any("rdkafka" in name.lower() for name in (client_id or "", *names)):
         return "librdkafka"
-    if any(trace.releases for trace in traces) or any(map(NETWORK_THREAD.fullmatch, _strings(story, rows, "thread"))):
+    if any(trace.releases for trace in traces) or any(map(NETWORK_THREAD.fullmatch, _strings(model, rows, "thread"))):
         names.add(JAVA)
     return next((library for library, begin in LIBRARIES if any(name.startswith(begin) for name in names)), "unknown")
 
 
-def _release(story: LogStory, rows: list[int]) -> tuple[int, ...]:
+def _release(model: LogModel, rows: list[int]) -> tuple[int, ...]:
     """Release that a line of the client names, or the jar in a stack frame."""
-    said = [story.string(row, "detail") or "" for row in _of_kinds(story, rows, EventKind.client_release)]
+    said = [model.string(row, "detail") or "" for row in _of_kinds(model, rows, EventKind.client_release)]
     found = [match for text in said if (match := RELEASE.search(text))]
-    jars = [jar for trace in _traces(story, rows) for jar in trace.releases]
+    jars = [jar for trace in _traces(model, rows) for jar in trace.releases]
     found += [match for jar in jars if (match := KAFKA_CLIENTS.search(jar))]
     return _numbers(found[0][1]) if found else ()
 
 
-def _of_kinds(story: LogStory, rows: list[int], *kinds: EventKind) -> list[int]:
+def _of_kinds(model: LogModel, rows: list[int], *kinds: EventKind) -> list[int]:
     """Rows of these kinds."""
     numbers = np.array(rows, np.int64)
-    found: list[int] = numbers[np.isin(story.events["kind"][numbers], kinds)].tolist()
+    found: list[int] = numbers[np.isin(model.events["kind"][numbers], kinds)].tolist()
     return found
 
 
-def _strings(story: LogStory, rows: list[int], *columns: str) -> set[str]:
+def _strings(model: LogModel, rows: list[int], *columns: str) -> set[str]:
     """Strings that rows have in these columns."""
-    codes = [np.unique(story.events[f"{column}_code"][rows]) for column in columns]
-    return {story.facts.strings[code] for code in np.concatenate(codes).tolist() if code >= 0}
+    codes = [np.unique(model.events[f"{column}_code"][rows]) for column in columns]
+    return {model.facts.strings[code] for code in np.concatenate(codes).tolist() if code >= 0}
 
 
-def _traces(story: LogStory, rows: list[int]) -> list[Trace]:
+def _traces(model: LogModel, rows: list[int]) -> list[Trace]:
     """Stack traces of rows, each once."""
-    codes = np.unique(story.events["trace_code"][rows]).tolist()
-    return [story.facts.traces[code] for code in codes if code >= 0]
+    codes = np.unique(model.events["trace_code"][rows]).tolist()
+    return [model.facts.traces[code] for code in codes if code >= 0]
 
 
-def _releases_of_sources(story: LogStory) -> dict[int, tuple[int, ...]]:
+def _releases_of_sources(model: LogModel) -> dict[int, tuple[int, ...]]:
     """The release that all lines of a source name, where they agree."""
     found = defaultdict(set)
-    for row in story.of_kind(EventKind.client_release).tolist():
-        if match := RELEASE.search(story.string(row, "detail") or ""):
-            found[int(story.events["source"][row])].add(_numbers(match[1]))
+    for row in model.of_kind(EventKind.client_release).tolist():
+        if match := RELEASE.search(model.string(row, "detail") or ""):
+            found[int(model.events["source"][row])].add(_numbers(match[1]))
     return {source: releases.pop() for source, releases in found.items() if len(releases) == 1}
 
 
@@ -299,28 +299,28 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(".")[:4])
 
 
-def _blocks(story: LogStory) -> dict[int, tuple[Setting, ...]]:
+def _blocks(model: LogModel) -> dict[int, tuple[Setting, ...]]:
     """Settings printed in logs, by the row of the line that begins their block."""
-    begins = story.of_kind(EventKind.config_values)
+    begins = model.of_kind(EventKind.config_values)
     found: dict[int, list[Setting]] = defaultdict(list)
     rows: dict[tuple[int, int], int] = {}
-    for setting in story.facts.settings:
+    for setting in model.facts.settings:
         group = setting.source, setting.block
         if setting.is_printed and group not in rows:
-            rows[group] = block_row(story.events, begins, setting.source, setting.line)
+            rows[group] = block_row(model.events, begins, setting.source, setting.line)
         if rows.get(group, -1) >= 0:
             found[rows[group]].append(setting)
     return {row: tuple(settings) for row, settings in found.items()}
 
 
-def _files(story: LogStory) -> list[tuple[str, dict[str, str | None], tuple[Setting, ...]]]:
+def _files(model: LogModel) -> list[tuple[str, dict[str, str | None], tuple[Setting, ...]]]:
     """Settings of files: path, values by Kafka's names, all of them."""
     found: dict[tuple[int, int], list[Setting]] = defaultdict(list)
-    for setting in story.facts.settings:
+    for setting in model.facts.settings:
         if not setting.is_printed:
             found[setting.source, setting.block].append(setting)
     return [
-        (story.facts.sources[source].path, {kafka_name(one.name): one.value for one in settings}, tuple(settings))
+        (model.facts.sources[source].path, {kafka_name(one.name): one.value for one in settings}, tuple(settings))
         for (source, _), settings in found.items()
     ]
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.logs.story import Clock
+from kafkatx.histories.logs.log_model import Clock
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import INITIALISATION, TRANSACTION
 from kafkatx.kernels.transactions import PREPARE_ABORT
@@ -46,7 +46,7 @@ Pairs = list[list[int]]
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """What the coordinator's rows know of events that logs show too: tables of a story, and the names of its ids."""
+    """What the coordinator's rows know of events that logs show too: tables of a model, and the names of its ids."""
 
     initialisations: Any = field(default_factory=lambda: np.zeros(0, INITIALISATION))
     transactions: Any = field(default_factory=lambda: np.zeros(0, TRANSACTION))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.logs.story import LogStory
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import EMPTY, PREPARE_ABORT
 
@@ -57,7 +57,7 @@ def ends_of(transactions: Array, data_epoch: Array, names: Array) -> Ends:
     )  # fmt: skip
 
 
-def name_codes(logs: LogStory, names: list[str]) -> Array:
+def name_codes(logs: LogModel, names: list[str]) -> Array:
     """Code among the strings of the logs of each name, -1 for names that no line has; one more -1 behind."""
     codes = {text: code for code, text in enumerate(logs.facts.strings)}
     return np.array([*(codes.get(name, -1) for name in names), -1], np.int64)

@@ -16,8 +16,8 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from kafkatx.histories.logs.attributions import SAME_EXCEPTION_MS
-from kafkatx.histories.logs.story import Failure, LogStory
+from kafkatx.histories.logs.line_owners import SAME_EXCEPTION_MS
+from kafkatx.histories.logs.log_model import Failure, LogModel
 from kafkatx.terms.catalogue.entries import ClientException, simple_name
 from kafkatx.terms.catalogue.loading import client_exceptions, error_codes
 from kafkatx.terms.catalogue.releases import Release
@@ -61,20 +61,20 @@ class _Group:
     call: str | None = None
 
 
-def failures(story: LogStory, rows: Sequence[int], implementation: str, release: tuple[int, ...]) -> Iterator[Failure]:
+def failures(model: LogModel, rows: Sequence[int], implementation: str, release: tuple[int, ...]) -> Iterator[Failure]:
     """Yield the failures that lines of one client instance show, in the order of their first lines."""
-    for group in _groups(story, rows):
-        yield _failure(story, group, implementation, release)
+    for group in _groups(model, rows):
+        yield _failure(model, group, implementation, release)
 
 
-def _groups(story: LogStory, rows: Sequence[int]) -> list[_Group]:
+def _groups(model: LogModel, rows: Sequence[int]) -> list[_Group]:
     found: list[_Group] = []
     numbers = np.asarray(rows, np.int64)
-    for row in numbers[np.isin(story.events["kind"][numbers], FAILURES)].tolist():
-        exception, message = _root(story, row)
+    for row in numbers[np.isin(model.events["kind"][numbers], FAILURES)].tolist():
+        exception, message = _root(model, row)
         if not (name := simple_name(exception)):
             continue
-        call, at = call_of(story, row), int(story.times[row])
+        call, at = call_of(model, row), int(model.times[row])
         group = next((one for one in reversed(found[-8:]) if _is_same(one, name, message, at, call)), None)
         if group is None:
             found.append(group := _Group({name}, message, at))
@@ -90,21 +90,21 @@ def _is_same(group: _Group, name: str, message: str, at: int, call: str | None) 
     return alike and soon and (group.call is None or call is None or group.call == call)
 
 
-def call_of(story: LogStory, row: int) -> str | None:
+def call_of(model: LogModel, row: int) -> str | None:
     """The client method that threw: from the trace's frames (the outermost one that is a method), else the line."""
-    trace = story.trace(row)
-    names = [*reversed(trace.calls if trace is not None else ()), story.string(row, "api") or ""]
+    trace = model.trace(row)
+    names = [*reversed(trace.calls if trace is not None else ()), model.string(row, "api") or ""]
     known = (CALLS.get(name.rpartition(".")[2]) for name in names)
     return next((call for call in known if call is not None), None)
 
 
-def _root(story: LogStory, row: int) -> tuple[str, str]:
+def _root(model: LogModel, row: int) -> tuple[str, str]:
     """Class and message of the root cause that a line shows; of an error code the exception that stands for it."""
-    trace = story.trace(row)
+    trace = model.trace(row)
     if trace is not None:
         return trace.root.exception, trace.root.message
-    error = story.string(row, "error") or IMPLIED.get(story.kind(row), "")
-    return _exceptions_of_codes().get(error, error), story.string(row, "detail") or ""
+    error = model.string(row, "error") or IMPLIED.get(model.kind(row), "")
+    return _exceptions_of_codes().get(error, error), model.string(row, "detail") or ""
 
 
 @cache
@@ -117,22 +117,22 @@ def _exceptions_of_codes() -> dict[str, str]:
     }
 
 
-def _failure(story: LogStory, group: _Group, implementation: str, release: tuple[int, ...]) -> Failure:
-    first, roots = group.rows[0], [_root(story, row) for row in group.rows]
+def _failure(model: LogModel, group: _Group, implementation: str, release: tuple[int, ...]) -> Failure:
+    first, roots = group.rows[0], [_root(model, row) for row in group.rows]
     message = next((text for _, text in roots if text), "")
     meaning = [category_of(implementation, release, name, message) for name, _ in roots]
     best = next((at for at, category in enumerate(meaning) if category != "unknown"), 0)
-    traces = [trace for row in group.rows if (trace := story.trace(row)) is not None]
+    traces = [trace for row in group.rows if (trace := model.trace(row)) is not None]
     outer = next((trace.chain[0].exception for trace in traces if len(trace.chain) > 1), roots[0][0])
     return Failure(
         row=first,
-        at=story.at(first),
-        level=max(int(story.events["level"][row]) for row in group.rows),
+        at=model.at(first),
+        level=max(int(model.events["level"][row]) for row in group.rows),
         exception=_in_full(roots, simple_name(roots[best][0])),
         message=message,
         outer=outer,
         call=group.call,
-        category=_own_words(story, group.rows) or meaning[best],
+        category=_own_words(model, group.rows) or meaning[best],
         rows=tuple(group.rows),
     )
 
@@ -143,9 +143,9 @@ def _in_full(roots: list[tuple[str, str]], name: str) -> str:
     return next((known for known in mine if "." in known), mine[0])
 
 
-def _own_words(story: LogStory, rows: list[int]) -> str | None:
+def _own_words(model: LogModel, rows: list[int]) -> str | None:
     """What the client says of itself."""
-    kinds = {story.kind(row) for row in rows}
+    kinds = {model.kind(row) for row in rows}
     return "fatal" if EventKind.to_fatal in kinds else "abortable" if EventKind.to_abortable in kinds else None
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
-from kafkatx.histories.logs.story import LogStory
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import Side
 
 QUIET_MS = 15_000
@@ -43,7 +43,7 @@ class Observer(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Down:
+class ConnectionFailure:
     """A stretch of failures of one observer against one target; times in milliseconds.
 
     `node` is None where the lines name none (bootstrap addresses, retries that name only a partition); `since` is when
@@ -71,7 +71,7 @@ class Down:
         return self.since if self.perhaps_since is None else self.perhaps_since
 
 
-def observer_of(logs: LogStory, source: int, side: int = Side.unknown) -> Observer:
+def observer_of(logs: LogModel, source: int, side: int = Side.unknown) -> Observer:
     """The broker that wrote a line, else the log itself without what rotation added to its name.
 
     In a page that quotes logs of both sides `side` is that of the line.

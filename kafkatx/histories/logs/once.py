@@ -1,4 +1,4 @@
-"""Facts that are worked out of a story once, however many ask, and are kept as long as the story is."""
+"""Facts that are worked out of a model once, however many ask, and are kept as long as the model is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Fact = TypeVar("Fact")
 
 
 def once(work_out: Callable[[Whole], Fact]) -> Callable[[Whole], Fact]:
-    """Keep what a function of one story returns. It must not hold the story itself; nobody may change it."""
+    """Keep what a function of one model returns. It must not hold the model itself; nobody may change it."""
     known: WeakKeyDictionary[Whole, Fact] = WeakKeyDictionary()
 
     @wraps(work_out)

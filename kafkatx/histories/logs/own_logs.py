@@ -10,7 +10,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from kafkatx.histories.logs.story import LogStory
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
@@ -44,9 +44,9 @@ class _Told:
 
 
 class OwnLogs:
-    """The brokers' own logs of a story, by broker."""
+    """The brokers' own logs of a model, by broker."""
 
-    def __init__(self, logs: LogStory) -> None:
+    def __init__(self, logs: LogModel) -> None:
         self.logs = logs
         self.known: dict[int, _Told] = {}
         sources = logs.facts.sources

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from kafkatx.histories.logs.observers import QUIET_MS, Down, Observer, Weight, observer_of
-from kafkatx.histories.logs.story import ClientInstance, LogStory
+from kafkatx.histories.logs.log_model import ClientInstance, LogModel
+from kafkatx.histories.logs.observers import QUIET_MS, ConnectionFailure, Observer, Weight, observer_of
 from kafkatx.terms.clocks import DELIVERY_TIMEOUT_MS, REQUEST_TIMEOUT_MS
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
@@ -29,7 +29,7 @@ FAILURES = (
 """Lines that are no answer."""
 
 
-def retries(logs: LogStory) -> Iterator[Down]:
+def retries(logs: LogModel) -> Iterator[ConnectionFailure]:
     """Retries of produce requests, which name the partition and not the node."""
     cancelled = _cancelled(logs)
     groups: dict[tuple[Observer, str], list[int]] = {}
@@ -42,7 +42,7 @@ def retries(logs: LogStory) -> Iterator[Down]:
             yield _retried(logs, observer, topic_partition, chain, logs.client(int(logs.owners[chain[-1]])))
 
 
-def _who_waited(logs: LogStory, row: int, cancelled: set[tuple[int, int, int]]) -> Observer | None:
+def _who_waited(logs: LogModel, row: int, cancelled: set[tuple[int, int, int]]) -> Observer | None:
     """The leader where its answer is the evidence, else the client's log; None where a line with the node says it."""
     source, second = int(logs.events["source"][row]), int(logs.times[row]) // 1000
     request = int(logs.events["correlation_id"][row])
@@ -54,17 +54,17 @@ def _who_waited(logs: LogStory, row: int, cancelled: set[tuple[int, int, int]]) 
     return observer_of(logs, source, int(logs.events["side"][row])) if error is ErrorCode.NETWORK_EXCEPTION else None
 
 
-def _cancelled(logs: LogStory) -> set[tuple[int, int, int]]:
+def _cancelled(logs: LogModel) -> set[tuple[int, int, int]]:
     rows = logs.of_kind(EventKind.request_cancelled)
     events, seconds = logs.events[rows], logs.times[rows] // 1000
     return set(zip(events["source"].tolist(), events["correlation_id"].tolist(), seconds.tolist(), strict=True))
 
 
-def _topic_partition(logs: LogStory, row: int) -> str:
+def _topic_partition(logs: LogModel, row: int) -> str:
     return f"{logs.string(row, 'topic')}-{logs.number(row, 'partition')}"
 
 
-def _chains(logs: LogStory, rows: list[int]) -> Iterator[list[int]]:
+def _chains(logs: LogModel, rows: list[int]) -> Iterator[list[int]]:
     """Cut at long pauses, unless the attempts left show that one batch is retried."""
     chain: list[int] = []
     for row in sorted(rows, key=lambda row: (logs.times[row], row)):
@@ -79,15 +79,17 @@ def _chains(logs: LogStory, rows: list[int]) -> Iterator[list[int]]:
 
 
 def _retried(
-    logs: LogStory, observer: Observer, topic_partition: str, chain: list[int], client: ClientInstance | None
-) -> Down:
+    logs: LogModel, observer: Observer, topic_partition: str, chain: list[int], client: ClientInstance | None
+) -> ConnectionFailure:
     first, last = int(logs.times[chain[0]]), int(logs.times[chain[-1]])
     waited = _request_timeout(client)
     if waited is None and len(chain) > 1:
         waited = int(logs.times[chain[1]]) - first
     weight = Weight.indirect if observer.kind == "leader" else Weight.soft
     perhaps = first - REQUEST_TIMEOUT_MS if waited is None else None
-    found = Down(observer, None, first - (waited or 0), last, tuple(chain), weight, topic_partition, perhaps)
+    found = ConnectionFailure(
+        observer, None, first - (waited or 0), last, tuple(chain), weight, topic_partition, perhaps
+    )
     answer = _answered(logs, client, chain[-1], last) if client is not None else None
     return found if answer is None else replace(found, until=answer)
 
@@ -97,7 +99,7 @@ def _request_timeout(client: ClientInstance | None) -> int | None:
     return int(values[-1]) if values and values[-1] and values[-1].isdecimal() else None
 
 
-def _answered(logs: LogStory, client: ClientInstance, row: int, at: int) -> int | None:
+def _answered(logs: LogModel, client: ClientInstance, row: int, at: int) -> int | None:
     """Time of the client's next line that is no further failure: until then it had no answer."""
     for other in islice(client.rows, bisect_right(client.rows, row), None):
         time = int(logs.times[other])

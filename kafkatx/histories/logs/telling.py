@@ -1,4 +1,4 @@
-"""From the facts of logs to their story: clocks first, then the clients, whose times are the brokers' by then.
+"""From the facts of logs to their model: clocks first, then the clients, whose times are the brokers' by then.
 
 Clients that print their producer id and no transactional.id (librdkafka) have the id that the coordinator gave it to;
 where that is another one than a client's context says, the context lies.
@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from kafkatx.histories.logs.clients import clients
 from kafkatx.histories.logs.clocks import Grants, References, clocks
-from kafkatx.histories.logs.story import ClientInstance, LogStory
+from kafkatx.histories.logs.log_model import ClientInstance, LogModel
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.text.events import LogFacts
@@ -23,22 +23,22 @@ _Grants = tuple[tuple[Grants, Sequence[str]], ...]
 """Grants as rows and as brokers' logs show them, each with the names behind its numbers."""
 
 
-def tell_logs(facts: LogFacts, references: References | None = None, log_zone_ms: int | None = None) -> LogStory:
+def tell_logs(facts: LogFacts, references: References | None = None, log_zone_ms: int | None = None) -> LogModel:
     """Interpret logs and settings of one capture.
 
     `references` are times that the coordinator's rows know of events which logs show too; `log_zone_ms` is the zone of
     sources whose times name none (what is to be subtracted to get UTC), None to estimate it.
     """
     known = references or References()
-    story = clients(LogStory(facts, clocks(facts, known, log_zone_ms)))
-    grants = ((known.grants(), known.transactional_ids), (_told_by_brokers(story), facts.strings))
-    return replace(story, clients=tuple(_named(client, grants) for client in story.clients))
+    model = clients(LogModel(facts, clocks(facts, known, log_zone_ms)))
+    grants = ((known.grants(), known.transactional_ids), (_told_by_brokers(model), facts.strings))
+    return replace(model, clients=tuple(_named(client, grants) for client in model.clients))
 
 
-def _told_by_brokers(story: LogStory) -> Grants:
-    rows = story.of_kind(EventKind.initialized)
-    e = story.events[rows]
-    return Grants.of(e["producer_id"], e["producer_epoch"], e["transactional_id_code"], story.times[rows])
+def _told_by_brokers(model: LogModel) -> Grants:
+    rows = model.of_kind(EventKind.initialized)
+    e = model.events[rows]
+    return Grants.of(e["producer_id"], e["producer_epoch"], e["transactional_id_code"], model.times[rows])
 
 
 def _named(client: ClientInstance, grants: _Grants) -> ClientInstance:

@@ -10,24 +10,24 @@ from __future__ import annotations
 
 from kafkatx.histories.logs.broker_witnesses import requests, rollbacks, silence, stale_epochs
 from kafkatx.histories.logs.client_witnesses import aborts, own_bumps, refusals
+from kafkatx.histories.logs.corroboration import Corroboration, EvidenceMatcher, nobody
 from kafkatx.histories.logs.ends import Ends
-from kafkatx.histories.logs.hearing import Hearing, Witnesses, nobody
 from kafkatx.histories.logs.instance_witnesses import grants, instances
-from kafkatx.histories.logs.story import LogStory
+from kafkatx.histories.logs.log_model import LogModel
 
 
-def witnesses(logs: LogStory, ends: Ends) -> Witnesses:
+def witnesses(logs: LogModel, ends: Ends) -> Corroboration:
     """Lay the events of logs beside ends."""
     if not len(logs.events) or not len(ends.decided_at):
         return nobody(len(ends.decided_at))
-    hearing = Hearing(logs, ends)
-    rollbacks(hearing)
-    silence(hearing)
-    instances(hearing)
-    grants(hearing)
-    refusals(hearing)
-    stale_epochs(hearing)
-    aborts(hearing)
-    own_bumps(hearing)
-    requests(hearing)
-    return hearing.found
+    matcher = EvidenceMatcher(logs, ends)
+    rollbacks(matcher)
+    silence(matcher)
+    instances(matcher)
+    grants(matcher)
+    refusals(matcher)
+    stale_epochs(matcher)
+    aborts(matcher)
+    own_bumps(matcher)
+    requests(matcher)
+    return matcher.found

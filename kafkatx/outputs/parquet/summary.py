@@ -16,7 +16,7 @@ from kafkatx.outputs.parquet.export import Exported
 from kafkatx.outputs.text_lines import print_trimmed, shown
 from kafkatx.tables.facts import FACTS
 from kafkatx.terms.printable import printable
-from kafkatx.words.places import plural
+from kafkatx.words.evidence_refs import plural
 
 SCHEMA = 1
 UNITS = ("bytes", "kB", "MB", "GB", "TB")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafkatx.rules.settings.checks import Check, Fix, Seen, Told, proposal, seen, set_to
+from kafkatx.rules.settings.checks import Check, Fix, Seen, TimeOf, proposal, seen, set_to
 from kafkatx.rules.settings.programs import Program, count_brokers, longest_gap
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words import remedies
@@ -16,7 +16,7 @@ EXPIRATION, FORMAT = "transactional.id.expiration.ms", "log.message.format.versi
 VERIFICATION = "transaction.partition.verification.enable"
 INTERVAL = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 LOOKS_ONCE_A_MINUTE = ((0, 11, 0, 0), (0, 11, 0, 1))
-IDLE = Phrase(Told, measure("{who} was idle for {time}"))
+IDLE = Phrase(TimeOf, measure("{who} was idle for {time}"))
 AS_SET = Phrase(Fix, measure("the settings of the brokers"))
 CAME_BACK = Phrase(Seen, seen("{who} came back after {took}"))
 MORE_BROKERS = Phrase(
@@ -42,22 +42,22 @@ def _state_log_is_weak(program: Program) -> bool:
     factor, isr = program.number(STATE_FACTOR), program.number(STATE_ISR)
     if factor is None or isr is None:
         return False
-    return (count_brokers(program.story) > 2 and (factor < 3 or isr < 2)) or (factor > 1 and isr == factor)
+    return (count_brokers(program.model) > 2 and (factor < 3 or isr < 2)) or (factor > 1 and isr == factor)
 
 
 def _returned_late(program: Program) -> Bound[StepWords] | None:
     """An idle time above what is set; with rows at hand an expiry is found by a rule of its own, whatever is set."""
-    gap, name = longest_gap(program.story)
+    gap, name = longest_gap(program.model)
     limit = program.number(EXPIRATION)
-    told_by_rows = len(program.story.transactions) > 0 and not program.get(EXPIRATION).is_known
+    told_by_rows = len(program.model.transactions) > 0 and not program.get(EXPIRATION).is_known
     if name is None or limit is None or gap <= limit or told_by_rows:
         return None
     return CAME_BACK.of(Seen(who=name, took=Duration(gap)))
 
 
 def _keep_longer(program: Program) -> Remedies:
-    gap, name = longest_gap(program.story)
-    return remedies.id_expiration(program.advised, gap, IDLE.of(Told(name or "", Duration(gap))))
+    gap, name = longest_gap(program.model)
+    return remedies.id_expiration(program.advised, gap, IDLE.of(TimeOf(name or "", Duration(gap))))
 
 
 def _is_format_too_old(program: Program) -> bool:
@@ -76,18 +76,18 @@ BROKER_CHECKS = (
         Severity.warning,
         Severity.warning,
         remedies=lambda program: remedies.state_log_replication(
-            program.advised, count_brokers(program.story), AS_SET.of(Fix(STATE_FACTOR, program.get(STATE_FACTOR)))
+            program.advised, count_brokers(program.model), AS_SET.of(Fix(STATE_FACTOR, program.get(STATE_FACTOR)))
         ),
     ),
     Check(
         "offsets on one replica",
         (OFFSETS_FACTOR,),
-        lambda program: program.number(OFFSETS_FACTOR) == 1 and count_brokers(program.story) > 1,
+        lambda program: program.number(OFFSETS_FACTOR) == 1 and count_brokers(program.model) > 1,
         "{held.first} on more than one broker",
         "the loss of one broker takes offsets that transactions committed, and holds up their markers",
         Severity.warning,
         Severity.warning,
-        remedies=proposal(MORE_BROKERS, OFFSETS_FACTOR, lambda program: min(3, count_brokers(program.story))),
+        remedies=proposal(MORE_BROKERS, OFFSETS_FACTOR, lambda program: min(3, count_brokers(program.model))),
     ),
     Check(
         "unclean elections",

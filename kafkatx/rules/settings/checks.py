@@ -18,8 +18,8 @@ from functools import partial
 from kafkatx.histories.logs.settings import Effective, Origin, said_value
 from kafkatx.rules.settings.programs import Program
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.advised import scope_of
-from kafkatx.words.explained import Place
+from kafkatx.words.config_context import scope_of
+from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import Bound, Phrase, RemedyWords, StepWords, remedy, step
 from kafkatx.words.proposals import Remedies
 from kafkatx.words.template import Text, pick
@@ -70,7 +70,7 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TimeOf:
     """What a proposal rests on: who (a program, an id, a setting) and its time."""
 
     who: str
@@ -134,7 +134,7 @@ class Wrong:
         return HeldSettings(*(InForce(name, one.value, one.origin) for name, one in found))
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[EvidenceRef, ...]:
         """Where they stand."""
         return tuple(place for name in self.check.reads if (place := self.program.place(name)))
 

@@ -17,8 +17,8 @@ COMMIT_WITHIN = Phrase(Fix, set_to(text="commit offsets with the transaction onl
 
 
 def _aborted_data(program: Program) -> Bound[StepWords] | None:
-    aborted = program.story.ends.rows().ended_by
-    count = int(((program.story.transactions["decision"] == 3) & (aborted > 0)).sum())
+    aborted = program.model.ends.rows().ended_by
+    count = int(((program.model.transactions["decision"] == 3) & (aborted > 0)).sum())
     return ABORTED.of(Seen(count=Count(count))) if count else None
 
 
@@ -34,13 +34,13 @@ def _is_overtaken(program: Program) -> bool:
 def _beside(program: Program) -> list[str]:
     """Transactional producers whose settings stand in the same source."""
     source = program.consumer.source if program.consumer else -1
-    blocks = program.story.logs.settings.blocks
+    blocks = program.model.logs.settings.blocks
     return [name for block in blocks if block.source == source and (name := block.text("transactional.id"))]
 
 
 def _sends_transactional_offsets(program: Program) -> Bound[StepWords] | None:
     """A transactional producer of the same source commits offsets in its transactions."""
-    senders = [name for name in _beside(program) if sends_offsets(program.story, name)]
+    senders = [name for name in _beside(program) if sends_offsets(program.model, name)]
     return SENDS_OFFSETS.of(Seen(who=senders[0])) if senders else None
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.story import Story
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity
@@ -57,30 +57,30 @@ class Effect:
     row: int | None = None
 
 
-def effects(story: Story, since: int, until: int) -> list[Effect]:
+def effects(model: CaptureModel, since: int, until: int) -> list[Effect]:
     """Whatever failed between two times: timed-out transactions first, then clients."""
-    return [*_timed_out(story, since, until), *_failed_clients(story, since, until)]
+    return [*_timed_out(model, since, until), *_failed_clients(model, since, until)]
 
 
-def _timed_out(story: Story, since: int, until: int) -> list[Effect]:
-    t = story.transactions
+def _timed_out(model: CaptureModel, since: int, until: int) -> list[Effect]:
+    t = model.transactions
     late = until + CLIENT_TOLERANCE_MS
     open_then = (t["started_at"] <= late) & (t["decided_at"] >= since - CLIENT_TOLERANCE_MS)
-    rows = np.flatnonzero((story.ends.rows().ended_by == EndedBy.timeout) & open_then).tolist()
-    names = dict.fromkeys(story.transactional_id(int(t["id_code"][row])) for row in rows)
+    rows = np.flatnonzero((model.ends.rows().ended_by == EndedBy.timeout) & open_then).tolist()
+    names = dict.fromkeys(model.transactional_id(int(t["id_code"][row])) for row in rows)
     found = [Effect(TimedOut(name), Severity.error) for name in names]
-    for row in story.logs.of_kind(EventKind.timeout_rollback).tolist():
-        name, at = story.logs.string(row, "transactional_id"), story.logs.at(row)
+    for row in model.logs.of_kind(EventKind.timeout_rollback).tolist():
+        name, at = model.logs.string(row, "transactional_id"), model.logs.at(row)
         if at is not None and since <= at <= late and name is not None and name not in names:
             names[name] = None
             found.append(Effect(TimedOut(name), Severity.error, row))
     return found
 
 
-def _failed_clients(story: Story, since: int, until: int) -> list[Effect]:
+def _failed_clients(model: CaptureModel, since: int, until: int) -> list[Effect]:
     """Clients whose transaction failed then; what they tried again by themselves is no effect."""
     found = []
-    for client in story.logs.clients:
+    for client in model.logs.clients:
         failed = [
             failure
             for failure in client.failures
@@ -90,8 +90,8 @@ def _failed_clients(story: Story, since: int, until: int) -> list[Effect]:
         if worst is not None and worst.category in _WORST:
             severity = Severity.error if worst.category == "fatal" else Severity.warning
             found.append(Effect(Failed(client_name(client), bare(worst.exception)), severity, worst.row))
-    for row in story.logs.of_kind(EventKind.await_timeout).tolist():
-        at, call = story.logs.at(row), story.logs.string(row, "api")
+    for row in model.logs.of_kind(EventKind.await_timeout).tolist():
+        at, call = model.logs.at(row), model.logs.string(row, "api")
         if at is not None and since <= at <= until + CLIENT_TOLERANCE_MS and call is not None:
             found.append(Effect(WaitedInVain(call), Severity.warning, row))
     return found

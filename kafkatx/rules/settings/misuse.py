@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.story import Story
+from kafkatx.findings.client_lines import only, times_of
+from kafkatx.findings.finding import Subject
+from kafkatx.findings.rule import Case
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.growing import Array
-from kafkatx.rules.finding import Subject
-from kafkatx.rules.in_logs.clients import only, times_of
-from kafkatx.rules.rule import Case
 from kafkatx.terms.catalogue.setting_names import is_known, kafka_name
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.events import Setting
 from kafkatx.text.sayings import Saying
-from kafkatx.words.explained import Place
+from kafkatx.words.evidence_refs import begin_row
+from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import Words, remedy, step
-from kafkatx.words.log_places import event_places
-from kafkatx.words.places import begin_row
+from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Joined, Refs
+from kafkatx.words.values import Count, JoinedValues, Refs
 
 MOST_IDS = 5
 
@@ -33,7 +33,7 @@ class OldFormat:
 
     topic: str | None
     count: Count
-    writers: Joined[str]
+    writers: JoinedValues[str]
     writer_count: Count
     refusals: Refs
     begun: Refs
@@ -51,36 +51,36 @@ class WithoutId:
 class SetTwice:
     """Names with two values in one file, the first of them."""
 
-    names: Joined[str]
+    names: JoinedValues[str]
     lines: Refs
 
 
-def old_formats(story: Story) -> Iterator[Case]:
+def old_formats(model: CaptureModel) -> Iterator[Case]:
     """Topics whose leader refused transactional records for their message format."""
-    logs = story.logs
+    logs = model.logs
     rows = np.union1d(logs.of_kind(EventKind.unsupported_format), logs.saying(Saying.OLD_FORMAT, None)).tolist()
     topics: dict[str | None, list[int]] = {}
     for row in rows:
-        topics.setdefault(story.logs.string(row, "topic"), []).append(row)
+        topics.setdefault(model.logs.string(row, "topic"), []).append(row)
     if len(topics) > 1:
         topics.pop(None, None)
     for topic in sorted(topics, key=str):
-        yield _old_format(story, topic, topics[topic])
+        yield _old_format(model, topic, topics[topic])
 
 
-def calls_without_id(story: Story) -> Iterator[Case]:
+def calls_without_id(model: CaptureModel) -> Iterator[Case]:
     """Transactional calls on producers that have no transactional.id."""
     sources: dict[int, list[int]] = {}
-    for row in story.logs.saying(Saying.WITHOUT_ID, None).tolist():
-        sources.setdefault(int(story.logs.events["source"][row]), []).append(row)
+    for row in model.logs.saying(Saying.WITHOUT_ID, None).tolist():
+        sources.setdefault(int(model.logs.events["source"][row]), []).append(row)
     for source in sorted(sources):
-        yield _without_id(story, sources[source])
+        yield _without_id(model, sources[source])
 
 
-def set_twice(story: Story) -> Iterator[Case]:
+def set_twice(model: CaptureModel) -> Iterator[Case]:
     """Files that give one name two values: the last one counts."""
     said: dict[tuple[int, int, str], list[Setting]] = {}
-    for setting in story.logs.facts.settings:
+    for setting in model.logs.facts.settings:
         if not setting.is_printed and is_known(setting.name):
             said.setdefault((setting.source, setting.block, kafka_name(setting.name)), []).append(setting)
     files: dict[int, list[list[Setting]]] = {}
@@ -88,28 +88,30 @@ def set_twice(story: Story) -> Iterator[Case]:
         if len({setting.value for setting in found}) > 1:
             files.setdefault(source, []).append(found)
     for source in sorted(files):
-        yield _set_twice(story, source, files[source])
+        yield _set_twice(model, source, files[source])
 
 
-def _set_twice(story: Story, source: int, groups: list[list[Setting]]) -> Case:
-    path, some = story.logs.facts.sources[source].path, groups[:MOST_IDS]
+def _set_twice(model: CaptureModel, source: int, groups: list[list[Setting]]) -> Case:
+    path, some = model.logs.facts.sources[source].path, groups[:MOST_IDS]
     lines = tuple(
-        Place(None, None, None, None, f"{one.name}={one.value}", path, one.line) for group in some for one in group
+        EvidenceRef(None, None, None, None, f"{one.name}={one.value}", path, one.line)
+        for group in some
+        for one in group
     )
-    facts = SetTwice(Joined(group[-1].name for group in some), lines)
+    facts = SetTwice(JoinedValues(group[-1].name for group in some), lines)
     return Case(facts=facts, verdict=Verdict.proved, severity=Severity.info, count=len(groups))
 
 
-def _old_format(story: Story, topic: str | None, rows: list[int]) -> Case:
-    writers = _writers(story, topic) if topic is not None else []
+def _old_format(model: CaptureModel, topic: str | None, rows: list[int]) -> Case:
+    writers = _writers(model, topic) if topic is not None else []
     some = writers[:MOST_IDS]
-    since, until = times_of(story.logs, rows)
+    since, until = times_of(model.logs, rows)
     facts = OldFormat(
         topic=topic,
         count=Count(len(rows)),
-        writers=Joined(name for name, _ in some),
+        writers=JoinedValues(name for name, _ in some),
         writer_count=Count(len(writers)),
-        refusals=event_places(story, rows),
+        refusals=event_refs(model, rows),
         begun=tuple(place for _, place in some),
     )
     return Case(
@@ -118,7 +120,7 @@ def _old_format(story: Story, topic: str | None, rows: list[int]) -> Case:
         severity=Severity.error,
         transactional_id=writers[0][0] if len(writers) == 1 else None,
         topic=topic,
-        partition=only(story.logs.number(row, "partition") for row in rows),
+        partition=only(model.logs.number(row, "partition") for row in rows),
         since=since,
         until=until,
         count=len(rows),
@@ -126,24 +128,24 @@ def _old_format(story: Story, topic: str | None, rows: list[int]) -> Case:
     )
 
 
-def _writers(story: Story, topic: str) -> list[tuple[str, Place]]:
+def _writers(model: CaptureModel, topic: str) -> list[tuple[str, EvidenceRef]]:
     """Transactional ids whose transactions list a partition of a topic, with the row that began one of them."""
-    partitions = {code for code, (name, _) in enumerate(story.labels.topic_partitions) if name == topic}
-    rows = story.parts.rows
-    found: dict[str, Place] = {}
+    partitions = {code for code, (name, _) in enumerate(model.labels.topic_partitions) if name == topic}
+    rows = model.parts.rows
+    found: dict[str, EvidenceRef] = {}
     for row in np.unique(rows["transaction"][np.isin(rows["partition_code"], list(partitions))]).tolist():
-        transaction: Array = story.transactions[row]
+        transaction: Array = model.transactions[row]
         places = begin_row(transaction)
         if places:
-            found.setdefault(story.transactional_id(int(transaction["id_code"])), places[0])
+            found.setdefault(model.transactional_id(int(transaction["id_code"])), places[0])
     return sorted(found.items())
 
 
-def _without_id(story: Story, rows: list[int]) -> Case:
-    client = only(story.logs.string(row, "client_id") for row in rows)
-    since, until = times_of(story.logs, rows)
+def _without_id(model: CaptureModel, rows: list[int]) -> Case:
+    client = only(model.logs.string(row, "client_id") for row in rows)
+    since, until = times_of(model.logs, rows)
     return Case(
-        facts=WithoutId(client or None, event_places(story, rows)),
+        facts=WithoutId(client or None, event_refs(model, rows)),
         verdict=Verdict.proved,
         severity=Severity.error,
         since=since,

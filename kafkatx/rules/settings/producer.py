@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kafkatx.histories.logs.settings import Effective
-from kafkatx.rules.settings.checks import Check, Fix, Seen, Told, above, proposal, seen, set_to
+from kafkatx.rules.settings.checks import Check, Fix, Seen, TimeOf, above, proposal, seen, set_to
 from kafkatx.rules.settings.programs import Program, retries_at_abort
 from kafkatx.terms.catalogue.frameworks import STREAMS
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words import remedies
+from kafkatx.words.evidence_refs import begin_row, decision_row
 from kafkatx.words.explanation import Bound, Phrase, StepWords, measure, remedy
-from kafkatx.words.places import begin_row, decision_row
 from kafkatx.words.proposals import Remedies
 from kafkatx.words.template import pick
 from kafkatx.words.values import Duration
@@ -31,9 +31,9 @@ REFUSED_CONFIGURATION = Phrase(Seen, seen("the client refused its configuration"
 RETRIED = Phrase(Seen, seen("its transaction timed out while sends were still being repeated"))
 ABORTED_LATE = Phrase(Seen, seen("its transaction was aborted {took} after its start"))
 GAVE_UP = Phrase(Seen, seen("a call gave up waiting"))
-ASKS = Phrase(Told, measure("{who} asks for {time}"))
-IS_SET = Phrase(Told, measure("{who} is {time}"))
-IS_NUMBER = Phrase(Told, measure("{who} is {time:ms}"))
+ASKS = Phrase(TimeOf, measure("{who} asks for {time}"))
+IS_SET = Phrase(TimeOf, measure("{who} is {time}"))
+IS_NUMBER = Phrase(TimeOf, measure("{who} is {time:ms}"))
 AS_SET = Phrase(Fix, measure("{config} is {now}"))
 LONGEST = Phrase(
     Seen, measure(pick("took", {None: "retries may take that long"}, "the longest transaction ran {took}"))
@@ -67,7 +67,7 @@ def _is_refused_only(program: Program) -> bool:
 
 
 def _refusals(program: Program) -> list[int]:
-    logs = program.story.logs
+    logs = program.model.logs
     refused = [
         row
         for row in logs.of_kind(EventKind.init_refused).tolist()
@@ -85,7 +85,7 @@ def _refused(program: Program) -> Bound[StepWords] | None:
 def _fit_timeout(program: Program) -> Remedies:
     asked = program.number(TIMEOUT) or 0
     lower = proposal(ASK_FOR_LESS, TIMEOUT, lambda one: one.number(MAX_TIMEOUT) or 0)
-    measured = ASKS.of(Told(program.name, Duration(asked)))
+    measured = ASKS.of(TimeOf(program.name, Duration(asked)))
     return (*lower(program), *remedies.max_transaction_timeout(program.advised, asked, measured))
 
 
@@ -146,14 +146,14 @@ def _retried_until_abort(program: Program) -> Bound[StepWords] | None:
     rows = retries_at_abort(program)
     if not rows:
         return None
-    t = program.story.transactions
+    t = program.model.transactions
     places = [place for row in program.timed_out[:1] for place in (*begin_row(t[row]), *decision_row(t[row]))]
     return RETRIED.of(Seen((*places, *program.cited(rows))))
 
 
 def _raise_timeout(program: Program) -> Remedies:
     """From the longest transaction measured, else from what retries may take."""
-    longest = max((int(program.story.ends.duration_ms[row]) for row in program.rows), default=0)
+    longest = max((int(program.model.ends.duration_ms[row]) for row in program.rows), default=0)
     need = max(longest, (program.number(DELIVERY) or 0) + _sending(program))
     measured = LONGEST.of(Seen(took=Duration(longest) if longest else None))
     found = remedies.transaction_timeout(program.advised, need, measured)
@@ -162,7 +162,7 @@ def _raise_timeout(program: Program) -> Remedies:
 
 def _aborted_late(program: Program) -> Bound[StepWords] | None:
     """A transaction that was aborted much later than its timeout, since the coordinator looks only now and then."""
-    t, endings = program.story.transactions, program.story.ends
+    t, endings = program.model.transactions, program.model.ends
     late = [
         row for row in program.timed_out if endings.duration_ms[row] > SLOW_ABORT * max(int(t["timeout_ms"][row]), 1)
     ]
@@ -176,7 +176,7 @@ def _aborted_late(program: Program) -> Bound[StepWords] | None:
 
 def _faster_cleanup(program: Program) -> Remedies:
     timeout = program.number(TIMEOUT) or 0
-    return remedies.cleanup_interval(program.advised, [timeout], IS_SET.of(Told(TIMEOUT, Duration(timeout))))
+    return remedies.cleanup_interval(program.advised, [timeout], IS_SET.of(TimeOf(TIMEOUT, Duration(timeout))))
 
 
 def _gave_up(program: Program) -> Bound[StepWords] | None:
@@ -193,7 +193,7 @@ def _streams_interval(program: Program) -> bool:
 
 def _fit_interval(program: Program) -> Remedies:
     interval, timeout = program.number(COMMIT_INTERVAL) or 0, program.number(TIMEOUT) or 0
-    measured = IS_NUMBER.of(Told(COMMIT_INTERVAL, Duration(interval)))
+    measured = IS_NUMBER.of(TimeOf(COMMIT_INTERVAL, Duration(interval)))
     shorter = remedies.commit_interval(program.advised, interval, timeout, measured, interval)
     return (*shorter, *remedies.transaction_timeout(program.advised, 3 * interval, measured))
 
@@ -314,4 +314,4 @@ PRODUCER_CHECKS = (
 
 
 def _never_times_out(program: Program) -> bool:
-    return any(int(program.story.transactions["timeout_ms"][row]) == FOREVER for row in program.rows)
+    return any(int(program.model.transactions["timeout_ms"][row]) == FOREVER for row in program.rows)

@@ -8,19 +8,19 @@ from functools import cache
 
 import numpy as np
 
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.logs.log_model import ClientInstance
 from kafkatx.histories.logs.settings import Block, Effective, Origin, defaults_of
-from kafkatx.histories.logs.story import ClientInstance
-from kafkatx.histories.story import Story
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.catalogue.frameworks import own_defaults
 from kafkatx.terms.catalogue.loading import configs
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.topics import CONSUMER_OFFSETS
-from kafkatx.words.advised import Advised, advised
-from kafkatx.words.explained import Place
-from kafkatx.words.log_places import event_places
+from kafkatx.words.config_context import ConfigContext, advised
+from kafkatx.words.explained import EvidenceRef
+from kafkatx.words.log_refs import event_refs
 
 RETRYING = (
     EventKind.produce_retry,
@@ -36,8 +36,8 @@ MOST_CITED = 4
 class Program:
     """One producer (by its transactional.id), one consumer, or the brokers, with the settings in force there."""
 
-    story: Story
-    advised: Advised
+    model: CaptureModel
+    advised: ConfigContext
     name: str
     transactional_id: str | None = None
     clients: tuple[ClientInstance, ...] = ()
@@ -62,31 +62,31 @@ class Program:
         framed = defaults_of(scope, setting, self.advised.release) if scope is not None else ()
         return effective.is_chosen and not (effective.origin is Origin.PRINTED and effective.value in framed)
 
-    def place(self, setting: str) -> Place | None:
+    def place(self, setting: str) -> EvidenceRef | None:
         """Where a setting stands; None for a default."""
-        return setting_place(self.story, self.get(setting))
+        return setting_place(self.model, self.get(setting))
 
     @property
     def rows(self) -> list[int]:
         """Rows of the id's transactions in the table of transactions."""
-        found: list[int] = self.story.transactions_of(self.story.id_code(self.transactional_id)).tolist()
+        found: list[int] = self.model.transactions_of(self.model.id_code(self.transactional_id)).tolist()
         return found
 
     @property
     def has_run(self) -> bool:
         """Whether it got a producer id: then its settings (or whatever it ran with) were accepted."""
         given = any(one.producer_id >= 0 for client in self.clients for one in client.initialisations)
-        return given or self.story.id_code(self.transactional_id) >= 0
+        return given or self.model.id_code(self.transactional_id) >= 0
 
     @property
     def timed_out(self) -> list[int]:
         """Rows of its transactions that timed out."""
-        return [row for row in self.rows if self.story.ends.ended_by[row] == EndedBy.timeout]
+        return [row for row in self.rows if self.model.ends.ended_by[row] == EndedBy.timeout]
 
     def events(self, *kinds: EventKind) -> list[int]:
         """Its lines of these kinds."""
         wanted = {int(kind) for kind in kinds}
-        kinds_of = self.story.logs.events["kind"]
+        kinds_of = self.model.logs.events["kind"]
         return [row for client in self.clients for row in client.rows if int(kinds_of[row]) in wanted]
 
     def failures(self, error: ErrorCode) -> list[int]:
@@ -94,29 +94,29 @@ class Program:
         found = [failure for client in self.clients for failure in client.failures]
         return [failure.row for failure in found if failure.error is error]
 
-    def cited(self, rows: list[int]) -> tuple[Place, ...]:
+    def cited(self, rows: list[int]) -> tuple[EvidenceRef, ...]:
         """Lines as places."""
-        return event_places(self.story, rows, MOST_CITED)
+        return event_refs(self.model, rows, MOST_CITED)
 
 
-def producers(story: Story) -> Iterator[Program]:
+def producers(model: CaptureModel) -> Iterator[Program]:
     """Producers of which settings are at hand, by their transactional.id."""
     clients: dict[str, list[ClientInstance]] = {}
-    for client in story.logs.clients:
+    for client in model.logs.clients:
         if client.transactional_id is not None:
             clients.setdefault(client.transactional_id, []).append(client)
-    named = {block.text("transactional.id") for block in story.logs.settings.blocks if block.scope != "broker"}
+    named = {block.text("transactional.id") for block in model.logs.settings.blocks if block.scope != "broker"}
     named |= {name for name, found in clients.items() if any(client.settings or client.failures for client in found)}
-    refused = story.logs.of_kind(EventKind.init_refused).tolist()
-    named |= {story.logs.string(row, "transactional_id") for row in refused}
+    refused = model.logs.of_kind(EventKind.init_refused).tolist()
+    named |= {model.logs.string(row, "transactional_id") for row in refused}
     for name in sorted(name for name in named if name is not None):
-        yield Program(story, advised(story, name), name, name, tuple(clients.get(name, ())))
+        yield Program(model, advised(model, name), name, name, tuple(clients.get(name, ())))
 
 
-def consumers(story: Story) -> Iterator[Program]:
+def consumers(model: CaptureModel) -> Iterator[Program]:
     """Consumers of which settings are at hand, one for each group and client.id."""
     seen: set[tuple[str | None, str | None, tuple[tuple[str, str | None], ...]]] = set()
-    for block in story.logs.settings.blocks:
+    for block in model.logs.settings.blocks:
         if block.scope != "consumer":
             continue
         group, client = block.text("group.id"), block.text("client.id")
@@ -125,39 +125,39 @@ def consumers(story: Story) -> Iterator[Program]:
             continue
         seen.add((group, client, said))
         name = f"group {group}" if group else f"client {client}" if client else "a consumer without a group"
-        yield Program(story, Advised(settings=story.logs.settings), name, consumer=block)
+        yield Program(model, ConfigContext(settings=model.logs.settings), name, consumer=block)
 
 
-def brokers(story: Story) -> Program:
+def brokers(model: CaptureModel) -> Program:
     """The brokers, also where no setting of theirs is at hand: what happened may tell something of their defaults."""
-    return Program(story, Advised(settings=story.logs.settings), "the brokers")
+    return Program(model, ConfigContext(settings=model.logs.settings), "the brokers")
 
 
-def count_brokers(story: Story) -> int:
+def count_brokers(model: CaptureModel) -> int:
     """How many brokers there are, at least: those that data, settings or logs name."""
     logs = {
-        source.path for source in story.logs.facts.sources if source.side == Side.broker and source.broker_id is None
+        source.path for source in model.logs.facts.sources if source.side == Side.broker and source.broker_id is None
     }
-    ids = {source.broker_id for source in story.logs.facts.sources if source.broker_id is not None}
-    return max(story.facts.known_brokers, len(story.logs.settings.broker_ids()), len(ids), min(len(logs), 1))
+    ids = {source.broker_id for source in model.logs.facts.sources if source.broker_id is not None}
+    return max(model.facts.known_brokers, len(model.logs.settings.broker_ids()), len(ids), min(len(logs), 1))
 
 
-def setting_place(story: Story, effective: Effective) -> Place | None:
+def setting_place(model: CaptureModel, effective: Effective) -> EvidenceRef | None:
     """Where a setting stands; None for a default."""
     setting = effective.setting
     if setting is None:
         return None
     text = f"{setting.name}={setting.value if setting.value is not None else ''}"
-    return Place(None, None, None, None, text, story.logs.facts.sources[setting.source].path, setting.line)
+    return EvidenceRef(None, None, None, None, text, model.logs.facts.sources[setting.source].path, setting.line)
 
 
 def retries_at_abort(program: Program) -> list[int]:
     """Lines of sends that were being repeated while a transaction of the id ran out of its time."""
-    t = program.story.transactions
+    t = program.model.transactions
     spans = [(int(t["started_at"][row]), int(t["decided_at"][row])) for row in program.timed_out]
     spans += [(at - _timeout(program), at) for at in _rollbacks(program)]
     rows = program.events(*RETRYING)
-    logs = program.story.logs
+    logs = program.model.logs
     return [row for row in rows if (at := logs.at(row)) is not None and any(a <= at <= b for a, b in spans)]
 
 
@@ -167,22 +167,22 @@ def _timeout(program: Program) -> int:
 
 def _rollbacks(program: Program) -> list[int]:
     """Times at which a coordinator says that it aborted the id's transaction."""
-    logs = program.story.logs
+    logs = program.model.logs
     rows = logs.of_kind(EventKind.timeout_rollback).tolist()
     times = [logs.at(row) for row in rows if logs.string(row, "transactional_id") == program.transactional_id]
     return [at for at in times if at is not None]
 
 
-def longest_gap(story: Story) -> tuple[int, str | None]:
+def longest_gap(model: CaptureModel) -> tuple[int, str | None]:
     """The longest time between one transaction of an id and its next: (ms, whose).
 
     Without rows of the coordinator it is that of a producer id in the data, which may have been busy elsewhere.
     """
-    t = story.transactions
+    t = model.transactions
     if len(t):
         gap, code = _longest(t["id_code"], t["begin_timestamp"], np.maximum(t["completion_timestamp"], t["decided_at"]))
-        return gap, story.transactional_id(code) if gap else None
-    spans = story.spans[story.spans["records"] > 0]
+        return gap, model.transactional_id(code) if gap else None
+    spans = model.spans[model.spans["records"] > 0]
     begun = np.where(spans["first_timestamp"] >= 0, spans["first_timestamp"], spans["last_timestamp"])
     ended = np.maximum(spans["last_timestamp"], spans["marker_timestamp"])
     gap, producer = _longest(spans["producer_id"], begun, ended)
@@ -201,9 +201,9 @@ def _longest(owners: Array, begins: Array, ends: Array) -> tuple[int, int]:
     return max(0, int(gaps[at])), int(owners[at])
 
 
-def sends_offsets(story: Story, transactional_id: str | None) -> bool:
+def sends_offsets(model: CaptureModel, transactional_id: str | None) -> bool:
     """Whether transactions of an id list partitions of `__consumer_offsets`."""
-    return CONSUMER_OFFSETS in story.topics_of(story.id_code(transactional_id))
+    return CONSUMER_OFFSETS in model.topics_of(model.id_code(transactional_id))
 
 
 @cache

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafkatx.histories.logs.attributions import is_network_thread
-from kafkatx.histories.logs.story import ClientInstance, LogStory
-from kafkatx.histories.story import Story
-from kafkatx.rules.in_logs.clients import by_client, producer_at, times_of
-from kafkatx.rules.rule import Case
+from kafkatx.findings.client_lines import by_client, producer_at, times_of
+from kafkatx.findings.rule import Case
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.line_owners import is_network_thread
+from kafkatx.histories.logs.log_model import ClientInstance, LogModel
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
 from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
 from kafkatx.words.facts import client_name
-from kafkatx.words.log_places import client_seen, event_places
-from kafkatx.words.values import ClientName, Count, Joined, Refs
+from kafkatx.words.log_refs import client_seen, event_refs
+from kafkatx.words.values import ClientName, Count, JoinedValues, Refs
 
 MOST_THREADS = 4
 MOST_STATES = 3
@@ -29,30 +29,30 @@ class ObjectFacts:
     client: Bound[ActorWords]
     count: Count
     thread_count: Count
-    threads: Joined[str]
-    states: Joined[str]
+    threads: JoinedValues[str]
+    states: JoinedValues[str]
     lines: Refs
 
 
-def of_threads(story: Story) -> Iterator[Case]:
+def of_threads(model: CaptureModel) -> Iterator[Case]:
     """One case for each producer object that met wrong states in two or more of the application's threads."""
-    rows = story.logs.saying(Saying.WRONG_STATE).tolist()
-    for client, mine in by_client(story, rows):
-        if client is not None and len(_threads(story.logs, mine)) > 1:
-            yield _case(story, client, mine)
+    rows = model.logs.saying(Saying.WRONG_STATE).tolist()
+    for client, mine in by_client(model, rows):
+        if client is not None and len(_threads(model.logs, mine)) > 1:
+            yield _case(model, client, mine)
 
 
-def _threads(logs: LogStory, rows: list[int]) -> list[str]:
+def _threads(logs: LogModel, rows: list[int]) -> list[str]:
     """The application's threads among the writers of rows."""
     names = dict.fromkeys(logs.string(row, "thread") for row in rows)
     return [name for name in names if name and not is_network_thread(name)]
 
 
-def _case(story: Story, client: ClientInstance, rows: list[int]) -> Case:
+def _case(model: CaptureModel, client: ClientInstance, rows: list[int]) -> Case:
     producer_id, epoch = producer_at(client, rows[0])
-    since, until = times_of(story.logs, rows)
+    since, until = times_of(model.logs, rows)
     return Case(
-        facts=_facts(story, client, rows),
+        facts=_facts(model, client, rows),
         verdict=Verdict.proved,
         severity=Severity.error,
         transactional_id=client.transactional_id,
@@ -64,18 +64,18 @@ def _case(story: Story, client: ClientInstance, rows: list[int]) -> Case:
     )
 
 
-def _facts(story: Story, client: ClientInstance, rows: list[int]) -> ObjectFacts:
-    logs, threads = story.logs, _threads(story.logs, rows)
+def _facts(model: CaptureModel, client: ClientInstance, rows: list[int]) -> ObjectFacts:
+    logs, threads = model.logs, _threads(model.logs, rows)
     firsts = [next(row for row in rows if logs.string(row, "thread") == thread) for thread in threads]
     states = sorted({state for row in rows if (state := logs.wrong_state(row)) is not None})
     return ObjectFacts(
         name=client_name(client),
-        client=client_seen(story, client),
+        client=client_seen(model, client),
         count=Count(len(rows)),
         thread_count=Count(len(threads)),
-        threads=Joined(threads[:MOST_THREADS]),
-        states=Joined(states[:MOST_STATES]),
-        lines=event_places(story, [*firsts, *rows], 6),
+        threads=JoinedValues(threads[:MOST_THREADS]),
+        states=JoinedValues(states[:MOST_STATES]),
+        lines=event_refs(model, [*firsts, *rows], 6),
     )
 
 

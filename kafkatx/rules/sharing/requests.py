@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafkatx.histories.logs.story import LogStory
-from kafkatx.histories.story import Story
-from kafkatx.rules.ends import hands_ids_on
-from kafkatx.rules.in_logs.clients import only, times_of
-from kafkatx.rules.rule import Case
+from kafkatx.findings.client_lines import only, times_of
+from kafkatx.findings.ends import hands_ids_on
+from kafkatx.findings.rule import Case
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.rules.sharing.owners import CRASH_LOOP, ID_OF_ITS_OWN, TURNS, WINDOW_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, actor, considered, step
-from kafkatx.words.log_places import event_places
+from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import Count, Refs
 
 MOST_ASKERS = 4
@@ -40,9 +40,9 @@ class RequestFacts:
     lines: Refs
 
 
-def in_requests(story: Story) -> Iterator[Case]:
+def in_requests(model: CaptureModel) -> Iterator[Case]:
     """One case for each id that two clients initialised in turns while both were alive."""
-    logs = story.logs
+    logs = model.logs
     requests: dict[str, list[int]] = {}
     for row in logs.of_kind(EventKind.request_seen).tolist():
         name = logs.string(row, "transactional_id")
@@ -50,11 +50,11 @@ def in_requests(story: Story) -> Iterator[Case]:
             requests.setdefault(name, []).append(row)
     for name in sorted(requests):
         turns = _requests_in_turns(logs, sorted(requests[name], key=lambda row: int(logs.times[row])))
-        if len(turns) > TURNS and not hands_ids_on(story, name):
-            yield _case(story, name, turns)
+        if len(turns) > TURNS and not hands_ids_on(model, name):
+            yield _case(model, name, turns)
 
 
-def _requests_in_turns(logs: LogStory, rows: list[int]) -> list[int]:
+def _requests_in_turns(logs: LogModel, rows: list[int]) -> list[int]:
     """The longest run of InitProducerId requests each of which came while the client that asked before goes on."""
     inits = [row for row in rows if (logs.string(row, "api") or "").upper().replace("_", "") == "INITPRODUCERID"]
     newest = {_asker(logs, row): int(logs.times[row]) for row in rows}
@@ -72,13 +72,13 @@ def _requests_in_turns(logs: LogStory, rows: list[int]) -> list[int]:
     return max(runs, key=len)
 
 
-def _asker(logs: LogStory, row: int) -> tuple[str, str]:
+def _asker(logs: LogModel, row: int) -> tuple[str, str]:
     """client.id and host behind a request."""
     return logs.string(row, "client_id") or "", (logs.string(row, "detail") or "").rpartition(":")[0]
 
 
-def _case(story: Story, transactional_id: str, rows: list[int]) -> Case:
-    logs = story.logs
+def _case(model: CaptureModel, transactional_id: str, rows: list[int]) -> Case:
+    logs = model.logs
     since, until = times_of(logs, rows)
     askers = list(dict.fromkeys(_asker(logs, row) for row in rows))
     return Case(
@@ -87,7 +87,7 @@ def _case(story: Story, transactional_id: str, rows: list[int]) -> Case:
             count=Count(len(rows)),
             clients=Count(len(askers)),
             askers=tuple(Asker(f"P{number}", *asker) for number, asker in enumerate(askers[:MOST_ASKERS], start=1)),
-            lines=event_places(story, rows, 6),
+            lines=event_refs(model, rows, 6),
         ),
         verdict=Verdict.likely,
         severity=Severity.error,

@@ -8,21 +8,21 @@ from enum import Enum
 
 import numpy as np
 
+from kafkatx.findings.client_lines import only
+from kafkatx.findings.ends import EndGroup, hands_ids_on
+from kafkatx.findings.grouping import by_transactional_id
+from kafkatx.findings.rule import Case
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import ToldBy
-from kafkatx.rules.ends import EndGroup, hands_ids_on
-from kafkatx.rules.grouping import by_transactional_id
-from kafkatx.rules.in_logs.clients import only
-from kafkatx.rules.rule import Case
 from kafkatx.rules.sharing.owners import CRASH_LOOP, ID_OF_ITS_OWN, WINDOW_MS
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.evidence_refs import decision_row, next_row
 from kafkatx.words.explanation import Words, considered, step
 from kafkatx.words.facts import lasting
-from kafkatx.words.log_places import event_places
-from kafkatx.words.places import decision_row, next_row
+from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Instant, Refs
 
@@ -60,28 +60,28 @@ class RowFacts:
     told: tuple[TakenOver, ...]
 
 
-def in_rows(story: Story) -> Iterator[Case]:
+def in_rows(model: CaptureModel) -> Iterator[Case]:
     """One case for each id whose open transactions were taken over ROWS_TURNS times within WINDOW_MS."""
-    for name, rows in by_transactional_id(story, story.ends.ended(EndedBy.new_instance, ToldBy.rows)):
-        is_told = _is_dense(story, rows) and not _is_crash_loop(story, name, len(rows))
-        if is_told and not hands_ids_on(story, name):
-            yield _case(EndGroup(story, ToldBy.rows, rows))
+    for name, rows in by_transactional_id(model, model.ends.ended(EndedBy.new_instance, ToldBy.rows)):
+        is_told = _is_dense(model, rows) and not _is_crash_loop(model, name, len(rows))
+        if is_told and not hands_ids_on(model, name):
+            yield _case(EndGroup(model, ToldBy.rows, rows))
 
 
-def _is_dense(story: Story, rows: list[int]) -> bool:
-    times = np.sort(story.transactions["decided_at"][rows])
+def _is_dense(model: CaptureModel, rows: list[int]) -> bool:
+    times = np.sort(model.transactions["decided_at"][rows])
     return bool((times[ROWS_TURNS - 1 :] - times[: len(times) - ROWS_TURNS + 1] <= WINDOW_MS).any())
 
 
-def _is_crash_loop(story: Story, transactional_id: str, taken_over: int) -> bool:
+def _is_crash_loop(model: CaptureModel, transactional_id: str, taken_over: int) -> bool:
     """Whether logs show one process (one log) that started as often as the id was taken over, and nobody refused."""
-    lives = [client for client in story.logs.clients_of(transactional_id) if client.initialisations]
+    lives = [client for client in model.logs.clients_of(transactional_id) if client.initialisations]
     refused = any(failure.error in FENCED for client in lives for failure in client.failures)
     return len(lives) > taken_over and only(client.source for client in lives) is not None and not refused
 
 
 def _case(group: EndGroup) -> Case:
-    ends = [TransactionEnd(group.story, number) for number in group.numbers]
+    ends = [TransactionEnd(group.model, number) for number in group.numbers]
     living = [end for end in ends if _sign(end, _pause(end)) is not SignOfLife.none]
     is_alive = len(living) >= ROWS_TURNS
     told = tuple(_told(end) for end in (living or ends)[:3])
@@ -96,7 +96,7 @@ def _case(group: EndGroup) -> Case:
 def _told(end: TransactionEnd) -> TakenOver:
     pause = _pause(end)
     refusals = [row for kind, row in end.witnesses.items() if kind == "refusal"]
-    rows = (*decision_row(end.row), *next_row(end.row), *event_places(end.story, refusals))
+    rows = (*decision_row(end.row), *next_row(end.row), *event_refs(end.model, refusals))
     return TakenOver(Instant(end.row["decided_at"]), lasting(pause), _sign(end, pause), rows)
 
 

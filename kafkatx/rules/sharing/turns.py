@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kafkatx.histories.logs.story import ClientInstance, Failure, LogStory
-from kafkatx.histories.story import Story
-from kafkatx.rules.ends import hands_ids_on
-from kafkatx.rules.in_logs.clients import only, producer_at, times_of
-from kafkatx.rules.rule import Case
+from kafkatx.findings.client_lines import only, producer_at, times_of
+from kafkatx.findings.ends import hands_ids_on
+from kafkatx.findings.rule import Case
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
 from kafkatx.rules.sharing.owners import CRASH_LOOP, ID_OF_ITS_OWN, TURNS, WINDOW_MS
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, step
 from kafkatx.words.facts import instant, producer
-from kafkatx.words.log_places import client_seen, event_places
+from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Instant, Producer, Refs
 
@@ -62,19 +62,19 @@ class Turn:
     at: int | None
 
 
-def in_turns(story: Story) -> Iterator[Case]:
+def in_turns(model: CaptureModel) -> Iterator[Case]:
     """One case for each id that living owners took from each other at least TURNS times, as their logs show."""
     owners: dict[str, list[ClientInstance]] = {}
-    for client in story.logs.clients:
+    for client in model.logs.clients:
         if client.transactional_id is not None and client.owns_producer_ids and not client.is_consumer:
             owners.setdefault(client.transactional_id, []).append(client)
     for transactional_id in sorted(owners):
-        turns = _dense(_turns(story.logs, owners[transactional_id]))
-        if len(turns) >= TURNS and not _is_rolling(turns) and not hands_ids_on(story, transactional_id):
-            yield _case(story, transactional_id, turns)
+        turns = _dense(_turns(model.logs, owners[transactional_id]))
+        if len(turns) >= TURNS and not _is_rolling(turns) and not hands_ids_on(model, transactional_id):
+            yield _case(model, transactional_id, turns)
 
 
-def _turns(logs: LogStory, owners: list[ClientInstance]) -> list[Turn]:
+def _turns(logs: LogModel, owners: list[ClientInstance]) -> list[Turn]:
     """Take-overs of owners that were refused afterwards, in the order in which the producer id was given."""
     given = [(one.producer_id, one.producer_epoch, owner, one.row) for owner in owners for one in owner.initialisations]
     given.sort(key=lambda entry: (entry[0], entry[1]))
@@ -86,7 +86,7 @@ def _turns(logs: LogStory, owners: list[ClientInstance]) -> list[Turn]:
     return sorted(found, key=lambda turn: turn.at if turn.at is not None else -1)
 
 
-def _refused_after(logs: LogStory, old: ClientInstance, row: int) -> int | None:
+def _refused_after(logs: LogModel, old: ClientInstance, row: int) -> int | None:
     """Row that shows that an owner was alive, and refused, after another had been given its producer id."""
     at = logs.at(row)
     for failure in old.failures:
@@ -96,7 +96,7 @@ def _refused_after(logs: LogStory, old: ClientInstance, row: int) -> int | None:
     return None
 
 
-def _same_source(logs: LogStory, failure: Failure, row: int) -> bool:
+def _same_source(logs: LogModel, failure: Failure, row: int) -> bool:
     return bool(logs.events["source"][failure.row] == logs.events["source"][row])
 
 
@@ -121,9 +121,9 @@ def _alternates(turns: list[Turn]) -> bool:
     return any(later.new.source in {turn.old.source for turn in turns[: at + 1]} for at, later in enumerate(turns[1:]))
 
 
-def _case(story: Story, transactional_id: str, turns: list[Turn]) -> Case:
-    facts = _facts(story, transactional_id, turns)
-    since, until = times_of(story.logs, [row for turn in turns for row in (turn.given, turn.refused)])
+def _case(model: CaptureModel, transactional_id: str, turns: list[Turn]) -> Case:
+    facts = _facts(model, transactional_id, turns)
+    since, until = times_of(model.logs, [row for turn in turns for row in (turn.given, turn.refused)])
     return Case(
         facts=facts,
         verdict=Verdict.proved if facts.comes_back and facts.sources > 1 else Verdict.likely,
@@ -136,7 +136,7 @@ def _case(story: Story, transactional_id: str, turns: list[Turn]) -> Case:
     )
 
 
-def _facts(story: Story, transactional_id: str, turns: list[Turn]) -> TurnFacts:
+def _facts(model: CaptureModel, transactional_id: str, turns: list[Turn]) -> TurnFacts:
     owners = {client.number: client for turn in turns for client in (turn.old, turn.new)}
     names = {number: f"P{count}" for count, number in enumerate(owners, start=1)}
     shown = list(names)[:MOST_OWNERS]
@@ -145,15 +145,15 @@ def _facts(story: Story, transactional_id: str, turns: list[Turn]) -> TurnFacts:
         count=Count(len(turns)),
         sources=Count(len({client.source for client in owners.values()})),
         comes_back=_alternates(turns),
-        owners=tuple(client_seen(story, owners[number], names[number]) for number in shown),
-        turns=tuple(_told(story, turn, names) for turn in [*turns[:3], *turns[3:][-1:]]),
-        refusals=event_places(story, [turn.refused for turn in turns], 3),
-        grants=event_places(story, [turn.given for turn in turns], 3),
+        owners=tuple(client_seen(model, owners[number], names[number]) for number in shown),
+        turns=tuple(_told(model, turn, names) for turn in [*turns[:3], *turns[3:][-1:]]),
+        refusals=event_refs(model, [turn.refused for turn in turns], 3),
+        grants=event_refs(model, [turn.given for turn in turns], 3),
     )
 
 
-def _told(story: Story, turn: Turn, names: dict[int, str]) -> ToldTurn:
-    lines = (*event_places(story, [turn.given]), *event_places(story, [turn.refused]))
+def _told(model: CaptureModel, turn: Turn, names: dict[int, str]) -> ToldTurn:
+    lines = (*event_refs(model, [turn.given]), *event_refs(model, [turn.refused]))
     given = producer(*producer_at(turn.new, turn.given))
     return ToldTurn(names[turn.new.number], names[turn.old.number], instant(turn.at), given, lines)
 

@@ -55,7 +55,7 @@ class TextRows:
 
     @property
     def is_telling(self) -> Rows:
-        """Which batches tell enough to be laid into the story of a partition.
+        """Which batches tell enough to be laid into the model of a partition.
 
         Whether they are data or a marker, of a transaction or not, and whose. Of the others only the offsets count.
         """

@@ -26,8 +26,8 @@ MOST_FACTS = 1 << 15
 MOST_RUNS = 200
 TOLERANCE_MS = 600_000
 """What clocks of brokers may differ by at most, generously."""
-Place = tuple[str | None, int | None]
-Key = tuple[Place, ToolLineKind, int]
+EvidenceRef = tuple[str | None, int | None]
+Key = tuple[EvidenceRef, ToolLineKind, int]
 Writer = tuple[int, int, int, int]
 """First and last offset, producer id and epoch."""
 
@@ -100,11 +100,11 @@ class Incident:
     """One incident: its facts by key, and per partition who wrote which offsets and the markers with their times."""
 
     facts: dict[Key, LineFact] = field(default_factory=dict)
-    writers: dict[Place, list[Writer]] = field(default_factory=dict)
-    markers: dict[Place, tuple[tuple[int, int], tuple[int, int]]] = field(default_factory=dict)
+    writers: dict[EvidenceRef, list[Writer]] = field(default_factory=dict)
+    markers: dict[EvidenceRef, tuple[tuple[int, int], tuple[int, int]]] = field(default_factory=dict)
     epochs: dict[int, tuple[int, int]] = field(default_factory=dict)
 
-    def compare(self, place: Place, facts: Mapping[tuple[ToolLineKind, int], LineFact]) -> tuple[bool, bool]:
+    def compare(self, place: EvidenceRef, facts: Mapping[tuple[ToolLineKind, int], LineFact]) -> tuple[bool, bool]:
         """Whether facts contradict this run, and whether any of them is known here."""
         is_known = False
         for (shape, first), fact in facts.items():
@@ -114,7 +114,7 @@ class Incident:
             is_known |= known is not None and known.equals(fact)
         return self._is_out_of_time(place, facts), is_known
 
-    def add(self, place: Place, facts: Mapping[tuple[ToolLineKind, int], LineFact]) -> None:
+    def add(self, place: EvidenceRef, facts: Mapping[tuple[ToolLineKind, int], LineFact]) -> None:
         """Take in facts, as long as there is room."""
         for (shape, first), fact in facts.items():
             self.facts.setdefault((place, shape, first), fact)
@@ -126,7 +126,7 @@ class Incident:
                 last = self.epochs.get(fact.producer_id, (-1, 0))
                 self.epochs[fact.producer_id] = max(last, (fact.producer_epoch, fact.timestamp))
 
-    def _has_other_writer(self, place: Place, first: int, fact: LineFact) -> bool:
+    def _has_other_writer(self, place: EvidenceRef, first: int, fact: LineFact) -> bool:
         """Whether another producer, or the same with another epoch, wrote some of the offsets."""
         known = self.writers.get(place, ())
         new = _writer(first, fact)
@@ -136,7 +136,7 @@ class Incident:
             one[0] <= new[1] and new[0] <= one[1] and (one[2] != new[2] or _differ(one[3], new[3])) for one in beside
         )
 
-    def _is_out_of_time(self, place: Place, facts: Mapping[tuple[ToolLineKind, int], LineFact]) -> bool:
+    def _is_out_of_time(self, place: EvidenceRef, facts: Mapping[tuple[ToolLineKind, int], LineFact]) -> bool:
         new = [(first, fact) for (_, first), fact in facts.items() if fact.is_marker and fact.timestamp > 0]
         if any(self._is_of_older_epoch(fact) for _, fact in new):
             return True
@@ -161,7 +161,7 @@ class Incidents:
     latest: int = 0
     room: int = MOST_FACTS
 
-    def place(self, place: Place, facts: Mapping[tuple[ToolLineKind, int], LineFact]) -> int:
+    def place(self, place: EvidenceRef, facts: Mapping[tuple[ToolLineKind, int], LineFact]) -> int:
         """Return the number of the run that facts belong to, that of none yet for a new one; nothing is taken in."""
         if len(self.runs) >= MOST_RUNS:
             return len(self.runs)
@@ -171,7 +171,7 @@ class Incidents:
             return self.latest if self.latest in known else known[-1]
         return len(self.runs) if results[self.latest][0] else self.latest
 
-    def take(self, number: int, place: Place, facts: Mapping[tuple[ToolLineKind, int], LineFact]) -> None:
+    def take(self, number: int, place: EvidenceRef, facts: Mapping[tuple[ToolLineKind, int], LineFact]) -> None:
         """Take facts into a run, a new one if the number is that of none."""
         while number >= len(self.runs):
             self.runs.append(Incident())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy, Reason
-from kafkatx.histories.story import Story
 from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
@@ -51,31 +51,31 @@ class Run:
     def fenced(self, client: str) -> None:
         self.client(client, EventKind.to_fatal, error=FENCED)
 
-    def told(self, *without: str) -> Story:
-        """The story with logs of all but some sources; the broker's log goes on after the last event."""
+    def told(self, *without: str) -> CaptureModel:
+        """The model with logs of all but some sources; the broker's log goes on after the last event."""
         self.cluster.wait(MINUTE)
         self.cluster.beat()
         last = source(SERVER, first=self.cluster.clock - 60 * MINUTE, last=self.cluster.clock)
         lines = [entry for entry in self.lines if entry.path not in without]
-        return with_logs(self.cluster.story(), facts(lines, [last] if SERVER not in without else []))
+        return with_logs(self.cluster.model(), facts(lines, [last] if SERVER not in without else []))
 
 
-def ending(story: Story) -> tuple[EndedBy, Verdict, Reason]:
+def ending(model: CaptureModel) -> tuple[EndedBy, Verdict, Reason]:
     """Who ended the id's last aborted transaction."""
-    row = aborted(story)
-    ended = story.ends
+    row = aborted(model)
+    ended = model.ends
     return EndedBy(int(ended.ended_by[row])), Verdict(int(ended.verdict[row])), Reason(int(ended.reason[row]))
 
 
-def aborted(story: Story) -> int:
-    (code,) = [number for number, name in enumerate(story.labels.transactional_ids) if name == ID]
-    return max(row for row in story.transactions_of(code).tolist() if story.transactions["decision"][row] == 3)
+def aborted(model: CaptureModel) -> int:
+    (code,) = [number for number, name in enumerate(model.labels.transactional_ids) if name == ID]
+    return max(row for row in model.transactions_of(code).tolist() if model.transactions["decision"][row] == 3)
 
 
-def kinds(story: Story) -> dict[str, EventKind]:
+def kinds(model: CaptureModel) -> dict[str, EventKind]:
     """The witnesses of that transaction, by name."""
-    rows = story.ends.witnesses.rows_of(aborted(story))
-    return {name: story.logs.kind(row) for name, row in rows.items()}
+    rows = model.ends.witnesses.rows_of(aborted(model))
+    return {name: model.logs.kind(row) for name, row in rows.items()}
 
 
 def roll_back(run: Run, over_ms: int = SECOND) -> None:
@@ -91,16 +91,16 @@ def take_over(run: Run, client: str = "b") -> None:
     run.given(client)
 
 
-def data_ending(story: Story) -> tuple[EndedBy, Verdict, Reason]:
+def data_ending(model: CaptureModel) -> tuple[EndedBy, Verdict, Reason]:
     """Who ended the last aborted data, by data and logs alone."""
-    ended, last = story.ends, story.ends.numbers(ToldBy.data)[-1]
+    ended, last = model.ends, model.ends.numbers(ToldBy.data)[-1]
     return EndedBy(int(ended.ended_by[last])), Verdict(int(ended.verdict[last])), Reason(int(ended.reason[last]))
 
 
-def without_rows(run: Run, *without: str, timeout: str | None = None) -> Story:
-    """The story of data and logs, the coordinator's partition not being at hand; `timeout` is a setting of client a."""
+def without_rows(run: Run, *without: str, timeout: str | None = None) -> CaptureModel:
+    """The model of data and logs, the coordinator's partition not being at hand; `timeout` is a setting of client a."""
     run.cluster.logs = {name: log for name, log in run.cluster.logs.items() if not name.startswith("__")}
     lines = [entry for entry in run.lines if entry.path not in without]
     values = {"client.id": "a", "transactional.id": ID, "transaction.timeout.ms": timeout}
     blocks = [settings("client-a.properties", "producer", values)] if timeout else []
-    return with_logs(run.cluster.story(), facts(lines, blocks=blocks))
+    return with_logs(run.cluster.model(), facts(lines, blocks=blocks))

@@ -42,9 +42,9 @@ def test_the_coordinators_line_is_believed_where_the_cleaner_left_only_the_end(c
     roll_back(classic)
     log = classic.cluster.state_log(ID)
     log.batches, log.first_dirty = log.batches[-1:], log.next_offset
-    story = classic.told()
-    assert story.transactions["begin_offset"][aborted(story)] < 0
-    assert ending(story) == (TIMEOUT, Verdict.proved, Reason.rollback_line)
+    model = classic.told()
+    assert model.transactions["begin_offset"][aborted(model)] < 0
+    assert ending(model) == (TIMEOUT, Verdict.proved, Reason.rollback_line)
 
 
 def test_a_rollback_of_another_time_or_id_proves_nothing(v2):
@@ -54,9 +54,9 @@ def test_a_rollback_of_another_time_or_id_proves_nothing(v2):
     v2.cluster.abort(ID)
     v2.cluster.wait(MINUTE)
     v2.broker(EventKind.timeout_rollback, transactional_id=ID)
-    story = v2.told()
-    assert ending(story)[:2] == (CLIENT, Verdict.likely)
-    assert "rollback" not in kinds(story)
+    model = v2.told()
+    assert ending(model)[:2] == (CLIENT, Verdict.likely)
+    assert "rollback" not in kinds(model)
 
 
 def test_each_of_two_rollbacks_belongs_to_its_own_transaction(classic):
@@ -66,10 +66,10 @@ def test_each_of_two_rollbacks_belongs_to_its_own_transaction(classic):
     classic.cluster.init(ID, timeout_ms=10 * SECOND)
     classic.cluster.begin(ID, "orders-0")
     roll_back(classic)
-    story = classic.told()
-    found = story.ends.witnesses.rollback[story.ends.witnesses.rollback >= 0]
+    model = classic.told()
+    found = model.ends.witnesses.rollback[model.ends.witnesses.rollback >= 0]
     assert len(set(found.tolist())) == 2
-    assert (story.transactions["decision"][story.ends.witnesses.rollback >= 0] == 3).all()
+    assert (model.transactions["decision"][model.ends.witnesses.rollback >= 0] == 3).all()
 
 
 def test_a_start_after_the_timeout_that_no_rollback_preceded_took_over(classic):
@@ -88,9 +88,9 @@ def test_a_broker_log_that_ends_too_early_is_no_witness_of_silence(classic):
     last = classic.cluster.clock - SECOND
     classic.cluster.init(ID, timeout_ms=10 * SECOND)
     classic.cluster.beat()
-    story = with_logs(classic.cluster.story(), facts(classic.lines, [source(SERVER, first=last - MINUTE, last=last)]))
-    assert not story.ends.witnesses.is_silent.any()
-    assert ending(story)[0] is TIMEOUT
+    model = with_logs(classic.cluster.model(), facts(classic.lines, [source(SERVER, first=last - MINUTE, last=last)]))
+    assert not model.ends.witnesses.is_silent.any()
+    assert ending(model)[0] is TIMEOUT
 
 
 def test_the_request_log_names_the_clients_own_end(v2):

@@ -48,9 +48,9 @@ def test_an_abort_that_is_refused_is_not_the_end(v2):
     v2.client("a", EventKind.abort_called)
     v2.cluster.wait(5)
     v2.fenced("a")
-    story = v2.told(SERVER)
-    assert ending(story) == (NEW, Verdict.proved, Reason.two_instances)
-    assert "client_abort" not in kinds(story)
+    model = v2.told(SERVER)
+    assert ending(model) == (NEW, Verdict.proved, Reason.two_instances)
+    assert "client_abort" not in kinds(model)
 
 
 def test_each_abort_of_a_client_is_laid_beside_its_own_transaction(v2):
@@ -63,10 +63,10 @@ def test_each_abort_of_a_client_is_laid_beside_its_own_transaction(v2):
         v2.cluster.run(ID, "orders-0")
         v2.cluster.begin(ID, "orders-0")
     v2.cluster.commit(ID)
-    story = v2.told()
-    mine = story.ends.witnesses.client_abort >= 0
-    assert (story.transactions["decision"][mine] == 3).all()
-    assert len(set(story.ends.witnesses.client_abort[mine].tolist())) == mine.sum() == 2
+    model = v2.told()
+    mine = model.ends.witnesses.client_abort >= 0
+    assert (model.transactions["decision"][mine] == 3).all()
+    assert len(set(model.ends.witnesses.client_abort[mine].tolist())) == mine.sum() == 2
 
 
 def test_a_client_that_fences_itself_is_no_new_instance(classic):
@@ -108,6 +108,6 @@ def test_a_zone_of_its_own_does_not_keep_a_client_from_witnessing(v2):
         )
         for one in v2.lines
     ]
-    story = v2.told()
-    assert story.logs.clocks[1].zone_ms == shift
-    assert ending(story) == (CLIENT, Verdict.proved, Reason.abort_line)
+    model = v2.told()
+    assert model.logs.clocks[1].zone_ms == shift
+    assert ending(model) == (CLIENT, Verdict.proved, Reason.abort_line)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkatx.histories.logs.clocks import QUARTER_MS, References, clocks
-from kafkatx.histories.logs.story import Clock
+from kafkatx.histories.logs.log_model import Clock
 from kafkatx.kernels.rows import INITIALISATION, TRANSACTION
 from kafkatx.terms.events import EventKind
 from tests.histories.log_facts import DAY, FENCED, TIMED_OUT, facts, line, source

@@ -16,14 +16,14 @@ def test_two_living_instances_prove_a_fence(kind, request):
     run.cluster.wait(SECOND)
     run.fenced("a")
     assert ending(run.told(SERVER, "client-a.log", "client-b.log"))[:2] == (NEW, Verdict.likely)
-    story = run.told()
-    assert ending(story) == (NEW, Verdict.proved, Reason.two_instances)
-    assert {"granted", "taken_over", "refusal"} <= set(kinds(story))
+    model = run.told()
+    assert ending(model) == (NEW, Verdict.proved, Reason.two_instances)
+    assert {"granted", "taken_over", "refusal"} <= set(kinds(model))
     old, new = (
-        int(story.ends.witnesses.instance[aborted(story)]),
-        int(story.ends.witnesses.new_instance[aborted(story)]),
+        int(model.ends.witnesses.instance[aborted(model)]),
+        int(model.ends.witnesses.new_instance[aborted(model)]),
     )
-    assert (story.logs.clients[old].client_id, story.logs.clients[new].client_id) == ("a", "b")
+    assert (model.logs.clients[old].client_id, model.logs.clients[new].client_id) == ("a", "b")
 
 
 def test_a_grant_proves_a_classic_fence_and_leaves_one_of_transactions_v2_open(classic, v2):

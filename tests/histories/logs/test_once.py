@@ -1,19 +1,19 @@
 import gc
 from weakref import ref
 
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.once import once
-from kafkatx.histories.logs.story import LogStory
 
 
 def test_a_fact_is_worked_out_once_for_each_story_and_goes_with_it():
     asked = []
 
     @once
-    def fact(story: LogStory) -> int:
-        asked.append(len(story.clients))
+    def fact(model: LogModel) -> int:
+        asked.append(len(model.clients))
         return len(asked)
 
-    one, other = LogStory(), LogStory()
+    one, other = LogModel(), LogModel()
     assert [fact(one), fact(other), fact(one)] == [1, 2, 1]
     gone = ref(one)
     del one

@@ -60,9 +60,9 @@ def test_the_default_of_any_release_is_nobodys_choice_where_the_release_is_unkno
 
 def test_one_release_has_one_default():
     client = Client(release="2.8.2").start("10:00:00")
-    story = tell_logs(facts(client.said, blocks=[producer(linger_ms="1")]))
-    assert story.settings.value("producer", "acks", story.clients[0]).value == "1"
-    assert story.settings.value("producer", "acks", "orders-1").origin is Origin.PERHAPS_DEFAULT
+    model = tell_logs(facts(client.said, blocks=[producer(linger_ms="1")]))
+    assert model.settings.value("producer", "acks", model.clients[0]).value == "1"
+    assert model.settings.value("producer", "acks", "orders-1").origin is Origin.PERHAPS_DEFAULT
 
 
 def test_a_name_that_stands_twice_in_a_file_counts_as_it_stood_last():
@@ -123,10 +123,10 @@ def test_one_broker_that_says_nothing_does_not_contradict():
 
 def test_the_brokers_release_decides_their_defaults():
     row = line("broker-1/server.log", "10:00:00", EventKind.broker_release, detail="2.4.1")
-    story = tell_logs(facts([row], blocks=[settings("server-1.properties", "broker", {"node.id": "1"})]))
+    model = tell_logs(facts([row], blocks=[settings("server-1.properties", "broker", {"node.id": "1"})]))
     interval = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
-    assert story.settings.release == (2, 4, 1)
-    assert story.settings.value("broker", interval).value == "60000"
+    assert model.settings.release == (2, 4, 1)
+    assert model.settings.value("broker", interval).value == "60000"
 
 
 # Defaults and values.

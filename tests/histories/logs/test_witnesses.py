@@ -65,6 +65,6 @@ def test_a_clients_abort_outweighs_an_operators_where_no_row_is_at_hand(classic,
 def test_without_logs_nothing_changes(classic):
     classic.begun()
     take_over(classic)
-    story = classic.cluster.story()
-    assert with_logs(story, facts([])).ends.reason.tolist() == story.ends.reason.tolist()
-    assert len(story.ends.witnesses.rollback) == len(story.transactions)
+    model = classic.cluster.model()
+    assert with_logs(model, facts([])).ends.reason.tolist() == model.ends.reason.tolist()
+    assert len(model.ends.witnesses.rollback) == len(model.transactions)

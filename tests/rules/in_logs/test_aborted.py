@@ -98,7 +98,7 @@ def test_an_abort_after_idle_days_is_no_expiry_while_the_producer_id_goes_on(cla
     classic.wait(days * DAY + SECOND)
     classic.begin("orders-1", "orders-0")
     classic.abort("orders-1")
-    found = only(check, classic.story())
+    found = only(check, classic.model())
     assert ("transactional_id_expired" in {other.rule for other in found.considered}) is named
 
 

@@ -28,14 +28,14 @@ def granted(at, epoch, producer_id=7, path=BROKER):
                 producer_epoch=epoch, partition=3)  # fmt: skip
 
 
-def story(*parts, blocks=(), sources=()):
+def model(*parts, blocks=(), sources=()):
     lines = [entry for part in parts for entry in (part.said if isinstance(part, Client) else [part])]
     return by_logs(facts(lines, sources, blocks))
 
 
 @pytest.mark.parametrize("exception", [FENCED, INVALID_EPOCH, "_FENCED", "ProducerFenced"])
 def test_two_living_instances_within_the_timeout_prove_it(exception):
-    found = only(check, story(old(exception=exception), new(), blocks=[CONFIG]))
+    found = only(check, model(old(exception=exception), new(), blocks=[CONFIG]))
     assert (found.verdict, found.severity, found.transactional_id) == (Verdict.proved, Severity.error, "orders-1")
     assert (found.producer_id, found.producer_epoch) == (7, 0)
     assert [actor.name for actor in found.actors] == ["T1", "T2"]
@@ -43,93 +43,93 @@ def test_two_living_instances_within_the_timeout_prove_it(exception):
 
 
 def test_without_the_timeout_it_is_likely():
-    assert only(check, story(old(), new())).verdict is Verdict.likely
+    assert only(check, model(old(), new())).verdict is Verdict.likely
 
 
 def test_the_coordinators_own_log_without_a_rollback_proves_it_too():
     lines = [granted("09:59:59", 0), granted("10:20:05", 2), line(BROKER, "10:30:00", Kind.isr_changed, detail="1")]
-    found = only(check, story(old("10:20:10"), new("10:20:05"), *lines))
+    found = only(check, model(old("10:20:10"), new("10:20:05"), *lines))
     assert found.verdict is Verdict.proved
     assert "without a rollback" in found.considered[0].because
 
 
 def test_a_rollback_in_between_is_a_timeout():
     lines = [granted("09:59:59", 0), line(BROKER, "10:00:03", Kind.timeout_rollback, transactional_id="orders-1")]
-    assert not findings(check, story(old(), new(), *lines, blocks=[CONFIG]))
+    assert not findings(check, model(old(), new(), *lines, blocks=[CONFIG]))
 
 
 def test_a_newcomer_long_after_the_timeout_is_a_guess():
     """The old one may have been timed out long before."""
-    found = only(check, story(old("10:30:40"), new("10:30:00"), blocks=[CONFIG]))
+    found = only(check, model(old("10:30:40"), new("10:30:00"), blocks=[CONFIG]))
     assert found.verdict is Verdict.possible
 
 
 def test_an_instance_that_failed_before_the_newcomer_began_was_not_its_victim():
-    found = only(check, story(old("10:00:04"), new("10:00:05"), blocks=[CONFIG]))
+    found = only(check, model(old("10:00:04"), new("10:00:05"), blocks=[CONFIG]))
     assert [actor.name for actor in found.actors] == ["T1"]
-    assert not findings(check, story(old("10:00:04"), new("10:00:05")))[0].verdict
+    assert not findings(check, model(old("10:00:04"), new("10:00:05")))[0].verdict
 
 
 def test_a_restart_in_one_process_is_no_fence():
     again = new("10:00:10.050", path="a.log")
-    assert [actor.name for actor in only(check, story(old("10:00:10"), again, blocks=[CONFIG])).actors] == ["T1"]
+    assert [actor.name for actor in only(check, model(old("10:00:10"), again, blocks=[CONFIG])).actors] == ["T1"]
 
 
 def test_an_orderly_restart_is_no_fence():
     closed = old(None).say("10:00:04", Kind.client_closing, number=1)
-    assert not findings(check, story(closed, new(epoch=1)))
+    assert not findings(check, model(closed, new(epoch=1)))
 
 
 def test_a_clients_own_bump_is_no_fence():
     client = old(None).say("10:00:04", Kind.init_bump, producer_id=7, producer_epoch=0).given("10:00:05", 7, 1)
     client.threw("10:00:06", "commitTransaction", FENCED)
-    assert not [f for f in findings(check, story(client)) if f.verdict > 0]
+    assert not [f for f in findings(check, model(client)) if f.verdict > 0]
 
 
 def test_the_words_of_a_client_alone_are_a_guess():
     """librdkafka, franz-go and aiokafka say `fenced` for a timeout as well."""
-    found = only(check, story(old(exception="_FENCED")))
+    found = only(check, model(old(exception="_FENCED")))
     assert (found.verdict, found.severity) == (Verdict.possible, Severity.warning)
     assert not found.remedies
 
 
 def test_who_is_refused_before_a_transaction_could_time_out_was_fenced():
     """Whoever fenced it left no log: nobody but its own client tells of it."""
-    found = only(check, story(old("10:00:50"), blocks=[CONFIG]))
+    found = only(check, model(old("10:00:50"), blocks=[CONFIG]))
     assert (found.verdict, found.severity) == (Verdict.likely, Severity.error)
     assert "before its transaction could time out" in found.summary
-    assert only(check, story(old("10:01:10"), blocks=[CONFIG])).verdict is Verdict.possible
+    assert only(check, model(old("10:01:10"), blocks=[CONFIG])).verdict is Verdict.possible
 
 
 def test_a_client_that_prints_no_epoch_is_told_apart_by_the_coordinators_lines():
     silent = Client(path="a.log").say("10:00:00", Kind.client_started)
     silent.threw("10:00:10", "commitTransaction", "ProducerFenced")
-    found = only(check, story(silent, granted("10:00:00", 0), granted("10:00:09", 2), blocks=[CONFIG]))
+    found = only(check, model(silent, granted("10:00:00", 0), granted("10:00:09", 2), blocks=[CONFIG]))
     assert (found.verdict, found.severity) == (Verdict.likely, Severity.error)
     assert "a.log" in found.actors[0].what
     earlier = [granted("09:00:00", 0), granted("10:00:09", 2)]
-    assert only(check, story(silent, *earlier, blocks=[CONFIG])).verdict is Verdict.possible
+    assert only(check, model(silent, *earlier, blocks=[CONFIG])).verdict is Verdict.possible
 
 
 def test_two_instances_of_one_client_id_in_one_log_are_told_apart_by_the_newest_grant():
     """Their lines look alike; who was given the newest epoch a moment ago is not the one refused as too old."""
     newcomer = new(path="a.log").threw("10:00:05.100", "commitTransaction", FENCED)
-    found = only(check, story(old(None), newcomer, blocks=[CONFIG]))
+    found = only(check, model(old(None), newcomer, blocks=[CONFIG]))
     assert (found.verdict, found.severity) == (Verdict.likely, Severity.error)
     assert [actor.name for actor in found.actors] == ["T1", "T2"]
     third = granted("10:00:05.050", 4)
-    assert [only(check, story(old(None), newcomer, *more, blocks=[CONFIG])).count for more in ([], [third])] == [1, 2]
+    assert [only(check, model(old(None), newcomer, *more, blocks=[CONFIG])).count for more in ([], [third])] == [1, 2]
 
 
 def test_clients_that_print_no_epoch_are_told_apart_by_their_time():
     first = Client(path="a.log").say("10:00:00", Kind.client_started).threw("10:00:10", "commitTransaction", FENCED)
     second = Client(path="b.log").say("10:00:05", Kind.client_started)
-    assert only(check, story(first, second)).verdict is Verdict.likely
+    assert only(check, model(first, second)).verdict is Verdict.likely
 
 
 def test_epochs_that_rise_by_two_tell_of_an_aborted_transaction():
     release = line(BROKER, "09:00:00", Kind.broker_release, node=1, detail="2.8.2")
-    found = only(check, story(release, granted("10:00:00", 0), granted("10:00:20", 2), granted("10:01:00", 3)))
+    found = only(check, model(release, granted("10:00:00", 0), granted("10:00:20", 2), granted("10:01:00", 3)))
     assert (found.verdict, found.severity) == (Verdict.likely, Severity.info)
     assert "aborted what was left open" in found.summary
 
@@ -137,19 +137,19 @@ def test_epochs_that_rise_by_two_tell_of_an_aborted_transaction():
 def test_epochs_that_rise_by_one_are_restarts():
     release = line(BROKER, "09:00:00", Kind.broker_release, node=1, detail="2.8.2")
     lines = [granted(f"10:00:{second:02d}", epoch) for epoch, second in enumerate(range(0, 50, 10))]
-    assert not findings(check, story(release, *lines))
+    assert not findings(check, model(release, *lines))
 
 
 def test_epochs_of_transactions_v2_say_nothing():
     release = line(BROKER, "09:00:00", Kind.broker_release, node=1, detail="4.1.0")
-    assert not findings(check, story(release, granted("10:00:00", 0), granted("10:00:20", 2)))
+    assert not findings(check, model(release, granted("10:00:00", 0), granted("10:00:20", 2)))
 
 
 def test_a_refused_write_shows_that_the_old_one_was_alive():
     release = line(BROKER, "09:00:00", Kind.broker_release, node=1, detail="2.8.2")
     refused = line(BROKER, "10:00:21", Kind.stale_epoch, producer_id=7, producer_epoch=0, other_epoch=2, topic="orders",
                    partition=0, offset=9)  # fmt: skip
-    found = only(check, story(release, granted("10:00:00", 0), granted("10:00:20", 2), refused))
+    found = only(check, model(release, granted("10:00:00", 0), granted("10:00:20", 2), refused))
     assert found.severity is Severity.error
     assert found.verdict is Verdict.likely
     assert "an operator who ended the transaction by its id" in {other.rule for other in found.considered}
@@ -160,7 +160,7 @@ def test_frameworks_hand_their_ids_on_by_design():
     names = {"name": name, "client_id": "shop-11f1d1fa-8a1b-4c4e-9d8e-0f0f0f0f0f0f-StreamThread-1-producer"}
     first = Client(path="a.log", **names).start("10:00:00", 7, 0).threw("10:00:10", "commitTransaction", FENCED)
     second = Client(path="b.log", **names).start("10:00:05", 7, 2)
-    assert only(check, story(first, second)).severity is Severity.info
+    assert only(check, model(first, second)).severity is Severity.info
 
 
 def test_rows_and_logs_of_one_fence_are_one_finding(classic):

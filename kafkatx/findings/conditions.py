@@ -1,0 +1,122 @@
+"""What must be visible, beside the order of time, for one finding to be the cause of another one.
+
+Stretches of different clocks are compared with the tolerance of clients. Where logs tell who led a partition, a broker
+that did not is no cause; where nothing tells, lying in the same time is all there is.
+"""
+
+from __future__ import annotations
+
+from kafkatx.findings.finding import Finding
+from kafkatx.findings.rule import Condition
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.endings import EndedBy
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.events import EventKind
+from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
+
+
+def same_subject(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """The same partition where both have one, else the same id (or one of those that the cause is about)."""
+    if cause.transactional_id is not None and cause.transactional_id != effect.transactional_id:
+        return False
+    here = (cause.topic, cause.partition)
+    if cause.topic is not None and here not in ((effect.topic, effect.partition), (effect.topic, None)):
+        return False
+    if cause.transactional_id is not None:
+        return True
+    names = {subject.transactional_id for subject in cause.subjects}
+    if names - {None}:
+        return effect.transactional_id in names
+    return cause.producer_id == effect.producer_id and cause.first_offset == effect.first_offset
+
+
+def same_id(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """The same transactional.id, or where neither has one the same producer id."""
+    if cause.transactional_id is not None or effect.transactional_id is not None:
+        return effect.transactional_id is not None and effect.transactional_id in _ids(cause)
+    return cause.producer_id is not None and cause.producer_id == effect.producer_id
+
+
+def same_id_and_time(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """The same id, and stretches that touch: an earlier incident of an id does not explain a later one.
+
+    One epoch of one producer id ends once: where both are about the same, a frozen client may learn of it much later.
+    """
+    if not same_id(model, cause, effect):
+        return False
+    is_known = cause.producer_id is not None and cause.producer_epoch is not None
+    one, other = (cause.producer_id, cause.producer_epoch), (effect.producer_id, effect.producer_epoch)
+    return (is_known and one == other) or _touch(cause, effect.since, effect.until)
+
+
+def same_time(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """A broker that was away while at least half of it happened: as leader, or as a replica that had to confirm."""
+    stretches = _stretches(model, effect)
+    touched = sum(_touch(cause, since, until) for since, until in stretches)
+    return 2 * touched >= len(stretches) and touched > 0
+
+
+def leads_a_partition(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """A broker that was away when a decision waited for its partitions, unless logs name another leader of them."""
+    if not same_time(model, cause, effect) or effect.topic is None or effect.partition is None or cause.since is None:
+        return same_time(model, cause, effect)
+    leader = _leader(model, effect.topic, effect.partition, cause.since)
+    return not cause.nodes or leader is None or leader in cause.nodes
+
+
+def coordinator_of(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """A coordinator that was away at that time: of the id's own partition where both are known."""
+    if not _touch(cause, effect.since, effect.until):
+        return False
+    count, name = model.state_partition_count, effect.transactional_id
+    if cause.topic != TRANSACTION_STATE or cause.partition is None or name is None or count is None:
+        return True
+    return partition_for(name, count) == cause.partition
+
+
+def overdue(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """An open transaction that nobody timed out since its coordinator was away."""
+    return effect.severity > 0 and coordinator_of(model, cause, effect)
+
+
+def by_settings(*names: str) -> Condition:
+    """A setting that has to do with it, of the same id or of all."""
+
+    def condition(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+        about = {remedy.config for remedy in cause.remedies}
+        is_about = any(config is not None and name in config for config in about for name in names)
+        return is_about and (cause.transactional_id is None or same_id(model, cause, effect))
+
+    return condition
+
+
+def _ids(finding: Finding) -> set[str | None]:
+    return {finding.transactional_id, *(subject.transactional_id for subject in finding.subjects)}
+
+
+def _touch(cause: Finding, since: int | None, until: int | None) -> bool:
+    """Whether a cause shares time with a stretch; an unknown end is no obstacle."""
+    if cause.since is None or cause.until is None or since is until is None:
+        return False
+    times = [time for time in (since, until) if time is not None]
+    return cause.since <= max(times) + CLIENT_TOLERANCE_MS and min(times) <= cause.until + CLIENT_TOLERANCE_MS
+
+
+def _stretches(model: CaptureModel, effect: Finding) -> list[tuple[int | None, int | None]]:
+    """The times of each thing that a finding is about: of timed-out transactions their own, else its whole span."""
+    if effect.rule == "transaction_timed_out":
+        rows = model.transactions_of(model.id_code(effect.transactional_id))
+        rows = rows[model.ends.ended_by[rows] == EndedBy.timeout]
+        t = model.transactions[rows]
+        if len(t):
+            return list(zip(t["started_at"].tolist(), t["decided_at"].tolist(), strict=True))
+    return [(effect.since, effect.until)]
+
+
+def _leader(model: CaptureModel, topic: str, partition: int, at: int) -> int | None:
+    """Who led a partition at a time, as logs of brokers tell; None where they don't."""
+    logs = model.logs
+    rows = logs.of_kind(EventKind.leader_changed)
+    of_topic = [row for row in rows.tolist() if logs.string(row, "topic") == topic and 0 <= logs.times[row] <= at]
+    nodes = [logs.number(row, "node") for row in of_topic if logs.events["partition"][row] == partition]
+    return nodes[-1] if nodes else None

@@ -1,0 +1,116 @@
+"""How much a diagnosis looked at: what a clean bill rests on, and what tells it from evidence with nothing to judge.
+
+Grain: one capture; captures are added up, since equal names in two captures are two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from kafkatx.findings.diagnosis import Examined, Selection
+from kafkatx.histories.capture_model import CaptureModel
+
+SPARSE = 8
+"""Producer ids that are farther apart than so many times their number are sorted."""
+DECIDED = ("started_at", "decision_timestamp", "completion_timestamp")
+
+
+def examined(model: CaptureModel) -> Examined:
+    """Count what rules could look at in a capture."""
+    times = np.array([*_ends(_times_of_brokers(model))] or [*_ends(_times_of_data(model))], np.int64)
+    return Examined(
+        transactions=len(model.transactions) + _of_data_alone(model),
+        transactional_ids=len(model.labels.transactional_ids)
+        + sum(model.id_code(name) < 0 for name in _named(model, "transactional_id")),
+        producers=len(_producers(model)),
+        groups=len(_named(model, "group")),
+        since=int(times.min()) if len(times) else None,
+        until=int(times.max()) if len(times) else None,
+    )
+
+
+def occurs(model: CaptureModel, found: Examined, selection: Selection) -> bool:
+    """Whether what the limits of a selection name is in a capture; `found` is what was examined of it."""
+    name, producer_id = selection.transactional_id, selection.producer_id
+    return (
+        (name is None or model.id_code(name) >= 0 or name in _named(model, "transactional_id"))
+        and (producer_id is None or producer_id in _producers(model))
+        and _has_place(model, selection.topic, selection.partition)
+        and selection.touches(found.since, found.until)
+    )
+
+
+def _has_place(model: CaptureModel, topic: str | None, partition: int | None) -> bool:
+    """Whether a partition, or one of a topic, is known from rows, data or logs."""
+    if topic is None and partition is None:
+        return True
+    known = any(topic in (None, of) and partition in (None, number) for of, number in model.labels.topic_partitions)
+    return known or (partition is None and topic in _named(model, "topic"))
+
+
+def _of_data_alone(model: CaptureModel) -> int:
+    """Transactions that only data tell of, at least: of each producer as many as one partition has of it."""
+    spans = model.spans
+    rows = np.flatnonzero((model.parts.owner == -1) & (spans["first_offset"] >= 0))
+    if not len(rows):
+        return 0
+    order = rows[np.lexsort((spans["partition_code"][rows], spans["producer_id"][rows]))]
+    producers, partitions = spans["producer_id"][order], spans["partition_code"][order]
+    first = np.flatnonzero(np.r_[True, (np.diff(producers) != 0) | (np.diff(partitions) != 0)])
+    counts, owners = np.diff(np.r_[first, len(order)]), producers[first]
+    return int(np.maximum.reduceat(counts, np.flatnonzero(np.r_[True, np.diff(owners) != 0])).sum())
+
+
+def _producers(model: CaptureModel) -> Any:
+    """Every producer id that rows, data and logs name, once."""
+    tables = (model.transactions, model.initialisations, model.latest, model.spans, model.logs.events)
+    found = np.unique(np.concatenate([_distinct(table["producer_id"]) for table in tables]))
+    return found[found >= 0]
+
+
+def _distinct(column: Any) -> Any:
+    """Every value once; without sorting where they lie close together, as producer ids do (blocks of 1,000)."""
+    if not len(column):
+        return column
+    least, greatest = int(column.min()), int(column.max())
+    if greatest - least > SPARSE * len(column):
+        return np.unique(column)
+    seen = np.zeros(greatest - least + 1, bool)
+    seen[column - least] = True
+    return np.flatnonzero(seen) + least
+
+
+def _named(model: CaptureModel, column: str) -> set[str]:
+    """Names of a column that lines of logs give, and of ids those that clients were configured with."""
+    logs = model.logs
+    codes = np.unique(logs.events[f"{column}_code"]).tolist()
+    names = {logs.facts.strings[code] for code in codes if code >= 0}
+    if column == "transactional_id":
+        names |= {client.transactional_id for client in logs.clients if client.transactional_id is not None}
+    return names
+
+
+def _times_of_brokers(model: CaptureModel) -> Iterator[Any]:
+    """Columns of times of brokers' clocks, and those of logs."""
+    yield from (model.transactions[name] for name in DECIDED)
+    yield model.initialisations["timestamp"]
+    yield model.latest["timestamp"]
+    yield model.spans["marker_timestamp"]
+    yield model.logs.times
+
+
+def _times_of_data(model: CaptureModel) -> Iterator[Any]:
+    """Columns of times that clients gave their records."""
+    yield model.spans["first_timestamp"]
+    yield model.spans["last_timestamp"]
+
+
+def _ends(columns: Iterator[Any]) -> Iterator[int]:
+    """The least and the greatest of what is known in each column."""
+    for column in columns:
+        greatest = int(column.max(initial=-1))
+        if greatest >= 0:
+            yield from (int(column.min(where=column >= 0, initial=greatest)), greatest)

@@ -1,0 +1,101 @@
+"""Data that were aborted at a client's own end or by its timeout, and the client whose log covers their time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkatx.findings.ends import hands_ids_on
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.ended import TransactionEnd
+from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.logs.log_model import ClientInstance, LogModel
+from kafkatx.histories.transaction_ends import ToldBy
+from kafkatx.kernels.growing import Array
+from kafkatx.kernels.transactions import PREPARE_ABORT
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Aborted data of an id: their spans, and milliseconds from the start to the decision (-1 where unknown)."""
+
+    id: str
+    end: TransactionEnd
+    data: tuple[Array, ...]
+    since: int
+    until: int
+
+
+def losses(model: CaptureModel) -> Iterator[Lost]:
+    """Aborted transactions with records, but those that the next instance took over or an operator ended.
+
+    Frameworks process theirs again.
+    """
+    for lost in (*_by_rows(model), *_by_data(model)):
+        if lost.data and not hands_ids_on(model, lost.id):
+            yield lost
+
+
+def _by_rows(model: CaptureModel) -> Iterator[Lost]:
+    by_nobody_else = np.isin(model.ends.rows().ended_by, [EndedBy.client, EndedBy.timeout, EndedBy.unknown])
+    for number in np.flatnonzero(by_nobody_else & (model.transactions["decision"] == PREPARE_ABORT)).tolist():
+        end = TransactionEnd(model, number)
+        row, name = end.row, end.transactional_id or ""
+        until = int(max(row["decided_at"], row["decision_timestamp"]))
+        yield Lost(name, end, tuple(end.data), int(row["started_at"]), until)
+
+
+def _by_data(model: CaptureModel) -> Iterator[Lost]:
+    """The same of data whose coordinator's rows are not at hand, where a client's log tells the id."""
+    ends, among = model.ends, model.ends.numbers(ToldBy.data)
+    owners = {one: client for client in model.logs.clients if client.owns_producer_ids for one in client.producer_ids}
+    if not owners:
+        return
+    for end in (TransactionEnd(model, number) for number in among if not ends.by_operator[number]):
+        (span,) = end.data
+        client = owners.get(int(span["producer_id"]))
+        if client is not None and client.transactional_id is not None and end.ended_by is not EndedBy.new_instance:
+            times = int(span["first_timestamp"]), int(span["marker_timestamp"])
+            yield Lost(client.transactional_id, end, (span,), *times)
+
+
+def covering_client(model: CaptureModel, lost: Lost) -> ClientInstance | None:
+    """The client instance whose transaction it was, if its log covers it: by witnesses, else by the last grant."""
+    if lost.end.told_by is ToldBy.rows:
+        owner = model.logs.client(int(model.ends.witnesses.instance[lost.end.number]))
+    else:
+        owner = _last_given(model, lost)
+    return owner if owner is not None and _covers(model.logs, owner, lost) else None
+
+
+def _last_given(model: CaptureModel, lost: Lost) -> ClientInstance | None:
+    """The last instance of an id that had been given the producer id when the data began."""
+    producer_id, limit = lost.end.producer_id, lost.since + CLIENT_TOLERANCE_MS
+    owners = [
+        client
+        for client in model.logs.clients_of(lost.id)
+        if client.owns_producer_ids
+        for given in client.initialisations
+        if given.producer_id == producer_id and given.at is not None and given.at <= limit
+    ]
+    return owners[-1] if owners else None
+
+
+def _covers(logs: LogModel, client: ClientInstance, lost: Lost) -> bool:
+    """Whether the client lived then and its log reaches to the end of the transaction, or to an orderly close()."""
+    skew, tolerance = clock_of(logs, client)
+    since, until = lost.since + skew, lost.until + skew
+    if client.since is None or lost.since < 0 or client.since > since + tolerance:
+        return False
+    if client.closed_at is not None and client.closed_at >= since - tolerance:
+        return lost.end.ended_by is not EndedBy.timeout
+    return logs.covers(client.source, client.since, until)
+
+
+def clock_of(logs: LogModel, client: ClientInstance) -> tuple[int, int]:
+    """How far a client's clock is ahead of the brokers', and what it may be off beside that."""
+    clock = logs.clocks[client.source]
+    return clock.skew_ms or 0, clock.tolerance_ms

@@ -1,0 +1,90 @@
+"""Data of one producer id without a marker up to the log end, typed: whose they are, and how far the evidence reaches.
+
+What the rules about open data share; whether anybody will end them is for each of them to say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from kafkatx.findings.grouping import SpanColumns, columns_of
+from kafkatx.histories.capture_model import CaptureModel, LogExtent
+from kafkatx.histories.ended import known
+from kafkatx.kernels.growing import Array
+from kafkatx.kernels.spans import OVER_GAP
+from kafkatx.words.evidence_refs import data_ref, latest_row
+from kafkatx.words.facts import offsets
+from kafkatx.words.values import OffsetRange, Refs
+
+
+@dataclass(frozen=True)
+class OpenSpan:
+    """A span without a marker, by its number."""
+
+    model: CaptureModel
+    number: int
+
+    @cached_property
+    def span(self) -> Array:
+        """Its row."""
+        return self.model.spans[self.number]  # type: ignore[no-any-return]
+
+    @property
+    def producer_id(self) -> int:
+        """Whose data they are, by number."""
+        return int(self.span["producer_id"])
+
+    @property
+    def log_extent(self) -> LogExtent:
+        """How far its partition's evidence reaches."""
+        return self.model.log_extents[int(self.span["partition_code"])]
+
+    @property
+    def is_over_gap(self) -> bool:
+        """Whether a marker may lie where offsets are missing."""
+        return bool(self.span["flags"] & OVER_GAP and self.log_extent.has_gaps)
+
+    @property
+    def transaction(self) -> int | None:
+        """The row of the transaction that it belongs to, None where rows tell none or not which."""
+        return known(self.model.parts.owner[self.number])
+
+    @property
+    def is_disputed(self) -> bool:
+        """Whether it may belong to more than one transaction."""
+        return bool(self.model.parts.owner[self.number] == -2)
+
+    @cached_property
+    def id(self) -> str | None:
+        """The transactional.id that had the producer id."""
+        return self.model.transactional_id(self._id_code) if self._id_code >= 0 else None
+
+    @cached_property
+    def _id_code(self) -> int:
+        return self.model.owner_of_producer(self.producer_id)
+
+    @cached_property
+    def latest(self) -> Array | None:
+        """The latest row of that id."""
+        return self.model.latest_of(self._id_code) if self._id_code >= 0 else None
+
+    @property
+    def latest_row(self) -> Refs:
+        """The same, to be cited."""
+        return (latest_row(self.latest),) if self.latest is not None else ()
+
+    @property
+    def data(self) -> OffsetRange:
+        """Where it lies."""
+        return offsets(self.model, self.span)
+
+    @property
+    def written(self) -> Refs:
+        """A batch of it, to be cited."""
+        return (data_ref(self.model, self.span),)
+
+    def columns(self) -> SpanColumns:
+        """Return the columns that place a case about it."""
+        epoch = int(self.span["producer_epoch"])
+        return SpanColumns(producer_id=self.producer_id, producer_epoch=epoch, **columns_of(self.data))

@@ -1,0 +1,256 @@
+"""What became of a transaction whose client doesn't know: by the coordinator's rows, else by markers in the data.
+
+Grain: one transactional.id and one call of commitTransaction or abortTransaction. The transaction meant is the first
+one of the id that was not over when the call was made; if every one was, the call's own transaction was never begun at
+the coordinator: no partition of it was added, no record of it can be in any log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+import numpy as np
+
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.ended import TransactionEnd
+from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.logs.log_model import ClientInstance
+from kafkatx.kernels.growing import Array
+from kafkatx.kernels.transactions import PREPARE_ABORT
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.words.evidence_refs import begin_row, completion_row, data_of, decision_row, latest_row, marker_ref
+from kafkatx.words.template import pick
+from kafkatx.words.values import Instant, Refs
+
+ABORT, COMMIT = 0, 1
+"""Values of `marker_kind`."""
+
+
+class TransactionFate(Enum):
+    """What became of a transaction."""
+
+    committed = auto()
+    committing = auto()
+    aborted_by_timeout = auto()
+    aborted_by_new_instance = auto()
+    aborted_by_client = auto()
+    aborted = auto()
+    aborting = auto()
+    open = auto()
+    never_begun = auto()
+    unknown = auto()
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether commit or not is known for good."""
+        return self not in (TransactionFate.open, TransactionFate.unknown)
+
+    @property
+    def is_commit(self) -> bool:
+        """Whether its data are, or will be, visible to read_committed readers."""
+        return self in (TransactionFate.committed, TransactionFate.committing)
+
+
+class Grounds(Enum):
+    """What decides a fate, or keeps it unknown."""
+
+    no_times = auto()
+    nothing_at_hand = auto()
+    rows_lost = auto()
+    rows_end_early = auto()
+    still_ongoing = auto()
+    decision = auto()
+    all_were_over = auto()
+    no_row = auto()
+    markers = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A fate, what decides it and the places that show it.
+
+    `decided_at` is when the transaction was decided that rows tell of; of a fate `never_begun` the one before.
+    """
+
+    fate: TransactionFate
+    grounds: Grounds
+    places: Refs = ()
+    decided_at: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that ended or decided a transaction: when it was made and when it was given up, by the brokers' zone.
+
+    `producer_id` is the one that its client had (None: unknown).
+    """
+
+    client: ClientInstance | None
+    producer_id: int | None
+    called_at: int | None
+    gave_up_at: int | None
+
+
+ABORTS = {
+    EndedBy.timeout: TransactionFate.aborted_by_timeout,
+    EndedBy.new_instance: TransactionFate.aborted_by_new_instance,
+    EndedBy.client: TransactionFate.aborted_by_client,
+}
+
+
+def fate_of(model: CaptureModel, call: Call) -> Resolved:
+    """Resolve a call by rows where there are rows of its id, else by markers of its producer id."""
+    if call.called_at is None or call.gave_up_at is None:
+        return Resolved(TransactionFate.unknown, Grounds.no_times)
+    by_rows = _by_rows(model, call)
+    if by_rows is not None and by_rows.fate is not TransactionFate.unknown:
+        return by_rows
+    by_markers = _by_markers(model, call)
+    return by_markers or by_rows or Resolved(TransactionFate.unknown, Grounds.nothing_at_hand)
+
+
+def _by_rows(model: CaptureModel, call: Call) -> Resolved | None:
+    code = model.id_code(call.client.transactional_id if call.client is not None else None)
+    if code < 0:
+        return None
+    rows = [row for row in model.transactions_of(code).tolist() if _is_clients(model.transactions[row], call)]
+    over = [row for row in rows if _was_over(model, model.transactions[row], call)]
+    past = set(over)
+    later = [row for row in rows if row not in past]
+    if later and _began_in_time(model, later[0], call):
+        return _of_transaction(model, later[0])
+    return _never_begun(model, call, code, over)
+
+
+def _is_clients(transaction: Array, call: Call) -> bool:
+    return call.producer_id is None or int(transaction["producer_id"]) == call.producer_id
+
+
+def _was_over(model: CaptureModel, transaction: Array, call: Call) -> bool:
+    """Whether a transaction had been decided before the call was made, as well as the two clocks tell."""
+    decided = int(max(transaction["decided_at"], transaction["decision_timestamp"]))
+    return 0 <= decided < _brokers_time(model, call, call.called_at or 0)
+
+
+def _began_in_time(model: CaptureModel, row: int, call: Call) -> bool:
+    """Whether a transaction is the call's own: begun before it was given up, or with data from before."""
+    limit = (call.gave_up_at or 0) + CLIENT_TOLERANCE_MS
+    if 0 <= int(model.transactions["started_at"][row]) <= limit:
+        return True
+    written = [int(span["first_timestamp"]) for span in data_of(model, row)]
+    return any(0 <= at <= (call.gave_up_at or 0) for at in written)
+
+
+def _of_transaction(model: CaptureModel, row: int) -> Resolved:
+    end = TransactionEnd(model, row)
+    transaction = end.row
+    places = (*begin_row(transaction), *decision_row(transaction), *completion_row(transaction))
+    if transaction["decision"] < 0:
+        latest = model.latest_of(int(transaction["id_code"]))
+        if latest is None or not model.is_latest_known(latest):
+            return Resolved(TransactionFate.unknown, Grounds.rows_lost, places)
+        return Resolved(TransactionFate.open, Grounds.still_ongoing, places)
+    return Resolved(_decided(end), Grounds.decision, places, Instant(transaction["decided_at"]))
+
+
+def _decided(end: TransactionEnd) -> TransactionFate:
+    is_complete = bool(end.row["completion_offset"] >= 0)
+    if end.row["decision"] != PREPARE_ABORT:
+        return TransactionFate.committed if is_complete else TransactionFate.committing
+    return ABORTS.get(end.ended_by, TransactionFate.aborted) if is_complete else TransactionFate.aborting
+
+
+def _never_begun(model: CaptureModel, call: Call, code: int, over: list[int]) -> Resolved:
+    """No transaction of the id was open at the time of the call; it counts where the rows reach beyond the call."""
+    latest = model.latest_of(code)
+    places = (latest_row(latest),) if latest is not None and int(latest["state"]) >= 0 else ()
+    if latest is None or not _rows_reach(model, call, latest):
+        return Resolved(TransactionFate.unknown, Grounds.rows_end_early, places)
+    if not over:
+        return Resolved(TransactionFate.never_begun, Grounds.no_row, places)
+    ended = model.transactions[over[-1]]
+    shown = (*decision_row(ended), *completion_row(ended))
+    decided_at = Instant(ended["decided_at"])
+    return Resolved(TransactionFate.never_begun, Grounds.all_were_over, shown or places, decided_at)
+
+
+def _rows_reach(model: CaptureModel, call: Call, latest: Array) -> bool:
+    """Whether the id's partition of __transaction_state is known to beyond the time at which the call was given up."""
+    partition = int(latest["state_partition"])
+    log_extent = model.state_log_extents[partition]
+    known_until = max(log_extent.newest, model.facts.evidence_end)
+    return (
+        model.is_latest_known(latest)
+        and known_until >= _brokers_time(model, call, call.gave_up_at or 0)
+        and model.is_whole_since(partition, call.called_at or 0)
+    )
+
+
+def _by_markers(model: CaptureModel, call: Call) -> Resolved | None:
+    """The markers of the client's producer id that follow the call, where they agree; epochs need not be known."""
+    spans = model.spans
+    if not len(spans) or call.producer_id is None:
+        return None
+    called = _brokers_time(model, call, call.called_at or 0)
+    limit = (call.gave_up_at or 0) + CLIENT_TOLERANCE_MS
+    mine = (spans["producer_id"] == call.producer_id) & (spans["first_offset"] >= 0)
+    mine &= (
+        (spans["first_timestamp"] >= 0) & (spans["first_timestamp"] <= limit) & (spans["marker_timestamp"] >= called)
+    )
+    found = np.flatnonzero(mine & (spans["marker_offset"] >= 0))
+    kinds = set(spans["marker_kind"][found].tolist())
+    if kinds not in ({ABORT}, {COMMIT}):
+        return None
+    fate = TransactionFate.committed if kinds == {COMMIT} else TransactionFate.aborted
+    places = tuple(marker_ref(model, spans[number]) for number in found[:4].tolist())
+    return Resolved(fate, Grounds.markers, places)
+
+
+def _brokers_time(model: CaptureModel, call: Call, at: int) -> int:
+    """A time of a client's log by the brokers' clock, where shared events tell how far the two are apart."""
+    clocks, source = model.logs.clocks, call.client.source if call.client is not None else -1
+    return clocks[source].to_brokers(at) if 0 <= source < len(clocks) else at
+
+
+FATES = {
+    TransactionFate.committed: "it was committed",
+    TransactionFate.committing: "it is decided: commit, though not all markers are written",
+    TransactionFate.aborted_by_timeout: "the coordinator aborted it when its timeout had passed",
+    TransactionFate.aborted_by_new_instance: "a new instance with the same transactional.id aborted it",
+    TransactionFate.aborted_by_client: "it was aborted at its own client's request",
+    TransactionFate.aborted: "it was aborted",
+    TransactionFate.aborting: "it is decided: abort, though not all markers are written",
+    TransactionFate.open: "it was still open when the evidence ends",
+    TransactionFate.never_begun: "it was never begun at the coordinator: no record of it is in any log",
+    TransactionFate.unknown: "what became of it is not in the evidence",
+}
+FATE = pick("resolved.fate", FATES)
+"""What became of it, of facts that have it as `resolved`."""
+BECAUSE = pick(
+    "resolved.grounds",
+    {
+        Grounds.no_times: "the client's log has no times",
+        Grounds.nothing_at_hand: "neither rows of its id nor its markers are at hand",
+        Grounds.rows_lost: "rows behind its Ongoing row may be lost",
+        Grounds.rows_end_early: "the rows of its id end before the call was given up",
+        Grounds.still_ongoing: "the latest row of the id is still Ongoing",
+        Grounds.decision: (
+            "the coordinator's log has ",
+            pick(
+                "resolved.fate",
+                {
+                    TransactionFate.committed: "PrepareCommit and CompleteCommit",
+                    TransactionFate.committing: "PrepareCommit, no CompleteCommit",
+                    TransactionFate.aborting: "PrepareAbort, no CompleteAbort of {resolved.decided_at}",
+                },
+                "PrepareAbort and CompleteAbort of {resolved.decided_at}",
+            ),
+        ),
+        Grounds.all_were_over: "the latest transaction of the id was decided at {resolved.decided_at}, before the "
+        "call, and no row of another one follows",
+        Grounds.no_row: "the id has no row of any transaction of that time",
+        Grounds.markers: "the first markers of its producer id behind the call say so",
+    },
+)
+"""Why, of the same facts."""

@@ -1,0 +1,118 @@
+"""What a rule is: what it finds, the words for it, and how it stands to other rules.
+
+A rule is a module of this folder with a docstring (its page), one or more classes of facts, `find`, words and `RULE`.
+The registry finds it there; nothing else is edited to add one.
+
+Facts     frozen dataclasses of typed values (words/values.py), without a sentence; fields of places (`Refs`) are cited.
+find      yields a `Case` for each finding and a bound `gap` for what it could not look at; it alone looks at the model.
+words     templates over the facts; of several kinds of facts a rule has words for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from kafkatx.findings.finding import Finding, NotCheckable, Subject
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.terms.events import Side
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import EvidenceRef
+from kafkatx.words.explanation import Bound, GapWords, Words, explain
+from kafkatx.words.template import render
+from kafkatx.words.values import as_json
+
+Condition = Callable[[CaptureModel, Finding, Finding], bool]
+"""What must be visible, beside the order of time, for one finding to be the cause of another one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One thing that a rule found: its facts, how sure and how bad it is, and whom it is about.
+
+    Columns as of `Finding`; absent is None.
+    """
+
+    facts: object
+    verdict: Verdict
+    severity: Severity
+    transactional_id: str | None = None
+    producer_id: int | None = None
+    producer_epoch: int | None = None
+    topic: str | None = None
+    partition: int | None = None
+    first_offset: int | None = None
+    last_offset: int | None = None
+    since: int | None = None
+    until: int | None = None
+    count: int = 1
+    subjects: tuple[Subject, ...] = ()
+    against: tuple[EvidenceRef, ...] = ()
+    nodes: tuple[int, ...] = ()
+
+
+Found = Iterator[Case | Bound[GapWords]]
+"""What `find` yields."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A rule.
+
+    `depth` is how deep its facts lie: 0 is outside, 7 what an application sees last; a cause lies deeper than its
+    effect. `caused_by` are the rules that can have caused it, `causes` those that it can cause, each with its
+    condition; `absorbed_by` the wider rule of which its findings are steps. `decided_by` are the sides whose logs
+    decide it: without any of them it can't look.
+    """
+
+    find: Callable[[CaptureModel], Found]
+    words: tuple[Words[Any], ...]
+    depth: int
+    caused_by: tuple[tuple[str, Condition], ...] = ()
+    causes: tuple[tuple[str, Condition], ...] = ()
+    absorbed_by: str | None = None
+    decided_by: tuple[Side, ...] = ()
+
+
+def findings_of(name: str, rule: Rule, model: CaptureModel) -> Iterator[Finding | NotCheckable]:
+    """Run a rule over a model and say what it found."""
+    words = {one.facts: one for one in rule.words}
+    for found in rule.find(model):
+        if isinstance(found, Bound):
+            yield _not_checkable(name, found)
+        else:
+            yield _finding(name, words[type(found.facts)], found)
+
+
+def _not_checkable(name: str, found: Bound[GapWords]) -> NotCheckable:
+    scope, missing = render(found.words.scope, found.facts), render(found.words.missing, found.facts)
+    return NotCheckable(name, scope or "", missing or "")
+
+
+def _finding(name: str, words: Words[Any], case: Case) -> Finding:
+    said = explain(words, case.facts)
+    return Finding(
+        rule=name,
+        verdict=case.verdict,
+        severity=case.severity,
+        summary=said.summary,
+        transactional_id=case.transactional_id,
+        producer_id=case.producer_id,
+        producer_epoch=case.producer_epoch,
+        topic=case.topic,
+        partition=case.partition,
+        first_offset=case.first_offset,
+        last_offset=case.last_offset,
+        since=case.since,
+        until=case.until,
+        count=case.count,
+        subjects=case.subjects,
+        actors=said.actors,
+        steps=said.steps,
+        against=case.against,
+        considered=said.considered,
+        remedies=said.remedies,
+        nodes=case.nodes,
+        facts=as_json(case.facts),
+    )

@@ -1,0 +1,335 @@
+"""What logs tell, interpreted: events by kind, the clients behind them, whose clock wrote what.
+
+The facts are those of text/events.py; nothing here opens a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from kafkatx.histories.logs.settings import Settings, release_of
+from kafkatx.kernels.growing import Array
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.error_codes import ErrorCode, error_code
+from kafkatx.terms.events import EventKind, Side
+from kafkatx.text.events import LogFacts, Setting, Trace
+from kafkatx.text.sayings import (
+    EndGivenUp,
+    ExpiredBatch,
+    Saying,
+    end_given_up_in,
+    expiry_in,
+    said_in,
+    wrong_state_in,
+)
+
+KNOWN_CLOCK_MS = 500
+"""What a clock of known skew may still be off: what hosts that follow one time server differ by at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How a source's printed times lie to the brokers' clock.
+
+    `zone_ms` is subtracted from printed times (a multiple of 15 minutes; 0 where times name their zone or nothing tells
+    otherwise); `skew_ms` is the median of source minus broker after that, None where no event is shared; `spread_ms`
+    its spread, `pairs` how many events it rests on; `zone_from` says where the zone comes from (printed, --log-zone,
+    estimated, assumed UTC).
+    """
+
+    zone_ms: int = 0
+    skew_ms: int | None = None
+    spread_ms: int | None = None
+    pairs: int = 0
+    zone_from: str = "assumed UTC"
+
+    @property
+    def tolerance_ms(self) -> int:
+        """How far a client's time may lie from a broker's when the skew is taken off.
+
+        What few pairs show as skew may be a slow answer.
+        """
+        if self.skew_ms is None:
+            return CLIENT_TOLERANCE_MS
+        return min(CLIENT_TOLERANCE_MS, KNOWN_CLOCK_MS + 4 * (self.spread_ms or 0) + abs(self.skew_ms))
+
+    def to_brokers(self, at: int) -> int:
+        """A time of the source by the brokers' clock, where shared events tell how far the two are apart."""
+        return at - (self.skew_ms or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Initialised:
+    """A client was given (or told of) a producer id; `row` is the event."""
+
+    row: int
+    at: int | None
+    producer_id: int
+    producer_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Something that went wrong as a client's log shows it; lines that repeat one exception are one failure.
+
+    `exception` and `message` are the root cause's, `outer` the class the application saw; `call` the client method that
+    threw (commitTransaction, abortTransaction, beginTransaction, initTransactions, sendOffsetsToTransaction, send,
+    flush, poll, commitSync), None where nothing tells; `category` what the cause means for the client's release
+    (fatal, abortable, retriable, refresh, config, unknown: terms/catalogue/exceptions.tsv); `level` the most severe
+    level of its lines.
+    """
+
+    row: int
+    at: int | None
+    level: int
+    exception: str
+    message: str
+    outer: str
+    call: str | None
+    category: str
+    rows: tuple[int, ...] = ()
+
+    @property
+    def error(self) -> ErrorCode:
+        """The error that the root cause stands for."""
+        return error_code(self.exception)
+
+    @property
+    def said(self) -> Saying:
+        """What the root cause says."""
+        return said_in(f"{self.exception} {self.message}")
+
+
+@dataclass(frozen=True, slots=True)
+class ClientInstance:
+    """One life of one client object in one source: from its start (or first line) to its close (or last line).
+
+    `implementation` is java, librdkafka, kafka-python, aiokafka, franz-go or unknown; `release` that of the library
+    ((), if unknown); `rows` all its events in order; `since` and `until` span them; `has_start` whether its making was
+    logged, `closed_at` when close() was called; `settings` is what its configuration block or file says;
+    `owns_producer_ids` is false where the context names another id than the one that was given them (Flink's sink).
+    """
+
+    number: int
+    source: int
+    client_id: str | None
+    transactional_id: str | None
+    implementation: str
+    release: tuple[int, ...]
+    rows: tuple[int, ...]
+    since: int | None
+    until: int | None
+    has_start: bool
+    closed_at: int | None
+    initialisations: tuple[Initialised, ...]
+    failures: tuple[Failure, ...]
+    settings: tuple[Setting, ...] = ()
+    is_consumer: bool = False
+    owns_producer_ids: bool = True
+
+    @property
+    def producer_ids(self) -> set[int]:
+        """Producer ids that it was given."""
+        return {given.producer_id for given in self.initialisations}
+
+    def given_by(self, at: int) -> Initialised | None:
+        """What it was given last until a time, as far as its lines tell."""
+        given = [one for one in self.initialisations if one.at is not None and one.at <= at]
+        return given[-1] if given else None
+
+
+@dataclass(frozen=True, eq=False)
+class LogModel:
+    """Everything that rules may ask of logs. Row numbers index `events`; times are milliseconds UTC, zones applied."""
+
+    facts: LogFacts = field(default_factory=LogFacts)
+    clocks: tuple[Clock, ...] = ()
+    clients: tuple[ClientInstance, ...] = ()
+
+    @property
+    def events(self) -> Array:
+        """All events, by source and line."""
+        events: Array = self.facts.events
+        return events
+
+    @cached_property
+    def times(self) -> Array:
+        """Time of every event by the brokers' zone, -1 where none is printed."""
+        at, shift = self.events["at"], np.array([clock.zone_ms for clock in self.clocks] or [0], np.int64)
+        return np.where(at >= 0, at - shift[self.events["source"]], -1)
+
+    @cached_property
+    def _by_kind(self) -> dict[int, Array]:
+        if not len(self.events):
+            return {}
+        order = np.argsort(self.events["kind"], kind="stable")
+        kinds, starts = np.unique(self.events["kind"][order], return_index=True)
+        return dict(zip(kinds.tolist(), np.split(order, starts[1:]), strict=False))
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Settings in force, of clients and of brokers; brokers' defaults follow the release that they log."""
+        rows = self.of_kind(EventKind.broker_release)
+        said = [self.string(int(row), "detail") for row in rows[-1:]]
+        return Settings(self.facts.settings, self.facts.sources, release_of(self.facts.settings, said))
+
+    @cached_property
+    def owners(self) -> Array:
+        """Number of the client instance that wrote each event, -1 for none."""
+        found = np.full(len(self.events), -1, np.int64)
+        for client in self.clients:
+            found[np.asarray(client.rows, np.int64)] = client.number
+        return found
+
+    def of_kind(self, *kinds: EventKind) -> Array:
+        """Row numbers of events of these kinds, in order."""
+        found = [self._by_kind[kind] for kind in kinds if kind in self._by_kind]
+        return np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+
+    def string(self, row: int, column: str) -> str | None:
+        """The string behind a code of an event (`transactional_id`, `client_id`, `error`, `detail`, ...), or None."""
+        code = int(self.events[f"{column}_code"][row])
+        return self.facts.strings[code] if code >= 0 else None
+
+    def number(self, row: int, column: str) -> int | None:
+        """A number of an event (`producer_id`, `node`, `partition`, `number`, ...), None where the line has none."""
+        value = int(self.events[column][row])
+        return value if value >= 0 else None
+
+    def trace(self, row: int) -> Trace | None:
+        """The stack trace under an event."""
+        code = int(self.events["trace_code"][row])
+        return self.facts.traces[code] if code >= 0 else None
+
+    def words(self, row: int) -> str:
+        """What an event says of an exception: class and detail, then the chain of its trace."""
+        trace = self.trace(row)
+        said = [self.string(row, "error") or "", self.string(row, "detail") or ""]
+        said += [f"{thrown.exception}: {thrown.message}" for thrown in trace.chain] if trace is not None else []
+        return " ".join(part for part in said if part)
+
+    def at(self, row: int) -> int | None:
+        """Time of an event, None where none is printed."""
+        time = int(self.times[row])
+        return time if time >= 0 else None
+
+    def kind(self, row: int) -> EventKind:
+        """Kind of an event."""
+        return EventKind(int(self.events["kind"][row]))
+
+    def path(self, row: int) -> str:
+        """Path of the source an event stands in."""
+        return self.facts.sources[int(self.events["source"][row])].path
+
+    @cached_property
+    def short_paths(self) -> list[str]:
+        """Name of each source: that of its file, with as many folders as it takes to tell it from the others."""
+        parts = [source.path.replace("\\", "/").split("/") for source in self.facts.sources]
+        found = []
+        for mine in parts:
+            depth = 1
+            while depth < len(mine) and sum(other[-depth:] == mine[-depth:] for other in parts) > 1:
+                depth += 1
+            found.append("/".join(mine[-depth:]))
+        return found
+
+    def clients_of(self, transactional_id: str) -> Iterator[ClientInstance]:
+        """Client instances with a transactional.id, by time."""
+        return iter(self._by_id.get(transactional_id, ()))
+
+    @cached_property
+    def _by_id(self) -> dict[str, list[ClientInstance]]:
+        found: dict[str, list[ClientInstance]] = {}
+        for client in self.clients:
+            if client.transactional_id is not None:
+                found.setdefault(client.transactional_id, []).append(client)
+        return found
+
+    def client(self, number: int) -> ClientInstance | None:
+        """The client instance of a number, None where there is none (-1)."""
+        return self._by_number.get(number)
+
+    @cached_property
+    def _by_number(self) -> dict[int, ClientInstance]:
+        return {client.number: client for client in self.clients}
+
+    def about(self, transactional_id: str, kind: EventKind) -> Array:
+        """Row numbers of the events of a kind that name a transactional.id, in order."""
+        if kind not in self._about:
+            rows = self.of_kind(kind)
+            codes = self.events["transactional_id_code"][rows]
+            order = np.argsort(codes, kind="stable")
+            found, starts = np.unique(codes[order], return_index=True)
+            names = (self.facts.strings[code] if code >= 0 else "" for code in found.tolist())
+            self._about[kind] = dict(zip(names, np.split(rows[order], starts[1:]), strict=False))
+        return self._about[kind].get(transactional_id, np.zeros(0, np.int64))
+
+    @cached_property
+    def _about(self) -> dict[EventKind, dict[str, Array]]:
+        return {}
+
+    def transactional_id(self, row: int) -> str | None:
+        """Transactional id that an event names, or the client instance that wrote it."""
+        client = self.client(int(self.owners[row]))
+        return self.string(row, "transactional_id") or (client.transactional_id if client is not None else None)
+
+    def named_by(self, rows: Iterable[int]) -> set[str]:
+        """Transactional ids that these events name, or the client instances that wrote them."""
+        return {name for row in rows if (name := self.transactional_id(row)) is not None}
+
+    def error(self, row: int) -> ErrorCode:
+        """The error that an event names itself; what is under it its trace tells."""
+        return error_code(self.string(row, "error") or "")
+
+    @cached_property
+    def said(self) -> Array:
+        """What the words of each event say (Saying): of its error and detail, and of the exceptions of its trace."""
+        strings, e = self._said_by_strings, self.events
+        traces = [trace.said for trace in self.facts.traces]
+        found: Array = strings[e["error_code"]] | strings[e["detail_code"]]
+        found |= np.array([*traces, 0], np.int32)[e["trace_code"]]
+        return found
+
+    @cached_property
+    def _said_by_strings(self) -> Array:
+        """What each string says; the last entry, which the code -1 finds, is that of no string."""
+        return np.array([*map(said_in, self.facts.strings), 0], np.int32)
+
+    def says(self, row: int, saying: Saying) -> bool:
+        """Whether the words of an event say something."""
+        return bool(self.said[row] & saying)
+
+    def says_itself(self, row: int) -> Saying:
+        """What the detail of an event says, without the exceptions under it."""
+        return Saying(int(self._said_by_strings[self.events["detail_code"][row]]))
+
+    def saying(self, saying: Saying, side: Side | None = Side.client) -> Array:
+        """Row numbers of events whose words say something, in order; those of the other side are left out."""
+        rows: Array = np.flatnonzero(self.said & saying)
+        sides = self.events["side"][rows]
+        return rows if side is None else rows[(sides == side) | (sides == Side.unknown)]
+
+    def expiry(self, row: int) -> ExpiredBatch | None:
+        """Records whose time was over, as the words of an event name them."""
+        return expiry_in(self.words(row))
+
+    def end_given_up(self, row: int) -> EndGivenUp | None:
+        """Commit or abort that was given up, as the words of an event name it."""
+        return end_given_up_in(self.words(row))
+
+    def wrong_state(self, row: int) -> str | None:
+        """State of a producer that a call met, in the words of an event."""
+        return wrong_state_in(self.words(row))
+
+    def has_side(self, side: Side) -> bool:
+        """Whether a log of this side was given."""
+        return any(source.side == side for source in self.facts.sources)
+
+    def covers(self, source: int, since: int, until: int) -> bool:
+        """Whether a source's lines reach from `since` to `until`, so that absence in it can mean something."""
+        entry, shift = self.facts.sources[source], self.clocks[source].zone_ms
+        return entry.first_at >= 0 and entry.first_at - shift <= since and until <= entry.last_at - shift

@@ -1,0 +1,269 @@
+"""Lays the coordinator's transactions over the spans of the partitions they list.
+
+Grain: one data partition of a capture; `transaction_partitions` does all of them at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from kafkatx.histories.alignment import settle, stretches
+from kafkatx.kernels.growing import Array
+from kafkatx.kernels.matching import match_groups
+from kafkatx.kernels.rows import TRANSACTION_PARTITION
+from kafkatx.kernels.spans import OPEN
+
+
+class Status(IntEnum):
+    """How far a partition's part in a transaction is known."""
+
+    MARKED = 0
+    UNMARKED = 1
+    UNDECIDED = 2
+    ELSEWHERE = 3
+    ONGOING = 4
+    LOST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionPartitions:
+    """`rows` (dtype PARTICIPATION), in order of transaction.
+
+    `owner[span]`: transaction row that a span's data belong to, -1 for none, -2 where the evidence fits two.
+    """
+
+    rows: Array
+    owner: Array
+
+    def of(self, transaction: int) -> Array:
+        """The rows of one transaction."""
+        numbers = self.rows["transaction"]
+        bounds = np.array((transaction, transaction + 1), numbers.dtype)  # of another type all rows would be converted
+        first, end = np.searchsorted(numbers, bounds)
+        return self.rows[first:end]
+
+
+def transaction_partitions(
+    transactions: Array, spans: Array, partition_lists: list[tuple[int, ...]], at_hand: Array, tolerance_ms: int
+) -> TransactionPartitions:
+    """Match transactions with spans.
+
+    `at_hand[partition_code]` says whether the partition's log is in the evidence; `tolerance_ms` is what two brokers'
+    clocks may differ by (0 where one broker wrote everything).
+    """
+    return matched(transactions, listed(transactions, partition_lists), spans, at_hand, tolerance_ms)
+
+
+def matched(transactions: Array, rows: Array, spans: Array, at_hand: Array, tolerance_ms: int) -> TransactionPartitions:
+    """Match the partitions that transactions list (`rows`, as of `listed`) with spans.
+
+    Partitions don't know each other here: those of one partition and its spans alone give the same for it.
+    """
+    owner = np.full(len(spans), -1, np.int32)
+    _match(transactions, rows, spans, owner, tolerance_ms)
+    rows["status"][(rows["status"] == Status.UNMARKED) & ~at_hand[rows["partition_code"]]] = Status.ELSEWHERE
+    ongoing = (rows["status"] == Status.UNMARKED) & (transactions["decision"][rows["transaction"]] < 0)
+    rows["status"][ongoing] = Status.ONGOING
+    _assign_data(transactions, rows, spans, owner)
+    return TransactionPartitions(rows, owner)
+
+
+def _match(transactions: Array, rows: Array, spans: Array, owner: Array, tolerance_ms: int) -> None:
+    """Write marker and status of each row, and which spans are in dispute; what that takes is given back at the end."""
+    groups = _groups(transactions, rows, spans)
+    forward, backward = np.full(len(rows), -1, np.int32), np.full(len(rows), -1, np.int32)
+    ordered_rows = np.ascontiguousarray(rows["transaction"][groups.row_order])
+    match_groups.count(len(rows))
+    match_groups(
+        transactions,
+        ordered_rows,
+        groups.row_bounds,
+        spans,
+        groups.span_order,
+        groups.span_bounds,
+        tolerance_ms,
+        forward,
+        backward,
+    )
+    agreed = forward == backward
+    _settle(transactions, ordered_rows, spans, groups, forward, backward, agreed, tolerance_ms)
+    rows["marker"][groups.row_order] = np.where(agreed, forward, -1)
+    status = np.full(len(rows), Status.UNDECIDED, np.int8)
+    status[agreed] = Status.UNMARKED
+    status[agreed & (forward >= 0)] = Status.MARKED
+    rows["status"][groups.row_order] = status
+    _mark_undecided(owner, forward, backward, agreed)
+
+
+def listed(transactions: Array, partition_lists: list[tuple[int, ...]]) -> Array:
+    """Return one row (dtype PARTICIPATION) for each partition of each transaction's list, in order of transaction."""
+    lengths = np.array([len(members) for members in partition_lists] or [0], np.int64)
+    flat = np.array([code for members in partition_lists for code in members] or [0], np.int32)
+    begins = np.concatenate(([0], np.cumsum(lengths)[:-1]))
+    lists = transactions["partitions_code"]
+    counts = np.where(lists >= 0, lengths[lists], 0)
+    rows = np.zeros(int(counts.sum()), TRANSACTION_PARTITION)
+    rows["transaction"] = np.repeat(np.arange(len(transactions), dtype=np.int32), counts)
+    at = np.repeat(begins[lists] - (np.cumsum(counts) - counts), counts)
+    at += np.arange(len(rows))
+    rows["partition_code"] = flat[at] if len(rows) else 0
+    rows["span"] = rows["marker"] = -1
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """Rows and spans by (producer id, partition), each in the order of its log."""
+
+    row_order: Any
+    row_bounds: Any
+    span_order: Any
+    span_bounds: Any
+
+
+def _groups(transactions: Array, rows: Array, spans: Array) -> _Groups:
+    """Sort both sides by (producer id, partition) and line up the groups that both have."""
+    row_order, row_begins, row_keys = _sorted(
+        transactions["producer_id"][rows["transaction"]], rows["partition_code"], rows["transaction"]
+    )
+    place = np.where(spans["marker_offset"] >= 0, spans["marker_offset"], np.iinfo(np.int64).max)
+    span_order, span_begins, span_keys = _sorted(spans["producer_id"], spans["partition_code"], place)
+    numbers = _dense(np.concatenate((row_keys, span_keys)))
+    wanted, known = numbers[: len(row_keys)], numbers[len(row_keys) :]
+    bounds = np.append(span_begins, len(spans))
+    return _Groups(
+        row_order,
+        np.append(row_begins, len(rows)),
+        span_order,
+        np.stack((bounds[np.searchsorted(known, wanted)], bounds[np.searchsorted(known, wanted, "right")]), 1),
+    )
+
+
+def _sorted(producer_ids: Array, partitions: Array, places: Array) -> tuple[Array, Array, Array]:
+    """Order by (producer id, partition, place); where each group begins in it, and its producer id and partition.
+
+    All that comes behind looks at groups: most evidence has far fewer of them than rows.
+    """
+    order = np.lexsort((places, partitions, producer_ids)).astype(np.int32)
+    is_first = np.ones(len(order), bool)
+    is_first[1:] = False
+    for column in (producer_ids, partitions):
+        ordered = column[order]
+        is_first[1:] |= ordered[1:] != ordered[:-1]
+    begins = np.flatnonzero(is_first)
+    first = order[begins]
+    return order, begins, np.stack((producer_ids[first], partitions[first].astype(np.int64)), 1)
+
+
+def _dense(keys: Array) -> Array:
+    """Rank of each (producer id, partition) pair: ordered like the pairs, so that both sorted halves stay sorted."""
+    if not len(keys):
+        return np.zeros(0, np.int64)
+    order = np.lexsort((keys[:, 1], keys[:, 0]))
+    changed = np.ones(len(keys), bool)
+    changed[1:] = (keys[order][1:] != keys[order][:-1]).any(axis=1)
+    ranks = np.empty(len(keys), np.int64)
+    ranks[order] = np.cumsum(changed) - 1
+    return ranks
+
+
+def _settle(
+    transactions: Array,
+    ordered_rows: Array,
+    spans: Array,
+    groups: _Groups,
+    forward: Array,
+    backward: Array,
+    agreed: Array,
+    tolerance_ms: int,
+) -> None:
+    """Settle the stretches where the two directions disagree; what is settled counts as agreed from then on."""
+    disputed = np.unique(np.searchsorted(groups.row_bounds, np.flatnonzero(~agreed), "right") - 1)
+    for group in disputed.tolist():
+        first, end = int(groups.row_bounds[group]), int(groups.row_bounds[group + 1])
+        begin, stop = groups.span_bounds[group]
+        inside = slice(first, end)
+        group_spans = groups.span_order[begin:stop]
+        for low, high, stretch in stretches(agreed[inside], forward[inside], ordered_rows[inside], group_spans):
+            found = settle(stretch, transactions, spans, tolerance_ms)
+            if found is not None:
+                closed = [span if span >= 0 and spans["marker_offset"][span] >= 0 else -1 for span in found]
+                forward[first + low : first + high] = backward[first + low : first + high] = closed
+                agreed[first + low : first + high] = True
+
+
+def _mark_undecided(owner: Array, forward: Array, backward: Array, agreed: Array) -> None:
+    for side in (forward, backward):
+        owner[side[~agreed & (side >= 0)]] = -2
+
+
+def _assign_data(transactions: Array, rows: Array, spans: Array, owner: Array) -> None:
+    """Give every span with data its transaction.
+
+    The span that a transaction's own marker ended is its data. Where that marker found nothing open, or where it is
+    missing, the data
+    are the span before it (or the open one) if its epoch is the transaction's and nobody else's marker claims it.
+    """
+    marked = np.flatnonzero(rows["marker"] >= 0)
+    markers = rows["marker"][marked]
+    owner[markers] = rows["transaction"][marked]
+    with_data = spans["first_offset"][markers] >= 0
+    rows["span"][marked[with_data]] = markers[with_data]
+    del marked, markers, with_data
+    leftover = np.flatnonzero(
+        (rows["span"] < 0) & (rows["status"] != Status.UNDECIDED) & (rows["status"] != Status.ELSEWHERE)
+    )
+    free = np.zeros(len(spans), bool)
+    free[(owner == -1) & (spans["first_offset"] >= 0)] = True
+    if len(leftover) and free.any():
+        _assign_free(transactions, rows, spans, owner, leftover, np.flatnonzero(free))
+
+
+def _assign_free(transactions: Array, rows: Array, spans: Array, owner: Array, leftover: Array, free: Array) -> None:
+    """The few cases that markers did not settle, one by one.
+
+    Unowned data against transactions without data in that partition.
+    """
+    waiting: dict[tuple[int, int], list[int]] = {}
+    for number in leftover.tolist():
+        transaction = transactions[int(rows["transaction"][number])]
+        waiting.setdefault((int(transaction["producer_id"]), int(rows["partition_code"][number])), []).append(number)
+    for number in free.tolist():
+        span = spans[number]
+        candidates = waiting.get((int(span["producer_id"]), int(span["partition_code"])), [])
+        fitting = [
+            row
+            for row in candidates
+            if rows["span"][row] < 0 and _can_hold(transactions[int(rows["transaction"][row])], rows[row], span, spans)
+        ]
+        if len(fitting) == 1:
+            rows["span"][fitting[0]] = number
+            owner[number] = rows["transaction"][fitting[0]]
+        elif fitting:
+            owner[number] = -2
+
+
+def _can_hold(transaction: Array, row: Array, span: Array, spans: Array) -> bool:
+    """Whether unowned data can be of a transaction: its epoch, behind nothing that came later, before its own marker.
+
+    An Ongoing row is always written before the data it allows, so data behind the marker of the transaction are not
+    its data.
+    """
+    if transaction["producer_epoch"] >= 0 and span["producer_epoch"] != transaction["producer_epoch"]:
+        return False
+    marker, decided = int(row["marker"]), int(transaction["decided_at"])
+    if marker >= 0:
+        is_before_end = span["first_offset"] <= spans["marker_offset"][marker]
+    else:
+        is_before_end = decided < 0 or span["previous_marker_timestamp"] <= decided
+    return bool(is_before_end and (span["flags"] & OPEN or _ended_within(transaction, span, is_marked=marker >= 0)))
+
+
+def _ended_within(transaction: Array, span: Array, *, is_marked: bool) -> bool:
+    """Whether the marker behind data came after a transaction began, and before its decision unless it has its own."""
+    ended, decided = int(span["marker_timestamp"]), int(transaction["decided_at"])
+    return bool(transaction["started_at"] <= ended and (is_marked or decided < 0 or ended <= decided))

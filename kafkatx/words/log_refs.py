@@ -1,0 +1,169 @@
+"""Lines of logs as places, and phrases for clients and what went wrong with them, for all rules that read logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
+from kafkatx.terms.catalogue.loading import event_words
+from kafkatx.terms.times import duration
+from kafkatx.terms.topics import TRANSACTION_STATE
+from kafkatx.words.explained import EvidenceRef
+from kafkatx.words.explanation import ActorWords, Bound, Phrase, actor
+from kafkatx.words.facts import instant, producer
+from kafkatx.words.values import Instant, Producer
+
+MOST_QUOTED = 160
+"""Characters of a line's own words in the text of a place."""
+MOST_PLACES = 6
+"""Lines that one step cites; of more the first ones and the last."""
+
+
+def event_ref(model: CaptureModel, row: int) -> EvidenceRef:
+    """The line of an event, as a place."""
+    logs = model.logs
+    text = event_text(logs, row)
+    return EvidenceRef(None, None, None, logs.at(row), text, logs.path(row), int(logs.events["line"][row]))
+
+
+def event_text(logs: LogModel, row: int) -> str:
+    """What an event is in our words, with at most MOST_QUOTED characters of its line's own."""
+    words = event_words()[logs.kind(row)]
+    said = [_shown(logs, row, column) for column in words.columns]
+    parts = ", ".join(part for part in said if part)
+    quoted = parts if len(parts) <= MOST_QUOTED else parts[: MOST_QUOTED - 3] + "..."
+    return f"{words.phrase}: {quoted}" if quoted else words.phrase
+
+
+def event_refs(model: CaptureModel, rows: Iterable[int], most: int = MOST_PLACES) -> tuple[EvidenceRef, ...]:
+    """Places of several events, in order; of more than `most` the first ones and the last."""
+    chosen = list(dict.fromkeys(int(row) for row in rows))
+    if len(chosen) > most:
+        chosen = [*chosen[: most - 1], chosen[-1]]
+    return tuple(event_ref(model, row) for row in chosen)
+
+
+def client_phrase(client: ClientInstance) -> str:
+    """`the producer of payments-1`, or by its client.id where it has no transactional.id."""
+    if client.transactional_id is not None:
+        return f"the producer of {client.transactional_id}"
+    return f"the client {client.client_id}" if client.client_id is not None else "a client that its log doesn't name"
+
+
+@dataclass(frozen=True, slots=True)
+class ClientFacts:
+    """A client that steps speak of as `name`: ids, library, source and the time its lines span."""
+
+    name: str
+    transactional_id: str | None
+    client_id: str | None
+    library: str | None
+    given: Producer | None
+    log: str
+    since: Instant | None
+    until: Instant | None
+
+
+CLIENT = Phrase(
+    ClientFacts,
+    actor(
+        "{name}",
+        "[transactional.id {transactional_id}, ][client.id {client_id}, ][{library}, ][{given}, ]log {log}"
+        "[ from {since} to {until}]",
+    ),
+)
+
+
+def client_seen(model: CaptureModel, client: ClientInstance, name: str = "P") -> Bound[ActorWords]:
+    """A client as somebody that steps speak of."""
+    last = client.initialisations[-1] if client.initialisations else None
+    return CLIENT.of(
+        ClientFacts(
+            name,
+            client.transactional_id,
+            client.client_id,
+            library(client) or None,
+            producer(last.producer_id, last.producer_epoch) if last is not None else None,
+            model.logs.facts.sources[client.source].path,
+            instant(client.since),
+            instant(client.until),
+        )
+    )
+
+
+def library(client: ClientInstance) -> str:
+    """`kafka-clients 3.9.1`, `librdkafka 2.3.0`, `aiokafka`; empty where nothing tells."""
+    name = {"java": "kafka-clients", "unknown": ""}.get(client.implementation, client.implementation)
+    release = ".".join(str(number) for number in client.release)
+    return f"{name} {release}".strip() if name else ""
+
+
+def failure_phrase(failure: Failure) -> str:
+    """`commitTransaction threw ProducerFencedException`; of a wrapped one the cause is named as well."""
+    cause, outer = bare(failure.exception), bare(failure.outer)
+    what = cause if not outer or outer == cause else f"{outer} because of {cause}"
+    return f"{failure.call} threw {what}" if failure.call else f"its log shows {what}"
+
+
+def failure_refs(model: CaptureModel, failure: Failure, most: int = 2) -> tuple[EvidenceRef, ...]:
+    """Lines that show a failure."""
+    return event_refs(model, failure.rows or (failure.row,), most)
+
+
+def bare(exception: str) -> str:
+    """Class name without its package."""
+    return exception.rpartition(".")[2]
+
+
+def quoted(text: str, most: int = MOST_QUOTED) -> str:
+    """A message of a log between quotation marks, cut where it is long."""
+    return f'"{text}"' if len(text) <= most else f'"{text[: most - 3]}..."'
+
+
+def _shown(logs: LogModel, row: int, column: str) -> str:
+    """One column of an event as a reader wants it; empty where the line has none."""
+    if column in _TEXTS:
+        text = logs.string(row, column)
+        return f"{_TEXTS[column]}{bare(text) if column == 'error' else text}" if text else ""
+    if column in ("place", "state_partition"):
+        return _partition(logs, row, TRANSACTION_STATE if column == "state_partition" else logs.string(row, "topic"))
+    if column == "cause":
+        return _cause(logs, row)
+    name = {"number_ms": "number", "attempts": "number", "sequence": "number", "sequences": "number"}.get(
+        column, column
+    )
+    value = logs.number(row, "offset" if column == "records" else name)
+    if value is None:
+        return ""
+    if column == "sequences":
+        after = logs.number(row, "offset")
+        return f"sequence {value}" + (f" then {after}" if after is not None else "")
+    return duration(value) if column == "number_ms" else _NUMBERS[column].format(value)
+
+
+_TEXTS = {"detail": "", "error": "", "api": "", "transactional_id": "", "client_id": "client.id ", "group": "group "}
+"""Columns of strings, with the word that stands before them."""
+_NUMBERS = {
+    "producer_id": "producer id {}",
+    "producer_epoch": "epoch {}",
+    "other_epoch": "against epoch {}",
+    "node": "node {}",
+    "correlation_id": "correlation id {}",
+    "attempts": "{} attempts left",
+    "sequence": "sequence {}",
+    "records": "{} record(s)",
+    "offset": "at offset {}",
+}
+
+
+def _partition(logs: LogModel, row: int, topic: str | None) -> str:
+    number = logs.number(row, "partition")
+    return "" if topic is None else topic if number is None else f"{topic}-{number}"
+
+
+def _cause(logs: LogModel, row: int) -> str:
+    """Root cause of a failure: class and message."""
+    error, message = logs.string(row, "error"), logs.string(row, "detail")
+    return ": ".join(part for part in (bare(error or ""), message or "") if part)
