@@ -1,4 +1,4 @@
-"""What rules about ended transactions share: groups of ends, and what data alone say of theirs.
+"""What rules about ended transactions share: groups of ends, and the lines that logs hold of an end.
 
 One finding is about the ends of one transactional.id (of one producer id, where only data tell) by one ender.
 """
@@ -25,9 +25,6 @@ from kafkatx.words.explanation import step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Refs
-
-LONG_IDLE_MS = 86_400_000
-"""From a day on people suspect an expiry."""
 
 
 @dataclass(frozen=True)

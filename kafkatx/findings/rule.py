@@ -1,6 +1,6 @@
 """What a rule is: what it finds, the words for it, and how it stands to other rules.
 
-A rule is a module of this folder with a docstring (its page), one or more classes of facts, `find`, words and `RULE`.
+A rule is a module of `rules/` with a docstring (its page), one or more classes of facts, `find`, words and `RULE`.
 The registry finds it there; nothing else is edited to add one.
 
 Facts     frozen dataclasses of typed values (words/values.py), without a sentence; fields of places (`Refs`) are cited.

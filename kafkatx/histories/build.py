@@ -1,4 +1,4 @@
-"""Builds the histories of a capture: rows and spans joined, ends decided, logs laid beside them."""
+"""Builds the model of a capture: rows and spans joined, ends decided, logs laid beside them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, OLD_CLEANUP_INTERVAL_MS
 from kafkatx.text.events import LogFacts
 
 
-def tell(
+def build(
     facts: CaptureFacts,
     labels: Labels,
     coordinators: list[CoordinatorHistory],

@@ -22,7 +22,7 @@ from kafkatx.evidence.joining import JoinedEvidence, evidence
 from kafkatx.evidence.log_reading import FileFacts, read_log
 from kafkatx.evidence.looking import Looker, LooksHere
 from kafkatx.evidence.plans import PartitionPlan, partition_plans
-from kafkatx.histories.build import tell
+from kafkatx.histories.build import build
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
@@ -167,7 +167,7 @@ class _Gathered:
         partitions, names = self.partitions, common_names(self.partitions)
         rename(partitions, names)
         states = {part.key[1]: part.state_horizon for part in partitions if part.state_horizon is not None}
-        return tell(
+        return build(
             capture_facts(self.capture, self._end(telling.as_of), telling.release),
             names.labels,
             [part.history for part in partitions if part.history is not None],

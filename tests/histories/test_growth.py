@@ -3,7 +3,7 @@
 import numpy as np
 
 from kafkatx.histories import frameworks, transaction_partitions
-from kafkatx.histories.build import tell
+from kafkatx.histories.build import build
 from kafkatx.histories.capture_model import CaptureFacts, Labels, LogExtent
 from kafkatx.histories.coordinator import CoordinatorHistory
 from kafkatx.histories.partition_transactions import PartitionTransactions
@@ -60,7 +60,7 @@ def told(made, *partitions):
     count = len(coordinator.transactions)
     labels = Labels([f"orders-{n}" for n in range(PRODUCERS)], [("orders", 0), ("orders", 1)], [(0, 1)])
     capture = CaptureFacts("c", None, "", 1, 1_000 * count, True)
-    return tell(capture, labels, [coordinator], list(partitions), {0: log_extent(0), 1: log_extent(1)}, {})
+    return build(capture, labels, [coordinator], list(partitions), {0: log_extent(0), 1: log_extent(1)}, {})
 
 
 def log_extent(code):

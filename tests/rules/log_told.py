@@ -8,7 +8,7 @@ from typing import Any
 
 from kafkatx.findings.finding import Finding, NotCheckable
 from kafkatx.findings.rule import findings_of
-from kafkatx.histories.build import tell
+from kafkatx.histories.build import build
 from kafkatx.histories.capture_model import CaptureFacts, CaptureModel, Labels
 from kafkatx.rules.registry import RULES
 from kafkatx.terms.events import EventKind, Level
@@ -31,7 +31,7 @@ def by_logs(given: Iterable[Line] | LogFacts) -> CaptureModel:
     """Return the model of a capture that is nothing but logs."""
     told = given if isinstance(given, LogFacts) else facts(given)
     nothing = CaptureFacts("logs", None, "", 1, -1, True)
-    return with_logs(tell(nothing, Labels([], [], []), [], [], {}, {}), told)
+    return with_logs(build(nothing, Labels([], [], []), [], [], {}, {}), told)
 
 
 def beside(cluster: Cluster, given: Iterable[Line] | LogFacts) -> CaptureModel:
