@@ -93,17 +93,15 @@ def _case(model: CaptureModel, rows: list[int], refusals: list[int]) -> Case:
 def _facts(model: CaptureModel, rows: list[int], first: list[int], refusals: list[int]) -> Facts:
     logs = model.logs
     named = [row for row in (*rows, *refusals) if logs.string(row, "topic") is not None]
-    partitions = NameList(
-        dict.fromkeys(f"{logs.string(row, 'topic')}-{logs.number(row, 'partition')}" for row in named)
-    )
+    pairs = [(logs.string(row, "topic"), logs.number(row, "partition")) for row in named]
     traces = [trace for row in first if (trace := logs.trace(row)) is not None]
     directories = [path for row in rows if (path := _path(logs, row)) is not None]
     return Facts(
         log=logs.short_paths[int(logs.events["source"][(rows or refusals)[0]])],
         directory=min(directories, key=len, default=None),  # some lines name a file in it
         reason=Quoted(traces[0].root.message) if traces and traces[0].root.message else None,
-        partitions=partitions or None,
-        holds_coordinators=any(logs.string(row, "topic") == TRANSACTION_STATE for row in named),
+        partitions=NameList(dict.fromkeys(f"{topic}-{number}" for topic, number in pairs)) or None,
+        holds_coordinators=TRANSACTION_STATE in dict(pairs),
         refused=Count(len(refusals)),
         failures=event_refs(model, first),
         effects=event_refs(model, [row for row in rows if row not in first]),
