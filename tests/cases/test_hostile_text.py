@@ -22,10 +22,10 @@ from tests.evidence import fixtures
 CASES = ("k39-timeout", "k24-unresolved")
 OWN = re.compile(r"\x1b\[[0-9;]*m|\r\x1b\[K|\r(?=\n)")
 """What the application itself does to a terminal: colours, and the line that tells how far it is."""
-SplitSummary = frozenset[tuple[Any, ...]]
+Told = frozenset[tuple[Any, ...]]
 
 
-def told(folder: Path) -> SplitSummary:
+def told(folder: Path) -> Told:
     """What is found: rules, ids, verdicts, and about whom."""
     result = run("diagnose", str(folder), "--json")
     assert result.code == 0, result.err
@@ -36,7 +36,7 @@ def told(folder: Path) -> SplitSummary:
 
 
 @cache
-def undisturbed(case: str) -> SplitSummary:
+def undisturbed(case: str) -> Told:
     with TemporaryDirectory() as folder:
         return told(hostile.copied(fixtures() / case, Path(folder)))
 

@@ -33,9 +33,9 @@ def unordered(line: str) -> str:
 
 def batch_line(version: Version, batch: BatchView) -> str:
     codec = batch.codec if version >= (3,) else batch.codec.upper()
-    valid, log_extent = f" isvalid: {java(batch.is_valid)}", ""
+    valid, horizon = f" isvalid: {java(batch.is_valid)}", ""
     if version >= (3, 2):
-        log_extent = f" deleteHorizonMs: {optional((4,), batch.delete_horizon_ms)}"
+        horizon = f" deleteHorizonMs: {optional((4,), batch.delete_horizon_ms)}"
     if batch.magic < 2:
         head = f"offset: {batch.last_offset}"
     else:
@@ -46,7 +46,7 @@ def batch_line(version: Version, batch: BatchView) -> str:
             f" producerId: {batch.producer_id} producerEpoch: {batch.producer_epoch}"
             f" partitionLeaderEpoch: {batch.leader_epoch} isTransactional: {java(batch.is_transactional)}"
             + (f" isControl: {java(batch.is_control)}" if version >= (2,) else "")
-            + log_extent
+            + horizon
         )
     early, late = (valid, "") if version < (2, 2) else ("", valid)
     return (

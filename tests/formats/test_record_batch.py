@@ -51,12 +51,12 @@ def test_a_header_cut_short_anywhere_is_malformed(size):
         (0x07, None, False, False, False, False),
     ],
 )
-def test_attribute_bits_have_their_meaning(attributes, codec, append_time, transactional, control, log_extent):
+def test_attribute_bits_have_their_meaning(attributes, codec, append_time, transactional, control, horizon):
     assert record_batch.codec_of(attributes) is codec
     assert record_batch.is_log_append_time(attributes) is append_time
     assert record_batch.is_transactional(attributes) is transactional
     assert record_batch.is_control(attributes) is control
-    assert record_batch.has_delete_horizon(attributes) is log_extent
+    assert record_batch.has_delete_horizon(attributes) is horizon
 
 
 def test_sequences_wrap_to_zero_and_absent_ones_stay_absent():

@@ -11,7 +11,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.transaction_partitions import Status
 from kafkatx.terms.verdicts import Verdict
-from tests.rules.cluster import DAY, MINUTE, SECOND, Cluster, NamedOwner, Ongoing
+from tests.rules.cluster import DAY, MINUTE, SECOND, Cluster, Ongoing, Told
 
 NAMES = ("orders-1", "orders-2", "settle-1")
 PARTITIONS = ("orders-0", "orders-1", "payments-0", "__consumer_offsets-3")
@@ -236,7 +236,7 @@ class LegalRuns(RuleBasedStateMachine):
         assert guesses <= {*expected, "read_committed_blocked", "shared_producer", "fenced_by_group_generation"}
         assert not told.diagnosis.damage
 
-    def is_absorbed(self, told: NamedOwner, rule_id: str) -> bool:
+    def is_absorbed(self, told: Told, rule_id: str) -> bool:
         """Whether take-overs that came thick and fast are told as one: two owners in turns, or a crash loop."""
         taken = [finding for finding in told.of("shared_producer") if finding.count >= 3]
         return rule_id == RULE_OF[EndedBy.new_instance] and bool(taken)

@@ -237,7 +237,7 @@ def test_a_cut_at_any_batch_changes_nothing(engine, steps, cut):
     whole, parts = fold(*rows), Fold()
     parts.feed(rows[:cut])
     parts.feed(rows[cut:])
-    for name in ("spans", "producers", "horizon", "slots"):
+    for name in ("spans", "producers", "log_extent", "slots"):
         assert (getattr(parts, name) == getattr(whole, name)).all(), name
     columns = ["producer_id", "first_offset", "last_offset", "records", "marker_offset"]
     assert [tuple(span[columns].tolist()) for span in whole.spans[: whole.filled]] == simple_spans(rows)

@@ -51,7 +51,7 @@ class Metadata:
 
 
 @dataclass(slots=True, repr=False)
-class SplitSummary:
+class Told:
     """A diagnosis, by rule. Every place that a finding cites was found in a file, with the right CRC."""
 
     diagnosis: Diagnosis
@@ -324,10 +324,10 @@ class Cluster:
         (directory / CLEANER_OFFSETS).write_text(checkpoint(dirty))
         return directory
 
-    def tell(self, *brokers: int, as_of: int | None = None) -> SplitSummary:
+    def tell(self, *brokers: int, as_of: int | None = None) -> Told:
         """Diagnose what these brokers (none named: all) have on disk."""
         written = self.write()
-        told = SplitSummary(diagnose([written[broker - 1] for broker in brokers] or written, as_of=as_of))
+        told = Told(diagnose([written[broker - 1] for broker in brokers] or written, as_of=as_of))
         for found in told.diagnosis.findings:
             assert all(opened.source and opened.crc_valid for opened in found.evidence), (
                 found.finding.rule,

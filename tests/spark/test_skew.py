@@ -31,7 +31,7 @@ PLANTED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class SplitSummary:
+class Told:
     """A directory diagnosed on both engines, and what it took of Python workers."""
 
     shape: Shape
@@ -40,16 +40,14 @@ class SplitSummary:
     workers: PythonWorkers
 
 
-def told(spark: Any, directory: Path, shape: Shape, stretch_bytes: int | None = None) -> SplitSummary:
+def told(spark: Any, directory: Path, shape: Shape, stretch_bytes: int | None = None) -> Told:
     with PythonWorkers() as workers:
         on_spark = document(diagnose_on(spark, directory, stretch_bytes=stretch_bytes), "")
-    return SplitSummary(shape, document(diagnose_here([directory]), ""), on_spark, workers)
+    return Told(shape, document(diagnose_here([directory]), ""), on_spark, workers)
 
 
 @pytest.fixture(scope="module", params=[whole, giant_state], ids=["hot producer", "giant state partition"])
-def fiftieth(
-    request: pytest.FixtureRequest, spark: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[SplitSummary]:
+def fiftieth(request: pytest.FixtureRequest, spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
     shape: Shape = request.param(SHARE)
     directory = skewed.write(tmp_path_factory.mktemp("skewed"), shape)
     with pytest.MonkeyPatch.context() as patch:
@@ -57,7 +55,7 @@ def fiftieth(
         yield told(spark, directory, shape, STRETCH_BYTES)
 
 
-def test_spark_says_what_this_machine_says(fiftieth: SplitSummary) -> None:
+def test_spark_says_what_this_machine_says(fiftieth: Told) -> None:
     assert fiftieth.on_spark == fiftieth.here
     assert len(fiftieth.here["findings"]) == PLANTED
 
@@ -67,7 +65,7 @@ def test_the_heap_is_no_larger_than_a_gibibyte(spark: Any) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory of workers is read off /proc")
-def test_python_workers_stay_small(fiftieth: SplitSummary) -> None:
+def test_python_workers_stay_small(fiftieth: Told) -> None:
     assert fiftieth.workers.highest.resident < WORKER_BYTES
 
 

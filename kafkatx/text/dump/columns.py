@@ -173,10 +173,10 @@ class _Table:
 
     def _times(self) -> None:
         """Fill base_timestamp: the delete horizon, or the time of the first record, which writers count from."""
-        rows, log_extents = self.rows, None
+        rows, horizons = self.rows, None
         if "deleteHorizonMs" in self.at:
-            log_extents = np.array([int(value) if value else -1 for value in self._field("deleteHorizonMs")], np.int64)
-            rows["attributes"] |= np.where(log_extents >= 0, int(Attributes.HAS_DELETE_HORIZON), 0).astype(np.int16)
+            horizons = np.array([int(value) if value else -1 for value in self._field("deleteHorizonMs")], np.int64)
+            rows["attributes"] |= np.where(horizons >= 0, int(Attributes.HAS_DELETE_HORIZON), 0).astype(np.int16)
             self.known |= known_as("delete_horizon")
         appended = rows["attributes"] & int(Attributes.LOG_APPEND_TIME) != 0
         first = [draft.first for draft in self.drafts]
@@ -184,10 +184,10 @@ class _Table:
         times = np.array([-1 if record is None else record.parsed.number("timestamp") for record in first], np.int64)
         shown = (offsets == rows["base_offset"]) & (offsets >= 0) & ~appended
         rows["base_timestamp"] = np.where(shown, times, -1)
-        if log_extents is not None:
-            rows["base_timestamp"] = np.where(log_extents >= 0, log_extents, rows["base_timestamp"])
-            shown |= log_extents >= 0
-        if log_extents is not None:  # up to 3.1 the tool does not show a log extent, which may be in its place
+        if horizons is not None:
+            rows["base_timestamp"] = np.where(horizons >= 0, horizons, rows["base_timestamp"])
+            shown |= horizons >= 0
+        if horizons is not None:  # up to 3.1 the tool does not show a horizon, which may be in its place
             self.known |= np.where(shown, known_as("base_timestamp"), 0)
 
     def _controls(self) -> None:

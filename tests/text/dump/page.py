@@ -126,7 +126,7 @@ All columns are {batches}. Of these a text carries all but:
 - A batch in a transaction without a sequence is a marker, also where no field says so. Its kind stands in its record
   only.
 - base_timestamp is not printed but as a delete horizon. Where the first record is there, the column holds its time:
-  writers count from it. To 3.1 the tool does not show whether a log extent has taken its place.
+  writers count from it. To 3.1 the tool does not show whether a horizon has taken its place.
 - A line with `isvalid: false` is damage, as the batch is in bytes.
 
 ## Transaction states
