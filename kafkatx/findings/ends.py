@@ -21,10 +21,14 @@ from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.verdicts import Verdict
+from kafkatx.words.evidence_refs import begin_row, completion_row, data_ref, decision_row, marker_ref, next_row
 from kafkatx.words.explanation import step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Refs
+
+MOST_CITED = 4
+"""Partitions of a transaction whose data and markers are cited."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +172,31 @@ def hands_ids_on(model: CaptureModel, name: str | None) -> bool:
     return (
         framework is not None and framework.certainty >= Verdict.likely and framework.name in STREAMS | CONNECT | FLINK
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowRefs:
+    """What facts of an end that rows tell cite: its rows, where its data and markers begin, and the row behind it."""
+
+    begin: Refs
+    written: Refs
+    decided: Refs
+    completed: Refs
+    markers: Refs
+    next: Refs
+
+
+def row_refs(end: TransactionEnd) -> dict[str, Refs]:
+    """Return the fields of RowRefs."""
+    model, row = end.model, end.row
+    return {
+        "begin": tuple(begin_row(row)),
+        "written": tuple(data_ref(model, span) for span in end.data[:MOST_CITED]),
+        "decided": tuple(decision_row(row)),
+        "completed": tuple(completion_row(row)),
+        "markers": tuple(marker_ref(model, span) for span in end.markers[:MOST_CITED]),
+        "next": tuple(next_row(row)),
+    }
 
 
 @dataclass(frozen=True, slots=True)

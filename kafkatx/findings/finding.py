@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -22,17 +22,14 @@ class Subject:
     last_offset: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a rule concludes about one subject (or `count` alike ones); times are milliseconds of brokers' clocks.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """Whom and what a finding is about (or `count` alike ones); times are milliseconds of brokers' clocks.
 
-    `nodes` are the brokers that a finding about brokers is about; `facts` the values that its sentences are made of.
+    Columns that are single-valued are None where the subjects differ. `nodes` are the brokers that a finding about
+    brokers is about, `against` what speaks against it.
     """
 
-    rule: str
-    verdict: Verdict
-    severity: Severity
-    summary: str
     transactional_id: str | None = None
     producer_id: int | None = None
     producer_epoch: int | None = None
@@ -44,12 +41,26 @@ class Finding:
     until: int | None = None
     count: int = 1
     subjects: tuple[Subject, ...] = ()
+    against: tuple[EvidenceRef, ...] = ()
+    nodes: tuple[int, ...] = ()
+
+    def columns(self) -> dict[str, Any]:
+        """Return these columns by name."""
+        return {one.name: getattr(self, one.name) for one in fields(About)}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding(About):
+    """What a rule concludes; `facts` are the values that its sentences are made of, as plain data."""
+
+    rule: str
+    verdict: Verdict
+    severity: Severity
+    summary: str
     actors: tuple[Actor, ...] = ()
     steps: tuple[Step, ...] = ()
-    against: tuple[EvidenceRef, ...] = ()
     considered: tuple[Considered, ...] = ()
     remedies: tuple[Remedy, ...] = ()
-    nodes: tuple[int, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def places(self) -> list[EvidenceRef]:

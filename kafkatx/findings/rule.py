@@ -14,11 +14,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from kafkatx.findings.finding import Finding, NotCheckable, Subject
+from kafkatx.findings.finding import About, Finding, NotCheckable
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.events import Side
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import Bound, GapWords, Words, explain
 from kafkatx.words.template import render
 from kafkatx.words.values import as_json
@@ -28,28 +27,12 @@ Condition = Callable[[CaptureModel, Finding, Finding], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """One thing that a rule found: its facts, how sure and how bad it is, and whom it is about.
-
-    Columns as of `Finding`; absent is None.
-    """
+class Case(About):
+    """One thing that a rule found: its facts, how sure and how bad it is, and whom it is about."""
 
     facts: object
     verdict: Verdict
     severity: Severity
-    transactional_id: str | None = None
-    producer_id: int | None = None
-    producer_epoch: int | None = None
-    topic: str | None = None
-    partition: int | None = None
-    first_offset: int | None = None
-    last_offset: int | None = None
-    since: int | None = None
-    until: int | None = None
-    count: int = 1
-    subjects: tuple[Subject, ...] = ()
-    against: tuple[EvidenceRef, ...] = ()
-    nodes: tuple[int, ...] = ()
 
 
 Found = Iterator[Case | Bound[GapWords]]
@@ -93,26 +76,14 @@ def _not_checkable(name: str, found: Bound[GapWords]) -> NotCheckable:
 def _finding(name: str, words: Words[Any], case: Case) -> Finding:
     said = explain(words, case.facts)
     return Finding(
-        rule=name,
-        verdict=case.verdict,
-        severity=case.severity,
-        summary=said.summary,
-        transactional_id=case.transactional_id,
-        producer_id=case.producer_id,
-        producer_epoch=case.producer_epoch,
-        topic=case.topic,
-        partition=case.partition,
-        first_offset=case.first_offset,
-        last_offset=case.last_offset,
-        since=case.since,
-        until=case.until,
-        count=case.count,
-        subjects=case.subjects,
-        actors=said.actors,
-        steps=said.steps,
-        against=case.against,
-        considered=said.considered,
-        remedies=said.remedies,
-        nodes=case.nodes,
-        facts=as_json(case.facts),
+        name,
+        case.verdict,
+        case.severity,
+        said.summary,
+        said.actors,
+        said.steps,
+        said.considered,
+        said.remedies,
+        as_json(case.facts),
+        **case.columns(),
     )

@@ -24,7 +24,7 @@ from enum import Enum
 import numpy as np
 
 from kafkatx.findings.conditions import same_id_and_time
-from kafkatx.findings.ends import WITNESSED, EndGroup, Witness, groups, witnesses
+from kafkatx.findings.ends import WITNESSED, EndGroup, RowRefs, Witness, groups, row_refs, witnesses
 from kafkatx.findings.ends_in_data import (
     ABORTED_DATA,
     LONG_IDLE_MS,
@@ -45,7 +45,7 @@ from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.evidence_refs import begin_row, completion_row, data_ref, decision_row, marker_ref, next_row
+from kafkatx.words.evidence_refs import completion_row
 from kafkatx.words.explanation import Phrase, Words, considered, gap, included, remedy, step
 from kafkatx.words.facts import data, lasting, thrown, topic_partition
 from kafkatx.words.log_refs import event_refs, failure_refs
@@ -76,7 +76,7 @@ class TimeoutIs(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(RowRefs):
     """Transactions that a client aborted itself, as rows tell; the first is explained."""
 
     id: str
@@ -91,12 +91,6 @@ class Facts:
     is_often: bool
     idle: Duration | None
     witnesses: tuple[Witness, ...]
-    begin: Refs
-    written: Refs
-    decided: Refs
-    completed: Refs
-    markers: Refs
-    next: Refs
     before_idle: Refs
 
     @property
@@ -213,12 +207,7 @@ def _of_rows(group: EndGroup) -> Facts:
         is_often=_is_often(model, of_id),
         idle=lasting(int(row["started_at"] - before["completion_timestamp"])) if before is not None else None,
         witnesses=witnesses(end),
-        begin=tuple(begin_row(row)),
-        written=tuple(data_ref(model, span) for span in end.data[:4]),
-        decided=tuple(decision_row(row)),
-        completed=tuple(completion_row(row)),
-        markers=tuple(marker_ref(model, span) for span in end.markers[:4]),
-        next=tuple(next_row(row)),
+        **row_refs(end),
         before_idle=tuple(completion_row(before)) if before is not None else (),
     )
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kafkatx.findings.conditions import same_id
-from kafkatx.findings.ends import WITNESSED, EndGroup, Witness, groups, hands_ids_on, witnesses
+from kafkatx.findings.ends import WITNESSED, EndGroup, RowRefs, Witness, groups, hands_ids_on, row_refs, witnesses
 from kafkatx.findings.ends_in_data import (
     ABORTED_DATA,
     ONLY_TIMES,
@@ -41,15 +41,12 @@ from kafkatx.findings.ends_in_data import (
 from kafkatx.findings.ends_in_logs import REFUSED, LogEndFacts, log_facts
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.logs.fencings import Excluded, Grant
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
-from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import EMPTY
 from kafkatx.terms.clocks import RETRY_WINDOW_MS
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.evidence_refs import begin_row, completion_row, data_ref, decision_row, marker_ref, next_row
 from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, actor, considered, included, remedy, step
 from kafkatx.words.facts import data, producer
 from kafkatx.words.log_refs import client_seen, event_refs
@@ -61,7 +58,7 @@ REPEATED, REPEATED_WITHIN_MS = 5, 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(RowRefs):
     """Open transactions that rows tell of; the first is explained. `new` is None where its start is not recorded."""
 
     id: str
@@ -81,12 +78,6 @@ class Facts:
     was_alive: bool
     data: Data
     witnesses: tuple[Witness, ...]
-    begin: Refs
-    written: Refs
-    decided: Refs
-    completed: Refs
-    markers: Refs
-    next: Refs
 
     @property
     def is_late(self) -> bool:
@@ -178,19 +169,8 @@ def _of_rows(group: EndGroup) -> Facts:
         was_alive=end.was_alive,
         data=data(model, end.data),
         witnesses=witnesses(end),
-        **_places(end, row),
+        **row_refs(end),
     )
-
-
-def _places(end: TransactionEnd, row: Array) -> dict[str, Refs]:
-    return {
-        "begin": tuple(begin_row(row)),
-        "written": tuple(data_ref(end.model, span) for span in end.data[:4]),
-        "decided": tuple(decision_row(row)),
-        "completed": tuple(completion_row(row)),
-        "markers": tuple(marker_ref(end.model, span) for span in end.markers[:4]),
-        "next": tuple(next_row(row)),
-    }
 
 
 def _in_logs(group: EndGroup) -> FencedInLogs:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from kafkatx.findings.conditions import by_settings, same_time
-from kafkatx.findings.ends import WITNESSED, EndGroup, Witness, groups, of_reason, witnesses
+from kafkatx.findings.ends import WITNESSED, EndGroup, RowRefs, Witness, groups, of_reason, row_refs, witnesses
 from kafkatx.findings.ends_in_data import (
     ABORTED_DATA,
     ONLY_TIMES,
@@ -44,7 +44,7 @@ from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.kernels.transactions import EMPTY, PREPARE_COMMIT
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised
-from kafkatx.words.evidence_refs import begin_row, completion_row, data_ref, decision_row, marker_ref, next_row
+from kafkatx.words.evidence_refs import begin_row, decision_row
 from kafkatx.words.explanation import Phrase, Words, actor, considered, included, measure, remedy, step
 from kafkatx.words.facts import data, instant, lasting
 from kafkatx.words.log_refs import event_refs
@@ -72,7 +72,7 @@ class Other(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(RowRefs):
     """Transactions that ran longer than their timeout, as rows tell; the first is explained."""
 
     id: str
@@ -91,12 +91,6 @@ class Facts:
     data: Data
     witnesses: tuple[Witness, ...]
     remedies: Remedies
-    begin: Refs
-    written: Refs
-    decided: Refs
-    completed: Refs
-    markers: Refs
-    next: Refs
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,12 +170,7 @@ def _of_rows(group: EndGroup) -> Facts:
         data=data(model, end.data),
         witnesses=witnesses(end),
         remedies=_remedies(group),
-        begin=tuple(begin_row(row)),
-        written=tuple(data_ref(model, span) for span in end.data[:4]),
-        decided=tuple(decision_row(row)),
-        completed=tuple(completion_row(row)),
-        markers=tuple(marker_ref(model, span) for span in end.markers[:4]),
-        next=tuple(next_row(row)),
+        **row_refs(end),
     )
 
 
