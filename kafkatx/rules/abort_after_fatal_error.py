@@ -37,7 +37,7 @@ from kafkatx.words.explanation import ActorWords, Bound, Words, considered, incl
 from kafkatx.words.facts import client_name, instant, thrown
 from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import ClientName, Count, Instant, NameList, Quoted, Refs, ShownError, bare
+from kafkatx.words.values import ClientName, Count, Instant, NameList, Quoted, Refs, ShownError, bare, facts
 
 ABORT = "abortTransaction"
 FATAL = "fatal"
@@ -45,7 +45,7 @@ STATE_CALLS = frozenset({"beginTransaction", "commitTransaction", "sendOffsetsTo
 """Methods that fail on a producer in its fatal state."""
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts:
     """Aborts of clients of one name in their fatal state; the first client is explained.
 

@@ -50,7 +50,7 @@ from kafkatx.words.explanation import Phrase, Words, considered, gap, included, 
 from kafkatx.words.facts import data, lasting, thrown, topic_partition
 from kafkatx.words.log_refs import event_refs, failure_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Data, Duration, NameList, Refs, ShownError, TopicPartition
+from kafkatx.words.values import Count, Data, Duration, NameList, Refs, ShownError, TopicPartition, facts
 
 FEWEST_ENDED, FEWEST_ABORTED, SHARE_PERCENT, IN_A_ROW = 10, 5, 5, 3
 """From this many on a share of aborted transactions says something; fewer is chance, unless they come in a row."""
@@ -75,7 +75,7 @@ class TimeoutIs(Enum):
     within = "it was not over yet"
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts(RowRefs):
     """Transactions that a client aborted itself, as rows tell; the first is explained."""
 
@@ -99,7 +99,7 @@ class Facts(RowRefs):
         return self.idle is not None and self.idle >= LONG_IDLE_MS
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class ByOperator(DataFacts):
     """Aborted data of which the coordinator knows nothing: an operator wrote the marker."""
 
@@ -115,7 +115,7 @@ class AbortedInLogs(LogEndFacts):
     lines: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Nobodys:
     """Aborted transactions whose author the evidence does not tell."""
 
@@ -123,7 +123,7 @@ class Nobodys:
     id: str
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class NobodysData:
     """The same where only data are at hand."""
 

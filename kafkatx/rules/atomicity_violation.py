@@ -14,8 +14,6 @@ Source       KIP-98, KIP-664; TransactionMarkerChannelManager, UnifiedLog (0.11 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kafkatx.findings.grouping import DataColumns, columns_of_part
@@ -32,13 +30,13 @@ from kafkatx.words.evidence_refs import completion_row, data_ref, decision_row, 
 from kafkatx.words.explanation import GapWords, Phrase, Words, considered, gap, remedy, step
 from kafkatx.words.facts import data, offsets, topic_partition
 from kafkatx.words.template import pick, render
-from kafkatx.words.values import Count, Data, Instant, JoinedValues, OffsetRange, Refs, TopicPartition
+from kafkatx.words.values import Count, Data, Instant, JoinedValues, OffsetRange, Refs, TopicPartition, facts
 
 KINDS = ("ABORT", "COMMIT", "an emptied")
 MOST_SUMMED_UP, MOST_TOLD = 3, 5
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Fate:
     """How a transaction ended in one partition: by which marker, None without one; `data` is None without records."""
 
@@ -60,7 +58,7 @@ class Fate:
         return render(FATE.summary, self) or ""
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts:
     """A completed transaction with partitions that ended otherwise; `as_decided` counts those that did not."""
 
@@ -82,7 +80,7 @@ class Facts:
         return JoinedValues(self.fates[:MOST_SUMMED_UP])
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class OnePartition:
     """A partition of a transaction that could not be judged."""
 

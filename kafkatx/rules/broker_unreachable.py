@@ -34,7 +34,7 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, actor, considered, remedy, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Duration, Instant, JoinedValues, NameList, Refs
+from kafkatx.words.values import Count, Duration, Instant, JoinedValues, NameList, Refs, facts
 
 SHORT_MS = 5_000
 TOGETHER_MS = 10_000
@@ -103,7 +103,7 @@ class Away:
     own_log: OwnLog
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts:
     """An outage of one broker or several, the longest of `count` alike ones.
 

@@ -48,7 +48,7 @@ from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import max_block
 from kafkatx.words.template import pick
-from kafkatx.words.values import ClientName, Count, Duration, Instant, Refs
+from kafkatx.words.values import ClientName, Count, Duration, Instant, Refs, facts
 
 RETRIED_WITHIN_MS = 5_000
 """A call that begins so soon after the one before it was given up is the same commit, tried again."""
@@ -62,7 +62,7 @@ TROUBLE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts:
     """Commits (or aborts) of one client that were given up, with the same fate; the first is explained.
 

@@ -39,7 +39,7 @@ from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import larger_transactions
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Duration, Instant, Refs
+from kafkatx.words.values import Count, Duration, Instant, Refs, facts
 
 MANY, WITHIN_MS = 20, 60_000
 SLOW_MS, TIMES_MEDIAN, PERCENT, FEWEST = 1_000, 10, 95, 20
@@ -61,7 +61,7 @@ class Storm:
     is_named: bool
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class StormInLines:
     """A storm that lines tell.
 
@@ -95,7 +95,7 @@ class Waited:
     rows: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class StormInRows:
     """Markers of an id that took long now and then, by the times of the coordinator's records."""
 
@@ -107,7 +107,7 @@ class StormInRows:
     larger: Remedies
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class AskedOften:
     """How many answers or requests there were in how much time."""
 

@@ -39,7 +39,7 @@ from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import max_block, state_log_replication
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Duration, Instant, NameList, Refs, TopicPartition
+from kafkatx.words.values import Count, Duration, Instant, NameList, Refs, TopicPartition, facts
 
 SHORT_MS = 10_000
 """A failover below this is no harm (info)."""
@@ -79,7 +79,7 @@ class ToldLines:
     rows: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts:
     """An absence, the longest of `count` alike ones; `names` are the ids that met it, `waiting` those of all."""
 

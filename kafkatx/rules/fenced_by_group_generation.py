@@ -56,7 +56,7 @@ from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import max_poll
 from kafkatx.words.template import pick
-from kafkatx.words.values import ClientName, Count, Duration, Refs
+from kafkatx.words.values import ClientName, Count, Duration, Refs, facts
 
 OFFSETS_CALL = "sendOffsetsToTransaction"
 HOUR_MS = 3_600_000
@@ -68,7 +68,7 @@ GROUP_EVENTS = (EventKind.poll_timeout, EventKind.group_lost, EventKind.member_r
 """Lines of a consumer, or of the group's coordinator, that tell why a member lost its place."""
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts:
     """Refusals that the logs of one client tell; the first is explained. `group` is None where they name several."""
 
@@ -84,7 +84,7 @@ class Facts:
     longer: Remedies
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class OnDisk:
     """Transactions that the disk alone shows: of them the first is explained."""
 

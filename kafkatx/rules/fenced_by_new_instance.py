@@ -51,13 +51,13 @@ from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, actor, c
 from kafkatx.words.facts import data, producer
 from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Data, Duration, Instant, Producer, Refs
+from kafkatx.words.values import Count, Data, Duration, Instant, Producer, Refs, facts
 
 REPEATED, REPEATED_WITHIN_MS = 5, 60_000
 """Take-overs of one id at this rate are two owners or a crash loop, not deployments."""
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts(RowRefs):
     """Open transactions that rows tell of; the first is explained. `new` is None where its start is not recorded."""
 
@@ -90,7 +90,7 @@ class Facts(RowRefs):
         return self.new_timeout is not None and self.new_timeout != self.timeout
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Owner:
     """An owner of the id, as T1 or T2: since when it had it, by whose log; `client` where its own is at hand."""
 

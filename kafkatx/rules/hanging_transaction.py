@@ -18,8 +18,6 @@ Source       KIP-664, KIP-890; TransactionsCommand.findHanging (3.0 to 4.4), Pro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kafkatx.findings.open_spans import OpenSpan
@@ -38,7 +36,7 @@ from kafkatx.words.evidence_refs import parts_of
 from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import GapWords, Phrase, Words, considered, gap, remedy, step
 from kafkatx.words.template import Text, pick
-from kafkatx.words.values import Duration, OffsetRange, Refs
+from kafkatx.words.values import Duration, OffsetRange, Refs, facts
 
 IN_FLIGHT_MS = 60_000
 """Twice request.timeout.ms: as long as the request that adds a partition may be on its way."""
@@ -46,7 +44,7 @@ ON_THE_WAY_MS = 1_000
 """How long records may wait in their client and on their way before they stand in the log."""
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts:
     """Records that nobody will end; `id` and `state` are of the coordinator's latest row, None where it has none.
 
@@ -69,7 +67,7 @@ class Facts:
     latest: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class OpenData:
     """Open data that could not be judged; `epoch` is the one whose rows are missing."""
 

@@ -29,7 +29,7 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import Words, remedy, step
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Refs
+from kafkatx.words.values import Count, Refs, facts
 
 MOST_TOLD = 5
 
@@ -71,7 +71,7 @@ class Row:
     rows: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts:
     """The odd rows of an id, of which the first ones are explained."""
 

@@ -16,8 +16,6 @@ Source       LogDirFailureChannel, ReplicaManager.handleLogDirFailure (1.0 to 4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kafkatx.findings.client_lines import times_of
 from kafkatx.findings.conditions import same_time
 from kafkatx.findings.rule import Case, Found, Rule
@@ -29,14 +27,14 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, considered, remedy, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, NameList, Quoted, Refs
+from kafkatx.words.values import Count, NameList, Quoted, Refs, facts
 
 REFUSED = ("KAFKA_STORAGE_ERROR", "org.apache.kafka.common.errors.KafkaStorageException")
 CLIENTS = (EventKind.produce_retry, EventKind.produce_failed, EventKind.failure, EventKind.to_abortable)
 """Lines of clients that can name the error."""
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts:
     """A failure as one log tells it; `log` is its name, `directory` None where no line names it."""
 

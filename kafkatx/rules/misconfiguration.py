@@ -42,7 +42,7 @@ from kafkatx.terms.catalogue.frameworks import Framework
 from kafkatx.words.explanation import Bound, Phrase, StepWords, Words, actor, gap, included, step
 from kafkatx.words.proposals import Remedies
 from kafkatx.words.template import pick, render
-from kafkatx.words.values import JoinedValues, NameList, Refs
+from kafkatx.words.values import JoinedValues, NameList, Refs, facts
 
 MOST_NAMED, MOST_PLACES = 4, 8
 
@@ -65,7 +65,7 @@ class ProgramFacts:
     sources: JoinedValues[str]
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts:
     """Programs that fail one check with the same settings; what that led to is told of the first where it is seen."""
 
@@ -78,7 +78,7 @@ class Facts:
     remedies: Remedies
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class WholeCluster:
     """What a gap is about that is no id's or partition's."""
 

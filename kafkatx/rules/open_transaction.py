@@ -13,8 +13,6 @@ Source       KIP-98; TransactionCoordinator.abortTimedOutTransactions (0.11 to 4
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kafkatx.findings.conditions import overdue, same_subject
@@ -32,14 +30,14 @@ from kafkatx.words.evidence_refs import data_of, data_ref, latest_row
 from kafkatx.words.explanation import Phrase, Words, considered, gap, remedy, step
 from kafkatx.words.facts import data, lasting
 from kafkatx.words.template import pick
-from kafkatx.words.values import Data, Duration, Instant, OffsetRange, Refs
+from kafkatx.words.values import Data, Duration, Instant, OffsetRange, Refs, facts
 
 OVERDUE_SLACK_MS = 30_000
 TWO_PHASE_TIMEOUT_MS = 2_147_483_647
 """transaction.timeout.ms of a two-phase transaction (KIP-939): it may be open for days."""
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts:
     """An Ongoing transaction; `left` of its timeout is None where it is over."""
 
@@ -54,7 +52,7 @@ class Facts:
     written: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Unowned:
     """Data without a marker, of which the coordinator's log is missing."""
 
@@ -63,7 +61,7 @@ class Unowned:
     written: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Id:
     """Whose transaction could not be judged."""
 

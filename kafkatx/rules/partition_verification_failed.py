@@ -50,7 +50,7 @@ from kafkatx.words.explanation import ActorWords, Bound, Words, considered, incl
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import ClientName, Count, Refs
+from kafkatx.words.values import ClientName, Count, Refs, facts
 
 REPEATED = 3
 """So many refusals of one client are more than one meeting with a transaction that had just ended."""
@@ -59,7 +59,7 @@ REQUEST_TIMEOUT_MS = 30_000
 WRITES = (EventKind.produce_failed, EventKind.produce_retry)
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts:
     """Refusals of one client's writes (None: nobody is named); the first is explained.
 

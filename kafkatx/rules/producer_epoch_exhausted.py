@@ -29,7 +29,7 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import begin_row, completion_row, decision_row, initialised_row, latest_row, row_before
 from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import Words, considered, remedy, step
-from kafkatx.words.values import Count, Duration, Refs, TopicPartition
+from kafkatx.words.values import Count, Duration, Refs, TopicPartition, facts
 
 EXHAUSTED, LAST = 32_766, 32_767
 DAY_MS, FEWEST_EPOCHS, EPOCHS_A_DAY = 86_400_000, 100, 100
@@ -46,7 +46,7 @@ class Rotation:
     rows: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Rotated:
     """Rotations of an id, of which the first is explained; `before` is the row under the old producer id."""
 
@@ -58,7 +58,7 @@ class Rotated:
     before: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class LeftOpen:
     """A transaction at the last epoch that nobody ends."""
 
@@ -68,7 +68,7 @@ class LeftOpen:
     latest: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Loop:
     """Starts that take epochs so fast that they will be used up after `left` days."""
 
@@ -81,7 +81,7 @@ class Loop:
     rows: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Impossible:
     """Data at the epoch that is the coordinator's own."""
 

@@ -12,8 +12,6 @@ Source       KIP-98; UnifiedLog.fetchLastStableOffsetMetadata, ProducerStateMana
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kafkatx.findings.conditions import same_subject
@@ -30,12 +28,12 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import begin_row, data_ref, marker_ref, time_or_none
 from kafkatx.words.explanation import Words, considered, remedy, step
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Duration, Instant, OffsetRange, Refs
+from kafkatx.words.values import Count, Duration, Instant, OffsetRange, Refs, facts
 
 WORTH_A_WARNING_MS = 60_000
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts:
     """What holds the last stable offset, and what lies behind it; `id` is None where no row names the producer id.
 

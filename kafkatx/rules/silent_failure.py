@@ -40,7 +40,7 @@ from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, consider
 from kafkatx.words.facts import client_name, data, instant
 from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import MOST_RANGES, ClientName, Count, Data, Instant, JoinedValues, NameList, Refs
+from kafkatx.words.values import MOST_RANGES, ClientName, Count, Data, Instant, JoinedValues, NameList, Refs, facts
 
 EXCEPTIONS = (
     EventKind.failure,
@@ -60,7 +60,7 @@ LATEST = 1 << 62
 ENDING_CALLS = ("abortTransaction", "commitTransaction")
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts:
     """Failures of an id of which its client's log says nothing aloud; the first one is explained.
 
@@ -99,7 +99,7 @@ class LossFacts:
     written: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Untold:
     """Aborted transactions of which no client's log is at hand."""
 

@@ -30,7 +30,7 @@ from kafkatx.words.evidence_refs import begin_row, data_ref, latest_row, marker_
 from kafkatx.words.explanation import Words, considered, remedy, step
 from kafkatx.words.facts import topic_partition
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Duration, Instant, NameList, Refs, TopicPartition
+from kafkatx.words.values import Count, Duration, Instant, NameList, Refs, TopicPartition, facts
 
 IN_FLIGHT_MS, STUCK_MS = 10_000, 60_000
 MOST_NAMED, MOST_TOLD = 5, 4
@@ -47,7 +47,7 @@ class Waiting:
     data: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts:
     """A decided transaction; of the partitions whose marker is `missing` the first ones are told."""
 

@@ -51,7 +51,7 @@ from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import transaction_timeout
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Data, Duration, Instant, Producer, Refs
+from kafkatx.words.values import Count, Data, Duration, Instant, Producer, Refs, facts
 
 
 class After(Enum):
@@ -71,7 +71,7 @@ class Other(Enum):
     no_init = "no InitProducerId"
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts(RowRefs):
     """Transactions that ran longer than their timeout, as rows tell; the first is explained."""
 
@@ -93,7 +93,7 @@ class Facts(RowRefs):
     remedies: Remedies
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class SameEpoch:
     """Aborts beyond the timeout at an unchanged epoch: a late client, or the coordinator of 0.11.0.0 and 0.11.0.1."""
 

@@ -39,7 +39,7 @@ from kafkatx.words.log_refs import client_seen, event_ref, failure_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import id_expiration
 from kafkatx.words.template import pick
-from kafkatx.words.values import ClientName, Duration, Instant, Refs, ShownError
+from kafkatx.words.values import ClientName, Duration, Instant, Refs, ShownError, facts
 
 SETTING = "transactional.id.expiration.ms"
 ONE_HOUR_MS, SLACK_MS = 3_600_000, 300_000
@@ -57,7 +57,7 @@ class Met:
     lines: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class ExpiredInRows:
     """An id that came back with another producer id, after its tombstone or where compaction removed that.
 
@@ -98,7 +98,7 @@ class Replaced:
     line: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class ExpiredInLogs:
     """A client that was told of an expired id; `is_long`: its silence was longer than the expiration in force."""
 

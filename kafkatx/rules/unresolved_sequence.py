@@ -50,7 +50,7 @@ from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import delivery_timeout
 from kafkatx.words.template import pick
-from kafkatx.words.values import ClientName, Count, Duration, Instant, NameList, Refs, TopicPartition
+from kafkatx.words.values import ClientName, Count, Duration, Instant, NameList, Refs, TopicPartition, facts
 
 EVERY_ATTEMPT = 2_147_483_647
 """Default retries: what `attempts left` is counted down from."""
@@ -66,7 +66,7 @@ class Variant(Enum):
     idempotent = auto()
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts:
     """Batches that one client gave up; the first time is explained.
 

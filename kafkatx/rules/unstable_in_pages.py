@@ -8,7 +8,6 @@ same, so this is never more than possible; it is said where a page is all there 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,10 +19,10 @@ from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import data_ref, marker_ref
 from kafkatx.words.explanation import Words, actor, considered, remedy, step
-from kafkatx.words.values import Producer, Refs, TopicPartition
+from kafkatx.words.values import Producer, Refs, TopicPartition, facts
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class PageFacts:
     """Two producers at epoch 0 that wrote one partition, the second one behind the first one's open transaction."""
 

@@ -32,7 +32,7 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import begin_row, completion_row
 from kafkatx.words.explanation import Words, actor, considered, remedy, step
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Instant, NameList, Refs
+from kafkatx.words.values import Count, Instant, NameList, Refs, facts
 
 FEWEST, MANY = 3, 5
 MOST_NAMED, MOST_ACTORS = 3, 4
@@ -59,7 +59,7 @@ class Overtaken:
     rows: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class Facts:
     """A family of ids of one shape; `last` is the one in use last, `epoch` that of the first one."""
 

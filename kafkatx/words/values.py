@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from kafkatx.terms.times import clock, duration, iso
 from kafkatx.words.explained import Actor, Considered, EvidenceRef, Remedy, Step
 
+Kind = TypeVar("Kind")
 Value = TypeVar("Value")
 MOST_RANGES = 4
 """Ranges of offsets that one sentence names."""
@@ -24,6 +25,12 @@ EXPLAINED: set[Any] = {EvidenceRef, Actor, Step, Considered, Remedy, Any}
 """What a field is made of that stands in the explanation already, and is no value; parts with words add themselves."""
 Refs = tuple[EvidenceRef, ...]
 """Places that a fact rests on: a field of this type is cited by steps, and is no value of its own."""
+
+
+@dataclass_transform(frozen_default=True)
+def facts(kind: type[Kind]) -> type[Kind]:
+    """Make a class of facts: a frozen dataclass with slots. It is told, never compared, which halves what it costs."""
+    return dataclass(frozen=True, slots=True, eq=False, repr=False)(kind)
 
 
 class Count(int):

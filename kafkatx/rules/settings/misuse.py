@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,12 +21,12 @@ from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import Words, remedy, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, JoinedValues, Refs
+from kafkatx.words.values import Count, JoinedValues, Refs, facts
 
 MOST_IDS = 5
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class OldFormat:
     """A topic (None: the line doesn't name it) that can't keep transactional records, and the first who write there."""
 
@@ -39,7 +38,7 @@ class OldFormat:
     begun: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class WithoutId:
     """Transactional calls on a producer without a transactional.id; `client` is its client.id if all have one."""
 
@@ -47,7 +46,7 @@ class WithoutId:
     refusals: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class SetTwice:
     """Names with two values in one file, the first of them."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kafkatx.findings.client_lines import by_client, producer_at, times_of
 from kafkatx.findings.rule import Case
@@ -15,13 +14,13 @@ from kafkatx.text.sayings import Saying
 from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import client_seen, event_refs
-from kafkatx.words.values import ClientName, Count, JoinedValues, Refs
+from kafkatx.words.values import ClientName, Count, JoinedValues, Refs, facts
 
 MOST_THREADS = 4
 MOST_STATES = 3
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class ObjectFacts:
     """A producer object that threads share: calls that met a wrong state, the first threads, what states they met."""
 

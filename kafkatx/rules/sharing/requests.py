@@ -15,7 +15,7 @@ from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, actor, considered, step
 from kafkatx.words.log_refs import event_refs
-from kafkatx.words.values import Count, Refs
+from kafkatx.words.values import Count, Refs, facts
 
 MOST_ASKERS = 4
 
@@ -29,7 +29,7 @@ class Asker:
     host: str
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class RequestFacts:
     """An id that clients initialised in turns; of many of them the first ones are `askers`."""
 

@@ -24,7 +24,7 @@ from kafkatx.words.explanation import Words, considered, step
 from kafkatx.words.facts import lasting
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Duration, Instant, Refs
+from kafkatx.words.values import Count, Duration, Instant, Refs, facts
 
 ROWS_TURNS = 3
 """Take-overs that one id needs where only rows tell of them."""
@@ -50,7 +50,7 @@ class TakenOver:
     rows: Refs
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class RowFacts:
     """An id whose open transactions were taken over again and again; those are told whose owners lived, if any did."""
 

@@ -18,12 +18,12 @@ from kafkatx.words.explanation import ActorWords, Bound, Words, considered, incl
 from kafkatx.words.facts import instant, producer
 from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Instant, Producer, Refs
+from kafkatx.words.values import Count, Instant, Producer, Refs, facts
 
 MOST_OWNERS = 6
 
 
-@dataclass(frozen=True, slots=True)
+@facts
 class TurnFacts:
     """An id that living owners took from each other; `sources` are their logs, `turns` the first ones and the last.
 
