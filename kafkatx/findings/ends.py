@@ -86,6 +86,11 @@ def groups(model: CaptureModel, by: EndedBy) -> Iterator[EndGroup]:
     """Yield the ends by one ender: those of rows by id, of data by producer id, of logs by id."""
     for _, rows in by_transactional_id(model, model.ends.ended(by, ToldBy.rows)):
         yield EndGroup(model, ToldBy.rows, rows)
+    yield from groups_without_rows(model, by)
+
+
+def groups_without_rows(model: CaptureModel, by: EndedBy) -> Iterator[EndGroup]:
+    """Yield the ends by one ender that only data or logs tell."""
     yield from (EndGroup(model, ToldBy.data, numbers) for numbers in _by_producer(model, by))
     yield from (EndGroup(model, ToldBy.logs, numbers) for numbers in _by_name(model, by))
 

@@ -24,7 +24,7 @@ from enum import Enum
 import numpy as np
 
 from kafkatx.findings.conditions import same_id_and_time
-from kafkatx.findings.ends import WITNESSED, EndGroup, RowRefs, Witness, groups, row_refs, witnesses
+from kafkatx.findings.ends import WITNESSED, EndGroup, RowRefs, Witness, groups_without_rows, row_refs, witnesses
 from kafkatx.findings.ends_in_data import (
     ABORTED_DATA,
     LONG_IDLE_MS,
@@ -164,10 +164,9 @@ def find(model: CaptureModel) -> Found:
             loud = facts.is_often and verdict is not Verdict.possible
             severity = Severity.warning if loud else Severity.info
             yield Case(facts=facts, verdict=verdict, severity=severity, **group.columns())
-    for group in groups(model, EndedBy.client):
-        if group.told_by is not ToldBy.rows:
-            told = _in_logs(group) if group.told_by is ToldBy.logs else _in_data(group)
-            yield Case(facts=told, verdict=group.verdict, severity=Severity.info, **group.columns())
+    for group in groups_without_rows(model, EndedBy.client):
+        told = _in_logs(group) if group.told_by is ToldBy.logs else _in_data(group)
+        yield Case(facts=told, verdict=group.verdict, severity=Severity.info, **group.columns())
     for group in _by_id(model, is_abort & (ended.ended_by == EndedBy.unknown) & ~perhaps):
         yield NOBODYS.of(Nobodys(group.count, group.transactional_id or ""))
     yield from _nobodys_data(model)
