@@ -21,6 +21,7 @@ from kafkatx.findings.conditions import same_time
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -74,9 +75,11 @@ def _path(logs: LogModel, row: int) -> str | None:
 
 
 def _case(model: CaptureModel, rows: list[int], refusals: list[int]) -> Case:
-    logs, every = model.logs, [*rows, *refusals]
+    logs = model.logs
     first = [row for row in rows if logs.trace(row) is not None]
-    since, until = times_of(logs, every)
+    since, until = times_of(logs, rows or refusals)
+    after = (since or 0) - CLIENT_TOLERANCE_MS  # what was refused before has another cause
+    refusals = [row for row in refusals if logs.times[row] < 0 or logs.times[row] >= after]
     verdict = Verdict.proved if first else Verdict.likely if rows else Verdict.possible
     return Case(
         facts=_facts(model, rows, first, refusals),
@@ -84,7 +87,7 @@ def _case(model: CaptureModel, rows: list[int], refusals: list[int]) -> Case:
         severity=Severity.warning if verdict is Verdict.possible else Severity.error,
         since=since,
         until=until,
-        count=len(every) if not rows else 1,
+        count=len(refusals) if not rows else 1,
     )
 
 
@@ -92,12 +95,12 @@ def _facts(model: CaptureModel, rows: list[int], first: list[int], refusals: lis
     logs = model.logs
     named = [row for row in (*rows, *refusals) if logs.string(row, "topic") is not None]
     pairs = [(logs.string(row, "topic"), logs.number(row, "partition")) for row in named]
-    traces = [trace for row in first if (trace := logs.trace(row)) is not None]
+    said = [trace.root.message for row in first if (trace := logs.trace(row)) is not None]
     directories = [path for row in rows if (path := _path(logs, row)) is not None]
     return Facts(
         log=logs.short_paths[int(logs.events["source"][(rows or refusals)[0]])],
         directory=min(directories, key=len, default=None),  # some lines name a file in it
-        reason=Quoted(traces[0].root.message) if traces and traces[0].root.message else None,
+        reason=Quoted(said[0]) if said and said[0] else None,
         partitions=NameList(dict.fromkeys(f"{topic}-{number}" for topic, number in pairs)) or None,
         holds_coordinators=TRANSACTION_STATE in dict(pairs),
         refused=Count(len(refusals)),

@@ -45,13 +45,6 @@ def event_refs(model: CaptureModel, rows: Iterable[int], most: int = MOST_PLACES
     return tuple(event_ref(model, row) for row in chosen)
 
 
-def client_phrase(client: ClientInstance) -> str:
-    """`the producer of payments-1`, or by its client.id where it has no transactional.id."""
-    if client.transactional_id is not None:
-        return f"the producer of {client.transactional_id}"
-    return f"the client {client.client_id}" if client.client_id is not None else "a client that its log doesn't name"
-
-
 @dataclass(frozen=True, slots=True)
 class ClientFacts:
     """A client that steps speak of as `name`: ids, library, source and the time its lines span."""

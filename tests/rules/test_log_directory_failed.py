@@ -67,6 +67,13 @@ def test_a_client_beside_the_brokers_log_is_its_witness(tmp_path):
     assert any("KAFKA_STORAGE_ERROR" in step.text for step in finding.steps)
 
 
+def test_what_a_client_was_refused_long_before_is_not_its_doing(tmp_path):
+    earlier = REFUSED.replace("2026-11-21 10:31:07,500", "2026-11-19 10:31:07,500")
+    (finding,) = found(tmp_path, client=earlier, server=STOPPING)
+    assert finding.facts["refused"] == 0
+    assert finding.since == finding.until
+
+
 def test_a_partition_of_coordinators_is_told(tmp_path):
     told = APPENDING.format(partition="__transaction_state-7", reason="No space left on device")
     (finding,) = found(tmp_path, server=told)

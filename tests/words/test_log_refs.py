@@ -4,9 +4,9 @@ import pytest
 
 from kafkatx.terms.catalogue.loading import event_words
 from kafkatx.terms.events import EventKind, Level
+from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import (
     MOST_QUOTED,
-    client_phrase,
     client_seen,
     event_ref,
     event_refs,
@@ -80,7 +80,7 @@ def test_clients_and_failures_in_words():
     )
     model = by_logs(client.said)
     (made,) = model.logs.clients
-    assert client_phrase(made) == "the producer of orders-1"
+    assert format(client_name(made), "") == "the producer of orders-1"
     assert (
         failure_phrase(made.failures[0]) == "commitTransaction threw KafkaException because of ProducerFencedException"
     )
@@ -90,4 +90,4 @@ def test_clients_and_failures_in_words():
     for part in ("transactional.id orders-1", "kafka-clients 3.9.1", "producer id 7 epoch 0", CLIENT, "10:00:09.000"):
         assert part in actor.what
     nameless = by_logs([line(CLIENT, None, EventKind.failure, error=FENCED, level=Level.error)])
-    assert ["doesn't name" in client_phrase(one) for one in nameless.logs.clients] == [True]
+    assert ["doesn't name" in format(client_name(one), "") for one in nameless.logs.clients] == [True]
