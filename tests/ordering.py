@@ -7,7 +7,17 @@ import pytest
 WITH_SPARK = ("tests/spark/", "tests/stages/test_exported.py")
 """Tests that one process runs: they share one Spark, and one export of all recorded cases."""
 
+LONG = ("tests/house/test_types.py", "tests/cases/test_any_cut.py")
+"""Files of a minute or of half a one, mypy first: as its last one such a file would keep the other process waiting."""
+
 
 def longest_first(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Return the tests of Spark, then all others, each in their order."""
-    return sorted(items, key=lambda item: not item.nodeid.startswith(WITH_SPARK))
+    """Return the tests of Spark, then those of LONG, then all others, each in their order."""
+    return sorted(items, key=_rank)
+
+
+def _rank(item: pytest.Item) -> int:
+    if item.nodeid.startswith(WITH_SPARK):
+        return 0
+    file = item.nodeid.partition("::")[0]
+    return 1 + (LONG.index(file) if file in LONG else len(LONG))

@@ -11,7 +11,7 @@ import typer
 
 from kafkatx.cli.common import console_for, output, progress
 from kafkatx.cli.grouping import grouped
-from kafkatx.cli.options import Colour, OutputOptions, Paths, ReadingOptions, ReleaseOption, ScopeOptions
+from kafkatx.cli.options import OutputOptions, Paths, ReadingOptions, ReleaseOption, ScopeOptions, VerboseOption
 from kafkatx.terms.errors import UsageError
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def diagnose(
         ),
     ] = None,
     result: OutputOptions,
+    verbose: VerboseOption = False,
 ) -> None:
     """Say what went wrong with transactions, prove it, and say what to do.
 
@@ -99,7 +100,7 @@ def diagnose(
             if not result.as_json:
                 raise
             found, nothing = error.diagnosis, error
-        _write(found, stream, result.as_json, result.color)
+        _write(found, stream, result, verbose=verbose)
     if nothing is not None:
         raise nothing
     if fail_on is not FailOn.never and _is_at_least(found, fail_on.value):
@@ -133,16 +134,16 @@ def _on_spark(master: str | None, paths: list[str], **options: Any) -> Diagnosis
         return spark.diagnose(started, paths, **options)
 
 
-def _write(result: Diagnosis, stream: TextIO, as_json: bool, colour: Colour) -> None:
-    if as_json:
+def _write(found: Diagnosis, stream: TextIO, result: OutputOptions, *, verbose: bool) -> None:
+    if result.as_json:
         from kafkatx import __version__
         from kafkatx.outputs.diagnosis_json import to_json
 
-        stream.write(to_json(result, __version__))
+        stream.write(to_json(found, __version__))
     else:
         from kafkatx.outputs.diagnosis_text import print_diagnosis
 
-        print_diagnosis(console_for(stream, colour), result)
+        print_diagnosis(console_for(stream, result.color), found, verbose=verbose)
 
 
 def _release(text: str | None) -> tuple[int, ...]:

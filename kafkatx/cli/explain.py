@@ -22,7 +22,7 @@ def explain(
     word: Annotated[
         list[str],
         typer.Argument(
-            help="A rule, error code or name, exception, state, setting, or a log line; several words are one."
+            help="A finding, an error code or name, an exception, a state, a setting, a verdict, or a pasted log line."
         ),
     ],
     json_output: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
@@ -31,7 +31,14 @@ def explain(
         typer.Option("--kafka-version", metavar="VERSION", help="Tell only what holds for this release, e.g. 2.8."),
     ] = None,
 ) -> None:
-    """Explain any rule, exception, error code, transaction state, setting or log message, by release of Kafka."""
+    """Explain a finding, exception, error code, transaction state, setting or log line: what it means, what to do.
+
+    Several words are one phrase; quote a log line that has brackets or quotation marks. Answers differ by release of
+    Kafka: --kafka-version leaves the others out.
+
+    Examples: kafkatx explain fenced_by_new_instance; kafkatx explain 47; kafkatx explain ProducerFencedException;
+    kafkatx explain transaction.timeout.ms; kafkatx explain likely
+    """
     try:
         found = _answer(" ".join(word), kafka_version)
     except UsageError as error:

@@ -17,18 +17,23 @@ if TYPE_CHECKING:
 @grouped
 def history(
     paths: Paths,
-    everything: Annotated[bool, typer.Option("--all", help="Every timeline, every event; fold nothing.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every timeline and every event; fold nothing, leave no clock out.")
+    ] = False,
     *,
     scope: ScopeOptions,
     reading: ReadingOptions,
     result: OutputOptions,
 ) -> None:
-    """Tell what a transactional.id did: instances, epochs and who raised them, transactions, markers, gaps.
+    """Show what each transactional.id did: what became of it in one line, then its timeline.
 
-    Takes what diagnose takes; lines of logs stand between what the data tell, at the brokers' time.
+    A timeline has starts, epochs and who raised them, transactions, markers and lines of logs, in the order of the
+    brokers' clocks. "Aborted by" without "probably" or "possibly" is proved; "(evidence: ...)" says by what.
 
-    Without --id a table of all ids comes first; of few ids the timelines follow. Long stretches of the same are told as
-    one.
+    Takes what diagnose takes. Of up to 5 ids every timeline is shown, of more a table: choose one with --id. Events
+    alike in a row are folded into one line; --all unfolds them. Times are UTC where the date says so.
+
+    Example: kafkatx history /data/kafka server.log --id payments-eu-1 --since 2026-11-21T10:00:00Z
     """
     from kafkatx.local.history import NoHistoryError
     from kafkatx.local.history import history as run

@@ -15,7 +15,7 @@ Words = Annotated[
     list[str],
     typer.Argument(
         metavar="PATH... TOPIC-PARTITION:OFFSET",
-        help="Evidence as for diagnose; last the offset, like orders-0:118 or orders-0@118.",
+        help="Data directories and files as for diagnose; last the offset, like orders-0:118 or orders-0@118.",
         show_default=False,
     ),
 ]
@@ -32,9 +32,14 @@ def locate(
     *,
     result: OutputOptions,
 ) -> None:
-    """Say what is at an offset: record, batch, writer, transaction, and whether a read_committed consumer sees it.
+    """Say whether a read_committed consumer sees the record at an offset, and why: for "my record is missing".
+
+    The first line is the answer: visible, hidden (aborted, or behind an open transaction), a marker, or not in the log.
+    Then the record, its batch, the file and byte (or line) where it stands, its writer and its transaction.
 
     Offsets of __transaction_state are decoded. Keys and values are only shown with --show-payloads.
+
+    Example: kafkatx locate /data/kafka orders-0:118
     """
     from kafkatx.local.location import NoSuchPartitionError, parse_place
     from kafkatx.local.location import locate as run

@@ -50,7 +50,10 @@ OutOption = Annotated[
     str | None, typer.Option("--out", "-o", metavar="FILE", help="Write the result to FILE instead of standard output.")
 ]
 ColourOption = Annotated[Colour, typer.Option("--color", help="When to colour text; NO_COLOR is honoured.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress and no warnings.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no warnings.")]
+VerboseOption = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Also every file that was met, and all that could not be checked.")
+]
 AsOfOption = Annotated[
     str | None, typer.Option("--as-of", metavar="TIME", help="'Now' for ages; default: the end of the evidence.")
 ]

@@ -50,7 +50,7 @@ class TextWalk:
         for chunk in batch_chunks(self.file, self.part):
             self._note(chunk)
             if len(chunk.rows):
-                _tell_magic(chunk.rows)
+                tell_magic(chunk.rows)
                 yield chunk.rows, chunk.rows[chunk.is_telling]
 
     def states(self, names: Names) -> Iterator[tuple[Rows, Rows]]:
@@ -102,7 +102,7 @@ class TextWalk:
         self.is_elided = self.is_elided or chunk.is_elided
 
 
-def _tell_magic(rows: Rows) -> None:
-    """Where the magic was left out: only format 2 has producers, sequences and control records."""
+def tell_magic(rows: Rows) -> None:
+    """Write the magic where it was left out: only format 2 has producers, sequences and control records."""
     is_modern = (rows["producer_id"] >= 0) | (rows["base_sequence"] >= 0) | (rows["control_type"] >= 0)
     rows["magic"] = np.where((rows["magic"] < 0) & is_modern, MAGIC, rows["magic"])

@@ -11,6 +11,9 @@ from kafkatx.segments.damage import Damage
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.words.explained import EvidenceRef
 
+MOST_NAMED = 20
+"""Names of each kind that are offered where limits name what does not occur."""
+
 
 @dataclass(frozen=True, slots=True)
 class OpenedRef:
@@ -94,13 +97,17 @@ class Selected:
     """What the limits of a selection left: findings, of how many that were judged.
 
     `occurs` says whether what the limits name is in the evidence at all; `may_hide` that by rule or severity findings
-    about the same were left out, or not looked for.
+    about the same were left out, or not looked for. `transactional_ids`, `producer_ids` and `topics` are what a limit
+    could have named: the first ones, where what they do name does not occur.
     """
 
     findings: int
     of: int
     occurs: bool
     may_hide: bool
+    transactional_ids: tuple[str, ...] = ()
+    producer_ids: tuple[int, ...] = ()
+    topics: tuple[str, ...] = ()
 
     def __add__(self, other: Selected) -> Selected:
         return Selected(
@@ -108,6 +115,9 @@ class Selected:
             self.of + other.of,
             self.occurs or other.occurs,
             self.may_hide or other.may_hide,
+            tuple(sorted({*self.transactional_ids, *other.transactional_ids})[:MOST_NAMED]),
+            tuple(sorted({*self.producer_ids, *other.producer_ids})[:MOST_NAMED]),
+            tuple(sorted({*self.topics, *other.topics})[:MOST_NAMED]),
         )
 
 

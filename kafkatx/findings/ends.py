@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePath
+from typing import Any
 
 import numpy as np
 
@@ -15,17 +17,20 @@ from kafkatx.findings.finding import Subject
 from kafkatx.findings.grouping import CaseColumns, Spread, by_transactional_id, spread, subjects_of
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd, known
-from kafkatx.histories.endings import EndedBy, Reason
+from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.frameworks import framework_of
+from kafkatx.histories.logs.log_model import ClientInstance
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.kernels.growing import Array
-from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
+from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS, Framework
 from kafkatx.terms.verdicts import Verdict
+from kafkatx.words.config_context import Looks
 from kafkatx.words.evidence_refs import begin_row, completion_row, data_ref, decision_row, marker_ref, next_row
-from kafkatx.words.explanation import step
+from kafkatx.words.explanation import actor, remedy, step
+from kafkatx.words.facts import data, instant, lasting
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Refs
+from kafkatx.words.values import Count, Data, Duration, Instant, Producer, Refs
 
 MOST_CITED = 4
 """Partitions of a transaction whose data and markers are cited."""
@@ -173,35 +178,36 @@ def _of_logs(ends: list[LogEnding]) -> Spread:
 
 def hands_ids_on(model: CaptureModel, name: str | None) -> bool:
     """Whether an id is of a framework that gives its ids to another owner by design (rebalance, restore, new tasks)."""
-    framework = framework_of(model, name)
-    return (
-        framework is not None and framework.certainty >= Verdict.likely and framework.name in STREAMS | CONNECT | FLINK
+    return handing_on(model, name) is not None
+
+
+def handing_on(model: CaptureModel, name: str | None) -> Framework | None:
+    """The framework of an id that gives its ids to another owner by design."""
+    found = framework_of(model, name)
+    is_one = found is not None and found.certainty >= Verdict.likely and found.name in STREAMS | CONNECT | FLINK
+    return found if is_one else None
+
+
+def log_name(model: CaptureModel, client: ClientInstance | None, other: ClientInstance | None = None) -> str | None:
+    """The log of a client, by which people know the instance; None where `other` wrote to the same one.
+
+    Without folders where no other log is called the same.
+    """
+    if client is None or (other is not None and other.source == client.source):
+        return None
+    paths = [source.path for source in model.logs.facts.sources]
+    names = [PurePath(path).name for path in paths]
+    name = names[client.source]
+    return name if names.count(name) == 1 else paths[client.source]
+
+
+def refused_in(end: TransactionEnd) -> str | None:
+    """The log of the instance that was refused after an end."""
+    logs, seen = end.model.logs, end.witnesses
+    refused, taken_over = (
+        logs.client(int(logs.owners[seen[kind]])) if kind in seen else None for kind in ("refusal", "taken_over")
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowRefs:
-    """What facts of an end that rows tell cite: its rows, where its data and markers begin, and the row behind it."""
-
-    begin: Refs
-    written: Refs
-    decided: Refs
-    completed: Refs
-    markers: Refs
-    next: Refs
-
-
-def row_refs(end: TransactionEnd) -> dict[str, Refs]:
-    """Return the fields of RowRefs."""
-    model, row = end.model, end.row
-    return {
-        "begin": tuple(begin_row(row)),
-        "written": tuple(data_ref(model, span) for span in end.data[:MOST_CITED]),
-        "decided": tuple(decision_row(row)),
-        "completed": tuple(completion_row(row)),
-        "markers": tuple(marker_ref(model, span) for span in end.markers[:MOST_CITED]),
-        "next": tuple(next_row(row)),
-    }
+    return log_name(end.model, refused, taken_over)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +218,145 @@ class Witness:
     line: Refs
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndFacts:
+    """Ends of one id or producer id, of which the first is explained.
+
+    `count` is what the finding counts, `times` how often it happened: data of one transaction may lie in several
+    partitions. `at` is when it was ended, of one that logs alone show when that shows;
+    `framework` is one that gives the id to another owner by design.
+    """
+
+    id: str | None
+    count: Count
+    times: Count
+    at: Instant | None
+    is_possible: bool
+    framework: Looks | None
+
+    @property
+    def is_handed_on(self) -> bool:
+        """Whether its framework gives ids to another owner by design."""
+        return self.framework is not None
+
+    @property
+    def is_of_flink(self) -> bool:
+        """Whether it is Flink, which commits what it wrote long before."""
+        return self.framework is not None and self.framework.framework.name in FLINK
+
+    @property
+    def whom(self) -> str:
+        """Whose transactions they were."""
+        return self.id or ""
+
+    @property
+    def affected(self) -> Data | None:
+        """Data that the summary names."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedEnd(EndFacts):
+    """Ends that records show: those of the coordinator, or (`by_data`) data and markers alone, by the client's clock.
+
+    `data` are the first one's; `was_alive` says that its client was refused afterwards, as `old_log` shows.
+    """
+
+    by_data: bool
+    producer: Producer
+    data: Data
+    began_at: Instant | None
+    took: Duration | None
+    timeout: Duration | None
+    was_alive: bool
+    old_log: str | None
+    witnesses: tuple[Witness, ...]
+    begin: Refs
+    written: Refs
+    markers: Refs
+
+    @property
+    def whom(self) -> str:
+        """Whose transactions they were."""
+        return self.id or f"producer id {self.producer.id}"
+
+    @property
+    def where(self) -> Data | None:
+        """Its data, as far as they are at hand and their partitions named."""
+        return named(self.data)
+
+    @property
+    def affected(self) -> Data | None:
+        """Data that the summary names."""
+        return self.where
+
+    @property
+    def was_open(self) -> bool:
+        """Whether a transaction was open: records show no other ends."""
+        return True
+
+    @property
+    def records(self) -> Count | None:
+        """How many records."""
+        return self.data.records or None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowEnd(RecordedEnd):
+    """Ends that the coordinator's records show; `reason` is the observation that decided who ended the first."""
+
+    decision_epoch: int
+    reason: Reason
+    is_classic: bool
+    decided: Refs
+    completed: Refs
+    next: Refs
+
+
+def named(found: Data) -> Data | None:
+    """Data of partitions that have a name."""
+    return Data(one for one in found if one.partition >= 0) or None
+
+
+def end_facts(group: EndGroup) -> dict[str, Any]:
+    """Return the fields of EndFacts, but for the time."""
+    framework = handing_on(group.model, group.transactional_id)
+    return {
+        "id": group.transactional_id,
+        "count": group.count,
+        "times": group.count,
+        "is_possible": group.verdict is Verdict.possible,
+        "framework": Looks(framework) if framework is not None else None,
+    }
+
+
+def row_end(group: EndGroup) -> dict[str, Any]:
+    """Return the fields of RowEnd."""
+    end, model, row = group.first, group.model, group.first.row
+    return {
+        **end_facts(group),
+        "at": instant(row["decided_at"]),
+        "by_data": False,
+        "producer": Producer(int(row["producer_id"]), int(row["producer_epoch"])),
+        "data": data(model, end.data),
+        "began_at": instant(row["started_at"]),
+        "took": lasting(end.took_ms),
+        "timeout": lasting(row["timeout_ms"]),
+        "was_alive": end.was_alive,
+        "old_log": refused_in(end),
+        "witnesses": witnesses(end),
+        "decision_epoch": int(row["decision_epoch"]),
+        "reason": end.reason,
+        "is_classic": end.protocol is Protocol.classic,
+        "begin": tuple(begin_row(row)),
+        "written": tuple(data_ref(model, span) for span in end.data[:MOST_CITED]),
+        "decided": tuple(decision_row(row)),
+        "completed": tuple(completion_row(row)),
+        "markers": tuple(marker_ref(model, span) for span in end.markers[:MOST_CITED]),
+        "next": tuple(next_row(row)),
+    }
+
+
 def witnesses(end: TransactionEnd) -> tuple[Witness, ...]:
     """Return the lines beside an end, in the order in which things happen."""
     seen = end.witnesses
@@ -219,15 +364,15 @@ def witnesses(end: TransactionEnd) -> tuple[Witness, ...]:
 
 
 _WITNESSED = {
-    "granted": ("the coordinator's log shows the epoch that it gave next", "InitProducerId was granted"),
-    "taken_over": ("another instance's log shows that it was given the id", "it has the epoch that follows"),
-    "rollback": ("the coordinator's own log says that it rolled the transaction back", "its line names the timeout"),
-    "end_request": ("the request log shows the EndTxn that ended it", "it was answered without an error"),
-    "init_request": ("the request log shows the InitProducerId that ended it", "who sent it stands in the line"),
-    "client_abort": ("its client's log says that it aborted", "no refusal follows"),
-    "own_bump": ("its client then asked for a new epoch of its own producer id", "KIP-360: no second instance"),
-    "state_refused": ("its client's next call was refused: the transaction was over", "it had not ended it itself"),
-    "refusal": ("the old instance was alive: what it did after that was refused", "its epoch was over"),
+    "granted": ("The coordinator gave the id its next epoch", "the coordinator's log"),
+    "taken_over": ("Another instance was given the id", "that instance's log"),
+    "rollback": ("The coordinator rolled the transaction back due to timeout", "the coordinator's log"),
+    "end_request": ("An EndTxn of the client ended the transaction", "the request log, answered without an error"),
+    "init_request": ("An InitProducerId ended the transaction", "the request log, with who sent it"),
+    "client_abort": ("The client aborted the transaction", "the client's log, and no refusal after it"),
+    "own_bump": ("The client then asked for a new epoch of its own producer id", "the client's log (KIP-360)"),
+    "state_refused": ("The client's next call found the transaction ended by somebody else", "the refusal in its log"),
+    "refusal": ("The client was still alive: what it sent after that was refused", "a refusal of its epoch"),
 }
 WITNESSED = step(
     pick("each.kind", {kind: text for kind, (text, _) in _WITNESSED.items()}),
@@ -236,3 +381,38 @@ WITNESSED = step(
     each="witnesses",
 )
 """One step for each line that logs hold of an end; the facts have them as `witnesses`."""
+TIMES = pick("times", {1: ""}, " {times:time}")
+"""How often, where it was not once."""
+T1 = actor("T1", "{producer}[, in a transaction since {began_at}]")
+WROTE = step(
+    "T1 had an open transaction[ with {where}]",
+    pick("by_data", {True: "transactional batches"}, "state Ongoing[, transaction.timeout.ms {timeout}]"),
+    cites="begin written",
+)
+"""How every end that records show begins."""
+ABORTED = step(
+    "T1's {records:record} {records:was|were} aborted",
+    "ABORT markers with epoch {decision_epoch}",
+    cites="markers",
+    needs="markers",
+)
+WITHIN_TIMEOUT = "aborted[ {took} after its start]; its timeout is {timeout}"
+SAME_ERROR = "the client sees the same error"
+COORDINATOR_TELLS = "the coordinator's server.log[ around {at}]"
+SEND_AGAIN = (
+    "Send the aborted records again if the application has not done so already. This evidence does not show whether "
+    "it did"
+)
+RESENT = remedy(SEND_AGAIN, "application", unless="is_possible is_handed_on")
+"""What an application has to do where its transaction was aborted against its will."""
+WHO_ENDED = remedy(
+    'Look for "due to timeout" and "Initialized transactionalId[ {id}]" in the coordinator\'s server.log[ around {at}].'
+    " The first means a timeout: find out what held the producer up. Only the second means a second instance: "
+    "give each instance a transactional.id of its own. Send the aborted records again if the application has not done "
+    "so already",
+    "operator",
+    needs="is_possible",
+)
+"""What to do first where nothing tells a timeout from a second instance."""
+RECORDS_TELL = f"{COORDINATOR_TELLS}, or the records of {{whom}} in __transaction_state"
+"""What decides who ended a transaction."""

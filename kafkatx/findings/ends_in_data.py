@@ -1,4 +1,4 @@
-"""Aborted data of which the coordinator has no row: the facts and words that the rules about ends share."""
+"""Aborted data of which the coordinator has no record: the facts and words that the rules about ends share."""
 
 from __future__ import annotations
 
@@ -6,47 +6,49 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.findings.ends import WITNESSED, EndGroup, Witness, witnesses
+from kafkatx.findings.ends import WITNESSED, WROTE, EndGroup, RecordedEnd, end_facts, named, refused_in, witnesses
 from kafkatx.findings.grouping import MOST_NAMED
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.times import duration
 from kafkatx.words.evidence_refs import data_ref, latest_row, marker_ref
-from kafkatx.words.explanation import considered, step
-from kafkatx.words.facts import data, lasting
-from kafkatx.words.values import Count, Data, Duration, Refs
+from kafkatx.words.explanation import ruled_out, step
+from kafkatx.words.facts import data, instant, lasting
+from kafkatx.words.values import Count, Data, Duration, Producer, Refs
 
 LONG_IDLE_MS = 86_400_000
 """From a day on people suspect an expiry."""
-NOT_EXPIRED = considered(
+NOT_EXPIRED = ruled_out(
     "transactional_id_expired",
-    "refuted: after {idle} the same producer id goes on; an expired id would have got a new one",
+    "the same producer id went on after {idle} without a transaction; an expired id gets a new one",
     cites="before_idle",
     needs="is_long_idle",
 )
 """The popular explanation for what fails after idle days, refuted where the same producer id goes on."""
 
 
-@dataclass(frozen=True, slots=True)
-class DataFacts:
-    """Aborted data without a row: pieces of one producer id, of which the first is explained."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataFacts(RecordedEnd):
+    """Aborted data without a record of the coordinator: those of one producer id."""
 
-    id: str | None
-    producer_id: int
-    epoch: int
-    count: Count
-    data: Data
-    took: Duration | None
+    everything: Data
+    lost: Count | None
     later_epoch: int | None
     idle: Duration | None
     rolled_back: bool
-    was_refused: bool
-    witnesses: tuple[Witness, ...]
-    begin: Refs
-    marker: Refs
     latest: Refs
     later: Refs
     before_idle: Refs
+
+    @property
+    def affected(self) -> Data | None:
+        """Data that the summary names: of all of them."""
+        return named(self.everything)
+
+    @property
+    def needs_length(self) -> bool:
+        """Whether only its client can tell how long a transaction needs."""
+        return not self.is_possible
 
     @property
     def is_long_idle(self) -> bool:
@@ -60,19 +62,25 @@ def data_facts(group: EndGroup) -> DataFacts:
     span, later, before = spans[0], _somebody_came(group), _before(group)
     latest = model.latest_of(model.owner_of_producer(int(span["producer_id"])))
     return DataFacts(
-        id=group.transactional_id,
-        producer_id=int(span["producer_id"]),
-        epoch=int(span["producer_epoch"]),
-        count=group.count,
-        data=data(model, list(spans[:MOST_NAMED])),
+        **(end_facts(group) | {"times": Count(len(np.unique(spans["producer_epoch"])))}),
+        at=instant(span["marker_timestamp"]),
+        by_data=True,
+        producer=Producer(int(span["producer_id"]), int(span["producer_epoch"])),
+        data=data(model, [span]),
+        began_at=None,
         took=lasting(end.took_ms),
+        timeout=None,
+        was_alive=end.was_alive,
+        old_log=refused_in(end),
+        witnesses=witnesses(end),
+        everything=data(model, list(spans[:MOST_NAMED])),
+        lost=Count(spans["records"].sum()) or None,
         later_epoch=int(later["producer_epoch"]) if later is not None else None,
         idle=lasting(int(span["first_timestamp"] - before["last_timestamp"])) if before is not None else None,
         rolled_back="rollback" in end.witnesses,
-        was_refused=end.was_alive,
-        witnesses=witnesses(end),
-        begin=(data_ref(model, span),),
-        marker=(marker_ref(model, span),),
+        begin=(),
+        written=(data_ref(model, span),),
+        markers=(marker_ref(model, span),),
         latest=(latest_row(latest),) if latest is not None else (),
         later=(data_ref(model, later),) if later is not None else (),
         before_idle=(data_ref(model, before),) if before is not None else (),
@@ -88,34 +96,33 @@ def _somebody_came(group: EndGroup) -> Array | None:
 
 
 def _before(group: EndGroup) -> Array | None:
-    """The producer id's data before the first piece."""
+    """The producer id's data before the first of the group."""
     span, spans = group.spans[0], group.model.spans
     mine = spans[spans["producer_id"] == span["producer_id"]]
     before = mine[(mine["last_timestamp"] >= 0) & (mine["last_timestamp"] < span["first_timestamp"])]
     return before[np.argmax(before["last_timestamp"])] if len(before) else None
 
 
-ABORTED_DATA = "{count:piece} of data of producer id {producer_id} ({data}) {count:was|were} aborted "
-WROTE_DATA = step("the producer wrote in a transaction", "transactional batches", cites="begin")
 UNDER_NEXT_EPOCH = (
-    WROTE_DATA,
+    WROTE,
     step(
-        "[{took} later ]an ABORT under the next epoch ended them",
-        "the epoch was raised: the coordinator did it, since the protocol is classic (COMMIT markers have the data's "
-        "epoch)",
-        cites="marker",
+        "The coordinator aborted it[ {took} after its start]",
+        "its ABORT marker carries the next epoch; COMMIT markers carry the data's own (classic protocol)",
+        cites="markers",
     ),
     step(
-        "later data have epoch {later_epoch}: epoch {epoch} is fenced",
-        "two epochs on means that somebody initialised the id; whether a timeout came first is not in the text",
+        "The id was initialised again later: the epoch of T1 is fenced",
+        "data with epoch {later_epoch}",
         cites="later",
     ),
     WITNESSED,
 )
 """The coordinator's abort, as markers show it."""
 ONLY_TIMES = (
-    f"not refuted: the client's own time and its default timeout ({duration(TRANSACTION_TIMEOUT_MS)}) are all there is"
+    "the ABORT marker is the same",
+    f"[; {{took}} by the client's clock is held against the default timeout, {duration(TRANSACTION_TIMEOUT_MS)}]",
 )
-OWN_KEEPS_EPOCH = considered(
-    "aborted_by_client", "a client's own abort keeps the epoch under the classic protocol", unless="rolled_back"
+"""What is left open between a timeout and a new instance."""
+OWN_KEEPS_EPOCH = ruled_out(
+    "aborted_by_client", "a client's own abort keeps the epoch (classic protocol)", unless="rolled_back"
 )

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.findings.diagnosis import Examined, Selection
+from kafkatx.evidence.text_items import UNNAMED
+from kafkatx.findings.diagnosis import MOST_NAMED, Examined, Selection
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.terms.topics import INTERNAL
 
 SPARSE = 8
 """Producer ids that are farther apart than so many times their number are sorted."""
@@ -41,6 +43,15 @@ def occurs(model: CaptureModel, found: Examined, selection: Selection) -> bool:
         and _has_place(model, selection.topic, selection.partition)
         and selection.touches(found.since, found.until)
     )
+
+
+def nameable(model: CaptureModel) -> tuple[tuple[str, ...], tuple[int, ...], tuple[str, ...]]:
+    """Return what limits of a selection can name, the first ones: transactional.ids, producer ids, topics."""
+    ids = {*model.labels.transactional_ids, *_named(model, "transactional_id")}
+    topics = {topic for topic, _ in model.labels.topic_partitions} - INTERNAL - {UNNAMED}
+    topics |= _named(model, "topic") - INTERNAL
+    producers = _producers(model)[:MOST_NAMED].tolist()
+    return tuple(sorted(ids)[:MOST_NAMED]), tuple(producers), tuple(sorted(topics)[:MOST_NAMED])
 
 
 def _has_place(model: CaptureModel, topic: str | None, partition: int | None) -> bool:

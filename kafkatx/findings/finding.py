@@ -51,23 +51,34 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Finding(About):
-    """What a rule concludes; `facts` are the values that its sentences are made of, as plain data."""
+    """What a rule concludes: `who` it is about, `title` what of them in a few words, `summary` in a sentence.
+
+    `facts` are the values that its sentences are made of, as plain data; `has_zone` says whether its times are of a
+    known zone (else they are as printed, taken for UTC).
+    """
 
     rule: str
     verdict: Verdict
     severity: Severity
+    title: str
     summary: str
+    who: str | None = None
     actors: tuple[Actor, ...] = ()
     steps: tuple[Step, ...] = ()
     considered: tuple[Considered, ...] = ()
     remedies: tuple[Remedy, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    has_zone: bool = True
 
     def places(self) -> list[EvidenceRef]:
         """Every place the finding cites, once, in order."""
         cited = [place for step in self.steps for place in step.places]
         cited += [place for other in self.considered for place in other.places]
         return list(dict.fromkeys([*cited, *self.against]))
+
+
+EVERYWHERE = "the cluster"
+"""Where a rule could not look, if nowhere."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Whether a batch that its producer gave up is in the partition's log all the same, as far as logs are at hand."""
+"""Whether a batch that its producer gave up is in the partition's log all the same, as far as logs were given."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class InLog(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PartitionLog:
-    """A log that is at hand: what it tells of the batch, and the newest record of the client's epoch there."""
+    """A log that was given: what it tells of the batch, and the newest record of the client's epoch there."""
 
     where: TopicPartition
     tells: InLog
@@ -46,7 +46,7 @@ def partition_logs(
     producer: tuple[int | None, int | None],
     made_at: int | None,
 ) -> Iterator[PartitionLog]:
-    """What the logs at hand tell of a batch that a producer id made for one of these partitions at an epoch.
+    """What the logs that were given tell of a batch that a producer id made for one of these partitions at an epoch.
 
     Records of that epoch from after the batch's making (None: unknown when) are the batch or stand behind it.
     """
@@ -86,22 +86,20 @@ IN_LOGS = step(
         "each.tells",
         {
             InLog.nothing: "{each.where} has no transactional record of that producer id and epoch",
-            InLog.written: "the batch is in the log of {each.where}: it was written all the same",
-            InLog.not_written: "the batch is not in the log of {each.where}",
-            InLog.undecided: "{each.where} has records of that producer id and epoch",
+            InLog.written: "The batch was written to {each.where} all the same",
+            InLog.not_written: "The batch was not written to {each.where}",
+            InLog.undecided: "The batch may have been written to {each.where} or not",
         },
     ),
     pick(
         "each.tells",
         {
-            InLog.nothing: "its log is at hand",
-            InLog.written: "the newest record of that epoch was made at {each.newest}, the batch at about {made_at}",
-            InLog.not_written: "the newest record of that epoch is of {each.newest}, the batch was made at "
-            "about {made_at}",
-            InLog.undecided: "times don't tell whether the batch is one",
+            InLog.nothing: "the log of {each.where}",
+            InLog.undecided: "the newest record of that producer id and epoch is of {each.newest}",
         },
+        "the newest record of that producer id and epoch is of {each.newest}, the batch of about {made_at}",
     ),
     cites="each.batch",
     each="logs",
 )
-"""One step for each log that is at hand; the facts have them as `logs`, and when the batch was made as `made_at`."""
+"""One step for each log that was given; the facts have them as `logs`, and when the batch was made as `made_at`."""

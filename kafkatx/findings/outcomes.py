@@ -19,7 +19,10 @@ from kafkatx.histories.logs.log_model import ClientInstance
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.evidence_refs import begin_row, completion_row, data_of, decision_row, latest_row, marker_ref
+from kafkatx.words.explanation import step
+from kafkatx.words.facts import instant
 from kafkatx.words.template import pick
 from kafkatx.words.values import Instant, Refs
 
@@ -71,12 +74,29 @@ class Resolved:
     """A fate, what decides it and the places that show it.
 
     `decided_at` is when the transaction was decided that rows tell of; of a fate `never_begun` the one before.
+    `seen_until` is how far the evidence reaches of one that is open.
     """
 
     fate: TransactionFate
     grounds: Grounds
     places: Refs = ()
     decided_at: Instant | None = None
+    seen_until: Instant | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything tells."""
+        return self.fate is not TransactionFate.unknown
+
+    @property
+    def is_taken_over(self) -> bool:
+        """Whether a new instance has the id."""
+        return self.fate is TransactionFate.aborted_by_new_instance
+
+    @property
+    def is_aborted(self) -> bool:
+        """Whether it is known that its records were not committed."""
+        return self.fate.is_resolved and not self.fate.is_commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +119,9 @@ ABORTS = {
 }
 
 
+BY_OTHERS = (TransactionFate.aborted_by_timeout, TransactionFate.aborted_by_new_instance)
+
+
 def fate_of(model: CaptureModel, call: Call) -> Resolved:
     """Resolve a call by rows where there are rows of its id, else by markers of its producer id."""
     if call.called_at is None or call.gave_up_at is None:
@@ -108,6 +131,18 @@ def fate_of(model: CaptureModel, call: Call) -> Resolved:
         return by_rows
     by_markers = _by_markers(model, call)
     return by_markers or by_rows or Resolved(TransactionFate.unknown, Grounds.nothing_at_hand)
+
+
+def taken_from(model: CaptureModel, client: ClientInstance, producer: tuple[int | None, int | None]) -> Resolved | None:
+    """The transaction of a client's producer id and epoch that its timeout or a new instance aborted: its last one."""
+    code = model.id_code(client.transactional_id)
+    for row in reversed(model.transactions_of(code).tolist() if code >= 0 else []):
+        transaction = model.transactions[row]
+        if (int(transaction["producer_id"]), int(transaction["producer_epoch"])) == producer:
+            is_sure = TransactionEnd(model, row).verdict is Verdict.proved
+            resolved = _of_transaction(model, row)
+            return resolved if is_sure and resolved.fate in BY_OTHERS else None
+    return None
 
 
 def _by_rows(model: CaptureModel, call: Call) -> Resolved | None:
@@ -150,8 +185,9 @@ def _of_transaction(model: CaptureModel, row: int) -> Resolved:
         latest = model.latest_of(int(transaction["id_code"]))
         if latest is None or not model.is_latest_known(latest):
             return Resolved(TransactionFate.unknown, Grounds.rows_lost, places)
-        return Resolved(TransactionFate.open, Grounds.still_ongoing, places)
-    return Resolved(_decided(end), Grounds.decision, places, Instant(transaction["decided_at"]))
+        until = instant(model.facts.evidence_end)
+        return Resolved(TransactionFate.open, Grounds.still_ongoing, places, seen_until=until)
+    return Resolved(_decided(end), Grounds.decision, places, instant(transaction["decided_at"]))
 
 
 def _decided(end: TransactionEnd) -> TransactionFate:
@@ -171,7 +207,7 @@ def _never_begun(model: CaptureModel, call: Call, code: int, over: list[int]) ->
         return Resolved(TransactionFate.never_begun, Grounds.no_row, places)
     ended = model.transactions[over[-1]]
     shown = (*decision_row(ended), *completion_row(ended))
-    decided_at = Instant(ended["decided_at"])
+    decided_at = instant(ended["decided_at"])
     return Resolved(TransactionFate.never_begun, Grounds.all_were_over, shown or places, decided_at)
 
 
@@ -214,43 +250,82 @@ def _brokers_time(model: CaptureModel, call: Call, at: int) -> int:
 
 
 FATES = {
-    TransactionFate.committed: "it was committed",
-    TransactionFate.committing: "it is decided: commit, though not all markers are written",
-    TransactionFate.aborted_by_timeout: "the coordinator aborted it when its timeout had passed",
-    TransactionFate.aborted_by_new_instance: "a new instance with the same transactional.id aborted it",
-    TransactionFate.aborted_by_client: "it was aborted at its own client's request",
-    TransactionFate.aborted: "it was aborted",
-    TransactionFate.aborting: "it is decided: abort, though not all markers are written",
-    TransactionFate.open: "it was still open when the evidence ends",
-    TransactionFate.never_begun: "it was never begun at the coordinator: no record of it is in any log",
-    TransactionFate.unknown: "what became of it is not in the evidence",
+    TransactionFate.committed: "the transaction was committed",
+    TransactionFate.committing: "its commit is decided, some of the markers are not written yet",
+    TransactionFate.aborted_by_timeout: "the coordinator aborted the transaction at its timeout",
+    TransactionFate.aborted_by_new_instance: "a new instance took the id over, which aborted the transaction",
+    TransactionFate.aborted_by_client: "the client aborted the transaction itself",
+    TransactionFate.aborted: "the transaction was aborted",
+    TransactionFate.aborting: "its abort is decided, some of the markers are not written yet",
+    TransactionFate.open: "the transaction was still open at the end of the evidence",
+    TransactionFate.never_begun: "the coordinator had no such transaction, and no log holds a record of it",
+    TransactionFate.unknown: "this evidence does not show whether the transaction was committed",
 }
-FATE = pick("resolved.fate", FATES)
-"""What became of it, of facts that have it as `resolved`."""
-BECAUSE = pick(
-    "resolved.grounds",
-    {
-        Grounds.no_times: "the client's log has no times",
-        Grounds.nothing_at_hand: "neither rows of its id nor its markers are at hand",
-        Grounds.rows_lost: "rows behind its Ongoing row may be lost",
-        Grounds.rows_end_early: "the rows of its id end before the call was given up",
-        Grounds.still_ongoing: "the latest row of the id is still Ongoing",
-        Grounds.decision: (
-            "the coordinator's log has ",
+SEEN_UNTIL = pick("resolved.seen_until", {None: ""}, " ({resolved.seen_until})")
+FATE = (pick("resolved.fate", FATES), SEEN_UNTIL)
+"""What became of it within a sentence, of facts that have it as `resolved`."""
+FATE_ALONE = (pick("resolved.fate", {fate: text[0].upper() + text[1:] for fate, text in FATES.items()}), SEEN_UNTIL)
+"""The same as a sentence of its own."""
+REPLACE = (
+    "Close this producer and create a new one. abortTransaction would only fail. Process again from the last committed "
+    "offsets"
+)
+"""What to do with a producer in its fatal error state."""
+IS_REPLACED = (
+    "Close this producer only: a new instance has its transactional.id already. abortTransaction would only fail. Let "
+    "the new instance process the aborted records again"
+)
+"""The same where a second one of the id would fence the first."""
+LOOK_UP = (
+    "Look up what became of the transaction before anything is sent again. CompleteCommit: it was committed, do not "
+    "send its records again. CompleteAbort: it was aborted, send them again. Ongoing: still open, look again when its "
+    "timeout has passed. PrepareCommit or PrepareAbort: decided, the same as Complete. Empty, or if the id ran another "
+    "transaction since: this state tells nothing, read the id's records of that time in __transaction_state"
+)
+"""What to do where its outcome is not known, and what the answers mean."""
+DESCRIBE = "kafka-transactions.sh --bootstrap-server HOST:PORT describe --transactional-id "
+"""How to look it up, before the id."""
+OUTCOME = (
+    step(
+        FATE_ALONE,
+        pick(
+            "resolved.grounds",
+            {
+                Grounds.still_ongoing: "the latest record of its id is Ongoing",
+                Grounds.decision: pick(
+                    "resolved.fate",
+                    {
+                        TransactionFate.committed: "PrepareCommit and CompleteCommit[ of {resolved.decided_at}]",
+                        TransactionFate.committing: "PrepareCommit[ of {resolved.decided_at}] without CompleteCommit",
+                        TransactionFate.aborting: "PrepareAbort[ of {resolved.decided_at}] without CompleteAbort",
+                    },
+                    "PrepareAbort and CompleteAbort[ of {resolved.decided_at}]",
+                ),
+                Grounds.all_were_over: "the latest transaction of its id was decided before the call[, at "
+                "{resolved.decided_at}]",
+                Grounds.no_row: "its id has no record of that time in __transaction_state",
+                Grounds.markers: "the first markers of its producer id after the call",
+            },
+        ),
+        cites="resolved.places",
+        needs="resolved.is_known",
+    ),
+    step(
+        (
+            FATES[TransactionFate.unknown].capitalize(),
             pick(
-                "resolved.fate",
+                "resolved.grounds",
                 {
-                    TransactionFate.committed: "PrepareCommit and CompleteCommit",
-                    TransactionFate.committing: "PrepareCommit, no CompleteCommit",
-                    TransactionFate.aborting: "PrepareAbort, no CompleteAbort of {resolved.decided_at}",
+                    Grounds.no_times: ": the client's log has no times",
+                    Grounds.nothing_at_hand: ": no record of its id and no marker was given",
+                    Grounds.rows_lost: ": records of its id after Ongoing may be lost",
+                    Grounds.rows_end_early: ": the records of its id end before the client stopped waiting",
                 },
-                "PrepareAbort and CompleteAbort of {resolved.decided_at}",
             ),
         ),
-        Grounds.all_were_over: "the latest transaction of the id was decided at {resolved.decided_at}, before the "
-        "call, and no row of another one follows",
-        Grounds.no_row: "the id has no row of any transaction of that time",
-        Grounds.markers: "the first markers of its producer id behind the call say so",
-    },
+        cites="resolved.places",
+        needs="resolved",
+        unless="resolved.is_known",
+    ),
 )
-"""Why, of the same facts."""
+"""The step that says it, with what shows it or is missing."""

@@ -11,7 +11,7 @@ words     templates over the facts; of several kinds of facts a rule has words f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kafkatx.findings.finding import About, Finding, NotCheckable
@@ -65,7 +65,7 @@ def findings_of(name: str, rule: Rule, model: CaptureModel) -> Iterator[Finding 
         if isinstance(found, Bound):
             yield _not_checkable(name, found)
         else:
-            yield _finding(name, words[type(found.facts)], found)
+            yield _finding(model, name, words[type(found.facts)], found)
 
 
 def _not_checkable(name: str, found: Bound[GapWords]) -> NotCheckable:
@@ -73,13 +73,15 @@ def _not_checkable(name: str, found: Bound[GapWords]) -> NotCheckable:
     return NotCheckable(name, scope or "", missing or "")
 
 
-def _finding(name: str, words: Words[Any], case: Case) -> Finding:
-    said = explain(words, case.facts)
-    return Finding(
+def _finding(model: CaptureModel, name: str, words: Words[Any], case: Case) -> Finding:
+    said = explain(words, case.facts, case.verdict)
+    found = Finding(
         name,
         case.verdict,
         case.severity,
+        said.title,
         said.summary,
+        said.who or _who(case),
         said.actors,
         said.steps,
         said.considered,
@@ -87,3 +89,21 @@ def _finding(name: str, words: Words[Any], case: Case) -> Finding:
         as_json(case.facts),
         **case.columns(),
     )
+    return replace(found, has_zone=False) if _lacks_zone(model, found) else found
+
+
+def _lacks_zone(model: CaptureModel, finding: Finding) -> bool:
+    """Whether its times are those of logs of which nothing tells the zone."""
+    places = finding.places()
+    return bool(places) and all(place.source in model.logs.without_zone for place in places)
+
+
+def _who(about: About) -> str | None:
+    """Whom an index names: the transactional.id, else the partition or topic, the brokers, or the producer id."""
+    if about.transactional_id is not None:
+        return about.transactional_id
+    if about.topic is not None:
+        return f"topic {about.topic}" if about.partition is None else f"partition {about.topic}-{about.partition}"
+    if about.nodes:
+        return f"broker{'' if len(about.nodes) == 1 else 's'} {', '.join(map(str, about.nodes))}"
+    return None if about.producer_id is None else f"producer id {about.producer_id}"

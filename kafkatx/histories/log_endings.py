@@ -3,8 +3,8 @@
 Grain: one end of one transactional.id. In this order: the coordinator's rollback line (it names the timeout, and is
 proof); a takeover (histories/logs/fencings.py); an abort that a client's log shows and nothing refused; a client
 that was refused and nobody tells why: then the time that its transaction had been open at least is held against its
-timeout, and where even that is not known both readings are possible. Ids that the coordinator's rows know are left to
-the rows.
+timeout, and where even that is not known the end is the one that fits better, with the other as its alternative. Ids
+that the coordinator's rows know are left to the rows.
 """
 
 from __future__ import annotations
@@ -211,20 +211,43 @@ def _refused(logs: LogModel, name: str, stretches: list[ConnectionFailure]) -> I
             at, rows = first.at or 0, first.rows or (first.row,)
             began = _began(logs, client, at, stretches)
             ending = replace(_of_client(name, client, at, rows), began=began, failures=refusals)
-            yield from _readings(logs, client, ending)
+            yield _reading(logs, client, ending)
 
 
-def _readings(logs: LogModel, client: ClientInstance, ending: LogEnding) -> Iterator[LogEnding]:
-    """Who can have ended what a refused client had open: the timeout, a new instance, or either of them."""
+def _reading(logs: LogModel, client: ClientInstance, ending: LogEnding) -> LogEnding:
+    """Who ended what a refused client had open: the timeout or a new instance.
+
+    Where nothing excludes either, one end is told and the other one is its alternative: a refusal has one cause. The
+    client's own words name a newer producer, so it is a new instance, unless the client had been silent for its timeout
+    or longer and nobody else is seen with its id meanwhile: a transaction that stood still so long fits a timeout.
+    """
     timeout, is_known = timeout_of(logs, ending.name, client)
     timed_out = replace(ending, ended_by=EndedBy.timeout)
     fenced = replace(ending, ended_by=EndedBy.new_instance)
     if ending.began is not None and ending.at - ending.began >= timeout:
-        yield timed_out
-    elif is_known and _is_too_soon(logs, client, ending.at, timeout):
-        yield replace(fenced, excluded=Excluded.BY_TIME)
-    else:
-        yield from (replace(one, verdict=Verdict.possible) for one in (timed_out, fenced))
+        return timed_out
+    if is_known and _is_too_soon(logs, client, ending.at, timeout):
+        return replace(fenced, excluded=Excluded.BY_TIME)
+    silent_since = _silent_since(logs, client, ending)
+    if silent_since is not None and ending.at - silent_since >= timeout and _is_alone(logs, client, ending):
+        return replace(timed_out, verdict=Verdict.possible, alternative=EndedBy.new_instance, silent_since=silent_since)
+    return replace(fenced, verdict=Verdict.possible, alternative=EndedBy.timeout)
+
+
+def _silent_since(logs: LogModel, client: ClientInstance, ending: LogEnding) -> int | None:
+    """When a client gave its last sign before it was refused."""
+    times = [int(logs.times[row]) for row in client.rows if row not in ending.rows]
+    return max((at for at in times if 0 <= at < ending.at), default=None)
+
+
+def _is_alone(logs: LogModel, client: ClientInstance, ending: LogEnding) -> bool:
+    """Whether nobody else is seen with the id from a client's last grant to its refusal."""
+    given = client.given_by(ending.at)
+    since = (given.at if given is not None else client.since) or 0
+    others = [one for one in logs.clients_of(ending.name) if one.number != client.number and not one.is_consumer]
+    lives = [(one.since, one.until) for one in others if one.since is not None and one.until is not None]
+    lives += [(one.at, one.at) for one in grants(logs, ending.name) if one.client is None and one.at > since]
+    return not any(begin <= ending.at and since <= end for begin, end in lives)
 
 
 def _is_too_soon(logs: LogModel, client: ClientInstance, at: int, timeout: int) -> bool:

@@ -38,7 +38,8 @@ class LogEnding:
 
     `began` is when the transaction had begun at the latest (None: unknown), `at` its end or what shows it; `rows` are
     the lines that decide, `failures` what its client was answered; `takeover` where a new instance ended it; `excluded`
-    what excludes a timeout where no takeover is at hand.
+    what excludes a timeout where no takeover is at hand. `alternative` is who may have ended it as well, where nothing
+    excludes that; `silent_since` the client's last sign before, where its silence speaks for a timeout.
     """
 
     name: str
@@ -53,6 +54,8 @@ class LogEnding:
     failures: tuple[Failure, ...] = ()
     takeover: Fencing | None = None
     excluded: Excluded = Excluded.NOTHING
+    alternative: EndedBy | None = None
+    silent_since: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.evidence.item import Item
-from kafkatx.evidence.text_walk import TextWalk
+from kafkatx.evidence.text_walk import TextWalk, tell_magic
 from kafkatx.formats.control_record import ControlType
 from kafkatx.formats.record_batch import (
     codec_of,
@@ -114,6 +114,7 @@ def _printed(file: OpenFile, part: TextPart, offset: int) -> Iterator[_Found]:
     for chunk in TextWalk(file, part).printed():
         at = np.flatnonzero((chunk.rows["base_offset"] <= offset) & (chunk.rows["last_offset"] >= offset))
         if len(at):
+            tell_magic(chunk.rows)
             row = chunk.rows[at[0]].copy()
             row["position"] = chunk.positions[at[0]]
             yield _Found(row, None, file.path, int(chunk.lines[at[0]]))

@@ -14,6 +14,7 @@ from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import coverage_of
 from kafkatx.evidence.directories import Partition
 from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.text_items import UNNAMED
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.events import Leftover, Transaction
 from kafkatx.histories.location import Location, Locations, RecordFacts, StateFacts
@@ -80,12 +81,10 @@ def locate(
 
 def _unknown(captures: list[Capture], topic: str, partition: int) -> str:
     known = sorted({key for capture in captures for key in capture.segments()})
-    near = [f"{name}-{number}" for name, number in known if name == topic] or [
-        f"{name}-{number}" for name, number in known
-    ]
-    held = (
-        f"it holds {', '.join(near[:8])}{' and more' if len(near) > 8 else ''}" if near else "it holds no log segment"
-    )
+    named = [key for key in known if key[0] != UNNAMED]
+    near = [f"{name}-{number}" for name, number in [key for key in named if key[0] == topic] or named]
+    nothing = "it holds a log, but nothing names its topic" if known else "it holds no log segment"
+    held = f"it holds {', '.join(near[:8])}{' and more' if len(near) > 8 else ''}" if near else nothing
     return f"no segment of {topic}-{partition} is in the evidence; {held}"
 
 

@@ -6,10 +6,16 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined
-from kafkatx.terms.times import iso
+from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined, Selected
+from kafkatx.findings.finding import Finding
+from kafkatx.outputs.diagnosis_order import Story, stories
+from kafkatx.terms.times import span
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words.evidence_refs import plural
+from kafkatx.words.values import NameList
+
+MOST_OFFERED = 5
+"""Names of each kind that a sentence offers where a filter names what does not occur."""
 
 
 class AnswerState(StrEnum):
@@ -20,7 +26,7 @@ class AnswerState(StrEnum):
     clear = "clear"
     """Transactions, producers or groups were looked at, and none of them is wrong."""
     nothing_to_judge = "nothing_to_judge"
-    """Nothing of transactions, producers or groups was at hand, or filters left nothing that could be said."""
+    """Nothing of transactions, producers or groups was there, or filters left nothing that could be said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,7 @@ def answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
     state = _state(diagnosis, bool(roots))
     return DiagnosisAnswer(
         state,
-        _headline(diagnosis, state, Counter(found.finding.severity for found in roots)),
+        _headline(diagnosis, state),
         max(counts, default=None),
         {severity: counts[severity] for severity in reversed(Severity)},
         tuple(found.id for found in roots),
@@ -53,12 +59,18 @@ def answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
 
 
 def root_causes(findings: list[Diagnosed]) -> list[Diagnosed]:
-    """Findings at warning or above which no other one at warning or above, at hand, stands behind.
+    """Findings at warning or above which no other one at warning or above, shown beside them, stands behind.
 
     A cause that is only worth knowing is no root: it is told with what it caused.
     """
     by_id = {found.id: found for found in findings}
     return [found for found in findings if _is_wrong(found) and not _has_wrong_cause(found, by_id)]
+
+
+def named(finding: Finding) -> str:
+    """`payments-eu-1: fenced by a second instance (proved)`: whom a finding is about, what of them, how sure."""
+    who = "" if finding.who is None else f"{finding.who}: "
+    return f"{who}{finding.title} ({finding.verdict.name})"
 
 
 def _is_wrong(found: Diagnosed) -> bool:
@@ -85,35 +97,87 @@ def _state(diagnosis: Diagnosis, is_wrong: bool) -> AnswerState:
     return AnswerState.nothing_to_judge if is_open or diagnosis.examined.is_empty else AnswerState.clear
 
 
-def _headline(diagnosis: Diagnosis, state: AnswerState, roots: Counter[Severity]) -> str:
+def _headline(diagnosis: Diagnosis, state: AnswerState) -> str:
     """One sentence."""
     if state is AnswerState.findings:
-        kinds = [plural(roots[severity], severity.name) for severity in reversed(Severity) if roots[severity]]
-        return f"Found {plural(roots.total(), 'root cause')}: {' and '.join(kinds)}."
+        return _wrong(diagnosis.findings)
     if state is AnswerState.nothing_to_judge:
         return _nothing(diagnosis)
-    about = _amount(diagnosis.examined) if diagnosis.selected is None else "what the filters name"
-    return f"No error and no warning about {about}."
+    return _clear(diagnosis)
+
+
+def _clear(diagnosis: Diagnosis) -> str:
+    """That nothing is wrong, and in what; what is worth knowing first."""
+    about = amount(diagnosis.examined) if diagnosis.selected is None else "what the filters name"
+    if not diagnosis.findings:
+        return f"Clear: no error and no warning in {about}."
+    first, *more = stories(diagnosis.findings)
+    rest = f" and {plural(sum(len(story.findings) for story in more), 'more', 'more')}" if more else ""
+    return f"{_incident(first)}{rest}; no error and no warning in {about}"
+
+
+def totals(diagnosis: Diagnosis) -> str:
+    """`2 root causes; findings: 1 error, 3 warnings, 1 info.`; without root causes what was examined instead."""
+    told = [story for story in stories(diagnosis.findings) if _is_wrong(story.worst)]
+    counts = Counter(found.finding.severity for found in diagnosis.findings)
+    kinds = [(counts[Severity.error], "error"), (counts[Severity.warning], "warning")]
+    said = [plural(number, name) for number, name in kinds if number]
+    said += [f"{counts[Severity.info]} info"] if counts[Severity.info] else []
+    if told:
+        return f"{plural(len(told), 'root cause')}; findings: {', '.join(said)}."
+    return f"No error and no warning in {amount(diagnosis.examined)}."
+
+
+def _wrong(findings: list[Diagnosed]) -> str:
+    """The one incident whole; of several how many root causes there are, and the worst incident."""
+    told = [story for story in stories(findings) if _is_wrong(story.worst)]
+    if len(told) == 1:
+        return _incident(told[0])
+    worst = told[0].worst.finding
+    counts = Counter(story.worst.finding.severity for story in told)
+    kinds = [plural(counts[severity], severity.name) for severity in reversed(Severity) if counts[severity]]
+    return f"{plural(len(told), 'root cause')} ({', '.join(kinds)}); the worst: {worst.severity.name}: {named(worst)}"
+
+
+def _incident(story: Story) -> str:
+    """The worst of a chain, how many more warnings and errors there are in it, and what is behind them."""
+    worst, root = story.worst.finding, story.root.finding
+    others = [found for found in story.findings if found not in (story.worst, story.root)]
+    more = sum(_is_wrong(found) or not _is_wrong(story.worst) for found in others)
+    told = f"{worst.severity.name}: {named(worst)}{f' and {more} more' if more else ''}"
+    return told if root is worst else f"{told}, because of {named(root)}"
 
 
 def _nothing(diagnosis: Diagnosis) -> str:
     """Why there is nothing to judge."""
     selected = diagnosis.selected
     if diagnosis.examined.is_empty or selected is None:
-        return "No transaction, producer or consumer group in what could be read."
+        return "Nothing to judge: no transaction, producer or consumer group in what could be read."
     if not selected.occurs:
-        return "What the filters name does not occur in what could be read."
-    return "No error and no warning is left, but the filters leave findings out by rule or severity."
+        return f"Nothing to judge: what the filters name does not occur. {_offered(selected, diagnosis.examined)}"
+    return "No answer: the filters leave out findings by rule or severity, and no error or warning is left."
 
 
-def _amount(examined: Examined) -> str:
-    """`412 transactions, 6 transactional ids between 2026-11-21T10:02:00.000Z and ...`."""
+def _offered(selected: Selected, examined: Examined) -> str:
+    """What filters could have named."""
+    kinds = (
+        ("transactional ids", selected.transactional_ids),
+        ("producer ids", tuple(map(str, selected.producer_ids))),
+        ("topics", selected.topics),
+    )
+    told = [f"{kind} {format(NameList(names), str(MOST_OFFERED))}" for kind, names in kinds if names]
+    time = span(examined.since, examined.until)
+    return f"There are {'; '.join([*told, *([time] if time else [])])}."
+
+
+def amount(examined: Examined) -> str:
+    """`412 transactions, 6 transactional ids, 2026-11-21 10:02:00.000 to 11:40:00.000 UTC`."""
     counted = [
         (examined.transactions, "transaction"),
         (examined.transactional_ids, "transactional id"),
         (examined.producers, "producer"),
         (examined.groups, "group"),
     ]
-    told = ", ".join(plural(number, name) for number, name in counted if number)
-    since, until = iso(examined.since), iso(examined.until)
-    return told if since is None or until is None else f"{told}, from {since} to {until}"
+    told = [plural(number, name) for number, name in counted if number]
+    time = span(examined.since, examined.until)
+    return ", ".join([*told, *([time] if time else [])])

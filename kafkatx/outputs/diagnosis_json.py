@@ -72,6 +72,8 @@ def _finding(found: Diagnosed) -> dict[str, Any]:
         "capture": found.capture,
         "cluster_id": found.cluster_id,
         **_subject(finding),
+        "who": finding.who,
+        "title": finding.title,
         "summary": finding.summary,
         "actors": [asdict(actor) for actor in finding.actors],
         "steps": [_step(step, number) for step in finding.steps],
@@ -98,6 +100,7 @@ def _subject(finding: Finding) -> dict[str, Any]:
         "last_offset": finding.last_offset,
         "from": iso(finding.since),
         "to": iso(finding.until),
+        "has_zone": finding.has_zone,
         "count": finding.count,
         "subjects": [asdict(subject) for subject in finding.subjects],
     }
@@ -108,7 +111,13 @@ def _step(step: Step, number: dict[EvidenceRef, int]) -> dict[str, Any]:
 
 
 def _considered(other: Considered, number: dict[EvidenceRef, int]) -> dict[str, Any]:
-    return {"rule": other.rule, "because": other.because, "evidence": _numbers(other.places, number)}
+    return {
+        "rule": other.rule,
+        "because": other.because,
+        "refuted": other.refuted,
+        "decided_by": other.decided_by,
+        "evidence": _numbers(other.places, number),
+    }
 
 
 def _numbers(places: Iterable[EvidenceRef], number: dict[EvidenceRef, int]) -> list[int]:

@@ -1,22 +1,44 @@
-"""The order in which a person reads findings: what belongs to one chain of causes together, the root first."""
+"""The order in which a person reads findings: chains of cause and effect together, in each the worst first."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from kafkatx.findings.diagnosis import Diagnosed
 
 
-def as_stories(findings: list[Diagnosed]) -> list[Diagnosed]:
-    """Lay findings (worst first) in chains: each chain where its worst finding stood, causes before their effects."""
+@dataclass(frozen=True, slots=True)
+class Story:
+    """Findings of one chain: the worst first; among equally bad ones the cause first."""
+
+    root: Diagnosed
+    findings: tuple[Diagnosed, ...]
+
+    @property
+    def worst(self) -> Diagnosed:
+        """The one that a reader must know first."""
+        return self.findings[0]
+
+
+def stories(findings: list[Diagnosed]) -> list[Story]:
+    """Lay findings (worst first) in chains, each chain where its worst finding stood."""
     by_id = {found.id: found for found in findings}
     place = {found.id: number for number, found in enumerate(findings)}
     effects: dict[str, list[str]] = {}
     for found in findings:
         if found.caused_by in by_id and found.caused_by is not None:
             effects.setdefault(found.caused_by, []).append(found.id)
+    chains: dict[str, dict[str, None]] = {}
     told: dict[str, None] = {}
     for found in findings:
-        _tell(_root(found.id, by_id), effects, place, told)
-    return [by_id[name] for name in told]
+        if found.id not in told:
+            root = _root(found.id, by_id)
+            chains[root] = _chain(root, effects, place)
+            told |= chains[root]
+    return [
+        Story(by_id[root], tuple(sorted(map(by_id.__getitem__, chain), key=lambda one: -one.finding.severity)))
+        for root, chain in chains.items()
+    ]
 
 
 def _root(name: str, by_id: dict[str, Diagnosed]) -> str:
@@ -28,11 +50,13 @@ def _root(name: str, by_id: dict[str, Diagnosed]) -> str:
     return name
 
 
-def _tell(root: str, effects: dict[str, list[str]], place: dict[str, int], told: dict[str, None]) -> None:
-    """Tell a finding, then each of its effects with what that caused."""
+def _chain(root: str, effects: dict[str, list[str]], place: dict[str, int]) -> dict[str, None]:
+    """A finding, then each of its effects with what that caused."""
+    told: dict[str, None] = {}
     waiting = [root]
     while waiting:
         name = waiting.pop()
         if name not in told:
             told[name] = None
             waiting += sorted(effects.get(name, ()), key=lambda effect: -place[effect])
+    return told

@@ -1,72 +1,197 @@
-"""A diagnosis for a person: the worst first, each finding as a model whose sentences point at bytes."""
+"""A diagnosis for a person, in the order in which somebody woken at night needs it.
+
+Answer      one line; where there is more than one finding an index of them, numbered.
+A finding   what happened; what to do; how sure that is, and what would decide; the evidence; what was ruled out.
+The end     what could not be looked at, damage, what was read: a line each, the whole with --verbose. JSON has all.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from kafkatx.evidence.coverage import Coverage
 from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, OpenedRef
 from kafkatx.findings.finding import Finding
-from kafkatx.outputs.diagnosis_order import as_stories
-from kafkatx.outputs.text_lines import left_out, marked, print_trimmed, segments_read, shown
-from kafkatx.terms.times import iso
-from kafkatx.words.evidence_refs import plural
-from kafkatx.words.explained import EvidenceRef, Remedy, Step
+from kafkatx.outputs.answer import answer, named, totals
+from kafkatx.outputs.diagnosis_end import damage, not_checked
+from kafkatx.outputs.diagnosis_order import Story, stories
+from kafkatx.outputs.text_lines import coverage_lines, marked, print_trimmed, shown, unbroken
+from kafkatx.terms.times import clock, span
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Considered, EvidenceRef, Remedy, Step
 
-COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
+COLOURS = {Severity.error: "bold red", Severity.warning: "bold yellow", Severity.info: "bold cyan"}
 MOST_PLACES = 3
 """Places printed under a step; JSON has all."""
+MOST_LISTED = 10
+"""Findings that the index names."""
+BECAUSE = {
+    Verdict.proved: "because of",
+    Verdict.likely: "probably because of",
+    Verdict.possible: "possibly because of",
+}
+SURE = {
+    Verdict.proved: "proved: no other reading fits this evidence",
+    Verdict.likely: "likely: it fits best, but this evidence does not prove it",
+    Verdict.possible: "possible: one of several explanations",
+}
+INDENT = 3
 
 
-def print_diagnosis(console: Console, diagnosis: Diagnosis) -> None:
-    """Print findings, what could not be checked, damage and coverage; lines end where their text ends."""
-    print_trimmed(console, *_parts(diagnosis))
+def print_diagnosis(console: Console, diagnosis: Diagnosis, *, verbose: bool = False) -> None:
+    """Print the answer, the findings and what was read; lines end where their text ends."""
+    print_trimmed(console, *_parts(diagnosis, verbose))
 
 
-def _parts(diagnosis: Diagnosis) -> Iterator[RenderableType]:
-    findings = as_stories(diagnosis.findings)
-    ids = {found.id: number for number, found in enumerate(findings, 1)}
-    for number, found in enumerate(findings, 1):
-        yield _head(number, found.finding)
-        yield from _finding(found, ids)
+def _parts(diagnosis: Diagnosis, verbose: bool) -> Iterator[RenderableType]:
+    told = stories(diagnosis.findings)
+    findings = [found for story in told for found in story.findings]
+    numbers = {found.id: number for number, found in enumerate(findings, 1)}
+    yield from _answer(diagnosis, told, numbers)
+    yield Text("")
+    captures = len({found.capture for found in findings}) > 1
+    for found in findings:
+        yield from _Told(found, findings, numbers, captures).lines()
         yield Text("")
-    if not findings:
-        yield Text("Nothing wrong was found in what could be read.")
-    yield from _rest(diagnosis)
+    yield from not_checked(diagnosis, verbose)
+    yield from damage(diagnosis.damage, verbose)
+    yield from coverage_lines(diagnosis.coverage, verbose=verbose)
 
 
-def _head(number: int, finding: Finding) -> Text:
-    """Severity, rule and verdict in one line."""
-    severity = finding.severity.name
-    return Text.assemble(
-        (f"{number}. {severity}", COLOURS[severity]),
-        "  ",
-        (finding.rule, "bold"),
-        f"  {finding.verdict.name}",
-        f"  {finding.count:,} times" if finding.count > 1 else "",
-    )
+def _answer(diagnosis: Diagnosis, told: list[Story], numbers: dict[str, int]) -> Iterator[RenderableType]:
+    """The headline; of several findings an index, the worst first, and how many root causes they are."""
+    if len(numbers) > 1:
+        yield from _index(told, numbers)
+        yield shown(totals(diagnosis), "dim")
+        return
+    headline = answer(diagnosis).headline
+    severity = told[0].worst.finding.severity if told else Severity.info
+    rest = headline.removeprefix(f"{severity.name}: ")
+    if rest == headline:
+        yield shown(rest, "bold")
+    else:
+        yield marked(f"{severity.name}  ", rest, "bold", mark_style=COLOURS[severity])
 
 
-def _finding(found: Diagnosed, ids: dict[str, int]) -> Iterator[RenderableType]:
-    """What happened and when, step by step, what else was considered, what caused it, what to do."""
+def _index(told: list[Story], numbers: dict[str, int]) -> Iterator[RenderableType]:
+    """A line a finding, what belongs to the worst of a chain below it, and what to do first; the cause by its number.
+
+    What is only worth knowing and caused nothing is counted, where there is anything worse.
+    """
+    by_id = {found.id: found for story in told for found in story.findings}
+    listed = _listed(told)
+    width = len(str(len(by_id)))
+    for story in told:
+        advised: set[str] = set()
+        for found in story.findings:
+            if found.id in listed:
+                indent = 0 if found is story.worst else 2
+                yield from _entry(found, numbers, by_id.get(found.caused_by or ""), width, indent)
+                yield from _first_advice(found, advised, indent + width + 10)
+    left = len(numbers) - len(listed)
+    if left:
+        yield marked("  ", f"and {left} more, below", "dim")
+
+
+def _listed(told: list[Story]) -> set[str]:
+    """Ids of the findings that the index names."""
+    findings = [found for story in told for found in story.findings]
+    causes = {found.caused_by for found in findings}
+    worst = max(found.finding.severity for found in findings)
+    matter = [found for found in findings if found.finding.severity > Severity.info or found.id in causes]
+    return {found.id for found in (matter if worst > Severity.info else findings)[:MOST_LISTED]}
+
+
+def _entry(
+    found: Diagnosed, numbers: dict[str, int], cause: Diagnosed | None, width: int, indent: int
+) -> Iterator[RenderableType]:
+    """Severity, since when, whom, what, how sure and why."""
     finding = found.finding
-    opened = {place.place: place for place in found.evidence}
-    files = _files(opened[place] for step in finding.steps for place in step.places[:MOST_PLACES])
-    times = filter(None, (iso(finding.since), iso(finding.until)))
-    yield _below(finding.summary, "bold")
-    yield _below(", ".join(filter(None, (" to ".join(times), f"capture {found.capture}"))), "dim")
-    yield from (_line(f"{actor.name} = ", actor.what) for actor in finding.actors)
-    for at, step in enumerate(finding.steps, 1):
-        yield from _step(at, step, opened, files)
-    yield from (_line("considered ", f"{other.rule}: {other.because}") for other in finding.considered)
-    yield from _causes(found, ids)
-    for remedy in finding.remedies:
-        yield from _remedy(remedy)
-    yield from (_line(f"[{number}] ", path, "dim") for path, number in files.items())
+    why = "" if cause is None else f", {BECAUSE[cause.finding.verdict]} {numbers[cause.id]}"
+    mark = Text.assemble(f"{numbers[found.id]:>{width}}. ", (f"{finding.severity.name:<8}", COLOURS[finding.severity]))
+    when = "" if finding.since is None else f"{clock(finding.since)[:8]} "
+    yield marked(mark, f"{when}{named(finding)}{why}", indent=indent)
+
+
+def _first_advice(found: Diagnosed, advised: set[str], indent: int) -> Iterator[RenderableType]:
+    """The first sentence of what to do, once in a chain, where something is wrong."""
+    finding = found.finding
+    if finding.remedies and finding.severity > Severity.info:
+        first, _, _ = finding.remedies[0].text.partition(". ")
+        if first not in advised:
+            advised.add(first)
+            yield marked("do: ", first, mark_style="bold green", indent=indent)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """One finding among all; `captures` says whether there are several."""
+
+    found: Diagnosed
+    findings: list[Diagnosed]
+    numbers: dict[str, int]
+    captures: bool
+
+    def lines(self) -> Iterator[RenderableType]:
+        """What happened, what to do, how sure, the evidence, what was ruled out."""
+        finding = self.found.finding
+        yield marked(f"{self.numbers[self.found.id]}. ", finding.summary, "bold")
+        yield Padding(shown(self._placed(finding), "dim"), (0, 0, 0, INDENT))
+        yield from self._causes()
+        for remedy in finding.remedies:
+            yield from _remedy(remedy)
+        yield from _certainty(finding)
+        yield from self._evidence(finding)
+        refuted = [other for other in finding.considered if other.refuted]
+        if refuted:
+            yield _line("ruled out: ", "; ".join(f"{_name(other)} ({other.because})" for other in refuted), "dim")
+
+    def _placed(self, finding: Finding) -> str:
+        """Severity, rule, how often, when, and in which of several captures."""
+        times = f"{finding.count:,} times" if finding.count > 1 else ""
+        when = span(finding.since, finding.until, has_zone=finding.has_zone)
+        capture = f"capture {self.found.capture}" if self.captures else ""
+        return ", ".join(filter(None, (f"{finding.severity.name} {finding.rule}", times, when, capture)))
+
+    def _causes(self) -> Iterator[RenderableType]:
+        """What caused it, and what besides."""
+        by_id = {found.id: found for found in self.findings}
+        cause = by_id.get(self.found.caused_by or "")
+        if cause is not None:
+            mark = f"{BECAUSE[cause.finding.verdict]}: "
+            yield _line(mark, f"{named(cause.finding)}, see {self.numbers[cause.id]}", mark_style="bold")
+        others = [str(self.numbers[name]) for name in self.found.contributing if name in by_id]
+        if others:
+            yield _line("contributing: ", f"see {', '.join(others)}")
+
+    def _evidence(self, finding: Finding) -> Iterator[RenderableType]:
+        """Who is meant, then step by step with the places, then the files."""
+        opened = {place.place: place for place in self.found.evidence}
+        files = _files(opened[place] for step in finding.steps for place in step.places[:MOST_PLACES])
+        yield _line("evidence:", "", mark_style="bold")
+        yield from (_line(f"{actor.name} = ", actor.what) for actor in finding.actors)
+        for at, step in enumerate(finding.steps, 1):
+            yield from _step(at, step, opened, files)
+        yield from (unbroken(f"[{number}] {path}", "dim", INDENT) for path, number in files.items())
+
+
+def _certainty(finding: Finding) -> Iterator[RenderableType]:
+    """How sure it is, which explanations are left, and what would decide."""
+    yield _line("sure: ", SURE[finding.verdict], mark_style="bold")
+    mark = "left open: " if finding.verdict is Verdict.proved else "not ruled out: "
+    for other in finding.considered:
+        if not other.refuted:
+            decided = f"; {other.decided_by} would decide" if other.decided_by else ""
+            yield _line(f"      {mark}", f"{_name(other)} ({other.because}){decided}")
+
+
+def _name(other: Considered) -> str:
+    """A rule by its name in words."""
+    return other.rule.replace("_", " ")
 
 
 def _files(places: Iterable[OpenedRef]) -> dict[str, int]:
@@ -75,82 +200,43 @@ def _files(places: Iterable[OpenedRef]) -> dict[str, int]:
     return {path: number for number, path in enumerate(paths, 1)}
 
 
-def _causes(found: Diagnosed, ids: dict[str, int]) -> Iterator[RenderableType]:
-    if found.caused_by in ids:
-        yield _line("caused by: ", f"finding {ids[found.caused_by]}")
-    others = [str(ids[name]) for name in found.contributing if name in ids]
-    if others:
-        yield _line("contributing: ", f"finding{'s' if len(others) > 1 else ''} {', '.join(others)}")
-
-
 def _step(
     number: int, step: Step, opened: dict[EvidenceRef, OpenedRef], files: dict[str, int]
 ) -> Iterator[RenderableType]:
-    yield _line(f"{number}. ", f"{step.text}, because {step.because}")
+    grounds = "" if step.because is None else f" (evidence: {step.because})"
+    yield _line(f"{number}. ", f"{step.text}{grounds}")
     for place in step.places[:MOST_PLACES]:
-        yield Padding(_place(opened[place], files), (0, 0, 0, 3))
+        yield _place(opened[place], files)
     if len(step.places) > MOST_PLACES:
-        yield _below(f"and {len(step.places) - MOST_PLACES} more places", "dim", 6)
+        yield _line("   ", f"and {len(step.places) - MOST_PLACES} more places", "dim")
 
 
 def _place(opened: OpenedRef, files: dict[str, int]) -> RenderableType:
-    """[file]:byte or [file] line n, then topic, partition and offset, and what stands there."""
+    """The file by its number, the byte or line in it, and what stands there."""
     place = opened.place
-    if opened.line is not None and opened.source is not None:
-        return _line(f"[{files[opened.source]}] line {opened.line}: ", place.text, "dim")
-    where = f"[{files[opened.source]}]:{opened.position} " if opened.source is not None else "in no file any more: "
-    return _line(where, f"{place.topic}-{place.partition} @ {place.offset}: {place.text}", "dim")
+    if opened.source is None:
+        return _line("   ", f"in no file any more: {_standing(place)}", "dim")
+    if opened.line is not None:
+        return _line(f"   [{files[opened.source]}] ", f"line {opened.line}: {place.text}", "dim")
+    return _line(f"   [{files[opened.source]}] ", f"byte {opened.position}: {_standing(place)}", "dim")
+
+
+def _standing(place: EvidenceRef) -> str:
+    return f"{place.topic}-{place.partition} @ {place.offset}: {place.text}"
 
 
 def _remedy(remedy: Remedy) -> Iterator[RenderableType]:
-    yield _line("do: ", f"{remedy.text} ({remedy.where})")
+    yield _line("do: ", f"{remedy.text} ({remedy.where})", mark_style="bold green")
     if remedy.config:
-        current = "" if remedy.current is None else f" from {remedy.current}"
-        proposed = "" if remedy.proposed is None else f" to {remedy.proposed}"
-        yield _below(f"{remedy.config}{current}{proposed}; {remedy.derived_from or ''}".rstrip("; "), indent=6)
+        current = "" if remedy.current is None else f"{remedy.current} -> "
+        yield _line("    ", f"{remedy.config}: {current}{remedy.proposed or 'set it'}")
+    if remedy.derived_from:
+        yield _line("    ", f"why: {remedy.derived_from}", "dim")
     if remedy.command:
-        yield _below(remedy.command, "bold", 6)
+        yield unbroken(remedy.command, "bold", INDENT + 4)
     if remedy.cost:
-        yield _below(f"cost: {remedy.cost}", "dim", 6)
+        yield _line("    ", f"cost: {remedy.cost}", "dim")
 
 
-def _line(mark: str, text: str, style: str = "") -> RenderableType:
-    return marked(mark, text, style, indent=3)
-
-
-def _below(text: str, style: str = "", indent: int = 3) -> RenderableType:
-    return Padding(shown(text, style), (0, 0, 0, indent))
-
-
-def _rest(diagnosis: Diagnosis) -> Iterator[RenderableType]:
-    if diagnosis.not_checkable:
-        yield Text("Could not be checked", style="bold")
-        alike: dict[tuple[str, str], list[str]] = {}
-        for _, entry in diagnosis.not_checkable:
-            alike.setdefault((entry.scope, entry.missing), []).append(entry.rule)
-        for (scope, missing), rules in alike.items():
-            yield _line("- ", f"{', '.join(dict.fromkeys(rules))}: {scope}; missing: {missing}")
-        yield Text("")
-    if diagnosis.damage:
-        yield Text("Damage", style="bold")
-        for damage in diagnosis.damage[:20]:
-            yield _line("- ", damage.sentence())
-        if len(diagnosis.damage) > 20:
-            yield _line("  ", f"and {len(diagnosis.damage) - 20} more")
-        yield Text("")
-    if diagnosis.findings:
-        yield shown("[1]:1048 above means byte 1048 of file [1] of that finding.", "dim")
-    yield from (shown(line, "dim") for line in _coverage(diagnosis.coverage))
-
-
-def _coverage(coverage: list[Coverage]) -> list[str]:
-    """What was read, in a line or two; --json names every file."""
-    texts = [entry for entry in coverage if entry.status == "read" and not entry.batches]
-    told = []
-    if not texts or any(entry.batches for entry in coverage):
-        told.append(segments_read(coverage))
-    if texts:
-        told.append(f"{len(texts):,} logs and files of settings ({sum(entry.bytes for entry in texts):,} bytes)")
-    captures = len({entry.capture for entry in coverage})
-    where = f"{plural(len(coverage), 'file')} in {plural(captures, 'capture')}"
-    return [f"Read {' and '.join(told)} of {where}.", *left_out(coverage)]
+def _line(mark: str, text: str, style: str = "", mark_style: str = "") -> RenderableType:
+    return marked(mark, text, style, indent=INDENT, mark_style=mark_style)

@@ -16,6 +16,7 @@ from kafkatx.outputs.explain_word import Answer, Mention
 from kafkatx.outputs.explanations import Explanation, Section
 from kafkatx.terms.catalogue.releases import NEWEST_RELEASE, Release
 from kafkatx.terms.printable import printable
+from kafkatx.words.evidence_refs import plural
 
 MENTIONS_SHOWN = 30
 """Entries that text lists where words were found in many; JSON lists all."""
@@ -40,7 +41,7 @@ def print_answer(answer: Answer, console: Console) -> None:
 def notes(answer: Answer) -> Iterator[str]:
     """Yield what limits the answer: lines left out, a release that the catalogue does not know yet."""
     if answer.lines_left_out:
-        yield f"{answer.lines_left_out} more lines were not looked at."
+        yield f"{plural(answer.lines_left_out, 'more line was', 'more lines were')} not looked at."
     if answer.release and answer.release.numbers[:2] > tuple(map(int, NEWEST_RELEASE.split("."))):
         yield f"The catalogue was checked up to {NEWEST_RELEASE}; {answer.release} may differ."
 
@@ -62,21 +63,31 @@ def unknown_text(answer: Answer) -> str:
     """Return what to tell a user whose phrase nobody knows."""
     known = f"nothing is known about '{printable(answer.phrase.strip(), 80)}'"
     if not answer.suggestions:
-        return f"{known}: give a rule, an error code or name, an exception, a state, a setting or a log line"
+        return f"{known}: give a finding, an error code or name, an exception, a state, a setting or a log line"
     return "\n  ".join([f"{known}; did you mean:", *answer.suggestions])
 
 
 def _print_explanation(explanation: Explanation, release: Release | None, console: Console) -> None:
-    releases = f" ({explanation.releases})" if explanation.releases != "all" else ""
-    _print(f"{explanation.kind}{releases}", console, style="cyan")
     _print(explanation.name, console, style="bold")
     if not explanation.in_release:
         _print(f"Not in {release}: {explanation.releases}.", console, style="yellow")
-    _print(explanation.summary, console, indent=2)
+    _print(_sentence(explanation.summary), console, indent=2)
+    releases = f", Kafka {explanation.releases}" if explanation.releases[:1].isdigit() else ""
+    releases = releases or (f", {explanation.releases}" if explanation.releases != "all" else "")
+    _print(f"({explanation.kind}{releases})", console, indent=2, style="dim")
     for section in explanation.sections:
         _print_section(section, console)
     if explanation.rules:
-        _print_section(Section("Rules (kafkatx explain RULE)", (", ".join(explanation.rules),)), console)
+        _print_section(
+            Section("Findings that it may point to (kafkatx explain FINDING)", (", ".join(explanation.rules),)), console
+        )
+
+
+def _sentence(text: str) -> str:
+    """The text as a sentence: with a capital, unless a name begins it, and a full stop."""
+    first = text.partition(" ")[0]
+    begins = text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
+    return begins if not begins or begins.endswith((".", "?", "!", ":")) else f"{begins}."
 
 
 def _print_section(section: Section, console: Console) -> None:
@@ -88,11 +99,13 @@ def _print_section(section: Section, console: Console) -> None:
 
 
 def _print_mentions(mentions: tuple[Mention, ...], console: Console) -> None:
-    _print(f"Found in {len(mentions)} entries of the catalogue; explain one of them for more.", console, style="cyan")
+    _print(
+        f"Found in {plural(len(mentions), 'entry', 'entries')}; explain one of them for more.", console, style="cyan"
+    )
     for mention in mentions[:MENTIONS_SHOWN]:
         console.print()
         _print(f"{mention.kind}: {mention.name}", console, style="bold")
-        _print(mention.text, console, indent=2)
+        _print(_sentence(mention.text), console, indent=2)
     if len(mentions) > MENTIONS_SHOWN:
         _print(f"and {len(mentions) - MENTIONS_SHOWN} more", console, style="dim")
 

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kafkatx.outputs.explanations import (
+    JUDGEMENTS,
     Explanation,
     exception_name,
     explain_config,
     explain_error,
     explain_event,
     explain_exception,
+    explain_judgement,
     explain_log,
     explain_rule,
     explain_state,
@@ -96,6 +98,7 @@ def _exactly(phrase: str, rules: Sequence[RuleText], release: Release | None) ->
     for rule in rules:
         if rule.rule_id == rule_id:
             yield explain_rule(rule, release)
+    yield from (explain_judgement(*judgement) for judgement in JUDGEMENTS if judgement[0] == rule_id)
     yield from _entries(by_name(phrase), release)
 
 

@@ -29,9 +29,27 @@ from kafkatx.terms.catalogue.loading import (
 )
 from kafkatx.terms.catalogue.releases import Release, Span
 from kafkatx.terms.events import Side
+from kafkatx.terms.times import duration
 
 LINKS_SHOWN = 12
 """Entries of one kind that the explanation of a rule lists."""
+
+FROM_MS, ALWAYS_MS = 1_000, 2_147_483_647
+"""Milliseconds that are said in other units as well: from a second to what stands for no limit."""
+
+JUDGEMENTS = (
+    ("proved", "verdict", "No other reading of the evidence is known."),
+    ("likely", "verdict", "One other reading can't be ruled out with this evidence; the finding names it."),
+    (
+        "possible",
+        "verdict",
+        "Two or more other readings can't be ruled out with this evidence; the finding names them.",
+    ),
+    ("error", "severity", "Data are lost, invisible or blocked, or an application is down: act now."),
+    ("warning", "severity", "It will become an error, or work was thrown away."),
+    ("info", "severity", "Worth knowing: nothing must be done now."),
+)
+"""What verdicts and severities of findings mean: two independent scales."""
 
 T = TypeVar("T")
 
@@ -68,10 +86,13 @@ def explain_error(error: ProtocolError, release: Release | None) -> Explanation:
         releases=str(error.span),
         in_release=error.span.holds(release),
         sections=_sections(
+            ("For a transactional producer", [error.reaction, *_stated(error.effects, told)]),
+            (
+                "What clients throw: what the application must do",
+                [_client_line(row) for row in _narrow(clients, _exception_span, told)],
+            ),
             ("Exception", _stated(error.exceptions, told)),
             ("Message", _stated(error.messages, told)),
-            ("A transactional producer", [error.reaction, *_stated(error.effects, told)]),
-            ("What clients show", [_client_line(row) for row in _narrow(clients, _exception_span, told)]),
         ),
         rules=_with_pages(error.rules),
     )
@@ -81,7 +102,7 @@ def explain_exception(rows: Sequence[ClientException], release: Release | None) 
     """Tell what one exception means, situation by situation; all `rows` are of the same exception."""
     kept = _narrow(rows, _exception_span, release)
     meanings = tuple(dict.fromkeys(row.meaning for row in kept if row.meaning))
-    several = f"{len(kept)} situations: the client and the message tell which"
+    several = f"{len(kept)} situations; the client and the message show which"
     return Explanation(
         kind="exception",
         name=exception_name(rows[0]),
@@ -89,8 +110,8 @@ def explain_exception(rows: Sequence[ClientException], release: Release | None) 
         releases=", ".join(dict.fromkeys(_client_releases(row) for row in rows)),
         in_release=any(_exception_span(row).holds(release) for row in rows),
         sections=_sections(
-            ("Class", dict.fromkeys(name for row in kept for name in row.exceptions)),
             *((_client_releases(row), _situation(row)) for row in kept),
+            ("Class", dict.fromkeys(name for row in kept for name in row.exceptions)),
         ),
         rules=_rules(kept),
     )
@@ -146,7 +167,7 @@ def explain_config(config: Config, release: Release | None) -> Explanation:
         releases=_joined(spans),
         in_release=any(span.holds(release) for span in spans),
         sections=_sections(
-            ("Default", _stated(config.defaults, release)),
+            ("Default", [_with_unit(text, config.name) for text in _stated(config.defaults, release)]),
             ("Name in a topic", [config.topic_name]),
             ("For transactions", [config.transactions]),
             ("Source", [config.source]),
@@ -202,6 +223,13 @@ def explain_rule(rule: RuleText, release: Release | None) -> Explanation:
     )
 
 
+def explain_judgement(name: str, kind: str, meaning: str) -> Explanation:
+    """Tell what a verdict or a severity means, and which others there are."""
+    scale = [f"{other}: {text}" for other, other_kind, text in JUDGEMENTS if other_kind == kind]
+    head = "All verdicts: how sure a finding is" if kind == "verdict" else "All severities: how bad it is"
+    return Explanation(kind, name, meaning, "all", True, _sections((head, scale)), ())
+
+
 def exception_name(row: ClientException) -> str:
     """Return the short name that an exception's rows are gathered under."""
     return ", ".join(map(simple_name, row.exceptions))
@@ -246,14 +274,21 @@ def _client_line(row: ClientException) -> str:
 
 def _situation(row: ClientException) -> list[str]:
     named = (
+        ("meaning", row.meaning),
+        ("the application must", row.application_must),
+        ("kind", row.category),
         ("when", row.condition),
         ("message", " | ".join(row.messages)),
         ("raised by", row.raised_by),
-        ("kind", row.category),
-        ("meaning", row.meaning),
-        ("the application must", row.application_must),
     )
     return [f"{name}: {text}" for name, text in named if text]
+
+
+def _with_unit(text: str, name: str) -> str:
+    """`0.11+: 60000 (60 s)`: a default in milliseconds as people say it."""
+    number = text.rpartition(" ")[2]
+    is_time = name.endswith(".ms") and number.isdigit() and FROM_MS <= int(number) < ALWAYS_MS
+    return f"{text} ({duration(int(number))})" if is_time else text
 
 
 def _joined(spans: Sequence[Span]) -> str:

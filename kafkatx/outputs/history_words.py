@@ -1,9 +1,14 @@
-"""What a timeline's entries say, one sentence each: text and JSON use the same."""
+"""What a timeline's entries say, one sentence each: text and JSON use the same.
+
+How sure  a sentence that says nothing of it is proved; "probably" is likely, "possibly" possible. What an ending rests
+          on stands behind it as "(evidence: ...)".
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kafkatx.evidence.text_items import UNNAMED
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.events import (
     Expiry,
@@ -27,41 +32,44 @@ from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.evidence_refs import plural
-from kafkatx.words.log_refs import MOST_QUOTED, event_text, failure_phrase
+from kafkatx.words.log_refs import event_text, failure_phrase
 
+MOST_SAID = 400
+"""Characters of an exception's own message; Kafka's longest about fencing has 160, and its end is what matters."""
+PERHAPS = {Verdict.proved: "", Verdict.likely: "probably ", Verdict.possible: "possibly "}
 ENDERS = {
-    EndedBy.client: "by the client",
-    EndedBy.timeout: "by the coordinator: timeout",
+    EndedBy.client: "by its own client",
+    EndedBy.timeout: "by the coordinator at its timeout",
     EndedBy.new_instance: "by the start of a new instance",
-    EndedBy.unknown: "by somebody who can't be told",
+    EndedBy.unknown: "not known by whom",
 }
 REASONS = {
     Reason.commit: "only a client commits",
-    Reason.own_epoch: "the epoch stayed, as only the client's own abort leaves it",
-    Reason.own_epoch_late: "the epoch stayed, as only the client's own abort leaves it, though the timeout was over",
-    Reason.over_timeout: "the timeout was over and the end raised the epoch",
-    Reason.over_timeout_then_init: "the timeout was over; a start followed at once, which may have done it instead",
-    Reason.over_timeout_late: "the timeout was over for longer than the coordinator takes to look",
-    Reason.over_timeout_went_on: "the timeout was over; its client's own abort succeeds then too, and it went on",
-    Reason.near_timeout: "the epoch was raised as the timeout ended, by two coordinators' clocks; no start followed",
-    Reason.raised_then_init: "the epoch was raised before the timeout was over, and a start followed",
-    Reason.raised_before_timeout: "the epoch was raised before the timeout was over",
-    Reason.v2_then_init: "before the timeout was over, and a start followed at once",
-    Reason.v2_within_timeout: "before the timeout was over, and no start followed",
-    Reason.v2_rows_end: "before the timeout was over; the rows end before a start could show",
-    Reason.v2_client_went_on: "the producer went on with the epoch it was given",
-    Reason.no_bump_release: "0.11.0.0 and 0.11.0.1 leave the epoch as it is in every case",
-    Reason.rows_missing: "rows of it are not at hand",
-    Reason.rollback_line: "the coordinator's log says that it rolled it back due to timeout",
-    Reason.init_line: "before the timeout was over, and logs show who was given the next epoch",
+    Reason.own_epoch: "the epoch stayed the same, which only the client's own abort does",
+    Reason.own_epoch_late: "the epoch stayed the same, which only the client's own abort does, even after the timeout",
+    Reason.over_timeout: "its timeout had passed, and the abort raised the epoch",
+    Reason.over_timeout_then_init: "its timeout had passed; a start followed at once and may have aborted it instead",
+    Reason.over_timeout_late: "its timeout had passed, though the coordinator should have acted earlier",
+    Reason.over_timeout_went_on: "its timeout had passed; the client went on, and its own abort would look the same",
+    Reason.near_timeout: "the abort raised the epoch about when the timeout passed, and no start followed",
+    Reason.raised_then_init: "the abort raised the epoch before the timeout had passed, and a start followed",
+    Reason.raised_before_timeout: "the abort raised the epoch before the timeout had passed",
+    Reason.v2_then_init: "aborted before its timeout had passed, and a start followed at once",
+    Reason.v2_within_timeout: "aborted before its timeout had passed, and no start followed",
+    Reason.v2_rows_end: "aborted before its timeout had passed; the records end before a start could show",
+    Reason.v2_client_went_on: "the client went on with the epoch that the abort left",
+    Reason.no_bump_release: "0.11.0.0 and 0.11.0.1 keep the epoch whoever aborts",
+    Reason.rows_missing: "records of it are missing",
+    Reason.rollback_line: "the coordinator's log has its rollback due to timeout",
+    Reason.init_line: "aborted before its timeout had passed, and logs show who was given the next epoch",
     Reason.two_instances: "another instance's log shows the next epoch, and the old instance was refused after that",
-    Reason.init_without_rollback: "the timeout was over, yet the coordinator's log has no rollback; a start followed",
+    Reason.init_without_rollback: "its timeout had passed, but the coordinator's log has no rollback; a start followed",
     Reason.abort_line: "the client's log shows its own abort, and no refusal of it",
-    Reason.no_rollback_line: "the coordinator's log covers it and has no rollback",
-    Reason.end_request: "the broker's request log shows the client's own EndTxn",
-    Reason.init_request: "the broker's request log shows InitProducerId there, and no EndTxn of the client",
+    Reason.no_rollback_line: "the coordinator's log covers that time and has no rollback",
+    Reason.end_request: "the broker's request log has the client's own EndTxn",
+    Reason.init_request: "the broker's request log has InitProducerId there, and no EndTxn of the client",
     Reason.own_bump_line: "the client itself asked for the next epoch, and was given it",
-    Reason.state_refused: "the timeout was over, and the client's own commit was refused afterwards",
+    Reason.state_refused: "its timeout had passed, and the client's own commit was refused afterwards",
 }
 PROTOCOLS = {Protocol.classic: "classic protocol", Protocol.v2: "transactions v2", Protocol.unknown: "unknown protocol"}
 
@@ -82,12 +90,10 @@ def sentence(entry: TimelineEntry) -> str:
         case ProtocolChange():
             return f"From here on {PROTOCOLS[entry.after]} instead of {PROTOCOLS[entry.before]}."
         case Idle():
-            return f"Nothing for {duration(entry.until - entry.at)}."
+            return f"{duration(entry.until - entry.at)} without an event."
         case RowsMissing():
-            who = (
-                "the cleaner removed them (compaction)" if entry.by_compaction else "the log at hand does not hold them"
-            )
-            return f"Earlier rows of this id are missing: {who}."
+            why = "the cleaner removed them (compaction)" if entry.by_compaction else "they are not in what was read"
+            return f"Earlier records of this id are missing: {why}."
         case Folded():
             return _folded(entry)
 
@@ -102,89 +108,106 @@ def details(entry: TimelineEntry) -> Iterator[str]:
 def _initialisation(entry: Initialisation) -> str:
     who = f"producer id {entry.producer_id}, epoch {entry.producer_epoch}"
     if entry.why is Why.own_bump:
-        doubt = "likely; a restart that quick looks the same"
-        doubt = "proved: its log shows it" if entry.verdict is Verdict.proved else doubt
-        text = f"The client raised its own epoch after its abort: {who} ({doubt})."
+        if entry.verdict is Verdict.proved:
+            text = f"The client raised its own epoch after its abort: {who} (evidence: its log)."
+        else:
+            text = f"The client {PERHAPS[entry.verdict]}raised its own epoch after its abort: {who}."
+            text += " A restart that quick looks the same."
     else:
-        text = f"Instance {entry.instance} starts: {who}. {_why(entry)}"
-    return text + (" Rows may be missing before this one." if entry.rows_may_be_missing else "")
+        text = f"Instance {entry.instance} started: {who}. {capital(_why(entry))}"
+    return text + (" Records before this one may be missing." if entry.rows_may_be_missing else "")
 
 
 def _why(entry: Initialisation) -> str:
-    last = entry.previous_epoch
-    before, sure = f"producer id {entry.previous_producer_id}, epoch {last}", entry.verdict.name
+    last, perhaps = entry.previous_epoch, PERHAPS[entry.verdict]
+    before = f"producer id {entry.previous_producer_id}, epoch {last}"
     return {
-        Why.first_start: f"First start of the id ({sure}).",
-        Why.rows_before_missing: f"The first row at hand; an epoch above 0 says that earlier rows are gone ({sure}).",
-        Why.restart: f"A start with nothing open, after epoch {last} ({sure}).",
-        Why.takeover: f"It took the id over: its InitProducerId had aborted the open transaction ({sure}).",
-        Why.after_timeout: f"A start after the coordinator's abort, which had left epoch {last} ({sure}).",
+        Why.first_start: f"{perhaps}the first start of the id.",
+        Why.rows_before_missing: "the first record of the id here; earlier ones are gone (evidence: epoch above 0).",
+        Why.restart: f"{perhaps}a new start with no transaction open; the epoch before was {last}.",
+        Why.takeover: f"its InitProducerId {perhaps}aborted the open transaction of the instance before.",
+        Why.after_timeout: f"{perhaps}a restart after the coordinator's abort, which had left epoch {last}.",
         Why.own_bump: "",
-        Why.exhausted: f"A new producer id: the last was at epoch {last}, and {EXHAUSTED_EPOCH} ends them ({sure}).",
-        Why.back_after_expiry: f"Back after the coordinator forgot the id; the new producer id fences nobody ({sure}).",
-        Why.new_producer_id: f"A new producer id after {before}; no row says why.",
-        Why.rows_between_missing: f"Rows between this and {before} are not at hand ({sure}).",
+        Why.exhausted: f"{perhaps}a new producer id because the epochs of the last one were used up "
+        f"({last} of {EXHAUSTED_EPOCH}).",
+        Why.back_after_expiry: f"{perhaps}a restart after the coordinator had expired the id; "
+        "the new producer id fences nobody.",
+        Why.new_producer_id: f"a new producer id after {before}; no record shows why.",
+        Why.rows_between_missing: f"records between this start and {before} are missing.",
         Why.expired: "",
     }[entry.why]
 
 
+def capital(text: str) -> str:
+    """Return a text as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
 def _expiry(entry: Expiry) -> str:
-    idle = f" after {duration(max(0, entry.idle_ms))} without a row" if entry.idle_ms is not None else ""
-    who = (
-        f" It had been producer id {entry.producer_id}, epoch {entry.producer_epoch}."
-        if entry.producer_id is not None
-        else ""
+    idle = f" after {duration(max(0, entry.idle_ms))} without a record" if entry.idle_ms is not None else ""
+    who = f" It had producer id {entry.producer_id}, epoch {entry.producer_epoch}."
+    return (
+        f"The coordinator expired the id{idle} (evidence: its tombstone).{who if entry.producer_id is not None else ''}"
     )
-    return f"The coordinator forgot the id (a tombstone){idle}.{who}"
 
 
 def _transaction(entry: Transaction) -> str:
     took = f" after {duration(entry.duration_ms)}" if entry.duration_ms is not None else ""
-    amount = _amount(entry)
+    amount, missing = _amount(entry), " Records of it are missing." if entry.rows_missing else ""
     if entry.outcome is Outcome.open:
-        text = f"Open, not decided: {amount}. Timeout {_timeout(entry)}."
-    elif entry.outcome is Outcome.lost:
-        text = f"Began, and its end is among no rows at hand: {amount}."
-    else:
-        text = f"{OUTCOMES[entry.outcome]} {ENDERS[entry.ended_by]}{took} ({_how_sure(entry)}): {amount}."
-        text += _marker_wait(entry)
-    return text + _producer_after(entry) + (" Rows of it are missing." if entry.rows_missing else "")
+        limit = f" Its timeout is {duration(entry.timeout_ms)}." if entry.timeout_ms is not None else ""
+        return f"Open, neither committed nor aborted: {amount}.{limit}{missing}"
+    if entry.outcome is Outcome.lost:
+        return f"Began: {amount}. No record shows how it ended.{_producer_after(entry)}{missing}"
+    decided = f"{OUTCOMES[entry.outcome]}{took}{_by(entry)}: {amount}{_grounds(entry)}."
+    return decided + _marker_wait(entry) + _producer_after(entry) + missing
 
 
 OUTCOMES = {
     Outcome.committed: "Committed",
     Outcome.aborted: "Aborted",
-    Outcome.committing: "To be committed, decided but not complete,",
-    Outcome.aborting: "To be aborted, decided but not complete,",
+    Outcome.committing: "Commit decided, not complete,",
+    Outcome.aborting: "Abort decided, not complete,",
 }
 
 
 def _amount(entry: Transaction) -> str:
-    if entry.parts:
-        return f"{plural(entry.records, 'record')} in {plural(len(entry.parts), 'partition')}"
-    return "its partitions are not known" if entry.decision_offset is None else "nothing was written"
+    """`4 records in 2 partitions`; where no data were seen, no count of them."""
+    seen = [part for part in entry.parts if part.first_offset is not None]
+    if not entry.parts:
+        return "its partitions are not known" if entry.decision_offset is None else "no partition"
+    if not seen:
+        return plural(len(entry.parts), "partition")
+    of_all = f" (of {len(entry.parts):,})" if len(seen) < len(entry.parts) else ""
+    return f"{plural(entry.records, 'record')} in {plural(len(seen), 'partition')}{of_all}"
 
 
-def _how_sure(entry: Transaction) -> str:
-    if entry.reason is Reason.commit:
-        return entry.verdict.name
-    return f"{entry.verdict.name}: {REASONS.get(entry.reason, entry.reason.name)}"
+def _by(entry: Transaction) -> str:
+    """Who ended it; a commit is always its client's."""
+    if entry.outcome in (Outcome.committed, Outcome.committing):
+        return ""
+    if entry.ended_by is EndedBy.unknown:
+        return ", " + ENDERS[entry.ended_by]
+    return f"{',' if entry.verdict is not Verdict.proved else ''} {PERHAPS[entry.verdict]}{ENDERS[entry.ended_by]}"
 
 
-def _timeout(entry: Transaction) -> str:
-    return "unknown" if entry.timeout_ms is None else duration(entry.timeout_ms)
+def _grounds(entry: Transaction) -> str:
+    """What tells who ended it."""
+    if entry.reason is Reason.commit or (entry.reason is Reason.rows_missing and entry.rows_missing):
+        return ""
+    return f" (evidence: {REASONS[entry.reason]})" if entry.reason in REASONS else ""
 
 
 def _marker_wait(entry: Transaction) -> str:
-    """How long the last of several markers took; a single one stands beside its partition."""
+    """How long the last of several markers took, where it was long; each stands beside its partition as well."""
     waited = entry.decision_to_last_marker_ms
-    if waited is None:
-        return " No marker of it is at hand." if entry.parts else ""
-    if len(entry.parts) == 1:
+    if waited is None or len(entry.parts) == 1 or waited < SLOW_MARKER_MS:
         return ""
-    if waited < 0:
-        return f" Its last marker is dated {duration(-waited)} before the decision (another broker's clock)."
     return f" Its last marker came {duration(waited)} after the decision."
+
+
+SLOW_MARKER_MS = 1_000
+"""A marker that came this late is worth a sentence."""
 
 
 def _after(waited_ms: int) -> str:
@@ -205,16 +228,17 @@ def _producer_after(entry: Transaction) -> str:
 
 def part_line(part: Part, decided_at: int | None) -> str:
     """`payments-0 @ 3..5, 3 records; ABORT @ 6`: a partition's data and marker."""
-    data = f"{part.topic}-{part.partition}"
-    if part.first_offset is not None:
-        span = (
-            part.first_offset if part.first_offset == part.last_offset else f"{part.first_offset}..{part.last_offset}"
-        )
-        data += f" @ {span}, {plural(part.records, 'record')}"
-        data += ", begun below the log start" if part.begun_before_log else ""
-    else:
-        data += ", no data at hand"
-    return f"{data}; {_marker(part, decided_at)}"
+    name = "" if part.topic == UNNAMED else f"{part.topic}-{part.partition}"
+    if part.first_offset is None:
+        if part.status is Status.ELSEWHERE:
+            return f"{name}: its log was not read".removeprefix(": ")
+        return f"{name}: no data in what was read; {_marker(part, decided_at)}".removeprefix(": ")
+    begun = ", begun below the log start" if part.begun_before_log else ""
+    return f"{name} {_offsets(part)}, {plural(part.records, 'record')}{begun}; {_marker(part, decided_at)}".lstrip()
+
+
+def _offsets(part: Part) -> str:
+    return f"@ {part.first_offset}" + (f"..{part.last_offset}" if part.first_offset != part.last_offset else "")
 
 
 def _marker(part: Part, decided_at: int | None) -> str:
@@ -225,18 +249,25 @@ def _marker(part: Part, decided_at: int | None) -> str:
             f"{marker.kind or 'a marker emptied by the cleaner'} @ {marker.offset}, epoch {marker.producer_epoch}{when}"
         )
     return {
-        Status.UNDECIDED: "the evidence fits two readings of which marker is its own",
-        Status.ELSEWHERE: "its log is not at hand",
+        Status.UNDECIDED: "two markers fit, not known which is its own",
+        Status.ELSEWHERE: "the log with its marker was not read",
         Status.ONGOING: "no marker yet",
-        Status.LOST: "its marker was where offsets are missing",
+        Status.LOST: "its marker is among the offsets that are missing here",
     }.get(part.status, "NO MARKER")
 
 
 def _leftover(entry: Leftover) -> str:
-    epoch = "" if entry.producer_epoch is None else f" epoch {entry.producer_epoch}"
-    why = "the evidence fits two transactions" if entry.fits_several else "no transaction at hand owns it"
-    what = "A marker without data" if entry.part.first_offset is None else "Data"
-    return f"{what} of producer id {entry.producer_id}{epoch}, {why}: {part_line(entry.part, None)}."
+    part, epoch = entry.part, "" if entry.producer_epoch is None else f", epoch {entry.producer_epoch}"
+    who = f"producer id {entry.producer_id}{epoch}"
+    fits = " Two transactions of the id fit it." if entry.fits_several else ""
+    if part.first_offset is None:
+        return f"A marker of {who} without its data: {part_line(part, None)}.{fits}"
+    kind = part.marker.kind if part.marker is not None else None
+    ended = {"COMMIT": "Committed", "ABORT": "Aborted"}.get(kind or "")
+    if ended is not None:
+        return f"{ended}: {part_line(part, None)}; {who}.{fits}"
+    alone = " No record of __transaction_state covers it." if part.status is Status.UNMARKED else ""
+    return f"Not ended here: {part_line(part, None)}; {who}.{fits or alone}"
 
 
 def _log_line(entry: LogLine) -> str:
@@ -249,22 +280,28 @@ def _of_line(entry: LogLine) -> str:
     if entry.failure is None or entry.kind is not EventKind.failure:
         return event_text(entry.logs, entry.row)
     message = entry.failure.message
-    said = message if len(message) <= MOST_QUOTED else message[: MOST_QUOTED - 3] + "..."
+    said = message if len(message) <= MOST_SAID else message[: MOST_SAID - 3] + "..."
     return f"{failure_phrase(entry.failure)}{': ' if said else ''}{said}"
 
 
-def clock_line(name: str, clock: Clock, tolerance_ms: int) -> str | None:
+def is_zone_assumed(clock: Clock, has_rows: bool) -> bool:
+    """Whether a source's times may be of any zone: nothing names it, and no record with a time of its own agrees."""
+    return clock.zone_from == "assumed UTC" and (clock.skew_ms is None or not has_rows)
+
+
+def clock_line(name: str, clock: Clock, tolerance_ms: int, has_rows: bool = True) -> str | None:
     """How a source's clock lies to the brokers', None where nothing is known of it.
 
-    `client-a.log: clock 3 ms ahead of the brokers (4 pairs)`.
+    `client-a.log: clock 3 ms ahead of the brokers (evidence: 4 events in both)`.
     """
-    said = []
+    said = ["its times name no zone, and are shown as printed"] if is_zone_assumed(clock, has_rows) else []
     if clock.zone_ms:
-        pairs = f" from {plural(clock.pairs, 'event')}" if clock.zone_from == "estimated" and clock.pairs else ""
-        said.append(f"zone {_zone(clock.zone_ms)} {clock.zone_from}{pairs}")
+        how = {"by its own lines": "its own lines", "estimated": "events that brokers have too"}.get(clock.zone_from)
+        said.append(f"times of zone {_zone(clock.zone_ms)} ({f'evidence: {how}' if how else clock.zone_from})")
     if clock.skew_ms is not None:
         where = "ahead of" if clock.skew_ms >= 0 else "behind"
-        said.append(f"clock {duration(abs(clock.skew_ms))} {where} the brokers ({plural(clock.pairs, 'pair')})")
+        pairs = f"(evidence: {plural(clock.pairs, 'event')} in both)"
+        said.append(f"clock {duration(abs(clock.skew_ms))} {where} the brokers {pairs}")
         if abs(clock.skew_ms) > tolerance_ms:
             said.append("too far to compare its times with theirs")
     return f"{name}: {', '.join(said)}" if said else None
@@ -278,7 +315,7 @@ def _zone(zone_ms: int) -> str:
 def _folded(entry: Folded) -> str:
     parts = [_counted(outcome, by, count) for outcome, by, count in entry.transactions]
     parts += [plural(entry.initialisations, "start")] if entry.initialisations else []
-    parts += [plural(entry.leftovers, "marker") + " without a transaction at hand"] if entry.leftovers else []
+    parts += [plural(entry.leftovers, "transaction") + " known by markers only"] if entry.leftovers else []
     parts += [_lines(entry)] if entry.log_lines else []
     text = ", ".join(parts)
     if entry.shortest_ms is not None and entry.longest_ms is not None:
@@ -295,8 +332,8 @@ def _lines(entry: Folded) -> str:
 
 
 def _counted(outcome: Outcome, by: EndedBy, count: int) -> str:
-    ender = "" if by is EndedBy.client and outcome is Outcome.committed else f" {ENDERS[by]}"
-    return f"{count:,} {outcome} {'transaction' if count == 1 else 'transactions'}{ender}"
+    ender = "" if outcome is Outcome.committed else f" {ENDERS[by]}"
+    return f"{plural(count, f'{outcome} transaction')}{ender}"
 
 
 def span(shortest_ms: int, longest_ms: int) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
@@ -15,6 +14,7 @@ from kafkatx.evidence.coverage import Coverage
 from kafkatx.terms.printable import printable
 from kafkatx.words.evidence_refs import plural
 
+LEFT_OUT = ("left out", "unreadable")
 _TRAILING = re.compile(r"[ ]+$", re.MULTILINE)
 
 
@@ -22,7 +22,8 @@ def print_trimmed(console: Console, *parts: RenderableType) -> None:
     """Print, with every line ending where its text ends."""
     with console.capture() as capture:
         for part in parts:
-            console.print(part)
+            is_whole = isinstance(part, Text) and bool(part.no_wrap)
+            console.print(part, soft_wrap=is_whole)
     console.file.write(_TRAILING.sub("", capture.get()))
 
 
@@ -31,31 +32,37 @@ def shown(text: str, style: str = "") -> Text:
     return Text(printable(text), style=style, overflow="fold")
 
 
-def marked(mark: str, text: str, style: str = "", indent: int = 0, mark_style: str = "") -> RenderableType:
+def marked(mark: str | Text, text: str, style: str = "", indent: int = 0, mark_style: str = "") -> RenderableType:
     """Return a line whose continuation hangs under its text."""
     grid = Table.grid(padding=0)
     grid.add_column(no_wrap=True)
     grid.add_column(ratio=1)
-    grid.add_row(shown(mark, mark_style or style), shown(text, style))
+    grid.add_row(mark if isinstance(mark, Text) else shown(mark, mark_style or style), shown(text, style))
     return Padding(grid, (0, 0, 0, indent))
 
 
-def coverage_lines(coverage: Iterable[Coverage]) -> list[Text]:
-    """Say what was read and what was left out; JSON names every file."""
+def unbroken(text: str, style: str = "", indent: int = 0) -> Text:
+    """Return a line that is never broken, so that what is on it can be copied whole."""
+    return Text(" " * indent + printable(text), style=style, no_wrap=True, overflow="ignore")
+
+
+def coverage_lines(coverage: Iterable[Coverage], *, verbose: bool = False) -> Iterator[RenderableType]:
+    """Say in one line what was read; with `verbose` in one more for each file. JSON has all."""
     entries = list(coverage)
-    lines = [f"Read {segments_read(entries)} of {len(entries):,} files.", *left_out(entries)]
-    return [shown(line, "dim") for line in lines]
-
-
-def segments_read(entries: Iterable[Coverage]) -> str:
-    """`3 log segments (4,211 bytes, 17 batches, CRC checked of 9)`."""
-    read = [entry for entry in entries if entry.batches]
+    read = [entry for entry in entries if entry.is_evidence]
     size, batches = sum(entry.bytes for entry in read), sum(entry.batches for entry in read)
-    checked = sum(entry.checked_batches for entry in read)
-    return f"{len(read):,} log segments ({size:,} bytes, {batches:,} batches, CRC checked of {checked:,})"
-
-
-def left_out(entries: Iterable[Coverage]) -> list[str]:
-    """The commonest reasons for which files were left out."""
-    reasons = Counter(entry.note for entry in entries if entry.status in ("left out", "unreadable"))
-    return [f"Left out: {plural(count, 'file')}, {reason}." for reason, count in reasons.most_common(5)]
+    captures = len({entry.capture for entry in read if entry.capture is not None})
+    left = {entry.path for entry in entries if entry.status in LEFT_OUT} - {entry.path for entry in read}
+    told = [
+        plural(size, "byte"),
+        plural(batches, "batch", "batches") if batches else "",
+        plural(captures, "capture") if captures > 1 else "",
+    ]
+    of = plural(len({entry.path for entry in entries}), "file")
+    rest = f"; {len(left):,} left out" if left else ""
+    why = "" if verbose else " (--verbose lists them)"
+    yield shown(f"Read {len({one.path for one in read}):,} of {of}: {', '.join(filter(None, told))}{rest}{why}.", "dim")
+    if verbose:
+        for entry in entries:
+            note = "; ".join(filter(None, (entry.note, entry.verified)))
+            yield marked("- ", f"{entry.path}: {entry.kind}, {entry.status}{f' ({note})' if note else ''}", "dim")

@@ -26,16 +26,18 @@ from kafkatx.findings.client_lines import TIMES, only, producer_at, rows_of, run
 from kafkatx.findings.conditions import same_id_and_time
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.grouping import CaseColumns
+from kafkatx.findings.outcomes import FATE_ALONE, IS_REPLACED, OUTCOME, REPLACE, Resolved, taken_from
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.line_owners import SAME_EXCEPTION_MS
 from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
+from kafkatx.terms.catalogue.frameworks import Framework
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
-from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
+from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import client_name, instant, thrown
-from kafkatx.words.log_refs import client_seen, event_refs
+from kafkatx.words.log_refs import client_seen, event_refs, library
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Instant, NameList, Quoted, Refs, ShownError, bare, facts
 
@@ -50,19 +52,22 @@ class Facts:
     """Aborts of clients of one name in their fatal state; the first client is explained.
 
     `cause` is the class of the first error and `message` what it said, `fatal` what shows the state first (None: only
-    the abort's own exception does), `is_local` whether the client threw without asking anybody; `later` calls failed
-    after the first abort, `first_later` those of the first client.
+    the abort's own exception does), `is_local` whether the client threw without asking anybody; `resolved` is who
+    aborted the transaction (None: not known); `later` calls failed after the first abort, `first_later` those of the
+    first client; `framework` made the calls itself.
     """
 
     name: ClientName
     client: Bound[ActorWords]
     implementation: str
-    release: str | None
+    library: str | None
+    framework: str | None
     count: Count
     cause: str | None
     message: Quoted | None
     is_local: bool
     fatal: FatalState | None
+    resolved: Resolved | None
     thrown: ShownError | None
     later: Count
     first_later: Count
@@ -74,6 +79,16 @@ class Facts:
     def has_only_words(self) -> bool:
         """Whether the class of the first error says nothing, and its words do."""
         return self.cause == "KafkaException" and self.message is not None
+
+    @property
+    def is_fenced(self) -> bool:
+        """Whether the first error is one that a second instance causes, as a timeout does."""
+        return "fenced" in (self.cause or "").lower()
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the client itself shows that the error was fatal."""
+        return self.is_local or (self.fatal is not None and self.fatal.says_itself)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,8 +252,12 @@ def _severity(model: CaptureModel, group: list[_DeadClient]) -> Severity:
     """A producer that is kept is dead for good; a framework that swallows the second error makes a new one."""
     if any(dead.later or len(dead.aborts) > 1 for dead in group):
         return Severity.error
-    handled = not any(dead.failed for dead in group) and runs_by_itself(model, group[0].client) is not None
-    return Severity.info if handled else Severity.warning
+    return Severity.info if _handler(model, group) is not None else Severity.warning
+
+
+def _handler(model: CaptureModel, group: list[_DeadClient]) -> Framework | None:
+    """The framework that made these aborts itself and goes on after them."""
+    return None if any(dead.failed or dead.later for dead in group) else runs_by_itself(model, group[0].client)
 
 
 def _columns(logs: LogModel, group: list[_DeadClient]) -> CaseColumns:
@@ -257,17 +276,19 @@ def _columns(logs: LogModel, group: list[_DeadClient]) -> CaseColumns:
 
 
 def _facts(model: CaptureModel, group: list[_DeadClient]) -> Facts:
-    first = group[0]
+    first, handler = group[0], _handler(model, group)
     return Facts(
         name=client_name(first.client),
         client=client_seen(model, first.client),
         implementation=first.client.implementation,
-        release=".".join(str(number) for number in first.client.release) or None,
+        library=library(first.client) or None,
+        framework=str(handler.name) if handler is not None else None,
         count=Count(sum(len(dead.aborts) for dead in group)),
         cause=bare(first.cause) or None,
         message=Quoted(first.message) if first.message else None,
         is_local=first.is_local,
         fatal=_fatal_state(model, first.fatal),
+        resolved=_resolved(model, group),
         thrown=thrown(first.failed[0]) if first.failed else None,
         later=Count(sum(len(dead.later) for dead in group)),
         first_later=Count(len(first.later)),
@@ -277,6 +298,13 @@ def _facts(model: CaptureModel, group: list[_DeadClient]) -> Facts:
     )
 
 
+def _resolved(model: CaptureModel, group: list[_DeadClient]) -> Resolved | None:
+    """Who aborted their transactions, where it is the same for all."""
+    found = [taken_from(model, dead.client, producer_at(dead.client, dead.aborts[0])) for dead in group]
+    is_same = only(one.fate if one is not None else None for one in found) is not None
+    return found[0] if is_same else None
+
+
 def _fatal_state(model: CaptureModel, row: int | None) -> FatalState | None:
     if row is None:
         return None
@@ -284,21 +312,24 @@ def _fatal_state(model: CaptureModel, row: int | None) -> FatalState | None:
     return FatalState(instant(model.logs.at(row)), says_itself, event_refs(model, [row]))
 
 
-CLOSE = "close the producer, make a new one and process again from the last committed offsets"
 OF_JAVA = (
-    f"catch ProducerFencedException, OutOfOrderSequenceException, AuthorizationException and the like first: {CLOSE}; "
-    "abortTransaction only for other KafkaExceptions"
+    "Prevent it: in the code, catch ProducerFencedException, OutOfOrderSequenceException, AuthorizationException and "
+    "the like first, and close the producer there. Call abortTransaction only after other KafkaExceptions"
 )
 
 WORDS = Words(
     Facts,
+    title=pick(
+        "later",
+        {0: ("abortTransaction called", TIMES, " after a fatal error")},
+        "producer dead, but still in use",
+    ),
     summary=(
-        "{name} called abortTransaction",
-        TIMES,
-        " after a fatal error",
+        "{name:The} was[ {perhaps}] dead after a fatal error",
         pick("has_only_words", {True: " ({message:90})"}, "[ ({cause})]"),
-        ", which can only fail",
-        pick("later", {0: ""}, "; {later:later call} failed too, it was never replaced"),
+        ": it could neither commit nor abort.",
+        pick("later", {0: ""}, " The application kept using it: {later:later call} failed as well."),
+        pick("resolved", {None: ""}, (" ", FATE_ALONE, ".")),
     ),
     actors=(included("client"),),
     steps=(
@@ -310,48 +341,74 @@ WORDS = Words(
             ),
             pick(
                 "fatal.says_itself",
-                {True: "the client says so itself"},
-                (
-                    "for ",
-                    pick("release", {None: "its client"}, "a client of release {release}"),
-                    " that error is fatal",
-                ),
+                {True: "P logged the transition"},
+                ("this error is fatal for ", pick("library", {None: "its client"}, "{library}")),
             ),
             cites="fatal.line",
             needs="fatal",
         ),
         step(
-            "the application called abortTransaction all the same[: {thrown}]",
+            "The application called abortTransaction[, which threw {thrown:exception}]",
             pick(
                 "is_local",
-                {True: "the client threw that without asking anybody: it refuses an abort only in its fatal state"},
+                {True: "the client refused it by itself, as it does only in its fatal state"},
                 "the abort began after the fatal error",
             ),
             cites="aborts",
         ),
         step(
-            "it kept the producer: {first_later:later call} failed ({calls})",
-            "a producer never leaves its fatal state; only a new one can go on",
+            "The application kept the producer: {first_later:later call} failed ({calls})",
             cites="later_lines",
             needs="first_later",
         ),
+        *OUTCOME,
     ),
     considered=(
-        considered(
-            "an abortable error, to which an abort is the right answer",
+        ruled_out(
+            "an abortable error, after which to abort is right",
             pick(
                 "is_local",
-                {
-                    True: "an abort of a client in its abortable state is carried out; this one was refused by the "
-                    "client itself"
-                },
-                "the fatal error stands before the line with which the abort began",
+                {True: "the client does not refuse an abort in its abortable state"},
+                "the fatal error came before the abort began",
             ),
             cites="fatal.line",
+            needs="is_certain",
         ),
-        considered("commit_outcome_unknown", "no commit was unanswered: the error that came was a definite one"),
+        left_open(
+            "an abortable error, after which to abort is right",
+            "the release of the client decides whether this error is fatal",
+            decided_by='the line "Transiting to fatal error state" in the client\'s log at INFO',
+            cites="fatal.line",
+            unless="is_certain",
+        ),
+        ruled_out("commit_outcome_unknown", "the client got a definite error, no timeout"),
     ),
     remedies=(
+        remedy(
+            "Check that {framework} goes on with a new producer. It called abortTransaction by itself",
+            "application",
+            needs="framework",
+        ),
+        remedy(
+            pick(
+                "resolved.is_taken_over",
+                {
+                    True: IS_REPLACED,
+                    False: f"{REPLACE}; records that do not come from Kafka were aborted too: send them again, unless "
+                    "the application has done so",
+                    None: pick(
+                        "is_fenced",
+                        {
+                            True: "Close this producer; create a new one only if no other instance uses its id. "
+                            "abortTransaction would only fail. Process again from the last committed offsets"
+                        },
+                        REPLACE,
+                    ),
+                },
+            ),
+            "application",
+            unless="framework",
+        ),
         remedy(
             text=(
                 pick(
@@ -359,15 +416,18 @@ WORDS = Words(
                     {
                         "java": OF_JAVA,
                         "unknown": OF_JAVA,
-                        "librdkafka": f"ask the error: fatal(): {CLOSE}; txn_requires_abort(): abort_transaction(); "
-                        "retriable(): same call again",
+                        "librdkafka": "Prevent it: in the code, ask the error: after fatal() close the producer and "
+                        "make a new one; after txn_requires_abort() call abort_transaction(); after retriable() repeat "
+                        "the same call",
                     },
-                    f"tell fatal errors from others: after a fatal one {CLOSE}, abort only after the others",
+                    "Prevent it: in the code, tell fatal errors from others: close the producer after a fatal one, "
+                    "abort only after the others",
                 ),
                 ". Log the first exception, not only the last",
             ),
             where="application",
             restart_needed=True,
+            unless="framework",
         ),
     ),
 )

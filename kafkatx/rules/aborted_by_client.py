@@ -17,81 +17,70 @@ Source       KIP-98, KIP-664, KIP-890; TransactionCoordinator.endTransaction, Wr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kafkatx.findings.conditions import same_id_and_time
-from kafkatx.findings.ends import WITNESSED, EndGroup, RowRefs, Witness, groups_without_rows, row_refs, witnesses
-from kafkatx.findings.ends_in_data import (
-    ABORTED_DATA,
-    LONG_IDLE_MS,
-    NOT_EXPIRED,
-    WROTE_DATA,
-    DataFacts,
-    data_facts,
+from kafkatx.findings.ends import (
+    COORDINATOR_TELLS,
+    T1,
+    WITHIN_TIMEOUT,
+    WITNESSED,
+    WROTE,
+    EndGroup,
+    RowEnd,
+    groups_without_rows,
+    row_end,
 )
+from kafkatx.findings.ends_in_data import LONG_IDLE_MS, NOT_EXPIRED, DataFacts, data_facts
 from kafkatx.findings.ends_in_logs import LogEndFacts, log_facts
-from kafkatx.findings.grouping import MOST_NAMED, by_transactional_id
+from kafkatx.findings.grouping import by_transactional_id
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd
-from kafkatx.histories.endings import EndedBy, Protocol, Reason
-from kafkatx.histories.logs.log_model import Failure
+from kafkatx.histories.endings import EndedBy, Reason
+from kafkatx.histories.logs.log_model import Failure, LogModel
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import completion_row
-from kafkatx.words.explanation import Phrase, Words, considered, gap, included, remedy, step
-from kafkatx.words.facts import data, lasting, thrown, topic_partition
+from kafkatx.words.explanation import Phrase, Words, gap, included, left_open, remedy, ruled_out, step
+from kafkatx.words.facts import lasting, thrown, topic_partition
 from kafkatx.words.log_refs import event_refs, failure_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Data, Duration, NameList, Refs, ShownError, TopicPartition, facts
+from kafkatx.words.values import Count, Duration, NameList, Refs, ShownError, TopicPartition, bare, facts
 
 FEWEST_ENDED, FEWEST_ABORTED, SHARE_PERCENT, IN_A_ROW = 10, 5, 5, 3
 """From this many on a share of aborted transactions says something; fewer is chance, unless they come in a row."""
 BEFORE_MS = 60_000
 """How long before an abort its reason may stand in the log."""
-
-
-class Shown(Enum):
-    """What shows that the client did it."""
-
-    own_epoch = "PrepareAbort has the data's own epoch"
-    went_on = "it went on under the raised epoch"
-    rows_end = "the rows end"
-    no_init = "no InitProducerId followed"
-
-
-class TimeoutIs(Enum):
-    """What speaks against a timeout."""
-
-    open = "nothing: the release is not known"
-    refuted = "the epoch was not raised"
-    within = "it was not over yet"
+SAYS_NOTHING = ("", "KafkaException")
+"""Names of exceptions that only repeat that there was one."""
 
 
 @facts
-class Facts(RowRefs):
-    """Transactions that a client aborted itself, as rows tell; the first is explained."""
+class Facts(RowEnd):
+    """Transactions that a client aborted itself, as the coordinator's records show; the first is explained."""
 
-    id: str
-    count: Count
     ended: Count
-    data: Data
-    own_data: Data
-    took: Duration
-    timeout: Duration
-    shown: Shown
-    timeout_is: TimeoutIs
     is_often: bool
+    why: str | None
     idle: Duration | None
-    witnesses: tuple[Witness, ...]
     before_idle: Refs
+
+    @property
+    def may_be_timeout(self) -> bool:
+        """Whether it was late, and the brokers may be of a release that times out without a new epoch."""
+        return self.reason is Reason.no_bump_release
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether records that would tell of a new instance are missing."""
+        return not self.is_classic and self.reason is Reason.v2_rows_end
 
     @property
     def is_long_idle(self) -> bool:
@@ -125,7 +114,7 @@ class Nobodys:
 
 @facts
 class NobodysData:
-    """The same where only data are at hand."""
+    """The same where there are only data."""
 
     count: Count
     where: TopicPartition
@@ -137,7 +126,7 @@ NOBODYS = Phrase(
     Nobodys,
     gap(
         "{count:aborted transaction} of {id}",
-        "the first rows of the transaction, or a time by one clock: who aborted it",
+        "the first records of the transaction, or a time by one clock: who aborted it",
     ),
 )
 NOBODYS_DATA = Phrase(
@@ -148,7 +137,7 @@ NOBODYS_DATA = Phrase(
             pick("elsewhere", {True: " and elsewhere"}, ""),
             " of producer id {producers:3}",
         ),
-        "the coordinator's rows of that time: who aborted them",
+        "the records of that time in __transaction_state: who aborted them",
     ),
 )
 
@@ -191,33 +180,35 @@ def _nobodys_data(model: CaptureModel) -> Found:
 def _of_rows(group: EndGroup) -> Facts:
     end, model, row = group.first, group.model, group.first.row
     of_id = model.transactions_of(int(row["id_code"]))
-    spans = [span for number in group.numbers[:MOST_NAMED] for span in TransactionEnd(model, number).data]
     before = _before(end, of_id)
     return Facts(
-        id=group.transactional_id or "",
-        count=group.count,
+        **row_end(group),
         ended=Count(np.count_nonzero(model.transactions["decision"][of_id] >= PREPARE_COMMIT)),
-        data=data(model, spans),
-        own_data=data(model, end.data),
-        took=Duration(model.ends.duration_ms[end.number]),
-        timeout=Duration(row["timeout_ms"]),
-        shown=_shown(end),
-        timeout_is=_TIMEOUT_IS.get(end.reason, TimeoutIs.within),
         is_often=_is_often(model, of_id),
+        why=_why(model, group.numbers),
         idle=lasting(int(row["started_at"] - before["completion_timestamp"])) if before is not None else None,
-        witnesses=witnesses(end),
-        **row_refs(end),
         before_idle=tuple(completion_row(before)) if before is not None else (),
     )
 
 
-_TIMEOUT_IS = {Reason.no_bump_release: TimeoutIs.open, Reason.own_epoch_late: TimeoutIs.refuted}
+def _why(model: CaptureModel, numbers: list[int]) -> str | None:
+    """The exception that each client logged just before it aborted, where all are the same."""
+    found: set[str | None] = set()
+    for row in model.ends.witnesses.client_abort[numbers].tolist():
+        found.add(_before_line(model.logs, row) if row >= 0 else None)
+        if len(found) > 1:
+            return None
+    return found.pop() if found else None
 
 
-def _shown(end: TransactionEnd) -> Shown:
-    if end.protocol is Protocol.classic:
-        return Shown.own_epoch
-    return {Reason.v2_client_went_on: Shown.went_on, Reason.v2_rows_end: Shown.rows_end}.get(end.reason, Shown.no_init)
+def _before_line(logs: LogModel, row: int) -> str | None:
+    """The last exception that says something, of the client that wrote a line, in the minute before it."""
+    client, at = logs.client(int(logs.owners[row])), logs.at(row)
+    if client is None or at is None:
+        return None
+    before = [failure for failure in _near(client.failures, at) if failure.row < row]
+    names = [bare(failure.exception) for failure in before]
+    return next((name for name in reversed(names) if name not in SAYS_NOTHING), None)
 
 
 def _is_often(model: CaptureModel, of_id: Array) -> bool:
@@ -265,131 +256,170 @@ def _in_logs(group: EndGroup) -> AbortedInLogs:
 
 def _reason(end: LogEnding) -> Failure | None:
     """What went wrong just before an abort."""
-    failures = end.client.failures if end.client is not None else ()
-    before = [f for f in failures if f.at is not None and end.at - BEFORE_MS <= f.at <= end.at]
+    before = _near(end.client.failures if end.client is not None else (), end.at)
     return before[-1] if before else None
 
 
+def _near(failures: Iterable[Failure], at: int) -> list[Failure]:
+    """Failures in the minute before a time."""
+    return [one for one in failures if one.at is not None and at - BEFORE_MS <= one.at <= at]
+
+
+NOTHING = remedy(
+    text="Nothing to do if the application meant to abort. If not, send the aborted records again, unless it did so "
+    "already",
+    where="application",
+)
 WORDS = Words(
     Facts,
-    summary="{id} aborted {count} of its {ended:ended transaction} itself: {data}",
+    title=pick(
+        "why",
+        {None: "{count} of {ended:transaction} aborted by its own client"},
+        "{count} of {ended:transaction} aborted after {why}",
+    ),
+    summary=(
+        "The client of {whom}[ {perhaps}] aborted ",
+        pick("ended", {1: "its only transaction"}, "{count} of its {ended:transaction}"),
+        pick("count", {1: "[, with {where}]"}, "[, the first with {where}]"),
+        pick("why", {None: ""}, ", after {why}"),
+        ".",
+    ),
+    actors=(T1,),
     steps=(
+        WROTE,
         step(
-            "the producer wrote {own_data} in a transaction", "the coordinator had it as Ongoing", cites="begin written"
-        ),
-        step(
-            "{took} after the start it was aborted at its client's request",
+            "T1 aborted it itself[ {took} after its start]",
             pick(
-                "shown",
-                {
-                    Shown.own_epoch: "PrepareAbort has the data's own epoch: only the client's own EndTxn leaves it as "
-                    "it was",
-                    Shown.went_on: "the producer went on under the raised epoch without a new initTransactions: "
-                    "only EndTxn's answer told it that epoch",
-                    Shown.rows_end: "before its timeout; no InitProducerId followed as far as the rows go",
-                },
-                "before its timeout, and no InitProducerId followed",
+                "is_classic",
+                {True: "PrepareAbort with the epoch of the data: only the client's own EndTxn keeps it"},
+                pick(
+                    "reason",
+                    {
+                        Reason.v2_client_went_on: "T1 went on under the raised epoch, which only EndTxn's answer gives",
+                        Reason.v2_rows_end: "before its timeout; no InitProducerId followed before the records end",
+                    },
+                    "before its timeout; no InitProducerId followed",
+                ),
             ),
             cites="decided completed markers",
         ),
         WITNESSED,
     ),
     considered=(
-        considered(
+        left_open(
+            "transaction_timed_out",
+            "0.11.0.0 and 0.11.0.1 time out without a new epoch (KAFKA-6119)",
+            decided_by=f"the release of the brokers, or {COORDINATOR_TELLS}",
+            cites="decided",
+            needs="may_be_timeout",
+        ),
+        ruled_out(
             "transaction_timed_out",
             pick(
-                "timeout_is",
-                {
-                    TimeoutIs.open: "not refuted: 0.11.0.0 and 0.11.0.1 time out without a new epoch (KAFKA-6119), and "
-                    "the release is not known",
-                    TimeoutIs.refuted: "beyond the timeout, but the epoch was not raised, as the coordinator of this "
-                    "cluster does",
-                },
-                "aborted {took} after its start, within the timeout of {timeout:ms} ms",
+                "reason",
+                {Reason.own_epoch_late: "beyond the timeout, but the epoch was kept; a timeout raises it here"},
+                WITHIN_TIMEOUT,
             ),
             cites="decided",
+            unless="may_be_timeout",
         ),
-        considered(
+        left_open(
             "fenced_by_new_instance",
-            pick(
-                "shown",
-                {
-                    Shown.rows_end: "not refuted: under transactions v2 only the rows behind the abort tell, and they "
-                    "are not at hand"
-                },
-                "no newer instance took the id over in the abort",
-            ),
+            "under transactions v2 only later records tell",
+            decided_by="the records of {whom} in __transaction_state[ after {at}]",
             cites="next",
+            needs="is_cut",
         ),
+        ruled_out("fenced_by_new_instance", "no new instance came with the abort", cites="next", unless="is_cut"),
         NOT_EXPIRED,
     ),
     remedies=(
         remedy(
-            text="look at what the application logged just before these aborts: a record that always fails, or "
-            "exceptions that are no reason to abort",
+            text="Look at what the application logged just before these aborts. Usual reasons are a record that always "
+            "fails, and exceptions that are no reason to abort. Send the aborted records again if they were meant to "
+            "be written",
             where="application",
-            derived_from="{count:plain} of {ended:plain} ended transactions were aborted",
             needs="is_often",
         ),
+        replace(NOTHING, unless="is_often"),
     ),
 )
 
+KEPT = "an ABORT marker with the epoch of the data"
 RAISES = "the coordinator's own abort raises the epoch"
-BY_ITS_EPOCH = "an ABORT at the data's own epoch ended them"
 DATA_WORDS = Words(
     DataFacts,
-    summary=(ABORTED_DATA, "by its own client"),
+    who="{whom}",
+    title="data aborted by its own client",
+    summary="The client of {whom}[ {perhaps}] aborted its own data[: {affected}].",
+    actors=(T1,),
     steps=(
-        WROTE_DATA,
-        step(
-            BY_ITS_EPOCH,
-            "the epoch stayed: only the client's own EndTxn (or an operator's abort) leaves it",
-            cites="marker",
-        ),
+        WROTE,
+        step("T1 aborted it itself", KEPT, cites="markers"),
         WITNESSED,
     ),
     considered=(
-        considered("transaction_timed_out", RAISES),
-        considered("fenced_by_new_instance", RAISES),
+        ruled_out("transaction_timed_out", RAISES),
+        ruled_out("fenced_by_new_instance", RAISES),
+        left_open(
+            "an operator's abort of the partition",
+            "kafka-transactions.sh abort leaves the same marker",
+            decided_by="the records of {whom} in __transaction_state[ around {at}]",
+            needs="perhaps",
+        ),
         NOT_EXPIRED,
     ),
+    remedies=(NOTHING,),
 )
 
 OPERATOR_WORDS = Words(
     ByOperator,
-    summary="an operator aborted {data} by hand: the coordinator has no transaction of {id} there",
+    title="data aborted by an operator",
+    summary="An operator[ {perhaps}] aborted data of {whom} by hand[: {affected}]. The coordinator has no transaction "
+    "there.",
+    actors=(T1,),
     steps=(
         step(
-            "for the coordinator the id's last transaction was over before", "its latest row is older", cites="latest"
+            "For the coordinator the last transaction of {whom} was over before",
+            "its latest record is older",
+            cites="latest",
         ),
-        WROTE_DATA,
-        step(BY_ITS_EPOCH, "no row asked for it", cites="marker"),
+        WROTE,
+        step("An operator ended it", (KEPT, " that no record of the coordinator asked for"), cites="markers"),
         WITNESSED,
     ),
     considered=(
-        considered("rows that are missing", "not refuted for certain: a later row of the id would be its latest"),
+        left_open(
+            "aborted_by_client",
+            "a later record of the id may be missing",
+            decided_by="the newest segment of its partition of __transaction_state, from every replica",
+        ),
         NOT_EXPIRED,
     ),
+    remedies=(remedy(text="Nothing to do: the transaction is ended, and readers can go on", where="operator"),),
 )
 
 LOG_WORDS = Words(
     AbortedInLogs,
+    title="{aborts:transaction} aborted by its own client",
     summary=(
-        "{id} aborted {aborts:transaction} itself, by ",
+        "The client of {whom}[ {perhaps}] aborted {aborts:transaction} by ",
         pick("all_by_close", {True: "close()"}, "abortTransaction"),
-        ", as its log says",
+        pick("aborts", {1: " at {at}."}, ", the first at {at}."),
     ),
     actors=(included("client"),),
     steps=(
-        step("before that {reason}", "the reason for the abort", cites="reason_lines"),
-        step("at {at} its client aborted the transaction", "its log says so, and no refusal follows", cites="lines"),
+        step("Before that {reason}", cites="reason_lines"),
+        step("The client aborted the transaction at {at}", "no refusal follows in its log", cites="lines"),
     ),
     considered=(
-        considered(
-            "an abort that came to nothing",
-            "not refuted for certain: only rows or markers would tell whether anything was written, and who came first",
+        left_open(
+            "an abort without effect",
+            "the log does not show whether anything was written, or who ended it first",
+            decided_by="the ABORT markers, or the records of {whom} in __transaction_state around {at}",
         ),
     ),
+    remedies=(NOTHING,),
 )
 
 RULE = Rule(

@@ -23,16 +23,17 @@ from kafkatx.histories.ended import known
 from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import AFTER_HOLE, PREPARE_COMMIT
+from kafkatx.rules.hanging_transaction import TOOL
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import completion_row, data_ref, decision_row, marker_ref, parts_of
-from kafkatx.words.explanation import GapWords, Phrase, Words, considered, gap, remedy, step
-from kafkatx.words.facts import data, offsets, topic_partition
+from kafkatx.words.explanation import GapWords, Phrase, Words, gap, left_open, measure, remedy, ruled_out, step
+from kafkatx.words.facts import data, instant, offsets, topic_partition
 from kafkatx.words.template import pick, render
 from kafkatx.words.values import Count, Data, Instant, JoinedValues, OffsetRange, Refs, TopicPartition, facts
 
-KINDS = ("ABORT", "COMMIT", "an emptied")
+KINDS = ("ABORT", "COMMIT", "a marker that the cleaner emptied")
 MOST_SUMMED_UP, MOST_TOLD = 3, 5
 
 
@@ -46,7 +47,7 @@ class Fate:
     ended_at: int | None
     has_own_marker: bool
     log_end: int
-    last_written: Instant
+    last_written: Instant | None
     places: Refs
 
     @property
@@ -55,14 +56,18 @@ class Fate:
         return self.log_end - 1
 
     def __format__(self, spec: str) -> str:
-        return render(FATE.summary, self) or ""
+        return render(FATE.words.text, self) or ""
 
 
 @facts
 class Facts:
-    """A completed transaction with partitions that ended otherwise; `as_decided` counts those that did not."""
+    """A completed transaction with partitions that ended otherwise; `as_decided` counts those that did not.
+
+    `unmarked` are the first records without a marker, `describes_producers` whether brokers can be asked for them.
+    """
 
     id: str
+    producer_id: int
     decision: str
     decided_at: Instant
     partitions: JoinedValues[TopicPartition]
@@ -70,9 +75,21 @@ class Facts:
     as_decided: Count
     told: Count
     data: Data
+    unmarked: OffsetRange | None
+    describes_producers: bool
     decided: Refs
     completed: Refs
     markers: Refs
+
+    @property
+    def odd(self) -> Count:
+        """How many partitions ended otherwise."""
+        return Count(len(self.partitions))
+
+    @property
+    def more(self) -> Count | None:
+        """How many of them the summary does not tell."""
+        return Count(len(self.partitions) - MOST_SUMMED_UP) if len(self.partitions) > MOST_SUMMED_UP else None
 
     @property
     def summed_up(self) -> JoinedValues[Fate]:
@@ -176,17 +193,21 @@ def _case(model: CaptureModel, transaction: int, bad: list[Array], verdict: Verd
 def _facts(model: CaptureModel, transaction: int, bad: list[Array]) -> Facts:
     row = model.transactions[transaction]
     odd = {int(part["partition_code"]) for part in bad}
+    fates = tuple(_fate(model, part) for part in bad[:MOST_TOLD])
     marked = [part for part in parts_of(model, transaction) if part["status"] == Status.MARKED]
     good = [part for part in marked if int(part["partition_code"]) not in odd]
     return Facts(
         id=model.transactional_id(int(row["id_code"])),
+        producer_id=int(row["producer_id"]),
         decision="COMMIT" if row["decision"] == PREPARE_COMMIT else "ABORT",
         decided_at=Instant(row["decided_at"]),
         partitions=JoinedValues(topic_partition(model, int(part["partition_code"])) for part in bad),
-        fates=tuple(_fate(model, part) for part in bad[:MOST_TOLD]),
+        fates=fates,
         as_decided=Count(len(good)),
         told=Count(len(good) + len(bad)),
         data=data(model, (model.spans[int(part["span"])] for part in bad if part["span"] >= 0)),
+        unmarked=next((fate.data for fate in fates if fate.data is not None and fate.ended_by is None), None),
+        describes_producers=model.facts.describes_producers,
         decided=tuple(decision_row(row)),
         completed=tuple(completion_row(row)),
         markers=tuple(marker_ref(model, model.spans[int(part["marker"])]) for part in good[:4]),
@@ -207,7 +228,7 @@ def _fate(model: CaptureModel, part: Array) -> Fate:
         ended_at=ended_at,
         has_own_marker=own is not None,
         log_end=log_extent.log_end,
-        last_written=Instant(log_extent.newest),
+        last_written=instant(log_extent.newest),
         places=(*written, *(marker_ref(model, one) for one in markers)),
     )
 
@@ -215,80 +236,142 @@ def _fate(model: CaptureModel, part: Array) -> Fate:
 NOT_WHOLE, ENDS_EARLY, BEGINS_LATE = (
     Phrase(OnePartition, gap("{id} in {partition}", missing))
     for missing in (
-        "the whole log: offsets are missing",
-        "a log that goes on after the completion",
+        "the offsets of this partition that are missing",
+        "a later copy of this partition: it ends before the transaction was complete",
         "a log that begins before the transaction: its beginning, or the topic, was deleted",
     )
 )
-FATE = Words(
+FATE = Phrase(
     Fate,
-    summary=pick(
-        "data",
-        {None: "{partition} has neither its records nor its marker"},
-        pick("ended_by", {None: "{data} has no marker"}, "{data} was ended by {ended_by} @ {ended_at}"),
+    measure(
+        pick(
+            "data",
+            {None: "{partition} has neither its records nor its marker"},
+            pick(
+                "ended_by",
+                {None: "{data} has no marker and is still open"},
+                "{data} was ended by {ended_by} @ {ended_at}",
+            ),
+        )
     ),
 )
+RECORDS = pick(
+    "data",
+    {(): "what is missing in {partitions: and }"},
+    pick("data.records", {0: "{data}"}, "the {data.records:record} of {data}"),
+)
+DECIDED = pick("decision", {"COMMIT": "committed"}, "aborted")
 WORDS = Words(
     Facts,
-    summary="the transaction of {id} decided at {decided_at} is {decision} for the coordinator, but "
-    "{partitions: and } ended otherwise: {summed_up:; }",
+    title="not atomic: {decision} is missing in {odd:partition}",
+    summary=(
+        "The coordinator ",
+        DECIDED,
+        " the transaction of {id} at {decided_at}, but[ {perhaps}] not in every partition: "
+        "{summed_up:; }[; {more} more].",
+    ),
     steps=(
+        step("The coordinator decided {decision} for {told:partition} and completed it", cites="decided completed"),
+        step("{as_decided:partition} got the {decision} marker", cites="markers", needs="as_decided"),
         step(
-            "the coordinator decided {decision} for {told:partition} and completed it",
-            "Prepare* lists them, Complete* says that all were told",
-            cites="decided completed",
-        ),
-        step("{as_decided:partition} ended so", "their markers", cites="markers", needs="as_decided"),
-        step(
-            "{each}",
             (
-                pick(
-                    "each.ended_by",
-                    {None: "the log goes on to offset {each.last_offset}, last written {each.last_written}"},
-                    "that marker is not the coordinator's: it came before the decision, or has another kind",
-                ),
+                "{each}",
                 pick(
                     "each.has_own_marker",
-                    {True: "; the coordinator's own marker came later and found nothing open"},
+                    {True: "; the {decision} of the coordinator came later and ended nothing"},
                     "",
                 ),
+            ),
+            pick(
+                "each.ended_by",
+                {None: "the log goes on to offset {each.last_offset}[, last written {each.last_written}]"},
+                "the coordinator decided {decision}",
             ),
             each="fates",
             cites="each.places",
         ),
     ),
     considered=(
-        considered(
-            "stuck_prepare",
-            "the coordinator completed the transaction; it will send no more markers",
-            cites="completed",
-        ),
-        considered(
-            "hanging_transaction",
-            "the data belong to a transaction that was decided; aborting them would make the loss final",
-            cites="decided",
+        ruled_out("stuck_prepare", "the coordinator completed it and sends no more markers", cites="completed"),
+        ruled_out("hanging_transaction", "the records belong to a transaction that was decided", cites="decided"),
+        left_open(
+            "a marker in another copy of the log",
+            "this may not be the leader's",
+            needs="perhaps",
+            decided_by="the leader's log of {partitions: and }",
         ),
     ),
     remedies=(
         remedy(
             (
+                "Check the leader's log of {unmarked.place} for the COMMIT marker; do not abort it yet. ",
                 pick(
-                    "data",
-                    {(): "the records concerned are gone from that partition"},
-                    "the records concerned: {data}",
+                    "describes_producers",
+                    {
+                        True: "If CurrentTransactionStartOffset of producer id {producer_id} is not "
+                        "{unmarked.first_offset}, the marker came: nothing to do. If it is, the marker is lost"
+                    },
+                    "If it has one of producer id {producer_id} after offset {unmarked.last_offset}: nothing to do. If "
+                    "not, the marker is lost",
                 ),
-                ". Publish them again or compensate in the application; do not abort by hand, it would make the loss "
-                "final",
+                pick("odd", {1: ""}, ". Check the other partitions in the same way"),
             ),
-            "application",
-            derived_from="the outcome {decision} holds elsewhere",
-            cost="whoever read the other partitions has already acted on them",
+            "operator",
+            command=pick(
+                "describes_producers",
+                {True: f"{TOOL} describe-producers --topic {{unmarked.topic}} --partition {{unmarked.partition}}"},
+            ),
+            needs="perhaps",
         ),
         remedy(
-            "see whether an operator aborted a partition, an unclean election took place, or a disk was restored at "
-            "that time; keep min.insync.replicas at 2 of 3 and unclean.leader.election.enable off for all topics of "
-            "the transaction",
+            "Check the leader's log of {partitions: and } for the missing records; do not abort it yet. If it has "
+            "them and their COMMIT marker, this copy is behind: nothing to do",
             "operator",
+            needs="perhaps",
+            unless="unmarked",
+        ),
+        remedy(
+            pick(
+                "decision",
+                {
+                    "COMMIT": (
+                        pick("perhaps", {None: "Send"}, "If it is lost, send"),
+                        " again only ",
+                        RECORDS,
+                        pick("as_decided", {0: ""}, "; the rest is committed"),
+                        ". Or compensate for these records in the application",
+                    )
+                },
+                (
+                    "Compensate in the application for ",
+                    RECORDS,
+                    ". Readers saw them, though the transaction was aborted. Do not send them again",
+                ),
+            ),
+            "application",
+        ),
+        remedy(
+            "Then let readers pass offset {unmarked.first_offset} of {unmarked.place}: no tool writes a COMMIT, only "
+            "an abort by hand ends it. Never before the records were sent again: the abort makes their loss final",
+            "operator",
+        ),
+        remedy(
+            (
+                "Find the cause at {decided_at}: ",
+                pick(
+                    "perhaps",
+                    {None: "an abort by hand (kafka-transactions.sh abort)"},
+                    "an unclean election, a restored disk, or (4.x) a broker that was down at the decision",
+                ),
+            ),
+            "operator",
+        ),
+        remedy(
+            "Prevent it: min.insync.replicas 2 of 3 and no unclean elections for all topics of the transaction",
+            "topic",
+            "unclean.leader.election.enable",
+            proposed="false",
+            needs="perhaps",
         ),
     ),
 )

@@ -18,37 +18,29 @@ Source       NetworkClient, ReplicaFetcher, BrokerLifecycleManager, DelayedProdu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.broker_outages import BrokerOutage, outages
-from kafkatx.histories.logs.observers import ConnectionFailure, Observer, Weight
-from kafkatx.histories.logs.own_logs import OwnLog
+from kafkatx.histories.logs.observers import Observer, Weight
+from kafkatx.histories.logs.own_logs import OwnLog, OwnLogs
+from kafkatx.rules.outages.incidents import Incident, incidents, severity_of, verdict_of
 from kafkatx.rules.settings.effects import Effect, Failed, TimedOut, WaitedInVain, effects
-from kafkatx.terms.clocks import REQUEST_TIMEOUT_MS
 from kafkatx.terms.events import Side
-from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explanation import Words, actor, considered, remedy, step
+from kafkatx.terms.verdicts import Verdict
+from kafkatx.words.explanation import Words, actor, left_open, remedy, ruled_out, step
+from kafkatx.words.facts import instant
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Instant, JoinedValues, NameList, Refs, facts
 
-SHORT_MS = 5_000
-TOGETHER_MS = 10_000
-"""Brokers that go within this time of each other are one incident."""
-SHOWN = (OwnLog.HARD_STOP, OwnLog.STOOD_STILL, OwnLog.STOPS, OwnLog.ENDS)
-"""What a broker's own log says where it was away itself."""
 OFTEN = 3
 """More outages of the same brokers than this are one finding."""
-MOST_WATCHERS = 3
-"""Observers that the summary names."""
+MOST_NAMED = 2
+"""Observers and effects that the summary names."""
 MOST_EFFECTS = 5
-
-Incident = tuple[BrokerOutage, ...]
-"""Outages that are told together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +51,8 @@ class Brokers:
 
     def __format__(self, spec: str) -> str:
         *others, last = self.nodes
-        return f"brokers {', '.join(map(str, others))} and {last}" if others else f"broker {last}"
+        said = f"brokers {', '.join(map(str, others))} and {last}" if others else f"broker {last}"
+        return said.capitalize() if spec == "The" else said
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +63,19 @@ class Watcher:
     name: str
 
     def __format__(self, spec: str) -> str:
-        if self.kind == "leader":
-            return f"the leader of {self.name}"
-        return self.name if self.kind == "broker" else f"the client of {PurePosixPath(self.name).name}"
+        if self.kind == "broker":
+            said = self.name
+        else:
+            said = f"the {self.kind} of {self.name if self.kind == 'leader' else PurePosixPath(self.name).name}"
+        return said[0].upper() + said[1:] if spec == "The" else said
 
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What one observer saw, by its surest line."""
+    """What one observer saw, by its surest line; `missed` is None where no line names a broker."""
 
     by: Watcher
+    missed: Brokers | None
     since: Instant
     until: Instant
     weight: Weight
@@ -87,27 +83,28 @@ class Sighting:
     rows: Refs
 
     @property
-    def is_leaders(self) -> bool:
-        """Whether a leader of partitions tells it by its answers."""
-        return self.by.kind == "leader"
+    def is_moment(self) -> bool:
+        """Whether it saw that at one time only."""
+        return self.since == self.until
 
 
 @dataclass(frozen=True, slots=True)
 class Away:
-    """A broker that was away, and what its own log says of that time."""
+    """A broker that was away, and what its own log says of that time; `log_end` is where that log ends."""
 
     node: int
     since: Instant
     until: Instant
     is_back: bool
     own_log: OwnLog
+    log_end: Instant | None
 
 
 @facts
 class Facts:
-    """An outage of one broker or several, the longest of `count` alike ones.
+    """An outage of one broker or several, the longest of `count` alike ones, and what failed meanwhile.
 
-    `brokers` is None where lines name only `partitions` behind them, or nothing.
+    `brokers` is None where lines name only `partitions` of them, or nothing; `own_log` what all of their logs say.
     """
 
     count: Count
@@ -119,20 +116,57 @@ class Facts:
     cut_off: bool
     is_possible: bool
     waited_for_followers: bool
+    own_log: OwnLog
     sights: tuple[Sighting, ...]
     away: tuple[Away, ...]
+    failures: Count
     effects: JoinedValues[TimedOut | Failed | WaitedInVain]
     effect_lines: Refs
 
     @property
     def watchers(self) -> JoinedValues[Watcher]:
         """Who saw it, the first ones."""
-        return JoinedValues(sight.by for sight in self.sights[:MOST_WATCHERS])
+        return JoinedValues(sight.by for sight in self.sights[:MOST_NAMED])
 
     @property
     def seen_by(self) -> Count:
         """How many observers there are."""
         return Count(len(self.sights))
+
+    @property
+    def others(self) -> Count | None:
+        """How many observers there are beside those that are named."""
+        return Count(self.seen_by - MOST_NAMED) if self.seen_by > MOST_NAMED else None
+
+    @property
+    def worst(self) -> JoinedValues[TimedOut | Failed | WaitedInVain]:
+        """What failed, the first ones."""
+        return JoinedValues(self.effects[:MOST_NAMED])
+
+    @property
+    def more(self) -> Count | None:
+        """How many more failed."""
+        return Count(self.failures - MOST_NAMED) if self.failures > MOST_NAMED else None
+
+    @property
+    def ran_into_timeouts(self) -> bool:
+        """Whether something gave up for want of time."""
+        return any(not isinstance(one, Failed) or one.exception == "TimeoutException" for one in self.effects)
+
+    @property
+    def number(self) -> Count:
+        """How many brokers were away, one where none is named."""
+        return Count(max(1, len(self.away)))
+
+    @property
+    def are_several(self) -> bool:
+        """Whether it was more than one."""
+        return self.number > 1
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all of them were seen to be back."""
+        return bool(self.away) and all(one.is_back for one in self.away)
 
     @property
     def only_watcher(self) -> Watcher | None:
@@ -142,88 +176,59 @@ class Facts:
 
 def find(model: CaptureModel) -> Found:
     """One case for each time that brokers were away, one for brokers that were away more often than three times."""
-    found = [outage for outage in outages(model.logs) if outage.own_log is not OwnLog.ORDERLY]
-    incidents = list(_incidents(found))
-    for nodes in dict.fromkeys(_nodes(incident) for incident in incidents):
-        alike = [incident for incident in incidents if _nodes(incident) == nodes]
+    found = list(incidents(outage for outage in outages(model.logs) if outage.own_log is not OwnLog.ORDERLY))
+    for nodes in dict.fromkeys(incident.nodes for incident in found):
+        alike = [incident for incident in found if incident.nodes == nodes]
         if len(alike) > OFTEN:
-            yield _case(model, max(alike, key=_length), alike)
+            yield _case(model, max(alike, key=lambda incident: incident.length), alike)
         else:
             yield from (_case(model, incident, [incident]) for incident in alike)
 
 
-def _incidents(found: list[BrokerOutage]) -> Iterator[Incident]:
-    """Outages of several brokers that began together and overlap for the most part."""
-    left = list(found)
-    while left:
-        first, *rest = left
-        near = [other for other in rest if other.node != first.node and _together(first, other)]
-        yield (first, *near)
-        left = [other for other in rest if other not in near]
-
-
-def _together(one: BrokerOutage, other: BrokerOutage) -> bool:
-    shared = min(one.until, other.until) - max(one.since, other.since)
-    shorter = min(one.duration_ms, other.duration_ms)
-    is_known = one.node is not None and other.node is not None
-    return is_known and abs(one.since - other.since) <= TOGETHER_MS and 2 * shared >= shorter
-
-
-def _nodes(incident: Incident) -> tuple[int, ...]:
-    return tuple(sorted({outage.node for outage in incident if outage.node is not None}))
-
-
-def _since(incident: Incident) -> int:
-    return min(outage.since for outage in incident)
-
-
-def _until(incident: Incident) -> int:
-    return max(outage.until for outage in incident)
-
-
-def _length(incident: Incident) -> int:
-    return _until(incident) - _since(incident)
-
-
 def _case(model: CaptureModel, incident: Incident, alike: list[Incident]) -> Case:
-    hurt, verdict = effects(model, _since(incident), _until(incident)), _verdict(model, incident)
+    hurt, verdict = effects(model, incident.since, incident.until), verdict_of(model, incident)
     return Case(
-        facts=_facts(model, incident, len(alike), verdict, hurt[:MOST_EFFECTS]),
+        facts=_facts(model, incident, len(alike), verdict, hurt),
         verdict=verdict,
-        severity=_severity(model, incident, verdict, hurt),
-        since=min(_since(one) for one in alike),
-        until=max(_until(one) for one in alike),
+        severity=severity_of(model, incident, verdict, hurt),
+        since=min(one.since for one in alike),
+        until=max(one.until for one in alike),
         count=len(alike),
-        nodes=_nodes(incident),
+        nodes=incident.nodes,
     )
 
 
 def _facts(model: CaptureModel, incident: Incident, count: int, verdict: Verdict, hurt: list[Effect]) -> Facts:
-    nodes, downs = _nodes(incident), [down for outage in incident for down in outage.downs]
+    downs, told = incident.downs, hurt[:MOST_EFFECTS]
     return Facts(
         count=Count(count),
-        brokers=Brokers(nodes) if nodes else None,
+        brokers=_brokers(incident),
         partitions=NameList(sorted({down.topic_partition for down in downs if down.topic_partition})),
-        since=Instant(_since(incident)),
-        lasted=Duration(_length(incident)),
-        until=Instant(_until(incident)),
-        cut_off=_is_partition(incident),
+        since=Instant(incident.since),
+        lasted=Duration(incident.length),
+        until=Instant(incident.until),
+        cut_off=incident.is_partition,
         is_possible=verdict is Verdict.possible,
         waited_for_followers=any(down.weight is Weight.indirect for down in downs),
-        sights=tuple(
-            _sight(model, observer, [down for down in downs if down.observer == observer])
-            for observer in _observers(incident)
-        ),
-        away=tuple(_away(outage, outage.node) for outage in incident if outage.node is not None),
-        effects=JoinedValues({format(effect.what, ""): effect.what for effect in hurt}.values()),
-        effect_lines=event_refs(model, [effect.row for effect in hurt if effect.row is not None], 4),
+        own_log=incident.own_log,
+        sights=tuple(_sight(model, incident, observer) for observer in incident.observers),
+        away=tuple(_away(model, outage, outage.node) for outage in incident.outages if outage.node is not None),
+        failures=Count(len({effect.what for effect in hurt})),
+        effects=JoinedValues(dict.fromkeys(effect.what for effect in told)),
+        effect_lines=event_refs(model, [effect.row for effect in told if effect.row is not None], 4),
     )
 
 
-def _sight(model: CaptureModel, observer: Observer, stretches: list[ConnectionFailure]) -> Sighting:
+def _brokers(incident: Incident) -> Brokers | None:
+    return Brokers(incident.nodes) if incident.nodes else None
+
+
+def _sight(model: CaptureModel, incident: Incident, observer: Observer) -> Sighting:
+    stretches = [down for down in incident.downs if down.observer == observer]
     rows = sorted({row for down in stretches for row in down.rows}, key=lambda row: (model.logs.times[row], row))
     return Sighting(
         by=Watcher(observer.kind, observer.name),
+        missed=_brokers(incident.seen_by(observer)),
         since=Instant(min(down.since for down in stretches)),
         until=Instant(max(down.until for down in stretches)),
         weight=max(down.weight for down in stretches),
@@ -232,169 +237,159 @@ def _sight(model: CaptureModel, observer: Observer, stretches: list[ConnectionFa
     )
 
 
-def _away(outage: BrokerOutage, node: int) -> Away:
-    return Away(node, Instant(outage.since), Instant(outage.until), outage.is_back, outage.own_log)
+def _away(model: CaptureModel, outage: BrokerOutage, node: int) -> Away:
+    sources = [number for number, entry in enumerate(model.logs.facts.sources) if entry.broker_id == node]
+    end = OwnLogs(model.logs).ends(sources) if outage.own_log is OwnLog.ENDS else None
+    return Away(node, Instant(outage.since), Instant(outage.until), outage.is_back, outage.own_log, instant(end))
 
 
-def _verdict(model: CaptureModel, incident: Incident) -> Verdict:
-    """Two observers make it likely; the broker's own log, or the controller beside another broker, proved."""
-    if any(outage.node is None for outage in incident):
-        return Verdict.possible
-    if all(outage.own_log is OwnLog.HARD_STOP and outage.weight is Weight.hard for outage in incident):
-        return Verdict.proved
-    observers, seen_inside = _observers(incident), _is_seen_inside(incident)
-    if len(observers) > 1:
-        return Verdict.likely if seen_inside or not _lost_everything(model, incident) else Verdict.possible
-    return Verdict.likely if seen_inside and observers[0].kind == "client" else Verdict.possible
-
-
-def _is_seen_inside(incident: Incident) -> bool:
-    """Whether a broker tells it, of another one or of itself."""
-    return any(
-        outage.own_log in SHOWN or any(observer.kind == "broker" for observer in outage.observers)
-        for outage in incident
-    )
-
-
-def _observers(incident: Incident) -> list[Observer]:
-    return sorted({observer for outage in incident for observer in outage.observers})
-
-
-def _lost_everything(model: CaptureModel, incident: Incident) -> bool:
-    """Whether every client that tells lost all brokers it knows, two or more: then its own network may be to blame."""
-    clients = [down for outage in incident for down in outage.downs if down.observer.kind == "client"]
-    lost = {down.node for outage in incident for down in outage.downs} | set(_nodes(incident))
-    return all(len(known := _known_nodes(model, down)) > 1 and known <= lost for down in clients)
-
-
-def _known_nodes(model: CaptureModel, down: ConnectionFailure) -> set[int]:
-    """Every broker that the log of a stretch names."""
-    events = model.logs.events
-    nodes = events["node"][events["source"] == events["source"][down.rows[0]]]
-    return {int(node) for node in nodes.tolist() if 0 <= node < 1 << 30}
-
-
-def _severity(model: CaptureModel, incident: Incident, verdict: Verdict, hurt: list[Effect]) -> Severity:
-    length = _length(incident)
-    if verdict is Verdict.possible:
-        is_felt = bool(hurt) and length >= SHORT_MS
-        return Severity.warning if is_felt or length > _request_timeout(model) else Severity.info
-    worst = max((effect.severity for effect in hurt), default=Severity.info)
-    if worst is Severity.error or (hurt and length >= SHORT_MS):
-        return worst
-    return Severity.warning if length > max(SHORT_MS, _request_timeout(model)) else Severity.info
-
-
-def _request_timeout(model: CaptureModel) -> int:
-    """The shortest request.timeout.ms that clients say they have, else the default."""
-    values = [
-        int(value)
-        for entry in model.logs.facts.settings
-        if entry.name == "request.timeout.ms" and entry.scope != "broker" and (value := entry.value or "").isdecimal()
-    ]
-    return min(values, default=REQUEST_TIMEOUT_MS)
-
-
-def _is_partition(incident: Incident) -> bool:
-    """Whether brokers that lost each other both went on: the network between them was cut."""
-    names = {f"broker {node}" for node in _nodes(incident)}
-    seen_by = {(observer.name, outage.node) for outage in incident for observer in outage.observers}
-    mutual = any(
-        (f"broker {a}", b) in seen_by and (f"broker {b}", a) in seen_by
-        for a in _nodes(incident)
-        for b in _nodes(incident)
-        if a != b
-    )
-    return mutual and bool(names) and all(outage.own_log in (OwnLog.NONE, OwnLog.GOES_ON) for outage in incident)
-
-
-WHO = pick(
-    "brokers",
-    {None: pick("partitions", {(): "a bootstrap server"}, "a broker behind {partitions:3}")},
-    "{brokers}",
-)
+NAMELESS = pick("partitions", {(): "bootstrap server"}, "broker with a replica of {partitions:3}")
+UNTIL = ("{since} ", pick("is_over", {True: "to"}, "until at least"), " {until}")
+SAW = {
+    Weight.hard: "could not reach",
+    Weight.soft: "got no answer from",
+    Weight.indirect: "waited for",
+    Weight.lost: "lost its connection to",
+}
+GROUNDS = {
+    Weight.hard: "failed connections and requests in {each.lines:line}",
+    Weight.soft: "unanswered requests in {each.lines:line}; the broker may itself have waited for its followers",
+    Weight.indirect: "REQUEST_TIMED_OUT or NOT_ENOUGH_REPLICAS in {each.lines:line}",
+    Weight.lost: "lost connections in {each.lines:line}",
+}
 OWN_LOG = {
-    OwnLog.HARD_STOP: "recovers its logs after a hard stop",
-    OwnLog.STOPS: "tells of nothing in between",
-    OwnLog.ENDS: "ends there, while others go on",
-    OwnLog.STOOD_STILL: "tells of nothing in between, then of requests that are long overdue: it stood still",
-    OwnLog.GOES_ON: "goes on meanwhile: it was there, the way to it was not",
+    OwnLog.HARD_STOP: "shows a hard stop: it recovered its logs when it started again",
+    OwnLog.STOPS: "is silent in that time",
+    OwnLog.ENDS: "stops[ at {each.log_end}]; the others go on",
+    OwnLog.STOOD_STILL: "is silent in that time, then shows requests long overdue: the process stood still",
+    OwnLog.GOES_ON: "goes on in that time: the process was running",
 }
-WEIGHTS = {
-    Weight.hard: "connections and requests to it failed ({each.lines:line})",
-    Weight.soft: "its requests ran into their timeout ({each.lines:line}); it may have waited for others",
-    Weight.indirect: "it answered that its followers had not acknowledged in time ({each.lines:line})",
-    Weight.lost: "its connections were lost ({each.lines:line})",
+FIND_OUT = {
+    OwnLog.HARD_STOP: "Find out what killed {brokers} (kill -9, out of memory, power)",
+    OwnLog.STOOD_STILL: "Find out what froze {brokers} (paused host or container, disk, long garbage collection)",
+    OwnLog.GOES_ON: "Find out what cut the network to {brokers}: the process was running",
 }
+WHICH = "Find out which broker with a replica of {partitions:3} was away, and why (host, process, network)"
+START = pick(
+    "is_over",
+    {True: "Find out what took {brokers} away (host, process, network)"},
+    "Start {brokers} again if still away, and find out why (host, process, network)",
+)
 
 WORDS = Words(
     Facts,
-    summary=(
-        WHO,
+    title=(
+        pick("cut_off", {True: "network cut"}, "unreachable"),
         pick(
-            "cut_off",
-            {True: " could not reach each other "},
-            (" could not be reached ", pick("count", {1: ""}, "{count:plain} times, the longest time ")),
+            "count",
+            {1: pick("is_over", {True: " for {lasted}, then back"}, " for at least {lasted}")},
+            " {count:time}, up to {lasted}",
         ),
-        "for {lasted} (from {since}), as {watchers} saw it",
+        pick("effects", {(): ""}, ", {failures:failure} meanwhile"),
+    ),
+    who=pick("brokers", {None: NAMELESS}),
+    summary=(
+        pick("brokers", {None: ("A ", NAMELESS)}, "{brokers:The}"),
+        " {number:was|were}[ {perhaps}] ",
+        pick("cut_off", {True: "cut off by the network"}, "unreachable"),
+        pick("count", {1: ""}, " {count:time}, the longest"),
+        " from ",
+        UNTIL,
+        " ({lasted}), noticed by ",
+        pick("others", {None: "{watchers: and }"}, "{watchers}[ and {others:other}]"),
+        pick("effects", {(): "."}, ". Meanwhile {worst: and }[; {more:more failure}]."),
     ),
     actors=(
         actor(
             "broker {each.node}",
-            ("away from {each.since} ", pick("each.is_back", {True: "until"}, "at least until"), " {each.until}"),
+            ("away from {each.since} ", pick("each.is_back", {True: "to"}, "until at least"), " {each.until}"),
             each="away",
+            needs="are_several",
         ),
     ),
     steps=(
         step(
             (
-                "{each.by} ",
-                pick("each.is_leaders", {True: "waited for its followers"}, "could not reach it"),
-                " from {each.since} to {each.until}",
+                "{each.by:The} ",
+                pick("each.weight", SAW),
+                pick(
+                    "each.weight",
+                    {Weight.indirect: " its followers "},
+                    pick("each.missed", {None: " its broker "}, " {each.missed} "),
+                ),
+                pick("each.is_moment", {True: "at {each.since}"}, "from {each.since} to {each.until}"),
             ),
-            pick("each.weight", WEIGHTS),
+            pick("each.weight", GROUNDS),
             cites="each.rows",
             each="sights",
         ),
-        step(
-            ("the log of broker {each.node} itself ", pick("each.own_log", OWN_LOG)),
-            "it is at hand as well",
-            each="away",
-        ),
-        step("meanwhile {effects}", "it lies in the same time", cites="effect_lines", needs="effects"),
+        step(("Broker {each.node}'s own log ", pick("each.own_log", OWN_LOG)), each="away"),
+        step("Meanwhile {effects}", cites="effect_lines", needs="effects"),
     ),
     considered=(
-        considered(
-            "the observer's own network or a pause of its own", "not refuted: {only_watcher} is the only witness"
+        left_open(
+            "the observer's own network, or a pause of its own",
+            "{only_watcher} is the only observer",
+            decided_by="the log of another client or broker from {since} to {until}",
+            needs="perhaps",
         ),
-        considered(
+        left_open(
             "the clients' own network",
-            "not refuted: they lost every broker that they know",
+            "they lost every broker that they know",
+            decided_by="a broker's server.log from {since} to {until}",
             needs="brokers is_possible",
             unless="only_watcher",
         ),
-        considered(
+        left_open(
+            "the clients' own network",
+            "no line names the broker",
+            decided_by="the brokers' server.log from {since} to {until}",
+            unless="brokers only_watcher",
+        ),
+        ruled_out(
             "the observers' own network",
-            "{seen_by:plain} observers lost the same in the same time",
+            "{seen_by:observer} lost the same at the same time",
             needs="brokers",
             unless="only_watcher is_possible",
         ),
-        considered(
-            "the client's way to the leader",
-            "REQUEST_TIMED_OUT and NOT_ENOUGH_REPLICAS are answers of a leader that is there; its followers were not",
+        ruled_out(
+            "the observer's own network",
+            "the broker's own log shows a hard stop",
+            needs="only_watcher",
+            unless="perhaps",
+        ),
+        ruled_out(
+            "the client's network to the leader",
+            "the leader answered: it was its followers that did not",
             needs="waited_for_followers",
         ),
     ),
     remedies=(
         remedy(
-            text=(
-                "find out what took ",
-                WHO,
-                " away (host, process, network); what must survive the like needs timeouts above it and two in-sync "
-                "replicas without it",
+            pick(
+                "brokers",
+                {None: pick("partitions", {(): "Check the bootstrap servers, and the network to them"}, WHICH)},
+                pick(
+                    "cut_off",
+                    {True: "Repair the network to {brokers}: the processes kept running"},
+                    pick("own_log", FIND_OUT, START),
+                ),
             ),
-            where="operator",
-            derived_from="outage of {lasted} from {since} to {until}",
+            "operator",
+        ),
+        remedy(
+            (
+                "Set the clients' timeouts well above this outage (",
+                pick("is_over", {True: ""}, "at least "),
+                "{lasted}): max.block.ms, delivery.timeout.ms, and transaction.timeout.ms above that",
+            ),
+            "client",
+            needs="ran_into_timeouts",
+        ),
+        remedy(
+            "Keep three replicas and min.insync.replicas 2: writes then outlast the loss of one broker",
+            "topic",
+            unless="are_several",
         ),
     ),
 )

@@ -35,14 +35,24 @@ from kafkatx.findings.client_lines import (
     seen,
 )
 from kafkatx.findings.conditions import coordinator_of, same_time
-from kafkatx.findings.outcomes import BECAUSE, FATE, Call, Resolved, TransactionFate, fate_of
+from kafkatx.findings.outcomes import DESCRIBE, FATE, LOOK_UP, OUTCOME, Call, Resolved, TransactionFate, fate_of
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import ClientInstance, LogModel
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import EndGivenUp, Saying
-from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, considered, included, measure, remedy, step
+from kafkatx.words.explanation import (
+    ActorWords,
+    Bound,
+    Phrase,
+    Words,
+    included,
+    measure,
+    remedy,
+    ruled_out,
+    step,
+)
 from kafkatx.words.facts import client_name, instant, lasting
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
@@ -78,7 +88,6 @@ class Facts:
     waited: Duration | None
     lines: Count
     failures: Count
-    has_times: bool
     producer: Bound[ActorWords] | None
     timeouts: Refs
     refused: Refs
@@ -90,6 +99,12 @@ class Facts:
     def call(self) -> str:
         """The method that was called."""
         return "commitTransaction" if self.is_commit else "abortTransaction"
+
+    @property
+    def what(self) -> str:
+        """What was called for, and how often: `commit`, `3 commits`."""
+        what = "commit" if self.is_commit else "abort"
+        return what if self.count == 1 else format(self.count, what)
 
 
 @dataclass(slots=True)
@@ -238,7 +253,6 @@ def _facts(model: CaptureModel, name: ClientName, attempts: list[_Attempt], reso
         waited=lasting(attempt.waited_ms),
         lines=Count(len(attempt.timeouts)),
         failures=Count(len(trouble)),
-        has_times=model.logs.at(attempt.rows[0]) is not None,
         producer=seen(model, attempt.client),
         timeouts=event_refs(model, attempt.timeouts, 3),
         refused=event_refs(model, attempt.refused, 3),
@@ -271,87 +285,94 @@ DECIDED_AFTER = Phrase(Lasted, measure("the commit was decided {time} after the 
 WAITED = Phrase(Lasted, measure("the call waited {time} and got no answer"))
 WORDS = Words(
     Facts,
+    title=(
+        "{what} unanswered",
+        pick(
+            "resolved.fate",
+            {
+                TransactionFate.committed: ", transaction committed",
+                TransactionFate.committing: ", transaction being committed",
+                TransactionFate.open: ", transaction still open",
+                TransactionFate.unknown: "; this evidence lacks its outcome",
+                TransactionFate.never_begun: ", transaction never begun",
+            },
+            ", transaction aborted",
+        ),
+    ),
     summary=(
-        "{call} of {client} gave up",
+        "{call} of {client}[ {perhaps}] got no answer from the coordinator",
         TIMES,
-        " without an answer from the coordinator",
-        pick("resolved.fate", {TransactionFate.unknown: ", "}, ": "),
+        ": ",
         FATE,
+        ".",
     ),
     actors=(included("producer"),),
     steps=(
         step(
-            "P had called {call}, which had timed out",
-            "a client is in that state only while its commit is not answered; by max.block.ms[ ({waited})] the call "
-            "was made that long before",
-            cites="last_refused",
+            "P refused another call, because {call} before it had got no answer[ in {waited} (max.block.ms)]",
+            cites="refused",
             unless="timeouts",
         ),
         step(
             (
-                "P called {call}[ at about {called_at}] and gave up[ after {waited}]",
-                pick("lines", {1: ""}, ", {lines:line} in all"),
+                "P called {call}[ at about {called_at}] and got no answer[ in {waited}]",
+                pick("lines", {1: ""}, " ({lines:line})"),
             ),
-            "the exception names what was awaited; the time of the call is that of the exception less the wait",
             cites="timeouts",
             needs="timeouts",
         ),
+        step("P's connections failed {failures:time} meanwhile", cites="trouble", needs="trouble"),
         step(
-            "while it waited its connections failed {failures:time}",
-            "lines of the client's network layer",
-            cites="trouble",
-            needs="trouble",
-        ),
-        step(
-            "the application then made another call, and the client refused it",
-            "after {call} has timed out only {call} itself may be called again",
+            "The application then made another call, which P refused, because only {call} may be called again",
             cites="refused",
-            needs="refused",
+            needs="refused timeouts",
         ),
-        step(
-            (
-                "what became of the transaction",
-                pick("has_times", {False: " (the log has no times)"}, ""),
-                ": ",
-                FATE,
-            ),
-            BECAUSE,
-            cites="resolved.places",
-        ),
+        *OUTCOME,
     ),
     considered=(
-        considered(
-            "a definite error", "the client gave up waiting: no answer of the coordinator came that would decide"
-        ),
-        considered(
+        ruled_out("a definite error", "the coordinator sent no answer"),
+        ruled_out(
             "abort_after_fatal_error",
-            "the producer was still ending its transaction: no fatal error had come before the refused call",
+            "no fatal error came before the refused call",
             cites="last_refused",
             needs="refused",
         ),
     ),
     remedies=(
         remedy(
-            "send nothing again: the records are committed; if they were sent again, they are there twice",
+            (
+                "Do not send the records of this transaction again: ",
+                pick("resolved.fate", {TransactionFate.committed: "they are"}, "they will be"),
+                " committed. If they were sent again already, readers get them twice",
+            ),
             "application",
             needs="is_commit resolved.fate.is_commit",
         ),
         remedy(
-            "send the records of this transaction again: they were not committed",
+            (
+                "Send the records of this transaction again",
+                pick("resolved.fate", {TransactionFate.aborted_by_new_instance: ", unless the new instance did"}, ""),
+                ": they were not committed",
+            ),
             "application",
-            needs="is_commit resolved.fate.is_resolved",
-            unless="resolved.fate.is_commit",
+            needs="is_commit resolved.is_aborted",
         ),
         remedy(
-            "before anything is sent again look up the outcome: the rows of this transactional.id in "
-            "__transaction_state, or kafka-transactions.sh describe --transactional-id",
-            "operator",
+            text=LOOK_UP,
+            where="operator",
+            command=f"{DESCRIBE}{{client.transactional_id}}",
             needs="is_commit",
             unless="resolved.fate.is_resolved",
         ),
         remedy(
-            text="after a TimeoutException out of {call} call {call} again until it returns or fails for good; close "
-            "the producer only if it can't be reached",
+            text="Call abortTransaction again, or close the producer: then the transaction ends at its timeout at the "
+            "latest. Send its records again after that if they were meant to be written",
+            where="application",
+            unless="is_commit resolved.fate.is_resolved",
+        ),
+        remedy(
+            text="Prevent it: in the code, call {call} again after a TimeoutException until it returns or fails for "
+            "good. Close the producer only if the coordinator stays away",
             where="application",
             cost="the calling thread waits as long as the coordinator is away",
             restart_needed=True,

@@ -34,7 +34,7 @@ from kafkatx.terms.transaction_states import PREPARED, state_name
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised
 from kafkatx.words.evidence_refs import completion_row, decision_row, latest_row
-from kafkatx.words.explanation import Phrase, Words, considered, included, measure, remedy, step
+from kafkatx.words.explanation import Phrase, Words, included, left_open, measure, remedy, ruled_out, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import larger_transactions
@@ -285,71 +285,81 @@ def _pair(transaction: Array) -> Refs:
 RATE = f"{{count:time}}, at least {MANY} within a minute"
 ASKED_OFTEN = Phrase(AskedOften, measure("{count} answers or requests in {time}"))
 TOOK = Phrase(Lasted, measure("Prepare* to Complete* took {time}"))
+ANSWERED = "{id} was answered CONCURRENT_TRANSACTIONS {count:time} in {lasted}"
+REPEATED_IT = "The client of {id} sent {request} {count:time} in {lasted}"
+SAID = "The coordinator[ {perhaps}] answered CONCURRENT_TRANSACTIONS"
 LINE_WORDS = Words(
     StormInLines,
+    title=pick("is_named", {True: "CONCURRENT_TRANSACTIONS answered {count:time}"}, "{request} sent {count:time}"),
     summary=(
-        "{id} ",
-        pick("is_named", {True: "was answered CONCURRENT_TRANSACTIONS"}, "repeated {request}"),
-        " {count} times in {lasted}",
-        pick("gave_up", {(): ""}, ", until the call gave up"),
+        pick("is_named", {True: ANSWERED}, REPEATED_IT),
+        pick("gave_up", {(): "."}, ", until the call timed out."),
+        pick("is_named", {True: "[ Its transaction stood in {state}.]"}, f" {SAID}[: {{id}} stood in {{state}}]."),
     ),
     steps=(
-        step("since {since} the id stood in {state}", "its latest row waits for markers", cites="latest"),
+        step("{id} stood in {state} since {since}", "its latest record in __transaction_state", cites="latest"),
         step(
-            f"CONCURRENT_TRANSACTIONS was answered: {RATE}",
-            "a few for each transaction are normal, so many are not",
+            f"The coordinator answered CONCURRENT_TRANSACTIONS {RATE}; a few for each transaction are normal",
             cites="lines",
             needs="is_named",
         ),
         step(
-            f"its client queued {{request}} again and again: {RATE}",
+            f"The client sent {{request}} again and again: {RATE}",
             pick(
                 "state",
-                {None: "nothing was achieved in between; Java clients don't say which error they were answered"},
-                "an id in Prepare* is answered CONCURRENT_TRANSACTIONS, and the Java client asks again without a word",
+                {None: "no success in between; Java clients do not log the error that they are answered"},
+                "in {state} such a request is answered CONCURRENT_TRANSACTIONS, which Java clients do not log",
             ),
             cites="lines",
             unless="is_named",
         ),
-        step("then the call gave up", "max.block.ms had passed", cites="gave_up", needs="gave_up"),
+        step("The call timed out after max.block.ms", cites="gave_up", needs="gave_up"),
     ),
     considered=(
-        considered(
+        left_open(
             "coordinator_unavailable",
-            "not refuted: a coordinator that loads or moves makes clients repeat requests too",
+            "a coordinator that loads or moves makes clients repeat requests too",
+            decided_by="the latest record of {id} in __transaction_state, or the coordinator's server.log",
             needs="is_unexplained",
         ),
-        considered(
+        ruled_out(
             "coordinator_unavailable",
-            "the coordinator had written the decision and answered",
+            "the coordinator had already written {state}",
             cites="latest",
             needs="state",
         ),
     ),
     remedies=(
         remedy(
-            text="bring the partitions back whose markers are missing; restarting the application makes it ask again "
-            "only",
+            text="Bring back the partitions whose markers are missing; restarting the application does not help",
             where="operator",
-            derived_from="the id stands in {state}",
             needs="state",
+        ),
+        remedy(
+            text="Look up the state of the transaction of {id}. PrepareCommit or PrepareAbort: it waits for markers, "
+            "bring back the partitions that it lists. Another state or no answer: look for what keeps its coordinator "
+            "busy or away",
+            where="operator",
+            command="kafka-transactions.sh --bootstrap-server HOST:PORT describe --transactional-id {id}",
+            needs="is_unexplained",
         ),
         included("larger"),
     ),
 )
 ROW_WORDS = Words(
     StormInRows,
-    summary="markers of {id} took {slow} and more in the slowest twentieth of its {transactions:transaction}, "
-    "{median} in the middle: meanwhile its requests are refused",
+    title="waited {slow} or more for markers, 1 time in 20",
+    summary="One in twenty of the {transactions:transaction} of {id} waited {slow} or more for its markers; the median "
+    "is {median}. Meanwhile its requests were[ {perhaps}] answered CONCURRENT_TRANSACTIONS.",
     steps=(
         step(
-            "a transaction waited {each.took} for its markers",
-            "Prepare* and Complete* by the times of the records",
+            "A transaction waited {each.took} for its markers",
+            "timestamps of its Prepare* and Complete* records",
             cites="each.rows",
             each="worst",
         ),
     ),
-    considered=(considered("stuck_prepare", "all of them were completed in the end"),),
+    considered=(ruled_out("stuck_prepare", "all of these transactions were completed"),),
     remedies=(included("larger"),),
 )
 

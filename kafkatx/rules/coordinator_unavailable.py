@@ -34,7 +34,7 @@ from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised
-from kafkatx.words.explanation import Phrase, Words, actor, considered, included, measure, step
+from kafkatx.words.explanation import Phrase, Words, actor, included, left_open, measure, remedy, ruled_out, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import max_block, state_log_replication
@@ -46,8 +46,8 @@ SHORT_MS = 10_000
 OFTEN = 3
 """More absences of a partition than this are one finding."""
 BY_BROKER, WAITING = frozenset({"loading", "writing"}), frozenset({"waiting"})
-MOST_NAMED, MOST_WAITING = 3, 6
-"""Ids that the summary names, and those that are actors."""
+MOST_WAITING = 6
+"""Ids that are actors."""
 
 
 class Sign(Enum):
@@ -98,14 +98,19 @@ class Facts:
     remedies: Remedies
 
     @property
-    def named(self) -> NameList:
-        """Those ids that the summary names."""
-        return NameList(self.names[:MOST_NAMED])
+    def met(self) -> NameList | None:
+        """Those ids, None where lines name none."""
+        return self.names or None
 
     @property
-    def has_more(self) -> bool:
-        """Whether there are more of them."""
-        return len(self.names) > MOST_NAMED
+    def first(self) -> str | None:
+        """The first of them."""
+        return next(iter(self.names), None)
+
+    @property
+    def is_lookup_alone(self) -> bool:
+        """Whether only a client's search for its coordinator tells it."""
+        return not self.is_wait_alone and all(one.sign in (Sign.looked_for, Sign.waited) for one in self.told)
 
 
 def find(model: CaptureModel) -> Found:
@@ -192,67 +197,104 @@ def _remedies(model: CaptureModel, absence: Absence) -> Remedies:
     return (*replicas, *max_block(whom, absence.duration_ms, measured))
 
 
-NAMED = pick("names", {(): ""}, (" ({named}", pick("has_more", {True: " and more)"}, ")")))
-SERVED_NOT = (
-    "the transaction coordinator[ of {partition}] ",
-    pick("could_not_write", {True: "could not write its log"}, "did not serve"),
-    NAMED,
-    " for {lasted} from {since}",
-    pick("is_over", {True: ""}, " at least"),
+UNTIL = (" from {since} ", pick("is_over", {True: "to"}, "until at least"), " {until} ({lasted})")
+THEIRS = pick("met", {None: "Its transactions"}, "Transactions of {met:3}")
+NOT_SERVING = (
+    "The transaction coordinator[ of {partition}] ",
+    pick("could_not_write", {True: "[{perhaps} ]could not write its log"}, "was[ {perhaps}] unavailable"),
+    pick("count", {1: ""}, " {count:time}, the longest"),
+    UNTIL,
+    pick("by_broker", {True: (". ", THEIRS, " could not begin or end meanwhile.")}, "."),
 )
-NO_ANSWER = (
-    "initTransactions",
-    NAMED,
-    " got no answer for {lasted} from {since}: its coordinator may have been away",
-)
+NO_ANSWER = ("initTransactions[ of {met:3}] got no answer", UNTIL, ": its coordinator was[ {perhaps}] unavailable.")
 AWAY = Phrase(Lasted, measure("the coordinator was away for {time}"))
 WORDS = Words(
     Facts,
-    summary=(
-        pick("is_wait_alone", {True: NO_ANSWER}, SERVED_NOT),
-        pick("count", {1: ""}, ", {count:time} in all"),
+    who=pick("partition", {None: "transaction coordinator[ of {met:1}]"}, "coordinator of {partition}"),
+    title=(
+        "",
+        pick("could_not_write", {True: "unable to write its log"}, "unavailable"),
+        pick(
+            "count",
+            {1: pick("is_over", {True: " for {lasted}, then back"}, " for at least {lasted}")},
+            " {count:time}, up to {lasted}",
+        ),
     ),
+    summary=pick("is_wait_alone", {True: NO_ANSWER}, NOT_SERVING),
     actors=(actor("{each}", "waited for its coordinator", each="waiting"),),
     steps=(
         step(
-            (
-                "from {each.at} ",
-                pick(
-                    "each.sign",
-                    {
-                        Sign.loading: "a new leader loaded the coordinator's log",
-                        Sign.writing: "rows could not be written to the coordinator's log",
-                        Sign.refused: "requests were answered with the coordinator's absence",
-                        Sign.looked_for: "a client looked for its coordinator over and over",
-                        Sign.waited: "initTransactions waited in vain",
-                    },
-                ),
-                " ({each.lines:line})",
+            pick(
+                "each.sign",
+                {
+                    Sign.loading: "A new leader loaded the coordinator's log (__transaction_state) at {each.at}",
+                    Sign.writing: "The coordinator could not write to __transaction_state from {each.at} on",
+                    Sign.refused: "The coordinator refused requests from {each.at} on",
+                    Sign.looked_for: "A client looked up its coordinator again and again from {each.at} on",
+                    Sign.waited: "initTransactions gave up at {each.at}",
+                },
             ),
             pick(
                 "each.sign",
                 {
-                    Sign.loading: "until it is loaded requests are answered with COORDINATOR_LOAD_IN_PROGRESS",
-                    Sign.writing: "the broker's own log says so",
-                    Sign.refused: "the error is named",
-                    Sign.looked_for: "each answer named a broker that did not serve",
-                    Sign.waited: "no answer came within max.block.ms",
+                    Sign.loading: "{each.lines:line} on election and loading",
+                    Sign.writing: "{each.lines:line} on failed appends",
+                    Sign.refused: "{each.lines:line} with COORDINATOR_NOT_AVAILABLE or COORDINATOR_LOAD_IN_PROGRESS",
+                    Sign.looked_for: "{each.lines:answer} to FindCoordinator",
+                    Sign.waited: "no answer within max.block.ms in {each.lines:line}",
                 },
             ),
             cites="each.rows",
             each="told",
         ),
-        step("it served again at {until}", "the load ended, or a row was written", needs="is_over"),
+        step(
+            "The coordinator served again at {until}",
+            pick("could_not_write", {True: "a record was written"}, "the load ended"),
+            needs="is_over",
+        ),
     ),
     considered=(
-        considered(
+        left_open(
             "stuck_prepare",
-            "not refuted: an id in Prepare* keeps its owner waiting in the same words while its coordinator answers",
+            "a client whose transaction stands in Prepare* waits with the same error",
+            decided_by="the latest record[ of {met:1}] in __transaction_state, or the coordinator's server.log",
             needs="is_wait_alone",
         ),
-        considered("stuck_prepare", "the coordinator itself tells that it could not serve", needs="by_broker"),
+        left_open(
+            "the client's network to the coordinator",
+            "a client that cannot connect looks up its coordinator again too",
+            decided_by="the coordinator's server.log from {since} to {until}",
+            needs="is_lookup_alone",
+        ),
+        ruled_out("stuck_prepare", "the coordinator's own log shows that it could not serve", needs="by_broker"),
     ),
-    remedies=(included("remedies"),),
+    remedies=(
+        remedy(
+            "Look up the state of the transaction[ of {first}]. PrepareCommit or PrepareAbort: it waits for markers, "
+            "bring back the partitions that it lists. Another state or no answer: bring back its coordinator, the "
+            "leader of its partition of __transaction_state",
+            "operator",
+            command="kafka-transactions.sh --bootstrap-server HOST:PORT describe --transactional-id {first}",
+            needs="is_wait_alone",
+        ),
+        remedy(
+            (
+                "Check that ",
+                pick("partition", {None: "every partition of __transaction_state"}, "{partition}"),
+                " has a leader and enough replicas in sync (min.insync.replicas)",
+            ),
+            "operator",
+            command=f"kafka-topics.sh --bootstrap-server HOST:PORT --describe --topic {TRANSACTION_STATE}",
+            unless="is_over is_wait_alone",
+        ),
+        remedy(
+            "Nothing to do for the coordinator: it served again at {until}",
+            "operator",
+            needs="is_over",
+            unless="remedies",
+        ),
+        included("remedies"),
+    ),
 )
 
 RULE = Rule(

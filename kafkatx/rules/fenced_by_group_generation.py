@@ -24,7 +24,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkatx.findings.client_lines import (
-    TIMES,
     aborted_after,
     advised_of,
     by_client,
@@ -32,6 +31,7 @@ from kafkatx.findings.client_lines import (
     columns,
     only,
     producer_at,
+    runs_by_itself,
     seen,
     times_of,
 )
@@ -50,7 +50,18 @@ from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
 from kafkatx.words.evidence_refs import begin_row, decision_row, marker_ref
-from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, considered, included, measure, remedy, step
+from kafkatx.words.explanation import (
+    ActorWords,
+    Bound,
+    Phrase,
+    Words,
+    included,
+    left_open,
+    measure,
+    remedy,
+    ruled_out,
+    step,
+)
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
@@ -75,6 +86,7 @@ class Facts:
     client: ClientName
     count: Count
     group: str | None
+    framework: str | None
     polled_late: bool
     producer: Bound[ActorWords] | None
     before: Refs
@@ -171,6 +183,7 @@ def _facts(model: CaptureModel, name: ClientName, refusals: list[_Refusal]) -> F
         client=name,
         count=Count(len(refusals)),
         group=only(group for group in named if group is not None),
+        framework=_framework(model, first.client),
         polled_late=bool(late),
         producer=seen(model, first.client),
         before=event_refs(model, late or first.before, 3),
@@ -179,6 +192,12 @@ def _facts(model: CaptureModel, name: ClientName, refusals: list[_Refusal]) -> F
         aborted=event_refs(model, aborted_after(logs, first.client, first.rows[0])),
         longer=_longer(model, first.client) if late else (),
     )
+
+
+def _framework(model: CaptureModel, client: ClientInstance | None) -> str | None:
+    """The framework that repeats the work by itself."""
+    found = runs_by_itself(model, client)
+    return str(found.name) if found is not None else None
 
 
 def _longer(model: CaptureModel, client: ClientInstance | None) -> Remedies:
@@ -224,72 +243,102 @@ def _guess(model: CaptureModel, name: str, rows: list[int]) -> Case:
     )
 
 
-NOT_THE_EPOCH = "the refusal names the consumer's group, not the producer's epoch"
+NOT_THE_EPOCH = "the error names the consumer group, not the producer's epoch"
 POLLED_LATE = Phrase(Lasted, measure("poll() came later than max.poll.interval.ms ({time})"))
 WORDS = Words(
     Facts,
+    title="{count:offset commit} refused: stale group membership",
     summary=(
-        "offsets[ of group {group}] that {client} sent to its transaction were refused",
-        TIMES,
-        ": its consumer had lost its place",
+        pick("count", {1: "The offset commit"}, "{count:offset commit}"),
+        "[ of {client.transactional_id}] {count:was|were} refused[ by group {group}]: stale member or generation. ",
+        pick("count", {1: "The transaction"}, "Each transaction"),
+        " could only be aborted; the producer stays usable.",
     ),
+    who=pick("client.transactional_id", {None: "[client {client.client_id}]"}),
     actors=(included("producer"),),
     steps=(
         step(
             pick(
                 "polled_late",
-                {True: "the consumer polled too late and left its group"},
-                "the member lost its place in the group",
+                {True: "The consumer polled too late and left its group"},
+                "A consumer lost its membership in the group",
             ),
-            "lines of a consumer in the same log, or of its group's coordinator, shortly before",
+            "a line of the same log or of the group's coordinator, shortly before",
             cites="before",
             needs="before",
         ),
         step(
-            "the group coordinator refused the offsets of P's transaction",
-            "member, generation or instance that they carried are not the group's any more",
+            "The group coordinator refused the offsets of the transaction",
+            "the error names the group's member, generation or instance",
             cites="refused",
         ),
         step(
-            "P aborted the transaction, the right answer",
-            "the error is abortable: the producer goes on under its epoch",
+            "P aborted the transaction and can go on under its epoch: the error is abortable",
             cites="aborted",
             needs="aborted",
         ),
     ),
     considered=(
-        considered("fenced_by_new_instance", NOT_THE_EPOCH, cites="last_refused"),
-        considered("transaction_timed_out", NOT_THE_EPOCH, cites="last_refused"),
+        ruled_out("fenced_by_new_instance", NOT_THE_EPOCH, cites="last_refused"),
+        ruled_out("transaction_timed_out", NOT_THE_EPOCH, cites="last_refused"),
     ),
     remedies=(
         remedy(
-            "abort the transaction, rejoin the group and read again from the committed offsets; the producer is fine",
+            "Nothing to do for the records: {framework} reads again from the committed offsets by itself",
             "application",
+        ),
+        remedy(
+            "Read again from the group's committed offsets and repeat the work. The transaction was aborted; the "
+            "producer stays usable",
+            "application",
+            needs="aborted",
+            unless="framework",
+        ),
+        remedy(
+            "Abort the transaction, then read again from the group's committed offsets. The producer stays usable",
+            "application",
+            unless="aborted framework",
         ),
         included("longer"),
         remedy(
-            text="give consumers a group.instance.id (static membership) and a cooperative assignor: restarts and "
-            "rebalances then take partitions away less often",
+            text="Prevent it: give consumers a group.instance.id (static membership) and a cooperative assignor: "
+            "restarts and rebalances then take partitions away less often",
             where="client",
             config="group.instance.id",
+            proposed="one per consumer, stable over restarts",
             cost="a member that dies is noticed only after session.timeout.ms",
             restart_needed=True,
+            unless="longer",
         ),
     ),
 )
 
 DISK_WORDS = Words(
     OnDisk,
-    summary="{count:transaction} of {id} was to commit offsets, has none and was aborted by its client: its group may "
-    "have refused them",
+    title="{count:aborted transaction} without offsets",
+    summary="{count:transaction} of {id} added an offsets partition and {count:was|were} aborted with no offset there. "
+    "The consumer group may have refused the offsets.",
     steps=(
         step(
-            "the transaction lists a partition of __consumer_offsets, which has its marker and no record of it",
-            "offsets that the group accepts are written before the transaction ends",
+            "The transaction added a partition of __consumer_offsets and was aborted without offsets in it",
+            "the partition has its ABORT marker and no record of it",
             cites="rows",
         ),
     ),
-    considered=(considered("aborted_by_client", "not refuted: it may have aborted before it sent the offsets"),),
+    considered=(
+        left_open(
+            "aborted_by_client",
+            "it may have aborted before it sent the offsets",
+            decided_by="the log of {id}'s client",
+        ),
+    ),
+    remedies=(
+        remedy(
+            "Look for CommitFailedException in the log of {id}'s client. If it is there, read again from the group's "
+            "committed offsets",
+            "application",
+        ),
+    ),
 )
 
 RULE = Rule(find=find, words=(WORDS, DISK_WORDS), depth=3, decided_by=(Side.client, Side.broker))

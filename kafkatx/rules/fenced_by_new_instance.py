@@ -29,59 +29,72 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kafkatx.findings.conditions import same_id
-from kafkatx.findings.ends import WITNESSED, EndGroup, RowRefs, Witness, groups, hands_ids_on, row_refs, witnesses
-from kafkatx.findings.ends_in_data import (
-    ABORTED_DATA,
-    ONLY_TIMES,
-    OWN_KEEPS_EPOCH,
-    UNDER_NEXT_EPOCH,
-    DataFacts,
-    data_facts,
+from kafkatx.findings.ends import (
+    ABORTED,
+    COORDINATOR_TELLS,
+    RECORDS_TELL,
+    RESENT,
+    SAME_ERROR,
+    T1,
+    TIMES,
+    WHO_ENDED,
+    WITHIN_TIMEOUT,
+    WITNESSED,
+    WROTE,
+    EndGroup,
+    RowEnd,
+    groups,
+    log_name,
+    row_end,
 )
-from kafkatx.findings.ends_in_logs import REFUSED, LogEndFacts, log_facts
+from kafkatx.findings.ends_in_data import ONLY_TIMES, OWN_KEEPS_EPOCH, UNDER_NEXT_EPOCH, DataFacts, data_facts
+from kafkatx.findings.ends_in_logs import EITHER, FENCED_AT, REFUSED, LogEndFacts, log_facts
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.endings import EndedBy, Protocol, Reason
+from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.logs.fencings import Excluded, Grant
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.kernels.transactions import EMPTY
 from kafkatx.terms.clocks import RETRY_WINDOW_MS
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, actor, considered, included, remedy, step
-from kafkatx.words.facts import data, producer
+from kafkatx.words.explanation import (
+    ActorWords,
+    Bound,
+    Phrase,
+    Words,
+    actor,
+    included,
+    left_open,
+    remedy,
+    ruled_out,
+    step,
+)
+from kafkatx.words.facts import instant, lasting, producer
 from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Data, Duration, Instant, Producer, Refs, facts
+from kafkatx.words.values import Duration, Instant, Producer, Refs, facts
 
 REPEATED, REPEATED_WITHIN_MS = 5, 60_000
 """Take-overs of one id at this rate are two owners or a crash loop, not deployments."""
 
 
 @facts
-class Facts(RowRefs):
-    """Open transactions that rows tell of; the first is explained. `new` is None where its start is not recorded."""
+class Facts(RowEnd):
+    """Open transactions that records tell of; the first is explained. `new` is None where its start is not recorded."""
 
-    id: str
-    count: Count
-    old: Producer
     new: Producer | None
-    began_at: Instant
-    fenced_at: Instant
     new_at: Instant | None
-    decision_epoch: int
-    took: Duration
-    timeout: Duration
     new_timeout: Duration | None
     waited: Duration | None
-    is_classic: bool
-    is_v2_guess: bool
-    was_alive: bool
-    data: Data
-    witnesses: tuple[Witness, ...]
+
+    @property
+    def is_v2_guess(self) -> bool:
+        """Whether the protocol leaves a client's own abort possible."""
+        return self.reason is Reason.v2_then_init
 
     @property
     def is_late(self) -> bool:
-        """Whether the newcomer's row came later than a retry would."""
+        """Whether the newcomer's record came later than a retry would."""
         return self.waited is not None and self.waited > RETRY_WINDOW_MS
 
     @property
@@ -92,7 +105,7 @@ class Facts(RowRefs):
 
 @facts
 class Owner:
-    """An owner of the id, as T1 or T2: since when it had it, by whose log; `client` where its own is at hand."""
+    """An owner of the id, as T1 or T2: since when it had it, by its own log or the coordinator's."""
 
     name: str
     since: Instant
@@ -101,15 +114,16 @@ class Owner:
     grant: Refs
 
 
-OWNER = Phrase(Owner, actor("{name}", "{given}, since {since} (its own log is not at hand)"))
+OWNER = Phrase(Owner, actor("{name}", "[{given}, ]since {since} (its own log is missing)"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FencedInLogs(LogEndFacts):
-    """Takeovers that logs tell and no row; `old` and `new` are None where a refusal is all there is."""
+    """Takeovers that logs tell and no record; `old` and `new` are None where a refusal is all there is."""
 
     old: Owner | None
     new: Owner | None
+    old_log: str | None
     owners: tuple[Bound[ActorWords], ...]
     was_open: bool
     was_alive: bool
@@ -117,26 +131,32 @@ class FencedInLogs(LogEndFacts):
     excluded: Excluded
     refusals: Refs
 
+    @property
+    def is_excluded(self) -> bool:
+        """Whether something excludes a timeout."""
+        return self.excluded is not Excluded.NOTHING
+
 
 def find(model: CaptureModel) -> Found:
     """One case for each transactional.id of which open transactions were taken over."""
     for group in groups(model, EndedBy.new_instance):
+        facts: Facts | DataFacts | FencedInLogs
         if group.told_by is ToldBy.rows:
-            facts, severity = _of_rows(group), _severity(group)
-            yield Case(facts=facts, verdict=group.verdict, severity=severity, **group.columns())
+            facts = _of_rows(group)
+            severity = _severity(group, facts)
         elif group.told_by is ToldBy.data:
-            loud = group.first.was_alive and not hands_ids_on(model, group.transactional_id)
-            severity = Severity.error if loud else Severity.info
-            yield Case(facts=data_facts(group), verdict=group.verdict, severity=severity, **group.columns())
+            facts = data_facts(group)
+            severity = Severity.error if facts.was_alive and not facts.is_handed_on else Severity.info
         else:
-            told = _in_logs(group)
-            yield Case(facts=told, verdict=group.verdict, severity=_severity_in_logs(group), **group.columns())
+            facts = _in_logs(group)
+            severity = _severity_in_logs(group, facts)
+        yield Case(facts=facts, verdict=group.verdict, severity=severity, **group.columns())
 
 
-def _severity(group: EndGroup) -> Severity:
+def _severity(group: EndGroup, facts: Facts) -> Severity:
     """An error where logs show the old instance alive, unless its framework hands ids on by design."""
     alive = (group.model.ends.witnesses.refusal[group.numbers] >= 0).any()
-    if alive and not hands_ids_on(group.model, group.transactional_id):
+    if alive and not facts.is_handed_on:
         return Severity.error
     return Severity.warning if _is_loop(group) else Severity.info
 
@@ -148,43 +168,28 @@ def _is_loop(group: EndGroup) -> bool:
 
 
 def _of_rows(group: EndGroup) -> Facts:
-    end, model = group.first, group.model
-    row = end.row
+    row = group.first.row
     came = bool(row["next_state"] == EMPTY)
     return Facts(
-        id=group.transactional_id or "",
-        count=group.count,
-        old=Producer(int(row["producer_id"]), int(row["producer_epoch"])),
+        **row_end(group),
         new=Producer(int(row["next_producer_id"]), int(row["next_epoch"])) if came else None,
-        began_at=Instant(row["started_at"]),
-        fenced_at=Instant(row["decided_at"]),
-        new_at=Instant(row["next_timestamp"]) if came else None,
-        decision_epoch=int(row["decision_epoch"]),
-        took=Duration(model.ends.duration_ms[end.number]),
-        timeout=Duration(row["timeout_ms"]),
-        new_timeout=Duration(row["next_timeout_ms"]) if came else None,
+        new_at=instant(row["next_timestamp"]) if came else None,
+        new_timeout=lasting(row["next_timeout_ms"]) if came else None,
         waited=Duration(max(0, row["next_timestamp"] - row["completion_timestamp"])) if came else None,
-        is_classic=end.protocol is Protocol.classic,
-        is_v2_guess=end.reason is Reason.v2_then_init,
-        was_alive=end.was_alive,
-        data=data(model, end.data),
-        witnesses=witnesses(end),
-        **row_refs(end),
     )
 
 
 def _in_logs(group: EndGroup) -> FencedInLogs:
     model, ends = group.model, group.logs
-    number = next((at for at, end in enumerate(ends) if _was_alive(end)), 0)
-    first = ends[number]
+    first = next((end for end in ends if _was_alive(end)), ends[0])
     taken = first.takeover
-    shared = log_facts(group, first, first.failures if taken is None else ())
     old = _owner(model, "T1", taken.old) if taken is not None else None
     new = _owner(model, "T2", taken.new) if taken is not None else None
     return FencedInLogs(
-        **shared,
+        **log_facts(group, first, first.failures if taken is None else ()),
         old=old,
         new=new,
+        old_log=_old_log(model, first),
         owners=_owners(model, first, old, new),
         was_open=taken is not None and taken.was_open,
         was_alive=_was_alive(first),
@@ -206,190 +211,214 @@ def _owners(model: CaptureModel, end: LogEnding, old: Owner | None, new: Owner |
     return tuple(OWNER.of(owner) if one is None else client_seen(model, one, owner.name) for owner, one in clients)
 
 
+def _old_log(model: CaptureModel, end: LogEnding) -> str | None:
+    """The log of the instance that was thrown out, where the newcomer has another."""
+    if end.takeover is None:
+        return log_name(model, end.client)
+    return log_name(model, end.takeover.old_client, end.takeover.new.client)
+
+
 def _was_alive(end: LogEnding) -> bool:
     return end.takeover.was_alive if end.takeover is not None else bool(end.failures)
 
 
-def _severity_in_logs(group: EndGroup) -> Severity:
+def _severity_in_logs(group: EndGroup, facts: FencedInLogs) -> Severity:
     """An error where a living instance was thrown out; frameworks hand their ids on like that."""
     ends = group.logs
     if all(end.verdict is Verdict.possible and end.takeover is None for end in ends):
         return Severity.warning
-    if not any(_was_alive(end) for end in ends) or hands_ids_on(group.model, group.transactional_id):
+    if not any(_was_alive(end) for end in ends) or facts.is_handed_on:
         return Severity.info
     return Severity.error if ends[0].verdict is not Verdict.possible else Severity.warning
 
 
 OPERATOR = "an operator who ended the transaction by its id"
-REMEDY = remedy(
-    text="if both instances were alive, give each its own transactional.id and stop the old one before the new one "
-    "starts; if the old one had crashed, nothing: this is how its leftovers are cleaned up",
-    where="application",
-    config="transactional.id",
-    current="{id}",
-    proposed="an id of its own for each instance, stable over restarts (input partition or ordinal)",
-    derived_from="the same id was initialised while its transaction was open",
-    cost="none; a random id instead would remove the fencing of zombies",
-    restart_needed=True,
-    unless="is_possible",
+TITLE = (
+    pick("was_alive", {True: "fenced by a second instance"}, "open transaction aborted by a new instance"),
+    TIMES,
+)
+TAKEN_OVER = (
+    "A new instance[ {perhaps}] took {whom} over",
+    pick("times", {1: "[ at {at}]"}, " {times:time}[ (first at {at})]"),
+    pick(
+        "was_open",
+        {
+            True: (
+                " and aborted the open ",
+                pick("times", {1: "transaction"}, "transactions"),
+                " of the old one[, with {affected}]: read_committed readers never get ",
+                pick("times", {1: "its records"}, "their records"),
+            )
+        },
+        "",
+    ),
+    ".",
+    pick("was_alive", {True: " The old instance was still alive."}, ""),
+)
+OF_ITS_OWN = "an id of its own for each instance, stable over restarts (input partition or ordinal)"
+NO_RANDOM_ID = "Do not use a random id: an old instance would no longer be fenced"
+REMEDIES = (
+    WHO_ENDED,
+    remedy(
+        text="Stop the old instance[ (log {old_log})], or give it a transactional.id of its own",
+        where="operator",
+        needs="was_alive",
+        unless="is_possible is_handed_on",
+    ),
+    replace(RESENT, needs="was_open"),
+    remedy(
+        text=(
+            pick(
+                "was_alive",
+                {
+                    True: "Prevent it: give each instance a transactional.id of its own, and stop the old one before "
+                    "the new one starts"
+                },
+                "Find out whether the old instance was still alive. If so, give each instance an id of its own; if it "
+                "had crashed, nothing else is to be done",
+            ),
+            f". {NO_RANDOM_ID}",
+        ),
+        where="application",
+        config="transactional.id",
+        current="{id}",
+        proposed=OF_ITS_OWN,
+        restart_needed=True,
+        unless="is_possible is_handed_on",
+    ),
+    remedy(
+        text="Nothing to do: {framework} hands transactional.ids on by design (restart, rebalance) and processes the "
+        "input again by itself",
+        where="application",
+        needs="is_handed_on",
+        unless="is_possible",
+    ),
 )
 
 WORDS = Words(
     Facts,
-    summary="{count:open transaction} of {id} {count:was|were} aborted by initTransactions of a new instance "
-    "(epoch {old.epoch} fenced at {fenced_at})",
+    title=TITLE,
+    summary=TAKEN_OVER,
     actors=(
-        actor("T1", "{old}, in a transaction since {began_at}"),
+        T1,
         actor("T2", "{new}, since {new_at}"),
-        actor("T2", "whoever ran initTransactions; its own start is not recorded", unless="new"),
+        actor("T2", "whoever called initTransactions; its own start is not recorded", unless="new"),
     ),
     steps=(
+        WROTE,
         step(
-            "T1 wrote {data} in a transaction that had not ended",
-            "the coordinator had it as Ongoing",
-            cites="begin written",
-        ),
-        step(
-            "T2 asked for the same transactional.id {took} after T1's start: the coordinator moved from epoch "
-            "{old.epoch} to {decision_epoch}",
-            pick(
-                "is_classic",
-                {True: "only InitProducerId raises the epoch before the timeout of {timeout} has passed"},
-                "the abort came before the timeout of {timeout}, and InitProducerId followed at once",
+            "T2 called initTransactions with the same transactional.id[ {took} after T1's start]; the coordinator "
+            "aborted T1's transaction",
+            (
+                pick(
+                    "is_classic",
+                    {True: "only InitProducerId raises the epoch", False: "InitProducerId followed at once"},
+                ),
+                " before the timeout of {timeout}; the epoch rose from {producer.epoch} to {decision_epoch}",
             ),
             cites="decided completed",
         ),
+        ABORTED,
         step(
-            "so T1's {data.records:record} were aborted",
-            "the ABORT markers carry the coordinator's new epoch",
-            cites="markers",
-            needs="markers",
-        ),
-        step(
-            "{waited} later T2 had the id with epoch {new.epoch}; every later call of T1 is refused",
+            "{waited} later T2 got the id with epoch {new.epoch}: T1 is fenced",
             pick(
                 "is_late",
-                {True: "Empty is written by InitProducerId; its first try aborted the transaction, this one came late"},
-                "the retry of InitProducerId after CONCURRENT_TRANSACTIONS writes Empty",
+                {True: "state Empty, which InitProducerId writes; its retry came late"},
+                "state Empty, which the retry of InitProducerId writes",
             ),
             cites="next",
         ),
         WITNESSED,
     ),
     considered=(
-        considered(
-            "transaction_timed_out", "aborted {took} after its start, the timeout is {timeout}", cites="decided"
-        ),
-        considered(
+        ruled_out("transaction_timed_out", WITHIN_TIMEOUT, cites="decided"),
+        ruled_out(
             "aborted_by_client",
-            pick(
-                "is_v2_guess",
-                {
-                    True: "not refuted for certain: under transactions v2 a client's own abort raises the epoch "
-                    "too; the Empty row at once speaks against it"
-                },
-                "a client's own abort keeps the epoch; here it was raised",
-            ),
+            "a client's own abort keeps the epoch (classic protocol)",
             cites="decided",
+            unless="is_v2_guess",
         ),
-        considered(
+        left_open(
+            "aborted_by_client",
+            "its own abort raises the epoch too (transactions v2); the InitProducerId at once speaks against it",
+            decided_by="the client's log around {at}",
+            cites="decided",
+            needs="is_v2_guess",
+        ),
+        left_open(
             OPERATOR,
-            "likely: the Empty row has a timeout of {new_timeout} instead of the id's {timeout}, so another program "
-            "initialised it, as kafka-transactions.sh forceTerminateTransaction or Admin.fenceProducers do",
+            "InitProducerId came with a timeout of {new_timeout}, the id's is {timeout}: another program, as "
+            "kafka-transactions.sh forceTerminateTransaction or Admin.fenceProducers",
+            decided_by="the log of who called it at {new_at}",
             cites="next",
             needs="is_another_program",
         ),
-        considered(
-            "a restart of the same application after a crash",
-            pick(
-                "was_alive",
-                {True: "refuted: the old instance was alive, it was refused afterwards"},
-                "the disk can't tell: the log of the old instance would (it is refused if it lives)",
-            ),
+        ruled_out("a restart after a crash", "the old instance was alive and was refused", needs="was_alive"),
+        left_open(
+            "a restart after a crash",
+            "the coordinator writes the same records",
+            decided_by="the log of the old instance: it was refused after {at} if it lived",
+            unless="was_alive",
         ),
     ),
-    remedies=(replace(REMEDY, unless=""),),
+    remedies=REMEDIES,
 )
 
 DATA_WORDS = Words(
     DataFacts,
-    summary=(
-        ABORTED_DATA,
-        pick("took", {None: "by the coordinator"}, "{took} after the first record"),
-        ": a new instance took its transactional.id over",
-    ),
+    who="{whom}",
+    title=TITLE,
+    summary=TAKEN_OVER,
+    actors=(T1,),
     steps=UNDER_NEXT_EPOCH,
-    considered=(considered("transaction_timed_out", ONLY_TIMES), OWN_KEEPS_EPOCH),
+    considered=(
+        left_open("transaction_timed_out", ONLY_TIMES, decided_by=COORDINATOR_TELLS, needs="perhaps"),
+        ruled_out("transaction_timed_out", "two instances' logs tell of the takeover", unless="perhaps"),
+        OWN_KEEPS_EPOCH,
+    ),
+    remedies=REMEDIES,
 )
 
-SAYS = {True: "its own log says so", False: "the coordinator's log says so"}
+SAYS = {True: "its own log", False: "the coordinator's log"}
 LOG_WORDS = Words(
     FencedInLogs,
+    title=pick("new", {None: pick("is_possible", {True: EITHER}, TITLE)}, TITLE),
     summary=pick(
         "new",
         {
-            None: pick(
-                "is_possible",
-                {
-                    True: "{id} was refused as too old: a new instance may have taken it over, or its transaction "
-                    "timed out"
-                },
-                "{id} was refused as too old before its transaction could time out: somebody else had taken it over",
+            None: (
+                FENCED_AT,
+                pick("is_excluded", {True: ", before its transaction could time out"}, ""),
+                ". A second instance[ {perhaps}] took it over.",
             )
         },
-        (
-            "a new instance took {id} over at {new.since} ",
-            pick(
-                "was_alive",
-                {True: "while the old one was alive and at work"},
-                "and aborted what was left open",
-            ),
-            pick("count", {1: ""}, ", {count:time} in all"),
-        ),
+        TAKEN_OVER,
     ),
     actors=(included("owners"),),
     steps=(
         replace(REFUSED, unless="new"),
+        step("T1 got the id at {old.since}[ as {old.given}]", pick("old.by_itself", SAYS), cites="old.grant"),
         step(
-            "T1 had the id since {old.since}[: producer id {old.given.id}, epoch {old.given.epoch}]",
-            pick("old.by_itself", SAYS),
-            cites="old.grant",
-        ),
-        step(
-            "T2 was given it at {new.since}[: producer id {new.given.id}, epoch {new.given.epoch}]",
             (
-                pick("new.by_itself", SAYS),
-                pick(
-                    "was_open",
-                    {True: "; the epoch rose by two: a transaction of T1 was open and the coordinator aborted it"},
-                    "",
-                ),
+                "T2 got the id at {new.since}[ as {new.given}]",
+                pick("was_open", {True: ", and the coordinator aborted T1's open transaction"}, ""),
             ),
+            (pick("new.by_itself", SAYS), pick("was_open", {True: "; the epoch rose by two"}, "")),
             cites="new.grant",
         ),
-        step(
-            "what T1 sent after that was refused",
-            "its epoch was over; that it tried shows that it was alive",
-            cites="refusals",
-            needs="refusals",
-        ),
+        step("T1 was still alive: what it sent after that was refused", cites="refusals", needs="refusals"),
     ),
     considered=(
-        considered(
-            "transaction_timed_out",
-            pick(
-                "excluded",
-                {Excluded.NOTHING: "not refuted: clients are answered the same words after a timeout"},
-                "{excluded}",
-            ),
-        ),
-        considered(
+        ruled_out("transaction_timed_out", "{excluded}", needs="is_excluded"),
+        left_open("transaction_timed_out", SAME_ERROR, decided_by=RECORDS_TELL, unless="is_excluded"),
+        left_open(
             OPERATOR,
-            "not refuted: no log of T2 is at hand; forceTerminateTransaction and Admin.fenceProducers do the same",
+            "forceTerminateTransaction and Admin.fenceProducers do the same",
+            decided_by="the log of T2",
             unless="has_newcomers_log",
         ),
     ),
-    remedies=(REMEDY,),
+    remedies=REMEDIES,
 )
 
 RULE = Rule(

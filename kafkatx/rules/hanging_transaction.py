@@ -29,14 +29,14 @@ from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, ONGOING, PREPARE_ABORT
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, LATE_TRANSACTION_BUFFER_MS, MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.times import clock
-from kafkatx.terms.topics import CONSUMER_OFFSETS, TRANSACTION_STATE
+from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.transaction_states import state_name
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import parts_of
 from kafkatx.words.explained import EvidenceRef
-from kafkatx.words.explanation import GapWords, Phrase, Words, considered, gap, remedy, step
+from kafkatx.words.explanation import GapWords, Phrase, Words, gap, left_open, remedy, ruled_out, step
 from kafkatx.words.template import Text, pick
-from kafkatx.words.values import Duration, OffsetRange, Refs, facts
+from kafkatx.words.values import Duration, Instant, OffsetRange, Refs, facts
 
 IN_FLIGHT_MS = 60_000
 """Twice request.timeout.ms: as long as the request that adds a partition may be on its way."""
@@ -44,11 +44,24 @@ ON_THE_WAY_MS = 1_000
 """How long records may wait in their client and on their way before they stand in the log."""
 
 
+class OfPartition:
+    """Facts about data, whose partition a text may leave out."""
+
+    __slots__ = ()
+    data: OffsetRange
+
+    @property
+    def named(self) -> OffsetRange | None:
+        """The data, where their partition is named: only then can a command be."""
+        return self.data if self.data.partition >= 0 else None
+
+
 @facts
-class Facts:
+class Facts(OfPartition):
     """Records that nobody will end; `id` and `state` are of the coordinator's latest row, None where it has none.
 
-    `wait` is how long after its last write a transaction may still be ended. `highest_epoch` and `coordinator_epoch`
+    `wait` is how long after its last write a transaction may still be ended, `not_before` when that is over.
+    `highest_epoch` and `coordinator_epoch`
     are the highest ones of the producer id in this partition, None where tools find them themselves: brokers before 2.8
     can't be asked for a producer's state (KIP-664).
     """
@@ -58,6 +71,7 @@ class Facts:
     data: OffsetRange
     state: str | None
     wait: Duration
+    not_before: Instant | None
     is_torn: bool
     is_proved: bool
     highest_epoch: int | None
@@ -65,6 +79,11 @@ class Facts:
     last_marker: Refs
     written: Refs
     latest: Refs
+
+    @property
+    def has_start_offset(self) -> bool:
+        """Whether brokers can be asked where the transaction begins in this partition."""
+        return self.highest_epoch is None and self.named is not None
 
 
 @facts
@@ -242,12 +261,14 @@ def _case(one: OpenSpan, verdict: Verdict) -> Case:
 
 def _facts(one: OpenSpan, verdict: Verdict) -> Facts:
     latest, (epoch, coordinator_epoch) = one.latest, _highest_epochs(one)
+    wait, written = _longest_ms(latest), known(one.span["last_timestamp"])
     return Facts(
         id=one.id if latest is not None else None,
         producer_id=one.producer_id,
         data=one.data,
         state=state_name(int(latest["state"])) if latest is not None else None,
-        wait=Duration(_longest_ms(latest)),
+        wait=Duration(wait),
+        not_before=Instant(written + wait) if written is not None else None,
         is_torn=one.log_extent.is_torn,
         is_proved=verdict is Verdict.proved,
         highest_epoch=epoch,
@@ -281,70 +302,142 @@ def _gap(missing: Text) -> Phrase[OpenData, GapWords]:
 
 
 NO_ROWS = _gap("__transaction_state: whether the coordinator knows the transaction")
-DISPUTED = _gap("an evidence that tells which of two transactions the data belong to")
+DISPUTED = _gap("evidence of which of two transactions wrote these records")
 NOT_WHOLE = _gap("the whole log of the partition: offsets are missing, and a marker may be among them")
-ENDS_EARLY = _gap("a log that goes on after the abort was complete: its marker may be behind")
+ENDS_EARLY = _gap("a later copy of this partition: it ends before the abort was complete, a marker may be behind")
 NO_PARTITION = _gap("the partition of __transaction_state that knows this producer id")
-NOT_REACHED = _gap("a coordinator's log that reaches beyond the time of these records")
-NO_NEWER_ROWS = _gap("the rows of coordinator epoch {epoch}, which wrote markers of this producer id")
-NO_ROW_OF_MARKER = _gap("the row behind the marker of epoch {epoch}: those at hand end before it")
-ON_ITS_WAY = _gap("evidence from a minute later: the partition may be on its way into the transaction that is open")
+NOT_REACHED = _gap("a copy of __transaction_state from beyond the time of these records")
+NO_NEWER_ROWS = _gap("records of __transaction_state of coordinator epoch {epoch}, which wrote markers of this id")
+NO_ROW_OF_MARKER = _gap("records of __transaction_state from after the marker of epoch {epoch}")
+ON_ITS_WAY = _gap("evidence from a minute later: the partition may still be added to the open transaction")
 
-KNOWN = pick(
-    "state",
-    {None: "no row of the coordinator names this producer id"},
-    "the coordinator's latest row of {id} is {state}",
-)
 TOOL = "kafka-transactions.sh --bootstrap-server HOST:PORT"
-PARTITION = "--topic {data.topic} --partition {data.partition}"
-LOOK_AGAIN = pick(
-    "highest_epoch",
+PARTITION = "--topic {named.topic} --partition {named.partition}"
+FIND_HANGING = f"{TOOL} find-hanging {PARTITION}"
+COST = "read_committed readers lose the records @ {data:offsets} for good"
+IS_STILL_OPEN = pick(
+    "has_start_offset",
     {
-        None: f"first look at the living cluster, since this evidence is old: `{TOOL} describe-producers {PARTITION}` "
-        "must still show the start offset {data.first_offset}, and `describe` must not list the partition"
+        True: "Check that {data.place} still holds the transaction open at offset {data.first_offset}. It does if "
+        "CurrentTransactionStartOffset of producer id {producer_id} is {data.first_offset}. If not, the transaction "
+        "has ended: stop here"
     },
-    "first look at the living cluster, since this evidence is old: the leader's log of {data.topic}-{data.partition} "
-    "must still hold no marker behind offset {data.last_offset}, and the coordinator no open transaction with this "
-    "partition",
+    "Check the leader's log of {data.place} for a marker of producer id {producer_id} after offset {data.last_offset}. "
+    "If there is one, the transaction has ended: stop here",
 )
+STATE = "Ongoing, PrepareCommit or PrepareAbort"
+IS_UNKNOWN = pick(
+    "has_start_offset",
+    {
+        True: pick(
+            "id",
+            {
+                None: "Then check that no coordinator has a transaction of producer id {producer_id}. If the list has "
+                f"it as {STATE}, its coordinator may end it: do not abort. If not, the transaction hangs"
+            },
+            f"Then check that the coordinator has no transaction with {{data.place}}. If the state is {STATE} and "
+            "TopicPartitions lists {data.place}, the coordinator ends it: do not abort. If not, or if the id is not "
+            "found, the transaction hangs",
+        )
+    },
+    "Then check that __transaction_state has no open transaction with {data.place}. If the latest record[ of {id}] "
+    f"lists it and is {STATE}, the coordinator ends it: do not abort. If not, the transaction hangs",
+)
+ASK = (
+    "Ask the live cluster whether the transaction hangs; do not abort it before. It is listed only if it has been open "
+    "for 15 min and no coordinator will end it: then diagnose again with a new copy of __transaction_state"
+)
+AGAIN = "The application must send the records again, if it did not do so already: this evidence does not tell"
 WORDS = Words(
     Facts,
-    summary="{data.records:record} in {data} belong to no transaction that the coordinator will end: readers of "
-    "read_committed stop there",
+    title="a hanging transaction in {data.place}",
+    summary="{data} is still open, without a COMMIT or ABORT marker in this evidence. The coordinator will[ {perhaps}] "
+    "never write one; read_committed readers can't pass offset {data.first_offset}.",
     steps=(
         step(
-            "the producer's last transaction in this partition was ended",
-            "its marker stands here",
+            "This marker ended the previous transaction of producer id {producer_id} in {data.place}",
             cites="last_marker",
             needs="last_marker",
         ),
         step(
             (
-                "{data.records:record} of the same producer stand ",
-                pick("last_marker", {(): "here"}, "behind it"),
-                ", without a marker up to the log end",
+                "Producer id {producer_id} wrote ",
+                pick("data.records", {0: ""}, "{data.records:record}, "),
+                "{data}",
+                pick("last_marker", {(): ""}, ", behind it"),
+                ", and no marker follows",
             ),
-            pick("is_torn", {True: "the page ends here"}, "the log was read to its end"),
+            pick("is_torn", {True: "nothing follows on this page"}, "the log was read to its end"),
             cites="written",
         ),
-        step(KNOWN, "so nobody will write a marker for them", cites="latest"),
+        step(
+            pick(
+                "state",
+                {None: "No record of __transaction_state names producer id {producer_id}"},
+                "The coordinator's last record of {id} is {state}: no open transaction with {data.place}",
+            ),
+            cites="latest",
+        ),
     ),
     considered=(
-        considered("open_transaction", (KNOWN, ": not an open transaction with this partition"), cites="latest"),
-        considered("stuck_prepare", "nothing is prepared for this partition", cites="latest"),
+        ruled_out("open_transaction", "the coordinator has none with {data.place}", cites="latest"),
+        ruled_out("stuck_prepare", "no decision waits for {data.place}", cites="latest"),
+        ruled_out(
+            "a lost COMMIT marker",
+            "no committed transaction of {id} owns these records",
+            cites="latest",
+            needs="state",
+            unless="is_torn",
+        ),
+        left_open(
+            "a marker that came later",
+            pick(
+                "is_torn",
+                {True: "the page ends soon after these records"},
+                "the evidence ends within {wait} of these records",
+            ),
+            needs="state",
+            unless="is_proved",
+            decided_by="the two checks on the live cluster",
+        ),
+        left_open(
+            "a transaction that __transaction_state lost or forgot",
+            "its records don't name the producer id",
+            unless="is_proved state",
+            decided_by="the two checks on the live cluster",
+        ),
     ),
     remedies=(
         remedy(
-            (LOOK_AGAIN, ". Abort it there only when it is older than {wait} and both still hold"),
+            IS_STILL_OPEN,
             "operator",
-            unless="is_proved",
+            command=pick(
+                "has_start_offset",
+                {True: f"{TOOL} describe-producers {PARTITION}"},
+                "kafka-dump-log.sh --files LOG_DIR/{named.topic}-{named.partition}/SEGMENT.log",
+            ),
+        ),
+        remedy(
+            IS_UNKNOWN,
+            "operator",
+            command=pick(
+                "has_start_offset",
+                {True: pick("id", {None: f"{TOOL} list"}, f"{TOOL} describe --transactional-id {{id}}")},
+            ),
         ),
         remedy(
             (
-                "the records @ {data:offsets} will be lost to read_committed readers. ",
-                LOOK_AGAIN,
-                "; then abort this one partition",
+                "Do not abort before[ {not_before},] {wait} after the last write, even if both checks say that it "
+                "hangs. Check both again then; only if both still say so, abort this one partition. ",
+                AGAIN,
             ),
+            "operator",
+            derived_from="{wait}: the longest timeout of a transaction and 5 min more",
+            cost=COST,
+            unless="is_proved",
+        ),
+        remedy(
+            ("Only if both checks say that it hangs, abort this one partition. ", AGAIN),
             "operator",
             command=(
                 f"{TOOL} abort {PARTITION} ",
@@ -355,17 +448,16 @@ WORDS = Words(
                     "--coordinator-epoch {coordinator_epoch}",
                 ),
             ),
-            derived_from=f"first offset of the transaction; older than {{wait}}; {TRANSACTION_STATE} reaches beyond it",
-            cost="the records become aborted; they can't be brought back for read_committed readers",
+            cost=COST,
             needs="is_proved",
         ),
         remedy(
-            "let the leaders refuse writes outside a transaction (brokers 3.6 and later)",
+            "Prevent it: let leaders refuse writes outside a transaction (brokers 3.6.1 and later)",
             "broker",
             "transaction.partition.verification.enable",
             proposed="true",
-            derived_from="such writes were accepted here",
-            restart_needed=True,
+            derived_from="the usual cause is a late write, accepted after its transaction had ended",
+            restart_needed=False,
         ),
     ),
 )

@@ -27,7 +27,7 @@ from kafkatx.kernels.growing import Array
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explained import EvidenceRef
-from kafkatx.words.explanation import Words, remedy, step
+from kafkatx.words.explanation import Words, left_open, remedy, step
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Refs, facts
 
@@ -49,10 +49,10 @@ class Oddity(IntEnum):
 
 WHAT = {
     Oddity.illegal_transition: "a state that can't follow the one before",
-    Oddity.epoch_decreased: "a lower epoch than the row before, for the same producer id",
+    Oddity.epoch_decreased: "a lower epoch than the record before, for the same producer id",
     Oddity.epoch_jumped: "an epoch that no known operation leads to from the one before",
-    Oddity.start_changed: "another start of the transaction than the row before",
-    Oddity.list_changed: "fewer partitions than the row before, in one transaction",
+    Oddity.start_changed: "another start of the transaction than the record before",
+    Oddity.list_changed: "fewer partitions than the record before, in one transaction",
     Oddity.no_start: "a completed transaction that never started",
     Oddity.illegal_state: "a state that is never written to disk",
     Oddity.no_partitions: "an Ongoing transaction without partitions",
@@ -78,6 +78,7 @@ class Facts:
     id: str
     count: Count
     oddity: Oddity
+    is_compacted: bool
     rows: tuple[Row, ...]
 
 
@@ -91,7 +92,13 @@ def find(model: CaptureModel) -> Found:
 def _inconsistent(model: CaptureModel, name: str, rows: Array) -> Case:
     verdict = _verdict(model, rows)
     return Case(
-        facts=Facts(name, Count(len(rows)), Oddity(int(rows["kind"][0])), tuple(_row(row) for row in rows[:MOST_TOLD])),
+        facts=Facts(
+            id=name,
+            count=Count(len(rows)),
+            oddity=Oddity(int(rows["kind"][0])),
+            is_compacted=verdict is Verdict.possible,
+            rows=tuple(_row(row) for row in rows[:MOST_TOLD]),
+        ),
         verdict=verdict,
         severity=Severity.warning if verdict is Verdict.possible else Severity.error,
         transactional_id=name,
@@ -115,28 +122,46 @@ def _row(row: Array) -> Row:
     cited = [EvidenceRef(TRANSACTION_STATE, partition, int(row["offset"]), None, WHAT[oddity])]
     follows = before >= 0 and oddity not in ALONE
     if follows:
-        cited.insert(0, EvidenceRef(TRANSACTION_STATE, partition, before, None, "the row before"))
+        cited.insert(0, EvidenceRef(TRANSACTION_STATE, partition, before, None, "the record before"))
     return Row(int(row["offset"]), oddity, follows, tuple(cited))
 
 
 WORDS = Words(
     Facts,
+    title="{count:impossible record} in __transaction_state",
     summary=(
-        "{count:row} of {id} in the coordinator's log that its state machine can't have written: ",
+        "{count:record} of {id} in __transaction_state {count:is|are}[ {perhaps}] not what a coordinator writes: ",
+        pick("count", {1: ""}, "the first holds "),
         pick("oddity", WHAT),
+        ".",
     ),
     steps=(
         step(
-            ("offset {each.offset} holds ", pick("each.oddity", WHAT)),
-            pick("each.follows", {True: "no offset is missing between the two rows"}, "the row alone shows it"),
+            ("Offset {each.offset} holds ", pick("each.oddity", WHAT)),
+            pick("each.follows", {True: "no offset is missing between the two records"}, "the record alone shows it"),
             each="rows",
             cites="each.rows",
         ),
     ),
+    considered=(
+        left_open(
+            "compaction",
+            "the cleaner was here, and may have taken records between",
+            needs="is_compacted",
+            decided_by="another replica of the partition",
+        ),
+        left_open(
+            "a release that takes epochs otherwise",
+            "known are the operations of 0.11 to 4.4",
+            needs="perhaps",
+            unless="is_compacted",
+            decided_by="the coordinator's server.log of that time",
+        ),
+    ),
     remedies=(
         remedy(
-            "keep the files and compare every replica of this partition; prefer the leader's; "
-            "look for an unclean election or a disk error at that time",
+            "Keep the files, and compare all replicas of this partition with its leader's. Look for an unclean "
+            "election or a disk error at that time",
             "operator",
         ),
     ),

@@ -25,7 +25,7 @@ from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explanation import Words, considered, remedy, step
+from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, NameList, Quoted, Refs, facts
@@ -112,29 +112,62 @@ def _facts(model: CaptureModel, rows: list[int], first: list[int], refusals: lis
 
 WORDS = Words(
     Facts,
+    who=pick("by_broker", {True: "broker of {log}"}, "client of {log}"),
+    title=pick(
+        "by_broker",
+        {True: "log directory[ {directory}] failed"},
+        "writes refused with KAFKA_STORAGE_ERROR",
+    ),
     summary=pick(
         "by_broker",
-        {True: "log directory [{directory} ]of the broker that wrote {log} failed[: {reason}]"},
-        "brokers refused writes of the client that wrote {log}: a log directory may have failed (KAFKA_STORAGE_ERROR)",
+        {
+            True: "Log directory[ {directory}] of the broker that wrote {log}[ {perhaps}] failed[: {reason}]. Its "
+            "replicas there[ ({partitions:3})] stay offline until the broker restarts."
+        },
+        "Brokers refused writes of the client that wrote {log} with KAFKA_STORAGE_ERROR. A log directory[ {perhaps}] "
+        "failed.",
     ),
     steps=(
-        step("the broker could not write[ to {partitions:3}][: {reason}]", "its own line names the exception",
-             cites="failures", needs="failures"),
-        step("it took the directory offline and stopped its replicas", "its own lines", cites="effects",
-             needs="effects"),
-        step("partitions of __transaction_state lay there: their ids lost their coordinator", "lines that name them",
-             needs="holds_coordinators"),
-        step("clients were refused with KAFKA_STORAGE_ERROR, {refused:time}", "the error says so", cites="refusals",
-             needs="refusals"),
+        step("The broker could not write[ to {partitions:3}][: {reason}]", cites="failures", needs="failures"),
+        step("It took the directory offline and stopped its replicas", cites="effects", needs="effects"),
+        step(
+            "Partitions of __transaction_state lay there: their transactional.ids lost their coordinator",
+            "lines that name these partitions",
+            needs="holds_coordinators",
+        ),
+        step("Clients were refused with KAFKA_STORAGE_ERROR, {refused:time}", cites="refusals", needs="refusals"),
     ),
-    considered=(considered("a directory that was removed on purpose", "the broker was running and meant to write to it",
-                           needs="by_broker"),),
+    considered=(
+        ruled_out(
+            "a directory that was removed on purpose",
+            "the broker was running and used it",
+            needs="by_broker",
+        ),
+        left_open(
+            "a failure of another kind",
+            "only the broker's log names directory and exception",
+            decided_by="the server.log of the brokers[ that lead {partitions:3}]",
+            unless="by_broker",
+        ),
+    ),
     remedies=(
-        remedy("free or replace the disk and restart the broker: the directory stays offline until then", "operator",
-               cost="partitions with one replica are offline until then", restart_needed=True),
-        remedy("keep replicas of every partition on another broker, and alert on OfflineLogDirectoryCount", "topic"),
+        remedy(
+            "Free or replace the disk[ of {directory}] and restart the broker: until then it stays offline",
+            "operator",
+            cost="partitions with one replica are offline until then",
+            restart_needed=True,
+            needs="by_broker",
+        ),
+        remedy(
+            "Look for a failed log directory in the server.log of the brokers[ that lead {partitions:3}]. Free or "
+            "replace its disk, then restart that broker",
+            "operator",
+            restart_needed=True,
+            unless="by_broker",
+        ),
+        remedy("Keep replicas of every partition on another broker, and alert on OfflineLogDirectoryCount", "topic"),
     ),
-)  # fmt: skip
+)
 
 RULE = Rule(
     find=find,

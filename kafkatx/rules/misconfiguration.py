@@ -22,11 +22,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from kafkatx.findings.finding import Subject
+from kafkatx.findings.finding import EVERYWHERE, Subject
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.rules.settings.broker import BROKER_CHECKS
-from kafkatx.rules.settings.checks import Check, HeldSettings, Wrong, judge
+from kafkatx.rules.settings.checks import Check, HeldSettings, Seen, Wrong, judge
 from kafkatx.rules.settings.consumer import CONSUMER_CHECKS
 from kafkatx.rules.settings.misuse import (
     OLD_FORMAT_WORDS,
@@ -37,11 +37,11 @@ from kafkatx.rules.settings.misuse import (
     set_twice,
 )
 from kafkatx.rules.settings.producer import PRODUCER_CHECKS
-from kafkatx.rules.settings.programs import Program, brokers, consumers, producers
+from kafkatx.rules.settings.programs import BROKERS, Program, brokers, consumers, producers
 from kafkatx.terms.catalogue.frameworks import Framework
 from kafkatx.words.explanation import Bound, Phrase, StepWords, Words, actor, gap, included, step
 from kafkatx.words.proposals import Remedies
-from kafkatx.words.template import pick, render
+from kafkatx.words.template import pick
 from kafkatx.words.values import JoinedValues, NameList, Refs, facts
 
 MOST_NAMED, MOST_PLACES = 4, 8
@@ -52,7 +52,7 @@ class ProgramKind(Enum):
 
     producer = "producer"
     consumer = "consumer"
-    brokers = "their settings"
+    brokers = "brokers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,22 @@ class Facts:
     names: NameList
     owners: tuple[ProgramFacts, ...]
     places: Refs
+    seen: Seen | None
     effect: Bound[StepWords] | None
     remedies: Remedies
+
+    @property
+    def owners_have(self) -> str:
+        """How the summary begins: `orders-1 has`, `The brokers have`."""
+        are_many = len(self.names) > 1 or self.names[0] == BROKERS
+        said = f"{self.names:{MOST_NAMED}} {'have' if are_many else 'has'}"
+        is_id = self.owners[0].kind is ProgramKind.producer
+        return said if is_id else said[0].upper() + said[1:]
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether its effect was seen."""
+        return self.effect is not None
 
 
 @facts
@@ -94,7 +108,7 @@ def find(model: CaptureModel) -> Found:
     wrong += _failed(BROKER_CHECKS, [brokers(model)])
     groups: dict[tuple[str, str, int], list[Wrong]] = {}
     for one in wrong:
-        groups.setdefault((one.check.name, render(one.check.says, one) or "", one.severity), []).append(one)
+        groups.setdefault((one.check.name, f"{one.held.all}", one.severity), []).append(one)
     for key in sorted(groups):
         yield _case(groups[key])
 
@@ -105,6 +119,7 @@ def _failed(checks: tuple[Check, ...], programs: Iterable[Program]) -> list[Wron
 
 def _case(group: list[Wrong]) -> Case:
     first = group[0]
+    effect = next((one.effect for one in group if one.effect is not None), None)
     ids = [one.program.transactional_id for one in group if one.program.transactional_id is not None]
     return Case(
         facts=Facts(
@@ -113,7 +128,8 @@ def _case(group: list[Wrong]) -> Case:
             names=NameList(one.program.name for one in group),
             owners=tuple(_owner(one) for one in group[:MOST_NAMED]),
             places=tuple(dict.fromkeys(place for one in group for place in one.places))[:MOST_PLACES],
-            effect=next((one.effect for one in group if one.effect is not None), None),
+            seen=effect.facts if effect is not None and isinstance(effect.facts, Seen) else None,
+            effect=effect,
             remedies=first.check.remedies(first.program),
         ),
         verdict=min(one.verdict for one in group),
@@ -143,28 +159,44 @@ def _chosen(names: list[str]) -> list[str]:
 
 
 NO_SETTINGS = Phrase(
-    WholeCluster, gap("the cluster", "configuration files, or logs with the values that programs print")
+    WholeCluster, gap(EVERYWHERE, 'server.properties, client.properties or the "ProducerConfig values" block of a log')
 )
-FOR_THEM = f", for {{names:{MOST_NAMED}}}: "
 CHECKS = (*CONSUMER_CHECKS, *PRODUCER_CHECKS, *BROKER_CHECKS)
 WORDS = Words(
     Facts,
-    summary=pick("check", {check.name: (check.says, FOR_THEM, check.because) for check in CHECKS}),
+    title=pick("check", {check.name: check.title for check in CHECKS}),
+    who="{names:2}",
+    summary=pick(
+        "check",
+        {
+            check.name: (
+                "{owners_have} ",
+                check.says,
+                ". ",
+                pick("is_seen", {True: check.led_to or check.leads_to}, check.leads_to),
+            )
+            for check in CHECKS
+        },
+    ),
     actors=(
         actor(
             "{each.name}",
             (
-                "{each.kind.value}[, {each.framework}], by ",
-                pick("each.sources", {(): "the defaults"}, "{each.sources: and }"),
+                pick("each.kind", {ProgramKind.brokers: ""}, "{each.kind.value}[, {each.framework}], "),
+                pick(
+                    "each.sources", {(): "these settings are not in the evidence"}, "settings in {each.sources: and }"
+                ),
             ),
             each="owners",
         ),
     ),
     steps=(
+        step("The configuration has {held.all: and }", cites="places", needs="held.all", unless="held.assumed"),
         step(
-            pick("check", {check.name: check.says for check in CHECKS}),
-            pick("check", {check.name: check.because for check in CHECKS}),
+            "The configuration has {held.all: and }",
+            "nothing found sets {held.assumed: or }",
             cites="places",
+            needs="held.assumed",
         ),
         included("effect"),
     ),

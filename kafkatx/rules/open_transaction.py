@@ -13,6 +13,8 @@ Source       KIP-98; TransactionCoordinator.abortTimedOutTransactions (0.11 to 4
 
 from __future__ import annotations
 
+from enum import Enum, auto
+
 import numpy as np
 
 from kafkatx.findings.conditions import overdue, same_subject
@@ -22,12 +24,13 @@ from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
+from kafkatx.rules.hanging_transaction import ASK, FIND_HANGING, OfPartition
 from kafkatx.terms.clocks import OLD_CLEANUP_INTERVAL_MS
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import data_of, data_ref, latest_row
-from kafkatx.words.explanation import Phrase, Words, considered, gap, remedy, step
+from kafkatx.words.explanation import Phrase, Words, gap, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import data, lasting
 from kafkatx.words.template import pick
 from kafkatx.words.values import Data, Duration, Instant, OffsetRange, Refs, facts
@@ -35,6 +38,15 @@ from kafkatx.words.values import Data, Duration, Instant, OffsetRange, Refs, fac
 OVERDUE_SLACK_MS = 30_000
 TWO_PHASE_TIMEOUT_MS = 2_147_483_647
 """transaction.timeout.ms of a two-phase transaction (KIP-939): it may be open for days."""
+
+
+class Progress(Enum):
+    """Whether a transaction that is open has to be looked after: its producer is silent, or its timeout long over."""
+
+    within = auto()
+    idle = auto()
+    overdue = auto()
+    two_phase = auto()
 
 
 @facts
@@ -46,14 +58,14 @@ class Facts:
     age: Duration
     timeout: Duration
     left: Duration | None
-    is_overdue: bool
+    progress: Progress
     data: Data
     latest: Refs
     written: Refs
 
 
 @facts
-class Unowned:
+class Unowned(OfPartition):
     """Data without a marker, of which the coordinator's log is missing."""
 
     data: OffsetRange
@@ -87,12 +99,12 @@ def _ongoing(model: CaptureModel, latest: Array) -> Case:
     row = int(latest["transaction_row"])
     spans = data_of(model, row) if row >= 0 else []
     facts = _facts(model, latest, spans)
-    idle = _is_idle(model, spans, facts.age, facts.timeout)
-    known = model.is_latest_known(latest) and not (facts.is_overdue and _may_be_stale(model, latest))
+    is_stale = facts.progress is Progress.overdue and _may_be_stale(model, latest)
+    known = model.is_latest_known(latest) and not is_stale
     return Case(
         facts=facts,
         verdict=Verdict.proved if known else Verdict.likely,
-        severity=Severity.warning if known and (facts.is_overdue or idle) else Severity.info,
+        severity=Severity.warning if known and facts.progress in (Progress.idle, Progress.overdue) else Severity.info,
         transactional_id=facts.id,
         producer_id=int(latest["producer_id"]),
         producer_epoch=int(latest["producer_epoch"]),
@@ -110,7 +122,7 @@ def _facts(model: CaptureModel, latest: Array, spans: list[Array]) -> Facts:
         age=Duration(age),
         timeout=Duration(timeout),
         left=lasting(timeout - age),
-        is_overdue=is_overdue(age, timeout),
+        progress=_progress(model, spans, age, timeout),
         data=data(model, spans),
         latest=(latest_row(latest),),
         written=tuple(data_ref(model, span) for span in spans[:4]),
@@ -139,6 +151,14 @@ def _may_be_stale(model: CaptureModel, latest: Array) -> bool:
 def is_overdue(age: int, timeout: int) -> bool:
     """Whether a transaction of this age (ms) is older than its timeout and the slowest coordinator's look."""
     return timeout != TWO_PHASE_TIMEOUT_MS and age > timeout + OLD_CLEANUP_INTERVAL_MS + OVERDUE_SLACK_MS
+
+
+def _progress(model: CaptureModel, spans: list[Array], age: int, timeout: int) -> Progress:
+    if timeout == TWO_PHASE_TIMEOUT_MS:
+        return Progress.two_phase
+    if is_overdue(age, timeout):
+        return Progress.overdue
+    return Progress.idle if _is_idle(model, spans, age, timeout) else Progress.within
 
 
 def _is_idle(model: CaptureModel, spans: list[Array], age: int, timeout: int) -> bool:
@@ -170,53 +190,86 @@ def _without_rows(one: OpenSpan, facts: Unowned) -> Case:
 
 STALE = Phrase(
     Id,
-    gap("{id}", "a coordinator's log that reaches as far as the data: a younger marker has ended them already"),
+    gap("{id}", "a copy of __transaction_state as new as the data: a younger marker has ended this transaction"),
 )
 NO_ROWS = Phrase(
     Unowned,
-    gap(
-        "{data.topic}-{data.partition}, producer id {producer_id}",
-        "__transaction_state: who owns the transaction and how old it may get",
-    ),
+    gap("{data.place}, producer id {producer_id}", "__transaction_state: who owns the transaction, and its timeout"),
 )
 
+FENCES = "initTransactions aborts the transaction and fences a producer of this id that still runs"
 WORDS = Words(
     Facts,
+    title="transaction still open after {age}",
     summary=(
-        "{id} has a transaction open for {age} at the end of the evidence, ",
-        pick("left", {None: "its timeout of {timeout} is over"}, "{left} of its {timeout} left"),
+        "{id}[ {perhaps}] had a transaction open for {age} when the evidence ended. ",
+        pick(
+            "progress",
+            {
+                Progress.two_phase: "As a two-phase transaction it has no timeout.",
+                Progress.overdue: "Its timeout of {timeout} was over, and the coordinator had not aborted it.",
+            },
+            pick(
+                "left", {None: "Its timeout of {timeout} was over."}, "Of its timeout of {timeout}, {left} were left."
+            ),
+        ),
     ),
     steps=(
+        step("The transaction began at {began_at}", "the last record of {id} is Ongoing", cites="latest"),
         step(
-            "the transaction began at {began_at}; the id's latest row is Ongoing",
-            "no row follows it",
-            cites="latest",
-        ),
-        step("it wrote {data.records:record}: {data}", "no marker follows them", cites="written"),
-        step(
-            "it is {age} old, longer than its timeout and the coordinator's look",
-            "so no coordinator has looked, or it can't write",
-            needs="is_overdue",
+            ("It wrote ", pick("data.records", {0: ""}, "{data.records:record}, "), "{data}, and no marker follows"),
+            cites="written",
+            needs="data",
         ),
     ),
     considered=(
-        considered("hanging_transaction", "the coordinator knows the transaction and will end it", cites="latest"),
+        ruled_out("hanging_transaction", "the coordinator knows the transaction", cites="latest"),
+        left_open(
+            "an end in newer records of __transaction_state",
+            "this copy may be old",
+            needs="perhaps",
+            decided_by="the copy of its leader",
+        ),
     ),
     remedies=(
         remedy(
-            "end it in the application, or start one producer with this transactional.id: its "
-            "initTransactions aborts what is open",
+            pick(
+                "progress",
+                {
+                    Progress.two_phase: "Commit or abort it where its other half is decided: the coordinator will not",
+                    Progress.idle: "Commit or abort it in the application. Its producer has been silent for half of "
+                    "the timeout. Or start one producer with this transactional.id",
+                    Progress.overdue: "Find out what keeps its coordinator from the abort. A broker may be away, or "
+                    "__transaction_state may take no writes. Then start one producer with this transactional.id",
+                },
+                "Nothing to do, unless readers wait for it: the coordinator aborts it {timeout} after its start. To "
+                "end it sooner, commit or abort it in the application",
+            ),
             "application",
-            cost="the records of the transaction are aborted",
+            cost=pick("progress", {Progress.idle: FENCES, Progress.overdue: FENCES}),
         ),
     ),
 )
 DATA_WORDS = Words(
     Unowned,
-    summary="{data.topic}-{data.partition} holds data of producer id {producer_id} without a marker; whose they are is "
-    "in __transaction_state, which is not at hand",
-    steps=(step("no marker follows these records", "the log was read to its end", cites="written"),),
-    considered=(considered("hanging_transaction", "not refuted: only the coordinator's log tells"),),
+    title="an open transaction of producer id {producer_id}",
+    summary="Producer id {producer_id} wrote {data}, and no marker follows: its transaction was[ {perhaps}] open when "
+    "the evidence ended.",
+    steps=(step("No marker follows {data.records:record} in this evidence", cites="written"),),
+    considered=(
+        left_open(
+            "hanging_transaction",
+            "only the coordinator knows whether it will end the transaction",
+            decided_by="__transaction_state",
+        ),
+    ),
+    remedies=(
+        remedy(
+            ASK,
+            "operator",
+            command=FIND_HANGING,
+        ),
+    ),
 )
 
 RULE = Rule(

@@ -46,33 +46,38 @@ from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
 from kafkatx.words.evidence_refs import marker_ref
-from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
+from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import ClientName, Count, Refs, facts
+from kafkatx.words.values import ClientName, Count, Refs, TopicPartition, facts
 
 REPEATED = 3
 """So many refusals of one client are more than one meeting with a transaction that had just ended."""
 REQUEST_TIMEOUT_MS = 30_000
 """Default request.timeout.ms: how long after its transaction's end a batch can still arrive."""
 WRITES = (EventKind.produce_failed, EventKind.produce_retry)
+GAVE_UP = (EventKind.produce_failed, EventKind.to_abortable, EventKind.failure)
+"""Lines of a client that does not retry a write any more."""
 
 
 @facts
 class Facts:
-    """Refusals of one client's writes (None: nobody is named); the first is explained.
+    """Refusals of one client's writes (None: nobody is named); the first is explained. `where` is None of several.
 
     `in_words` says that its lines, or brokers' ones, have the words of the verification; `could_not_ask` that they say
-    that the coordinator gave no answer, `any_could_not_ask` that those of any refusal do. `just_ended` is the ABORT
-    marker that came before it, `shrunk` are partitions concerned that lost replicas.
+    that the coordinator gave no answer, `any_could_not_ask` that those of any refusal do. `must_abort`: the client
+    doesn't retry one of them by itself. `just_ended` is the ABORT marker that came before it, `shrunk` are partitions
+    concerned that lost replicas.
     """
 
     client: ClientName | None
+    where: TopicPartition | None
     count: Count
     in_words: bool
     could_not_ask: bool
     any_could_not_ask: bool
+    must_abort: bool
     producer: Bound[ActorWords] | None
     just_ended: Refs
     refused: Refs
@@ -81,14 +86,14 @@ class Facts:
     shrunk: Refs
 
     @property
+    def is_aborted(self) -> bool:
+        """Whether the client ended the transaction."""
+        return bool(self.aborted)
+
+    @property
     def is_late(self) -> bool:
         """Whether a transaction had just ended."""
         return bool(self.just_ended)
-
-    @property
-    def has_shrunk(self) -> bool:
-        """Whether too few replicas may be the reason."""
-        return bool(self.shrunk)
 
     @property
     def is_repeated(self) -> bool:
@@ -165,7 +170,8 @@ def _case(model: CaptureModel, name: ClientName, refusals: list[_Refusal], told:
     topic, partition = only(_partitions(logs, [*rows, *told])) or (None, None)
     since, until = times_of(logs, rows)
     given = [_producer(logs, refusal) for refusal in refusals]
-    facts = _facts(model, name, refusals, told)
+    where = TopicPartition(topic, partition) if topic is not None and partition is not None else None
+    facts = _facts(model, name, where, refusals, told)
     return Case(
         facts=facts,
         verdict=Verdict.proved if told or _is_named(logs, rows) else Verdict.likely,
@@ -178,15 +184,19 @@ def _case(model: CaptureModel, name: ClientName, refusals: list[_Refusal], told:
     )
 
 
-def _facts(model: CaptureModel, name: ClientName, refusals: list[_Refusal], told: list[int]) -> Facts:
+def _facts(
+    model: CaptureModel, name: ClientName, where: TopicPartition | None, refusals: list[_Refusal], told: list[int]
+) -> Facts:
     logs, first = model.logs, refusals[0]
     shown, every = [*first.rows, *told], [*(row for refusal in refusals for row in refusal.rows), *told]
     return Facts(
         client=name if name != ClientName(None, None) else None,
+        where=where,
         count=Count(len(refusals)),
         in_words=bool(told) or _is_named(logs, first.rows),
         could_not_ask=_could_not_ask(logs, shown),
         any_could_not_ask=_could_not_ask(logs, every),
+        must_abort=any(_must_abort(logs, refusal) for refusal in refusals),
         producer=seen(model, first.client),
         just_ended=_just_ended(model, first),
         refused=event_refs(model, shown, 4),
@@ -217,6 +227,12 @@ def _could_not_ask(logs: LogModel, rows: Iterable[int]) -> bool:
     return any(logs.says(row, Saying.UNABLE_TO_VERIFY) for row in rows)
 
 
+def _must_abort(logs: LogModel, refusal: _Refusal) -> bool:
+    """Whether the client gave up: where the coordinator could not be asked, it is answered an error that it retries."""
+    gave_up = any(logs.kind(row) in GAVE_UP for row in refusal.rows)
+    return gave_up or not _could_not_ask(logs, refusal.rows)
+
+
 def _shrunk(logs: LogModel, rows: Iterable[int]) -> list[int]:
     """Lines that tell that one of the partitions lost replicas in sync."""
     places = _partitions(logs, rows)
@@ -237,65 +253,108 @@ def _just_ended(model: CaptureModel, refusal: _Refusal) -> Refs:
 
 WORDS = Words(
     Facts,
-    summary=(
-        "records of ",
-        pick("client", {None: "a producer"}, "{client}"),
-        " were refused",
+    title=(
+        "writes refused",
         TIMES,
-        " as part of no transaction that the coordinator knows",
-        pick("is_late", {True: ": they came after the transaction was over, and were kept from hanging"}, ""),
+        ": ",
+        pick("any_could_not_ask", {True: "partition not verified"}, "outside a transaction"),
     ),
+    summary=(
+        pick("where", {None: "A leader"}, "The leader of {where}"),
+        " refused writes[ of {client.transactional_id}]",
+        TIMES,
+        ": ",
+        pick(
+            "any_could_not_ask",
+            {True: "it could not ask the coordinator whether the partition is in a transaction."},
+            "the partition was[ {perhaps}] not part of an open transaction.",
+        ),
+        pick("is_late", {True: " The records may have come late, after an abort, and were kept from hanging."}, ""),
+        pick(
+            "must_abort",
+            {
+                True: pick(
+                    "is_aborted", {True: " The client aborted its transaction."}, " Its transaction must be aborted."
+                )
+            },
+            " Nothing is lost so far: the client retries by itself.",
+        ),
+    ),
+    who=pick("client.transactional_id", {None: "[client {client.client_id}]"}),
     actors=(included("producer"),),
     steps=(
         step(
-            "a transaction of the same producer id had just been aborted",
-            f"within {duration(REQUEST_TIMEOUT_MS)}, the default request.timeout.ms, before the refusal",
+            "A transaction of the same producer id had just been aborted",
+            f"its ABORT marker is at most {duration(REQUEST_TIMEOUT_MS)} older, the default request.timeout.ms",
             cites="just_ended",
             needs="just_ended",
         ),
         step(
             pick(
                 "could_not_ask",
-                {True: "the leader could not ask the coordinator about the partition"},
-                "a write was refused",
+                {True: "The leader could not ask the coordinator about the partition"},
+                "The leader refused the write",
             ),
             pick(
                 "in_words",
-                {True: "the words are those of the leader's question to the coordinator (KIP-890)"},
-                "the error is the one that leaders answer with; brokers' logs, which name the reason, say nothing of "
-                "it",
+                {True: "the message is that of the leader's check (KIP-890)"},
+                "the error is the one of the leader's check (KIP-890)",
             ),
             cites="refused",
         ),
-        step("P aborted the transaction", "the right answer", cites="aborted", needs="aborted"),
+        step("P aborted the transaction", cites="aborted", needs="aborted"),
     ),
     considered=(
-        considered(
+        ruled_out(
             "transaction_timed_out",
-            "the refusal answered a write; the end of a transaction that is over is refused in its fatal state",
+            "the error answered a write; after a timeout the commit is refused, and that is fatal",
             cites="last_refused",
         ),
-        considered(
+        ruled_out(
             "too few replicas in sync",
-            pick(
-                "has_shrunk",
-                {True: "not refuted: its ISR shrank as well"},
-                "the message names the verification, not the replicas",
-            ),
-            cites="shrunk",
+            "the message names the verification, not the replicas",
             needs="any_could_not_ask",
+            unless="shrunk",
+        ),
+        left_open(
+            "too few replicas in sync",
+            "the ISR of the partition shrank as well",
+            decided_by="the topic's min.insync.replicas and the ISR at that time",
+            cites="shrunk",
+            needs="any_could_not_ask shrunk",
+        ),
+        left_open(
+            "another reason for the same error",
+            "no broker's line names the reason",
+            decided_by="the server.log of the partition's leader at that time",
+            needs="perhaps",
         ),
     ),
     remedies=(
-        remedy("abort the transaction and write its records again: the producer stays usable", "application"),
         remedy(
-            text="look at the coordinator's latency, and upgrade clients that write before they add the partition; "
-            "don't switch the verification off, without it late batches hang",
+            "Send the records of the transaction again if the application has not done so already. The transaction was "
+            "aborted; the producer stays usable",
+            "application",
+            needs="must_abort aborted",
+        ),
+        remedy(
+            "Abort the transaction and send its records again. The producer stays usable",
+            "application",
+            needs="must_abort",
+            unless="aborted",
+        ),
+        remedy(
+            "Nothing to do while the client retries: the check passes when the coordinator answers. Send again only "
+            "what fails for good",
+            "application",
+            unless="must_abort",
+        ),
+        remedy(
+            text="Prevent it: look at the coordinator's latency, and upgrade clients that write before they add the "
+            "partition. Leave the verification on: without it late batches hang",
             where="broker",
             config="transaction.partition.verification.enable",
             current="true",
-            cost="none",
-            restart_needed=False,
             needs="is_repeated",
         ),
     ),

@@ -28,7 +28,8 @@ from kafkatx.rules.open_transaction import is_overdue
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import begin_row, completion_row, decision_row, initialised_row, latest_row, row_before
 from kafkatx.words.explained import EvidenceRef
-from kafkatx.words.explanation import Words, considered, remedy, step
+from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
+from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Refs, TopicPartition, facts
 
 EXHAUSTED, LAST = 32_766, 32_767
@@ -48,12 +49,16 @@ class Rotation:
 
 @facts
 class Rotated:
-    """Rotations of an id, of which the first is explained; `before` is the row under the old producer id."""
+    """Rotations of an id, of which the first is explained; `before` is the row under the old producer id.
+
+    `is_v2`: transactions that take an epoch each used them up.
+    """
 
     id: str
     old: int
     new: int
     count: Count
+    is_v2: bool
     rows: Refs
     before: Refs
 
@@ -93,7 +98,7 @@ def find(model: CaptureModel) -> Found:
     """One case for each id whose producer id rotated, and one for each partition with data at epoch 32767."""
     rotations = _rotations(model)
     for name in sorted(rotations):
-        yield _rotated(name, sorted(rotations[name], key=lambda rotation: rotation.at))
+        yield _rotated(model, name, sorted(rotations[name], key=lambda rotation: rotation.at))
     for latest in model.latest[(model.latest["state"] == ONGOING) & (model.latest["producer_epoch"] >= EXHAUSTED)]:
         if is_overdue(model.age_ms(int(latest["started_at"])), int(latest["timeout_ms"])):
             yield _left_open(model, latest)
@@ -138,10 +143,11 @@ def _by_transactions(model: CaptureModel) -> Iterator[tuple[str, Rotation]]:
             yield name, Rotation(int(t["decided_at"][row]), old, new, places)
 
 
-def _rotated(name: str, rotations: list[Rotation]) -> Case:
+def _rotated(model: CaptureModel, name: str, rotations: list[Rotation]) -> Case:
     first, count = rotations[0], len(rotations)
+    is_v2 = _ran_v2(model, model.id_code(name))
     return Case(
-        facts=Rotated(name, first.old, first.new, Count(count), first.rows, first.rows[:1]),
+        facts=Rotated(name, first.old, first.new, Count(count), is_v2, first.rows, first.rows[:1]),
         verdict=Verdict.proved,
         severity=Severity.info,
         transactional_id=name,
@@ -150,6 +156,11 @@ def _rotated(name: str, rotations: list[Rotation]) -> Case:
         until=rotations[-1].at,
         count=count,
     )
+
+
+def _ran_v2(model: CaptureModel, code: int) -> bool:
+    """Whether a transaction of the id ran under transactions v2."""
+    return bool((model.ends.protocol[model.transactions_of(code)] == Protocol.v2).any())
 
 
 def _impossible(log_extent: LogExtent) -> Case:
@@ -191,7 +202,7 @@ def _loops(model: CaptureModel) -> Iterator[Case]:
     for code in np.unique(rows["id_code"][rows["producer_epoch"] >= FEWEST_EPOCHS]):
         mine = rows[rows["id_code"] == code]
         mine = mine[mine["producer_id"] == mine["producer_id"][-1]]
-        if (model.ends.protocol[model.transactions_of(int(code))] == Protocol.v2).any():
+        if _ran_v2(model, int(code)):
             continue
         taken = int(mine["producer_epoch"][-1]) - int(mine["producer_epoch"][0])
         took = max(int(mine["timestamp"][-1]) - int(mine["timestamp"][0]), 1)
@@ -221,63 +232,83 @@ def _loop(model: CaptureModel, mine: Array, taken: int, took: int) -> Case:
 
 ROTATED = Words(
     Rotated,
-    summary="{id} used up the epochs of producer id {old} and went on as producer id {new} ({count:rotation})",
+    title=pick("count", {1: "epochs of producer id {old} used up"}, "epochs of {count:producer id} used up"),
+    summary=(
+        "{id} used up the epochs of producer id {old} and went on as producer id {new}",
+        pick("count", {1: "."}, ", the first of {count:change}."),
+    ),
     steps=(
         step(
-            "producer id {old} reached the last epoch; the id continued as {new}, epoch 0",
-            "32766 counts as exhausted",
+            "Producer id {old} reached its last epoch; {id} went on as producer id {new}, epoch 0",
+            f"{EXHAUSTED} counts as exhausted",
             cites="rows",
         ),
     ),
-    considered=(considered("transactional_id_expired", "no tombstone, and the epoch was at its end", cites="before"),),
+    considered=(
+        ruled_out("transactional_id_expired", "there is no tombstone, and the epochs were used up", cites="before"),
+    ),
     remedies=(
         remedy(
-            "under transactions v2 nothing; under the classic protocol find out what runs initTransactions so often",
+            pick(
+                "is_v2",
+                {True: "Nothing to do: under transactions v2 every transaction takes an epoch"},
+                "Find out what calls initTransactions so often: each call takes an epoch",
+            ),
             "application",
         ),
     ),
 )
 LEFT_OPEN = Words(
     LeftOpen,
-    summary="the transaction of {id} at epoch {epoch} is {age} old, beyond its timeout, and the coordinator does not "
-    "end it",
+    title="stuck open at its last epoch",
+    summary="A transaction of {id} is {age} old and beyond its timeout. The coordinator [{perhaps} ]can't abort it: no "
+    "epoch is left after {epoch}.",
     steps=(
-        step("the id's latest row is Ongoing at epoch {epoch}", "no epoch is left to abort it under", cites="latest"),
+        step(
+            "The transaction outlived its timeout", "the last record of {id} is Ongoing, epoch {epoch}", cites="latest"
+        ),
     ),
     considered=(
-        considered("open_transaction", "not refuted: a coordinator that is away ends nothing either", cites="latest"),
+        left_open(
+            "coordinator_unavailable",
+            "a coordinator that is away aborts nothing either",
+            cites="latest",
+            decided_by="the coordinator's server.log since then",
+        ),
     ),
     remedies=(
         remedy(
-            "start one producer with this transactional.id, and upgrade the brokers (KAFKA-20090)",
+            "Start one producer with this transactional.id: initTransactions ends the transaction. Then upgrade the "
+            f"brokers (KAFKA-20090): until then a timeout at epoch {EXHAUSTED} leaves a transaction open",
             "operator",
-            derived_from=f"a timeout at epoch {EXHAUSTED} leaves the transaction open",
             restart_needed=True,
         ),
     ),
 )
 LOOP = Words(
     Loop,
-    summary="{id} takes {rate} epochs a day by its starts: producer id {producer_id} is used up in {left} d",
-    steps=(step("{taken:epoch} in {took}", "every initTransactions takes one or two", cites="rows"),),
-    considered=(considered("transactions v2", "no transaction of the id ran under it; there each takes an epoch"),),
+    title="a loop of starts: {rate} epochs a day",
+    summary=(
+        "{id} took {rate} epochs a day by its starts, [{perhaps} ]in a loop. Producer id {producer_id} is used up ",
+        pick("left", {0: "within a day."}, "in {left:day}."),
+    ),
+    steps=(step("{id} took {taken:epoch} in {took}: every initTransactions takes one or two", cites="rows"),),
+    considered=(ruled_out("transactions v2", "no transaction of the id ran under it; there each takes an epoch"),),
     remedies=(
         remedy(
-            "find out what starts this producer so often: a crash loop, or two owners of one id",
+            "Find out what starts this producer so often: a crash loop, or two owners of one id",
             "application",
-            derived_from=f"{{taken:plain}} epochs in {{took}}; {EXHAUSTED} are all there are",
         ),
     ),
 )
 IMPOSSIBLE = Words(
     Impossible,
-    summary=f"data at epoch {LAST} in {{partition}}: an epoch that no client may be given",
-    steps=(
-        step(f"a data batch carries epoch {LAST}", "32767 is the coordinator's own, for the last abort", cites="batch"),
-    ),
+    title=f"data at epoch {LAST}, which no client may have",
+    summary=f"{{partition}} holds data at epoch {LAST}. That epoch is the coordinator's own, no client may have it.",
+    steps=(step(f"A client wrote a batch at epoch {LAST}", cites="batch"),),
     remedies=(
         remedy(
-            "upgrade the brokers (KAFKA-18660, KAFKA-20090) and restart the producer",
+            "Upgrade the brokers (KAFKA-18660, KAFKA-20090), then restart the producer",
             "operator",
             restart_needed=True,
         ),

@@ -12,6 +12,8 @@ Source       KIP-98; UnifiedLog.fetchLastStableOffsetMetadata, ProducerStateMana
 
 from __future__ import annotations
 
+from enum import Enum, auto
+
 import numpy as np
 
 from kafkatx.findings.conditions import same_subject
@@ -21,24 +23,49 @@ from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.ended import known
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
+from kafkatx.kernels.transactions import PREPARE_COMMIT
 from kafkatx.rules import hanging_transaction
 from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import begin_row, data_ref, marker_ref, time_or_none
-from kafkatx.words.explanation import Words, considered, remedy, step
+from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
+from kafkatx.words.facts import instant
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Instant, OffsetRange, Refs, facts
 
 WORTH_A_WARNING_MS = 60_000
 
 
+class Holder(Enum):
+    """The transaction that holds the last stable offset: how far it is, by the coordinator's log."""
+
+    open = auto()
+    decided = auto()
+    committed = auto()
+    aborted = auto()
+    hanging = auto()
+    unknown = auto()
+
+
+class Doubt(Enum):
+    """Why the transaction may have ended all the same."""
+
+    missing = "part of the log is missing"
+    disputed = "two transactions may own these records"
+    other_copy = "another copy of the log may hold it"
+
+
+WHY = {doubt: doubt.value for doubt in Doubt}
+
+
 @facts
-class Facts:
+class Facts(hanging_transaction.OfPartition):
     """What holds the last stable offset, and what lies behind it; `id` is None where no row names the producer id.
 
-    `committed` records are those of `transactions`, `plain` those outside any; None where there are none.
-    `high_watermark` is None where the checkpoint says no less than the log end.
+    `doubt` is None where the transaction is open for certain. `committed` records are those of `transactions`, `plain`
+    those outside any; None where there are none. `high_watermark` is None where the checkpoint says no less than the
+    log end.
     """
 
     id: str | None
@@ -52,9 +79,17 @@ class Facts:
     committed: Count | None
     transactions: Count
     plain: Count | None
-    last_at: Instant
+    last_at: Instant | None
+    evidence_end: Instant | None
+    holder: Holder
+    doubt: Doubt | None
     held: Refs
     examples: Refs
+
+    @property
+    def is_deleted_in_part(self) -> bool:
+        """Whether the log begins inside the open transaction."""
+        return self.last_stable_offset > self.data.first_offset
 
 
 def find(model: CaptureModel) -> Found:
@@ -74,7 +109,7 @@ def find(model: CaptureModel) -> Found:
 def _blocked(one: OpenSpan, facts: Facts) -> Case:
     columns = one.columns()
     columns["last_offset"] = one.log_extent.log_end - 1
-    verdict, severity = _verdict(one), _severity(one, facts.age or 0)
+    verdict, severity = _verdict(facts.doubt), _severity(one, facts.holder, facts.age or 0)
     return Case(
         facts=facts,
         verdict=verdict,
@@ -107,8 +142,11 @@ def _facts(one: OpenSpan) -> Facts:
         committed=Count(committed) if len(behind) else None,
         transactions=Count(len(behind)),
         plain=Count(plain) if plain else None,
-        last_at=Instant(behind["marker_timestamp"].max() if len(behind) else log_extent.newest),
-        held=(*one.written, *begin, *one.latest_row),
+        last_at=instant(behind["marker_timestamp"].max() if len(behind) else log_extent.newest),
+        evidence_end=instant(model.facts.evidence_end),
+        holder=_holder(one),
+        doubt=_doubt(one),
+        held=tuple(dict.fromkeys((*one.written, *begin, *one.latest_row))),
         examples=tuple(place for row in behind[:2] for place in (data_ref(model, row), marker_ref(model, row))),
     )
 
@@ -129,12 +167,20 @@ def _since(one: OpenSpan) -> int | None:
     return started if started is not None else known(one.span["first_timestamp"])
 
 
-def _verdict(one: OpenSpan) -> Verdict:
-    """Proved where no other copy can hold the missing marker, or the coordinator itself says that none was sent."""
-    if one.is_disputed or one.log_extent.is_torn or one.is_over_gap:
-        return Verdict.possible
+def _doubt(one: OpenSpan) -> Doubt | None:
+    """None where no other copy can hold the missing marker, or the coordinator itself says that none was sent."""
+    if one.log_extent.is_torn or one.is_over_gap:
+        return Doubt.missing
+    if one.is_disputed:
+        return Doubt.disputed
     is_only_copy = one.model.facts.brokers <= 1 and one.model.has_all_state_partitions
-    return Verdict.proved if is_only_copy or _is_known_undecided(one) else Verdict.likely
+    return None if is_only_copy or _is_known_undecided(one) else Doubt.other_copy
+
+
+def _verdict(doubt: Doubt | None) -> Verdict:
+    if doubt is None:
+        return Verdict.proved
+    return Verdict.likely if doubt is Doubt.other_copy else Verdict.possible
 
 
 def _is_known_undecided(one: OpenSpan) -> bool:
@@ -146,15 +192,24 @@ def _is_known_undecided(one: OpenSpan) -> bool:
     return bool(latest is not None and latest["transaction_row"] == transaction and model.is_latest_known(latest))
 
 
-def _severity(one: OpenSpan, age: int) -> Severity:
-    """By how long it lasts; at once an error where nobody will end it."""
+def _holder(one: OpenSpan) -> Holder:
+    if any(isinstance(result, Case) for result in hanging_transaction.judged(one)):
+        return Holder.hanging
     if one.transaction is None:
-        for_ever = any(isinstance(result, Case) for result in hanging_transaction.judged(one))
-        return Severity.error if for_ever else _by_age(age, WORTH_A_WARNING_MS)
+        return Holder.unknown
     transaction = one.model.transactions[one.transaction]
     if transaction["completion_offset"] >= 0:
+        return Holder.committed if transaction["decision"] == PREPARE_COMMIT else Holder.aborted
+    return Holder.decided if transaction["decision"] >= 0 else Holder.open
+
+
+def _severity(one: OpenSpan, holder: Holder, age: int) -> Severity:
+    """By how long it lasts; at once an error where nobody will end it."""
+    if holder is Holder.unknown:
+        return _by_age(age, WORTH_A_WARNING_MS)
+    if holder in (Holder.committed, Holder.aborted, Holder.hanging):
         return Severity.error
-    if transaction["decision"] >= 0:
+    if holder is Holder.decided:
         return Severity.error if age > WORTH_A_WARNING_MS else Severity.warning
     timeout = int(one.latest["timeout_ms"]) if one.latest is not None else WORTH_A_WARNING_MS
     return _by_age(age, min(timeout, WORTH_A_WARNING_MS))
@@ -166,52 +221,78 @@ def _by_age(age: int, worth_a_warning: int) -> Severity:
     return Severity.warning if age > worth_a_warning else Severity.info
 
 
+HOLDER = pick("id", {None: "producer id {producer_id}"}, "{id}")
 WORDS = Words(
     Facts,
+    title="still blocked at offset {last_stable_offset}[ after {age}]",
+    who="readers of {data.place}",
     summary=(
-        "read_committed readers of {data.topic}-{data.partition} get nothing from offset {last_stable_offset} on"
-        "[, for {age}]: {records:committed record} hidden behind a transaction of ",
-        pick("id", {None: "producer id {producer_id}"}, "{id}"),
+        "read_committed readers of {data.place} were[ {perhaps}] still blocked at offset {last_stable_offset} when "
+        "the evidence ended[ at {evidence_end}]. The transaction of ",
+        HOLDER,
+        "[, {age} old,] held back {records:committed record} behind it.",
     ),
     steps=(
+        step("Producer id {producer_id} wrote {data}, and no marker follows in this evidence", cites="held"),
         step(
-            "producer id {producer_id} wrote @ {data:offsets} in a transaction that has no end in this partition",
-            "no marker of this producer follows up to the log end",
-            cites="held",
-        ),
-        step(
-            "so the last stable offset stands at {last_stable_offset}; the log ends at {log_end}",
-            "it is the first offset of the oldest open transaction",
+            (
+                "The last stable offset is stuck at {last_stable_offset}, the ",
+                pick(
+                    "is_deleted_in_part",
+                    {True: "log start: the oldest open transaction began below it"},
+                    "start of the oldest open transaction",
+                ),
+            ),
+            "log end {log_end}",
         ),
         step(
             (
-                "behind it lie ",
+                "It hides ",
                 pick(
                     "committed",
                     {None: "{plain:record} outside transactions"},
                     "{committed:record} of {transactions:committed transaction}"
                     "[ and {plain:record} outside transactions]",
                 ),
-                ", the last of {last_at}",
+                "[, the last of {last_at}]",
             ),
-            "read_committed gives nothing at or above the last stable offset",
             cites="examples",
         ),
     ),
     considered=(
-        considered(
+        ruled_out(
             "the high watermark",
-            "the checkpoint says {high_watermark}, up to five seconds old; the log end {log_end} is taken instead",
+            "its checkpoint, {high_watermark}, may be 5 s old: taken is the log end, {log_end}",
+        ),
+        left_open(
+            "a marker that is not in this evidence",
+            pick("doubt", WHY),
+            decided_by="the leader's whole log of {data.place}, and __transaction_state",
+            needs="doubt",
         ),
     ),
     remedies=(
         remedy(
-            "end the transaction that holds the offset (see what caused this), or make transactions shorter",
-            "operator",
-            derived_from="last stable offset {last_stable_offset}, log end {log_end}",
+            pick(
+                "holder",
+                {
+                    Holder.open: "Commit or abort the transaction[ of {id}] in the application, or wait: the "
+                    "coordinator aborts it at its timeout",
+                    Holder.decided: "Bring back the leaders of its partitions; do not abort it by hand. The "
+                    "coordinator has decided it and sends its markers until they answer",
+                    Holder.committed: "Do not abort it by hand: the coordinator committed it. First send its records "
+                    "again or compensate for them, as under atomicity violation: before that, an abort would make "
+                    "their loss final. Only after that an abort of {data.place} lets readers pass",
+                    Holder.hanging: "Check on the live cluster that it hangs, as under hanging transaction; only then "
+                    "abort {data}",
+                },
+                hanging_transaction.ASK,
+            ),
+            pick("holder", {Holder.open: "application"}, "operator"),
+            command=pick("holder", dict.fromkeys((Holder.aborted, Holder.unknown), hanging_transaction.FIND_HANGING)),
         ),
         remedy(
-            "readers that may see what is aborted later can read on at once",
+            "Or let readers read on at once, but only if they may see records that are aborted later",
             "client",
             "isolation.level",
             "read_committed",

@@ -9,7 +9,7 @@ from pkgutil import iter_modules
 
 import kafkatx.rules
 from kafkatx.findings.causes import Causes, causes
-from kafkatx.findings.finding import Finding, NotCheckable
+from kafkatx.findings.finding import EVERYWHERE, Finding, NotCheckable
 from kafkatx.findings.rule import Rule, findings_of
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.verdicts import Verdict
@@ -23,7 +23,6 @@ def _discovered() -> dict[str, Rule]:
 
 
 RULES = _discovered()
-EVERYWHERE = "the cluster"
 MOST_GUESSES = 2
 """Findings of verdict `possible` about one id: more of them are not worth a reader's time (contract, section 3)."""
 

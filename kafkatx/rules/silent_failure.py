@@ -23,10 +23,11 @@ import numpy as np
 
 from kafkatx.findings.client_lines import only, subjects, times_of
 from kafkatx.findings.conditions import same_id_and_time
-from kafkatx.findings.ends import hands_ids_on
+from kafkatx.findings.ends import SEND_AGAIN, hands_ids_on
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.grouping import CaseColumns
 from kafkatx.findings.lost_data import Lost, clock_of, covering_client, losses
+from kafkatx.findings.outcomes import DESCRIBE, LOOK_UP
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.windows import Windows
 from kafkatx.histories.capture_model import CaptureModel
@@ -36,7 +37,18 @@ from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import data_ref, marker_ref
-from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, considered, gap, included, remedy, step
+from kafkatx.words.explanation import (
+    ActorWords,
+    Bound,
+    Phrase,
+    Words,
+    gap,
+    included,
+    left_open,
+    remedy,
+    ruled_out,
+    step,
+)
 from kafkatx.words.facts import client_name, data, instant
 from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
@@ -84,6 +96,11 @@ class Facts:
     def is_shown(self) -> bool:
         """Whether the failure stands in the log at all."""
         return bool(self.quiet)
+
+    @property
+    def only_aborts(self) -> bool:
+        """Whether nothing but aborts failed: then there is no commit whose outcome is open."""
+        return tuple(self.calls) == ENDING_CALLS[:1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,87 +289,111 @@ def _lost_data(model: CaptureModel, lost: list[Lost]) -> LossFacts:
 
 NO_LOG = Phrase(
     Untold,
-    gap("{count:aborted transaction} of {names:3}", "the log of their client: whether anybody was told"),
+    gap("{count:aborted transaction} of {names:3}", "the log of their client, to see whether the failure was logged"),
 )
 
 WORDS = Words(
     Facts,
+    title=(
+        pick("lost", {None: "{calls: and } failed"}, "{lost.records:record} aborted"),
+        pick("is_shown", {True: ", logged at INFO or below only"}, ", no warning in its client's log"),
+    ),
     summary=(
         pick(
             "lost",
             {None: "{calls: and } of {name} failed"},
-            "{lost.records:record} of {id} in {lost.count:transaction} ({lost.data}[ and {lost.more:plain} more]) were "
-            "aborted",
+            "{lost.records:record} of {id} in {lost.count:transaction} ({lost.data}[ and {lost.more:plain} more]) "
+            "{lost.records:was|were} aborted: read_committed readers never get them",
         ),
         pick(
             "is_shown",
-            {True: ", and its log shows the failure below WARN only"},
-            ", and its log has no warning of it",
+            {True: ". The client logged the failure at INFO or below only."},
+            ". The application[ {perhaps}] did not notice: its log covers that time and has no warning of it.",
         ),
     ),
     actors=(included("client"),),
     steps=(
         step(
             (
-                "P wrote {lost.first_data}; all of it was aborted",
+                "P wrote {lost.first_data}; ",
                 pick(
                     "lost.ended_by",
                     {
-                        EndedBy.timeout: " by the coordinator's timeout",
-                        EndedBy.client: " at its client's own request",
+                        EndedBy.timeout: "the coordinator aborted it at its timeout",
+                        EndedBy.client: "P aborted it itself",
                     },
-                    "",
+                    "it was aborted",
                 ),
             ),
-            "read_committed readers never get these records",
             cites="lost.written",
             needs="lost",
         ),
         step(
-            pick("lost", {None: "a call that ends a transaction threw"}, "its log shows what failed, at INFO or below"),
-            "no line at WARN or ERROR says it in that time",
+            pick(
+                "lost",
+                {None: "A call that ends a transaction threw, logged at INFO or below"},
+                "P logged what failed at INFO or below",
+            ),
+            "no line at WARN or ERROR in that time",
             cites="quiet",
             needs="quiet",
         ),
         step(
-            "its log shows only that close() aborted the transaction",
-            "nobody had called commitTransaction or abortTransaction: clients log an abort as well as a failure",
+            "close() aborted the transaction, the only line that P logged of it",
+            "no line of abortTransaction or of a failure",
             cites="closes",
             needs="closes",
             unless="quiet",
         ),
         step(
-            "its log ({log}[ from {log_since} to {log_until}]) has no warning, no exception and no abort in that time",
-            "the log covers the transaction from its start to its end",
+            "P logged no warning, no exception and no abort in that time",
+            "{log}[ from {log_since} to {log_until}] covers the whole transaction",
             unless="quiet closes",
         ),
     ),
     considered=(
-        considered(
+        ruled_out(
             "an intended rollback",
-            pick("is_shown", {True: "an exception stands before the abort"}, "abortTransaction was not called"),
+            pick("is_shown", {True: "an exception came before the end"}, "abortTransaction was not called"),
             cites="last_quiet",
         ),
-        considered("a process that died", "its log goes on to the end of the transaction, or to an orderly close()"),
+        ruled_out("a process that died", "its log goes on to the end of the transaction, or to an orderly close()"),
+        left_open(
+            "a failure logged elsewhere",
+            "the application may log to another file",
+            decided_by="the application's other logs of that time",
+            unless="quiet",
+        ),
     ),
     remedies=(
         remedy(
-            text="log exceptions of transactional calls and of send() at ERROR; stop, or write the records again",
+            SEND_AGAIN,
+            "application",
+            needs="lost",
+        ),
+        remedy(
+            text=LOOK_UP,
+            where="operator",
+            command=f"{DESCRIBE}{{id}}",
+            unless="lost only_aborts",
+        ),
+        remedy(
+            text="Prevent it: log exceptions of transactional calls and of send() at ERROR. Stop after them, or send "
+            "the records again",
             where="application",
-            derived_from="the exception is in the log at INFO or below",
             restart_needed=True,
             needs="quiet",
         ),
         remedy(
-            text="end every transaction with commitTransaction or abortTransaction before close(), and look at the "
-            "future of every send() before the commit",
+            text="Prevent it: end every transaction with commitTransaction or abortTransaction before close(), and "
+            "check the future of every send() before the commit",
             where="application",
-            derived_from="neither a commit nor an error is in the log",
             restart_needed=True,
             unless="quiet",
         ),
         remedy(
-            text="alarm on aborted transactions (txn-abort-time-ns-total, the share of ABORT markers)", where="operator"
+            text="Alert on aborted transactions (txn-abort-time-ns-total, the share of ABORT markers)",
+            where="operator",
         ),
     ),
 )

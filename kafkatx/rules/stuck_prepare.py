@@ -24,16 +24,17 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import AFTER_HOLE
+from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.transaction_states import PREPARED, state_name
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import begin_row, data_ref, latest_row, marker_ref, parts_of
-from kafkatx.words.explanation import Words, considered, remedy, step
+from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import topic_partition
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Instant, NameList, Refs, TopicPartition, facts
 
 IN_FLIGHT_MS, STUCK_MS = 10_000, 60_000
-MOST_NAMED, MOST_TOLD = 5, 4
+MOST_TOLD = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Waiting:
 
 @facts
 class Facts:
-    """A decided transaction; of the partitions whose marker is `missing` the first ones are told."""
+    """A decided transaction; of the partitions whose marker is `missing` the first ones are `waiting`."""
 
     id: str
     state: str
@@ -129,7 +130,7 @@ def _may_be_anothers(model: CaptureModel, latest: Array, missing: list[Array]) -
 def _facts(model: CaptureModel, latest: Array, age: int, parts: list[Array], missing: list[Array]) -> Facts:
     row, spans = int(latest["transaction_row"]), model.spans
     markers = [spans[int(part["marker"])] for part in parts if part["marker"] >= 0]
-    named = [topic_partition(model, int(part["partition_code"])) for part in missing[:MOST_NAMED]]
+    named = [topic_partition(model, int(part["partition_code"])) for part in missing]
     return Facts(
         id=model.transactional_id(int(latest["id_code"])),
         state=state_name(int(latest["state"])),
@@ -157,53 +158,83 @@ def _waiting(model: CaptureModel, part: Array) -> Waiting:
 
 WORDS = Words(
     Facts,
+    title="stuck in {state} for {age}",
     summary=(
-        "the transaction of {id} has been decided ({state}) for {age} and ",
-        pick("missing", {(): "has all its markers and waits for its own completion"}, "waits for markers in {missing}"),
+        "The ",
+        pick("state", {"PrepareCommit": "commit"}, "abort"),
+        " of {id} was decided at {decided_at} but[ {perhaps}] still waits for ",
+        pick("missing", {(): "its completion record: all markers are written"}, "markers in {missing:3}"),
+        ". The outcome stands; ",
+        pick("missing", {(): ""}, "read_committed readers there and "),
+        "new instances of the id wait.",
     ),
     steps=(
         step(
-            "at {decided_at} the coordinator wrote {state}: the outcome stands",
-            "it is the latest row of the id in every copy at hand",
+            "At {decided_at} the coordinator wrote {state}: the outcome stands",
+            "the latest record of {id} in every copy here",
             cites="begin latest",
         ),
-        step("{marked:partition} got the marker", "markers of this decision", cites="markers", needs="markers"),
+        step("{marked:partition} got the marker", cites="markers", needs="markers"),
         step(
-            (
-                "{each.partition} ",
-                pick("each.is_undecided", {True: "has markers that fit more than one decision"}, "has none"),
+            pick(
+                "each.is_undecided",
+                {True: "{each.partition} has markers that fit more than one decision"},
+                pick(
+                    "each.read_to", {None: "{each.partition} may have got no marker"}, "{each.partition} got no marker"
+                ),
             ),
             pick(
                 "each.read_to",
-                {None: "its log is not in the evidence"},
-                "its log is read to offset {each.read_to}, last written {each.last_written}",
+                {None: "no completion record; the partition's log is not in this evidence"},
+                "its log up to offset {each.read_to}, last written {each.last_written}",
             ),
             each="waiting",
             cites="each.data",
         ),
     ),
     considered=(
-        considered(
-            "hanging_transaction",
-            "the coordinator has decided and will write the marker when the partition answers",
-            cites="latest",
+        left_open(
+            "a transaction that has completed since",
+            pick(
+                "perhaps",
+                {"possibly": "records of the coordinator may be missing here, or markers belong to another decision"},
+                "this evidence ends {age} after the decision",
+            ),
+            decided_by="kafka-transactions.sh describe of {id}",
+            needs="perhaps",
         ),
-        considered("open_transaction", "{state} is a decision; the client was told", cites="latest"),
+        ruled_out(
+            "hanging_transaction",
+            "the coordinator has decided and writes the marker as soon as the partition answers",
+            cites="latest",
+            needs="missing",
+        ),
+        ruled_out("open_transaction", "{state} is a decision", cites="latest"),
     ),
     remedies=(
         remedy(
             pick(
                 "missing",
                 {
-                    (): "see whether this partition of __transaction_state can be written (in-sync replicas); "
-                    "restart its leader only if it can. Do not abort by hand"
+                    (): "Check that the partition of __transaction_state of {id} has enough replicas in sync. If it "
+                    "has, restart its leader. Do not abort by hand"
                 },
-                "bring {missing} back (leader, in-sync replicas, min.insync.replicas); the markers "
-                "follow by themselves. Do not abort by hand",
+                "Bring {missing:3} back (leader, in-sync replicas): the markers follow by themselves. Do not abort by "
+                "hand",
             ),
             "operator",
-            derived_from="the decision is durable and the markers are missing",
+            command=pick(
+                "missing", {(): f"kafka-topics.sh --bootstrap-server HOST:PORT --describe --topic {TRANSACTION_STATE}"}
+            ),
             cost="readers and new instances of the id wait until then",
+        ),
+        remedy(
+            pick(
+                "state",
+                {"PrepareCommit": "Do not send the records again: their commit is decided"},
+                "Send the records again if they are needed and the application did not do so: their abort is decided",
+            ),
+            "application",
         ),
     ),
 )

@@ -24,16 +24,26 @@ from dataclasses import dataclass
 from enum import Enum
 
 from kafkatx.findings.conditions import by_settings, same_time
-from kafkatx.findings.ends import WITNESSED, EndGroup, RowRefs, Witness, groups, of_reason, row_refs, witnesses
-from kafkatx.findings.ends_in_data import (
-    ABORTED_DATA,
-    ONLY_TIMES,
-    OWN_KEEPS_EPOCH,
-    UNDER_NEXT_EPOCH,
-    DataFacts,
-    data_facts,
+from kafkatx.findings.ends import (
+    ABORTED,
+    COORDINATOR_TELLS,
+    RECORDS_TELL,
+    RESENT,
+    SAME_ERROR,
+    T1,
+    WHO_ENDED,
+    WITNESSED,
+    WROTE,
+    EndFacts,
+    EndGroup,
+    RowEnd,
+    end_facts,
+    groups,
+    of_reason,
+    row_end,
 )
-from kafkatx.findings.ends_in_logs import REFUSED, LogEndFacts, log_facts
+from kafkatx.findings.ends_in_data import ONLY_TIMES, OWN_KEEPS_EPOCH, UNDER_NEXT_EPOCH, DataFacts, data_facts
+from kafkatx.findings.ends_in_logs import EITHER, FENCED_AT, REFUSED, LogEndFacts, log_facts
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd
@@ -42,82 +52,73 @@ from kafkatx.histories.logs.broker_outages import outages
 from kafkatx.histories.logs.fencings import timeout_of
 from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.kernels.transactions import EMPTY, PREPARE_COMMIT
+from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS
+from kafkatx.terms.times import duration
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised
 from kafkatx.words.evidence_refs import begin_row, decision_row
-from kafkatx.words.explanation import Phrase, Words, actor, considered, included, measure, remedy, step
-from kafkatx.words.facts import data, instant, lasting
+from kafkatx.words.explanation import Phrase, Words, included, left_open, measure, remedy, ruled_out, step
+from kafkatx.words.facts import instant, lasting
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
 from kafkatx.words.remedies import transaction_timeout
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Data, Duration, Instant, Producer, Refs, facts
+from kafkatx.words.values import Count, Duration, Instant, Refs, facts
 
 
 class After(Enum):
     """What became of the id behind the abort."""
 
-    committed = "the id committed again later"
-    nothing = "the id committed nothing after that"
-    lost = "what the id did after that is lost with its rows"
-
-
-class Other(Enum):
-    """What else it can have been."""
-
-    prompt_init = "InitProducerId within a second"
-    own_abort = "the producer went on"
-    late_init = "InitProducerId later"
-    no_init = "no InitProducerId"
+    committed = "The id committed again later"
+    nothing = "The id committed nothing after that"
+    lost = "Later records of the id are missing"
 
 
 @facts
-class Facts(RowRefs):
-    """Transactions that ran longer than their timeout, as rows tell; the first is explained."""
+class Facts(RowEnd):
+    """Transactions that ran longer than their timeout, as the coordinator's records show; the first is explained."""
 
-    id: str
-    count: Count
-    records_lost: Count
-    producer: Producer
-    began_at: Instant
-    took: Duration
-    timeout: Duration
-    decision_epoch: int
-    is_near: bool
-    is_fenced: bool
+    lost: Count | None
     after: After
-    other: Other
+    was_initialised: bool
     until_next: Duration
-    data: Data
-    witnesses: tuple[Witness, ...]
     remedies: Remedies
 
+    @property
+    def is_fenced(self) -> bool:
+        """Whether the producer did not go on."""
+        return self.reason is not Reason.over_timeout_went_on
 
-@facts
-class SameEpoch:
+    @property
+    def is_refuted(self) -> bool:
+        """Whether nobody else can have aborted it."""
+        return self.is_fenced and self.reason is not Reason.over_timeout_then_init
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SameEpoch(EndFacts):
     """Aborts beyond the timeout at an unchanged epoch: a late client, or the coordinator of 0.11.0.0 and 0.11.0.1."""
 
-    id: str
-    count: Count
-    took: Duration
+    took: Duration | None
     rows: Refs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimedOutInLogs(LogEndFacts):
-    """Timeouts that logs tell and no row; `took` is None where nothing tells when the transaction had begun."""
+    """Timeouts that logs tell and no record; `took` is None where nothing tells when the transaction had begun."""
 
     by_its_line: bool
     timeout: Duration | None
     began_at: Instant | None
     took: Duration | None
+    silence: Duration | None
     rollbacks: Refs
     remedies: Remedies
 
     @property
-    def is_overdue(self) -> bool:
-        """Whether the refusal came when the timeout had passed."""
-        return self.took is not None and not self.is_possible
+    def lost(self) -> Count | None:
+        """Records that were aborted: logs don't tell."""
+        return None
 
     @property
     def needs_length(self) -> bool:
@@ -128,49 +129,37 @@ class TimedOutInLogs(LogEndFacts):
 def find(model: CaptureModel) -> Found:
     """One case for each transactional.id of which transactions timed out, or may have (0.11.0.0, 0.11.0.1)."""
     for group in groups(model, EndedBy.timeout):
+        facts: Facts | DataFacts | TimedOutInLogs
+        severity = Severity.warning
         if group.told_by is ToldBy.rows:
             facts = _of_rows(group)
-            severity = Severity.error if facts.after is After.nothing else Severity.warning
-            yield Case(facts=facts, verdict=group.verdict, severity=severity, **group.columns())
+            severity = Severity.error if facts.after is After.nothing else severity
         elif group.told_by is ToldBy.data:
-            yield Case(facts=data_facts(group), verdict=group.verdict, severity=Severity.warning, **group.columns())
+            facts = data_facts(group)
         else:
-            yield Case(
-                facts=_in_logs(group), verdict=group.verdict, severity=_severity_in_logs(group), **group.columns()
-            )
+            facts, severity = _in_logs(group), _severity_in_logs(group)
+        yield Case(facts=facts, verdict=group.verdict, severity=severity, **group.columns())
     for group in of_reason(model, Reason.no_bump_release):
         row = group.first.row
         same = SameEpoch(
-            group.transactional_id or "", group.count, _took(group.first), (*begin_row(row), *decision_row(row))
+            **end_facts(group),
+            at=instant(row["decided_at"]),
+            took=lasting(group.first.took_ms),
+            rows=(*begin_row(row), *decision_row(row)),
         )
         yield Case(facts=same, verdict=Verdict.possible, severity=Severity.warning, **group.columns())
 
 
-def _took(end: TransactionEnd) -> Duration:
-    return Duration(end.model.ends.duration_ms[end.number])
-
-
 def _of_rows(group: EndGroup) -> Facts:
-    end, model, row = group.first, group.model, group.first.row
+    model, row = group.model, group.first.row
     spans = (span for number in group.numbers for span in TransactionEnd(model, number).data)
     return Facts(
-        id=group.transactional_id or "",
-        count=group.count,
-        records_lost=Count(sum(int(span["records"]) for span in spans)),
-        producer=Producer(int(row["producer_id"]), int(row["producer_epoch"])),
-        began_at=Instant(row["started_at"]),
-        took=_took(end),
-        timeout=Duration(row["timeout_ms"]),
-        decision_epoch=int(row["decision_epoch"]),
-        is_near=end.reason is Reason.near_timeout,
-        is_fenced=end.reason is not Reason.over_timeout_went_on,
+        **row_end(group),
+        lost=Count(sum(int(span["records"]) for span in spans)) or None,
         after=_after(model, group.numbers[-1]),
-        other=_other(end),
+        was_initialised=bool(row["next_state"] == EMPTY),
         until_next=Duration(row["next_timestamp"] - row["completion_timestamp"]),
-        data=data(model, end.data),
-        witnesses=witnesses(end),
         remedies=_remedies(group),
-        **row_refs(end),
     )
 
 
@@ -183,14 +172,6 @@ def _after(model: CaptureModel, row: int) -> After:
         return After.committed
     latest = model.latest_of(code)
     return After.nothing if latest is not None and model.is_latest_known(latest) else After.lost
-
-
-def _other(end: TransactionEnd) -> Other:
-    if end.reason is Reason.over_timeout_then_init:
-        return Other.prompt_init
-    if end.reason is Reason.over_timeout_went_on:
-        return Other.own_abort
-    return Other.late_init if end.row["next_state"] == EMPTY else Other.no_init
 
 
 def _remedies(group: EndGroup) -> Remedies:
@@ -227,6 +208,7 @@ def _in_logs(group: EndGroup) -> TimedOutInLogs:
         timeout=Duration(timeout) if is_known else None,
         began_at=instant(began),
         took=lasting(first.at - began) if began is not None else None,
+        silence=lasting(first.at - first.silent_since) if first.silent_since is not None else None,
         rollbacks=event_refs(model, [row for end in ends for row in end.rows]) if by_line else (),
         remedies=_remedies_in_logs(group, timeout, is_known),
     )
@@ -248,141 +230,181 @@ def _remedies_in_logs(group: EndGroup, timeout: int, is_known: bool) -> Remedies
 OTHER_INSTANCE = "fenced_by_new_instance"
 LONGEST = Phrase(Lasted, measure("the longest transaction of the id ran {time} (at least: it was cut off)"))
 OPEN_FOR = Phrase(Lasted, measure("the transaction was open for {time} at least"))
+TITLE = pick(
+    "times",
+    {1: "transaction timed out[ after {timeout}]"},
+    "{times:transaction} timed out[ after {timeout}]",
+)
+TIMED_OUT = (
+    "The coordinator[ {perhaps}] aborted ",
+    pick(
+        "times",
+        {1: "a transaction of {whom}[ at {at}][, {took} after its start]"},
+        "{times:transaction} of {whom}[, the first at {at}]",
+    ),
+    ": transaction.timeout.ms[ ({timeout})] had passed.[ {lost:record} {lost:was|were} aborted: read_committed "
+    "readers never get {lost:it|them}.]",
+)
+HELD_UP = remedy(
+    text="Find out what held the producer up. Its timeout must be longer than its longest transaction",
+    where="client",
+    config="transaction.timeout.ms",
+    derived_from=pick("took", {None: "its log does not show how long it was open"}, "it was open for {took}"),
+    needs="needs_length",
+)
+BY_ITSELF = remedy(
+    pick(
+        "is_of_flink",
+        {
+            True: "Check Flink's log for transactions that it could not commit. It writes again what belongs to no "
+            "completed checkpoint; records of a completed one are lost if their transaction timed out"
+        },
+        "Nothing to do for the aborted records: {framework} processes the input again by itself",
+    ),
+    "application",
+    needs="is_handed_on",
+    unless="is_possible",
+)
+"""What becomes of the records where a framework runs the producer."""
 WORDS = Words(
     Facts,
-    summary="{count:transaction} of {id} ran longer than transaction.timeout.ms ({timeout}) and {count:was|were} "
-    "aborted by the coordinator: {records_lost:record} thrown away",
-    actors=(actor("T1", "{producer}, since {began_at}"),),
+    title=TITLE,
+    summary=(TIMED_OUT, pick("perhaps", {None: " No second instance caused it."}, "")),
+    actors=(T1,),
     steps=(
+        WROTE,
         step(
-            "T1 began a transaction at {began_at} and wrote {data}",
-            "its transaction.timeout.ms is {timeout}",
-            cites="begin written",
-        ),
-        step(
-            "{took} after the start the coordinator aborted it, epoch {decision_epoch}",
             (
-                pick("is_near", {True: "that is about"}, "that is later than"),
+                "The coordinator aborted it[ {took} after its start]",
+                pick("is_fenced", {True: " and fenced T1 with epoch {decision_epoch}"}, ""),
+            ),
+            (
+                pick("reason", {Reason.near_timeout: "about"}, "later than"),
                 " start + timeout ({timeout}), by the coordinator's own clock",
             ),
             cites="decided completed",
         ),
-        step(
-            ("so T1's {data.records:record} were aborted", pick("is_fenced", {True: " and T1 is fenced"}, "")),
-            "the ABORT markers carry the raised epoch",
-            cites="markers",
-            needs="markers",
-        ),
+        ABORTED,
         WITNESSED,
-        step("{after.value}", "rows of the id behind the abort", cites="next"),
+        step("{after.value}", cites="next"),
     ),
     considered=(
-        considered(
-            pick("other", {Other.own_abort: "aborted_by_client"}, OTHER_INSTANCE),
-            pick(
-                "other",
-                {
-                    Other.prompt_init: "not refuted for certain: InitProducerId followed within a second, so it may "
-                    "have come between timeout and the coordinator's look",
-                    Other.own_abort: "not refuted for certain: under transactions v2 its own abort leaves the same "
-                    "rows; but it went on only {until_next} later",
-                    Other.late_init: "the next InitProducerId came {until_next} after the abort was complete, not as "
-                    "its retry",
-                },
-            ),
-            cites="next",
-        ),
-        considered(
+        left_open(
             OTHER_INSTANCE,
-            pick("other", {Other.no_init: "no InitProducerId (Empty row) followed the abort"}),
+            "InitProducerId followed within a second: it may have come before the coordinator looked for timeouts",
+            decided_by=COORDINATOR_TELLS,
+            cites="next",
+            needs="is_fenced",
+            unless="is_refuted",
+        ),
+        left_open(
+            "aborted_by_client",
+            "under transactions v2 its own abort leaves the same records; but it went on only {until_next} later",
+            decided_by=f"the client's log or {COORDINATOR_TELLS}",
+            cites="next",
+            unless="is_fenced",
+        ),
+        ruled_out(
+            OTHER_INSTANCE,
+            "InitProducerId came {until_next} after the abort was complete: not as its retry",
+            cites="next",
+            needs="is_refuted was_initialised",
+        ),
+        ruled_out(
+            OTHER_INSTANCE,
+            "no InitProducerId (state Empty) followed the abort",
             cites="completed",
+            needs="is_refuted",
+            unless="was_initialised",
         ),
     ),
-    remedies=(included("remedies"),),
+    remedies=(RESENT, included("remedies"), BY_ITSELF),
 )
 
 SAME_EPOCH_WORDS = Words(
     SameEpoch,
-    summary="{count:transaction} of {id} ended {took} after the start, beyond the timeout, at an unchanged epoch",
+    title="{count:transaction} ended after the timeout",
+    summary="{count:transaction} of {whom} {count:was|were} aborted[ {took} after the start], beyond the timeout. "
+    "The coordinator[ {perhaps}] timed {count:it|them} out.",
     steps=(
         step(
-            "the transaction was aborted beyond its timeout",
+            "The transaction was aborted beyond its timeout, at an unchanged epoch",
             "start and PrepareAbort by the coordinator's clock",
             cites="rows",
         ),
     ),
     considered=(
-        considered(
+        left_open(
             "aborted_by_client",
-            "0.11.0.0 and 0.11.0.1 time out without a new epoch (KAFKA-6119); the coordinator's log would tell",
+            "only 0.11.0.0 and 0.11.0.1 time out without a new epoch (KAFKA-6119)",
+            decided_by=f"the release of the brokers, or {COORDINATOR_TELLS}",
+        ),
+    ),
+    remedies=(
+        remedy(
+            "Look for an abort by the application in its log[ around {at}]. If it has none, the timeout aborted the "
+            "records: send them again if the application has not done so already",
+            "application",
         ),
     ),
 )
 
-ITS_LINE = "the coordinator's own line says that it was the timeout"
+ITS_LINE = "the coordinator's own log names the timeout"
 DATA_WORDS = Words(
     DataFacts,
-    summary=(ABORTED_DATA, "by the coordinator[ {took} after the first record]: a timeout"),
+    who="{whom}",
+    title=TITLE,
+    summary=TIMED_OUT,
+    actors=(T1,),
     steps=UNDER_NEXT_EPOCH,
     considered=(
-        considered(OTHER_INSTANCE, pick("rolled_back", {True: ITS_LINE}, ONLY_TIMES)),
+        ruled_out(OTHER_INSTANCE, ITS_LINE, needs="rolled_back"),
+        left_open(OTHER_INSTANCE, ONLY_TIMES, decided_by=COORDINATOR_TELLS, unless="rolled_back"),
         OWN_KEEPS_EPOCH,
     ),
+    remedies=(WHO_ENDED, RESENT, HELD_UP, BY_ITSELF),
 )
 
+THE_TIMEOUT = pick(
+    "timeout",
+    {None: f"the default timeout is {duration(TRANSACTION_TIMEOUT_MS)}"},
+    "transaction.timeout.ms is {timeout}",
+)
 LOG_WORDS = Words(
     TimedOutInLogs,
+    title=pick("is_possible", {True: EITHER}, TITLE),
     summary=pick(
         "by_its_line",
-        {
-            True: "{count:transaction} of {id} {count:was|were} aborted by the coordinator since "
-            "transaction.timeout.ms[ ({timeout})] had passed"
-        },
-        pick(
-            "is_overdue",
-            {
-                True: "{id} was refused {took} after its transaction had begun: transaction.timeout.ms[ ({timeout})] "
-                "had passed"
-            },
-            "{id} was refused as too old: its transaction may have timed out, or a new instance came",
+        {True: TIMED_OUT},
+        (
+            FENCED_AT,
+            ". Its transaction[ {perhaps}] timed out: ",
+            pick("silence", {None: "it was open for {took} at least; "}, "its log was silent for {silence}; "),
+            THE_TIMEOUT,
+            ".",
         ),
     ),
     actors=(included("client"),),
     steps=(
         step(
-            "at {at} the coordinator rolled the transaction back",
-            "its own line names the timeout",
+            "The coordinator rolled the transaction back at {at} due to timeout",
+            "the coordinator's log",
             cites="rollbacks",
             needs="by_its_line",
         ),
-        step(
-            "the transaction had begun at {began_at} at the latest",
-            "its refusal came {took} later",
-            unless="by_its_line",
-        ),
+        step("The transaction had begun at {began_at} or before", unless="by_its_line"),
         REFUSED,
     ),
     considered=(
-        considered(
+        ruled_out(OTHER_INSTANCE, ITS_LINE, needs="by_its_line"),
+        left_open(
             OTHER_INSTANCE,
-            pick(
-                "by_its_line",
-                {True: ITS_LINE},
-                "not refuted: clients are answered the same words, and no log of a second instance or of the "
-                "coordinator tells",
-            ),
+            (SAME_ERROR, pick("is_possible", {True: "; these logs show no second instance at that time"}, "")),
+            decided_by=RECORDS_TELL,
+            unless="by_its_line",
         ),
     ),
-    remedies=(
-        remedy(
-            text="find out what held the producer up; the timeout must be longer than its longest transaction",
-            where="client",
-            config="transaction.timeout.ms",
-            derived_from="no log says how long it was open",
-            needs="needs_length",
-        ),
-        included("remedies"),
-    ),
+    remedies=(WHO_ENDED, RESENT, HELD_UP, included("remedies"), BY_ITSELF),
 )
 
 RULE = Rule(

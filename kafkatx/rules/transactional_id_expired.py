@@ -26,6 +26,7 @@ from kafkatx.histories.logs.log_model import ClientInstance, Failure, Initialise
 from kafkatx.histories.logs.settings import Effective
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, TOMBSTONE
+from kafkatx.terms.catalogue.frameworks import CONNECT, STREAMS, Framework
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, EXPIRATION_MS
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.topics import TRANSACTION_STATE
@@ -33,7 +34,18 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised
 from kafkatx.words.evidence_refs import initialised_row, row_before
 from kafkatx.words.explained import EvidenceRef
-from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, considered, included, measure, step
+from kafkatx.words.explanation import (
+    ActorWords,
+    Bound,
+    Phrase,
+    Words,
+    included,
+    left_open,
+    measure,
+    remedy,
+    ruled_out,
+    step,
+)
 from kafkatx.words.facts import client_name, thrown
 from kafkatx.words.log_refs import client_seen, event_ref, failure_refs
 from kafkatx.words.proposals import Lasted, Remedies
@@ -74,6 +86,7 @@ class ExpiredInRows:
     is_set: bool
     fits: bool
     met: Met | None
+    restarts: Framework | None
     before: Refs
     tombstone: Refs
     back: Refs
@@ -109,6 +122,7 @@ class ExpiredInLogs:
     is_long: bool
     setting: Effective
     expiration: Duration
+    restarts: Framework | None
     client: Bound[ActorWords]
     lines: Refs
     longer: Remedies
@@ -173,6 +187,7 @@ def _in_rows(model: CaptureModel, before: Array, back: Array, idle: int, tombsto
             is_set=model.logs.settings.value("broker", SETTING).is_known,
             fits=fits,
             met=met,
+            restarts=_restarts(model, name),
             before=(row_before(before),),
             tombstone=tombstone,
             back=(initialised_row(back),),
@@ -194,6 +209,14 @@ def _longer(model: CaptureModel, transactional_id: str, idle: int, is_default: b
     shown = {SETTING: EXPIRATION_MS} if is_default else {}
     measured = UNTIL_USED.of(Lasted(Duration(idle)))
     return id_expiration(replace(whom, current=whom.current | shown), idle, measured, is_default)
+
+
+def _restarts(model: CaptureModel, name: str, client: ClientInstance | None = None) -> Framework | None:
+    """The framework that runs the producer for certain and reads its input again by itself."""
+    framework = advised(model, name, client).framework
+    if framework is None or framework.certainty is not Verdict.proved or framework.name not in STREAMS | CONNECT:
+        return None
+    return framework
 
 
 def _met_by_client(model: CaptureModel, name: str) -> Met | None:
@@ -247,6 +270,7 @@ def _log_facts(
         is_long=is_long,
         setting=setting,
         expiration=Duration(expiration),
+        restarts=_restarts(model, name, client),
         client=client_seen(model, client),
         lines=failure_refs(model, failure),
         longer=id_expiration(whom, idle or 0, measured) if is_long else (),
@@ -287,90 +311,124 @@ def _replaced(model: CaptureModel, client: ClientInstance, failure: Failure) -> 
 
 UNTIL_USED = Phrase(Lasted, measure("the id was idle for {time} until it was used again"))
 IDLE = Phrase(Lasted, measure("it was idle for {time}"))
+AGAIN = pick(
+    "restarts",
+    {None: " the records of the failed transaction again if the application did not do so: they were not committed"},
+    " nothing again by hand: {restarts.name} processes the input of the failed transaction again when it goes on",
+)
+COORDINATORS_LOG = "the records of {id} in __transaction_state"
 ROW_WORDS = Words(
     ExpiredInRows,
-    summary="{id} was idle for {idle}, expired, and came back with producer id {new} instead of {old}",
+    title=pick("fits", {True: "expired after {idle} idle"}, "forgotten after {idle} idle"),
+    summary=(
+        pick(
+            "fits",
+            {
+                True: (
+                    f"{{id}} expired after {{idle}} idle: {SETTING} was {{expiration}}",
+                    pick("is_set", {True: ""}, ", the default"),
+                )
+            },
+            "The coordinator forgot {id} after {idle} idle: it[ {perhaps}] expired",
+        ),
+        ". It came back with producer id {new} instead of {old}.",
+        pick("met", {None: ""}, " {met.by:The} failed with {met.answer:exception}."),
+    ),
     steps=(
+        step("{id} was idle from this record on", cites="before"),
+        step("{idle} later the coordinator removed it with a tombstone", cites="tombstone", needs="tombstone"),
         step(
-            "the id was idle after its last transaction",
-            pick("tombstone", {(): "its last row"}, "its last row is of a state that may expire"),
-            cites="before",
-        ),
-        step(
-            "{idle} later the coordinator forgot it",
-            "a tombstone, which no client can ask for",
-            cites="tombstone",
-            needs="tombstone",
-        ),
-        step(
-            "then it came back as producer id {new}",
-            "a forgotten id gets a new producer id, epoch 0",
+            (pick("tombstone", {(): "{idle} later it"}, "Then it"), " came back as producer id {new}, epoch 0"),
+            "a known id keeps its producer id until its epochs are used up",
             cites="back",
-            needs="tombstone",
         ),
-        step(
-            "{idle} later it came back as producer id {new}, epoch 0",
-            "an id that is known keeps its producer id",
-            cites="back",
-            unless="tombstone",
-        ),
-        step("{met.by}: {met.answer}", "its producer id was no longer that of the id", cites="met.lines"),
+        step("{met.by:The} failed: {met.answer}", cites="met.lines"),
     ),
     considered=(
-        considered(
+        ruled_out(
             "producer_epoch_exhausted", f"the last epoch was {{last_epoch}}, far below {EXHAUSTED}", cites="before"
         ),
-        considered(
+        left_open(
             "a deletion by hand",
             pick(
                 "is_set",
-                {True: f"not refuted: the idle time does not fit {SETTING} = {{expiration:ms}}"},
-                "not refuted: the idle time is not the default, and the broker's settings are not in the evidence",
+                {True: f"the idle time does not fit {SETTING} = {{expiration:ms}}"},
+                "the idle time is not the default of {expiration}",
             ),
+            decided_by=f"{SETTING} of the brokers at that time",
             needs="tombstone",
             unless="fits",
         ),
-        considered("the tombstone", "is not in the log any more: compaction removes it", unless="tombstone"),
+        left_open(
+            "a loss of the coordinator's records",
+            "no tombstone is there (compaction removes it too)",
+            decided_by="server.log of the brokers since {id} was last used",
+            unless="tombstone",
+        ),
     ),
-    remedies=(included("longer"),),
+    remedies=(
+        remedy(
+            ("Send", AGAIN),
+            "application",
+            needs="met",
+        ),
+        included("longer"),
+    ),
 )
 IN_FORCE = pick(
     "setting.is_known",
     {True: f"{SETTING} is {{setting}}"},
-    f"{SETTING} is not at hand, the default is {{expiration:ms}}",
+    f"{SETTING} is not in the evidence, its default is {{expiration}}",
 )
 LOG_WORDS = Words(
     ExpiredInLogs,
+    title=pick(
+        "is_long",
+        {True: "expired after {silence.lasted} of silence"},
+        "producer id no longer known",
+    ),
     summary=(
-        "{id} was not known to its coordinator any more ",
-        pick("silence.lasted", {None: "at a time that nothing tells"}, "after {silence.lasted} without a sign"),
-        ": its id had expired",
+        "The coordinator no longer knew the producer id of {id}: ",
+        pick(
+            "is_long",
+            {True: "it[ {perhaps}] expired after {silence.lasted} of silence."},
+            "expired, deleted, or its data was lost.",
+        ),
     ),
     actors=(included("client"),),
     steps=(
+        step("The log of P shows nothing for {silence.lasted} after {silence.since}", IN_FORCE, cites="silence.before"),
+        step("P failed: {answer}", cites="lines"),
         step(
-            "its log shows nothing for {silence.lasted} after {silence.since}",
-            "the line before; transactions that go well leave no line",
-            cites="silence.before",
-        ),
-        step("then {answer}", "the coordinator no longer knew the producer id of the id", cites="lines"),
-        step(
-            "after that it was given producer id {replaced.new} instead of {replaced.old}",
-            "a forgotten id gets a new one",
+            "P was then given producer id {replaced.new} instead of {replaced.old}",
+            "a known id keeps its producer id until its epochs are used up",
             cites="replaced.line",
         ),
     ),
     considered=(
-        considered(
+        left_open(
             "a deleted id or another cluster",
             pick(
                 "is_long",
-                {True: ("not refuted for certain; ", IN_FORCE, ", and nothing was seen of the id for longer")},
-                ("not refuted: ", IN_FORCE, ", and its log does not show so long a pause"),
+                {True: "this log does not show what removed the id"},
+                "the log of P shows no pause as long as {expiration}",
             ),
+            decided_by=COORDINATORS_LOG,
+        ),
+        left_open(
+            "producer_epoch_exhausted",
+            "a producer id without epochs left is replaced too",
+            decided_by=COORDINATORS_LOG,
+            unless="is_long",
         ),
     ),
-    remedies=(included("longer"),),
+    remedies=(
+        remedy(
+            (pick("replaced", {None: "Close the producer and make a new one. Then send"}, "Send"), AGAIN),
+            "application",
+        ),
+        included("longer"),
+    ),
 )
 
 RULE = Rule(

@@ -24,6 +24,7 @@ from enum import Enum, auto
 import numpy as np
 
 from kafkatx.findings.client_lines import (
+    TIMES,
     advised_of,
     by_client,
     columns,
@@ -36,7 +37,16 @@ from kafkatx.findings.client_lines import (
 )
 from kafkatx.findings.conditions import by_settings, same_time
 from kafkatx.findings.given_up import IN_LOGS, PartitionLog, partition_logs
-from kafkatx.findings.outcomes import BECAUSE, FATE, Call, Resolved, TransactionFate, fate_of
+from kafkatx.findings.outcomes import (
+    FATE_ALONE,
+    IS_REPLACED,
+    OUTCOME,
+    REPLACE,
+    Call,
+    Resolved,
+    TransactionFate,
+    fate_of,
+)
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import ClientInstance, LogModel
@@ -44,7 +54,17 @@ from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
 from kafkatx.words.config_context import ConfigContext
-from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, considered, included, measure, remedy, step
+from kafkatx.words.explanation import (
+    ActorWords,
+    Bound,
+    Phrase,
+    Words,
+    included,
+    measure,
+    remedy,
+    ruled_out,
+    step,
+)
 from kafkatx.words.facts import client_name, instant
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
@@ -101,6 +121,11 @@ class Facts:
     def is_fatal(self) -> bool:
         """Whether the client can do nothing any more."""
         return self.variant is Variant.fatal
+
+    @property
+    def is_abortable(self) -> bool:
+        """Whether it goes on after an abort."""
+        return self.variant is Variant.abortable
 
     @property
     def is_idempotent(self) -> bool:
@@ -247,7 +272,7 @@ def _name(place: tuple[str, int]) -> str:
 
 
 def _names(names: list[str]) -> NameList | None:
-    return NameList(names[:MOST_NAMED]) if names else None
+    return NameList(names) if names else None
 
 
 def _errors(logs: LogModel, loss: _Loss) -> NameList | None:
@@ -296,92 +321,102 @@ def _outage(logs: LogModel, loss: _Loss) -> int:
     return last - min(begins) if begins and last is not None else 0
 
 
-MADE_OF_IT = pick(
-    "variant",
-    {
-        Variant.fatal: "went into its fatal error state and can do nothing any more",
-        Variant.abortable: "went into its abortable error state: the transaction has to be aborted",
-        Variant.idempotent: "raised its own epoch and went on",
-    },
-)
+NO_DUPLICATES = "read_committed readers get no duplicates: the transaction is not committed"
 FAILED_FOR = Phrase(Lasted, measure("sends to it failed for {time} at least"))
 WORDS = Words(
     Facts,
+    title=pick(
+        "variant",
+        {
+            Variant.fatal: "producer dead: batch sent, never acknowledged",
+            Variant.abortable: ("transaction failed", TIMES, ": batch sent, never acknowledged"),
+            Variant.idempotent: ("batch sent, never acknowledged", TIMES, "; epoch raised"),
+        },
+    ),
     summary=(
-        "{client} gave up batches[ of {partitions}] that it had sent, their fate unknown",
-        pick("count", {1: ""}, ", {count:time}"),
-        "; it ",
-        MADE_OF_IT,
+        "{client:The} got no acknowledgement",
+        TIMES,
+        f" for batches[ of {{partitions:{MOST_NAMED}}}] that it had sent. ",
+        pick("variant", {Variant.fatal: "That is fatal: this producer can neither commit nor abort. "}, ""),
+        pick(
+            "variant",
+            {Variant.idempotent: "It raised its own epoch and went on; the records may be in the log or not"},
+            pick(
+                "count",
+                {1: pick("resolved", {None: "Its transaction is not committed"}, FATE_ALONE)},
+                "Its transactions are not committed",
+            ),
+        ),
+        ".",
     ),
     actors=(included("producer"),),
     steps=(
         step(
-            (
-                "sends failed and were retried[, from {retried_since} on]: ",
-                pick("errors", {None: "without an error named"}, "{errors}"),
-            ),
-            f"{{retries:such line}}[; {{attempts:plain}} of {EVERY_ATTEMPT} attempts used]: time ran out, not retries",
+            "Sends failed and were retried[ from {retried_since} on][: {errors}]",
+            f"{{retries:line}}[; {{attempts:plain}} of {EVERY_ATTEMPT} attempts used: time ran out, not retries]",
             cites="retried",
         ),
         step(
-            "delivery.timeout.ms passed: a batch[ of {of_first}] was given up[ {age} after it was made]",
-            "the client's own line",
+            "delivery.timeout.ms ran out: P dropped a batch[ of {of_first:3}][ {age} after it was made]",
             cites="expired",
             needs="expired",
         ),
         step(
-            ("P ", MADE_OF_IT),
-            pick(
-                "is_idempotent",
-                {
-                    True: "the last sequence acknowledged is not the one before the next; nothing else makes it raise "
-                    "its epoch"
-                },
-                "it says so itself; only a batch that was sent at least once leaves its sequence open",
+            (
+                "P ",
+                pick(
+                    "variant",
+                    {
+                        Variant.fatal: "went into its fatal error state",
+                        Variant.abortable: "went into its abortable error state",
+                        Variant.idempotent: "raised its own epoch and went on",
+                    },
+                ),
+                ": a batch that it had sent was not acknowledged",
             ),
             cites="said",
         ),
         IN_LOGS,
-        step(("what became of its transaction: ", FATE), BECAUSE, cites="resolved.places", needs="resolved"),
+        *OUTCOME,
     ),
     considered=(
-        considered(
-            "a batch that was never sent",
-            "the expiry of such a batch leaves no sequence open; the client says one is[ and retries stand before it "
-            "({retries:line})]",
-        ),
-        considered(
+        ruled_out("a batch that was never sent", "such a batch leaves no sequence number open"),
+        ruled_out(
             "fenced_by_new_instance",
-            "the same outer text covers fenced producers too: here the cause is the missing acknowledgement",
+            "the exception's cause is the missing acknowledgement",
             cites="last_said",
             unless="is_idempotent",
         ),
     ),
     remedies=(
         remedy(
-            pick(
-                "variant",
-                {
-                    Variant.abortable: "abort the transaction and write its records again",
-                    Variant.idempotent: "nothing: the client has reset itself; records it reported as failed may be "
-                    "in the log all the same",
-                },
-            ),
-            "application",
-        ),
-        remedy(
-            text="close the producer, make a new one and process again from the last committed offsets; don't abort",
+            text=pick("resolved.is_taken_over", {True: IS_REPLACED}, f"{REPLACE}. {NO_DUPLICATES}"),
             where="application",
             restart_needed=True,
             needs="is_fatal",
         ),
+        remedy(
+            pick(
+                "resolved.is_aborted",
+                {True: f"Send the records of the transaction again. {NO_DUPLICATES}"},
+                f"Abort the transaction, then send its records again. {NO_DUPLICATES}",
+            ),
+            "application",
+            needs="is_abortable",
+        ),
+        remedy(
+            "Send the failed records again only where duplicates do no harm: they may be in the log. The producer "
+            "itself needs nothing: it went on under a new epoch",
+            "application",
+            needs="is_idempotent",
+        ),
         included("longer"),
         remedy(
-            text="use kafka-clients 2.5 or later with brokers of 2.5 or later: there the error is abortable (KIP-360)",
+            text="Prevent it: use kafka-clients 2.5 or later with brokers of 2.5 or later. There abortTransaction "
+            "works after this error, and the producer stays usable (KIP-360)",
             where="client",
             current="{release}",
             proposed="2.5",
-            derived_from="the client says that it isn't safe to continue",
             restart_needed=True,
             needs="is_fatal is_old",
         ),

@@ -18,7 +18,7 @@ from kafkatx.kernels.spans import OPEN
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import data_ref, marker_ref
-from kafkatx.words.explanation import Words, actor, considered, remedy, step
+from kafkatx.words.explanation import Words, actor, left_open, remedy, step
 from kafkatx.words.values import Producer, Refs, TopicPartition, facts
 
 
@@ -73,21 +73,30 @@ def _of_partition(model: CaptureModel, log_extent: LogExtent) -> Iterator[Case]:
 
 PAGE_WORDS = Words(
     PageFacts,
-    summary="producer id {new.id} at epoch 0 wrote {partition} while a transaction of producer id {old.id} was open "
-    "there: if both are one application, its transactional.id changes at every start",
+    title="a new transactional.id at each start",
+    summary="Producer id {new.id} committed to {partition} while a transaction of producer id {old.id} was open "
+    "there. Both have epoch 0:[ {perhaps}] one application with a new transactional.id at each start.",
     actors=(actor("T1", "{old}"), actor("T2", "{new}")),
     steps=(
-        step("T1 wrote in a transaction that has no end here", "no marker follows", cites="left_open"),
+        step("T1 wrote in a transaction that was not ended", "no marker of T1 follows in the dump", cites="left_open"),
         step(
-            "T2 wrote behind it, under a producer id of its own at epoch 0, and committed",
-            "a restart under the same transactional.id keeps the producer id and raises the epoch",
+            "T2 wrote behind it and committed",
+            "T2 is another producer id at epoch 0; under the same transactional.id a restart keeps the producer id and "
+            "raises the epoch",
             cites="committed",
         ),
     ),
-    considered=(considered("independent applications on the same partition", "not refuted: they look the same"),),
+    considered=(
+        left_open(
+            "independent applications on the same partition",
+            "they look the same",
+            decided_by="the transactional.id of each program",
+        ),
+    ),
     remedies=(
         remedy(
-            "if it is one application, give each instance an id that is the same at its next start",
+            "Check whether both producers are one application. If so, give each instance a transactional.id that stays "
+            "the same when it restarts",
             "application",
             config="transactional.id",
             restart_needed=True,

@@ -30,12 +30,11 @@ from kafkatx.terms.catalogue.random_ids import skeleton_of, with_ordinal
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import begin_row, completion_row
-from kafkatx.words.explanation import Words, actor, considered, remedy, step
-from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Instant, NameList, Refs, facts
+from kafkatx.words.explanation import Words, actor, left_open, remedy, step
+from kafkatx.words.values import Count, Instant, Refs, facts
 
 FEWEST, MANY = 3, 5
-MOST_NAMED, MOST_ACTORS = 3, 4
+MOST_ACTORS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +60,14 @@ class Overtaken:
 
 @facts
 class Facts:
-    """A family of ids of one shape; `last` is the one in use last, `epoch` that of the first one."""
+    """A family of ids of one shape; `last` is the one in use last."""
 
     shape: str
     count: Count
-    names: NameList
     last: str
-    epoch: int
     members: tuple[Member, ...]
     overtaken: Overtaken | None
     rows: Refs
-
-    @property
-    def has_more(self) -> bool:
-        """Whether there are more than the summary names."""
-        return self.count > len(self.names)
 
     @property
     def stable_shape(self) -> str:
@@ -94,7 +86,6 @@ class _Life:
     last: int
     partitions: set[int] = field(default_factory=set)
     producer_ids: set[int] = field(default_factory=set)
-    highest_epoch: int = 0
 
 
 def find(model: CaptureModel) -> Found:
@@ -145,7 +136,6 @@ def _life(model: CaptureModel, code: int, rows: Array, init: int) -> _Life:
         int(ends.max()),
         {member for number in lists for member in model.labels.partition_lists[number]},
         set(np.unique(rows["producer_id"]).tolist()),
-        int(rows["producer_epoch"].max()),
     )
 
 
@@ -237,9 +227,7 @@ def _facts(
     return Facts(
         shape=skeleton,
         count=Count(len(family)),
-        names=NameList(life.name for life in family[:MOST_NAMED]),
         last=family[-1].name,
-        epoch=family[0].highest_epoch,
         members=tuple(
             Member(f"T{number}", life.name, next(iter(life.producer_ids)), Instant(life.first))
             for number, life in enumerate(family[:MOST_ACTORS], 1)
@@ -251,36 +239,43 @@ def _facts(
 
 WORDS = Words(
     Facts,
-    summary=(
-        "{count:transactional.id} of the shape {shape} ({names}",
-        pick("has_more", {True: ", ..."}, ""),
-        "): a new one at each start fences nobody",
-    ),
+    title="a new transactional.id at each start",
+    summary="One application[ {perhaps}] used {count:transactional.id} of the shape {shape}, a new one at each start. "
+    "No start fenced the instance before it.[ An old instance committed after its successor had, at {overtaken.at}.]",
+    who="{shape}",
     actors=(actor("{each.name}", "{each.id}, producer id {each.producer_id}, since {each.since}", each="members"),),
     steps=(
         step(
-            "{count:id} of one shape began one after the other on the same partitions",
-            "each has a producer id of its own: none took over from the one before",
+            "{count:id} of one shape began one after the other on the same partitions, and none fenced another",
+            "each has a producer id of its own",
             cites="rows",
         ),
         step(
-            "{overtaken.old} committed at {overtaken.at}, after {overtaken.new} had committed at {overtaken.new_at}",
-            "with one id the first commit would have been refused",
+            "{overtaken.old} committed at {overtaken.at}, after {overtaken.new} had committed at {overtaken.new_at}; "
+            "with one stable id the late commit would have been refused",
             cites="overtaken.rows",
         ),
     ),
     considered=(
-        considered("independent applications on the same partitions", "not refuted: only their deployment tells"),
+        left_open(
+            "independent applications on the same partitions",
+            "they would look the same",
+            decided_by="the code or configuration that makes these ids",
+        ),
     ),
     remedies=(
         remedy(
-            "give each instance an id that is the same at its next start; then a restart shows as the same producer id "
-            "with a higher epoch",
+            "Stop the instance of {overtaken.old} if it still runs: no start fences it. Check whether it wrote what "
+            "its successor wrote too",
+            "operator",
+        ),
+        remedy(
+            "Give each instance a transactional.id that stays the same when it restarts. Then a restart fences the "
+            "instance before it",
             "application",
             config="transactional.id",
             current="{last}",
             proposed="{stable_shape}",
-            derived_from="{count:plain} ids of one shape, each at epoch {epoch}",
             restart_needed=True,
         ),
     ),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.item import Kind
 from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined, Selected, Selection
-from kafkatx.findings.examined import examined, occurs
+from kafkatx.findings.examined import examined, nameable, occurs
 from kafkatx.findings.finding import Finding, NotCheckable
 from kafkatx.rules.registry import Judgement, judge
 from kafkatx.segments.damage import Damage
@@ -71,7 +71,9 @@ def _selected(
         return None
     about = sum(selection.is_about(finding) for finding in judgement.findings)
     is_named = about > 0 or occurs(told.model, at_hand, selection)
-    return Selected(wanted, len(judgement.findings), is_named, selection.rules is not None or about > wanted)
+    may_hide = selection.rules is not None or about > wanted
+    names = () if is_named else nameable(told.model)
+    return Selected(wanted, len(judgement.findings), is_named, may_hide, *names)
 
 
 def united(parts: Iterable[CaptureDiagnosis], others: Iterable[Coverage]) -> Diagnosis:

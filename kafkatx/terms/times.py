@@ -23,6 +23,19 @@ def clock(time_ms: int) -> str:
     return text[11:23] if text else "an unknown time"
 
 
+def span(since: int | None, until: int | None, *, has_zone: bool = True) -> str:
+    """From when to when, the date once: `2026-11-21 10:29:00.108 to 10:29:01.276 UTC`; empty without a time.
+
+    Times of an unknown zone go without one.
+    """
+    known = [text[:-1].replace("T", " ") for time in (since, until) if (text := iso(time)) is not None]
+    if not known:
+        return ""
+    first, last = known[0], known[-1]
+    told = first if first == last else f"{first} to {last[11:] if first[:10] == last[:10] else last}"
+    return f"{told} UTC" if has_zone else told
+
+
 def duration(milliseconds: int) -> str:
     """Duration with the precision a reader needs: `132 ms`, `1.16 s`, `4 min 10 s`, `7.7 d`."""
     if milliseconds < 1_000:
@@ -33,8 +46,8 @@ def duration(milliseconds: int) -> str:
         minutes, seconds = divmod(milliseconds // 1_000, 60)
         return f"{minutes} min {seconds} s" if seconds else f"{minutes} min"
     if milliseconds < 172_800_000:
-        return f"{milliseconds / 3_600_000:.1f} h"
-    return f"{milliseconds / 86_400_000:.1f} d"
+        return f"{milliseconds / 3_600_000:.1f} h".replace(".0 ", " ")
+    return f"{milliseconds / 86_400_000:.1f} d".replace(".0 ", " ")
 
 
 def parse_zone(text: str) -> int:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from kafkatx.words.explanation import Included, Phrase, SpokenPart, Words
+from kafkatx.terms.verdicts import Verdict
+from kafkatx.words.explanation import Included, Judged, Phrase, SpokenPart, Words
 from kafkatx.words.sample import sample, sample_with_item
 from kafkatx.words.template import Text, names_in, render, sentences, value_of
 
@@ -49,17 +50,20 @@ def all_sentences(modules: Iterable[ModuleType]) -> Iterator[Sentence]:
 
 
 def _of_words(module: str, words: Words[Any]) -> Iterator[Sentence]:
-    facts = sample(words.facts)
+    facts = Judged(sample(words.facts), Verdict.likely)
+    yield from _of_text(module, "title", words.title, facts)
     yield from _of_text(module, "summary", words.summary, facts)
+    if words.who is not None:
+        yield from _of_text(module, "who", words.who, facts)
     for part in (*words.actors, *words.steps, *words.considered, *words.remedies):
         if isinstance(part, Included):
-            value_of(facts, part.field)
+            value_of(facts.facts, part.field)
         else:
             yield from _of_part(module, part, words.facts)
 
 
 def _of_part(module: str, part: SpokenPart, kind: type[Any]) -> Iterator[Sentence]:
-    facts = sample_with_item(kind, part.each) if part.each else sample(kind)
+    facts = Judged(sample_with_item(kind, part.each) if part.each else sample(kind), Verdict.likely)
     for name in sorted(part.names()):
         value_of(facts, name)
     title = type(part).__name__.removesuffix("Words").lower()

@@ -1,4 +1,4 @@
-"""Whom a remedy is for: the settings in force there, what they are called there, and the order they must have."""
+"""Whom a remedy is for: the settings in force there, what they are called there, and what a proposal changes too."""
 
 from __future__ import annotations
 
@@ -9,9 +9,18 @@ from functools import cache
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs.log_model import ClientInstance
-from kafkatx.histories.logs.settings import Configured, Effective, Origin, Settings, default_of
-from kafkatx.terms.catalogue.frameworks import LIBRARIES, Framework, FrameworkName, own_defaults, setting_of
+from kafkatx.histories.logs.settings import (
+    Configured,
+    Effective,
+    Origin,
+    Settings,
+    default_of,
+    defaults_of,
+    said_value,
+)
+from kafkatx.terms.catalogue.frameworks import Framework, FrameworkName, own_defaults, setting_of
 from kafkatx.terms.catalogue.loading import configs
+from kafkatx.terms.verdicts import Verdict
 
 LIBRDKAFKA_NAMES = {"delivery.timeout.ms": "message.timeout.ms", "request.timeout.ms": "socket.timeout.ms"}
 
@@ -26,15 +35,13 @@ def scope_of(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """What a client is made with, as a sentence goes on: `is ksqlDB`, `runs on librdkafka`, `looks like ksqlDB`."""
+    """What a client is made with, in short: `Kafka Streams`, of a guess `probably Kafka Streams`."""
 
     framework: Framework
 
     def __format__(self, spec: str) -> str:
-        if self.framework.name in LIBRARIES:
-            return f"runs on {self.framework.name}"
-        said = str(self.framework)
-        return said if said.startswith("looks") else f"is {self.framework.name}"
+        name = self.framework.name.partition(" (")[0]
+        return name if self.framework.certainty is Verdict.proved else f"probably {name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +96,19 @@ class ConfigContext:
         found = self.in_force(name)
         return _set_to(found, self.current[name]) if name in self.current else found
 
+    def is_chosen(self, effective: Effective) -> bool:
+        """Whether somebody decided on a value: a default is nobody's choice, a framework's own neither."""
+        scope = own_defaults(self.framework)
+        framed = defaults_of(scope, effective.name, self.release) if scope is not None else ()
+        return effective.is_chosen and not (effective.origin is Origin.PRINTED and effective.value in framed)
+
     def called(self, name: str) -> str:
         """What the framework calls a setting."""
         return setting_of(self.framework, name)
 
-    @property
-    def looks(self) -> Looks | None:
-        """What it is made with; None where nothing tells."""
-        return Looks(self.framework) if self.framework is not None else None
+    def renamed_by(self, name: str) -> Looks | None:
+        """The framework that has a name of its own for a setting, None where it is called as Kafka calls it."""
+        return Looks(self.framework) if self.framework is not None and self.called(name) != name else None
 
 
 def advised(model: CaptureModel, transactional_id: str | None, client: ClientInstance | None = None) -> ConfigContext:
@@ -134,47 +146,38 @@ _ORDER = (
     ("delivery.timeout.ms", "<=", "producer.id.expiration.ms"),
     ("producer.id.expiration.ms", "<=", "transactional.id.expiration.ms"),
 )
-_SENDING = "linger.ms + request.timeout.ms"
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
-    """The order that settings must have, with the values that a proposal leaves: prints it, and whether it holds."""
+def changes_too(whom: ConfigContext, proposed: Mapping[str, int]) -> str | None:
+    """What must change beside a proposal so that settings keep their order; None where nothing must.
 
-    advised: ConfigContext
-    proposed: Mapping[str, int]
+    Settings that were out of order before count only where somebody chose the other one: defaults never alarm.
+    """
+    return ". ".join(_changed_too(whom, proposed)) or None
 
-    def __format__(self, spec: str) -> str:
-        delivery, timeout, most = "delivery.timeout.ms", "transaction.timeout.ms", "transaction.max.timeout.ms"
-        broken = "; ".join(self._broken())
-        return (
-            f"order: {_SENDING} {self._sending} <= {delivery} {self._left(delivery)} {self._sign('<')} "
-            f"{timeout} {self._left(timeout)} <= {most} {self._left(most)}: {f'but {broken}' if broken else 'holds'}"
-        )
 
-    def _left(self, name: str) -> Effective:
-        now = self.advised.now(name)
-        return _set_to(now, self.proposed[name]) if name in self.proposed else now
+def _changed_too(whom: ConfigContext, proposed: Mapping[str, int]) -> Iterator[str]:
+    for lower, sign, upper in _ORDER:
+        if (lower in proposed) == (upper in proposed):
+            continue
+        # Sends that end with the transaction may take as long as it.
+        may_equal = sign == "<=" or whom.ends_with_transaction
+        now = whom.now(lower).number, whom.now(upper).number
+        left = proposed.get(lower, now[0]), proposed.get(upper, now[1])
+        other = upper if lower in proposed else lower
+        if _fits(*left, may_equal) or (not _fits(*now, may_equal) and not whom.is_chosen(whom.in_force(other))):
+            continue
+        if other is lower:
+            verb, bound = "Lower", "to at most" if may_equal else "below"
+        else:
+            verb, bound = "Raise", "to at least" if may_equal else "above"
+        given = next(proposed[name] for name in (lower, upper) if name in proposed)
+        yield f"{verb} {whom.called(other)} {bound} {said_value(str(given), Origin.EXPLICIT, given)} as well"
 
-    def _number(self, name: str) -> int:
-        return self._left(name).number or 0
 
-    @property
-    def _sending(self) -> int:
-        return self._number("linger.ms") + self._number("request.timeout.ms")
-
-    def _sign(self, sign: str) -> str:
-        """A producer whose sends end with the transaction may take as long as it."""
-        return "<=" if self.advised.ends_with_transaction else sign
-
-    def _broken(self) -> Iterator[str]:
-        """What is not in order; a value that nothing tells (0) breaks nothing."""
-        pairs = [(_SENDING, self._sending, "<=", "delivery.timeout.ms")]
-        pairs += [(one, self._number(one), self._sign(sign), other) for one, sign, other in _ORDER]
-        for one, value, sign, other in pairs:
-            most = self._number(other)
-            if value and most and (value > most or (sign == "<" and value == most)):
-                yield f"{one} {value} is not {sign} {other} {most}"
+def _fits(lower: int | None, upper: int | None, may_equal: bool) -> bool:
+    """Whether two settings are in order; what nothing tells is no disorder."""
+    return not lower or not upper or lower < upper or (may_equal and lower == upper)
 
 
 def _set_to(effective: Effective, number: int) -> Effective:

@@ -136,10 +136,8 @@ def data_ref(model: CaptureModel, span: Array) -> EvidenceRef:
         return EvidenceRef(
             topic, partition, offset, None, f"{who} had a transaction open since offset {offset} (producer snapshot)"
         )
-    text = (
-        f"{plural(int(span['records']), 'record')} of producer id {int(span['producer_id'])} epoch "
-        f"{int(span['producer_epoch'])}, @ {offsets(span)}"
-    )
+    count, who = int(span["records"]), f"producer id {int(span['producer_id'])} epoch {int(span['producer_epoch'])}"
+    text = f"{plural(count, 'record')} of {who}" + (f" ({offsets(span)})" if count > 1 else "")
     return EvidenceRef(topic, partition, offset, time_or_none(int(span["first_timestamp"])), text)
 
 
@@ -148,8 +146,8 @@ def marker_ref(model: CaptureModel, span: Array) -> EvidenceRef:
     topic, partition = model.topic_partition(int(span["partition_code"]))
     kind = ("ABORT", "COMMIT", "emptied")[int(span["marker_kind"])]
     text = (
-        f"{kind} marker, producer id {int(span['producer_id'])}, epoch {int(span['marker_epoch'])}, "
-        f"coordinator epoch {int(span['coordinator_epoch'])}"
+        f"{kind} marker, producer id {int(span['producer_id'])}, epoch {int(span['marker_epoch'])} "
+        f"(coordinator epoch {int(span['coordinator_epoch'])})"
     )
     return EvidenceRef(topic, partition, int(span["marker_offset"]), time_or_none(int(span["marker_timestamp"])), text)
 

@@ -32,20 +32,22 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of the explanation, with its reason and what it rests on."""
+    """One step of the explanation; `because` are its grounds (never its cause), `places` what they rest on."""
 
     text: str
-    because: str
+    because: str | None = None
     places: tuple[EvidenceRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """An explanation that was refuted (or could not be), and by what."""
+    """Another explanation: refuted, and by what, or left open, why, and what would decide."""
 
     rule: str
     because: str
     places: tuple[EvidenceRef, ...] = ()
+    refuted: bool = True
+    decided_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

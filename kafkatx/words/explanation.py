@@ -1,4 +1,9 @@
-"""What a rule says, as templates over its facts: summary, actors, steps, what was considered, what to do.
+"""What a rule says, as templates over its facts: title, summary, actors, steps, what else it may be, what to do.
+
+The title is what an index says of whom the finding is about ("fenced by a second instance"), the summary one sentence.
+Both claim no more than the verdict carries: `[{perhaps} ]` in them reads "probably " under likely, "possibly " under
+possible, and is left out where it is proved. `ruled_out` is an explanation that this evidence refutes; `left_open` one
+that it can't, with what would decide. A step says what happened, and beside it the grounds: evidence, never a cause.
 
 A part is said where the facts that it names are there; `needs` names further ones that must be (present, not empty,
 not false), `unless` such that must not be. `cites` names fields of places (`Refs`). A part with `each` is said once for
@@ -10,8 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, Generic, TypeVar
 
+from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.explained import Actor, Considered, EvidenceRef, Remedy, Step
 from kafkatx.words.template import Text, names_in, render, value_of
 from kafkatx.words.values import EXPLAINED
@@ -71,28 +78,35 @@ class ActorWords(SpokenPart):
 
 @dataclass(frozen=True, slots=True)
 class StepWords(SpokenPart):
-    """One step of the explanation."""
+    """One step of the explanation: what happened and, where it does not speak for itself, the grounds for it."""
 
     text: Text
-    because: Text
+    because: Text | None = None
 
     def said(self, facts: object) -> Step | None:
         """Return the step, None where a fact is absent."""
         text, because = render(self.text, facts), render(self.because, facts)
-        return None if text is None or because is None else Step(text, because, self.places(facts))
+        is_absent = text is None or (because is None and self.because is not None)
+        return None if is_absent else Step(text or "", because, self.places(facts))
 
 
 @dataclass(frozen=True, slots=True)
 class ConsideredWords(SpokenPart):
-    """An explanation that was refuted, or could not be."""
+    """Another explanation, and why it is refuted or can't be; of one that is left open, what would decide."""
 
     rule: Text
     because: Text
+    decided_by: Text | None = None
+    refuted: bool = True
 
     def said(self, facts: object) -> Considered | None:
         """Return it, None where a fact is absent."""
         rule, because = render(self.rule, facts), render(self.because, facts)
-        return None if rule is None or because is None else Considered(rule, because, self.places(facts))
+        if rule is None or because is None:
+            return None
+        return Considered(
+            rule, because, self.places(facts), refuted=self.refuted, decided_by=render(self.decided_by, facts)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +150,8 @@ class GapWords(SpokenPart):
     missing: Text
 
 
-actor, step, considered, remedy = ActorWords, StepWords, ConsideredWords, RemedyWords
+actor, step, remedy = ActorWords, StepWords, RemedyWords
+ruled_out, left_open = ConsideredWords, partial(ConsideredWords, refuted=False)
 measure, gap = MeasureWords, GapWords
 """How rules write them."""
 
@@ -176,17 +191,22 @@ included = Included
 
 @dataclass(frozen=True, slots=True)
 class Words(Generic[Facts]):
-    """All that a rule says of one kind of facts."""
+    """All that a rule says of one kind of facts.
+
+    `who` is whom an index names, where that is not the finding's transactional.id, partition, broker or producer id.
+    """
 
     facts: type[Facts]
+    title: Text
     summary: Text
+    who: Text | None = None
     actors: tuple[ActorWords | Included, ...] = ()
     steps: tuple[StepWords | Included, ...] = ()
     considered: tuple[ConsideredWords | Included, ...] = ()
     remedies: tuple[RemedyWords | Included, ...] = ()
 
     def parts(self) -> Iterator[SpokenPart | Included]:
-        """Yield everything beside the summary."""
+        """Yield everything beside title and summary."""
         yield from (*self.actors, *self.steps, *self.considered, *self.remedies)
 
 
@@ -194,21 +214,45 @@ class Words(Generic[Facts]):
 class Spoken:
     """What was said."""
 
+    title: str
     summary: str
+    who: str | None
     actors: tuple[Actor, ...]
     steps: tuple[Step, ...]
     considered: tuple[Considered, ...]
     remedies: tuple[Remedy, ...]
 
 
-def explain(words: Words[Any], facts: object) -> Spoken:
-    """Say it: every part over the facts. Raises ValueError where a fact of the summary is absent."""
-    summary = render(words.summary, facts)
-    if summary is None:
-        raise ValueError(f"a fact of the summary is absent: {facts!r}")
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Facts with the verdict that they are told under."""
+
+    facts: object
+    verdict: Verdict
+
+    @property
+    def perhaps(self) -> str | None:
+        """How sure a sentence sounds; None where it is proved."""
+        return _PERHAPS.get(self.verdict)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.facts, name)
+
+
+_PERHAPS = {Verdict.likely: "probably", Verdict.possible: "possibly"}
+
+
+def explain(words: Words[Any], facts: object, verdict: Verdict) -> Spoken:
+    """Say it: every part over the facts. Raises ValueError where a fact of the title or the summary is absent."""
+    judged = Judged(facts, verdict)
+    title, summary = render(words.title, judged), render(words.summary, judged)
+    if title is None or summary is None:
+        raise ValueError(f"a fact of the title or the summary is absent: {facts!r}")
     return Spoken(
+        title,
         summary,
-        *(tuple(_said(parts, facts)) for parts in (words.actors, words.steps, words.considered, words.remedies)),
+        render(words.who, judged),
+        *(tuple(_said(parts, judged)) for parts in (words.actors, words.steps, words.considered, words.remedies)),
     )
 
 

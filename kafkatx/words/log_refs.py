@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
 from kafkatx.terms.catalogue.loading import event_words
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import duration
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import ActorWords, Bound, Phrase, actor
-from kafkatx.words.facts import instant, producer
-from kafkatx.words.values import Instant, Producer
+from kafkatx.words.facts import instant, producer, thrown
+from kafkatx.words.values import Count, Instant, Producer, bare
 
 MOST_QUOTED = 160
 """Characters of a line's own words in the text of a place."""
@@ -31,10 +32,22 @@ def event_ref(model: CaptureModel, row: int) -> EvidenceRef:
 def event_text(logs: LogModel, row: int) -> str:
     """What an event is in our words, with at most MOST_QUOTED characters of its line's own."""
     words = event_words()[logs.kind(row)]
+    if logs.kind(row) is EventKind.failure:
+        return _failure(logs, row) or words.phrase
     said = [_shown(logs, row, column) for column in words.columns]
-    parts = ", ".join(part for part in said if part)
-    quoted = parts if len(parts) <= MOST_QUOTED else parts[: MOST_QUOTED - 3] + "..."
-    return f"{words.phrase}: {quoted}" if quoted else words.phrase
+    parts = cut(", ".join(part for part in said if part))
+    return f"{words.phrase}: {parts}" if parts else words.phrase
+
+
+def cut(text: str, most: int = MOST_QUOTED) -> str:
+    """A line's own words, cut where they are long."""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def _failure(logs: LogModel, row: int) -> str:
+    """An exception as logs print it, and the call that threw it: `TimeoutException: Expiring ... (send)`."""
+    call = logs.string(row, "api")
+    return " ".join(part for part in (cut(_cause(logs, row)), f"({call})" if call else "") if part)
 
 
 def event_refs(model: CaptureModel, rows: Iterable[int], most: int = MOST_PLACES) -> tuple[EvidenceRef, ...]:
@@ -95,24 +108,12 @@ def library(client: ClientInstance) -> str:
 
 def failure_phrase(failure: Failure) -> str:
     """`commitTransaction threw ProducerFencedException`; of a wrapped one the cause is named as well."""
-    cause, outer = bare(failure.exception), bare(failure.outer)
-    what = cause if not outer or outer == cause else f"{outer} because of {cause}"
-    return f"{failure.call} threw {what}" if failure.call else f"its log shows {what}"
+    return format(thrown(failure))
 
 
 def failure_refs(model: CaptureModel, failure: Failure, most: int = 2) -> tuple[EvidenceRef, ...]:
     """Lines that show a failure."""
     return event_refs(model, failure.rows or (failure.row,), most)
-
-
-def bare(exception: str) -> str:
-    """Class name without its package."""
-    return exception.rpartition(".")[2]
-
-
-def quoted(text: str, most: int = MOST_QUOTED) -> str:
-    """A message of a log between quotation marks, cut where it is long."""
-    return f'"{text}"' if len(text) <= most else f'"{text[: most - 3]}..."'
 
 
 def _shown(logs: LogModel, row: int, column: str) -> str:
@@ -133,6 +134,8 @@ def _shown(logs: LogModel, row: int, column: str) -> str:
     if column == "sequences":
         after = logs.number(row, "offset")
         return f"sequence {value}" + (f" then {after}" if after is not None else "")
+    if column == "records":
+        return format(Count(value), "record")
     return duration(value) if column == "number_ms" else _NUMBERS[column].format(value)
 
 
@@ -146,7 +149,6 @@ _NUMBERS = {
     "correlation_id": "correlation id {}",
     "attempts": "{} attempts left",
     "sequence": "sequence {}",
-    "records": "{} record(s)",
     "offset": "at offset {}",
 }
 
@@ -157,6 +159,6 @@ def _partition(logs: LogModel, row: int, topic: str | None) -> str:
 
 
 def _cause(logs: LogModel, row: int) -> str:
-    """Root cause of a failure: class and message."""
+    """An error as logs print it: class and message."""
     error, message = logs.string(row, "error"), logs.string(row, "detail")
     return ": ".join(part for part in (bare(error or ""), message or "") if part)

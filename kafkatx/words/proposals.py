@@ -1,17 +1,18 @@
 """What remedies say: a setting to change, to what and why, as phrases over the proposal.
 
 The numbers are made in `remedies.py`; a phrase reads the settings in force, their names in the framework's terms and
-the order that they are left in from whom it is for.
+what must change too from whom it is for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from functools import partial
 
 from kafkatx.histories.logs.settings import Effective
-from kafkatx.terms.times import duration
-from kafkatx.words.config_context import ConfigContext, Order
+from kafkatx.words.config_context import ConfigContext, Looks, changes_too
 from kafkatx.words.explanation import Bound, MeasureWords, Phrase, RemedyWords, remedy
 from kafkatx.words.template import pick, render
 from kafkatx.words.values import Duration
@@ -19,10 +20,29 @@ from kafkatx.words.values import Duration
 MAX_TIMEOUT, STATE_FACTOR = "transaction.max.timeout.ms", "transaction.state.log.replication.factor"
 LARGEST_INT = 2_147_483_647
 """transactional.id.expiration.ms and others are ints: 24.8 days."""
+WEEK = 604_800_000
 Remedies = tuple[Bound[RemedyWords], ...]
 """What to do, with the facts that it is said over; `included` says it."""
 Measured = Bound[MeasureWords]
 """What a number was made from: a `measure` of the rule, often over `Lasted`."""
+
+
+class Longer(Enum):
+    """Why a transaction needs more time."""
+
+    work = "its work may need it"
+    outage = "a broker was away"
+    retries = "sends are repeated for so long"
+    interval = "the commit interval is longer"
+
+
+class Margin(Enum):
+    """What decided how long a timeout must be."""
+
+    half = "1.5 times that"
+    requests = "that and two request timeouts"
+    outage = "twice the outage"
+    retries = "retries take delivery.timeout.ms + request.timeout.ms"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,36 +72,63 @@ class Proposal:
         return self.whom.called(self.name)
 
     @property
+    def framework(self) -> Looks | None:
+        """The framework, where it has a name of its own for the setting."""
+        return self.whom.renamed_by(self.name)
+
+    @property
     def now(self) -> Effective:
         """Its value now."""
         return self.whom.now(self.name)
 
     @property
-    def order(self) -> Order:
-        """The order of settings that the proposal leaves."""
-        return Order(self.whom, {} if self.proposed is None else {self.name: self.proposed})
+    def becomes(self) -> Duration | None:
+        """The proposal as a time."""
+        return None if self.proposed is None else Duration(self.proposed)
+
+    @property
+    def changes(self) -> Mapping[str, int]:
+        """All settings that are proposed together."""
+        return {} if self.proposed is None else {self.name: self.proposed}
+
+    @property
+    def too(self) -> str | None:
+        """What else must change then."""
+        return changes_too(self.whom, self.changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LongerTimeout(Proposal):
     """A longer transaction.timeout.ms; `limit` is what brokers must allow for it, `held_to` what cut it short."""
 
+    why: Longer
+    margin: Margin
     outage: Duration | None
     limit: int | None
     held_to: Effective | None
 
     @property
-    def order(self) -> Order:
-        """The order, with the brokers' limit raised as far as it must be."""
+    def becomes(self) -> Duration | None:
+        """The proposal as a time, None where the brokers' limit decided it."""
+        return None if self.held_to is not None else Duration(self.proposed or 0)
+
+    @property
+    def changes(self) -> Mapping[str, int]:
+        """The timeout, and the brokers' limit as far as it must be raised."""
         limit = {} if self.limit is None else {MAX_TIMEOUT: self.limit}
-        return Order(self.whom, {self.name: self.proposed or 0, **limit})
+        return {self.name: self.proposed or 0, **limit}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HigherLimit(Proposal):
     """A higher transaction.max.timeout.ms for the timeout asked for; `source` is None where that is a proposal."""
 
-    asked: int
+    asked: Duration
+
+    @property
+    def becomes(self) -> Duration | None:
+        """The proposal as a time, None where it is what was asked for."""
+        return None if self.proposed == self.asked else Duration(self.proposed or 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,9 +148,9 @@ class FewerRecords(Proposal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BesideTimeout(Proposal):
-    """A proposal for who has this timeout, in milliseconds."""
+    """A proposal for who has this timeout."""
 
-    timeout: int
+    timeout: Duration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,12 +159,7 @@ class CommitInterval(Proposal):
 
     is_set: bool
     current: int | None
-    timeout: int | None
-
-    @property
-    def seconds(self) -> float:
-        """The proposal in seconds."""
-        return (self.proposed or 0) / 1000
+    timeout: Duration | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,32 +169,41 @@ class Replicas(Proposal):
     brokers: int
 
 
-COST_OF_TIMEOUT = "read_committed readers of its partitions may wait that long for a producer that died"
-KEEP_IDS = (
-    "let the expiration be longer than the longest idle time of an id that is used again, or make the producer anew "
-    "before that time"
-)
+COST_OF_TIMEOUT = "if the producer dies, read_committed readers of its partitions wait that long"
+KEEP_IDS = "Keep ids for longer than they are idle, or create a new producer before its id expires"
 HEARTBEAT = (
-    "make the producer anew before its id expires, or let it run a transaction now and then: no expiration can be set "
-    "that covers such an idle time"
+    "Create a new producer before its id expires, or run a transaction now and then: no expiration can be so long"
 )
-FOR_WHOM = "[ (it {whom.looks})]"
-THE_RULE = "1.5 times that or two request timeouts more"
+ON_CREATION = "the broker setting counts only when the topic is created"
+FOR_WHOM = "[ ({framework})]"
+TOO = "[. {too}]"
+ROUNDED = "[, rounded up to {becomes}]"
 of_client = partial(
-    remedy, where="client", config="{called}", current="{now}", proposed="{proposed}", restart_needed=True
+    remedy, where="client", config="{called}", current="{now:plain}", proposed="{proposed}", restart_needed=True
 )
 of_brokers = partial(
-    remedy, where="broker", config="{name}", current="{now}", proposed="{proposed}", restart_needed=True
+    remedy, where="broker", config="{name}", current="{now:plain}", proposed="{proposed}", restart_needed=True
 )
 LONGER_TIMEOUT = Phrase(
     LongerTimeout,
     of_client(
-        text="find out what held the producer up; if the work really takes that long, raise the timeout, or commit "
-        "more often" + FOR_WHOM,
+        text=(
+            pick(
+                "why",
+                {
+                    Longer.work: "Find out what held the producer up. If its work needs that long, commit more often "
+                    "or raise the timeout",
+                    Longer.outage: "Raise the transaction timeout above such an outage[ ({outage})]",
+                    Longer.retries: "Raise the transaction timeout above the time that retries may take",
+                    Longer.interval: "Or raise the transaction timeout above the commit interval",
+                },
+            ),
+            FOR_WHOM + TOO,
+        ),
         derived_from=(
-            "{measured}[; outage {outage}]; ",
-            pick("outage", {None: THE_RULE}, f"{THE_RULE}, twice the outage, delivery.timeout.ms + request.timeout.ms"),
-            ", up to the next half minute[, held to transaction.max.timeout.ms {held_to}]; {order}",
+            "{measured}; ",
+            pick("margin", {Margin.outage: "twice the outage of {outage}"}, "{margin.value}"),
+            ROUNDED + "[; brokers allow no more than {held_to}]",
         ),
         cost=COST_OF_TIMEOUT,
     ),
@@ -160,37 +211,40 @@ LONGER_TIMEOUT = Phrase(
 COMMIT_OFTEN = Phrase(
     BesideTimeout,
     remedy(
-        text="find out what held the producer up, and commit more often: its timeout is long enough" + FOR_WHOM,
+        text="Find out what held the producer up. Commit more often: its timeout is long enough",
         where="application",
         config="{called}",
-        current="{timeout}",
-        derived_from="{measured}; {order}",
+        current="{timeout:ms}",
+        derived_from="{measured}",
     ),
 )
 HIGHER_LIMIT = Phrase(
     HigherLimit,
     of_brokers(
-        text="before that, let brokers accept such a timeout",
-        derived_from=(
-            pick("measured", {None: "the timeout proposed, {asked}"}, "{measured}"),
-            ", up to the next minute",
+        text=pick(
+            "measured",
+            {None: "Before that, raise the brokers' limit: they refuse such a timeout"},
+            "Or raise the brokers' limit, if transactions really take that long",
         ),
-        cost=f"{COST_OF_TIMEOUT}; brokers count a transaction as late only 5 min after that",
+        derived_from=(pick("measured", {None: "the timeout proposed, {asked}"}, "{measured}"), ROUNDED),
+        cost=f"{COST_OF_TIMEOUT}; brokers report a transaction as late only 5 min after that",
     ),
 )
 LONGER_DELIVERY = Phrase(
     Proposal,
     of_client(
-        text="let sends outlast the outage" + FOR_WHOM,
-        derived_from="{measured}; outage + request.timeout.ms + linger.ms, up to the next half minute; {order}",
-        cost="a send that can't succeed is told that much later",
+        text="Raise {called}: sends are then repeated for longer than such an outage" + FOR_WHOM + TOO,
+        derived_from="{measured}; plus request.timeout.ms and linger.ms" + ROUNDED,
+        cost="a send that can't succeed fails that much later",
     ),
 )
 LONGER_BLOCK = Phrase(
     Proposal,
     of_client(
-        text="let commit and init wait until the coordinator is back" + FOR_WHOM,
-        derived_from="{measured}; 1.5 times that, up to the next half minute; {order}",
+        text="Raise {called}: commitTransaction and initTransactions then wait until the coordinator is back"
+        + FOR_WHOM
+        + TOO,
+        derived_from="{measured}; 1.5 times that" + ROUNDED,
         cost="the calling thread blocks that long",
     ),
 )
@@ -200,57 +254,65 @@ KEPT_IDS = Phrase(
         text=pick("proposed", {None: HEARTBEAT}, KEEP_IDS),
         where="broker",
         config="{name}",
-        current=pick("is_assumed", {True: "{now}"}),
+        current=pick("is_assumed", {True: "{now:plain}"}),
         proposed="{proposed}",
-        derived_from=f"{{measured}}; whole weeks above that, at most {LARGEST_INT} ({duration(LARGEST_INT)}); the "
-        "default is 7 days",
-        cost="the coordinator keeps more ids in memory; where one-shot ids are many, make a heartbeat transaction "
-        "instead",
+        derived_from=(
+            "{measured}",
+            pick(
+                "proposed",
+                {
+                    WEEK: "; rounded up to {becomes}, the default",
+                    LARGEST_INT: "; {becomes} is the most that can be set",
+                },
+                "[; rounded up to {becomes}]",
+            ),
+        ),
+        cost="the coordinator keeps more ids in memory; if one-shot ids are many, run a heartbeat transaction instead",
         restart_needed=True,
     ),
 )
 KEPT_PRODUCERS = Phrase(
     Proposal,
     of_brokers(
-        text="let partitions remember an idle producer longer than its longest silence",
-        derived_from="{measured}; twice that, up to the next hour; {order}",
+        text="Raise {name}: partitions then remember an idle producer for longer" + TOO,
+        derived_from="{measured}" + ROUNDED,
         cost="brokers keep more producer ids in memory",
         restart_needed=False,
     ),
 )
 SOONER_CLEANUP = Phrase(
-    BesideTimeout,
+    Proposal,
     of_brokers(
-        text="let the coordinator look for timed out transactions more often",
-        derived_from="{measured}; a third of the shortest timeout in use ({timeout} ms), at least a second",
-        cost="work of the coordinator's scheduler",
+        text="Let the coordinator look for timed out transactions more often",
+        derived_from="{measured}; a third of the shortest, at least 1 s",
+        cost="a little more work for the coordinator",
     ),
 )
 LONGER_POLL = Phrase(
     Proposal,
     of_client(
-        text="allow as much time between two polls as the work takes" + FOR_WHOM,
-        derived_from="{measured}; 1.5 times that, up to the next ten seconds",
+        text="Allow as much time between two polls as the work takes" + FOR_WHOM,
+        derived_from="{measured}; 1.5 times that" + ROUNDED,
         cost="the group notices a consumer that hangs that much later",
     ),
 )
 FEWER_RECORDS = Phrase(
     FewerRecords,
     of_client(
-        text="or take fewer records a poll",
-        derived_from="{measured} for {records} records; what fits 1.5 times into max.poll.interval.ms {interval}",
+        text="Or take fewer records a poll" + FOR_WHOM,
+        derived_from="{measured} for {records} records; what fits 1.5 times into max.poll.interval.ms={interval}",
         cost="more and smaller transactions",
     ),
 )
 COMMIT_MORE_OFTEN = Phrase(
     CommitInterval,
     remedy(
-        text="commit more often" + FOR_WHOM,
+        text="Commit more often" + FOR_WHOM,
         where="application",
         config=pick("is_set", {True: "{called}"}),
         current="{current}",
-        proposed=pick("is_set", {True: "{proposed}"}, "every n records: n = records a second x {seconds:g}"),
-        derived_from="{measured}; a third of transaction.timeout.ms {timeout}",
+        proposed=pick("is_set", {True: "{proposed}"}, "a commit every {becomes}"),
+        derived_from="{measured}; a third of transaction.timeout.ms ({timeout})",
         cost="more transactions, more markers; read_committed readers get data sooner",
         restart_needed=True,
     ),
@@ -258,7 +320,7 @@ COMMIT_MORE_OFTEN = Phrase(
 LARGER_TRANSACTIONS = Phrase(
     CommitInterval,
     remedy(
-        text="make fewer and larger transactions until writing the markers takes less than a tenth of the interval"
+        text="Make fewer and larger transactions until writing the markers takes less than a tenth of the interval"
         + FOR_WHOM,
         where="application",
         config=pick("is_set", {True: "{called}"}),
@@ -272,15 +334,14 @@ LARGER_TRANSACTIONS = Phrase(
 REPLICATION = Phrase(
     Replicas,
     of_brokers(
-        text="keep __transaction_state through the loss of one broker",
+        text=pick(
+            "name",
+            {STATE_FACTOR: f"Reassign __transaction_state to {{proposed}} replicas; {ON_CREATION}"},
+            f"Set min.insync.replicas of __transaction_state to {{proposed}}; {ON_CREATION}",
+        ),
         derived_from="{measured}; {brokers} brokers",
         cost=pick(
-            "name",
-            {
-                STATE_FACTOR: "the setting counts when the topic is created: an existing one needs a reassignment of "
-                "its partitions"
-            },
-            "with two of three replicas gone no transaction begins or ends",
+            "name", {STATE_FACTOR: "copying the partitions"}, "with one replica left no transaction begins or ends"
         ),
     ),
 )

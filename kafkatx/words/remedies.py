@@ -3,9 +3,9 @@
 Rounding   client timeouts to half a minute (max.poll.interval.ms to ten seconds), transaction.max.timeout.ms to a
            minute, producer.id.expiration.ms to an hour, transactional.id.expiration.ms to a week.
 Order      linger + request <= delivery < transaction timeout <= transaction.max.timeout; request <= max.block;
-           delivery <= producer.id.expiration <= transactional.id.expiration; each proposal says whether it holds.
-Limits     a current value that only a default tells is marked `default?`; what was cut off (by the timeout itself) ran
-           at least that long, hence the factors.
+           delivery <= producer.id.expiration <= transactional.id.expiration; what a proposal breaks of it is said.
+Limits     a current value that only a default tells is marked as one; what was cut off (by the timeout itself) ran at
+           least that long, hence the factors.
 Source     ProducerConfig, TransactionStateManagerConfigs, KIP-91, KIP-98, KIP-447, KIP-588, KIP-854.
 """
 
@@ -33,12 +33,15 @@ from kafkatx.words.proposals import (
     REPLICATION,
     SOONER_CLEANUP,
     STATE_FACTOR,
+    WEEK,
     BesideTimeout,
     CommitInterval,
     FewerRecords,
     HigherLimit,
     KeptIds,
+    Longer,
     LongerTimeout,
+    Margin,
     Measured,
     Proposal,
     Remedies,
@@ -46,7 +49,7 @@ from kafkatx.words.proposals import (
 )
 from kafkatx.words.values import Duration
 
-SECOND, MINUTE, HOUR, WEEK = 1_000, 60_000, 3_600_000, 604_800_000
+SECOND, MINUTE, HOUR = 1_000, 60_000, 3_600_000
 HALF_A_MINUTE = 30_000
 TIMEOUT, COMMIT_INTERVAL = "transaction.timeout.ms", "commit.interval.ms"
 POLL_INTERVAL, POLL_RECORDS = "max.poll.interval.ms", "max.poll.records"
@@ -59,7 +62,9 @@ def up(value: int, step: int) -> int:
     return -(-value // step) * step
 
 
-def transaction_timeout(whom: ConfigContext, need_ms: int, measured: Measured, outage_ms: int = 0) -> Remedies:
+def transaction_timeout(
+    whom: ConfigContext, need_ms: int, measured: Measured, outage_ms: int = 0, why: Longer | None = None
+) -> Remedies:
     """A longer transaction.timeout.ms; where brokers do not allow it their limit as a second step.
 
     Not for transactions that were fenced or that the client aborted.
@@ -69,33 +74,47 @@ def transaction_timeout(whom: ConfigContext, need_ms: int, measured: Measured, o
         need_ms: from start to the last activity or commit attempt, of the longest transaction affected.
         measured: where that number comes from.
         outage_ms: the longest time that a broker was down or unreachable meanwhile.
+        why: what needs the time, where it is neither the outage nor the work.
     """
     most = whom.in_force(MAX_TIMEOUT)
     cap = most.number or 0
-    wanted = up(max(_least_timeout(whom, need_ms, outage_ms), 2 * outage_ms), HALF_A_MINUTE)
+    least, margin = _least_timeout(whom, need_ms, outage_ms)
+    wanted = up(least, HALF_A_MINUTE)
     proposed = wanted if need_ms >= cap else min(wanted, cap)
     current = whom.now(TIMEOUT).number or 0
     if proposed <= current:
-        return (COMMIT_OFTEN.of(BesideTimeout(whom=whom, name=TIMEOUT, source=measured, timeout=current)),)
+        return (COMMIT_OFTEN.of(BesideTimeout(whom=whom, name=TIMEOUT, source=measured, timeout=Duration(current))),)
+    is_outage = outage_ms > 0 and 2 * outage_ms >= need_ms
     longer = LongerTimeout(
         whom=whom,
         name=TIMEOUT,
         source=measured,
         proposed=proposed,
-        outage=Duration(outage_ms) if outage_ms else None,
+        why=why or (Longer.outage if is_outage else Longer.work),
+        margin=margin,
+        outage=Duration(outage_ms) if is_outage or margin is Margin.outage else None,
         limit=up(proposed, MINUTE) if proposed > cap else None,
         held_to=most if proposed < wanted else None,
     )
     return (LONGER_TIMEOUT.of(longer), *max_transaction_timeout(whom, proposed))
 
 
-def _least_timeout(whom: ConfigContext, need_ms: int, outage_ms: int) -> int:
-    """1.5 times the need, or two requests more; where retries had to outlast something, all that they may take."""
+def _least_timeout(whom: ConfigContext, need_ms: int, outage_ms: int) -> tuple[int, Margin]:
+    """The longest of what it must cover: the need with a margin, an outage twice, all that retries may take.
+
+    Retries count where they had to outlast something or are known, as far as brokers allow that.
+    """
     request, delivery = whom.client("request.timeout.ms"), whom.client("delivery.timeout.ms")
-    need = max(-(-3 * need_ms // 2), need_ms + 2 * (request.number or HALF_A_MINUTE))
     retries = (delivery.number or 0) + (request.number or 0)
     counts = (outage_ms or delivery.is_known) and retries <= (whom.in_force(MAX_TIMEOUT).number or 0)
-    return max(need, retries) if counts else need
+    least = {
+        Margin.half: -(-3 * need_ms // 2),
+        Margin.requests: need_ms + 2 * (request.number or HALF_A_MINUTE),
+        Margin.outage: 2 * outage_ms,
+        Margin.retries: retries if counts else 0,
+    }
+    decisive = max(least, key=lambda margin: least[margin])
+    return least[decisive], decisive
 
 
 def max_transaction_timeout(whom: ConfigContext, asked_ms: int, measured: Measured | None = None) -> Remedies:
@@ -103,9 +122,8 @@ def max_transaction_timeout(whom: ConfigContext, asked_ms: int, measured: Measur
     if asked_ms <= (whom.in_force(MAX_TIMEOUT).number or 0):
         return ()
     proposed = min(up(asked_ms, MINUTE), LARGEST_INT)
-    return (
-        HIGHER_LIMIT.of(HigherLimit(whom=whom, name=MAX_TIMEOUT, source=measured, proposed=proposed, asked=asked_ms)),
-    )
+    higher = HigherLimit(whom=whom, name=MAX_TIMEOUT, source=measured, proposed=proposed, asked=Duration(asked_ms))
+    return (HIGHER_LIMIT.of(higher),)
 
 
 def delivery_timeout(whom: ConfigContext, outage_ms: int, measured: Measured) -> Remedies:
@@ -150,15 +168,15 @@ def id_expiration(whom: ConfigContext, gap_ms: int, measured: Measured, is_defau
     return (KEPT_IDS.of(KeptIds(whom=whom, name=name, source=measured, proposed=fitting, is_assumed=assumed)),)
 
 
-def producer_expiration(whom: ConfigContext, gap_ms: int, measured: Measured) -> Remedies:
-    """A producer.id.expiration.ms above the longest silence of a producer id that came back with an error.
+def producer_expiration(whom: ConfigContext, least_ms: int, measured: Measured) -> Remedies:
+    """A producer.id.expiration.ms of at least so much.
 
     Before 3.4 brokers have no such setting: transactional.id.expiration.ms does it there.
     """
     name = "producer.id.expiration.ms"
     if whom.settings.release and not Span("3.4").holds(Release(whom.settings.release)):
-        return id_expiration(whom, gap_ms, measured)
-    proposed = min(up(max(2 * gap_ms, whom.client("delivery.timeout.ms").number or 0), HOUR), LARGEST_INT)
+        return id_expiration(whom, least_ms, measured)
+    proposed = min(up(max(least_ms, whom.client("delivery.timeout.ms").number or 0), HOUR), LARGEST_INT)
     if proposed <= (whom.in_force(name).number or 0):
         return ()
     return (KEPT_PRODUCERS.of(Proposal(whom=whom, name=name, source=measured, proposed=proposed)),)
@@ -171,8 +189,7 @@ def cleanup_interval(whom: ConfigContext, timeouts_ms: Iterable[int], measured: 
     proposed = max(SECOND, -(-shortest // 3))
     if shortest >= HALF_A_MINUTE or proposed >= (whom.in_force(name).number or 0):
         return ()
-    sooner = BesideTimeout(whom=whom, name=name, source=measured, proposed=proposed, timeout=shortest)
-    return (SOONER_CLEANUP.of(sooner),)
+    return (SOONER_CLEANUP.of(Proposal(whom=whom, name=name, source=measured, proposed=proposed)),)
 
 
 def max_poll(whom: ConfigContext, gap_ms: int, measured: Measured, records: int | None = None) -> Remedies:
@@ -210,7 +227,7 @@ def commit_interval(
         proposed=third,
         is_set=is_set,
         current=current_ms,
-        timeout=timeout_ms,
+        timeout=Duration(timeout_ms),
     )
     return (COMMIT_MORE_OFTEN.of(shorter),)
 

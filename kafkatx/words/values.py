@@ -79,13 +79,13 @@ class Producer:
 
 @dataclass(frozen=True, slots=True)
 class TopicPartition:
-    """`orders-0`."""
+    """`orders-0`; of a text that doesn't say which `an unnamed partition`."""
 
     topic: str
     partition: int
 
     def __format__(self, spec: str) -> str:
-        return f"{self.topic}-{self.partition}"
+        return f"{self.topic}-{self.partition}" if self.partition >= 0 else "an unnamed partition"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,14 @@ class OffsetRange:
     def __format__(self, spec: str) -> str:
         one = self.first_offset == self.last_offset
         offsets = str(self.first_offset) if one else f"{self.first_offset}..{self.last_offset}"
-        return offsets if spec == "offsets" else f"{self.topic}-{self.partition} @ {offsets}"
+        if spec == "offsets":
+            return offsets
+        return f"{self.place} @ {offsets}" if self.partition >= 0 else f"{'offset' if one else 'offsets'} {offsets}"
+
+    @property
+    def place(self) -> TopicPartition:
+        """The partition alone."""
+        return TopicPartition(self.topic, self.partition)
 
 
 class Data(tuple[OffsetRange, ...]):
@@ -156,7 +163,7 @@ class ClientName:
     """A client as sentences call it: by its transactional.id, else by its client.id.
 
     What lines of one name tell is counted together. Lines that name nobody belong together where one client instance
-    wrote them: `instance` is its number there, None elsewhere.
+    wrote them: `instance` is its number there, None elsewhere. `{who:The}` begins a sentence.
     """
 
     transactional_id: str | None
@@ -165,13 +172,18 @@ class ClientName:
 
     def __format__(self, spec: str) -> str:
         if self.transactional_id is not None:
-            return f"the producer of {self.transactional_id}"
-        return f"the client {self.client_id}" if self.client_id is not None else "a client that its log doesn't name"
+            said = f"the producer of {self.transactional_id}"
+        else:
+            said = f"the client {self.client_id}" if self.client_id is not None else "a client not named in the log"
+        return said[0].upper() + said[1:] if spec == "The" else said
 
 
 @dataclass(frozen=True, slots=True)
 class ShownError:
-    """What an application was shown: `commitTransaction threw ProducerFencedException`, of a wrapped one its cause."""
+    """What an application was shown: `commitTransaction threw ProducerFencedException`, of a wrapped one its cause.
+
+    `{shown:exception}` is the exception alone.
+    """
 
     call: str | None
     exception: str
@@ -180,7 +192,7 @@ class ShownError:
     def __format__(self, spec: str) -> str:
         cause, outer = bare(self.exception), bare(self.outer)
         what = cause if not outer or outer == cause else f"{outer} because of {cause}"
-        return f"{self.call} threw {what}" if self.call else f"its log shows {what}"
+        return what if spec == "exception" else f"{self.call or 'the client'} threw {what}"
 
 
 def bare(exception: str) -> str:

@@ -45,7 +45,7 @@ CAPTURES = (
 protocols.
 """
 
-CUTS = int(os.environ.get("KAFKATX_EXAMPLES", "100"))
+CUTS = int(os.environ.get("KAFKATX_EXAMPLES", "40"))
 """Random layouts of each capture, beside its extreme ones; with 300 and more by hand. Each run tries others."""
 LOSSES = CUTS // 2
 THOROUGH = settings(

@@ -26,6 +26,8 @@ TEXT_LACKS: list[tuple[str, str, str]] = [
     ),
 ]
 """What text alone can't tell: case, the shortfall, and the column that the tool's text lacks."""
+HEDGES = ("probabl", "possibl", "may ", "might", "not known", "no longer knew", "could not be told")
+"""What makes a sentence less than a claim."""
 JUDGE = (groundtruth() or Path()) / "judge.py"
 
 
@@ -41,6 +43,29 @@ def test_case_is_judged_as_recorded_by_what_its_programs_wrote(case: Path, kind:
     short = shortfalls(case, diagnosed(case, kind)["findings"], SUFFICES[kind])
     assert [sentence for sentence in short if sentence not in lacking] == []
     assert lacking <= set(short), "an exception is no longer needed"
+
+
+@pytest.mark.parametrize("kind", list(SUFFICES))
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_no_summary_claims_more_than_its_verdict(case: Path, kind: str) -> None:
+    for finding in diagnosed(case, kind)["findings"]:
+        is_hedged = any(word in finding["summary"] for word in HEDGES)
+        assert is_hedged or finding["verdict"] == "proved", (finding["rule"], finding["summary"])
+        is_guess = any(word in finding["summary"] for word in ("probably", "possibly"))
+        assert not is_guess or finding["verdict"] != "proved", (finding["rule"], finding["summary"])
+
+
+@pytest.mark.parametrize("kind", list(SUFFICES))
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_no_sentence_names_what_has_no_name(case: Path, kind: str) -> None:
+    for finding in diagnosed(case, kind)["findings"]:
+        told = (
+            finding["who"] or "",
+            finding["title"],
+            finding["summary"],
+            *(step["text"] for step in finding["steps"]),
+        )
+        assert not any(blank in text for text in told for blank in ("None", "not named)", "--1")), told
 
 
 def test_text_lacks_little() -> None:

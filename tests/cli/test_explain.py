@@ -81,7 +81,7 @@ def test_every_rule_is_explained(run, release):
     for rule in (found.rule_id for found in rule_texts()):
         result = run(rule, *options)
         assert result.exit_code == 0
-        assert result.stdout.splitlines()[1] == rule
+        assert result.stdout.splitlines()[0] == rule
 
 
 def test_every_exception_is_explained_by_its_names():
@@ -115,6 +115,18 @@ def test_several_words_are_one_phrase(run):
     )
     assert found["word"] == "Invoking InitProducerId for the first time in order to acquire a producer ID"
     assert [e["kind"] for e in found["explanations"]] == ["client log message"]
+
+
+@pytest.mark.parametrize("word", ["proved", "Likely", "possible", "error", "warning", "info"])
+def test_a_verdict_and_a_severity_are_explained_with_their_scale(run, word):
+    lines = run(word).stdout.splitlines()
+    assert lines[0] == word.lower()
+    assert sum(line.startswith("  - ") for line in lines) == 3
+
+
+def test_a_default_in_milliseconds_is_said_in_other_units_too(run):
+    assert "0.11+: 60000 (60 s)" in run("transaction.timeout.ms").stdout
+    assert "(" not in run("linger.ms", "--kafka-version", "4.0").stdout.partition("4.0+: 5")[2].splitlines()[0]
 
 
 def test_a_stack_trace_is_explained_by_its_message(run):
@@ -209,7 +221,7 @@ def test_an_unknown_word_is_refused_with_suggestions(run):
 def test_a_word_like_nothing_says_what_can_be_asked(run):
     result = run("qqqqqqqq")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "give a rule, an error code" in result.stderr
+    assert "give a finding, an error code" in result.stderr
 
 
 @pytest.mark.parametrize("words", [("",), (" ", "\n")])

@@ -157,8 +157,8 @@ def test_a_disk_that_is_full_is_4_and_the_same_command_goes_on(target):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, resource.RLIM_INFINITY))
 
-    words = ("-m", "kafkatx", "export", CASE, "--out", target, "--json")
-    done = started(*words, "--table", "markers", "--table", "batches", preexec_fn=little)
+    words = ("-m", "kafkatx", "export", CASE.relative_to(ROOT), "--out", target, "--json")
+    done = started(*words, "--table", "markers", "--table", "batches", preexec_fn=little, cwd=ROOT)
     assert (done.returncode, done.stdout) == (4, ""), done.stderr
     assert "part-00000.parquet could not be written: File too large" in done.stderr
     assert "the same command goes on there" in done.stderr

@@ -76,7 +76,8 @@ def test_lines_of_logs_stand_in_the_document_with_place_and_clock(run):
 def test_logs_alone_make_timelines_of_the_ids_they_name(run):
     out = run("fixtures/k39-timeout/logs", "--id", "payments-eu-1").stdout
     text = " ".join(out.split())
-    assert text.startswith("payments-eu-1 producer id 1 neither rows nor data of it are at hand: logs alone tell")
+    assert text.startswith("payments-eu-1: beginTransaction threw ProducerFencedException ")
+    assert "known from logs only: neither its records of __transaction_state nor its data were read" in text
     assert "server.log:529: the coordinator aborted a transaction that passed its timeout: payments-eu-1" in text
     unknown = run("fixtures/k39-timeout/logs", "--id", "payments-eu-2")
     assert "near to it: payments-eu-1" in str(unknown.exception)
@@ -89,13 +90,15 @@ def test_a_zone_that_logs_are_in_is_told_with_the_timeline(run, tmp_path):
     text = (case / "logs" / moved.name).read_text()
     moved.write_text(re.sub(r"(?m)^(2026-11-21) 10:", r"\1 18:", text))
     out = run(case / "broker-1", moved, "--id", "payments-eu-1").stdout
-    assert "client-payments-a.log: zone +08:00 by its own lines, clock 1 ms ahead" in " ".join(out.split())
+    assert "client-payments-a.log: times of zone +08:00 (evidence: its own lines), clock 1 ms ahead" in " ".join(
+        out.split()
+    )
     assert "10:29:55.071  client-payments-a.log:110: abortTransaction was called" in out
 
 
 def test_one_id_is_told_without_the_table(run):
     text = run("fixtures/k39-fenced", "--id", "payments-eu-1").stdout
-    assert text.startswith("payments-eu-1\n")
+    assert text.startswith("payments-eu-1: 2 transactions committed, 1 aborted by the start of a new\ninstance\n")
     assert "orders-sink-0" not in text
 
 
@@ -103,21 +106,36 @@ def test_all_folds_nothing(run):
     short, long = (run("fixtures/k4-overflow", "--id", "metering-1", *more).stdout for more in ((), ("--all",)))
     assert "4 committed transactions" in short
     assert "committed transactions" not in long
-    assert long.count("Committed by the client") == 11
+    assert long.count("Committed after") == 11
 
 
 def test_time_and_partition_limit_what_is_told(run):
     text = run(
         "fixtures/k39-fenced", "--since", "2026-11-21T10:29:01.300Z", "--topic", "payments", "--partition", "1"
     ).stdout
-    assert "Instance 2 starts" in text
-    assert "Instance 1 starts" not in text
+    assert "Instance 2 started" in text
+    assert "Instance 1 started" not in text
     assert "orders-sink-0" not in text
+
+
+PAGES = ["rebalanced_group", "expired_id", "takeover_in_a_table", "four_incidents", "aborted_after_idle"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_timelines_of_a_pasted_text_read_like_this(run, golden, page):
+    text = told(run(f"fixtures/pages/{page}.md").stdout)
+    golden(f"history-page-{page}.txt", text)
+    assert not re.search(r"topic not named|unknown|at hand|\b0 records", text)
+
+
+def test_times_of_an_assumed_zone_are_not_called_utc(run):
+    assert "\n   2024-05-07\n" in run("fixtures/pages/rebalanced_group.md").stdout
+    assert "\n   2026-11-21 UTC\n" in run("fixtures/k39-fenced", "--id", "payments-eu-1").stdout
 
 
 def test_as_of_is_now_for_ages(run):
     text = run("fixtures/k39-open", "--id", "batch-loader-7", "--as-of", "2026-11-21T11:28:41.543Z").stdout
-    assert "since 10:28:41.543, for 60 min." in text
+    assert "1 transaction open since 10:28:41.543 (60 min)" in text
 
 
 def test_an_id_that_does_not_occur_ends_with_3_and_names_the_nearest():

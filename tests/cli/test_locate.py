@@ -94,11 +94,31 @@ def test_a_partition_that_is_not_there_is_still_one_whole_document():
 def test_an_answer_may_be_that_nothing_is_there(run):
     done = run("fixtures/k39-fenced", "payments-0:99")
     assert done.exit_code == 0
-    assert "no: the log at hand ends at 10" in done.stdout
+    assert "payments-0:99 is not in the log that was read: it ends at 10." in done.stdout
 
 
 def test_a_batch_that_only_a_tool_printed_is_told_with_its_line(run):
     text = run("fixtures/k39-fenced/kafka-dump-log", "payments-0:3").stdout
-    assert "read_committed  no: its transaction was aborted by the marker @ 6" in text
-    assert "line 8, as a tool printed it" in text
+    assert "payments-0:3 is hidden from read_committed: its transaction was aborted" in text
+    assert "line 8 (printed by a tool)" in text
     assert "does not list this abort" not in text
+
+
+def test_a_printed_batch_without_its_magic_is_found(run):
+    text = " ".join(run("fixtures/pages/fenced_by_second_instance.md", "Payments-Test-0:0").stdout.split())
+    assert text.startswith(
+        "Payments-Test-0:0 is hidden from read_committed: its transaction was aborted (evidence: ABORT"
+    )
+    assert "codec" not in text
+    assert "none" not in text
+
+
+def test_states_printed_without_offsets_are_at_none(run):
+    text = run("fixtures/pages/takeover_in_a_table.md", "__transaction_state-21:3").stdout
+    assert text.startswith("__transaction_state-21:3 is not known: the text prints states without their")
+    assert "visible" not in text
+
+
+def test_a_log_without_a_topic_is_not_named(run):
+    done = run("fixtures/pages/markers_only.md", "x-0:1")
+    assert "it holds a log, but nothing names its topic" in str(done.exception)

@@ -19,7 +19,7 @@ NOON = milliseconds("12:00:00")
 
 def found(rule, since=0, until=60, name=None, verdict=Verdict.proved, **said):
     """A finding about the seconds after noon."""
-    return Finding(rule, verdict, Severity.warning, rule, transactional_id=name, since=NOON + since * SECOND,
+    return Finding(rule, verdict, Severity.warning, rule, rule, transactional_id=name, since=NOON + since * SECOND,
                    until=NOON + until * SECOND, **said)  # fmt: skip
 
 
@@ -139,7 +139,7 @@ def test_an_unstable_id_left_the_transaction_open_that_blocks_readers():
 
 
 def test_findings_without_times_have_causes_only_by_their_subject():
-    bare = Finding("abort_after_fatal_error", Verdict.proved, Severity.warning, "", transactional_id="orders")
+    bare = Finding("abort_after_fatal_error", Verdict.proved, Severity.warning, "", "", transactional_id="orders")
     assert of(found("transaction_timed_out", 0, 60, "orders"), bare) == (None, [])
 
 

@@ -51,7 +51,7 @@ def test_two_clients_without_a_name_are_two():
     said = [line(path, None, EventKind.failure, error=FENCED, detail="newer") for path in ("a.log", "b.log")]
     names = {client_name(client) for client in by_logs(said).logs.clients}
     assert len(names) == 2
-    assert {format(name) for name in names} == {"a client that its log doesn't name"}
+    assert {format(name) for name in names} == {"a client not named in the log"}
 
 
 def test_the_epoch_of_a_line_is_the_one_given_before_it():

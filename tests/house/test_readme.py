@@ -41,7 +41,9 @@ def test_the_diagnosis_is_of_the_right_id_and_fits_80_columns():
     shown = DIAGNOSIS.findall(README.read_text())
     assert len(shown) == 1
     assert "payments-eu-1" in shown[0]
-    assert not [line for line in shown[0].splitlines() if len(line) > 80]
+    is_file = re.compile(r" +\[\d+\] \S+$")
+    long = [line for line in shown[0].splitlines() if len(line) > 80]
+    assert all(is_file.match(line) for line in long), "only paths are never broken"
 
 
 @pytest.mark.parametrize("page", ["README.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/*.md"))])

@@ -19,7 +19,7 @@ LEFT = Selected(findings=0, of=3, occurs=True, may_hide=False)
 
 
 def found(name, severity=Severity.error, caused_by=None, cluster_id=None, **about):
-    finding = Finding("rule", Verdict.proved, severity, f"summary of {name}", **about)
+    finding = Finding("rule", Verdict.proved, severity, f"title of {name}", f"summary of {name}", **about)
     return Diagnosed(name, "capture", cluster_id, finding, [], caused_by)
 
 
@@ -45,18 +45,20 @@ def test_the_fields_are_those_of_the_contract_in_its_order():
 def test_a_warning_or_an_error_is_what_state_and_headline_tell():
     told = said(found("a"), found("b", Severity.warning), found("c", Severity.warning), found("d", Severity.info))
     assert told["answer"]["state"] == "findings"
-    assert told["answer"]["headline"] == "Found 3 root causes: 1 error and 2 warnings."
+    assert told["answer"]["headline"] == ("3 root causes (1 error, 2 warnings); the worst: error: title of a (proved)")
     assert told["answer"]["worst"] == "error"
     assert told["answer"]["counts"] == {"error": 1, "warning": 2, "info": 1}
 
 
 def test_what_was_looked_at_makes_a_clean_bill():
-    told = said(found("a", Severity.info))["answer"]
-    assert told["state"] == "clear"
-    assert told["headline"] == (
-        "No error and no warning about 412 transactions, 6 transactional ids, 1 producer, "
-        "from 1970-01-01T00:00:00.000Z to 1970-01-01T00:01:00.000Z."
+    counted = (
+        "no error and no warning in 412 transactions, 6 transactional ids, 1 producer, "
+        "1970-01-01 00:00:00.000 to 00:01:00.000 UTC"
     )
+    assert said()["answer"]["headline"] == f"Clear: {counted}."
+    told = said(found("a", Severity.info), found("b", Severity.info))["answer"]
+    assert told["state"] == "clear"
+    assert told["headline"] == f"info: title of a (proved) and 1 more; {counted}"
     assert (told["worst"], told["root_causes"]) == ("info", [])
     assert told["examined"] == {
         "transactions": 412,
@@ -71,16 +73,16 @@ def test_what_was_looked_at_makes_a_clean_bill():
 def test_where_nothing_was_looked_at_there_is_nothing_to_judge():
     told = said(examined=Examined())["answer"]
     assert told["state"] == "nothing_to_judge"
-    assert told["headline"] == "No transaction, producer or consumer group in what could be read."
+    assert told["headline"] == ("Nothing to judge: no transaction, producer or consumer group in what could be read.")
     assert told["worst"] is told["examined"]["from"] is None
 
 
 @pytest.mark.parametrize(
     ("selected", "state", "words"),
     [
-        (LEFT, "clear", "about what the filters name."),
+        (LEFT, "clear", "in what the filters name."),
         (replace(LEFT, occurs=False), "nothing_to_judge", "does not occur"),
-        (replace(LEFT, may_hide=True), "nothing_to_judge", "leave findings out"),
+        (replace(LEFT, may_hide=True), "nothing_to_judge", "leave out findings"),
     ],
     ids=["another one's findings", "names nothing", "hides"],
 )
@@ -93,7 +95,22 @@ def test_filters_are_no_clean_bill_unless_they_name_somebody_and_hide_nothing(se
         "of": 3,
         "occurs": selected.occurs,
         "may_hide": selected.may_hide,
+        "transactional_ids": (),
+        "producer_ids": (),
+        "topics": (),
     }
+
+
+def test_filters_that_name_nobody_say_who_there_is():
+    offered = replace(LEFT, occurs=False, transactional_ids=tuple("abcdefg"), topics=("orders",))
+    told = said(selected=offered)["answer"]["headline"]
+    assert "transactional ids a, b, c, d, e and 2 more; topics orders; 1970-01-01 00:00:00.000 to" in told
+
+
+def test_the_headline_of_one_incident_names_effect_and_cause():
+    effect = found("effect", caused_by="root", who="orders-sink-0")
+    told = said(effect, found("root", Severity.warning, who="broker 1"))["answer"]["headline"]
+    assert told == "error: orders-sink-0: title of effect (proved), because of broker 1: title of root (proved)"
 
 
 def test_a_root_is_what_no_other_error_or_warning_caused():

@@ -4,11 +4,22 @@ from dataclasses import replace
 
 import pytest
 
+from kafkatx.evidence.text_items import UNNAMED
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.events import Initialisation, Leftover, Marker, Outcome, Part, Transaction
 from kafkatx.histories.initialisations import Why
+from kafkatx.histories.logs.log_model import Clock
 from kafkatx.histories.transaction_partitions import Status
-from kafkatx.outputs.history_words import ENDERS, PROTOCOLS, REASONS, part_line, sentence, span
+from kafkatx.outputs.history_words import (
+    ENDERS,
+    PROTOCOLS,
+    REASONS,
+    clock_line,
+    is_zone_assumed,
+    part_line,
+    sentence,
+    span,
+)
 from kafkatx.terms.verdicts import Verdict
 
 MARKER = Marker(6, 1_005, "ABORT", 1, 0)
@@ -57,12 +68,52 @@ def test_a_marker_is_dated_from_the_decision_whichever_came_first():
     )
 
 
-def test_data_and_markers_that_nothing_owns_are_told_apart():
+def test_data_and_markers_without_a_transaction_are_told_apart():
     data = Leftover(5, 7, 0, False, replace(PART, marker=None, status=Status.UNMARKED))
     marker = Leftover(5, 7, 0, True, replace(PART, first_offset=None, last_offset=None))
-    assert "Data of producer id 7 epoch 0, no transaction at hand owns it" in sentence(data)
-    assert "NO MARKER" in sentence(data)
-    assert "A marker without data of producer id 7 epoch 0, the evidence fits two transactions" in sentence(marker)
+    assert sentence(data) == (
+        "Not ended here: orders-0 @ 3..5, 3 records; NO MARKER; producer id 7, epoch 0. "
+        "No record of __transaction_state covers it."
+    )
+    assert sentence(replace(marker, part=PART)).startswith("Aborted: orders-0 @ 3..5, 3 records; ABORT @ 6")
+    text = sentence(marker)
+    assert text.startswith("A marker of producer id 7, epoch 0 without its data: orders-0")
+    assert text.endswith(" Two transactions of the id fit it.")
+
+
+def test_what_is_not_known_is_left_out():
+    unnamed = replace(PART, topic=UNNAMED, partition=-1)
+    assert part_line(unnamed, None) == "@ 3..5, 3 records; ABORT @ 6, epoch 1"
+    elsewhere = replace(PART, status=Status.ELSEWHERE, first_offset=None, last_offset=None, records=0, marker=None)
+    assert part_line(elsewhere, None) == "orders-0: its log was not read"
+    text = sentence(replace(TRANSACTION, parts=(elsewhere,), records=0, last_marker_at=None))
+    assert ": 1 partition (evidence:" in text
+    assert "timeout" not in sentence(replace(TRANSACTION, outcome=Outcome.open, timeout_ms=None))
+    assert "in 1 partition (of 2)" in sentence(replace(TRANSACTION, parts=(PART, elsewhere)))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "by", "said"),
+    [
+        (Verdict.proved, EndedBy.timeout, "Aborted after 100 ms by the coordinator at its timeout: "),
+        (Verdict.likely, EndedBy.timeout, "Aborted after 100 ms, probably by the coordinator at its timeout: "),
+        (Verdict.possible, EndedBy.new_instance, "Aborted after 100 ms, possibly by the start of a new instance: "),
+        (Verdict.possible, EndedBy.unknown, "Aborted after 100 ms, not known by whom: "),
+    ],
+)
+def test_an_ending_claims_no_more_than_its_verdict(verdict, by, said):
+    text = sentence(replace(TRANSACTION, verdict=verdict, ended_by=by, reason=Reason.over_timeout))
+    assert text.startswith(said)
+    assert text.endswith("(evidence: its timeout had passed, and the abort raised the epoch).")
+
+
+def test_a_zone_that_nothing_names_is_said_unless_records_agree():
+    assert clock_line("a.log", Clock(), 1_000) == "a.log: its times name no zone, and are shown as printed"
+    assert is_zone_assumed(Clock(skew_ms=3, pairs=1), has_rows=False)
+    assert not is_zone_assumed(Clock(skew_ms=3, pairs=1), has_rows=True)
+    assert clock_line("a.log", Clock(skew_ms=-3, pairs=1), 1_000) == (
+        "a.log: clock 3 ms behind the brokers (evidence: 1 event in both)"
+    )
 
 
 def test_a_raised_epoch_and_a_new_producer_id_are_said_and_an_unchanged_one_is_not():

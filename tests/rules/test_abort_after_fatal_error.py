@@ -1,11 +1,14 @@
 """abort_after_fatal_error: fatal states by every wording, and errors to which an abort is the right answer."""
 
+from pathlib import Path
+
 import pytest
 
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.terms.verdicts import Severity, Verdict
-from tests.histories.log_facts import ERRORS, FENCED, INVALID_EPOCH, KAFKA_EXCEPTION, TIMED_OUT
-from tests.rules.log_told import ERROR_STATE, Client, by_logs, findings, only, rule
+from tests.histories.log_facts import ERRORS, FENCED, INVALID_EPOCH, KAFKA_EXCEPTION, TIMED_OUT, line
+from tests.rules.cluster import SECOND, START, Cluster
+from tests.rules.log_told import ERROR_STATE, Client, beside, by_logs, findings, only, rule
 
 check = rule("abort_after_fatal_error")
 
@@ -64,6 +67,7 @@ def test_an_abort_that_begins_after_the_fatal_state_is_likely_whatever_it_throws
     client.threw("10:00:12.010", "abortTransaction", f"{ERRORS}AuthorizationException", "no")
     found = only(check, by_logs(client.said))
     assert (found.verdict, found.severity) == (Verdict.likely, Severity.warning)
+    assert "probably dead" in found.summary
 
 
 def test_a_producer_that_is_kept_is_an_error():
@@ -74,7 +78,7 @@ def test_a_producer_that_is_kept_is_an_error():
         client.threw(f"10:00:{second}.5", "commitTransaction", FENCED, AGAIN)
     found = only(check, by_logs(client.said))
     assert found.severity is Severity.error
-    assert "never replaced" in found.summary
+    assert "The application kept using it" in found.summary
     assert (found.since, found.until) != (None, None)
 
 
@@ -95,6 +99,7 @@ def test_a_framework_that_swallows_what_follows_is_told_as_information():
     client.start("10:00:00").fatal("10:00:09", FENCED, NEWER).aborts("10:00:10")
     found = only(check, by_logs(client.said))
     assert (found.verdict, found.severity) == (Verdict.likely, Severity.info)
+    assert [remedy.text[:24] for remedy in found.remedies] == ["Check that Kafka Streams"]
 
 
 def test_an_abort_of_an_abortable_error_is_right_even_if_its_answer_is_fatal():
@@ -150,3 +155,47 @@ def test_without_times_and_without_the_first_error_the_refused_abort_alone_prove
     client.threw(None, "abortTransaction", FENCED, "old epoch", wrapped=ERROR_STATE, level=Level.info)
     found = only(check, by_logs(client.said))
     assert (found.verdict, found.since, found.until) == (Verdict.proved, None, None)
+
+
+def fenced(cluster: Cluster, epoch: int = 0) -> Client:
+    """The client that began the open transaction of orders-1 and aborts it when it is fenced, a minute later."""
+    client = Client().start(START, cluster.ids["orders-1"].producer_id, epoch)
+    client.threw(cluster.clock + 60 * SECOND, "commitTransaction", FENCED, NEWER)
+    return client.threw(cluster.clock + 61 * SECOND, "abortTransaction", FENCED, AGAIN)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Cluster:
+    made = Cluster(tmp_path)
+    made.init("orders-1")
+    made.begin("orders-1", "orders-0")
+    return made
+
+
+def test_records_show_who_aborted_the_transaction_before_its_client_tried_to(cluster):
+    client = fenced(cluster)
+    cluster.time_out("orders-1")
+    found = only(check, beside(cluster, client.said))
+    assert "The coordinator aborted the transaction at its timeout" in found.summary
+    assert found.steps[-1].places
+    assert "were aborted too" in found.remedies[0].text
+
+
+def test_what_another_epoch_of_the_producer_id_wrote_is_not_its_transaction(cluster):
+    client = fenced(cluster, epoch=3)
+    cluster.time_out("orders-1")
+    found = only(check, beside(cluster, client.said))
+    assert found.summary.endswith("it could neither commit nor abort.")
+    assert "aborted already" not in found.remedies[0].text
+
+
+def test_a_producer_whose_id_a_new_instance_has_is_not_to_be_made_again(cluster):
+    client = fenced(cluster)
+    cluster.wait(5 * SECOND)
+    cluster.init("orders-1")
+    row = cluster.ids["orders-1"]
+    given = {"transactional_id": "orders-1", "producer_id": row.producer_id, "producer_epoch": row.epoch}
+    broker = line("broker-1/server.log", cluster.clock, EventKind.initialized, **given)
+    found = only(check, beside(cluster, [*client.said, broker]))
+    assert "A new instance took the id over" in found.summary
+    assert "create a new one" not in found.remedies[0].text

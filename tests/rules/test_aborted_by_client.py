@@ -27,7 +27,7 @@ def test_a_classic_abort_at_the_datas_own_epoch_is_proved(classic):
     assert (finding.verdict, finding.severity, finding.count) == (Verdict.proved, Severity.info, 1)
     assert told.rules == {RULE}
     assert {considered.rule for considered in finding.considered} == {"transaction_timed_out", "fenced_by_new_instance"}
-    assert not finding.remedies
+    assert [remedy.text[:13] for remedy in finding.remedies] == ["Nothing to do"]
 
 
 def test_a_v2_producer_that_goes_on_under_the_raised_epoch_aborted_itself(v2):
@@ -91,7 +91,8 @@ def test_the_rate_decides_the_severity(either, pattern, severity):
     rounds(either, pattern + "c")
     finding = either.tell().only(RULE)
     assert (finding.count, finding.severity) == (pattern.count("a"), severity)
-    assert bool(finding.remedies) is (severity is Severity.warning)
+    (remedy,) = finding.remedies
+    assert remedy.text.startswith("Nothing to do") is (severity is Severity.info)
 
 
 def test_a_fence_is_none(either):
@@ -129,6 +130,7 @@ def test_an_abort_beyond_the_timeout_on_0_11_0_1_may_be_a_timeout(tmp_path: Path
     finding = cluster.tell().only(RULE)
     assert (finding.verdict, finding.severity) == (Verdict.possible, Severity.info)
     assert "KAFKA-6119" in finding.considered[0].because
+    assert not finding.considered[0].refuted
 
 
 def test_an_abort_that_the_coordinator_has_no_row_of_is_an_operators(either):

@@ -77,9 +77,26 @@ def test_the_records_are_listed_and_no_abort_is_proposed(either):
     skipped(either)
     either.beat(partition="payments-0")
     finding = either.tell().only(RULE)
-    assert "payments-0 @ 2..3" in finding.remedies[0].text
-    assert "do not abort by hand" in finding.remedies[0].text
-    assert not any(remedy.command for remedy in finding.remedies)
+    check, send, release, *_ = finding.remedies
+    assert "do not abort it yet" in check.text
+    assert str(check.command).endswith("describe-producers --topic payments --partition 0")
+    assert "the 2 records of payments-0 @ 2..3" in send.text
+    assert "Never before the records were sent again" in release.text
+    assert not any(" abort " in str(remedy.command) for remedy in finding.remedies)
+
+
+def test_what_was_aborted_is_never_to_be_written_again(either):
+    """A COMMIT stands in one partition of an aborted transaction: its readers have the records already."""
+    either.init("orders-1")
+    either.begin("orders-1", "orders-0", "payments-0")
+    known = either.ids["orders-1"]
+    either.log("payments-0").marker((known.producer_id, known.epoch), True, 0, either.clock)
+    either.wait(SECOND)
+    either.abort("orders-1")
+    either.beat()
+    finding = either.tell().only(RULE)
+    assert finding.verdict is Verdict.proved
+    assert "Do not send them again" in finding.remedies[0].text
 
 
 # Look-alikes.
@@ -166,7 +183,7 @@ def test_a_copy_that_ends_before_the_completion_says_nothing(tmp_path: Path):
     cluster.beat(partition="orders-0")
     told = cluster.tell()
     assert not told.of(RULE)
-    assert "goes on after the completion" in told.not_checkable(RULE)[0].missing
+    assert "ends before the transaction was complete" in told.not_checkable(RULE)[0].missing
 
 
 def test_a_longer_copy_that_holds_the_marker_settles_it(tmp_path: Path):

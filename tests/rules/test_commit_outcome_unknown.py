@@ -119,7 +119,7 @@ def resolved(cluster: Cluster, called: int, waited: int = 3_000) -> TransactionF
     client.threw(called + waited, "commitTransaction", TIMED_OUT, text)
     found = only(check, beside(cluster, client.said))
     assert (found.severity is Severity.error) == (not fate_in(found.summary).is_resolved)
-    assert FATES[fate_in(found.summary)] in found.steps[-1].text
+    assert FATES[fate_in(found.summary)] in found.steps[-1].text.lower()
     return fate_in(found.summary)
 
 

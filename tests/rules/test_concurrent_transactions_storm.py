@@ -60,13 +60,14 @@ def test_a_call_that_gave_up_makes_it_an_error():
     client.say("10:00:31", Kind.await_timeout, api="InitProducerId", number=60_000, thrown=TIMED_OUT)
     found = only(check, by_logs([*answers(30), *client.said]))
     assert found.severity is Severity.error
-    assert found.steps[-1].text == "then the call gave up"
+    assert found.steps[-1].text == "The call timed out after max.block.ms"
 
 
 def test_a_java_client_that_repeats_itself_is_a_guess_without_rows():
     found = only(check, by_logs(queued(300).said))
     assert (found.verdict, found.severity) == (Verdict.possible, Severity.warning)
-    assert [other.rule for other in found.considered] == ["coordinator_unavailable"]
+    assert [(other.rule, other.refuted) for other in found.considered] == [("coordinator_unavailable", False)]
+    assert "possibly answered CONCURRENT_TRANSACTIONS" in found.summary
 
 
 def test_with_the_ids_row_in_prepare_it_is_likely(classic):
@@ -80,6 +81,8 @@ def test_with_the_ids_row_in_prepare_it_is_likely(classic):
     assert (found.verdict, found.severity) == (Verdict.likely, Severity.error)
     assert "PrepareCommit" in found.steps[0].text
     assert found.remedies[0].where == "operator"
+    assert "The coordinator probably answered CONCURRENT_TRANSACTIONS" in found.summary
+    assert "restarting the application does not help" in found.remedies[0].text
 
 
 def test_requests_of_a_busy_client_are_not_repetitions():
@@ -117,7 +120,7 @@ def test_markers_that_take_seconds_again_and_again_are_likely(classic):
     commits(classic, [20] * 34 + [3_000] * 4)
     found = only(check, classic.model())
     assert (found.verdict, found.severity, found.count) == (Verdict.likely, Severity.warning, 4)
-    assert found.steps[0].text == "a transaction waited 3 s for its markers"
+    assert found.steps[0].text == "A transaction waited 3 s for its markers"
 
 
 def test_one_slow_transaction_behind_a_lost_broker_is_no_storm(classic):

@@ -31,10 +31,14 @@ def test_a_load_of_a_minute_and_a_half_is_proved_and_an_error():
     assert (found.topic, found.partition) == (TRANSACTION_STATE, 5)
     assert (found.since, found.until) == (milliseconds("10:00:00"), milliseconds("10:01:30"))
     assert {remedy.config for remedy in found.remedies} == {"max.block.ms"}
+    assert found.title == "unavailable for 90 s, then back"
+    assert found.who == "coordinator of __transaction_state-5"
 
 
 def test_a_failover_of_four_seconds_is_no_harm():
-    assert only(check, by_logs(load("10:00:00", "10:00:04"))).severity is Severity.info
+    found = only(check, by_logs(load("10:00:00", "10:00:04")))
+    assert found.severity is Severity.info
+    assert [remedy.text.partition(":")[0] for remedy in found.remedies] == ["Nothing to do for the coordinator"]
 
 
 def test_loads_at_a_start_are_nothing():
@@ -64,7 +68,8 @@ def test_rows_that_could_not_be_written_are_counted_until_one_was():
 def test_without_an_end_it_lasted_at_least_so_long():
     found = only(check, by_logs(refused("10:00:00", "10:00:20")))
     assert found.until == milliseconds("10:00:20")
-    assert found.summary.endswith("at least")
+    assert "from 10:00:00.000 until at least 10:00:20.000 (20 s)" in found.summary
+    assert "has a leader" in found.remedies[0].text
 
 
 def test_a_refused_append_of_data_is_not_the_coordinators():
@@ -98,7 +103,9 @@ def test_clients_that_look_it_up_over_and_over_make_it_likely():
         client.say(f"10:00:{second:02d}", Kind.coordinator_found, node=1, api="transaction", detail="10.0.0.1:9092")
     found = only(check, by_logs(client.said))
     assert (found.verdict, found.severity) == (Verdict.likely, Severity.warning)
-    assert "30 lines" in found.steps[0].text
+    assert found.steps[0].because == "30 answers to FindCoordinator"
+    assert "was probably unavailable" in found.summary
+    assert not any(other.refuted for other in found.considered)
 
 
 def test_lookups_after_restarts_are_ordinary():
@@ -125,7 +132,9 @@ def test_init_that_waits_in_vain_is_only_possible():
     found = only(check, by_logs(waits().said))
     assert (found.verdict, found.transactional_id) == (Verdict.possible, None)
     assert "orders-1" in found.summary
-    assert [other.rule for other in found.considered] == ["stuck_prepare"]
+    assert [(other.rule, other.refuted) for other in found.considered] == [("stuck_prepare", False)]
+    assert found.who == "transaction coordinator of orders-1"
+    assert "possibly unavailable" in found.summary
 
 
 def test_a_commit_that_waits_in_vain_is_another_rules():
@@ -147,7 +156,7 @@ def test_a_wait_within_a_known_absence_is_told_with_it():
     lines = [*refused("10:00:00", "10:00:30", "10:00:58"), *waits().said]
     found = only(check, by_logs(lines))
     assert found.verdict is Verdict.proved
-    assert any("waited in vain" in step.text for step in found.steps)
+    assert any("initTransactions gave up" in step.text for step in found.steps)
 
 
 def test_a_cut_log_tells_less():

@@ -33,12 +33,12 @@ def test_the_clients_words_prove_it_and_the_late_poll_is_its_reason():
     assert (found.verdict, found.severity, found.count) == (Verdict.proved, Severity.info, 1)
     assert (found.transactional_id, found.producer_id) == ("orders-1", 7)
     assert [step.text for step in found.steps] == [
-        "the consumer polled too late and left its group",
-        "the group coordinator refused the offsets of P's transaction",
-        "P aborted the transaction, the right answer",
+        "The consumer polled too late and left its group",
+        "The group coordinator refused the offsets of the transaction",
+        "P aborted the transaction and can go on under its epoch: the error is abortable",
     ]
     assert {other.rule for other in found.considered} == {"fenced_by_new_instance", "transaction_timed_out"}
-    assert any(remedy.config == "max.poll.interval.ms" for remedy in found.remedies)
+    assert [remedy.config for remedy in found.remedies] == [None, "max.poll.interval.ms", "max.poll.records"]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,10 @@ def test_the_clients_words_prove_it_and_the_late_poll_is_its_reason():
 )
 def test_other_refusals_of_the_member_are_the_same(call, exception):
     client = Client().start("10:00:00").threw("10:00:40", call, exception, "rejected this static consumer")
-    assert only(check, by_logs(client.said)).verdict is Verdict.proved
+    found = only(check, by_logs(client.said))
+    assert found.verdict is Verdict.proved
+    assert found.remedies[0].text.startswith("Abort the transaction")
+    assert found.remedies[-1].config == "group.instance.id"
 
 
 def test_librdkafka_says_it_in_its_own_words():

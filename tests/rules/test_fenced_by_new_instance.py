@@ -20,7 +20,8 @@ def fenced(cluster: Cluster) -> None:
 
 
 def words(finding) -> str:
-    return " ".join([*(step.text + step.because for step in finding.steps), *(c.because for c in finding.considered)])
+    steps = [f"{step.text} {step.because or ''}" for step in finding.steps]
+    return " ".join([*steps, *(considered.because for considered in finding.considered)])
 
 
 def test_a_new_instance_over_an_open_transaction_fences_the_old_one(either):
@@ -166,9 +167,11 @@ def test_a_two_phase_transaction_that_is_taken_over_after_days_is_fenced(either)
 
 def test_the_proposal_is_a_stable_id_and_never_a_random_one(either):
     fenced(either)
-    (remedy,) = either.tell().only(RULE).remedies
+    again, remedy = either.tell().only(RULE).remedies
+    assert again.text.startswith("Send the aborted records again")
     assert (remedy.config, remedy.current, remedy.where) == ("transactional.id", "orders-1", "application")
     assert "stable" in str(remedy.proposed)
+    assert "Do not use a random id" in remedy.text
     assert remedy.command is None
 
 

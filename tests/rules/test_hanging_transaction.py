@@ -8,6 +8,7 @@ import pytest
 
 from kafkatx.terms.topics import partition_for
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explained import Remedy
 from tests.rules.cluster import HOUR, MINUTE, SECOND, TWO_PHASE, Cluster
 
 RULE = "hanging_transaction"
@@ -119,7 +120,8 @@ def test_a_producer_id_that_no_partition_of_the_state_knows_hangs_likely(either)
     go_on(either)
     finding = either.tell().only(RULE)
     assert (finding.verdict, finding.transactional_id, finding.producer_id) == (Verdict.likely, None, 9_999)
-    assert not any(remedy.command for remedy in finding.remedies)
+    assert not any(is_abort(remedy) for remedy in finding.remedies)
+    assert finding.remedies[1].command == "kafka-transactions.sh --bootstrap-server HOST:PORT list"
 
 
 def test_empty_partitions_of_the_state_know_nobody_either(tmp_path: Path):
@@ -323,23 +325,32 @@ def test_a_state_log_older_than_the_markers_is_not_the_newest_coordinators(class
     known = classic.ids["orders-1"]
     classic.log("payments-0").marker((known.producer_id, known.epoch), True, 7, classic.clock)
     told = classic.tell()
-    assert not any(remedy.command for finding in told.of(RULE) for remedy in finding.remedies)
+    assert not any(is_abort(remedy) for finding in told.of(RULE) for remedy in finding.remedies)
     assert all(finding.verdict < Verdict.proved for finding in told.of(RULE))
 
 
 # What is proposed.
 
 
+def is_abort(remedy: Remedy) -> bool:
+    """Whether its command aborts."""
+    return " abort " in str(remedy.command)
+
+
 def test_abort_is_proposed_under_all_guards_and_with_a_second_look(classic):
     first = late_write(classic)
     go_on(classic)
-    abort = classic.tell().only(RULE).remedies[0]
+    still_open, unknown, abort, _ = classic.tell().only(RULE).remedies
     assert (
         abort.command == "kafka-transactions.sh --bootstrap-server HOST:PORT abort --topic orders --partition 0 "
         f"--start-offset {first}"
     )
-    assert abort.text.startswith("the records")
-    assert "describe-producers" in abort.text
+    assert abort.text.startswith("Only if both checks say that it hangs")
+    assert str(unknown.command).endswith("describe --transactional-id orders-1")
+    assert "do not abort" in unknown.text
+    assert str(abort.cost).startswith("read_committed readers lose the records")
+    assert str(still_open.command).endswith("describe-producers --topic orders --partition 0")
+    assert "stop here" in still_open.text
     assert abort.where == "operator"
 
 
@@ -347,8 +358,9 @@ def test_no_abort_is_proposed_before_the_longest_timeout_is_over(classic):
     late_write(classic)
     go_on(classic, 5 * MINUTE)
     finding = classic.tell().only(RULE)
-    assert not any(remedy.command for remedy in finding.remedies)
-    assert "describe-producers" in finding.remedies[0].text
+    assert not any(is_abort(remedy) for remedy in finding.remedies)
+    assert "describe-producers" in str(finding.remedies[0].command)
+    assert "Do not abort before 10:20:00" in finding.remedies[2].text
 
 
 def test_no_abort_is_proposed_where_the_rows_end_soon_after_the_data(tmp_path: Path):
@@ -360,7 +372,7 @@ def test_no_abort_is_proposed_where_the_rows_end_soon_after_the_data(tmp_path: P
     cluster.wait(20 * MINUTE)
     cluster.log("heartbeats-0").marker((8_888, 0), True, 0, cluster.clock)
     told = cluster.tell()
-    assert not any(remedy.command for finding in told.of(RULE) for remedy in finding.remedies)
+    assert not any(is_abort(remedy) for finding in told.of(RULE) for remedy in finding.remedies)
 
 
 def test_an_old_cluster_is_aborted_by_producer_and_coordinator_epoch(tmp_path: Path):
@@ -368,8 +380,9 @@ def test_an_old_cluster_is_aborted_by_producer_and_coordinator_epoch(tmp_path: P
     cluster = Cluster(tmp_path, identified=False)
     late_write(cluster)
     go_on(cluster)
-    command = cluster.tell().only(RULE).remedies[0].command
-    assert command == (
+    still_open, unknown, abort, _ = cluster.tell().only(RULE).remedies
+    assert (still_open.command, unknown.command) == ("kafka-dump-log.sh --files LOG_DIR/orders-0/SEGMENT.log", None)
+    assert abort.command == (
         "kafka-transactions.sh --bootstrap-server HOST:PORT abort --topic orders --partition 0 "
         "--producer-id 7000 --producer-epoch 0 --coordinator-epoch 0"
     )

@@ -120,7 +120,7 @@ def test_what_no_coordinator_writes_is_told(either, damage: Callable[[Cluster], 
     assert (finding.transactional_id, finding.severity) == ("orders-1", Severity.error)
     assert finding.verdict is (Verdict.likely if words == "no known operation" else Verdict.proved)
     assert finding.topic == "__transaction_state"
-    assert "keep the files" in finding.remedies[0].text
+    assert "Keep the files" in finding.remedies[0].text
 
 
 def test_rows_with_a_hole_between_them_say_nothing(either):

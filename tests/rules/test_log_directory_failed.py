@@ -54,11 +54,16 @@ def test_what_the_broker_stops_serving_makes_it_likely(tmp_path):
     (finding,) = found(tmp_path, server=STOPPING)
     assert finding.verdict is Verdict.likely
     assert finding.facts["directory"] == "/data-1"
+    assert (finding.who, finding.title) == ("broker of server.log", "log directory /data-1 failed")
 
 
 def test_a_client_alone_can_only_guess(tmp_path):
     (finding,) = found(tmp_path, client=REFUSED)
     assert (finding.verdict, finding.severity) == (Verdict.possible, Severity.warning)
+    assert finding.who == "client of client.log"
+    assert "possibly failed" in finding.summary
+    assert [other.decided_by for other in finding.considered] == ["the server.log of the brokers that lead payments-1"]
+    assert finding.remedies[0].text.startswith("Look for a failed log directory")
 
 
 def test_a_client_beside_the_brokers_log_is_its_witness(tmp_path):
@@ -93,7 +98,7 @@ def test_a_file_in_the_directory_is_not_taken_for_it(tmp_path):
     (finding,) = found(tmp_path, server=CHECKPOINT)
     assert finding.facts["directory"] == "/data-1"
     assert finding.facts["partitions"] is None
-    assert finding.steps[0].text == 'the broker could not write: "Input/output error"'
+    assert finding.steps[0].text == 'The broker could not write: "Input/output error"'
 
 
 def test_a_port_that_is_taken_is_no_directory(tmp_path):

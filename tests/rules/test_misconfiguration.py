@@ -63,7 +63,12 @@ def test_a_timeout_above_the_brokers_limit_is_an_error_and_both_ways_out_are_giv
 def test_a_limit_that_only_a_default_tells_makes_it_possible_and_no_error():
     finding = the(producer(**LONG))
     assert (finding.verdict, finding.severity) == (Verdict.possible, Severity.warning)
-    assert "(default)" in finding.summary
+    assert finding.title == "transaction.timeout.ms above the brokers' limit"
+    assert finding.summary == (
+        f"{NAME} has transaction.timeout.ms=3600000 (60 min), possibly above transaction.max.timeout.ms=900000 "
+        "(15 min, the default). Brokers refuse such a producer with INVALID_TRANSACTION_TIMEOUT."
+    )
+    assert "nothing found sets transaction.max.timeout.ms" in str(finding.steps[0].because)
 
 
 def test_a_producer_that_was_given_its_id_was_not_refused():
@@ -80,7 +85,9 @@ def test_a_refusal_proves_it_whatever_the_settings_are():
     client = Client().threw("10:00:00", "initTransactions", f"{ERRORS}InvalidTxnTimeoutException", "larger")
     finding = the(client=client)
     assert (finding.verdict, finding.severity) == (Verdict.proved, Severity.error)
-    assert "refused" in finding.steps[1].text
+    (step,) = finding.steps
+    assert "refused" in step.text
+    assert step.places
 
 
 def test_the_brokers_line_of_the_refusal_is_enough():
@@ -177,7 +184,8 @@ def test_a_short_block_is_worth_a_word_and_a_warning_once_a_call_gave_up():
     client = Client().start("10:00:00").say("10:00:20", EventKind.await_timeout, api="EndTxn(true)", number=20_000)
     finding = the(short, client=client)
     assert finding.severity is Severity.warning
-    assert "gave up" in finding.steps[1].text
+    assert "timed out" in finding.steps[1].text
+    assert finding.summary.endswith(". A call timed out before the coordinator answered.")
 
 
 def test_a_setting_and_a_default_make_it_likely_and_two_printed_ones_prove_it():
@@ -267,6 +275,23 @@ def test_a_coordinator_that_looks_rarely_is_told_where_the_abort_came_late(class
     finding = only(check, beside(classic, facts([], blocks=[own])))
     assert finding.severity is Severity.info
     assert finding.remedies[0].config == "transaction.abort.timed.out.transaction.cleanup.interval.ms"
+
+
+def test_an_interval_that_the_release_does_not_use_is_not_proposed(classic):
+    classic.init(NAME, timeout_ms=4 * SECOND)
+    classic.begin(NAME, "orders-0")
+    classic.time_out(NAME, over_ms=55 * SECOND)
+    cluster = printed(
+        "broker-1/server.log",
+        "broker",
+        node_id=1,
+        inter_broker_protocol_version="0.11.0.1",
+        transaction_abort_timed_out_transaction_cleanup_interval_ms=5_000,
+    )
+    found = findings(check, beside(classic, facts([], blocks=[producer(transaction_timeout_ms=4_000), cluster])))
+    assert len(found) == 2
+    assert all("Upgrade the brokers" in remedy.text for one in found for remedy in one.remedies)
+    assert not any(remedy.proposed for one in found for remedy in one.remedies)
 
 
 # Brokers.
@@ -515,7 +540,8 @@ def test_without_any_setting_it_says_that_it_could_not_look(classic):
     classic.run(NAME, "orders-0")
     (result,) = check(classic.model())
     assert isinstance(result, NotCheckable)
-    assert "configuration" in result.missing
+    assert "server.properties" in result.missing
+    assert "ProducerConfig values" in result.missing
 
 
 def test_a_file_of_a_producer_cut_before_its_timeout_proves_nothing():
@@ -532,4 +558,5 @@ def test_many_producers_with_one_mistake_are_one_finding():
     ]
     finding = the(*files)
     assert (finding.count, finding.transactional_id, len(finding.subjects)) == (20, None, 3)
-    assert "and 16 more" in finding.summary
+    assert "and 16 more have acks=1" in finding.summary
+    assert finding.who == "id-0, id-1 and 18 more"

@@ -26,7 +26,7 @@ def test_an_ongoing_row_at_the_end_is_told_with_its_age_and_what_is_left(either)
     assert (finding.verdict, finding.severity) == (Verdict.proved, Severity.info)
     assert (finding.topic, finding.partition, finding.last_offset - finding.first_offset) == ("orders", 0, 3)
     assert "20.02 s" in finding.summary
-    assert "60 s left" in finding.summary
+    assert "60 s, 39.98 s were left" in finding.summary
     assert told.rules == {RULE}
 
 
@@ -48,14 +48,18 @@ def test_one_that_nobody_writes_to_any_more_was_forgotten(either):
     opened(either)
     either.wait(55 * SECOND)
     either.beat()
-    assert either.tell().only(RULE).severity is Severity.warning
+    finding = either.tell().only(RULE)
+    assert finding.severity is Severity.warning
+    assert "Commit or abort it" in finding.remedies[0].text
 
 
 def test_a_two_phase_transaction_is_never_overdue(either):
     opened(either, TWO_PHASE)
     either.wait(3 * DAY)
     either.beat()
-    assert either.tell().only(RULE).severity is Severity.info
+    finding = either.tell().only(RULE)
+    assert finding.severity is Severity.info
+    assert "no timeout" in finding.summary
 
 
 def test_it_is_ended_by_the_application_and_never_by_abort(either):

@@ -31,6 +31,9 @@ def test_the_abortable_error_of_a_send_is_likely_and_information():
     assert (found.verdict, found.severity, found.count) == (Verdict.likely, Severity.info, 1)
     assert (found.transactional_id, found.producer_id) == ("orders-1", 7)
     assert found.steps[-1].text == "P aborted the transaction"
+    assert found.remedies[0].text.startswith("Send the records of the transaction again")
+    assert "The transaction was aborted" in found.remedies[0].text
+    assert [other.rule for other in found.considered if not other.refuted] == ["another reason for the same error"]
 
 
 @pytest.mark.parametrize("message", [NOT_ADDED, "Record was not part of an ongoing transaction", UNABLE])
@@ -75,7 +78,17 @@ def test_a_brokers_log_alone_tells_it_too():
     row = line(BROKER, "10:00:09", EventKind.verification_failed, error="NOT_ENOUGH_REPLICAS", **said)
     found = only(check, by_logs([row]))
     assert (found.verdict, found.transactional_id, found.count) == (Verdict.proved, "orders-1", 1)
-    assert "too few replicas in sync" in {other.rule for other in found.considered}
+    assert "too few replicas in sync" in {other.rule for other in found.considered if other.refuted}
+
+
+def test_what_the_client_retries_by_itself_need_not_be_written_again():
+    client = Client().start("10:00:00")
+    said = {"error": "NOT_ENOUGH_REPLICAS", "topic": "orders", "partition": 2, "detail": UNABLE}
+    client.say("10:00:09", EventKind.produce_retry, level=Level.warn, **said)
+    found = only(check, by_logs(client.said))
+    assert found.verdict is Verdict.proved
+    assert found.summary.endswith("the client retries by itself.")
+    assert found.remedies[0].text.startswith("Nothing to do while the client retries")
 
 
 def test_refusals_that_repeat_are_a_warning():

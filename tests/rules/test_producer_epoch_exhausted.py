@@ -25,6 +25,7 @@ def test_a_classic_restart_at_the_last_epoch_gives_another_producer_id(classic):
     finding = told.only(RULE)
     assert (finding.verdict, finding.severity, finding.producer_id) == (Verdict.proved, Severity.info, 7000)
     assert "7001" in finding.summary
+    assert "initTransactions" in finding.remedies[0].text
     assert told.rules == {RULE}
 
 
@@ -34,6 +35,7 @@ def test_a_v2_transaction_at_the_last_epoch_ends_under_another_producer_id(v2):
     told = v2.tell()
     finding = told.only(RULE)
     assert (finding.verdict, finding.severity, finding.producer_id) == (Verdict.proved, Severity.info, 7000)
+    assert finding.remedies[0].text.startswith("Nothing to do")
     assert told.rules == {RULE}
 
 

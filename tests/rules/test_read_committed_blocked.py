@@ -107,6 +107,7 @@ def test_a_hanging_transaction_blocks_as_an_error_at_once(classic):
     told = classic.tell()
     assert told.only(RULE).severity is Severity.error
     assert told.cause_of(RULE) == "hanging_transaction"
+    assert "only then abort" in told.only(RULE).remedies[0].text
 
 
 def test_a_stuck_one_blocks_as_an_error(either):
@@ -118,6 +119,7 @@ def test_a_stuck_one_blocks_as_an_error(either):
     told = either.tell()
     assert told.only(RULE).severity is Severity.error
     assert told.cause_of(RULE) == "stuck_prepare"
+    assert "do not abort it by hand" in told.only(RULE).remedies[0].text
 
 
 def test_the_deleted_beginning_of_an_open_transaction_still_holds_the_offset(either):
@@ -130,7 +132,7 @@ def test_the_deleted_beginning_of_an_open_transaction_still_holds_the_offset(eit
     either.beat(partition="orders-0")
     finding = either.tell().only(RULE)
     assert (finding.transactional_id, finding.first_offset) == ("orders-1", 0)
-    assert "offset 1 on" in finding.summary
+    assert "blocked at offset 1 " in finding.summary
 
 
 # Evidence cut short.

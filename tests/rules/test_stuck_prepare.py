@@ -31,6 +31,8 @@ def test_a_partition_that_goes_on_without_its_marker_proves_it(either, is_commit
     finding = told.only(RULE)
     assert (finding.verdict, finding.severity) == (Verdict.proved, Severity.error)
     assert (finding.transactional_id, finding.topic, finding.partition) == ("orders-1", "payments", 0)
+    assert finding.title.startswith("stuck in PrepareCommit" if is_commit else "stuck in PrepareAbort")
+    assert all(other.refuted for other in finding.considered)
     assert not told.of("hanging_transaction")
     assert not told.of("open_transaction")
 
@@ -41,6 +43,10 @@ def test_half_a_minute_is_a_warning(either):
     either.beat(partition="payments-0")
     finding = either.tell().only(RULE)
     assert (finding.verdict, finding.severity) == (Verdict.likely, Severity.warning)
+    assert "probably still waits for markers in payments-0" in finding.summary
+    assert [other.rule for other in finding.considered if not other.refuted] == [
+        "a transaction that has completed since"
+    ]
 
 
 def test_what_is_in_flight_is_none(either):
@@ -129,7 +135,7 @@ def test_a_marker_without_data_that_a_new_coordinator_repeats_is_no_missing_one(
         either.wait(50)
     either.wait(5 * MINUTE)
     either.beat()
-    assert "waits for its own completion" in either.tell().only(RULE).summary
+    assert "waits for its completion record" in either.tell().only(RULE).summary
 
 
 def test_a_torn_state_log_leaves_it_possible_and_no_error(either):
@@ -145,10 +151,11 @@ def test_nothing_is_to_be_aborted_by_hand(either):
     prepared(either, "orders-0")
     either.wait(5 * MINUTE)
     either.beat()
-    (remedy,) = either.tell().only(RULE).remedies
+    remedy, send_again = either.tell().only(RULE).remedies
     assert remedy.command is None
     assert "payments-0" in remedy.text
     assert "Do not abort by hand" in remedy.text
+    assert send_again.text.startswith("Do not send the records again")
 
 
 def test_what_was_skipped_and_completed_is_no_longer_stuck(either):

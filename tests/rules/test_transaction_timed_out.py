@@ -102,7 +102,8 @@ def test_a_restart_at_once_leaves_a_fence_possible(either):
     either.init("orders-1")
     finding = either.tell().only(RULE)
     assert finding.verdict is Verdict.likely
-    assert "not refuted" in finding.considered[0].because
+    assert (finding.considered[0].rule, finding.considered[0].refuted) == ("fenced_by_new_instance", False)
+    assert "server.log" in str(finding.considered[0].decided_by)
 
 
 def test_a_restart_after_seconds_leaves_no_doubt(either):
@@ -218,7 +219,7 @@ def test_an_old_cluster_that_raised_an_epoch_on_a_timeout_is_none_of_those_relea
 
 def test_the_proposed_timeout_comes_from_the_longest_transaction(either):
     timed_out(either, timeout_ms=MINUTE, over_ms=5 * SECOND)
-    (remedy,) = either.tell().only(RULE).remedies
+    _, remedy = either.tell().only(RULE).remedies
     assert (remedy.config, remedy.current, remedy.proposed) == ("transaction.timeout.ms", "60000", "150000")
     assert "65 s" in str(remedy.derived_from)
     assert remedy.cost
@@ -226,14 +227,15 @@ def test_the_proposed_timeout_comes_from_the_longest_transaction(either):
 
 def test_the_proposed_timeout_stays_below_what_brokers_allow(either):
     timed_out(either, timeout_ms=10 * MINUTE, over_ms=5 * SECOND)
-    (remedy,) = either.tell().only(RULE).remedies
+    _, remedy = either.tell().only(RULE).remedies
     assert (remedy.current, remedy.proposed) == ("600000", "900000")
 
 
 @pytest.mark.parametrize("minutes", [15, 60])
 def test_a_timeout_at_its_limit_is_raised_only_with_the_limit(either, minutes):
     timed_out(either, timeout_ms=minutes * MINUTE)
-    timeout, limit = either.tell().only(RULE).remedies
+    again, timeout, limit = either.tell().only(RULE).remedies
+    assert again.text.startswith("Send the aborted records again")
     assert (timeout.config, timeout.current) == ("transaction.timeout.ms", str(minutes * MINUTE))
     assert limit.config == "transaction.max.timeout.ms"
     assert int(str(limit.proposed)) >= int(str(timeout.proposed)) > minutes * MINUTE

@@ -35,7 +35,8 @@ def test_a_tombstone_after_another_time_may_be_a_deletion_by_hand(either, idle):
     expired(either, idle)
     finding = either.tell().only(RULE)
     assert finding.verdict is Verdict.likely
-    assert any("by hand" in considered.rule for considered in finding.considered)
+    assert any("by hand" in considered.rule and not considered.refuted for considered in finding.considered)
+    assert "probably expired" in finding.summary
 
 
 def test_another_producer_id_after_an_idle_week_is_likely_even_without_the_tombstone(either):
@@ -46,7 +47,7 @@ def test_another_producer_id_after_an_idle_week_is_likely_even_without_the_tombs
     log.first_dirty = 5
     finding = either.tell().only(RULE)
     assert finding.verdict is Verdict.likely
-    assert "8.0 d" in finding.summary
+    assert "8 d" in finding.summary
 
 
 def test_the_same_producer_id_after_the_gap_refutes_it(either):
@@ -101,7 +102,7 @@ def test_the_proposal_covers_the_whole_idle_time_and_not_only_the_time_to_the_to
     (remedy,) = either.tell().only(RULE).remedies
     assert (remedy.config, remedy.current) == ("transactional.id.expiration.ms", str(7 * DAY))
     assert remedy.proposed == str(21 * DAY)
-    assert "16.0 d" in str(remedy.derived_from)
+    assert "16 d" in str(remedy.derived_from)
 
 
 def test_a_gap_of_a_good_week_makes_two_weeks(either):

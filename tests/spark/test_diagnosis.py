@@ -16,7 +16,8 @@ from kafkatx.segments import batches as walks
 from kafkatx.spark.diagnosis import diagnose as diagnose_on
 from kafkatx.stages.judging import NothingToDiagnoseError
 from kafkatx.terms.errors import UsageError
-from tests.evidence import all_cases, broker_folders, fixture_cases
+from tests.evidence import broker_folders, fixture_cases
+from tests.repeats import one_by_one
 
 TINY = 400
 
@@ -35,7 +36,7 @@ def here(case: Path) -> dict[str, Any]:
     return said(diagnose_here, [case])
 
 
-@pytest.mark.parametrize("case", all_cases(), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", one_by_one())
 def test_every_case(spark, case):
     assert said(diagnose_on, spark, case) == here(case)
 

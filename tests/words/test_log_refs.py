@@ -11,7 +11,6 @@ from kafkatx.words.log_refs import (
     event_ref,
     event_refs,
     failure_phrase,
-    quoted,
 )
 from tests.histories.log_facts import DAY, FENCED, TEXTS, line
 from tests.rules.log_told import ERROR_STATE, Client, by_logs
@@ -28,10 +27,10 @@ CLIENT = "logs/client.log"
             {"topic": "orders", "partition": 2, "error": "NETWORK_EXCEPTION", "correlation_id": 12, "number": 5},
             "orders-2, NETWORK_EXCEPTION, correlation id 12, 5 attempts left",
         ),
-        (EventKind.batch_expired, {"topic": "t", "partition": 0, "number": 4001, "offset": 3}, "t-0, 4 s, 3 record(s)"),
+        (EventKind.batch_expired, {"topic": "t", "partition": 0, "number": 4001, "offset": 3}, "t-0, 4 s, 3 records"),
         (EventKind.idempotent_bump, {"topic": "t", "partition": 0, "number": 3, "offset": 7}, "t-0, sequence 3 then 7"),
         (EventKind.coordinator_loaded, {"partition": 9, "number": 90_000}, "__transaction_state-9, 90 s"),
-        (EventKind.failure, {"error": FENCED, "detail": "newer"}, "ProducerFencedException: newer"),
+        (EventKind.to_fatal, {"error": FENCED, "detail": "newer"}, "ProducerFencedException: newer"),
         (
             EventKind.stale_epoch,
             {"offset": 8, "producer_epoch": 1, "other_epoch": 2},
@@ -54,7 +53,21 @@ def test_long_words_are_cut_and_absent_ones_left_out():
     assert long.text.endswith("...")
     assert len(long.text) <= len(event_words()[EventKind.to_fatal].phrase) + 2 + MOST_QUOTED
     assert (short.text, short.at) == (event_words()[EventKind.abort_called].phrase, None)
-    assert quoted("y" * 500).count("y") == MOST_QUOTED - 3
+
+
+def test_an_exception_reads_as_in_a_log_with_the_call_that_threw_it():
+    said = {"error": FENCED, "detail": "newer", "api": "commitTransaction"}
+    long = said | {"detail": "y" * 500}
+    given = (said, said | {"api": None}, said | {"detail": None}, long, {})
+    model = by_logs([line(CLIENT, None, EventKind.failure, **columns) for columns in given])
+    texts = [event_ref(model, row).text for row in range(len(given))]
+    assert texts[:3] == [
+        "ProducerFencedException: newer (commitTransaction)",
+        "ProducerFencedException: newer",
+        "ProducerFencedException (commitTransaction)",
+    ]
+    assert texts[3].endswith("y... (commitTransaction)")
+    assert texts[4] == event_words()[EventKind.failure].phrase
 
 
 def test_every_kind_has_words_and_shows_the_columns_that_they_name():
@@ -64,7 +77,7 @@ def test_every_kind_has_words_and_shows_the_columns_that_they_name():
     for row, kind in enumerate(EventKind):
         words = event_words()[kind]
         assert words.phrase
-        assert event_ref(model, row).text.startswith(words.phrase)
+        assert event_ref(model, row).text.startswith("a error" if kind is EventKind.failure else words.phrase)
         assert (":" in event_ref(model, row).text) == bool(words.columns)
 
 
@@ -90,4 +103,4 @@ def test_clients_and_failures_in_words():
     for part in ("transactional.id orders-1", "kafka-clients 3.9.1", "producer id 7 epoch 0", CLIENT, "10:00:09.000"):
         assert part in actor.what
     nameless = by_logs([line(CLIENT, None, EventKind.failure, error=FENCED, level=Level.error)])
-    assert ["doesn't name" in format(client_name(one), "") for one in nameless.logs.clients] == [True]
+    assert ["not named" in format(client_name(one), "") for one in nameless.logs.clients] == [True]

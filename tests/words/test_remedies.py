@@ -9,7 +9,7 @@ from kafkatx.terms.catalogue.frameworks import Framework, FrameworkName
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.text.events import Setting
 from kafkatx.words import remedies
-from kafkatx.words.config_context import ConfigContext, Order, advised
+from kafkatx.words.config_context import ConfigContext, advised, changes_too
 from kafkatx.words.explained import Remedy
 from kafkatx.words.explanation import Phrase, measure
 from kafkatx.words.proposals import Lasted, Remedies
@@ -58,7 +58,7 @@ def test_a_timeout_covers_the_need_the_outage_and_the_retries(need, outage, prop
     (remedy,) = said(remedies.transaction_timeout(whom(), need, MEASURED, outage))
     assert (remedy.config, remedy.current, remedy.proposed) == (
         "transaction.timeout.ms",
-        "60000 (default)",
+        "60000 (the default)",
         str(proposed),
     )
     assert "it ran 64 s" in remedy.derived_from
@@ -80,7 +80,8 @@ def test_a_proposal_is_held_to_the_brokers_limit_while_the_need_fits():
         remedies.transaction_timeout(whom(broker={"transaction.max.timeout.ms": 200_000}), 180 * SECOND, MEASURED)
     )
     assert remedy.proposed == "200000"
-    assert "held to" in remedy.derived_from
+    assert "; brokers allow no more than 200000 (3 min 20 s)" in remedy.derived_from
+    assert "rounded" not in remedy.derived_from
 
 
 def test_a_need_above_the_limit_raises_the_limit_first_said_as_a_second_step():
@@ -92,7 +93,7 @@ def test_a_need_above_the_limit_raises_the_limit_first_said_as_a_second_step():
 def test_a_timeout_that_is_long_enough_is_not_raised():
     (remedy,) = said(remedies.transaction_timeout(whom(transaction_timeout_ms=600_000), 65 * SECOND, MEASURED))
     assert remedy.proposed is None
-    assert "commit more often" in remedy.text
+    assert "Commit more often" in remedy.text
 
 
 def test_the_coordinators_rows_outweigh_a_file():
@@ -170,7 +171,7 @@ def test_an_id_that_expired_before_the_default_shows_that_the_default_is_not_set
 
 
 def test_producers_are_remembered_longer_or_ids_are_where_that_is_one_setting():
-    (remedy,) = said(remedies.producer_expiration(whom(), 25 * HOUR, MEASURED))
+    (remedy,) = said(remedies.producer_expiration(whom(), 50 * HOUR, MEASURED))
     assert (remedy.config, remedy.proposed, remedy.restart_needed) == (
         "producer.id.expiration.ms",
         str(50 * HOUR),
@@ -200,7 +201,7 @@ def test_transactions_take_a_third_of_the_timeout():
     assert (remedy.config, remedy.current, remedy.proposed) == ("commit.interval.ms", "9000", "3333")
     (plain,) = said(remedies.commit_interval(whom(), 9_000, 10_000, MEASURED))
     assert plain.config is None
-    assert "records a second" in plain.proposed
+    assert plain.proposed == "a commit every 3.33 s"
     assert not said(remedies.commit_interval(whom(), 3_333, 10_000, MEASURED))
 
 
@@ -221,38 +222,104 @@ def test_the_coordinators_log_gets_three_replicas_where_there_are_three_brokers(
 
 
 @pytest.mark.parametrize(
-    ("framework", "config"),
+    ("framework", "config", "said_as"),
     [
-        (FrameworkName.STREAMS_V2, "producer.transaction.timeout.ms"),
-        (FrameworkName.CONNECT_TASK, "producer.override.transaction.timeout.ms"),
-        (FrameworkName.AIOKAFKA, "transaction_timeout_ms"),
+        (FrameworkName.STREAMS_V2, "producer.transaction.timeout.ms", "(Kafka Streams)"),
+        (FrameworkName.CONNECT_TASK, "producer.override.transaction.timeout.ms", "(Kafka Connect source task)"),
+        (FrameworkName.AIOKAFKA, "transaction_timeout_ms", "(aiokafka)"),
     ],
 )
-def test_a_setting_is_proposed_in_the_frameworks_own_terms(framework, config):
+def test_a_setting_is_proposed_in_the_frameworks_own_terms(framework, config, said_as):
     (remedy,) = said(
         remedies.transaction_timeout(whom(Framework(framework, Verdict.proved, "")), 65 * SECOND, MEASURED)
     )
     assert remedy.config == config
-    assert framework in remedy.text
+    assert said_as in remedy.text
+
+
+def test_a_framework_is_not_named_where_it_calls_the_setting_as_kafka_does():
+    librdkafka = Framework(FrameworkName.LIBRDKAFKA, Verdict.proved, "")
+    (remedy,) = said(remedies.transaction_timeout(whom(librdkafka), 65 * SECOND, MEASURED))
+    assert remedy.config == "transaction.timeout.ms"
+    assert "librdkafka" not in remedy.text
 
 
 def test_a_guess_is_said_to_be_one():
     guess = Framework(FrameworkName.STREAMS_V2, Verdict.likely, "")
-    assert "looks like Kafka Streams" in said(remedies.transaction_timeout(whom(guess), 65 * SECOND, MEASURED))[0].text
+    assert "(probably Kafka Streams)" in said(remedies.transaction_timeout(whom(guess), 65 * SECOND, MEASURED))[0].text
 
 
 def test_a_framework_has_defaults_of_its_own():
     assert said(remedies.transaction_timeout(whom(STREAMS), 65 * SECOND, MEASURED))[0].current.startswith(
-        "10000 (default"
+        "10000 (the default"
     )
 
 
-def test_the_order_is_printed_with_the_proposal_and_says_what_does_not_hold():
-    text = format(Order(whom(), {"transaction.timeout.ms": 180_000}))
-    assert "delivery.timeout.ms 120000 (default) < transaction.timeout.ms 180000" in text
-    assert text.endswith("holds")
-    broken = format(Order(whom(delivery_timeout_ms=400_000), {"transaction.timeout.ms": 180_000}))
-    assert "delivery.timeout.ms 400000 is not < transaction.timeout.ms 180000" in broken
+@pytest.mark.parametrize(
+    ("need", "outage", "known", "words"),
+    [
+        (65 * SECOND, 0, {}, "two request timeouts, rounded up to 2 min 30 s"),
+        (200 * SECOND, 0, {}, "1.5 times that, rounded up to 5 min"),
+        (60 * SECOND, 200 * SECOND, {}, "twice the outage of 3 min 20 s, rounded up to 7 min"),
+        (65 * SECOND, 0, {"delivery_timeout_ms": 300_000}, "delivery.timeout.ms + request.timeout.ms, rounded up to"),
+    ],
+)
+def test_what_decided_the_timeout_is_said(need, outage, known, words):
+    (remedy,) = said(remedies.transaction_timeout(whom(**known), need, MEASURED, outage))
+    assert words in remedy.derived_from
+
+
+@pytest.mark.parametrize(
+    ("outage", "begins"),
+    [(0, "Find out"), (SECOND, "Find out"), (40 * SECOND, "Raise the transaction timeout above such an out")],
+)
+def test_an_outage_is_the_reason_where_it_took_the_time(outage, begins):
+    assert said(remedies.transaction_timeout(whom(), 65 * SECOND, MEASURED, outage))[0].text.startswith(begins)
+
+
+# What must change too.
+
+
+def test_settings_that_stay_in_order_are_not_spoken_of():
+    assert changes_too(whom(), {"transaction.timeout.ms": 180_000}) is None
+    assert "order" not in said(remedies.transaction_timeout(whom(), 65 * SECOND, MEASURED))[0].derived_from
+
+
+def test_what_somebody_chose_and_a_proposal_leaves_out_of_order_must_change_too():
+    too = changes_too(whom(delivery_timeout_ms=400_000), {"transaction.timeout.ms": 180_000})
+    assert too == "Lower delivery.timeout.ms below 180000 (3 min) as well"
+    endless = whom(delivery_timeout_ms=2_000_000_000)
+    (remedy,) = said(remedies.transaction_timeout(endless, 65 * SECOND, MEASURED))
+    assert remedy.text.endswith(". Lower delivery.timeout.ms below 150000 (2 min 30 s) as well")
+
+
+def test_defaults_that_were_out_of_order_before_do_not_alarm():
+    assert changes_too(whom(), {"transaction.timeout.ms": 90_000}) is None
+    printed = [Setting("producer", "transactional.id", ID, 0, 1, 0, is_printed=True)]
+    printed.append(Setting("producer", "delivery.timeout.ms", "2147483647", 0, 2, 0, is_printed=True))
+    of_streams = ConfigContext(Settings(printed), ID, STREAMS)
+    assert changes_too(of_streams, {"transaction.timeout.ms": 90_000}) is None
+    assert changes_too(ConfigContext(Settings(printed), ID), {"transaction.timeout.ms": 90_000}) is not None
+
+
+def test_what_a_proposal_itself_puts_out_of_order_must_change_too_whoever_chose_it():
+    assert changes_too(whom(), {"producer.id.expiration.ms": 9 * DAY}) == (
+        f"Raise transactional.id.expiration.ms to at least {9 * DAY} (9 d) as well"
+    )
+    short = whom(delivery_timeout_ms=4_000)
+    assert (
+        changes_too(short, {"delivery.timeout.ms": 60_000}) == "Raise transaction.timeout.ms above 60000 (60 s) as well"
+    )
+
+
+def test_what_must_change_too_has_the_frameworks_name():
+    streams = whom(STREAMS, delivery_timeout_ms=400_000)
+    assert "Lower producer.delivery.timeout.ms below" in str(changes_too(streams, {"transaction.timeout.ms": 180_000}))
+
+
+def test_sends_of_librdkafka_may_take_as_long_as_the_transaction():
+    librdkafka = whom(Framework(FrameworkName.LIBRDKAFKA, Verdict.proved, ""), delivery_timeout_ms=90_000)
+    assert changes_too(librdkafka, {"transaction.timeout.ms": 90_000}) is None
 
 
 def test_whom_it_is_for_is_gathered_from_the_capture(classic):

@@ -6,6 +6,7 @@ import pytest
 
 from kafkatx.cli.words import main, speaking_modules
 from kafkatx.rules.registry import RULES
+from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.catalogue import Sentence, all_sentences
 from kafkatx.words.explanation import Phrase, Words, explain, step
 from kafkatx.words.sample import sample
@@ -42,14 +43,22 @@ def test_every_rule_speaks():
 def test_the_list_prints_each_sentence_once(capsys):
     main("fenced_by_new_instance")
     printed = capsys.readouterr().out
-    assert "initTransactions of a new instance" in printed
-    assert printed.count("the coordinator moved from epoch") == 1
+    assert "give each instance a transactional.id of its own" in printed
+    assert printed.count("title: fenced by a second instance\n") == 1
 
 
 def test_a_name_that_the_facts_lack_is_an_error():
-    words = Words(Facts, summary="{id}", steps=(step("{nobody} did it", "so it says"),))
+    words = Words(Facts, title="{count:time}", summary="{id}", steps=(step("{nobody} did it", "so it says"),))
     with pytest.raises(AttributeError):
-        explain(words, SOME)
+        explain(words, SOME, Verdict.proved)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [(Verdict.proved, "it ended"), (Verdict.likely, "it probably ended"), (Verdict.possible, "it possibly ended")],
+)
+def test_a_sentence_sounds_as_sure_as_its_verdict(verdict, said):
+    assert explain(Words(Facts, title="ended", summary="it[ {perhaps}] ended"), SOME, verdict).summary == said
 
 
 @pytest.mark.parametrize(

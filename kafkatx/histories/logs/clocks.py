@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.histories.logs.log_model import Clock
+from kafkatx.histories.logs.log_model import ASSUMED, Clock
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import INITIALISATION, TRANSACTION
 from kafkatx.kernels.transactions import PREPARE_ABORT
@@ -140,7 +140,7 @@ class _Estimates:
         zone = given if given is not None else zone_of([*grants, *rollbacks] if grants or len(rollbacks) > 1 else [])
         if zone is None and not rollbacks:
             return
-        name = name if given is not None else "estimated" if zone else "assumed UTC"
+        name = name if given is not None else "estimated" if zone else ASSUMED
         self.found[number] = _clock(zone or 0, grants, rollbacks, name)
 
     def _estimate_by_refusals(self, number: int, rollbacks: dict[int, list[int]]) -> None:

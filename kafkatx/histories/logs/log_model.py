@@ -27,6 +27,8 @@ from kafkatx.text.sayings import (
     wrong_state_in,
 )
 
+ASSUMED = "assumed UTC"
+"""Where the zone of a log comes from that nothing tells."""
 KNOWN_CLOCK_MS = 500
 """What a clock of known skew may still be off: what hosts that follow one time server differ by at most."""
 
@@ -45,7 +47,7 @@ class Clock:
     skew_ms: int | None = None
     spread_ms: int | None = None
     pairs: int = 0
-    zone_from: str = "assumed UTC"
+    zone_from: str = ASSUMED
 
     @property
     def tolerance_ms(self) -> int:
@@ -228,11 +230,12 @@ class LogModel:
     @cached_property
     def short_paths(self) -> list[str]:
         """Name of each source: that of its file, with as many folders as it takes to tell it from the others."""
-        parts = [source.path.replace("\\", "/").split("/") for source in self.facts.sources]
+        parts = [tuple(source.path.replace("\\", "/").split("/")) for source in self.facts.sources]
+        files = set(parts)  # one file may be several sources
         found = []
         for mine in parts:
             depth = 1
-            while depth < len(mine) and sum(other[-depth:] == mine[-depth:] for other in parts) > 1:
+            while depth < len(mine) and sum(other[-depth:] == mine[-depth:] for other in files) > 1:
                 depth += 1
             found.append("/".join(mine[-depth:]))
         return found
@@ -324,6 +327,12 @@ class LogModel:
     def wrong_state(self, row: int) -> str | None:
         """State of a producer that a call met, in the words of an event."""
         return wrong_state_in(self.words(row))
+
+    @cached_property
+    def without_zone(self) -> frozenset[str]:
+        """Paths of the logs of whose times nothing tells the zone."""
+        pairs = zip(self.facts.sources, self.clocks, strict=True)
+        return frozenset(source.path for source, clock in pairs if clock.zone_from == ASSUMED)
 
     def has_side(self, side: Side) -> bool:
         """Whether a log of this side was given."""

@@ -20,6 +20,7 @@ from typing import Protocol
 from kafkatx.terms.catalogue.loading import configs
 from kafkatx.terms.catalogue.releases import Release
 from kafkatx.terms.catalogue.setting_names import kafka_name
+from kafkatx.terms.times import duration
 from kafkatx.text.events import LogSource, Setting
 
 AUTOMATIC = frozenset({"", "null", "none"})
@@ -78,15 +79,31 @@ class Effective:
         """Whether somebody decided on it: a file says so, or what was printed is no release's default."""
         return self.origin is Origin.EXPLICIT or (self.origin is Origin.PRINTED and self.value not in self.defaults)
 
+    @property
+    def time(self) -> int | None:
+        """The value of a setting that is a time, in milliseconds; None of others."""
+        return self.number if self.name.endswith(".ms") else None
+
     def __str__(self) -> str:
-        """`60000`, `60000 (default)`, `60000 (default?)`."""
+        """`60000`, `60000 (the default)`."""
         return said_value(self.value, self.origin)
 
+    def __format__(self, spec: str) -> str:
+        """`60000 (60 s, the default)`; `{setting:plain}` is as it stands in a file, `60000 (the default)`."""
+        return str(self) if spec == "plain" else said_value(self.value, self.origin, self.time)
 
-def said_value(value: str | None, origin: Origin) -> str:
-    """A value, and where it comes from unless that is evidence: `60000`, `60000 (default)`."""
-    said = value if value is not None else "unknown"
-    return said if origin in (Origin.EXPLICIT, Origin.PRINTED) else f"{said} ({origin})"
+
+_NOTES = {Origin.DEFAULT: "the default", Origin.PERHAPS_DEFAULT: "the default of new releases"}
+_NO_VALUE = {Origin.DIFFERS: "different values", Origin.UNKNOWN: "not known"}
+
+
+def said_value(value: str | None, origin: Origin, time: int | None = None) -> str:
+    """A value, as a time too from a second on, and whether it is a default: `120000 (2 min, the default)`."""
+    if value is None:
+        return _NO_VALUE.get(origin, "null")
+    unit = duration(time).replace(".0 ", " ") if time is not None and time >= 1_000 else None
+    notes = ", ".join(filter(None, (unit, _NOTES.get(origin))))
+    return f"{value} ({notes})" if notes else value
 
 
 class Configured(Protocol):

@@ -6,8 +6,8 @@ from kafkatx.rules.settings.checks import Check, Fix, Seen, TimeOf, proposal, se
 from kafkatx.rules.settings.programs import Program, count_brokers, longest_gap
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words import remedies
-from kafkatx.words.explanation import Bound, Phrase, StepWords, measure
-from kafkatx.words.proposals import Remedies
+from kafkatx.words.explanation import Bound, Phrase, StepWords, measure, remedy
+from kafkatx.words.proposals import ON_CREATION, Remedies
 from kafkatx.words.values import Duration
 
 STATE_FACTOR, STATE_ISR = "transaction.state.log.replication.factor", "transaction.state.log.min.isr"
@@ -15,27 +15,27 @@ OFFSETS_FACTOR, UNCLEAN = "offsets.topic.replication.factor", "unclean.leader.el
 EXPIRATION, FORMAT = "transactional.id.expiration.ms", "log.message.format.version"
 VERIFICATION = "transaction.partition.verification.enable"
 INTERVAL = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
-LOOKS_ONCE_A_MINUTE = ((0, 11, 0, 0), (0, 11, 0, 1))
 IDLE = Phrase(TimeOf, measure("{who} was idle for {time}"))
-AS_SET = Phrase(Fix, measure("the settings of the brokers"))
-CAME_BACK = Phrase(Seen, seen("{who} came back after {took}"))
+AS_SET = Phrase(Fix, measure("{config} is {now}"))
+CAME_BACK = Phrase(Seen, seen("{who} came back after {took}", "the times of its transactions"))
 MORE_BROKERS = Phrase(
     Fix,
     set_to(
-        text="keep __consumer_offsets on several brokers",
+        text=f"Reassign __consumer_offsets to {{proposed}} replicas; {ON_CREATION}",
         where="broker",
-        cost="counts when the topic is created: an existing one needs a reassignment",
+        cost="copying the partitions",
     ),
 )
 CLEAN_ELECTIONS = Phrase(
     Fix,
     set_to(
-        text="elect only replicas that have everything",
+        text="Forbid unclean elections: elect only replicas that are in sync",
         where="broker",
         cost="a partition may stay without a leader",
     ),
 )
-VERIFY = Phrase(Fix, set_to(text="let leaders verify writes of transactions", where="broker"))
+UPGRADE = Phrase(Fix, remedy(text="Upgrade the brokers: releases after 0.11.0.1 use the interval", where="broker"))
+VERIFY = Phrase(Fix, set_to(text="Let leaders verify writes of transactions", where="broker", restart_needed=False))
 
 
 def _state_log_is_weak(program: Program) -> bool:
@@ -71,8 +71,9 @@ BROKER_CHECKS = (
         "coordinator's log on too few replicas",
         (STATE_FACTOR, STATE_ISR),
         _state_log_is_weak,
-        "{held.first}, {held.second}",
-        "the loss of one broker stops transactions, or loses what was decided",
+        "__transaction_state unsafe if a broker fails",
+        "{held.first} and {held.second}",
+        "The loss of one broker[ {perhaps}] stops transactions, or loses their outcome.",
         Severity.warning,
         Severity.warning,
         remedies=lambda program: remedies.state_log_replication(
@@ -83,8 +84,9 @@ BROKER_CHECKS = (
         "offsets on one replica",
         (OFFSETS_FACTOR,),
         lambda program: program.number(OFFSETS_FACTOR) == 1 and count_brokers(program.model) > 1,
-        "{held.first} on more than one broker",
-        "the loss of one broker takes offsets that transactions committed, and holds up their markers",
+        "one replica of the committed offsets",
+        "{held.first}",
+        "The loss of one broker takes committed offsets away and holds up their markers.",
         Severity.warning,
         Severity.warning,
         remedies=proposal(MORE_BROKERS, OFFSETS_FACTOR, lambda program: min(3, count_brokers(program.model))),
@@ -93,8 +95,9 @@ BROKER_CHECKS = (
         "unclean elections",
         (UNCLEAN,),
         lambda program: program.get(UNCLEAN).is_true,
+        "unclean leader elections allowed",
         "{held.first}",
-        "a leader that lacks acknowledged batches or markers breaks committed transactions",
+        "A leader that lacks acknowledged records or markers breaks committed transactions.",
         Severity.warning,
         Severity.warning,
         remedies=proposal(CLEAN_ELECTIONS, UNCLEAN, lambda _: "false"),
@@ -103,8 +106,9 @@ BROKER_CHECKS = (
         "ids expire before they come back",
         (EXPIRATION,),
         lambda program: _returned_late(program) is not None,
-        "{held.first} is below the time that an id was idle",
-        "an id that expired begins anew with another producer id, and a living producer of it fails",
+        "transactional.id.expiration.ms below the idle time",
+        "{held.first},[ {perhaps}] less than {seen.who} was idle ({seen.took})",
+        "An expired id begins anew with another producer id, and a producer that is still alive fails.",
         Severity.warning,
         Severity.warning,
         effect=_returned_late,
@@ -115,8 +119,9 @@ BROKER_CHECKS = (
         "verification switched off",
         (VERIFICATION,),
         lambda program: program.get(VERIFICATION).value == "false",
+        "verification of transactional writes switched off",
         "{held.first}",
-        "a late write of an ended transaction is accepted and hangs",
+        "A late write of an ended transaction is then accepted, and blocks readers until it is aborted by hand.",
         Severity.warning,
         Severity.warning,
         remedies=proposal(VERIFY, VERIFICATION, lambda _: "true"),
@@ -125,18 +130,21 @@ BROKER_CHECKS = (
         "records kept in a format without transactions",
         (FORMAT,),
         _is_format_too_old,
-        "{held.first}: no transactions in topics that have no format of their own",
-        "producer ids and transactions came with format 0.11.0",
+        "default message format without transactions",
+        "{held.first}",
+        "Topics without a format of their own can't hold transactions: these came with format 0.11.0.",
         Severity.info,
         Severity.info,
     ),
     Check(
         "an interval that is not used",
         (INTERVAL,),
-        lambda program: program.advised.settings.release in LOOKS_ONCE_A_MINUTE and program.number(INTERVAL) != 60_000,
-        "{held.first} is printed, but 0.11.0.0 and 0.11.0.1 look once a minute",
-        "KAFKA-6119; timeouts take effect up to a minute late",
+        lambda program: program.looks_once_a_minute and program.number(INTERVAL) != 60_000,
+        "cleanup interval that this release does not use",
+        "{held.first}, but 0.11.0.0 and 0.11.0.1 look once a minute (KAFKA-6119)",
+        "Timeouts take effect up to a minute late.",
         Severity.info,
         Severity.info,
+        remedies=lambda program: (UPGRADE.of(Fix(INTERVAL, program.get(INTERVAL))),),
     ),
 )

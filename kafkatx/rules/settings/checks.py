@@ -21,9 +21,10 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import scope_of
 from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import Bound, Phrase, RemedyWords, StepWords, remedy, step
+from kafkatx.words.facts import lasting
 from kafkatx.words.proposals import Remedies
-from kafkatx.words.template import Text, pick
-from kafkatx.words.values import Count, Duration, Refs
+from kafkatx.words.template import Text
+from kafkatx.words.values import Count, Duration, JoinedValues, Refs
 
 Effect = Callable[[Program], Bound[StepWords] | None]
 """What a wrong setting did here; None where nothing is seen."""
@@ -31,14 +32,15 @@ Effect = Callable[[Program], Bound[StepWords] | None]
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """A setting as its owner calls it: `delivery.timeout.ms 120000 (default)`."""
+    """A setting as its owner calls it: `delivery.timeout.ms=120000 (2 min, the default)`; `{it:name}` is its name."""
 
     name: str
     value: str | None
     origin: Origin
+    time: Duration | None
 
     def __format__(self, spec: str) -> str:
-        return f"{self.name} {said_value(self.value, self.origin)}"
+        return self.name if spec == "name" else f"{self.name}={said_value(self.value, self.origin, self.time)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +51,20 @@ class HeldSettings:
     second: InForce | None = None
     third: InForce | None = None
 
+    @property
+    def all(self) -> JoinedValues[InForce]:
+        """Those that there are."""
+        return JoinedValues(one for one in (self.first, self.second, self.third) if one is not None)
+
+    @property
+    def assumed(self) -> JoinedValues[str]:
+        """Names of those that nothing tells but a default."""
+        return JoinedValues(one.name for one in self.all if one.origin not in (Origin.EXPLICIT, Origin.PRINTED))
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What settings led to: whose it was, how long it took or how often it was, and what shows it."""
+    """What settings led to: whose it was, how long it took or how often it was, and the places that show it."""
 
     places: Refs = ()
     who: str | None = None
@@ -77,12 +89,8 @@ class TimeOf:
     time: Duration
 
 
-seen = partial(
-    step,
-    because=pick("places", {(): "by the times in the evidence"}, "what such settings lead to, by these lines and rows"),
-    cites="places",
-)
-set_to = partial(remedy, config="{config}", current="{now}", proposed="{proposed}", restart_needed=True)
+seen = partial(step, cites="places")
+set_to = partial(remedy, config="{config}", current="{now:plain}", proposed="{proposed}", restart_needed=True)
 
 
 def no_effect(_: Program) -> None:
@@ -96,17 +104,19 @@ def no_remedy(_: Program) -> Remedies:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check. `says` and `because` are templates over what it `reads`: `{held.first}` is the first setting of these.
+    """One check. Its templates are over what it `reads`: `{held.first}` is the first setting of these.
 
-    `raised` is the severity with its effect, `untouched` the same where all are defaults; `effect_proves`: what was
-    seen leaves no doubt, whatever the settings are.
+    `says` goes on after "orders-1 has"; `leads_to` is a sentence, `led_to` the same where the effect was seen. `raised`
+    is the severity with its effect, `untouched` the same where all are defaults; `effect_proves`: what was seen leaves
+    no doubt, whatever the settings are.
     """
 
     name: str
     reads: tuple[str, ...]
     is_wrong: Callable[[Program], bool]
+    title: Text
     says: Text
-    because: Text
+    leads_to: Text
     severity: Severity
     raised: Severity = Severity.error
     effect: Effect = no_effect
@@ -114,6 +124,7 @@ class Check:
     needs_effect: bool = False
     untouched: Severity = Severity.info
     effect_proves: bool = False
+    led_to: Text | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +142,7 @@ class Wrong:
         """The settings that were held against each other."""
         called = self.program.advised.called
         found = [(called(name), self.program.get(name)) for name in self.check.reads]
-        return HeldSettings(*(InForce(name, one.value, one.origin) for name, one in found))
+        return HeldSettings(*(InForce(name, one.value, one.origin, lasting(one.time)) for name, one in found))
 
     @property
     def places(self) -> tuple[EvidenceRef, ...]:

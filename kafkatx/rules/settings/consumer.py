@@ -8,12 +8,19 @@ from kafkatx.terms.verdicts import Severity
 from kafkatx.words.explanation import Bound, Phrase, StepWords
 from kafkatx.words.values import Count
 
-ABORTED = Phrase(Seen, seen("{count:plain} transactions were aborted meanwhile"))
-SENDS_OFFSETS = Phrase(Seen, seen("{who} sends offsets with its transactions"))
+ABORTED = Phrase(Seen, seen("{count:transaction} {count:was|were} aborted"))
+SENDS_OFFSETS = Phrase(Seen, seen("{who} commits offsets in its transactions", "they list __consumer_offsets"))
 READ_COMMITTED = Phrase(
-    Fix, set_to(text="read what was committed only", where="client", cost="readers wait for open transactions")
+    Fix,
+    set_to(
+        text="Read only what was committed, unless readers may see aborted records",
+        where="client",
+        cost="readers wait for open transactions",
+    ),
 )
-COMMIT_WITHIN = Phrase(Fix, set_to(text="commit offsets with the transaction only", where="client"))
+COMMIT_WITHIN = Phrase(
+    Fix, set_to(text="Switch auto commit off: commit offsets only in the transaction", where="client")
+)
 
 
 def _aborted_data(program: Program) -> Bound[StepWords] | None:
@@ -49,8 +56,9 @@ CONSUMER_CHECKS = (
         "reads what was aborted",
         ("isolation.level",),
         lambda program: program.get("isolation.level").value == "read_uncommitted",
+        "reads open and aborted transactions",
         "{held.first}",
-        "it is given records of open and of aborted transactions",
+        "Records of open and of aborted transactions are[ {perhaps}] read too.",
         Severity.info,
         Severity.warning,
         effect=_aborted_data,
@@ -60,8 +68,9 @@ CONSUMER_CHECKS = (
         "commits offsets beside the transaction",
         ("enable.auto.commit",),
         lambda program: program.get("enable.auto.commit").is_true,
-        "{held.first}",
-        "offsets are committed even where the transaction is aborted: records are skipped",
+        "commits offsets outside of the transaction",
+        "{held.first} beside a transactional producer",
+        "Offsets are[ {perhaps}] committed even if the transaction aborts, and records are skipped then.",
         Severity.warning,
         Severity.warning,
         effect=_sends_transactional_offsets,
@@ -73,8 +82,9 @@ CONSUMER_CHECKS = (
         "loses its partitions before the transaction ends",
         ("max.poll.interval.ms",),
         _is_overtaken,
-        "{held.first} is below transaction.timeout.ms of the producer beside it",
-        "the group gives its partitions away while the transaction may go on; its offsets are refused then",
+        "max.poll.interval.ms below the transaction timeout",
+        "{held.first},[ {perhaps}] below the transaction.timeout.ms of the producer beside it",
+        "The group may give its partitions away while the transaction goes on, and refuse its offsets.",
         Severity.info,
         Severity.info,
         effect=_sends_transactional_offsets,

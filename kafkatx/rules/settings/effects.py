@@ -15,6 +15,13 @@ from kafkatx.words.facts import client_name
 from kafkatx.words.values import ClientName, bare
 
 _WORST = {"fatal": 0, "abortable": 1}
+_CALLS = {
+    "endtxn(true)": "commitTransaction",
+    "endtxn(false)": "abortTransaction",
+    "initproducerid": "initTransactions",
+    "addoffsetstotxn": "sendOffsetsToTransaction",
+}
+"""What an application called, by the request that it waits for as exceptions name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +47,14 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class WaitedInVain:
-    """A call that waited until it gave up."""
+    """A call that waited until it gave up; of a request that a call of the producer makes, that call."""
 
     call: str
+    transactional_id: str | None
 
     def __format__(self, spec: str) -> str:
-        return f"a wait for {self.call} ran into max.block.ms"
+        whose = f" of {self.transactional_id}" if self.transactional_id is not None else ""
+        return f"{self.call}{whose} got no answer within max.block.ms"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,5 +102,6 @@ def _failed_clients(model: CaptureModel, since: int, until: int) -> list[Effect]
     for row in model.logs.of_kind(EventKind.await_timeout).tolist():
         at, call = model.logs.at(row), model.logs.string(row, "api")
         if at is not None and since <= at <= until + CLIENT_TOLERANCE_MS and call is not None:
-            found.append(Effect(WaitedInVain(call), Severity.warning, row))
+            waited = WaitedInVain(_CALLS.get(call.casefold(), call), model.logs.transactional_id(row))
+            found.append(Effect(waited, Severity.warning, row))
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePath
 
 import numpy as np
 
@@ -21,18 +22,18 @@ from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import Words, remedy, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, JoinedValues, Refs, facts
+from kafkatx.words.values import Count, NameList, Refs, facts
 
 MOST_IDS = 5
 
 
 @facts
 class OldFormat:
-    """A topic (None: the line doesn't name it) that can't keep transactional records, and the first who write there."""
+    """A topic (None: the line doesn't name it) that can't keep transactional records, and who writes there."""
 
     topic: str | None
     count: Count
-    writers: JoinedValues[str]
+    writers: NameList
     writer_count: Count
     refusals: Refs
     begun: Refs
@@ -48,9 +49,10 @@ class WithoutId:
 
 @facts
 class SetTwice:
-    """Names with two values in one file, the first of them."""
+    """Names with two values in one file, and where the first of them stand."""
 
-    names: JoinedValues[str]
+    file: str
+    names: NameList
     lines: Refs
 
 
@@ -97,21 +99,20 @@ def _set_twice(model: CaptureModel, source: int, groups: list[list[Setting]]) ->
         for group in some
         for one in group
     )
-    facts = SetTwice(JoinedValues(group[-1].name for group in some), lines)
+    facts = SetTwice(PurePath(path).name, NameList(group[-1].name for group in groups), lines)
     return Case(facts=facts, verdict=Verdict.proved, severity=Severity.info, count=len(groups))
 
 
 def _old_format(model: CaptureModel, topic: str | None, rows: list[int]) -> Case:
     writers = _writers(model, topic) if topic is not None else []
-    some = writers[:MOST_IDS]
     since, until = times_of(model.logs, rows)
     facts = OldFormat(
         topic=topic,
         count=Count(len(rows)),
-        writers=JoinedValues(name for name, _ in some),
+        writers=NameList(name for name, _ in writers),
         writer_count=Count(len(writers)),
         refusals=event_refs(model, rows),
-        begun=tuple(place for _, place in some),
+        begun=tuple(place for _, place in writers[:MOST_IDS]),
     )
     return Case(
         facts=facts,
@@ -123,7 +124,7 @@ def _old_format(model: CaptureModel, topic: str | None, rows: list[int]) -> Case
         since=since,
         until=until,
         count=len(rows),
-        subjects=tuple(Subject(name, topic=topic) for name in facts.writers) if len(writers) > 1 else (),
+        subjects=tuple(Subject(name, topic=topic) for name in facts.writers[:MOST_IDS]) if len(writers) > 1 else (),
     )
 
 
@@ -155,31 +156,28 @@ def _without_id(model: CaptureModel, rows: list[int]) -> Case:
 
 OLD_FORMAT_WORDS = Words(
     OldFormat,
+    title="message format without transactions",
+    who="topic {topic}",
     summary=(
-        pick("topic", {None: "a topic that the line doesn't name"}, "topic {topic}"),
-        " keeps records in a message format without transactions",
-        pick("writers", {(): ""}, ": {writers} can't commit there"),
+        pick("topic", {None: "A topic"}, "Topic {topic}"),
+        " keeps its records in a message format before 0.11, which has no transactions.",
+        pick("writers", {(): ""}, f" {{writers:{MOST_IDS}}} can't commit there."),
     ),
     steps=(
-        step(
-            "its leader refused transactional records {count:time}",
-            "producer ids and markers came with message format 0.11.0 (magic 2)",
-            cites="refusals",
-        ),
+        step("The leader refused transactional records {count:time}", cites="refusals"),
         step(
             "{writer_count:transactional.id} had transactions with it",
-            "rows of the coordinator list the partition",
+            "__transaction_state lists its partitions",
             cites="begun",
             needs="writers",
         ),
     ),
     remedies=(
         remedy(
-            text="raise the topic's message format; old consumers then get their records converted",
+            text="Raise the topic's message format; records are then converted for old consumers",
             where="topic",
             config="message.format.version",
             proposed="0.11.0 or later",
-            derived_from="the leader says that it keeps records of magic 0 or 1",
             cost="conversion for consumers before 0.11 costs the brokers memory and time",
             restart_needed=False,
         ),
@@ -187,28 +185,28 @@ OLD_FORMAT_WORDS = Words(
 )
 WITHOUT_ID_WORDS = Words(
     WithoutId,
-    summary="transactional calls on a producer without a transactional.id[ (client {client})]",
-    steps=(
-        step(
-            "the client refused a transactional call",
-            "a producer runs transactions only with a transactional.id",
-            cites="refusals",
-        ),
+    title="transactional calls without a transactional.id",
+    who="client {client}",
+    summary=(
+        pick("client", {None: "A producer"}, "Producer {client}"),
+        " has no transactional.id. Its client refused transactional calls.",
     ),
+    steps=(step("The client refused a transactional call", cites="refusals"),),
     remedies=(
         remedy(
-            text="give the producer a transactional.id that is the same after a restart and unique among live "
+            text="Give the producer a transactional.id that stays the same over restarts and is unique among live "
             "producers",
             where="client",
             config="transactional.id",
             proposed="<application>-<ordinal>",
-            derived_from="the client's own words",
             restart_needed=True,
         ),
     ),
 )
 SET_TWICE_WORDS = Words(
     SetTwice,
-    summary="{names} set twice in one file: the last value counts",
-    steps=(step("{names} has two values", "Java's Properties keep the last one", cites="lines"),),
+    title="{names:2} set twice",
+    who="{file}",
+    summary=f"{{file}} sets {{names:{MOST_IDS}}} twice, to different values. The last value counts.",
+    steps=(step(f"Two values stand for {{names:{MOST_IDS}}}", cites="lines"),),
 )

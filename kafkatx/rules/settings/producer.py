@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kafkatx.histories.logs.settings import Effective
+from kafkatx.histories.logs.settings import Effective, Origin
 from kafkatx.rules.settings.checks import Check, Fix, Seen, TimeOf, above, proposal, seen, set_to
 from kafkatx.rules.settings.programs import Program, retries_at_abort
 from kafkatx.terms.catalogue.frameworks import STREAMS
@@ -14,9 +14,9 @@ from kafkatx.terms.verdicts import Severity
 from kafkatx.words import remedies
 from kafkatx.words.evidence_refs import begin_row, decision_row
 from kafkatx.words.explanation import Bound, Phrase, StepWords, measure, remedy
-from kafkatx.words.proposals import Remedies
+from kafkatx.words.proposals import Longer, Remedies
 from kafkatx.words.template import pick
-from kafkatx.words.values import Duration
+from kafkatx.words.values import Count, Duration
 
 TIMEOUT, MAX_TIMEOUT = "transaction.timeout.ms", "transaction.max.timeout.ms"
 DELIVERY, REQUEST, LINGER, BLOCK = "delivery.timeout.ms", "request.timeout.ms", "linger.ms", "max.block.ms"
@@ -26,33 +26,51 @@ TWO_PHASE = "transaction.two.phase.commit.enable"
 COMMIT_INTERVAL, MESSAGE = "commit.interval.ms", "message.timeout.ms"
 FOREVER = 2_147_483_647
 SLOW_ABORT = 1.5
-REFUSED = Phrase(Seen, seen("initTransactions was refused with INVALID_TRANSACTION_TIMEOUT"))
-REFUSED_CONFIGURATION = Phrase(Seen, seen("the client refused its configuration"))
-RETRIED = Phrase(Seen, seen("its transaction timed out while sends were still being repeated"))
-ABORTED_LATE = Phrase(Seen, seen("its transaction was aborted {took} after its start"))
-GAVE_UP = Phrase(Seen, seen("a call gave up waiting"))
+REFUSED_WITH_IT = "The client refused its configuration."
+REFUSED = Phrase(Seen, seen("Brokers refused initTransactions with INVALID_TRANSACTION_TIMEOUT"))
+REFUSED_CONFIGURATION = Phrase(Seen, seen("The client refused its configuration"))
+RETRIED = Phrase(Seen, seen("A transaction timed out while the client still repeated its sends"))
+ABORTED_LATE = Phrase(Seen, seen("A transaction was aborted {took} after its start"))
+GAVE_UP = Phrase(Seen, seen("{count:A call|Calls} timed out before the coordinator answered"))
 ASKS = Phrase(TimeOf, measure("{who} asks for {time}"))
 IS_SET = Phrase(TimeOf, measure("{who} is {time}"))
-IS_NUMBER = Phrase(TimeOf, measure("{who} is {time:ms}"))
+INTERVALS = Phrase(TimeOf, measure("three times {who} is {time}"))
 AS_SET = Phrase(Fix, measure("{config} is {now}"))
-LONGEST = Phrase(
-    Seen, measure(pick("took", {None: "retries may take that long"}, "the longest transaction ran {took}"))
-)
-ASK_FOR_LESS = Phrase(Fix, set_to(text="ask for no more than brokers allow", where="client"))
+LONGEST = Phrase(TimeOf, measure("the longest transaction of {who} ran {time}"))
+RETRIES = Phrase(TimeOf, measure("retries of {who} may take {time}"))
+ASK_FOR_LESS = Phrase(Fix, set_to(text="Lower {config} to what brokers allow", where="client"))
 LESS_OR_MORE = Phrase(
     Fix,
     remedy(
-        text="ask for no more than transaction.max.timeout.ms, or raise that",
+        text="Lower {config} to the brokers' transaction.max.timeout.ms, or raise that",
         where="client",
         config="{config}",
-        current="{now}",
+        current="{now:plain}",
     ),
 )
-LEAVE_OUT = Phrase(Fix, set_to(text="remove this override", where="client"))
-ONE_ATTEMPT = Phrase(Fix, set_to(text="let one attempt fit into the time of delivery", where="client"))
-END_TOGETHER = Phrase(Fix, set_to(text="let messages end with the transaction", where="client"))
+LOOK_SOONER = Phrase(
+    Fix,
+    remedy(
+        text="Upgrade the brokers: 0.11.0.0 and 0.11.0.1 look once a minute, whatever the interval is",
+        where="broker",
+        config="{config}",
+        current="{now:plain}",
+    ),
+)
+WATCH_OPEN = Phrase(
+    Fix,
+    remedy(text="Alert on transactions that stay open: only their owner or an operator ends them", where="operator"),
+)
+LEAVE_OUT = Phrase(Fix, set_to(text="Remove {config}: the client refuses it beside a transactional.id", where="client"))
+ONE_ATTEMPT = Phrase(Fix, set_to(text="Raise {config}: one attempt must fit into it", where="client"))
+END_TOGETHER = Phrase(Fix, set_to(text="Lower {config}: messages must end with the transaction", where="client"))
 WAIT_LONGER = Phrase(
-    Fix, set_to(text="let calls wait for a repeated request", where="client", cost="callers block longer")
+    Fix,
+    set_to(
+        text="Raise {config}: blocking calls must outlast two request timeouts",
+        where="client",
+        cost="the calling thread blocks that long",
+    ),
 )
 
 
@@ -119,14 +137,22 @@ def _refuses_idempotence(name: str) -> Check:
         f"transactional beside {name}",
         (name,),
         is_refused,
-        "a transactional.id beside {held.first}",
-        "a transactional producer needs idempotence, acks=all, retries and at most 5 requests in flight",
+        "{held.first} beside a transactional.id",
+        "{held.first} beside a transactional.id",
+        f"The client refuses that: a transactional producer needs {_NEEDS[name]}.",
         Severity.error,
+        led_to=f"The client refused its configuration: a transactional producer needs {_NEEDS[name]}.",
         effect=_config_exception,
         remedies=remove,
     )
 
 
+_NEEDS = {
+    "enable.idempotence": "idempotence",
+    "acks": "acks=all",
+    "retries": "retries",
+    "max.in.flight.requests.per.connection": "at most 5 requests in flight",
+}
 _IDEMPOTENCE: dict[str, Callable[[Effective], bool]] = {
     "enable.idempotence": lambda effective: effective.value == "false",
     "acks": lambda effective: effective.value != "all",
@@ -154,9 +180,10 @@ def _retried_until_abort(program: Program) -> Bound[StepWords] | None:
 def _raise_timeout(program: Program) -> Remedies:
     """From the longest transaction measured, else from what retries may take."""
     longest = max((int(program.model.ends.duration_ms[row]) for row in program.rows), default=0)
-    need = max(longest, (program.number(DELIVERY) or 0) + _sending(program))
-    measured = LONGEST.of(Seen(took=Duration(longest) if longest else None))
-    found = remedies.transaction_timeout(program.advised, need, measured)
+    retries = (program.number(DELIVERY) or 0) + _sending(program)
+    need, measure = (retries, RETRIES) if retries >= longest else (longest, LONGEST)
+    measured = measure.of(TimeOf(program.name, Duration(need)))
+    found = remedies.transaction_timeout(program.advised, need, measured, why=Longer.retries)
     return tuple(bound for bound in found if bound.words.proposed is not None)
 
 
@@ -176,12 +203,14 @@ def _aborted_late(program: Program) -> Bound[StepWords] | None:
 
 def _faster_cleanup(program: Program) -> Remedies:
     timeout = program.number(TIMEOUT) or 0
+    if program.looks_once_a_minute:
+        return (LOOK_SOONER.of(Fix(INTERVAL, program.get(INTERVAL))),)
     return remedies.cleanup_interval(program.advised, [timeout], IS_SET.of(TimeOf(TIMEOUT, Duration(timeout))))
 
 
 def _gave_up(program: Program) -> Bound[StepWords] | None:
     rows = program.events(EventKind.await_timeout)
-    return GAVE_UP.of(Seen(program.cited(rows))) if rows else None
+    return GAVE_UP.of(Seen(program.cited(rows), count=Count(len(rows)))) if rows else None
 
 
 def _streams_interval(program: Program) -> bool:
@@ -193,9 +222,10 @@ def _streams_interval(program: Program) -> bool:
 
 def _fit_interval(program: Program) -> Remedies:
     interval, timeout = program.number(COMMIT_INTERVAL) or 0, program.number(TIMEOUT) or 0
-    measured = IS_NUMBER.of(TimeOf(COMMIT_INTERVAL, Duration(interval)))
+    measured = IS_SET.of(TimeOf(COMMIT_INTERVAL, Duration(interval)))
     shorter = remedies.commit_interval(program.advised, interval, timeout, measured, interval)
-    return (*shorter, *remedies.transaction_timeout(program.advised, 3 * interval, measured))
+    thrice = INTERVALS.of(TimeOf(COMMIT_INTERVAL, Duration(3 * interval)))
+    return (*shorter, *remedies.transaction_timeout(program.advised, 3 * interval, thrice, why=Longer.interval))
 
 
 PRODUCER_CHECKS = (
@@ -203,9 +233,11 @@ PRODUCER_CHECKS = (
         "timeout above the brokers' limit",
         (TIMEOUT, MAX_TIMEOUT),
         _is_above_limit,
-        "{held.first} is above {held.second}",
-        "brokers refuse such a producer with INVALID_TRANSACTION_TIMEOUT",
+        "transaction.timeout.ms above the brokers' limit",
+        "{held.first},[ {perhaps}] above {held.second}",
+        "Brokers refuse such a producer with INVALID_TRANSACTION_TIMEOUT.",
         Severity.error,
+        led_to="Brokers refused the producer with INVALID_TRANSACTION_TIMEOUT.",
         effect=_refused,
         remedies=_fit_timeout,
         untouched=Severity.error,
@@ -215,8 +247,9 @@ PRODUCER_CHECKS = (
         "timeout refused",
         (),
         _is_refused_only,
-        "transaction.timeout.ms is above the brokers' transaction.max.timeout.ms",
-        "brokers refuse such a producer with INVALID_TRANSACTION_TIMEOUT",
+        "transaction.timeout.ms above the brokers' limit",
+        "a transaction.timeout.ms above the brokers' transaction.max.timeout.ms",
+        "Brokers refused the producer with INVALID_TRANSACTION_TIMEOUT.",
         Severity.error,
         effect=_refused,
         remedies=lambda program: (LESS_OR_MORE.of(Fix(program.advised.called(TIMEOUT), program.get(TIMEOUT))),),
@@ -228,9 +261,15 @@ PRODUCER_CHECKS = (
         "delivery shorter than sending",
         (DELIVERY, REQUEST, LINGER),
         _is_below_sending,
-        "{held.first} is below {held.third} + {held.second}",
-        "the client refuses that with a ConfigException where it was set, else it raises it and warns",
+        "delivery.timeout.ms below one attempt",
+        "{held.first},[ {perhaps}] below {held.third} + {held.second}",
+        pick(
+            "held.first.origin",
+            {Origin.EXPLICIT: "The client refuses that with a ConfigException."},
+            "The client refuses that with a ConfigException, or raises it with a warning where it is the default.",
+        ),
         Severity.warning,
+        led_to=REFUSED_WITH_IT,
         effect=_config_exception,
         remedies=proposal(ONE_ATTEMPT, DELIVERY, _sending),
     ),
@@ -239,8 +278,9 @@ PRODUCER_CHECKS = (
         "retries outlive the transaction",
         (DELIVERY, TIMEOUT),
         _outlives,
-        "{held.first} is not below {held.second}",
-        "the coordinator gives the transaction up while the client still repeats its sends",
+        "{held.first:name} outlasts {held.second:name}",
+        "{held.first},[ {perhaps}] too long for {held.second}",
+        "A transaction timed out while the client still repeated its sends.",
         Severity.warning,
         Severity.warning,
         effect=_retried_until_abort,
@@ -251,21 +291,24 @@ PRODUCER_CHECKS = (
         "retries outlive the partitions' memory",
         (DELIVERY, PRODUCER_EXPIRATION),
         above(DELIVERY, PRODUCER_EXPIRATION),
-        "{held.first} is above {held.second}",
-        "a partition may forget the producer while it still repeats a batch",
+        "delivery.timeout.ms above producer.id.expiration.ms",
+        "{held.first},[ {perhaps}] above {held.second}",
+        "A partition may forget the producer while it still repeats a batch.",
         Severity.warning,
         Severity.warning,
         remedies=lambda program: remedies.producer_expiration(
-            program.advised, (program.number(DELIVERY) or 0) // 2, AS_SET.of(Fix(DELIVERY, program.get(DELIVERY)))
+            program.advised, program.number(DELIVERY) or 0, AS_SET.of(Fix(DELIVERY, program.get(DELIVERY)))
         ),
     ),
     Check(
         "messages outlive the transaction",
         (MESSAGE, TIMEOUT),
         lambda program: program.get(MESSAGE).is_chosen and above(MESSAGE, TIMEOUT)(program),
-        "{held.first} is above {held.second}",
-        "librdkafka refuses that (it lowers only its own default)",
+        "message.timeout.ms above transaction.timeout.ms",
+        "{held.first},[ {perhaps}] above {held.second}",
+        "librdkafka refuses that: it lowers only its own default.",
         Severity.error,
+        led_to=REFUSED_WITH_IT,
         effect=_config_exception,
         remedies=proposal(END_TOGETHER, MESSAGE, lambda program: program.number(TIMEOUT) or 0),
     ),
@@ -273,8 +316,9 @@ PRODUCER_CHECKS = (
         "timeout below the coordinator's interval",
         (TIMEOUT, INTERVAL),
         above(INTERVAL, TIMEOUT),
-        "{held.first} is below {held.second}",
-        "the coordinator looks for timed out transactions only that often",
+        "transaction.timeout.ms below the cleanup interval",
+        "{held.first},[ {perhaps}] below {held.second}",
+        "The coordinator looks for timed out transactions only now and then, and aborted one late.",
         Severity.info,
         Severity.info,
         effect=_aborted_late,
@@ -285,10 +329,12 @@ PRODUCER_CHECKS = (
         "calls give up before a request does",
         (BLOCK, REQUEST),
         above(REQUEST, BLOCK),
-        "{held.first} is below {held.second}",
-        "commitTransaction and initTransactions give up before one request can be answered or fail",
+        "max.block.ms below request.timeout.ms",
+        "{held.first},[ {perhaps}] below {held.second}",
+        "commitTransaction and initTransactions time out before one request is answered or fails.",
         Severity.info,
         Severity.warning,
+        led_to="{seen.count:A call|Calls} timed out before the coordinator answered.",
         effect=_gave_up,
         remedies=proposal(WAIT_LONGER, BLOCK, lambda program: 2 * (program.number(REQUEST) or 0)),
     ),
@@ -296,8 +342,9 @@ PRODUCER_CHECKS = (
         "commits rarer than the timeout",
         (COMMIT_INTERVAL, TIMEOUT),
         _streams_interval,
-        "{held.first} is not below {held.second}",
-        "every transaction would time out; Kafka Streams refuses to start",
+        "{held.first:name} too long for {held.second:name}",
+        "{held.first},[ {perhaps}] too long for {held.second}",
+        "Every transaction would time out; Kafka Streams refuses to start.",
         Severity.error,
         remedies=_fit_interval,
     ),
@@ -305,10 +352,12 @@ PRODUCER_CHECKS = (
         "two-phase commit without an end",
         (TWO_PHASE,),
         lambda program: program.get(TWO_PHASE).is_true and _never_times_out(program),
-        "{held.first}: transactions that never time out",
-        "if its owner does not come back, only an operator can end them, and readers wait until then",
+        "two-phase commit without a timeout",
+        "{held.first} and transactions that never time out",
+        "If their owner does not come back, readers wait until an operator ends them.",
         Severity.warning,
         Severity.warning,
+        remedies=lambda program: (WATCH_OPEN.of(Fix(program.advised.called(TWO_PHASE), program.get(TWO_PHASE))),),
     ),
 )
 

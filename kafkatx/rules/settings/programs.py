@@ -11,9 +11,8 @@ import numpy as np
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.log_model import ClientInstance
-from kafkatx.histories.logs.settings import Block, Effective, Origin, defaults_of
+from kafkatx.histories.logs.settings import Block, Effective
 from kafkatx.kernels.growing import Array
-from kafkatx.terms.catalogue.frameworks import own_defaults
 from kafkatx.terms.catalogue.loading import configs
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind, Side
@@ -30,6 +29,8 @@ RETRYING = (
     EventKind.request_cancelled,
 )
 MOST_CITED = 4
+BROKERS = "the brokers"
+LOOKS_ONCE_A_MINUTE = ((0, 11, 0, 0), (0, 11, 0, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,12 @@ class Program:
 
     def is_chosen(self, *settings: str) -> bool:
         """Whether somebody decided on one of these: defaults, a framework's own too, never alarm on their own."""
-        return any(self._is_chosen(setting) for setting in settings)
+        return any(self.advised.is_chosen(self.get(setting)) for setting in settings)
 
-    def _is_chosen(self, setting: str) -> bool:
-        effective, scope = self.get(setting), own_defaults(self.advised.framework)
-        framed = defaults_of(scope, setting, self.advised.release) if scope is not None else ()
-        return effective.is_chosen and not (effective.origin is Origin.PRINTED and effective.value in framed)
+    @property
+    def looks_once_a_minute(self) -> bool:
+        """Whether its coordinators look for timed out transactions once a minute, whatever is set (KAFKA-6119)."""
+        return self.advised.settings.release in LOOKS_ONCE_A_MINUTE
 
     def place(self, setting: str) -> EvidenceRef | None:
         """Where a setting stands; None for a default."""
@@ -130,7 +131,7 @@ def consumers(model: CaptureModel) -> Iterator[Program]:
 
 def brokers(model: CaptureModel) -> Program:
     """The brokers, also where no setting of theirs is at hand: what happened may tell something of their defaults."""
-    return Program(model, ConfigContext(settings=model.logs.settings), "the brokers")
+    return Program(model, ConfigContext(settings=model.logs.settings), BROKERS)
 
 
 def count_brokers(model: CaptureModel) -> int:

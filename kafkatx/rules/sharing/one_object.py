@@ -11,24 +11,23 @@ from kafkatx.histories.logs.line_owners import is_network_thread
 from kafkatx.histories.logs.log_model import ClientInstance, LogModel
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
-from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, remedy, step
+from kafkatx.words.explanation import ActorWords, Bound, Words, included, remedy, ruled_out, step
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import client_seen, event_refs
-from kafkatx.words.values import ClientName, Count, JoinedValues, Refs, facts
+from kafkatx.words.values import ClientName, Count, JoinedValues, NameList, Refs, facts
 
-MOST_THREADS = 4
 MOST_STATES = 3
 
 
 @facts
 class ObjectFacts:
-    """A producer object that threads share: calls that met a wrong state, the first threads, what states they met."""
+    """A producer object that threads share: calls that met a wrong state, the threads, what states they met."""
 
     name: ClientName
     client: Bound[ActorWords]
     count: Count
     thread_count: Count
-    threads: JoinedValues[str]
+    threads: NameList
     states: JoinedValues[str]
     lines: Refs
 
@@ -72,7 +71,7 @@ def _facts(model: CaptureModel, client: ClientInstance, rows: list[int]) -> Obje
         client=client_seen(model, client),
         count=Count(len(rows)),
         thread_count=Count(len(threads)),
-        threads=JoinedValues(threads[:MOST_THREADS]),
+        threads=NameList(threads),
         states=JoinedValues(states[:MOST_STATES]),
         lines=event_refs(model, [*firsts, *rows], 6),
     )
@@ -80,30 +79,34 @@ def _facts(model: CaptureModel, client: ClientInstance, rows: list[int]) -> Obje
 
 OBJECT_WORDS = Words(
     ObjectFacts,
-    summary="{thread_count:plain} threads share {name}: {count:call} met a state that another thread had left",
+    title="one producer shared by {thread_count:thread}",
+    summary="{thread_count:plain} threads shared one producer[ of {name.transactional_id}]: {count:call} failed "
+    "because the transaction was in another state. One thread may have committed or aborted records of another.",
     actors=(included("client"),),
     steps=(
         step(
-            "calls of {threads} failed for the state of P's transaction",
-            "one object, one state: what a thread had begun or ended another one had not expected",
+            "Calls of P in the threads {threads:4} failed: the transaction was in another state than they expected",
             cites="lines",
-        ),
-        step(
-            "records of these threads stood in each other's transactions, or in none",
-            "a transaction is the object's, not the thread's",
         ),
     ),
     considered=(
-        considered("commit_outcome_unknown", "the states are others than those of an unanswered commit: {states:; }"),
-        considered("one thread that calls in a wrong order", "the calls that failed came from several threads"),
+        ruled_out(
+            "commit_outcome_unknown",
+            "no call met the state of an unanswered commit (COMMITTING_TRANSACTION to ABORTING_TRANSACTION)",
+        ),
+        ruled_out("one thread that calls in a wrong order", "the failed calls came from {thread_count:thread}"),
     ),
     remedies=(
         remedy(
-            text="give each thread that runs transactions a producer with a transactional.id of its own, or hand all "
-            "calls of a transaction to one thread",
+            text="Give each thread a producer with a transactional.id of its own, or let one thread make all calls of "
+            "a transaction",
             where="application",
-            derived_from="wrong states in {thread_count:plain} threads",
             restart_needed=True,
+        ),
+        remedy(
+            "Check which records of that time were committed and which aborted. One thread may have ended the "
+            "transaction of another",
+            "application",
         ),
     ),
 )

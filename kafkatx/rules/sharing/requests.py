@@ -10,10 +10,10 @@ from kafkatx.findings.ends import hands_ids_on
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
-from kafkatx.rules.sharing.owners import CRASH_LOOP, ID_OF_ITS_OWN, TURNS, WINDOW_MS
+from kafkatx.rules.sharing.owners import CRASH_LOOP, TURNS, WINDOW_MS, id_of_its_own
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explanation import Words, actor, considered, step
+from kafkatx.words.explanation import Words, actor, left_open, ruled_out, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import Count, Refs, facts
 
@@ -101,18 +101,24 @@ def _case(model: CaptureModel, transactional_id: str, rows: list[int]) -> Case:
 
 REQUEST_WORDS = Words(
     RequestFacts,
-    summary="{clients:plain} clients initialised {id} in turns, {count:time}",
+    title="used by {clients:plain} clients at once",
+    summary="{clients:plain} clients[ {perhaps}] used {id} at the same time: they sent InitProducerId in turns, "
+    "{count:time}. Each one fences the producer before it.",
     actors=(actor("{each.name}", "client.id {each.client_id}, host {each.host}", each="askers"),),
     steps=(
         step(
-            "InitProducerId came from them in turns, each time while the other one went on asking",
-            "the brokers' request log names who asked",
+            "{clients:plain} clients sent InitProducerId in turns, each while the one before went on sending requests",
+            "client.id and host in the brokers' request log",
             cites="lines",
         ),
     ),
     considered=(
-        considered(CRASH_LOOP, "the requests come from several clients or hosts"),
-        considered("one application that fails over and back", "not refuted for certain: hosts may take turns"),
+        ruled_out(CRASH_LOOP, "each client still sent requests after the next one had initialised"),
+        left_open(
+            "one application that fails over and back",
+            "its hosts may take turns",
+            decided_by="the logs of both clients: whether one is refused while it works",
+        ),
     ),
-    remedies=(ID_OF_ITS_OWN,),
+    remedies=(id_of_its_own(),),
 )

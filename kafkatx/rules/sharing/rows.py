@@ -16,11 +16,11 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.transaction_ends import ToldBy
-from kafkatx.rules.sharing.owners import CRASH_LOOP, ID_OF_ITS_OWN, WINDOW_MS
+from kafkatx.rules.sharing.owners import CRASH_LOOP, SENT_AGAIN, WINDOW_MS, id_of_its_own
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import decision_row, next_row
-from kafkatx.words.explanation import Words, considered, step
+from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import lasting
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
@@ -116,36 +116,61 @@ def _pause(end: TransactionEnd) -> int | None:
 
 ROW_WORDS = Words(
     RowFacts,
-    summary="open transactions of {id} were taken over {count:plain} times: two owners in turns, or one that crashes "
-    "and starts again",
+    title=pick(
+        "is_alive",
+        {True: "used by several instances at once"},
+        "{count:open transaction} aborted by new instances",
+    ),
+    summary=pick(
+        "is_alive",
+        {
+            True: "Several instances[ {perhaps}] used {id} at the same time: new ones aborted {count:open transaction} "
+            "of instances before them."
+        },
+        "New instances of {id} aborted {count:open transaction}. Either two instances use the id at the same time, or "
+        "one crashes and restarts.",
+    ),
     steps=(
         step(
-            "at {each.at} initTransactions aborted an open transaction[, {each.pause} after the last sign of life of "
-            "its owner]",
-            pick(
-                "each.sign",
-                {
-                    SignOfLife.refused: "the former owner was alive: what it sent later was refused",
-                    SignOfLife.too_soon: "no process dies and starts anew in that time: the former owner was alive",
-                },
-                "whether the former owner was alive the rows don't tell",
+            (
+                "initTransactions of a new instance aborted an open transaction at {each.at}[, {each.pause} after its "
+                "last activity]",
+                pick(
+                    "each.sign",
+                    {
+                        SignOfLife.refused: "; the former instance was alive and was refused later",
+                        SignOfLife.too_soon: ", too soon for a restart",
+                    },
+                    "",
+                ),
             ),
             cites="each.rows",
             each="told",
         ),
     ),
     considered=(
-        considered(
+        ruled_out(CRASH_LOOP, "former instances were alive when they lost the id", needs="is_alive"),
+        left_open(
+            "one process that initialises again and again",
+            "the coordinator's log does not name who initialised",
+            decided_by="the logs of all instances of {id}",
+            needs="is_alive",
+        ),
+        left_open(
             CRASH_LOOP,
-            pick(
-                "is_alive",
-                {
-                    True: "former owners were alive when they lost the id, or the pauses are too short for a process "
-                    "to start anew"
-                },
-                "not refuted: logs would tell",
-            ),
+            "too little shows that former instances were alive",
+            decided_by="the logs of all instances of {id}",
+            unless="is_alive",
         ),
     ),
-    remedies=(ID_OF_ITS_OWN,),
+    remedies=(
+        id_of_its_own(needs="is_alive"),
+        remedy(
+            "Count the instances that use {id}. If two run at once, give each a transactional.id of its own; if one "
+            "restarts again and again, find out why it crashes",
+            "application",
+            unless="is_alive",
+        ),
+        SENT_AGAIN,
+    ),
 )

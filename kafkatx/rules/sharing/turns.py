@@ -11,23 +11,21 @@ from kafkatx.findings.ends import hands_ids_on
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
-from kafkatx.rules.sharing.owners import CRASH_LOOP, ID_OF_ITS_OWN, TURNS, WINDOW_MS
+from kafkatx.rules.sharing.owners import CRASH_LOOP, SENT_AGAIN, TURNS, WINDOW_MS, id_of_its_own
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explanation import ActorWords, Bound, Words, considered, included, step
+from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, ruled_out, step
 from kafkatx.words.facts import instant, producer
 from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Instant, Producer, Refs, facts
 
-MOST_OWNERS = 6
-
 
 @facts
 class TurnFacts:
-    """An id that living owners took from each other; `sources` are their logs, `turns` the first ones and the last.
+    """An id that living producers took from each other; `sources` counts their logs.
 
-    `comes_back`: a former owner took it again.
+    `comes_back`: a former process took it again. `turns` are the first ones and the last, `owners` whom they name.
     """
 
     id: str
@@ -37,12 +35,16 @@ class TurnFacts:
     owners: tuple[Bound[ActorWords], ...]
     turns: tuple[ToldTurn, ...]
     refusals: Refs
-    grants: Refs
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether one process holds them all."""
+        return self.sources == 1
 
 
 @dataclass(frozen=True, slots=True)
 class ToldTurn:
-    """An owner, by its name in the steps, got the id, and the former one was refused after that."""
+    """A producer, by its name in the steps, got the id, and the former one was refused after that."""
 
     new: str
     old: str
@@ -137,18 +139,17 @@ def _case(model: CaptureModel, transactional_id: str, turns: list[Turn]) -> Case
 
 
 def _facts(model: CaptureModel, transactional_id: str, turns: list[Turn]) -> TurnFacts:
-    owners = {client.number: client for turn in turns for client in (turn.old, turn.new)}
+    told = [*turns[:3], *turns[3:][-1:]]
+    owners = {client.number: client for turn in told for client in (turn.old, turn.new)}
     names = {number: f"P{count}" for count, number in enumerate(owners, start=1)}
-    shown = list(names)[:MOST_OWNERS]
     return TurnFacts(
         id=transactional_id,
         count=Count(len(turns)),
-        sources=Count(len({client.source for client in owners.values()})),
+        sources=Count(len({client.source for turn in turns for client in (turn.old, turn.new)})),
         comes_back=_alternates(turns),
-        owners=tuple(client_seen(model, owners[number], names[number]) for number in shown),
-        turns=tuple(_told(model, turn, names) for turn in [*turns[:3], *turns[3:][-1:]]),
+        owners=tuple(client_seen(model, owner, names[number]) for number, owner in owners.items()),
+        turns=tuple(_told(model, turn, names) for turn in told),
         refusals=event_refs(model, [turn.refused for turn in turns], 3),
-        grants=event_refs(model, [turn.given for turn in turns], 3),
     )
 
 
@@ -160,35 +161,42 @@ def _told(model: CaptureModel, turn: Turn, names: dict[int, str]) -> ToldTurn:
 
 TURN_WORDS = Words(
     TurnFacts,
+    title=(
+        "used by ",
+        pick("sources", {1: "several producers of one process"}, "{sources:plain} processes"),
+        " at once",
+    ),
     summary=(
-        pick("sources", {1: "two producers of one process"}, "{sources:plain} processes"),
-        " use {id} at the same time: living owners were fenced {count:time} in turns",
+        pick("sources", {1: "Several producers of one process"}, "{sources:plain} processes"),
+        "[ {perhaps}] used {id} at the same time. {count:time} one fenced another that was alive; a transaction open "
+        "at that moment was aborted.",
     ),
     actors=(included("owners"),),
     steps=(
         step(
-            "{each.new} initialised the id[ at {each.at}][ (producer id {each.given.id}, epoch {each.given.epoch})]; "
-            "{each.old}, still alive, was refused after that",
-            "the refusal stands in the log of the former owner, behind the grant of the newer epoch",
+            "{each.new} initialised {id}[ at {each.at}][ as {each.given}] and fenced {each.old}, which was alive",
+            "{each.old}'s log shows the refusal after that",
             cites="each.lines",
             each="turns",
         ),
     ),
     considered=(
-        considered(CRASH_LOOP, "each former owner was alive: it was refused after it had lost", cites="refusals"),
-        considered(
-            "a rolling deployment",
-            pick(
-                "comes_back",
-                {True: "a former owner took the id again, which an instance that was replaced doesn't do"},
-                "not refuted for certain: no owner is seen to take the id again, but they are many within minutes",
-            ),
+        ruled_out(
+            CRASH_LOOP, "each fenced instance was alive: it was refused after it had lost the id", cites="refusals"
         ),
-        considered(
-            "fenced_by_new_instance",
-            "each of these take-overs is one; together they are two owners and one fact",
-            cites="grants",
+        ruled_out("a rolling deployment", "a former process took the id again", needs="comes_back", unless="is_inside"),
+        left_open(
+            "a rolling deployment",
+            "no former process took the id again",
+            decided_by="the times at which instances were deployed and stopped",
+            unless="comes_back",
+        ),
+        left_open(
+            "a producer that was replaced before it was closed",
+            "all producers wrote to one log",
+            decided_by="the code that creates and closes the producers of {id}",
+            needs="is_inside",
         ),
     ),
-    remedies=(ID_OF_ITS_OWN,),
+    remedies=(id_of_its_own(), SENT_AGAIN),
 )

@@ -45,7 +45,9 @@ def test_a_file_that_says_the_same_is_what_is_cited():
 def test_what_nobody_says_is_the_default_and_is_marked():
     found = given(producer()).value("producer", TIMEOUT, "orders-1")
     assert (found.value, found.origin, found.is_known, found.is_chosen) == ("60000", Origin.DEFAULT, False, False)
-    assert str(found) == "60000 (default)"
+    assert (str(found), f"{found:plain}", f"{found}") == (
+        "60000 (the default)", "60000 (the default)", "60000 (60 s, the default)",
+    )  # fmt: skip
 
 
 def test_a_printed_default_is_nobodys_choice():

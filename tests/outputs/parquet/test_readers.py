@@ -17,6 +17,7 @@ import pytest
 from kafkatx.tables.catalogue import TABLES
 from tests.evidence import all_cases
 from tests.outputs.parquet.exported import in_order, telling, write_cases
+from tests.repeats import one_by_one
 
 
 def with_pyarrow(folder: Path) -> Any:
@@ -90,7 +91,7 @@ def test_times_are_times_for_plain_pandas_too(written: Any) -> None:
     assert str(found["started_at"].dtype) == "datetime64[us, UTC]"
 
 
-@pytest.mark.parametrize("case", all_cases(), ids=lambda path: path.name)
+@pytest.mark.parametrize("case", one_by_one())
 def test_every_table_of_a_case_equals_the_arrow_table_that_it_came_from(case: Path, tmp_path: Path) -> None:
     tables = write_cases([case], tmp_path / "tables")
     for name, table in tables.items():

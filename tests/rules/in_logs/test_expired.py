@@ -32,6 +32,15 @@ def test_without_the_setting_the_default_of_seven_days_counts():
     assert only(check, by_logs(met(8 * ONE_DAY).said)).verdict is Verdict.likely
 
 
+def test_a_short_pause_is_never_called_an_expiry():
+    found = only(check, by_logs(met(710).said))
+    assert "had expired" not in found.summary
+    assert "deleted, or its data was lost" in found.summary
+    assert found.title == "producer id no longer known"
+    assert {one.rule for one in found.considered if not one.refuted} >= {"producer_epoch_exhausted"}
+    assert not any(remedy.config for remedy in found.remedies)
+
+
 @pytest.mark.parametrize(("release", "severity"), [("2.0.1", Severity.error), ("3.9.1", Severity.warning)])
 def test_it_is_an_error_where_the_client_dies_of_it(release, severity):
     found = only(check, by_logs(facts(met(16_000, release).said, blocks=[TEN_SECONDS])))
@@ -39,7 +48,7 @@ def test_it_is_an_error_where_the_client_dies_of_it(release, severity):
 
 
 def test_the_expiration_proposed_is_above_the_pause():
-    (remedy,) = only(check, by_logs(met(8 * ONE_DAY).said)).remedies
+    *_, remedy = only(check, by_logs(met(8 * ONE_DAY).said)).remedies
     assert (remedy.config, remedy.proposed) == ("transactional.id.expiration.ms", str(14 * ONE_DAY))
 
 

@@ -8,7 +8,7 @@ from tests.histories.log_facts import FENCED, INVALID_EPOCH, facts, line, settin
 from tests.rules.cluster import MINUTE, SECOND, START
 from tests.rules.log_told import Client, beside, by_logs, findings, only, rule
 
-check = rule("fenced_by_new_instance")
+check, timed_out = rule("fenced_by_new_instance"), rule("transaction_timed_out")
 
 BROKER = "broker-1/server.log"
 CONFIG = settings("producer.properties", "producer", {"transactional.id": "orders-1", "acks": "all"})
@@ -90,7 +90,36 @@ def test_the_words_of_a_client_alone_are_a_guess():
     """librdkafka, franz-go and aiokafka say `fenced` for a timeout as well."""
     found = only(check, model(old(exception="_FENCED")))
     assert (found.verdict, found.severity) == (Verdict.possible, Severity.warning)
-    assert not found.remedies
+    assert [remedy.config for remedy in found.remedies] == [None]
+    assert "coordinator's server.log" in found.remedies[0].text
+
+
+def test_a_refusal_that_nothing_tells_of_is_one_finding():
+    """A fence while nothing speaks for a timeout: the client names a newer producer; the other is left open."""
+    told = model(old(exception="_FENCED"))
+    assert not findings(timed_out, told)
+    (other,) = only(check, told).considered
+    assert (other.rule, other.refuted) == ("transaction_timed_out", False)
+    assert "server.log around 10:00:10" in str(other.decided_by)
+
+
+def test_who_was_silent_for_its_timeout_rather_timed_out():
+    """Who can have timed out, stood still that long, and shares its id with nobody that is seen."""
+    silent = old("10:01:10")
+    told = model(silent, blocks=[CONFIG])
+    assert not findings(check, told)
+    found = only(timed_out, told)
+    assert (found.verdict, found.severity) == (Verdict.possible, Severity.warning)
+    assert [(other.rule, other.refuted) for other in found.considered] == [("fenced_by_new_instance", False)]
+    assert "possibly timed out" in found.summary
+    assert "silent for 70 s" in found.summary
+
+
+def test_a_second_owner_of_the_id_speaks_against_a_timeout():
+    second = Client(path="b.log").say("10:00:40", Kind.begin_called).say("10:02:00", Kind.begin_called)
+    told = model(old("10:01:10"), second, blocks=[CONFIG])
+    assert not findings(timed_out, told)
+    assert only(check, told).verdict is Verdict.possible
 
 
 def test_who_is_refused_before_a_transaction_could_time_out_was_fenced():
@@ -98,7 +127,6 @@ def test_who_is_refused_before_a_transaction_could_time_out_was_fenced():
     found = only(check, model(old("10:00:50"), blocks=[CONFIG]))
     assert (found.verdict, found.severity) == (Verdict.likely, Severity.error)
     assert "before its transaction could time out" in found.summary
-    assert only(check, model(old("10:01:10"), blocks=[CONFIG])).verdict is Verdict.possible
 
 
 def test_a_client_that_prints_no_epoch_is_told_apart_by_the_coordinators_lines():
@@ -131,7 +159,7 @@ def test_epochs_that_rise_by_two_tell_of_an_aborted_transaction():
     release = line(BROKER, "09:00:00", Kind.broker_release, node=1, detail="2.8.2")
     found = only(check, model(release, granted("10:00:00", 0), granted("10:00:20", 2), granted("10:01:00", 3)))
     assert (found.verdict, found.severity) == (Verdict.likely, Severity.info)
-    assert "aborted what was left open" in found.summary
+    assert "aborted the open transaction of the old one" in found.summary
 
 
 def test_epochs_that_rise_by_one_are_restarts():

@@ -27,9 +27,10 @@ def test_the_coordinators_line_proves_it():
     assert (found.verdict, found.severity, found.transactional_id) == (Verdict.proved, Severity.warning, "orders-1")
     assert "60 s" not in found.summary
     assert [(other.rule, other.because) for other in found.considered] == [
-        ("fenced_by_new_instance", "the coordinator's own line says that it was the timeout")
+        ("fenced_by_new_instance", "the coordinator's own log names the timeout")
     ]
-    (remedy,) = found.remedies
+    again, remedy = found.remedies
+    assert again.text.startswith("Send the aborted records again")
     assert remedy.proposed is None
 
 
@@ -37,7 +38,7 @@ def test_a_configuration_tells_when_it_had_begun_at_the_latest():
     found = only(check, told([rollback("10:00:30")], CONFIG))
     assert (found.since, found.until) == (milliseconds("10:00:10"), milliseconds("10:00:30"))
     assert "(20 s)" in found.summary
-    assert [remedy.config for remedy in found.remedies] == ["transaction.timeout.ms"]
+    assert [remedy.config for remedy in found.remedies] == [None, "transaction.timeout.ms"]
 
 
 def test_lines_of_one_id_are_one_finding_and_of_two_ids_two():
@@ -49,7 +50,7 @@ def test_a_producer_that_died_of_it_makes_it_an_error():
     client = Client().start("09:59:00", 7, 3).fatal("10:00:20", FENCED)
     found = only(check, told([*client.said, rollback("10:00:00")]))
     assert (found.severity, found.producer_id, found.producer_epoch) == (Severity.error, 7, 3)
-    assert found.steps[-1].text.startswith("at 10:00:20.000 its client")
+    assert found.steps[-1].text.startswith("The client was refused at 10:00:20.000")
 
 
 def overdue(seconds):
@@ -65,13 +66,18 @@ def test_a_client_that_was_refused_when_overdue_is_likely():
     assert found.verdict is Verdict.likely
     assert found.since is not None
     assert found.since <= milliseconds("10:00:20")
-    assert "not refuted" in found.considered[0].because
+    assert not found.considered[0].refuted
 
 
 def test_a_client_that_was_refused_earlier_is_a_guess():
-    found = only(check, told(overdue(5).said, CONFIG))
+    """It went on until then: a timeout is only what else it may have been."""
+    model = told(overdue(5).said, CONFIG)
+    assert not findings(check, model)
+    found = only(rule("fenced_by_new_instance"), model)
     assert found.verdict is Verdict.possible
-    assert not found.remedies
+    assert [(other.rule, other.refuted) for other in found.considered] == [("transaction_timed_out", False)]
+    assert [remedy.config for remedy in found.remedies] == [None]
+    assert "coordinator's server.log" in found.remedies[0].text
 
 
 def test_two_living_instances_are_no_timeout():
@@ -105,3 +111,4 @@ def test_a_cut_log_without_the_line_proves_nothing():
     client = Client().start("09:59:00").fatal("10:00:20", FENCED)
     found = only(check, told(client.said))
     assert found.verdict is Verdict.possible
+    assert not found.considered[0].refuted
