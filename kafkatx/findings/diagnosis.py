@@ -9,6 +9,7 @@ from kafkatx.evidence.coverage import Coverage
 from kafkatx.findings.finding import Finding, NotCheckable
 from kafkatx.segments.damage import Damage
 from kafkatx.terms.topics import INTERNAL
+from kafkatx.words.asked import Asked
 from kafkatx.words.explained import EvidenceRef
 
 MOST_NAMED = 20
@@ -121,11 +122,38 @@ class Selected:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class FailureCounts:
+    """How many failures were told, and what became of them; one that is only guessed at is not explained."""
+
+    told: int = 0
+    explained: int = 0
+    unexplained: int = 0
+    excused: int = 0
+
+    def __add__(self, other: FailureCounts) -> FailureCounts:
+        return FailureCounts(
+            self.told + other.told,
+            self.explained + other.explained,
+            self.unexplained + other.unexplained,
+            self.excused + other.excused,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NextEvidence:
+    """One thing to bring, and the ids of the findings that it decides."""
+
+    asked: Asked
+    decides: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class Diagnosis:
     """Result of `diagnose`: findings by severity, verdict, time, id; what was covered; what could not be checked.
 
-    `examined` is all that was looked at; `selected` what limits left of it, None where there were none.
+    `examined` is all that was looked at; `selected` what limits left of it, None where there were none. `failures`
+    counts the failures that were told and what became of them; `next` is what to bring, best first.
     """
 
     findings: list[Diagnosed] = field(default_factory=list)
@@ -134,6 +162,8 @@ class Diagnosis:
     not_checkable: list[tuple[str, NotCheckable]] = field(default_factory=list)
     examined: Examined = field(default_factory=Examined)
     selected: Selected | None = None
+    failures: FailureCounts = field(default_factory=FailureCounts)
+    next: list[NextEvidence] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

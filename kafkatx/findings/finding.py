@@ -9,6 +9,9 @@ from typing import Any
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explained import Actor, Considered, EvidenceRef, Remedy, Step
 
+UNEXPLAINED = "unexplained_failure"
+"""The rule that tells failures without a cause: proved that they happened, nothing about why."""
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:
@@ -69,6 +72,11 @@ class Finding(About):
     remedies: tuple[Remedy, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
     has_zone: bool = True
+
+    @property
+    def is_unexplained(self) -> bool:
+        """Whether it tells a failure and leaves open its cause."""
+        return self.rule == UNEXPLAINED
 
     def places(self) -> list[EvidenceRef]:
         """Every place the finding cites, once, in order."""

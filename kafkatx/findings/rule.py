@@ -10,7 +10,7 @@ words     templates over the facts; of several kinds of facts a rule has words f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,7 +46,8 @@ class Rule:
     `depth` is how deep its facts lie: 0 is outside, 7 what an application sees last; a cause lies deeper than its
     effect. `caused_by` are the rules that can have caused it, `causes` those that it can cause, each with its
     condition; `absorbed_by` the wider rule of which its findings are steps. `decided_by` are the sides whose logs
-    decide it: without any of them it can't look.
+    decide it: without any of them it can't look. `find_rest` looks once all others have said what they found: at what
+    they leave.
     """
 
     find: Callable[[CaptureModel], Found]
@@ -56,12 +57,25 @@ class Rule:
     causes: tuple[tuple[str, Condition], ...] = ()
     absorbed_by: str | None = None
     decided_by: tuple[Side, ...] = ()
+    find_rest: Callable[[CaptureModel, Sequence[Finding]], Found] | None = None
 
 
 def findings_of(name: str, rule: Rule, model: CaptureModel) -> Iterator[Finding | NotCheckable]:
     """Run a rule over a model and say what it found."""
+    yield from _said(name, rule, model, rule.find(model))
+
+
+def rest_of(
+    name: str, rule: Rule, model: CaptureModel, findings: Sequence[Finding]
+) -> Iterator[Finding | NotCheckable]:
+    """Say what a rule finds in what the findings of all others leave."""
+    if rule.find_rest is not None:
+        yield from _said(name, rule, model, rule.find_rest(model, findings))
+
+
+def _said(name: str, rule: Rule, model: CaptureModel, cases: Found) -> Iterator[Finding | NotCheckable]:
     words = {one.facts: one for one in rule.words}
-    for found in rule.find(model):
+    for found in cases:
         if isinstance(found, Bound):
             yield _not_checkable(name, found)
         else:

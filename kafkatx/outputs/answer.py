@@ -19,10 +19,12 @@ MOST_OFFERED = 5
 
 
 class AnswerState(StrEnum):
-    """The three answers that are never said one for another."""
+    """The answers that are never said one for another."""
 
     findings = "findings"
-    """Something is wrong: a finding at warning or above."""
+    """Something is wrong: a finding about a cause or an effect at warning or above, or a failure that one explains."""
+    unexplained = "unexplained"
+    """Something failed, and the evidence leaves open why."""
     clear = "clear"
     """Transactions, producers or groups were looked at, and none of them is wrong."""
     nothing_to_judge = "nothing_to_judge"
@@ -48,7 +50,7 @@ def answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
     """Say what a diagnosis amounts to."""
     counts = Counter(found.finding.severity for found in diagnosis.findings)
     roots = root_causes(diagnosis.findings)
-    state = _state(diagnosis, bool(roots))
+    state = _state(diagnosis)
     return DiagnosisAnswer(
         state,
         _headline(diagnosis, state),
@@ -68,9 +70,12 @@ def root_causes(findings: list[Diagnosed]) -> list[Diagnosed]:
 
 
 def named(finding: Finding) -> str:
-    """`payments-eu-1: fenced by a second instance (proved)`: whom a finding is about, what of them, how sure."""
+    """`payments-eu-1: fenced by a second instance (proved)`: whom a finding is about, what of them, how sure.
+
+    That a failure happened is not in doubt; its title says that the cause is.
+    """
     who = "" if finding.who is None else f"{finding.who}: "
-    return f"{who}{finding.title} ({finding.verdict.name})"
+    return f"{who}{finding.title}" if finding.is_unexplained else f"{who}{finding.title} ({finding.verdict.name})"
 
 
 def _is_wrong(found: Diagnosed) -> bool:
@@ -89,8 +94,13 @@ def _has_wrong_cause(found: Diagnosed, by_id: dict[str, Diagnosed]) -> bool:
     return False
 
 
-def _state(diagnosis: Diagnosis, is_wrong: bool) -> AnswerState:
-    if is_wrong:
+def _state(diagnosis: Diagnosis) -> AnswerState:
+    wrong = [found.finding for found in diagnosis.findings if _is_wrong(found)]
+    if any(not finding.is_unexplained for finding in wrong):
+        return AnswerState.findings
+    if wrong:
+        return AnswerState.unexplained
+    if diagnosis.failures.explained and diagnosis.findings:
         return AnswerState.findings
     selected = diagnosis.selected
     is_open = selected is not None and (selected.may_hide or not selected.occurs)
@@ -99,7 +109,7 @@ def _state(diagnosis: Diagnosis, is_wrong: bool) -> AnswerState:
 
 def _headline(diagnosis: Diagnosis, state: AnswerState) -> str:
     """One sentence."""
-    if state is AnswerState.findings:
+    if any(_is_wrong(found) for found in diagnosis.findings):
         return _wrong(diagnosis.findings)
     if state is AnswerState.nothing_to_judge:
         return _nothing(diagnosis)

@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, OpenedRef
+from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, NextEvidence, OpenedRef
 from kafkatx.findings.finding import Finding
+from kafkatx.findings.next_evidence import Candidate, candidates_of
 from kafkatx.outputs.answer import answer
 from kafkatx.outputs.json_document import coverage_row, to_text
 from kafkatx.terms.times import iso
@@ -30,9 +31,9 @@ def document(diagnosis: Diagnosis, version: str) -> dict[str, Any]:
         "kafkatx": version,
         "schema": SCHEMA,
         "answer": _answer(diagnosis),
-        "next": [],
+        "next": [_next(one) for one in diagnosis.next],
         "coverage": [coverage_row(entry) for entry in diagnosis.coverage],
-        "findings": [_finding(found) for found in diagnosis.findings],
+        "findings": [_finding(found, diagnosis.next) for found in diagnosis.findings],
         "not_checkable": [{**asdict(entry), "capture": capture} for capture, entry in diagnosis.not_checkable],
         "damage": [asdict(damage) for damage in diagnosis.damage],
     }
@@ -54,12 +55,23 @@ def _answer(diagnosis: Diagnosis) -> dict[str, Any]:
             "from": iso(examined.since),
             "to": iso(examined.until),
         },
-        "failures": None,
+        "failures": asdict(diagnosis.failures),
         "selected": None if diagnosis.selected is None else asdict(diagnosis.selected),
     }
 
 
-def _finding(found: Diagnosed) -> dict[str, Any]:
+def _next(one: NextEvidence) -> dict[str, Any]:
+    asked = one.asked
+    return {
+        "what": asked.what,
+        "why": asked.why,
+        "where": asked.where,
+        "command": asked.command,
+        "decides": list(one.decides),
+    }
+
+
+def _finding(found: Diagnosed, to_bring: list[NextEvidence]) -> dict[str, Any]:
     finding = found.finding
     number = {opened.place: at for at, opened in enumerate(found.evidence)}
     against = set(finding.against)
@@ -84,7 +96,19 @@ def _finding(found: Diagnosed) -> dict[str, Any]:
         "contributing": list(found.contributing),
         "remedies": [asdict(remedy) for remedy in finding.remedies],
         "facts": dict(finding.facts),
-        "candidates": [],
+        "candidates": [_candidate(one, found.id, to_bring) for one in candidates_of(finding)],
+    }
+
+
+def _candidate(candidate: Candidate, id: str, to_bring: list[NextEvidence]) -> dict[str, Any]:
+    decided_by = [
+        number for number, one in enumerate(to_bring) if id in one.decides and one.asked.kind in candidate.decided_by
+    ]
+    return {
+        "rule": candidate.rule,
+        "for": candidate.speaks_for,
+        "against": candidate.against,
+        "decided_by": decided_by,
     }
 
 

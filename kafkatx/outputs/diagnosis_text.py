@@ -39,6 +39,9 @@ SURE = {
     Verdict.likely: "likely: it fits best, but this evidence does not prove it",
     Verdict.possible: "possible: one of several explanations",
 }
+UNEXPLAINED = "that it failed is; the cause is open"
+MOST_ASKED = 3
+"""Things to bring that are printed; JSON has all."""
 INDENT = 3
 
 
@@ -57,6 +60,7 @@ def _parts(diagnosis: Diagnosis, verbose: bool) -> Iterator[RenderableType]:
     for found in findings:
         yield from _Told(found, findings, numbers, captures).lines()
         yield Text("")
+    yield from _next(diagnosis)
     yield from not_checked(diagnosis, verbose)
     yield from damage(diagnosis.damage, verbose)
     yield from coverage_lines(diagnosis.coverage, verbose=verbose)
@@ -127,6 +131,21 @@ def _first_advice(found: Diagnosed, advised: set[str], indent: int) -> Iterator[
             yield marked("do: ", first, mark_style="bold green", indent=indent)
 
 
+def _next(diagnosis: Diagnosis) -> Iterator[RenderableType]:
+    """What to bring next, the best first, with the command that gets it."""
+    if not diagnosis.next:
+        return
+    yield Text("Bring next, and diagnose it together with this:", style="bold")
+    for number, one in enumerate(diagnosis.next[:MOST_ASKED], 1):
+        asked = one.asked
+        yield marked(f"{number}. ", f"{asked.what}: {asked.why} ({asked.where})")
+        if asked.command:
+            yield unbroken(asked.command, "bold", INDENT)
+    if len(diagnosis.next) > MOST_ASKED:
+        yield marked("   ", f"and {len(diagnosis.next) - MOST_ASKED} more: --json lists them", "dim")
+    yield Text("")
+
+
 @dataclass(frozen=True)
 class _Told:
     """One finding among all; `captures` says whether there are several."""
@@ -181,12 +200,19 @@ class _Told:
 
 def _certainty(finding: Finding) -> Iterator[RenderableType]:
     """How sure it is, which explanations are left, and what would decide."""
-    yield _line("sure: ", SURE[finding.verdict], mark_style="bold")
-    mark = "left open: " if finding.verdict is Verdict.proved else "not ruled out: "
+    yield _line("sure: ", UNEXPLAINED if finding.is_unexplained else SURE[finding.verdict], mark_style="bold")
     for other in finding.considered:
         if not other.refuted:
+            against = f"; against it: {other.against}" if other.against else ""
             decided = f"; {other.decided_by} would decide" if other.decided_by else ""
-            yield _line(f"      {mark}", f"{_name(other)} ({other.because}){decided}")
+            yield _line(f"      {_mark(finding)}", f"{_name(other)} ({other.because}){against}{decided}")
+
+
+def _mark(finding: Finding) -> str:
+    """What stands before an explanation that is left open."""
+    if finding.is_unexplained:
+        return "may be: "
+    return "left open: " if finding.verdict is Verdict.proved else "not ruled out: "
 
 
 def _name(other: Considered) -> str:

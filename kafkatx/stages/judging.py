@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.item import Kind
-from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined, Selected, Selection
+from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined, FailureCounts, NextEvidence, Selected, Selection
 from kafkatx.findings.examined import examined, nameable, occurs
 from kafkatx.findings.finding import Finding, NotCheckable
+from kafkatx.findings.next_evidence import next_evidence
 from kafkatx.rules.registry import Judgement, judge
 from kafkatx.segments.damage import Damage
 from kafkatx.stages.models import JudgedCapture
@@ -43,6 +44,8 @@ class CaptureDiagnosis:
     selected: Selected | None
     findings: list[Diagnosed] = field(default_factory=list)
     not_checkable: list[NotCheckable] = field(default_factory=list)
+    failures: FailureCounts = field(default_factory=FailureCounts)
+    next: list[NextEvidence] = field(default_factory=list)
 
 
 def diagnosed(told: JudgedCapture, selection: Selection, files: Files = AT_HAND) -> CaptureDiagnosis:
@@ -52,14 +55,17 @@ def diagnosed(told: JudgedCapture, selection: Selection, files: Files = AT_HAND)
     """
     judgement, at_hand = judge(told.model, selection.rules), examined(told.model)
     wanted = [number for number, finding in enumerate(judgement.findings) if selection.wants(finding)]
+    findings = list(_opened(told, judgement, wanted, files))
     return CaptureDiagnosis(
         told.capture.name,
         told.coverage,
         told.damage,
         at_hand,
         _selected(told, selection, judgement, len(wanted), at_hand),
-        list(_opened(told, judgement, wanted, files)),
+        findings,
         [*judgement.not_checkable, *files.hidden_records(told.capture)],
+        judgement.failures,
+        next_evidence(told.model, findings),
     )
 
 
@@ -89,6 +95,8 @@ def united(parts: Iterable[CaptureDiagnosis], others: Iterable[Coverage]) -> Dia
         result.findings.extend(part.findings)
         result.not_checkable.extend((part.capture, entry) for entry in part.not_checkable)
         result.examined += part.examined
+        result.failures += part.failures
+        result.next.extend(part.next)
         if part.selected is not None:
             result.selected = part.selected if result.selected is None else result.selected + part.selected
     result.coverage.extend(others)

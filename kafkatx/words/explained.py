@@ -41,13 +41,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """Another explanation: refuted, and by what, or left open, why, and what would decide."""
+    """Another explanation: refuted, and by what, or left open, why, what speaks against it, and what would decide."""
 
     rule: str
     because: str
     places: tuple[EvidenceRef, ...] = ()
     refuted: bool = True
     decided_by: str | None = None
+    against: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,11 +92,15 @@ class StepWords(SpokenPart):
 
 @dataclass(frozen=True, slots=True)
 class ConsideredWords(SpokenPart):
-    """Another explanation, and why it is refuted or can't be; of one that is left open, what would decide."""
+    """Another explanation, and why it is refuted or can't be; of one that is left open, what would decide.
+
+    `against` is what speaks against one that is left open all the same.
+    """
 
     rule: Text
     because: Text
     decided_by: Text | None = None
+    against: Text | None = None
     refuted: bool = True
 
     def said(self, facts: object) -> Considered | None:
@@ -105,7 +109,12 @@ class ConsideredWords(SpokenPart):
         if rule is None or because is None:
             return None
         return Considered(
-            rule, because, self.places(facts), refuted=self.refuted, decided_by=render(self.decided_by, facts)
+            rule,
+            because,
+            self.places(facts),
+            refuted=self.refuted,
+            decided_by=render(self.decided_by, facts),
+            against=render(self.against, facts),
         )
 
 

@@ -156,11 +156,19 @@ def category_of(implementation: str, release: tuple[int, ...], exception: str, m
     Rows of the catalogue whose text is the message's outweigh those of the class alone. Without a release all releases
     must agree.
     """
-    entries = [entry for entry in _of_class(implementation, simple_name(exception)) if not entry.condition]
-    entries = [entry for entry in entries if _is_text_of(entry, message)] or entries
-    version = Release(release) if release else None
-    found = {_plain(entry.category) for entry in entries if entry.span.holds(version)}
+    found = {_plain(entry.category) for entry in meanings_of(implementation, release, exception, message)}
     return found.pop() if len(found) == 1 else "unknown"
+
+
+@lru_cache(maxsize=4096)
+def meanings_of(
+    implementation: str, release: tuple[int, ...], exception: str, message: str
+) -> tuple[ClientException, ...]:
+    """Rows of the catalogue for an exception that a client of a release shows; () release: of any."""
+    entries = [entry for entry in _of_class(implementation, simple_name(exception)) if not entry.condition]
+    entries = [entry for entry in entries if is_text_of(entry, message)] or entries
+    version = Release(release) if release else None
+    return tuple(entry for entry in entries if entry.span.holds(version))
 
 
 @cache
@@ -178,7 +186,8 @@ def _short(name: str) -> str:
     return simple_name(name).removeprefix("RD_KAFKA_RESP_ERR_")
 
 
-def _is_text_of(entry: ClientException, message: str) -> bool:
+def is_text_of(entry: ClientException, message: str) -> bool:
+    """Whether a message is one of those that a row of the catalogue has."""
     return bool(message) and any(
         parse_template(text).values(message.rstrip(".")) is not None for text in entry.messages
     )

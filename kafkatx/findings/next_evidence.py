@@ -1,0 +1,103 @@
+"""What to bring next: the evidence that would decide what findings leave open, best first.
+
+Open     a failure without a cause, and a finding that is only likely or possible: its own mechanism, and those that it
+         does not rule out.
+Order    by the findings, the worst first; of one finding what decides its likeliest candidates first. What is at hand
+         is not asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kafkatx.findings.diagnosis import Diagnosed, NextEvidence
+from kafkatx.findings.finding import Finding
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.terms.events import Side
+from kafkatx.terms.times import iso
+from kafkatx.terms.topics import INTERNAL, partition_for
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.asked import DECIDES, Ask, Asked, AskFacts, asked
+
+STATE_PARTITIONS = 50
+"""Default of transaction.state.log.num.partitions."""
+MOST_OF_ONE = 3
+"""Things that are asked for one finding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A mechanism that may be behind a finding: what speaks for it and against it, and the evidence that decides."""
+
+    rule: str
+    speaks_for: str | None
+    against: str | None
+    decided_by: tuple[Ask, ...]
+
+
+def candidates_of(finding: Finding) -> tuple[Candidate, ...]:
+    """What may be behind a finding that is open, the likeliest first; nothing of one that is decided."""
+    open_ones = [
+        Candidate(other.rule, other.because, other.against, DECIDES.get(other.rule, ()))
+        for other in finding.considered
+        if not other.refuted and other.rule in DECIDES
+    ]
+    if finding.is_unexplained or finding.verdict is Verdict.proved:
+        return tuple(open_ones)
+    return (Candidate(finding.rule, finding.title, None, DECIDES.get(finding.rule, ())), *open_ones)
+
+
+def next_evidence(model: CaptureModel, findings: Sequence[Diagnosed]) -> list[NextEvidence]:
+    """Return what to bring, best first."""
+    found: dict[Asked, list[str]] = {}
+    for diagnosed in sorted(findings, key=lambda one: _order(one.finding)):
+        finding = diagnosed.finding
+        if finding.severity is Severity.info and not finding.is_unexplained:
+            continue
+        for ask in _of_one(model, finding):
+            found.setdefault(ask, []).append(diagnosed.id)
+    return [NextEvidence(ask, tuple(ids)) for ask, ids in found.items()]
+
+
+def _of_one(model: CaptureModel, finding: Finding) -> list[Asked]:
+    """What decides one finding."""
+    facts = _facts(model, finding)
+    kinds = dict.fromkeys(kind for kind in _kinds(finding) if not _is_at_hand(model, kind, facts))
+    return [ask for kind in kinds if (ask := asked(kind, facts)) is not None][:MOST_OF_ONE]
+
+
+def _kinds(finding: Finding) -> Iterator[Ask]:
+    """Kinds of evidence, in the order of the candidates: the best of each first."""
+    asks = [candidate.decided_by for candidate in candidates_of(finding)]
+    for place in range(max(map(len, asks), default=0)):
+        yield from (kinds[place] for kinds in asks if place < len(kinds))
+
+
+def _is_at_hand(model: CaptureModel, kind: Ask, facts: AskFacts) -> bool:
+    """Whether there is such evidence already; what was there decided what it could."""
+    if kind is Ask.state_rows:
+        return model.id_code(facts.transactional_id) >= 0
+    if kind in (Ask.coordinator_log, Ask.broker_logs, Ask.leader_log):
+        return model.logs.has_side(Side.broker)
+    return False
+
+
+def _facts(model: CaptureModel, finding: Finding) -> AskFacts:
+    name, count = finding.transactional_id, model.state_partition_count
+    number = count or STATE_PARTITIONS
+    is_data = finding.topic is not None and finding.topic not in INTERNAL
+    return AskFacts(
+        transactional_id=name,
+        producer_id=finding.producer_id,
+        topic=finding.topic if is_data else None,
+        partition=finding.partition if is_data else None,
+        state_partition=partition_for(name, number) if name is not None else None,
+        partitions=number,
+        is_counted=count is not None,
+        when=iso(finding.since) if finding.has_zone else None,
+    )
+
+
+def _order(finding: Finding) -> tuple[int, int, int]:
+    return -finding.severity, not finding.is_unexplained, finding.since if finding.since is not None else 1 << 62

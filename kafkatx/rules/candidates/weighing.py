@@ -1,0 +1,81 @@
+"""Which causes fit a failure, the likeliest in this evidence first.
+
+Order   the catalogue's, the commonest first; what times and neighbours speak for comes before, what they speak against
+        behind. A transaction older than its timeout was probably timed out, one at its first half was not; an id with
+        another instance in the evidence was probably taken over.
+"""
+
+from __future__ import annotations
+
+from kafkatx.findings.client_lines import rows_of
+from kafkatx.findings.told_failures import ToldFailure
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import ClientInstance
+from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts
+from kafkatx.terms.events import EventKind
+from kafkatx.words.config_context import advised
+from kafkatx.words.facts import lasting
+from kafkatx.words.values import Duration
+
+MOST = 3
+"""Causes that are named."""
+TIMEOUT_MS = 60_000
+"""Default of transaction.timeout.ms in all clients (Kafka Streams: 10 s)."""
+LONG_IDLE_MS = 604_800_000
+"""Default of transactional.id.expiration.ms: 7 days."""
+
+
+def weighed(model: CaptureModel, told: ToldFailure) -> list[tuple[str, CandidateFacts]]:
+    """The causes that fit a failure, with what speaks for and against them."""
+    fits = _fits(model, told)
+    found = [rule for rule in told.candidates if rule in CANDIDATES]
+    return [(rule, fits) for rule in sorted(found, key=lambda rule: _weight(rule, fits))[:MOST]]
+
+
+def _weight(rule: str, fits: CandidateFacts) -> int:
+    """Less is likelier."""
+    if rule == "transaction_timed_out":
+        return -1 if fits.is_late else 1 if fits.is_early else 0
+    if rule == "fenced_by_new_instance":
+        return -2 if fits.has_other_instance else 1 if fits.is_late else 0
+    if rule == "transactional_id_expired":
+        return -1 if fits.idle is not None else 0
+    return 0
+
+
+def _fits(model: CaptureModel, told: ToldFailure) -> CandidateFacts:
+    """Return times against timeouts, and whether there are other instances of the id."""
+    client, row = told.client, told.rows[0]
+    begun = _last_before(model, client, row, EventKind.begin_called, EventKind.producer_id_set)
+    idle = _between(model, _line_before(client, row), row)
+    others = [one for one in model.logs.clients_of(told.transactional_id or "") if one is not client]
+    return CandidateFacts(
+        age=lasting(_between(model, begun, row)),
+        timeout=_timeout(model, told),
+        idle=lasting(idle) if idle is not None and idle >= LONG_IDLE_MS else None,
+        has_other_instance=any(one.initialisations for one in others),
+    )
+
+
+def _timeout(model: CaptureModel, told: ToldFailure) -> Duration | None:
+    """transaction.timeout.ms of the client: as configured, else the default."""
+    setting = advised(model, told.transactional_id, told.client).client("transaction.timeout.ms")
+    return lasting(setting.number if setting.number is not None else TIMEOUT_MS)
+
+
+def _last_before(model: CaptureModel, client: ClientInstance | None, row: int, *kinds: EventKind) -> int | None:
+    """The last line of a client before one that is of these kinds."""
+    found = [at for at in rows_of(model.logs, client, *kinds).tolist() if at < row] if client is not None else []
+    return found[-1] if found else None
+
+
+def _line_before(client: ClientInstance | None, row: int) -> int | None:
+    """The client's line before one."""
+    before = [at for at in (client.rows if client is not None else ()) if at < row]
+    return before[-1] if before else None
+
+
+def _between(model: CaptureModel, one: int | None, other: int) -> int | None:
+    """Milliseconds from one line to another; None where one has no time."""
+    first, second = model.logs.at(one) if one is not None else None, model.logs.at(other)
+    return second - first if first is not None and second is not None and second >= first else None

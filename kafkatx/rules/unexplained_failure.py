@@ -1,0 +1,218 @@
+"""A call failed, a client can do nothing more, or a part of a broker stopped, and this evidence leaves open why.
+
+Mechanism    None: the honest rest. What no rule about a cause explains is told all the same, with what the error means
+             in this release, whether the producer can go on, the causes that fit, the likeliest first, and what would
+             decide between them.
+Evidence     a line that tells of a failure: an exception, an error of a client library, a refusal that a broker logs.
+             It proves that this happened, and nothing about why.
+Against      a finding about its cause at likely or proved; a client that tries again by itself; a consumer that has
+             nothing to do with transactions.
+Look-alikes  every rule: its candidates are named, with what speaks for and against each in this evidence.
+Remedy       what the client asks of its application after this error; then the evidence that decides the cause.
+Source       Errors, TransactionManager, ProducerConfig (0.11 to 4.3); rd_kafka_resp_err_t of librdkafka.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kafkatx.findings.client_lines import producer_at, subjects, times_of
+from kafkatx.findings.conditions import same_id_and_time
+from kafkatx.findings.finding import Finding, Subject
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.findings.told_failures import Account, ToldFailure, told_failures
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.rules.candidates.weighing import weighed
+from kafkatx.rules.candidates.words import CANDIDATES
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explanation import ActorWords, Bound, ConsideredWords, Words, included, remedy, step
+from kafkatx.words.facts import client_name
+from kafkatx.words.log_refs import client_seen, event_refs
+from kafkatx.words.template import pick
+from kafkatx.words.values import ClientName, Count, NameList, Quoted, Refs, facts
+
+FATAL, ABORTABLE, RETRIABLE = "fatal", "abortable", "retriable"
+
+
+@facts
+class Facts:
+    """A failure without a cause, told `count` times; of a broker where `is_brokers`.
+
+    `error` is what names it, `protocol_name` and `code` the protocol's error behind it where it is called otherwise;
+    `means` what the catalogue says of it, `category` what it means to the client; `candidates` the names of the causes
+    that fit, the likeliest first, `open` what is said of each.
+    """
+
+    name: ClientName
+    client: Bound[ActorWords] | None
+    is_brokers: bool
+    error: str
+    protocol_name: str | None
+    code: int | None
+    call: str | None
+    category: str
+    means: str | None
+    message: Quoted | None
+    count: Count
+    candidates: NameList
+    open: tuple[Bound[ConsideredWords], ...]
+    lines: Refs
+
+    @property
+    def is_fatal(self) -> bool:
+        """Whether the producer can do nothing more."""
+        return self.category == FATAL
+
+    @property
+    def is_abortable(self) -> bool:
+        """Whether the transaction has to be aborted, and the producer can go on."""
+        return self.category == ABORTABLE
+
+    @property
+    def is_retriable(self) -> bool:
+        """Whether the same call can be made again."""
+        return self.category == RETRIABLE
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Failures of one client (or broker) that are alike."""
+
+    first: ToldFailure
+    all: tuple[ToldFailure, ...]
+
+    def rows(self) -> list[int]:
+        """Lines of all of them."""
+        return [row for told in self.all for row in told.rows]
+
+
+def nothing(model: CaptureModel) -> Found:
+    """Nothing is found before the other rules have spoken."""
+    yield from ()
+
+
+def find_rest(model: CaptureModel, findings: Sequence[Finding]) -> Found:
+    """One case for each client and error that no finding explains."""
+    left = [one.told for one in told_failures(model, findings) if one.account is Account.unexplained]
+    for group in _groups(left):
+        yield _case(model, group)
+
+
+def _groups(left: Sequence[ToldFailure]) -> Iterator[_Group]:
+    """Put alike failures together: one client name, error, call and meaning."""
+    groups: dict[tuple[object, ...], list[ToldFailure]] = {}
+    for told in left:
+        who = client_name(told.client) if told.client is not None else ClientName(told.transactional_id, None)
+        named = told.known.name if told.known is not None else told.error
+        groups.setdefault((who, named, told.call, told.category, told.is_brokers), []).append(told)
+    for group in groups.values():
+        yield _Group(group[0], tuple(group))
+
+
+def _case(model: CaptureModel, group: _Group) -> Case:
+    told = group.first
+    since, until = times_of(model.logs, group.rows())
+    producer_id, epoch = producer_at(told.client, told.rows[0])
+    producer_id = told.producer_id if producer_id is None else producer_id
+    name = told.transactional_id
+    return Case(
+        facts=_facts(model, group),
+        verdict=Verdict.proved,
+        severity=_severity(told),
+        transactional_id=name,
+        producer_id=producer_id,
+        producer_epoch=epoch,
+        since=since,
+        until=until,
+        count=sum(one.count for one in group.all),
+        subjects=subjects([Subject(one.transactional_id, one.producer_id) for one in group.all]),
+    )
+
+
+def _severity(told: ToldFailure) -> Severity:
+    """A producer that can do nothing more, or a part of a broker that stopped, is an error."""
+    if told.category == FATAL or told.is_grave:
+        return Severity.error
+    return Severity.info if told.is_harmless else Severity.warning
+
+
+def _facts(model: CaptureModel, group: _Group) -> Facts:
+    told = group.first
+    known, meaning = told.known, told.meaning
+    found = weighed(model, told)
+    client = told.client
+    return Facts(
+        name=client_name(client) if client is not None else ClientName(told.transactional_id, None),
+        client=client_seen(model, client) if client is not None else None,
+        is_brokers=told.is_brokers,
+        error=told.error,
+        protocol_name=known.name if known is not None and known.name != told.error else None,
+        code=known.code if known is not None else None,
+        call=told.call,
+        category=told.category,
+        means=meaning.meaning if meaning is not None else known.meaning if known is not None else None,
+        message=Quoted(told.message) if told.message else None,
+        count=Count(sum(one.count for one in group.all)),
+        candidates=NameList(rule for rule, _ in found),
+        open=tuple(CANDIDATES[rule].of(fits) for rule, fits in found),
+        lines=event_refs(model, group.rows(), 4),
+    )
+
+
+WHAT = pick(
+    "is_brokers",
+    {True: "A broker logged {error}", False: ("{name:The} got {error}", "[ in {call}]")},
+)
+
+WORDS = Words(
+    Facts,
+    title=("{error}[ in {call}], cause open",),
+    summary=(
+        WHAT,
+        "[ ({protocol_name}, {code})]",
+        pick("means", {None: "."}, ": {means}."),
+        pick(
+            "category",
+            {
+                FATAL: " This producer can do nothing more.",
+                ABORTABLE: " The transaction has to be aborted; the producer can go on.",
+                RETRIABLE: " The call can be made again.",
+            },
+            "",
+        ),
+        " This evidence does not show why.",
+    ),
+    actors=(included("client"),),
+    steps=(
+        step(
+            pick("count", {1: "The error was logged"}, "The error was logged {count:time}"),
+            cites="lines",
+        ),
+    ),
+    considered=(included("open"),),
+    remedies=(
+        remedy(
+            "Close this producer and create a new one. Do not call abortTransaction: it can only fail. Then look for "
+            "the cause",
+            "application",
+            needs="is_fatal",
+        ),
+        remedy(
+            "Call abortTransaction and process the same input again. If that fails with a fenced error, close the "
+            "producer",
+            "application",
+            needs="is_abortable",
+        ),
+        remedy("Make the same call again, with the same producer", "application", needs="is_retriable"),
+        remedy("Bring the evidence that decides the cause", "operator", unless="is_fatal is_abortable is_retriable"),
+    ),
+)
+
+RULE = Rule(
+    find=nothing,
+    find_rest=find_rest,
+    words=(WORDS,),
+    depth=6,
+    causes=(("abort_after_fatal_error", same_id_and_time), ("silent_failure", same_id_and_time)),
+)
