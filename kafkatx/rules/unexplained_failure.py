@@ -213,6 +213,6 @@ RULE = Rule(
     find=nothing,
     find_rest=find_rest,
     words=(WORDS,),
-    depth=6,
+    depth=4,
     causes=(("abort_after_fatal_error", same_id_and_time), ("silent_failure", same_id_and_time)),
 )

@@ -183,8 +183,11 @@ def _loud(rule: str, transactional_id: str | None) -> dict[str, Any]:
 
 
 def _without_paths(value: Any) -> Any:
+    """Leave out paths, and numbers of what to bring next: they count the captures of a document together."""
     if isinstance(value, dict):
-        return {name: _without_paths(item) for name, item in value.items() if name != "source"}
+        numbers = value.get("decided_by")
+        left = {"source", "decided_by"} if isinstance(numbers, list) else {"source"}
+        return {name: _without_paths(item) for name, item in value.items() if name not in left}
     return [_without_paths(item) for item in value] if isinstance(value, list) else value
 
 

@@ -39,7 +39,7 @@ def test_the_fields_are_those_of_the_contract_in_its_order():
         "state", "headline", "worst", "counts", "root_causes", "examined", "failures", "selected",
     ]  # fmt: skip
     assert told["next"] == told["findings"][0]["candidates"] == []
-    assert told["answer"]["failures"] is None
+    assert told["answer"]["failures"] == {"told": 0, "explained": 0, "unexplained": 0, "excused": 0}
 
 
 def test_a_warning_or_an_error_is_what_state_and_headline_tell():

@@ -1,0 +1,90 @@
+"""unexplained_failure: what is told without a cause, what explains or excuses a failure, and what is asked for."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+import kafkatx
+from kafkatx.outputs.diagnosis_json import document
+
+MAPPING = (
+    "org.apache.kafka.common.errors.InvalidPidMappingException: The producer attempted to use a producer id which is "
+    "not currently assigned to its transactional id."
+)
+REPLICAS = (
+    "org.apache.kafka.common.errors.NotEnoughReplicasException: Messages are rejected since there are fewer in-sync "
+    "replicas than required."
+)
+PRODUCER = "[Producer clientId=producer-pay-1, transactionalId=pay-1]"
+
+
+def told(folder: Path, text: str) -> dict:
+    """Diagnose a text."""
+    path = folder / "page.md"
+    path.write_text(text)
+    return document(kafkatx.diagnose([path]), "1")
+
+
+def only(document: dict) -> dict:
+    """Return the one failure without a cause."""
+    (found,) = [finding for finding in document["findings"] if finding["rule"] == "unexplained_failure"]
+    return found
+
+
+def test_an_exception_alone_is_no_clean_bill(tmp_path):
+    said = told(tmp_path, f"ERROR send failed\n{REPLICAS}\n")
+    found = only(said)
+    assert said["answer"]["state"] == "unexplained"
+    assert said["answer"]["failures"] == {"told": 1, "explained": 0, "unexplained": 1, "excused": 0}
+    assert (found["verdict"], found["severity"]) == ("proved", "warning")
+    assert found["facts"]["code"] == 19
+    assert [one["rule"] for one in found["candidates"]] == ["broker_unreachable", "partition_verification_failed"]
+    assert all(said["next"][number]["decides"] == [found["id"]] for number in found["candidates"][0]["decided_by"])
+
+
+def test_a_failure_that_repeats_is_one(tmp_path):
+    lines = [f"2026-03-01 10:0{minute}:00,000 ERROR {PRODUCER} send failed\n{REPLICAS}\n" for minute in range(4)]
+    found = only(told(tmp_path, "".join(lines)))
+    assert (found["count"], found["transactional_id"]) == (4, "pay-1")
+
+
+def test_what_is_explained_is_not_told_again(tmp_path):
+    said = told(
+        tmp_path,
+        f"2026-03-01 10:00:09,500 ERROR {PRODUCER} Transiting to abortable error state due to "
+        "org.apache.kafka.common.errors.TimeoutException: Expiring 1 record(s) for orders-0:120000 ms has passed since "
+        "batch creation\n"
+        f"2026-03-01 10:00:09,600 ERROR {PRODUCER} commit failed\n"
+        "org.apache.kafka.common.KafkaException: The client hasn't received acknowledgment for some previously sent "
+        "messages and can no longer retry them. It is safe to abort the transaction and continue.\n",
+    )
+    assert "unresolved_sequence" in {finding["rule"] for finding in said["findings"]}
+    assert said["answer"]["state"] == "findings"
+    assert said["answer"]["failures"]["explained"] >= 1
+
+
+def test_the_applications_own_exception_is_excused(tmp_path):
+    said = told(
+        tmp_path,
+        f"2026-03-01 10:00:00,000 INFO {PRODUCER} ProducerId set to 7 with epoch 0\n"
+        f"2026-03-01 10:00:09,500 ERROR {PRODUCER} order refused\n"
+        "com.example.shop.OrderNotPayableException: order 4711\n"
+        "\tat com.example.shop.Pay.run(Pay.java:10)\n"
+        "\tat org.apache.kafka.clients.producer.KafkaProducer.send(KafkaProducer.java:1)\n",
+    )
+    assert said["findings"] == []
+    assert said["answer"]["failures"]["unexplained"] == 0
+
+
+@pytest.mark.parametrize("name", ["pay-1", "it's $HOME; rm -rf", "-v"])
+def test_what_is_asked_for_names_the_partition_and_survives_a_shell(tmp_path, name):
+    bracket = f"[Producer clientId=producer-1, transactionalId={name}]"
+    said = told(tmp_path, f"2026-03-01 10:00:09,500 ERROR {bracket} commit failed\n{MAPPING}\n")
+    asked = [one["command"] for one in said["next"]]
+    assert asked
+    for command in asked:
+        words = shlex.split(command)
+        assert not any(word == "rm" for word in words)
+    if name == "pay-1":
+        assert any("__transaction_state-4/" in command for command in asked)
