@@ -23,18 +23,18 @@ from tests.spark.tables import OF_FILES, here, in_tasks
 
 CASE, LEGACY = fixtures() / "k39-codecs", fixtures() / "k011-legacy-formats"
 GROUPS = fixtures() / "k39-eos-groups"
-PAGES = fixtures() / "pages"
+PAGES = sorted((fixtures() / "pages").glob("*.md"))
 TIMED = sorted(TIMES.keys() & set(OF_FILES))
 
 
 @cache
 def evidence() -> JoinedEvidence:
-    return opened_evidence([CASE, LEGACY, GROUPS, PAGES], None)
+    return opened_evidence([CASE, LEGACY, GROUPS, *PAGES], None)
 
 
 @cache
 def table(name: str) -> Any:
-    return here([CASE, LEGACY, GROUPS, PAGES], name)
+    return here([CASE, LEGACY, GROUPS, *PAGES], name)
 
 
 @pytest.mark.parametrize("name", OF_FILES)
