@@ -1,4 +1,4 @@
-"""The end of a diagnosis for a person: what could not be looked at, and damage."""
+"""The end of a diagnosis for a person: what could not be looked at, damage, what became of failures."""
 
 from __future__ import annotations
 
@@ -45,6 +45,15 @@ def _gaps(entries: list[NotCheckable]) -> list[str]:
 def damage(found: list[Damage], verbose: bool) -> Iterator[RenderableType]:
     """Bytes that are no legal batch or entry."""
     yield from _listed("Damage", [one.sentence() for one in found], len(found) if verbose else MOST_DAMAGE)
+
+
+def failures(diagnosis: Diagnosis) -> Iterator[RenderableType]:
+    """What became of the failures that logs and texts tell of; nothing where all are explained."""
+    count = diagnosis.failures
+    kinds = ((count.explained, "explained"), (count.unexplained, "with a cause left open"), (count.excused, "excused"))
+    if count.told > count.explained:
+        told = ", ".join(f"{number:,} {kind}" for number, kind in kinds if number)
+        yield shown(f"Failures told by logs and texts: {told}.", "dim")
 
 
 def _listed(title: str, lines: list[str], most: int) -> Iterator[RenderableType]:

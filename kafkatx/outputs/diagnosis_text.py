@@ -17,7 +17,7 @@ from rich.text import Text
 from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, OpenedRef
 from kafkatx.findings.finding import Finding
 from kafkatx.outputs.answer import answer, named, totals
-from kafkatx.outputs.diagnosis_end import damage, not_checked
+from kafkatx.outputs.diagnosis_end import damage, failures, not_checked
 from kafkatx.outputs.diagnosis_order import Story, stories
 from kafkatx.outputs.text_lines import coverage_lines, marked, print_trimmed, shown, unbroken
 from kafkatx.terms.times import clock, span
@@ -63,6 +63,7 @@ def _parts(diagnosis: Diagnosis, verbose: bool) -> Iterator[RenderableType]:
     yield from _next(diagnosis)
     yield from not_checked(diagnosis, verbose)
     yield from damage(diagnosis.damage, verbose)
+    yield from failures(diagnosis)
     yield from coverage_lines(diagnosis.coverage, verbose=verbose)
 
 
