@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from kafkatx.cli.collect import collect
 from kafkatx.cli.diagnose import diagnose
 from kafkatx.cli.dump import dump
 from kafkatx.cli.explain import EXPLAIN_SETTINGS, explain
@@ -35,6 +36,7 @@ app.command()(history)
 app.command()(locate)
 app.command()(dump)
 app.command()(verify)
+app.command()(collect)
 app.command()(export)
 app.command(context_settings=EXPLAIN_SETTINGS)(explain)
 

@@ -1,4 +1,4 @@
-"""`kafkatx explain WORD`: what a rule, an error, an exception, a state, a setting or a log line means, by release.
+"""`kafkatx explain WORD`: what a rule, an error, a state, a setting, a term, a KIP or a log line means, by release.
 
 Heavy imports stand inside the functions, so that `kafkatx --help` stays quick.
 """
@@ -22,7 +22,7 @@ def explain(
     word: Annotated[
         list[str],
         typer.Argument(
-            help="A finding, an error code or name, an exception, a state, a setting, a verdict, or a pasted log line."
+            help="A finding, an error of any client, a state, a setting, a term, a KIP, a verdict, or a log line."
         ),
     ],
     json_output: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
@@ -31,13 +31,13 @@ def explain(
         typer.Option("--kafka-version", metavar="VERSION", help="Tell only what holds for this release, e.g. 2.8."),
     ] = None,
 ) -> None:
-    """Explain a finding, exception, error code, transaction state, setting or log line: what it means, what to do.
+    """Explain a finding, an error of any client, a state, setting, term, KIP or log line: what it means, what to do.
 
     Several words are one phrase; quote a log line that has brackets or quotation marks. Answers differ by release of
     Kafka: --kafka-version leaves the others out.
 
     Examples: kafkatx explain fenced_by_new_instance; kafkatx explain 47; kafkatx explain ProducerFencedException;
-    kafkatx explain transaction.timeout.ms; kafkatx explain likely
+    kafkatx explain transaction.timeout.ms; kafkatx explain LSO; kafkatx explain KIP-890; kafkatx explain likely
     """
     try:
         found = _answer(" ".join(word), kafka_version)

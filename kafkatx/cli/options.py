@@ -92,6 +92,8 @@ class ScopeOptions:
     def limits(self) -> dict[str, Any]:
         """Return the limits by name, times in milliseconds; raises UsageError."""
         times = {"since": time_option("--since", self.since), "until": time_option("--until", self.until)}
+        if times["since"] is not None and times["until"] is not None and times["since"] > times["until"]:
+            raise UsageError(f"--since {self.since} is later than --until {self.until}: nothing lies between them")
         return {field.name: getattr(self, field.name) for field in fields(self)} | times
 
 
@@ -157,8 +159,9 @@ def zone_option(text: str | None) -> int | None:
         return None
     try:
         return parse_zone(text)
-    except ValueError:
-        raise UsageError(f"--log-zone {text}: write it like +08:00, UTC or Asia/Shanghai") from None
+    except ValueError as error:
+        why = str(error) if str(error) != text else "write it like +08:00, UTC or Asia/Shanghai"
+        raise UsageError(f"--log-zone {text}: {why}") from None
 
 
 def capture_option(values: list[str] | None) -> dict[str, str]:

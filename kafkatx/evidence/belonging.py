@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.evidence.directories import LOGS, DataDirectory, Partition
-from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.item import LOG_KINDS, Item, Kind
 from kafkatx.evidence.looking import Looker, size_of
 from kafkatx.evidence.text_walk import TextWalk
 from kafkatx.kernels.batches import CHECK_NONE
@@ -175,7 +175,7 @@ def ids_of_states(item: Item) -> set[str]:
 
 def ids_in_logs(items: Iterable[Item], looker: Looker) -> set[str]:
     """Transactional.ids that logs and settings name."""
-    logs = [item for item in items if item.part and item.kind in (Kind.TEXT_LOG, Kind.SETTINGS)]
+    logs = [item for item in items if item.part and item.kind in LOG_KINDS]
     return set().union(*looker.ids(logs))
 
 

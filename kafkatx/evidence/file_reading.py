@@ -212,6 +212,7 @@ class FileReading:
             yield batches, held
         self.end(Ending(walk.damage, walk.torn, walk.preallocated))
         self.entry.note = walk.note or self.entry.note
+        self.reach.leave_out(walk.lost)
         if walk.ends_open:
             self.reach.break_off(None)
 

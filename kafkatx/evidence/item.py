@@ -27,6 +27,7 @@ class Kind(StrEnum):
     OFFSETS = "offsets"
     RECORDS = "records"
     ARCHIVE = "archive"
+    ANSWERS = "answers"
     TEXT_LOG = "text-log"
     SETTINGS = "settings"
     OTHER = "other"
@@ -40,8 +41,11 @@ class Kind(StrEnum):
 
 
 OF_NO_BROKER = frozenset(
-    {Kind.RECORDS, Kind.ARCHIVE, Kind.TEXT_LOG, Kind.SETTINGS, Kind.OTHER, Kind.TEXT, Kind.UNREADABLE}
+    {Kind.RECORDS, Kind.ANSWERS, Kind.ARCHIVE, Kind.TEXT_LOG, Kind.SETTINGS, Kind.OTHER, Kind.TEXT, Kind.UNREADABLE}
 )
+
+LOG_KINDS = (Kind.TEXT_LOG, Kind.ANSWERS, Kind.SETTINGS)
+"""Texts that say what happened, or how programs are set up: they are read to the end one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +69,13 @@ class Item:
 
     @property
     def key(self) -> str:
-        """Path, and for a part of a text where it begins: no two items of a call share it."""
-        return self.path if self.part is None else f"{self.path}#{self.part.position}"
+        """Path, and for a part of a text where it begins: no two items of a call share it.
+
+        What a tool printed of a snapshot is a snapshot, and says what was open in its partition (`ANSWERS`).
+        """
+        if self.part is None:
+            return self.path
+        return f"{self.path}#{self.part.position}{'+' if self.kind is Kind.ANSWERS else ''}"
 
     @property
     def topic(self) -> str | None:

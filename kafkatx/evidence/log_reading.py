@@ -21,6 +21,9 @@ from kafkatx.text.events import LogFacts, LogSource
 from kafkatx.text.lines import lines
 from kafkatx.text.pages.part import TextPart
 
+HEAD = 1 << 16
+"""Bytes of a log that tell whose it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
@@ -60,10 +63,20 @@ def _read(file: OpenFile, item: Item, part: TextPart, entry: Coverage) -> LogFac
         found = settings_of_file(lines(file, part.position, part.end, part.line), 0)
         entry.status, entry.note = "read", f"{len(found)} settings"
         return LogFacts([_silent_source(item)], settings=found)
+    if item.kind is Kind.ANSWERS:
+        from kafkatx.text.tools.answers import answers
+
+        facts = answers(file, part)
+        entry.status, entry.note = "read", f"answers of tools: {len(facts.events)} facts about transactions"
+        return facts
     from kafkatx.text.logs.reading import read_log as read_part
 
     facts = read_part(file, part)
     _tell(entry, facts.sources[0], len(facts.events) + int(facts.events["repeats"].clip(0).sum()))
+    from kafkatx.text.products import product_of
+
+    if (product := product_of(file.read(part.position, min(HEAD, part.end - part.position)))) is not None:
+        entry.note = f"{entry.note}; of {product}, not of Kafka: read as far as it holds Kafka's facts"
     return facts
 
 

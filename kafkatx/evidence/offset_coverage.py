@@ -7,7 +7,7 @@ repeated or an overlapping file can't change it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,6 +58,12 @@ class FileReach:
                 self.lost.append((lost_from, lost_to))
             at, is_joined = lost_to, False
 
+    def leave_out(self, lost: Iterable[Range]) -> None:
+        """Note what a text does not show of the ranges that it was read in."""
+        taken = sorted(one for one in lost if one[0] < one[1])
+        self.read = list(without(self.read, taken))
+        self.lost.extend(taken)
+
     def break_off(self, limit: int | None) -> None:
         """Note that the file breaks off: what follows up to `limit`, at least one offset, was there."""
         self.lost.append((self.end, max(self.end + 1, limit if limit is not None else 0)))
@@ -103,3 +109,19 @@ def left_over(lost: Iterable[Range], read: Iterable[Range]) -> list[Range]:
         if at < end:
             result.append((at, end))
     return result
+
+
+def without(ranges: Iterable[Range], taken: Sequence[Range]) -> Iterator[Range]:
+    """Yield what is left of ranges in order when others, in order too, are taken out of them."""
+    first = 0
+    for at, end in ranges:
+        while first < len(taken) and taken[first][1] <= at:
+            first += 1
+        for begin, behind in taken[first:]:
+            if begin >= end:
+                break
+            if at < begin:
+                yield at, begin
+            at = max(at, behind)
+        if at < end:
+            yield at, end

@@ -22,6 +22,7 @@ KINDS = {
     PartKind.CONSOLE_OFFSETS: Kind.OFFSETS,
     PartKind.CONSOLE_RECORDS: Kind.RECORDS,
     PartKind.ADMIN_TRANSACTIONS: Kind.STATES,
+    PartKind.ANSWER: Kind.ANSWERS,
     PartKind.LOG: Kind.TEXT_LOG,
     PartKind.SETTINGS: Kind.SETTINGS,
     PartKind.PROSE: Kind.TEXT,
@@ -43,6 +44,7 @@ def text_items(item: Item) -> list[Item]:
     if not known:
         return [replace(item, left_out="text in which nothing of Kafka's tools or logs was recognised")]
     items = [_item(item, part) for part in known]
+    items += [replace(one, kind=Kind.ANSWERS, folder=None) for one in items if one.kind is Kind.SNAPSHOT]
     prose = sum(part.end - part.position for part in found if part.kind is PartKind.PROSE)
     if prose and item.size > sum(part.end - part.position for part in known):
         items.append(replace(item, kind=Kind.TEXT, size=prose, left_out="other text between what was recognised"))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kafkatx.evidence.offset_coverage import Range
 from kafkatx.segments.batches import Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.names import Names
@@ -36,8 +37,12 @@ class TextWalk:
     part: TextPart
     damage: list[Damage] = field(default_factory=list)
     is_elided: bool = False
+    is_assumed: bool = False
+    lost: list[Range] = field(default_factory=list)
     torn: bool = False
     preallocated: int = 0
+    _next_offset: int = -1
+    _next_position: int = -1
 
     def batches(self) -> Iterator[Rows]:
         """Batches (kernels.rows.BATCH) in the order printed."""
@@ -49,6 +54,7 @@ class TextWalk:
 
         for chunk in batch_chunks(self.file, self.part):
             self._note(chunk)
+            self._compare(chunk)
             if len(chunk.rows):
                 tell_magic(chunk.rows)
                 yield chunk.rows, chunk.rows[chunk.is_telling]
@@ -62,6 +68,7 @@ class TextWalk:
         for batches, states in chunks(self.file, self.part, names):
             self._note(batches)
             self._note(states)
+            self._compare(batches, needs_head=True)
             if len(batches.rows):
                 yield batches.rows, states.rows
 
@@ -91,15 +98,37 @@ class TextWalk:
         unless it stops in the middle of one or says by `...` that it goes on. Lines that it lacks in between show as
         offsets that are missing.
         """
+        if self.is_assumed:
+            return True
         if self.part.is_whole:
             return False
         begin = max(self.part.position, self.part.end - LAST_BYTES)
         tail = self.file.read(begin, self.part.end - begin).decode("utf-8", "replace").rstrip("`~> \t\r\n*/#")
         return self.part.kind in TOLD or self.part.named is None or tail.endswith(("...", "\u2026"))
 
+    def _compare(self, chunk: TextRows, *, needs_head: bool = False) -> None:
+        """Find what is missing between batches: of lines that are not all that the tool printed, any offset.
+
+        Where one batch begins at the position at which the one before it ends, the cleaner took the offsets between.
+        What lay before the first is lost to states (`needs_head`), while a log of data may begin anywhere.
+        """
+        if self.part.is_whole or self.part.kind in TOLD:
+            return
+        for row in chunk.rows:
+            first, position = int(row["base_offset"]), int(row["position"])
+            is_beginning = self._next_offset < 0 and (position == 0 or not needs_head)
+            if first > self._next_offset and not is_beginning and not 0 <= self._next_position == position:
+                self.lost.append((max(self._next_offset, self.part.base_offset, 0), first))
+            elif self._next_position > position >= 0:  # a line of another log
+                self.lost.append((first, int(row["last_offset"]) + 1))
+            self._next_offset = int(row["last_offset"]) + 1
+            self._next_position = position + int(row["size"]) if position >= 0 and row["size"] >= 0 else -1
+
     def _note(self, chunk: TextRows) -> None:
         self.damage.extend(chunk.damage)
         self.is_elided = self.is_elided or chunk.is_elided
+        self.is_assumed = self.is_assumed or chunk.is_assumed
+        self.lost.extend(chunk.left_out)
 
 
 def tell_magic(rows: Rows) -> None:

@@ -108,6 +108,7 @@ def _stretches(model: CaptureModel, effect: Finding) -> list[tuple[int | None, i
         rows = model.transactions_of(model.id_code(effect.transactional_id))
         rows = rows[model.ends.ended_by[rows] == EndedBy.timeout]
         t = model.transactions[rows]
+        t = t[t["started_at"] >= 0]
         if len(t):
             return list(zip(t["started_at"].tolist(), t["decided_at"].tolist(), strict=True))
     return [(effect.since, effect.until)]

@@ -291,6 +291,11 @@ class RecordedEnd(EndFacts):
         return self.where
 
     @property
+    def is_long_over(self) -> bool:
+        """Whether it was ended much later than its timeout allows."""
+        return self.took is not None and self.timeout is not None and self.took > 2 * self.timeout
+
+    @property
     def was_open(self) -> bool:
         """Whether a transaction was open: records show no other ends."""
         return True
@@ -407,7 +412,7 @@ RESENT = remedy(SEND_AGAIN, "application", unless="is_possible is_handed_on")
 """What an application has to do where its transaction was aborted against its will."""
 WHO_ENDED = remedy(
     'Look for "due to timeout" and "Initialized transactionalId[ {id}]" in the coordinator\'s server.log[ around {at}].'
-    " The first means a timeout: find out what held the producer up. Only the second means a second instance: "
+    " The first means a timeout: find out what held the producer up. The second line alone: a second instance; "
     "give each instance a transactional.id of its own. Send the aborted records again if the application has not done "
     "so already",
     "operator",

@@ -12,8 +12,9 @@ from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.times import duration
 from kafkatx.words.evidence_refs import data_ref, latest_row, marker_ref
-from kafkatx.words.explanation import ruled_out, step
+from kafkatx.words.explanation import left_open, ruled_out, step
 from kafkatx.words.facts import data, instant, lasting
+from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Data, Duration, Producer, Refs
 
 LONG_IDLE_MS = 86_400_000
@@ -36,6 +37,7 @@ class DataFacts(RecordedEnd):
     later_epoch: int | None
     idle: Duration | None
     rolled_back: bool
+    shows_epoch: bool
     latest: Refs
     later: Refs
     before_idle: Refs
@@ -78,6 +80,7 @@ def data_facts(group: EndGroup) -> DataFacts:
         later_epoch=int(later["producer_epoch"]) if later is not None else None,
         idle=lasting(int(span["first_timestamp"] - before["last_timestamp"])) if before is not None else None,
         rolled_back="rollback" in end.witnesses,
+        shows_epoch=bool(span["marker_epoch"] >= 0),
         begin=(),
         written=(data_ref(model, span),),
         markers=(marker_ref(model, span),),
@@ -107,7 +110,11 @@ UNDER_NEXT_EPOCH = (
     WROTE,
     step(
         "The coordinator aborted it[ {took} after its start]",
-        "its ABORT marker carries the next epoch; COMMIT markers carry the data's own (classic protocol)",
+        pick(
+            "shows_epoch",
+            {False: "an ABORT marker follows; its epoch was left out"},
+            "its ABORT marker carries the next epoch; COMMIT markers carry the data's own (classic protocol)",
+        ),
         cites="markers",
     ),
     step(
@@ -124,5 +131,14 @@ ONLY_TIMES = (
 )
 """What is left open between a timeout and a new instance."""
 OWN_KEEPS_EPOCH = ruled_out(
-    "aborted_by_client", "a client's own abort keeps the epoch (classic protocol)", unless="rolled_back"
+    "aborted_by_client",
+    "a client's own abort keeps the epoch (classic protocol)",
+    unless="rolled_back",
+    needs="shows_epoch",
+)
+EPOCH_LEFT_OUT = left_open(
+    "aborted_by_client",
+    "a client's own abort looks the same where the marker's epoch was left out",
+    unless="shows_epoch",
+    decided_by="the whole line of the ABORT marker",
 )

@@ -43,7 +43,7 @@ def log_facts(group: EndGroup, first: LogEnding, failures: Iterable[Failure]) ->
 
 FENCED_AT = "The producer of {whom} was fenced[ at {refused_at}]"
 """How a summary begins where a refusal is all there is."""
-EITHER = "fenced: by a second instance or a timeout"
+EITHER = "fenced, by a second instance or a timeout"
 """The title of a refusal that neither can be told for."""
 REFUSED = step("The client was refused[ at {refused_at}]: {refused}", cites="refusal")
 """What the client was answered afterwards."""

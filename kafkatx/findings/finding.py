@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from kafkatx.terms.times import parse_time
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explained import Actor, Considered, EvidenceRef, Remedy, Step
 
@@ -77,6 +78,12 @@ class Finding(About):
     def is_unexplained(self) -> bool:
         """Whether it tells a failure and leaves open its cause."""
         return self.rule == UNEXPLAINED
+
+    @property
+    def moment(self) -> int | None:
+        """When what the title says happened: `at` of its facts, where they have it, else when it began."""
+        at = self.facts.get("at")
+        return parse_time(at) if isinstance(at, str) else self.since
 
     def places(self) -> list[EvidenceRef]:
         """Every place the finding cites, once, in order."""

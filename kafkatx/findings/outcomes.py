@@ -267,8 +267,8 @@ FATE = (pick("resolved.fate", FATES), SEEN_UNTIL)
 FATE_ALONE = (pick("resolved.fate", {fate: text[0].upper() + text[1:] for fate, text in FATES.items()}), SEEN_UNTIL)
 """The same as a sentence of its own."""
 REPLACE = (
-    "Close this producer and create a new one. abortTransaction would only fail. Process again from the last committed "
-    "offsets"
+    "Close this producer and create a new one (restarting the service does both). abortTransaction would only fail. "
+    "Process again from the last committed offsets"
 )
 """What to do with a producer in its fatal error state."""
 IS_REPLACED = (

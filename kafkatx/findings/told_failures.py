@@ -31,6 +31,7 @@ from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.error_codes import error_code
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.events import Thrown
 from kafkatx.text.sayings import Saying
 from kafkatx.words.values import bare
 
@@ -43,7 +44,12 @@ TRANSACTIONAL_CALLS = frozenset(
 )
 BROKER_RULES = frozenset({"broker_unreachable", "coordinator_unavailable", "log_directory_failed"})
 """Rules that are about brokers: whoever called them at that time met it."""
+WIDER = {"shared_producer": "fenced_by_new_instance"}
+"""Rules whose findings are made of those of another one."""
 RETRIED, FATAL = "retriable", "fatal"
+MEANT = frozenset({FATAL, "abortable", RETRIED, "refresh", "config"})
+REACTIONS = {"fatal": FATAL, "abortable": "abortable", "retried": RETRIED}
+"""What a transactional producer makes of an error (errors.tsv), as the category of a failure."""
 GENERIC = frozenset({
     "Exception", "RuntimeException", "IllegalStateException", "IllegalArgumentException", "KafkaException",
     "AssertionError", "KafkaError", "Error", "ExecutionException", "CompletionException",
@@ -116,6 +122,16 @@ OF_BROKERS = {
     EventKind.transaction_mixed: BrokerFailure("a plain batch came within a transaction", ("api_misuse",)),
 }
 """Kinds of lines of brokers that tell of a failure."""
+OF_CALLS = {
+    "initTransactions": ("coordinator_unavailable", "misconfiguration", "broker_unreachable"),
+    "beginTransaction": ("api_misuse", "shared_producer"),
+    "commitTransaction": ("coordinator_unavailable", "transaction_timed_out", "broker_unreachable"),
+    "abortTransaction": ("coordinator_unavailable", "api_misuse", "broker_unreachable"),
+    "sendOffsetsToTransaction": ("fenced_by_group_generation", "coordinator_unavailable", "transaction_timed_out"),
+    "send": ("broker_unreachable", "misconfiguration", "api_misuse"),
+    "flush": ("broker_unreachable", "unresolved_sequence"),
+}
+"""What makes a call fail, the commonest first, where the error names nothing."""
 OF_EPOCHS = (EventKind.init_fenced, EventKind.stale_epoch)
 BY_ERROR = (EventKind.init_refused, EventKind.end_refused, EventKind.add_refused, EventKind.append_refused)
 """Kinds of lines of brokers whose error says what it is."""
@@ -146,6 +162,11 @@ class ToldFailure:
     is_grave: bool = False
     is_harmless: bool = False
     count: int = 1
+
+    @property
+    def names_causes(self) -> bool:
+        """Whether the error itself points to mechanisms, not only the call that failed."""
+        return bool(self.candidates) and self.candidates != OF_CALLS.get(self.call or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +256,8 @@ def _is_local(logs: LogModel, told: ToldFailure) -> bool:
 
 
 def _is_dropped(logs: LogModel, told: ToldFailure) -> bool:
-    """Whether batches were dropped since their transaction was aborted."""
-    return any(logs.kind(row) is EventKind.batches_failed for row in told.rows)
+    """Whether all that is told is that batches were dropped since their transaction was aborted."""
+    return all(logs.kind(row) is EventKind.batches_failed for row in told.rows)
 
 
 def _is_init(logs: LogModel, owner: ToldFailure, told: ToldFailure) -> bool:
@@ -252,6 +273,10 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
     rows = failure.rows or (failure.row,)
     meanings = _meanings(implementation, release, failure)
     known = protocol_error(failure.exception, failure.message)
+    if known is None and not meanings and (inner := _known_within(logs, rows)) is not None:
+        failure = replace(failure, exception=inner.exception, message=inner.message)
+        meanings = _meanings(implementation, release, failure)
+        known = protocol_error(inner.exception, inner.message)
     return ToldFailure(
         client=client,
         transactional_id=name,
@@ -260,13 +285,25 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
         known=known,
         meaning=meanings[0] if meanings else None,
         call=failure.call,
-        category=failure.category,
+        category=failure.category if failure.category in MEANT else _reaction(known),
         message=failure.message,
-        candidates=_candidates(meanings, known),
+        candidates=_candidates(meanings, known) or OF_CALLS.get(failure.call or "", ()),
         rows=rows,
         at=failure.at,
         is_brokers=all(int(logs.events["side"][row]) == Side.broker for row in rows),
     )
+
+
+def _known_within(logs: LogModel, rows: Sequence[int]) -> Thrown | None:
+    """The innermost exception of a trace that is an error of the protocol: what is pasted may be turned round."""
+    traces = [trace for row in rows if (trace := logs.trace(row)) is not None]
+    links = [link for trace in traces for link in reversed(trace.chain)]
+    return next((link for link in links if protocol_error(link.exception) is not None), None)
+
+
+def _reaction(known: ProtocolError | None) -> str:
+    """What an error means to a producer of any release, where that is one thing."""
+    return REACTIONS.get(known.reaction, "unknown") if known is not None else "unknown"
 
 
 def _meanings(implementation: str, release: tuple[int, ...], failure: Failure) -> tuple[ClientException, ...]:
@@ -374,8 +411,9 @@ def _fits(logs: LogModel, finding: Finding, told: ToldFailure) -> bool:
 
     An error that names no mechanism (the server's unexpected error) belongs to what is wrong with its id then.
     """
-    is_named = bool(told.candidates) or told.transactional_id is None or finding.severity < Severity.warning
-    if (is_named and finding.rule not in told.candidates) or not _touches(finding, told):
+    is_named = told.names_causes or told.transactional_id is None or finding.severity < Severity.warning
+    mechanisms = {finding.rule, WIDER.get(finding.rule)}
+    if (is_named and mechanisms.isdisjoint(told.candidates)) or not _touches(finding, told):
         return False
     names = {finding.transactional_id, *(subject.transactional_id for subject in finding.subjects)} - {None}
     producers = {finding.producer_id, *(subject.producer_id for subject in finding.subjects)} - {None}

@@ -24,7 +24,8 @@ class LogExtent:
     `log_start` is the lowest offset that counts, `log_end` the offset behind the last batch, `first_dirty` where the
     cleaner stopped, `is_compacted` that offsets may be missing for that reason; `has_gaps` that offsets are missing and
     compaction can't explain it; `is_torn` that the end (or a stretch inside) could not be read; `is_printed` that a
-    tool's text is all there is; `first_timestamp` and `newest` span the time of its batches.
+    tool's text is all there is, `is_end_told` that its last line is the log's as far as other files say: else lines may
+    have been cut off behind it; `first_timestamp` and `newest` span the time of its batches.
     """
 
     partition_code: int
@@ -46,6 +47,7 @@ class LogExtent:
     highest_epoch_producer: int
     highest_epoch_offset: int
     is_printed: bool = False
+    is_end_told: bool = True
 
     @property
     def is_whole(self) -> bool:
@@ -58,7 +60,9 @@ class StateLogExtent:
     """How far a partition of `__transaction_state` reaches; `newest` is the time of its last row.
 
     `last_gap` is the offset at which the last stretch of missing offsets ended (-1: none is missing), `last_loss` the
-    same of those that compaction can't explain; `is_torn` says that the log went on behind what could be read.
+    same of those that compaction can't explain; `is_torn` says that the log went on behind what could be read;
+    `is_printed` that a tool's text is all there is; `is_end_told` as of LogExtent; `is_pieced` that it is put together
+    of stretches of text that are not all that a tool printed.
     """
 
     partition: int
@@ -70,6 +74,9 @@ class StateLogExtent:
     leader_epoch: int
     last_gap: int = -1
     last_loss: int = -1
+    is_printed: bool = False
+    is_end_told: bool = True
+    is_pieced: bool = False
 
     @property
     def is_whole(self) -> bool:

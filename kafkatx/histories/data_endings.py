@@ -48,7 +48,9 @@ def with_data_endings(model: CaptureModel) -> TransactionEnds:
         return model.ends
     chosen = spans[numbers]
     named = np.isin(chosen["producer_id"], _named(model))
-    by_operator = named & _is_operators(model, chosen)
+    former = _is_of_former_coordinator(spans)[numbers]
+    by_operator = named & ~former & _is_operators(model, chosen)
+    named |= former
     seen = witnesses(model.logs, _ends(model, chosen))
     timeout = _timeouts(model, seen)
     ended_by, verdict, duration = _of_the_unnamed(model, chosen, _assumed(timeout))
@@ -62,6 +64,19 @@ def with_data_endings(model: CaptureModel) -> TransactionEnds:
     )
     ended, by_operator = _testified(chosen, ended, by_operator, seen, timeout)
     return with_data(model.ends, ended, by_operator, seen, numbers)
+
+
+def _is_of_former_coordinator(spans: Array) -> Any:
+    """Whether a marker's coordinator epoch is below that of an earlier one of the same producer id and partition.
+
+    A broker that was coordinator before wrote it: whoever asked for it, it was not the producer of the data.
+    """
+    order = np.lexsort((spans["marker_offset"], spans["partition_code"], spans["producer_id"]))
+    sorted_spans, found = spans[order], np.zeros(len(spans), bool)
+    same = (np.diff(sorted_spans["producer_id"]) == 0) & (np.diff(sorted_spans["partition_code"]) == 0)
+    epochs = sorted_spans["coordinator_epoch"]
+    found[order[1:]] = same & (epochs[1:] >= 0) & (epochs[1:] < epochs[:-1])
+    return found
 
 
 def _ends(model: CaptureModel, chosen: Array) -> Ends:
@@ -177,7 +192,8 @@ def _of_the_unnamed(model: CaptureModel, chosen: Array, timeout: Any) -> tuple[A
     step = chosen["marker_epoch"].astype(np.int64) - chosen["producer_epoch"]
     early = (chosen["marker_timestamp"] >= 0) & (chosen["marker_timestamp"] < TRANSACTIONS_V2_SINCE_MS)
     own = (classic | early) & (step == 0) & (chosen["marker_epoch"] >= 0)
-    raised = classic & (step == 1)
+    raised = (classic | early) & (step == 1)
+    unprinted = ~times_known & (chosen["marker_epoch"] < 0) & _somebody_came(model.spans, chosen)
     is_soon = ~times_known & (chosen["batches"] == 1) & (chosen["last_timestamp"] >= 0) & _is_soon(chosen, timeout)
     short = times_known & (duration < timeout - CLIENT_TOLERANCE_MS)
     over = times_known & (duration >= timeout)
@@ -188,6 +204,7 @@ def _of_the_unnamed(model: CaptureModel, chosen: Array, timeout: Any) -> tuple[A
         (raised & ~times_known & _somebody_came(model.spans, chosen), EndedBy.new_instance, Verdict.likely),
         (raised & short & _somebody_came(model.spans, chosen), EndedBy.new_instance, Verdict.likely),
         (raised & short, EndedBy.new_instance, Verdict.possible),
+        (unprinted & is_one, EndedBy.new_instance, Verdict.possible),
         (raised & over & in_time, EndedBy.timeout, Verdict.likely),
         (raised & over, EndedBy.timeout, Verdict.possible),
     ]

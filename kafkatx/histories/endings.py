@@ -202,7 +202,9 @@ def _of_aborts(
     by_coordinator = (classic & (t["decision_version"] == 2)) | (v2 & (step == 2))
     raised = (classic & (step > 0)) | by_coordinator
     timeout = t["timeout_ms"].astype(np.int64)
-    over = (duration > timeout + tolerance) & (duration >= 0) & (timeout >= 0)
+    at_least = np.where(t["begin_timestamp"] >= 0, t["decided_at"] - t["begin_timestamp"], -1)
+    unstarted = (duration < 0) & (t["decided_at"] >= 0) & (at_least > timeout + tolerance)
+    over = ((duration > timeout + tolerance) & (duration >= 0) | unstarted) & (timeout >= 0)
     within = (duration >= 0) & (duration <= timeout - tolerance)
     late = duration > timeout + OLD_CLEANUP_INTERVAL_MS + TIMEOUT_SLACK_MS
     gap = t["next_timestamp"] - t["completion_timestamp"]
@@ -230,7 +232,7 @@ def _of_aborts(
         (v2 & ~raised & over & went_on_at_once, EndedBy.client, Verdict.likely, Reason.v2_client_went_on),
         (v2 & over & went_on, EndedBy.timeout, Verdict.likely, Reason.over_timeout_went_on),
         ((raised | v2) & over & prompt, EndedBy.timeout, Verdict.likely, Reason.over_timeout_then_init),
-        ((raised | v2) & over & late, EndedBy.timeout, Verdict.likely, Reason.over_timeout_late),
+        ((raised | v2) & over & (late | unstarted), EndedBy.timeout, Verdict.likely, Reason.over_timeout_late),
         ((raised | v2) & over, EndedBy.timeout, Verdict.proved, Reason.over_timeout),
         (near, EndedBy.timeout, Verdict.likely, Reason.near_timeout),
         (raised & within & init, EndedBy.new_instance, Verdict.likely, Reason.raised_then_init),

@@ -20,7 +20,14 @@ from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
 from kafkatx.histories.logs.observers import ConnectionFailure
 from kafkatx.histories.logs.once import once
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
-from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, MAX_BLOCK_MS, MAX_TRANSACTION_TIMEOUT_MS, REQUEST_TIMEOUT_MS
+from kafkatx.terms.clocks import (
+    CLIENT_TOLERANCE_MS,
+    MAX_BLOCK_MS,
+    MAX_TRANSACTION_TIMEOUT_MS,
+    REQUEST_TIMEOUT_MS,
+    STREAMS_TIMEOUT_MS,
+    TRANSACTION_TIMEOUT_MS,
+)
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
@@ -226,7 +233,7 @@ def _reading(logs: LogModel, client: ClientInstance, ending: LogEnding) -> LogEn
     fenced = replace(ending, ended_by=EndedBy.new_instance)
     if ending.began is not None and ending.at - ending.began >= timeout:
         return timed_out
-    if is_known and _is_too_soon(logs, client, ending.at, timeout):
+    if _is_too_soon(logs, client, ending.at, timeout if is_known else _half_of_default(client)):
         return replace(fenced, excluded=Excluded.BY_TIME)
     silent_since = _silent_since(logs, client, ending)
     if silent_since is not None and ending.at - silent_since >= timeout and _is_alone(logs, client, ending):
@@ -248,6 +255,12 @@ def _is_alone(logs: LogModel, client: ClientInstance, ending: LogEnding) -> bool
     lives = [(one.since, one.until) for one in others if one.since is not None and one.until is not None]
     lives += [(one.at, one.at) for one in grants(logs, ending.name) if one.client is None and one.at > since]
     return not any(begin <= ending.at and since <= end for begin, end in lives)
+
+
+def _half_of_default(client: ClientInstance) -> int:
+    """What no transaction can be over of a client whose timeout nothing tells: half of the default."""
+    is_streams = "StreamThread" in (client.client_id or "")
+    return (STREAMS_TIMEOUT_MS if is_streams else TRANSACTION_TIMEOUT_MS) // 2
 
 
 def _is_too_soon(logs: LogModel, client: ClientInstance, at: int, timeout: int) -> bool:

@@ -8,12 +8,14 @@ directions see differently is not decided by the evidence.
 from typing import Any
 
 from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.spans import UNKNOWN_KIND
 
 
 @kernel
 def fits(transactions: Any, row: int, spans: Any, span: int, tolerance: int) -> bool:
     """Whether a marker can be the one that a decision caused."""
-    if spans["marker_kind"][span] != transactions["decision"][row] * -1 + 3:
+    kind = spans["marker_kind"][span]
+    if kind != UNKNOWN_KIND and kind != transactions["decision"][row] * -1 + 3:
         return False
     epoch = transactions["decision_epoch"][row]
     if epoch < 0:
@@ -23,6 +25,8 @@ def fits(transactions: Any, row: int, spans: Any, span: int, tolerance: int) -> 
     if spans["marker_epoch"][span] >= 0 and epoch != spans["marker_epoch"][span]:
         return False
     written = spans["marker_timestamp"][span]
+    if written < 0:  # a text may leave it out
+        return True
     if written < transactions["decided_at"][row] - tolerance:
         return False
     completed = transactions["completion_timestamp"][row]
@@ -33,6 +37,8 @@ def fits(transactions: Any, row: int, spans: Any, span: int, tolerance: int) -> 
 def is_passed(transactions: Any, row: int, spans: Any, span: int, tolerance: int, step: int) -> bool:
     """Whether a marker is too early (step 1) or too late (-1) for a decision and all that follow in that direction."""
     written = spans["marker_timestamp"][span]
+    if written < 0:
+        return False
     if step > 0:
         is_decided = transactions["decision"][row] >= 0
         return bool(is_decided and transactions["decided_at"][row] - tolerance > written)

@@ -21,7 +21,7 @@ inside; no marker up to the end; its marker stood where offsets are missing, sin
 epoch behind them.
 """
 UNKNOWN_KIND = 2
-"""Kind of a marker that the cleaner emptied."""
+"""Kind of a marker that the cleaner emptied, or whose record a text lacks."""
 
 HORIZON = np.dtype(
     [

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.kernels.engine import kernel, kernel_after
+from kafkatx.kernels.rows import NOT_PRINTED
 from kafkatx.kernels.transaction_log import walk_states
 
 DONE, NO_ROOM = 0, 1
@@ -166,6 +167,31 @@ def add_initialisation(
 
 
 @kernel
+def may_start_alike(one: int, other: int) -> bool:
+    """Whether two rows can be of one transaction by its start, which a text may not tell."""
+    return bool(one in (other, NOT_PRINTED) or other == NOT_PRINTED)
+
+
+@kernel
+def goes_on(rows: Any, number: int, latest: Any, who: int) -> bool:
+    """Whether a row is of the transaction that the row before it left open.
+
+    The start tells; where a text does not print one, the producer id and a state that follows do.
+    """
+    before, state = latest["state"][who], rows["state"][number]
+    started_at = rows["started_at"][number]
+    if started_at == latest["started_at"][who] and started_at != NOT_PRINTED:
+        return True
+    is_next = before == ONGOING and ONGOING <= state <= PREPARE_ABORT
+    is_next |= PREPARE_COMMIT <= before <= PREPARE_ABORT and state - before in (0, 2)
+    return bool(
+        is_next
+        and may_start_alike(started_at, latest["started_at"][who])
+        and rows["producer_id"][number] == latest["producer_id"][who]
+    )
+
+
+@kernel
 def oddity_of(rows: Any, number: int, latest: Any, who: int, legal: Any, empty_list: int) -> int:
     """Kind of what the state machine can't have written after the row before, 0 if nothing.
 
@@ -193,7 +219,7 @@ def oddity_of(rows: Any, number: int, latest: Any, who: int, legal: Any, empty_l
             return EPOCH_DECREASED
         if step > 2 or (step > 0 and state == ONGOING) or (step > 1 and state == EMPTY):
             return EPOCH_JUMPED
-    if before == ONGOING and started_at != latest["started_at"][who]:
+    if before == ONGOING and not may_start_alike(started_at, latest["started_at"][who]):
         return START_CHANGED
     if before == ONGOING and rows["partitions_code"][number] != latest["partitions_code"][who]:
         return LIST_CHANGED
@@ -255,10 +281,7 @@ def fold_states(
         if current < 0 and last_of[who] >= 0 and transactions["next_offset"][last_of[who]] < 0:
             add_next(transactions, last_of[who], rows, number)
         same = (
-            current >= 0
-            and not rows["is_tombstone"][number]
-            and transactions["started_at"][current] == rows["started_at"][number]
-            and state != EMPTY
+            current >= 0 and not rows["is_tombstone"][number] and goes_on(rows, number, latest, who) and state != EMPTY
         )
         if current >= 0 and not same:
             add_next(transactions, current, rows, number)
@@ -271,7 +294,7 @@ def fold_states(
                 current < 0
                 and state >= COMPLETE_COMMIT
                 and before == state
-                and latest["started_at"][who] == rows["started_at"][number]
+                and may_start_alike(latest["started_at"][who], rows["started_at"][number])
             )
             if current < 0 and not repeated:
                 current = at
@@ -280,6 +303,8 @@ def fold_states(
                 at += 1
             if current >= 0 and before != NOTHING and not contiguous:
                 transactions["flags"][current] |= AFTER_HOLE
+            if current >= 0 and transactions["started_at"][current] == NOT_PRINTED:
+                transactions["started_at"][current] = rows["started_at"][number]
             if current >= 0 and state == ONGOING:
                 add_ongoing(transactions, current, rows, number)
             elif current >= 0 and state <= PREPARE_ABORT:
@@ -287,6 +312,9 @@ def fold_states(
             elif current >= 0:
                 add_completion(transactions, current, rows, number)
                 current = -1
+        started_at = latest["started_at"][who]
         note_latest(rows, number, latest, who, state_partition)
+        if same and rows["started_at"][number] == NOT_PRINTED:
+            latest["started_at"][who] = started_at
         latest["transaction_row"][who] = current if state >= ONGOING and not rows["is_tombstone"][number] else -1
     return DONE, len(rows), at, inits, odd

@@ -14,6 +14,7 @@ from kafkatx.terms.verdicts import Severity
 from kafkatx.words.evidence_refs import plural
 from kafkatx.words.values import NameList
 
+BLOCKED = "read_committed_blocked"
 MOST_OFFERED = 5
 """Names of each kind that a sentence offers where a filter names what does not occur."""
 
@@ -69,12 +70,13 @@ def root_causes(findings: list[Diagnosed]) -> list[Diagnosed]:
     return [found for found in findings if _is_wrong(found) and not _has_wrong_cause(found, by_id)]
 
 
-def named(finding: Finding) -> str:
+def named(finding: Finding, others: str = "") -> str:
     """`payments-eu-1: fenced by a second instance (proved)`: whom a finding is about, what of them, how sure.
 
+    `others` is said of those of whom the same is told.
     That a failure happened is not in doubt; its title says that the cause is.
     """
-    who = "" if finding.who is None else f"{finding.who}: "
+    who = "" if finding.who is None else f"{finding.who}{others}: "
     return f"{who}{finding.title}" if finding.is_unexplained else f"{who}{finding.title} ({finding.verdict.name})"
 
 
@@ -119,6 +121,8 @@ def _headline(diagnosis: Diagnosis, state: AnswerState) -> str:
 def _clear(diagnosis: Diagnosis) -> str:
     """That nothing is wrong, and in what; what is worth knowing first."""
     about = amount(diagnosis.examined) if diagnosis.selected is None else "what the filters name"
+    if waiting := _waiting(diagnosis):
+        return f"info: {waiting}; no error and no warning in {about}"
     if not diagnosis.findings:
         return f"Clear: no error and no warning in {about}."
     first, *more = stories(diagnosis.findings)
@@ -135,7 +139,18 @@ def totals(diagnosis: Diagnosis) -> str:
     said += [f"{counts[Severity.info]} info"] if counts[Severity.info] else []
     if told:
         return f"{plural(len(told), 'root cause')}; findings: {', '.join(said)}."
-    return f"No error and no warning in {amount(diagnosis.examined)}."
+    waiting = _waiting(diagnosis)
+    begin = f"{waiting[0].upper()}{waiting[1:]}; no error" if waiting else "No error"
+    return f"{begin} and no warning in {amount(diagnosis.examined)}."
+
+
+def _waiting(diagnosis: Diagnosis) -> str:
+    """`readers of orders-0 wait at offset 4`: what is no fault yet, and not fine either."""
+    blocked = [found.finding for found in diagnosis.findings if found.finding.rule == BLOCKED]
+    if not blocked:
+        return ""
+    more = f" (and {len(blocked) - 1} more)" if len(blocked) > 1 else ""
+    return f"{blocked[0].who} wait at offset {blocked[0].facts['last_stable_offset']}{more}"
 
 
 def _wrong(findings: list[Diagnosed]) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kafkatx.findings.diagnosis import Diagnosed
+from kafkatx.findings.finding import Finding
+from kafkatx.terms.times import iso
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +63,40 @@ def _chain(root: str, effects: dict[str, list[str]], place: dict[str, int]) -> d
             told[name] = None
             waiting += sorted(effects.get(name, ()), key=lambda effect: -place[effect])
     return told
+
+
+def folded(told: list[Story], listed: set[str]) -> list[list[Diagnosed]]:
+    """Put findings together that an index can name in one line: alike by rule, title, verdict and kind of cause.
+
+    Chains fold only as a whole, so that each effect stays below its cause.
+    """
+    by_id = {found.id: found for story in told for found in story.findings}
+    lines: dict[object, list[Diagnosed]] = {}
+    for story in told:
+        kinds = {found.id: _kind(found, by_id) for found in story.findings if found.id in listed}
+        shape = frozenset(kinds.values())
+        for name, kind in kinds.items():
+            found = by_id[name]
+            alike = lines.setdefault((shape, kind), [])
+            if found.finding.who in {None, *(other.finding.who for other in alike)} and alike:
+                lines[name] = [found]
+            else:
+                alike.append(found)
+    return list(lines.values())
+
+
+def _kind(found: Diagnosed, by_id: dict[str, Diagnosed]) -> tuple[object, ...]:
+    """What a finding has in common with those that are alike: so have their causes."""
+    kind: list[object] = []
+    seen: set[str] = set()
+    cause: Diagnosed | None = found
+    while cause is not None and cause.id not in seen:
+        seen.add(cause.id)
+        kind.append((cause.finding.rule, cause.finding.title, cause.finding.verdict))
+        cause = by_id.get(cause.caused_by or "")
+    return tuple(kind)
+
+
+def dates(findings: Iterable[Finding]) -> set[str]:
+    """Dates of the times that an index prints."""
+    return {text[:10] for finding in findings if (text := iso(finding.moment)) is not None}

@@ -18,9 +18,9 @@ from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, OpenedRef
 from kafkatx.findings.finding import Finding
 from kafkatx.outputs.answer import answer, named, totals
 from kafkatx.outputs.diagnosis_end import damage, failures, not_checked
-from kafkatx.outputs.diagnosis_order import Story, stories
+from kafkatx.outputs.diagnosis_order import Story, dates, folded, stories
 from kafkatx.outputs.text_lines import coverage_lines, marked, print_trimmed, shown, unbroken
-from kafkatx.terms.times import clock, span
+from kafkatx.terms.times import iso, span
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explained import Considered, EvidenceRef, Remedy, Step
 
@@ -39,7 +39,7 @@ SURE = {
     Verdict.likely: "likely: it fits best, but this evidence does not prove it",
     Verdict.possible: "possible: one of several explanations",
 }
-UNEXPLAINED = "that it failed is; the cause is open"
+UNEXPLAINED = "only that it failed; the cause is open"
 MOST_ASKED = 3
 """Things to bring that are printed; JSON has all."""
 INDENT = 3
@@ -71,7 +71,7 @@ def _answer(diagnosis: Diagnosis, told: list[Story], numbers: dict[str, int]) ->
     """The headline; of several findings an index, the worst first, and how many root causes they are."""
     if len(numbers) > 1:
         yield from _index(told, numbers)
-        yield shown(totals(diagnosis), "dim")
+        yield shown(" ".join(filter(None, (totals(diagnosis), _times(diagnosis)))), "dim")
         return
     headline = answer(diagnosis).headline
     severity = told[0].worst.finding.severity if told else Severity.info
@@ -82,51 +82,86 @@ def _answer(diagnosis: Diagnosis, told: list[Story], numbers: dict[str, int]) ->
         yield marked(f"{severity.name}  ", rest, "bold", mark_style=COLOURS[severity])
 
 
+def _times(diagnosis: Diagnosis) -> str:
+    """`Times of 2026-11-21, UTC.`: the date and zone of the times in the index, where they are the same."""
+    timed = [found.finding for found in diagnosis.findings if found.finding.moment is not None]
+    days, zones = dates(timed), {finding.has_zone for finding in timed}
+    if len(days) != 1:
+        return ""
+    zone = "" if len(zones) > 1 else ", UTC" if zones.pop() else ", zone not known"
+    return f"Times of {days.pop()}{zone}."
+
+
 def _index(told: list[Story], numbers: dict[str, int]) -> Iterator[RenderableType]:
-    """A line a finding, what belongs to the worst of a chain below it, and what to do first; the cause by its number.
+    """A line for findings that are alike, what belongs to the worst of a chain below it, and what to do first.
 
     What is only worth knowing and caused nothing is counted, where there is anything worse.
     """
     by_id = {found.id: found for story in told for found in story.findings}
-    listed = _listed(told)
+    roots = {story.worst.id for story in told}
+    causes = {found.caused_by for found in by_id.values()}
+    has_one_date = len(dates([found.finding for found in by_id.values()])) <= 1
     width = len(str(len(by_id)))
-    for story in told:
-        advised: set[str] = set()
-        for found in story.findings:
-            if found.id in listed:
-                indent = 0 if found is story.worst else 2
-                yield from _entry(found, numbers, by_id.get(found.caused_by or ""), width, indent)
-                yield from _first_advice(found, advised, indent + width + 10)
-    left = len(numbers) - len(listed)
+    lines = _listed(told)
+    advised: set[str] = set()
+    for alike in lines:
+        first = alike[0]
+        indent = 0 if first.id in roots else 2
+        if not indent:
+            advised = set()
+        yield from _entry(alike, numbers, by_id.get(first.caused_by or ""), width, indent, has_one_date)
+        if first.finding.severity > Severity.info or first.id in causes:
+            yield from _first_advice(first, advised, indent + width + 10)
+    left = len(numbers) - sum(map(len, lines))
     if left:
         yield marked("  ", f"and {left} more, below", "dim")
 
 
-def _listed(told: list[Story]) -> set[str]:
-    """Ids of the findings that the index names."""
+def _listed(told: list[Story]) -> list[list[Diagnosed]]:
+    """The findings that the index names, alike ones together."""
     findings = [found for story in told for found in story.findings]
     causes = {found.caused_by for found in findings}
     worst = max(found.finding.severity for found in findings)
-    matter = [found for found in findings if found.finding.severity > Severity.info or found.id in causes]
-    return {found.id for found in (matter if worst > Severity.info else findings)[:MOST_LISTED]}
+    if worst > Severity.info:
+        findings = [found for found in findings if found.finding.severity > Severity.info or found.id in causes]
+    return folded(told, {found.id for found in findings})[:MOST_LISTED]
 
 
 def _entry(
-    found: Diagnosed, numbers: dict[str, int], cause: Diagnosed | None, width: int, indent: int
+    alike: list[Diagnosed],
+    numbers: dict[str, int],
+    cause: Diagnosed | None,
+    width: int,
+    indent: int,
+    has_one_date: bool,
 ) -> Iterator[RenderableType]:
-    """Severity, since when, whom, what, how sure and why."""
-    finding = found.finding
-    why = "" if cause is None else f", {BECAUSE[cause.finding.verdict]} {numbers[cause.id]}"
-    mark = Text.assemble(f"{numbers[found.id]:>{width}}. ", (f"{finding.severity.name:<8}", COLOURS[finding.severity]))
-    when = "" if finding.since is None else f"{clock(finding.since)[:8]} "
-    yield marked(mark, f"{when}{named(finding)}{why}", indent=indent)
+    """Severity, when, whom, what, how sure and why."""
+    first = alike[0]
+    finding = first.finding
+    broker = f" ({cause.finding.who})" if cause is not None and cause.finding.nodes else ""
+    why = "" if cause is None else f", {BECAUSE[cause.finding.verdict]} {numbers[cause.id]}{broker}"
+    mark = Text.assemble(f"{numbers[first.id]:>{width}}. ", (f"{finding.severity.name:<8}", COLOURS[finding.severity]))
+    time = (iso(finding.moment) or "")[11 if has_one_date else 0 : 19].replace("T", " ")
+    rest = [numbers[found.id] for found in alike[1:]]
+    others = f" and {len(rest)} more (see {_runs(rest)})" if rest else ""
+    yield marked(mark, f"{time} {named(finding, others)}{why}".lstrip(), indent=indent)
+
+
+def _runs(numbers: list[int]) -> str:
+    """`2 to 6, 8`: numbers in order, runs of three and more by their ends."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
 
 
 def _first_advice(found: Diagnosed, advised: set[str], indent: int) -> Iterator[RenderableType]:
-    """The first sentence of what to do, once in a chain, where something is wrong."""
-    finding = found.finding
-    if finding.remedies and finding.severity > Severity.info:
-        first, _, _ = finding.remedies[0].text.partition(". ")
+    """The first sentence of what to do, once in a chain."""
+    if found.finding.remedies:
+        first, _, _ = found.finding.remedies[0].text.partition(". ")
         if first not in advised:
             advised.add(first)
             yield marked("do: ", first, mark_style="bold green", indent=indent)
@@ -202,11 +237,12 @@ class _Told:
 def _certainty(finding: Finding) -> Iterator[RenderableType]:
     """How sure it is, which explanations are left, and what would decide."""
     yield _line("sure: ", UNEXPLAINED if finding.is_unexplained else SURE[finding.verdict], mark_style="bold")
-    for other in finding.considered:
-        if not other.refuted:
-            against = f"; against it: {other.against}" if other.against else ""
-            decided = f"; {other.decided_by} would decide" if other.decided_by else ""
-            yield _line(f"      {_mark(finding)}", f"{_name(other)} ({other.because}){against}{decided}")
+    left = [other for other in finding.considered if not other.refuted]
+    for at, other in enumerate(left):
+        is_last = at + 1 == len(left) or left[at + 1].decided_by != other.decided_by
+        against = f"; against it: {other.against}" if other.against else ""
+        decided = f"; {other.decided_by} would decide" if other.decided_by and is_last else ""
+        yield _line(f"      {_mark(finding)}", f"{_name(other)} ({other.because}){against}{decided}")
 
 
 def _mark(finding: Finding) -> str:

@@ -63,7 +63,7 @@ def unknown_text(answer: Answer) -> str:
     """Return what to tell a user whose phrase nobody knows."""
     known = f"nothing is known about '{printable(answer.phrase.strip(), 80)}'"
     if not answer.suggestions:
-        return f"{known}: give a finding, an error code or name, an exception, a state, a setting or a log line"
+        return f"{known}: give a finding, an error code or name, a state, a setting, a term, a KIP or a log line"
     return "\n  ".join([f"{known}; did you mean:", *answer.suggestions])
 
 

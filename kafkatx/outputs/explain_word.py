@@ -1,7 +1,8 @@
 """From what a user typed or pasted to explanations.
 
-Order   exact names first (rule, error, exception, state, setting), then whole texts of Kafka line by line, with the
-        errors and exceptions that the lines name; then entries that hold the words somewhere; last, likely names.
+Order   names first (rule, error, exception, state, setting, KIP, term), then whole texts of Kafka line by line, with
+        the errors and exceptions that the lines name or word; then entries that hold the phrase as whole words; then
+        the names in a short question; then entries with all of its words; last, likely names.
 Limits  of a pasted text the first `LINES_READ` lines are looked at; more are counted, not read.
 """
 
@@ -18,24 +19,38 @@ from kafkatx.outputs.explanations import (
     explain_event,
     explain_exception,
     explain_judgement,
+    explain_kip,
     explain_log,
     explain_rule,
     explain_state,
+    explain_term,
 )
 from kafkatx.rules.docstring import RuleText, rule_texts
 from kafkatx.terms.catalogue.entries import (
+    JAVA_CLIENTS,
     ClientException,
     Config,
     Entry,
     EventTemplate,
+    Kip,
     LogTemplate,
     Named,
     ProtocolError,
     StateEntry,
+    Term,
 )
-from kafkatx.terms.catalogue.lookup import by_name, close_texts, close_words, containing, failures_in
+from kafkatx.terms.catalogue.lookup import (
+    by_name,
+    close_texts,
+    close_words,
+    containing,
+    failures_in,
+    holding_all,
+    names_within,
+)
 from kafkatx.terms.catalogue.releases import Release
 from kafkatx.terms.catalogue.templates import Match, match_line, one_blank
+from kafkatx.terms.catalogue.whole_words import folded, words_in
 
 LINES_READ = 200
 """Lines of a pasted text that are looked at."""
@@ -77,13 +92,16 @@ def answer(phrase: str, release: Release | None = None) -> Answer:
     rules = rule_texts()
     lines = [line for line in phrase.splitlines() if line.strip()]
     explanations = [*_exactly(phrase, rules, release)] or [*_line_by_line(lines[:LINES_READ], release)]
-    mentions = () if explanations else tuple({(m.kind, m.name): m for m in _mentions(phrase, rules)}.values())
+    mentions = [] if explanations else _distinct_mentions(_mentions(phrase, rules))
+    if not explanations and not mentions:
+        explanations = [*_entries(names_within(phrase), release)]
+        mentions = [] if explanations else _distinct_mentions(map(_mention, holding_all(phrase)))
     known = bool(explanations or mentions)
     return Answer(
         phrase=phrase,
         release=release,
         explanations=tuple(_distinct(explanations)),
-        mentions=mentions,
+        mentions=tuple(mentions),
         suggestions=() if known else _suggestions(phrase, rules),
         lines_left_out=max(0, len(lines) - LINES_READ),
     )
@@ -104,12 +122,13 @@ def _exactly(phrase: str, rules: Sequence[RuleText], release: Release | None) ->
 
 def _entries(entries: Iterable[Named], release: Release | None) -> Iterator[Explanation]:
     exceptions: dict[str, list[ClientException]] = defaultdict(list)
-    others: list[ProtocolError | Config | StateEntry] = []
+    others: list[ProtocolError | Config | StateEntry | Kip | Term] = []
     for entry in entries:
         if isinstance(entry, ClientException):
             exceptions[exception_name(entry)].append(entry)
         else:
             others.append(entry)
+    yield from (explain_term(other, release) for other in others if isinstance(other, Term))
     yield from (explain_exception(rows, release) for rows in exceptions.values())
     for other in others:
         match other:
@@ -119,6 +138,8 @@ def _entries(entries: Iterable[Named], release: Release | None) -> Iterator[Expl
                 yield explain_config(other, release)
             case StateEntry():
                 yield explain_state(other, release)
+            case Kip():
+                yield explain_kip(other, release)
 
 
 def _line_by_line(lines: Iterable[str], release: Release | None) -> Iterator[Explanation]:
@@ -126,8 +147,20 @@ def _line_by_line(lines: Iterable[str], release: Release | None) -> Iterator[Exp
         found = match_line(line)
         if found is not None:
             yield from _matched(found, release)
-        if found is None or all(isinstance(source, LogTemplate | EventTemplate) for source in found.sources):
-            yield from _entries(failures_in(line), release)
+        yield from _entries(_also_named(line, found), release)
+
+
+def _also_named(line: str, found: Match | None) -> Iterator[Named]:
+    """Failures in a line beside the text that it is: a text that is a failure's own says which by itself.
+
+    What stands for its placeholders may still name the cause, and clients other than Java's name their class before it.
+    """
+    failures = failures_in(line)
+    if found is None or all(isinstance(source, LogTemplate | EventTemplate) for source in found.sources):
+        yield from failures
+        return
+    yield from failures_in(" ".join(value for _, value in found.values))
+    yield from (row for row in failures if isinstance(row, ClientException) and row.client not in JAVA_CLIENTS)
 
 
 def _matched(found: Match, release: Release | None) -> Iterator[Explanation]:
@@ -146,10 +179,14 @@ def _distinct(explanations: Iterable[Explanation]) -> list[Explanation]:
     return list({(e.kind, e.name): e for e in reversed(list(explanations))}.values())[::-1]
 
 
+def _distinct_mentions(mentions: Iterable[Mention]) -> list[Mention]:
+    return list({(mention.kind, mention.name): mention for mention in mentions}.values())
+
+
 def _mentions(phrase: str, rules: Iterable[RuleText]) -> Iterator[Mention]:
-    wanted = one_blank(phrase).casefold()
+    wanted = folded(phrase).lstrip("_")
     for rule in rules:
-        if wanted and wanted in f"{rule.rule_id}\n{rule.summary}".casefold():
+        if words_in(f"{rule.rule_id}\n{rule.summary}").hold(wanted):
             yield Mention("rule", rule.rule_id, rule.summary)
     yield from map(_mention, containing(phrase))
 
@@ -162,6 +199,10 @@ def _mention(entry: Entry) -> Mention:
             return Mention("exception", exception_name(entry), entry.meaning)
         case StateEntry():
             return Mention("transaction state", entry.state, entry.meaning)
+        case Kip():
+            return Mention("KIP", entry.kip, entry.title)
+        case Term():
+            return Mention(entry.kind, entry.name, entry.meaning)
         case Config():
             return Mention(f"{entry.scope} setting", entry.name, entry.meaning)
         case LogTemplate():

@@ -13,10 +13,12 @@ from kafkatx.terms.catalogue.entries import (
     ClientException,
     Config,
     EventTemplate,
+    Kip,
     LogTemplate,
     ProtocolError,
     Stated,
     StateEntry,
+    Term,
     is_kafka_release,
     simple_name,
 )
@@ -194,7 +196,42 @@ def explain_state(state: StateEntry, release: Release | None) -> Explanation:
             ("Expires", ["yes, after transactional.id.expiration.ms" if state.expires else "no"]),
             ("Source", [state.source]),
         ),
-        rules=(),
+        rules=_with_pages(state.rules),
+    )
+
+
+def explain_kip(kip: Kip, release: Release | None) -> Explanation:
+    """Tell what an improvement proposal changed, release by release, and how one sees it."""
+    return Explanation(
+        kind="KIP",
+        name=f"{kip.kip} {kip.title}",
+        summary=kip.meaning,
+        releases=str(kip.span) if kip.span.since else "release not known",
+        in_release=kip.span.holds(release),
+        sections=_sections(
+            ("What it changed", map(_begun, _stated(kip.changes, release))),
+            ("How it shows", [kip.shown]),
+            ("Source", [kip.source]),
+        ),
+        rules=_with_pages(kip.rules),
+    )
+
+
+def explain_term(term: Term, release: Release | None) -> Explanation:
+    """Tell what a term, a request, a client's state or a feature level means."""
+    return Explanation(
+        kind=term.kind,
+        name=term.name,
+        summary=term.meaning,
+        releases=str(term.span),
+        in_release=term.span.holds(release),
+        sections=_sections(
+            ("Other names", [", ".join(term.names)]),
+            ("More", map(_begun, _stated(term.details, release))),
+            ("See also", [", ".join(term.see)]),
+            ("Source", [term.source]),
+        ),
+        rules=_with_pages(term.rules),
     )
 
 
@@ -248,6 +285,12 @@ def _narrow(items: Sequence[T], span: Callable[[T], Span], release: Release | No
 def _stated(statements: Sequence[Stated], release: Release | None) -> list[str]:
     kept = _narrow(statements, lambda statement: statement.span, release)
     return [f"{s.span}: {s.text}" if s.span != Span() else s.text for s in kept]
+
+
+def _begun(text: str) -> str:
+    """The text with a capital, unless a name or a release begins it."""
+    first = text.partition(" ")[0]
+    return text[:1].upper() + text[1:] if first.rstrip(":,").isalpha() and first.islower() else text
 
 
 def _exception_span(row: ClientException) -> Span:

@@ -266,8 +266,8 @@ def _near(failures: Iterable[Failure], at: int) -> list[Failure]:
 
 
 NOTHING = remedy(
-    text="Nothing to do if the application meant to abort. If not, send the aborted records again, unless it did so "
-    "already",
+    text="Nothing to do if the application meant this abort; if not, find out why it aborted. Then send the aborted "
+    "records again, unless it did so already",
     where="application",
 )
 WORDS = Words(

@@ -22,6 +22,7 @@ from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.ended import known
 from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
+from kafkatx.kernels.spans import OVER_GAP, UNKNOWN_KIND
 from kafkatx.kernels.transactions import AFTER_HOLE, PREPARE_COMMIT
 from kafkatx.rules.hanging_transaction import TOOL
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
@@ -33,7 +34,7 @@ from kafkatx.words.facts import data, instant, offsets, topic_partition
 from kafkatx.words.template import pick, render
 from kafkatx.words.values import Count, Data, Instant, JoinedValues, OffsetRange, Refs, TopicPartition, facts
 
-KINDS = ("ABORT", "COMMIT", "a marker that the cleaner emptied")
+KINDS = ("ABORT", "COMMIT", "a marker that does not show its kind")
 MOST_SUMMED_UP, MOST_TOLD = 3, 5
 
 
@@ -112,8 +113,8 @@ def find(model: CaptureModel) -> Found:
     ended_otherwise = (rows["span"] >= 0) & (rows["span"] != rows["marker"])
     ended_otherwise[ended_otherwise] &= spans["marker_offset"][rows["span"][ended_otherwise]] >= 0
     ended_otherwise[ended_otherwise] &= (
-        spans["marker_kind"][rows["span"][ended_otherwise]] != 3 - t["decision"][rows["transaction"][ended_otherwise]]
-    )
+        spans["marker_kind"][rows["span"][ended_otherwise]] == t["decision"][rows["transaction"][ended_otherwise]] - 2
+    )  # of a marker that the cleaner emptied, or whose record a text lacks, nobody knows the kind
     whole = (t["flags"][rows["transaction"]] & AFTER_HOLE) == 0
     unmarked = (rows["status"] == Status.UNMARKED) & (t["decision"][rows["transaction"]] == PREPARE_COMMIT) & whole
     candidates = np.flatnonzero(completed & (ended_otherwise | unmarked))
@@ -123,9 +124,10 @@ def find(model: CaptureModel) -> Found:
 
 
 def _judged(model: CaptureModel, transaction: int, parts: list[Array]) -> Found:
-    proved = [part for part in parts if part["status"] != Status.UNMARKED]
+    proved = [part for part in parts if part["status"] != Status.UNMARKED and not _is_over_gap(model, part)]
     unmarked = [part for part in parts if part["status"] == Status.UNMARKED and not _is_compacted(model, part)]
     missing = [(part, _missing(model, transaction, part)) for part in unmarked]
+    missing += [(part, NOT_WHOLE) for part in parts if part["status"] != Status.UNMARKED and _is_over_gap(model, part)]
     bad = [*proved, *(part for part, phrase in missing if phrase is None)]
     if bad:
         yield _case(model, transaction, bad, Verdict.proved if proved else Verdict.likely)
@@ -133,6 +135,12 @@ def _judged(model: CaptureModel, transaction: int, parts: list[Array]) -> Found:
     for part, phrase in missing:
         if phrase is not None:
             yield phrase.of(OnePartition(name, topic_partition(model, int(part["partition_code"]))))
+
+
+def _is_over_gap(model: CaptureModel, part: Array) -> bool:
+    """Whether another marker may have stood among the data, where offsets are missing."""
+    is_over = part["span"] >= 0 and model.spans["flags"][part["span"]] & OVER_GAP
+    return bool(is_over and model.log_extents[int(part["partition_code"])].has_gaps)
 
 
 def _is_compacted(model: CaptureModel, part: Array) -> bool:
@@ -144,7 +152,8 @@ def _is_compacted(model: CaptureModel, part: Array) -> bool:
 def _missing(model: CaptureModel, transaction: int, part: Array) -> Phrase[OnePartition, GapWords] | None:
     """None where the partition's log covers the time in which the marker must have come."""
     log_extent, row = model.log_extents[int(part["partition_code"])], model.transactions[transaction]
-    if not log_extent.is_whole:
+    is_of_unknown_kind = part["span"] >= 0 and model.spans["marker_kind"][part["span"]] == UNKNOWN_KIND
+    if not log_extent.is_whole or is_of_unknown_kind:
         return NOT_WHOLE
     if not _goes_on(model, log_extent, int(row["completion_timestamp"])):
         return ENDS_EARLY

@@ -27,6 +27,7 @@ from kafkatx.histories.logs.broker_outages import BrokerOutage, outages
 from kafkatx.histories.logs.observers import Observer, Weight
 from kafkatx.histories.logs.own_logs import OwnLog, OwnLogs
 from kafkatx.rules.outages.incidents import Incident, incidents, severity_of, verdict_of
+from kafkatx.rules.outages.named import NAMED_WORDS, by_the_error
 from kafkatx.rules.settings.effects import Effect, Failed, TimedOut, WaitedInVain, effects
 from kafkatx.terms.events import Side
 from kafkatx.terms.verdicts import Verdict
@@ -154,6 +155,11 @@ class Facts:
         return any(not isinstance(one, Failed) or one.exception == "TimeoutException" for one in self.effects)
 
     @property
+    def has_timed_out(self) -> bool:
+        """Whether a transaction is among what failed, or may be among what is only counted."""
+        return self.failures > len(self.effects) or any(isinstance(one, TimedOut) for one in self.effects)
+
+    @property
     def number(self) -> Count:
         """How many brokers were away, one where none is named."""
         return Count(max(1, len(self.away)))
@@ -175,8 +181,16 @@ class Facts:
 
 
 def find(model: CaptureModel) -> Found:
-    """One case for each time that brokers were away, one for brokers that were away more often than three times."""
+    """One case for each time that brokers were away, one for brokers that were away more often than three times.
+
+    Where none is surer than possible, one for each failure that names its connection.
+    """
     found = list(incidents(outage for outage in outages(model.logs) if outage.own_log is not OwnLog.ORDERLY))
+    if not any(verdict_of(model, incident) > Verdict.possible for incident in found):
+        named = list(by_the_error(model))
+        yield from (case for case, _ in named)
+        known = {row for case, rows in named if case.verdict > Verdict.possible for row in rows}
+        found = [one for one in found if known.isdisjoint(row for down in one.downs for row in down.rows)]
     for nodes in dict.fromkeys(incident.nodes for incident in found):
         alike = [incident for incident in found if incident.nodes == nodes]
         if len(alike) > OFTEN:
@@ -266,7 +280,8 @@ OWN_LOG = {
 }
 FIND_OUT = {
     OwnLog.HARD_STOP: "Find out what killed {brokers} (kill -9, out of memory, power)",
-    OwnLog.STOOD_STILL: "Find out what froze {brokers} (paused host or container, disk, long garbage collection)",
+    OwnLog.STOOD_STILL: "Find out why {brokers} was away: it stood still (paused host or container, disk, long garbage "
+    "collection)",
     OwnLog.GOES_ON: "Find out what cut the network to {brokers}: the process was running",
 }
 WHICH = "Find out which broker with a replica of {partitions:3} was away, and why (host, process, network)"
@@ -285,7 +300,15 @@ WORDS = Words(
             {1: pick("is_over", {True: " for {lasted}, then back"}, " for at least {lasted}")},
             " {count:time}, up to {lasted}",
         ),
-        pick("effects", {(): ""}, ", {failures:failure} meanwhile"),
+        pick(
+            "effects",
+            {(): ""},
+            pick(
+                "has_timed_out",
+                {False: ", {failures:call} failed meanwhile"},
+                ", {failures:failure} meanwhile",
+            ),
+        ),
     ),
     who=pick("brokers", {None: NAMELESS}),
     summary=(
@@ -394,4 +417,4 @@ WORDS = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(WORDS,), depth=1, decided_by=(Side.client, Side.broker))
+RULE = Rule(find=find, words=(WORDS, NAMED_WORDS), depth=1, decided_by=(Side.client, Side.broker))

@@ -38,8 +38,8 @@ from kafkatx.findings.conditions import coordinator_of, same_time
 from kafkatx.findings.outcomes import DESCRIBE, FATE, LOOK_UP, OUTCOME, Call, Resolved, TransactionFate, fate_of
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.log_model import ClientInstance, LogModel
-from kafkatx.terms.events import EventKind, Side
+from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
+from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import EndGivenUp, Saying
 from kafkatx.words.explanation import (
@@ -76,14 +76,15 @@ TROUBLE = (
 class Facts:
     """Commits (or aborts) of one client that were given up, with the same fate; the first is explained.
 
-    `called_at` and `waited` are those of its call, `lines` counts the timeouts that tell of it, `failures` what its
-    connections did meanwhile; `refused` are calls that it made after that.
+    `called_at` and `waited` are those of its call, `at` is when it was given up, `lines` counts the timeouts that tell
+    of it, `failures` what its connections did meanwhile; `refused` are calls that it made after that.
     """
 
     client: ClientName
     is_commit: bool
     count: Count
     resolved: Resolved
+    at: Instant | None
     called_at: Instant | None
     waited: Duration | None
     lines: Count
@@ -150,9 +151,19 @@ def _rows(model: CaptureModel) -> list[int]:
     for client in logs.clients:
         given_up = Saying.INTERRUPTED if client.implementation == "java" else Saying.INTERRUPTED | Saying.TIMED_OUT
         for failure in client.failures:
-            if failure.call in ("commitTransaction", "abortTransaction") and failure.said & given_up:
+            is_end = failure.call in ("commitTransaction", "abortTransaction")
+            if is_end and failure.said & given_up and not _comes_again(failure):
                 rows |= {failure.row, *failure.rows}
     return sorted(rows)
+
+
+def _comes_again(failure: Failure) -> bool:
+    """Whether nothing is unknown yet: the application warns of it and calls again, or the end was never asked for.
+
+    librdkafka flushes before it commits; what fails there was not sent to the coordinator.
+    """
+    is_warning = Level.unknown < failure.level <= Level.warn
+    return (failure.category == "retriable" and is_warning) or "Failed to flush all outstanding" in failure.message
 
 
 def _awaited_end(logs: LogModel, row: int) -> EndGivenUp | None:
@@ -249,6 +260,7 @@ def _facts(model: CaptureModel, name: ClientName, attempts: list[_Attempt], reso
         is_commit=attempt.is_commit,
         count=Count(len(attempts)),
         resolved=resolved,
+        at=instant(attempt.gave_up_at),
         called_at=instant(attempt.called_at),
         waited=lasting(attempt.waited_ms),
         lines=Count(len(attempt.timeouts)),
@@ -293,7 +305,7 @@ WORDS = Words(
                 TransactionFate.committed: ", transaction committed",
                 TransactionFate.committing: ", transaction being committed",
                 TransactionFate.open: ", transaction still open",
-                TransactionFate.unknown: "; this evidence lacks its outcome",
+                TransactionFate.unknown: ", outcome unknown",
                 TransactionFate.never_begun: ", transaction never begun",
             },
             ", transaction aborted",
@@ -341,7 +353,7 @@ WORDS = Words(
     remedies=(
         remedy(
             (
-                "Do not send the records of this transaction again: ",
+                "Do not send the records of the transaction[ whose commit was called at {called_at}] again: ",
                 pick("resolved.fate", {TransactionFate.committed: "they are"}, "they will be"),
                 " committed. If they were sent again already, readers get them twice",
             ),
@@ -350,7 +362,7 @@ WORDS = Words(
         ),
         remedy(
             (
-                "Send the records of this transaction again",
+                "Send the records of the transaction[ whose commit was called at {called_at}] again",
                 pick("resolved.fate", {TransactionFate.aborted_by_new_instance: ", unless the new instance did"}, ""),
                 ": they were not committed",
             ),

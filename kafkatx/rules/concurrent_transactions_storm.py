@@ -331,7 +331,8 @@ LINE_WORDS = Words(
     ),
     remedies=(
         remedy(
-            text="Bring back the partitions whose markers are missing; restarting the application does not help",
+            text="Bring back the partitions whose markers are missing (leader, in-sync replicas); a restart of the "
+            "application does not help",
             where="operator",
             needs="state",
         ),

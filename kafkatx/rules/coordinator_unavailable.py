@@ -25,14 +25,27 @@ from enum import Enum, auto
 
 from kafkatx.findings.conditions import same_time
 from kafkatx.findings.finding import Subject
+from kafkatx.findings.one_failure import (
+    OF_WHOM,
+    FailureFacts,
+    alike,
+    failure_case,
+    failure_facts,
+    is_of,
+    known_as,
+)
 from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.coordinator_unavailability import Absence, absences
 from kafkatx.histories.logs.broker_outages import outages
+from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.rules.answers.leaderless import LEADERLESS_WORDS, leaderless_told
 from kafkatx.terms.clocks import MAX_BLOCK_MS
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.sayings import Saying
 from kafkatx.words.config_context import advised
 from kafkatx.words.explanation import Phrase, Words, actor, included, left_open, measure, remedy, ruled_out, step
 from kafkatx.words.log_refs import event_refs
@@ -60,6 +73,19 @@ class Sign(Enum):
     waited = auto()
 
 
+class Reason(Enum):
+    """How a failure names the coordinator."""
+
+    named = "the error says that the coordinator was not available, moved, or was loading"
+    searched = "its lines before show no coordinator that served"
+    no_ids = "the controller gave it no producer ids"
+
+
+BY_NAME = ("COORDINATOR_NOT_AVAILABLE", "COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR")
+NO_TRANSACTION = frozenset({"poll", "commitSync"})
+"""Calls of consumers, which have a coordinator of their own."""
+LOST = (EventKind.connection_failed, EventKind.node_disconnected, EventKind.request_timed_out)
+SEARCH = (EventKind.request_enqueued, EventKind.coordinator_found, EventKind.producer_id_set, *LOST)
 SIGNS = {
     Sign.loading: (EventKind.coordinator_elected, EventKind.coordinator_loading, EventKind.coordinator_loaded),
     Sign.writing: (EventKind.state_append_failed, EventKind.timeout_rollback_failed, EventKind.append_refused),
@@ -113,16 +139,82 @@ class Facts:
         return not self.is_wait_alone and all(one.sign in (Sign.looked_for, Sign.waited) for one in self.told)
 
 
+@facts
+class NamedByError(FailureFacts):
+    """Calls that failed with an error that names the coordinator; `search` are lines of the client's search for it."""
+
+    why: Reason
+    search: Refs
+
+
 def find(model: CaptureModel) -> Found:
-    """One case for each time that a coordinator was away, one for partitions of which that happened often."""
+    """One case for each time that a coordinator was away, one for partitions of which that happened often.
+
+    Where lines have no times, or a call gave up beside lines that name the coordinator, one for the failure itself.
+    """
+    found = absences(model, outages(model.logs))
+    told = {row for absence in found if absence.told_by != WAITING for row in absence.rows}
+    named = list(_by_the_error(model, told))
+    yield from (case for case, _ in named)
+    known = {row for _, rows in named for row in rows}
+    yield from leaderless_told(model)
     groups: dict[tuple[int | None, Verdict], list[Absence]] = {}
-    for absence in absences(model, outages(model.logs)):
+    for absence in found:
+        if absence.told_by == WAITING and known.issuperset(absence.rows):
+            continue
         groups.setdefault((absence.partition, _verdict(absence)), []).append(absence)
-    for alike in groups.values():
-        if len(alike) > OFTEN:
-            yield _case(model, max(alike, key=lambda absence: absence.duration_ms), alike)
+    for group in groups.values():
+        if len(group) > OFTEN:
+            yield _case(model, max(group, key=lambda absence: absence.duration_ms), group)
         else:
-            yield from (_case(model, absence, [absence]) for absence in alike)
+            yield from (_case(model, absence, [absence]) for absence in group)
+
+
+def _by_the_error(model: CaptureModel, told: set[int]) -> Iterator[tuple[Case, list[int]]]:
+    """Failures that name the coordinator themselves, or beside which lines do; and brokers without producer ids."""
+    for why in Reason:
+        for found in alike(model, lambda one, why=why: _reason(model, one) is why):  # type: ignore[misc]
+            if told.isdisjoint(found.rows):
+                search = _search(model.logs, found.first) if why is Reason.searched else []
+                facts = NamedByError(**failure_facts(model, found), why=why, search=event_refs(model, search, 3))
+                yield failure_case(model, found, facts, Verdict.likely, Severity.error), found.rows
+
+
+def _reason(model: CaptureModel, told: ToldFailure) -> Reason | None:
+    logs = model.logs
+    if is_of(logs, told, EventKind.id_allocation_failed):
+        return Reason.no_ids
+    if told.is_brokers or told.call in NO_TRANSACTION:
+        return None
+    if known_as(told, *BY_NAME):
+        return Reason.named
+    has_waited = any(logs.says(row, Saying.TIMED_OUT) or "Timeout" in logs.words(row) for row in told.rows)
+    return Reason.searched if has_waited and _search(logs, told) else None
+
+
+def _search(logs: LogModel, told: ToldFailure) -> list[int]:
+    """Lines before a call gave up that show its client without a coordinator: named as such, or found and not reached.
+
+    Those of another client, and of another source, do not count.
+    """
+    first, source = told.rows[0], int(logs.events["source"][told.rows[0]])
+    owners = {-1, int(logs.owners[first])} if logs.owners[first] >= 0 else None
+    rows = [
+        row
+        for row in logs.of_kind(*SEARCH).tolist()
+        if row < first and logs.events["source"][row] == source and (owners is None or int(logs.owners[row]) in owners)
+    ]
+    answered = [row for row in rows if logs.kind(row) is EventKind.request_enqueued and _names_it(logs, row)]
+    found = [row for row in rows if logs.kind(row) is EventKind.coordinator_found]
+    nodes = {logs.number(row, "node") for row in found} - {None}
+    lost = [row for row in rows if logs.kind(row) in LOST and logs.number(row, "node") in nodes]
+    given = [row for row in rows if logs.kind(row) is EventKind.producer_id_set]
+    since = max(given[-1] if given else -1, -1)
+    return [row for row in answered if row > since] or (sorted([*found, *lost]) if len(lost) > 1 else [])
+
+
+def _names_it(logs: LogModel, row: int) -> bool:
+    return "oordinator" in (logs.string(row, "detail") or "")
 
 
 def _case(model: CaptureModel, absence: Absence, alike: list[Absence]) -> Case:
@@ -197,6 +289,62 @@ def _remedies(model: CaptureModel, absence: Absence) -> Remedies:
     return (*replicas, *max_block(whom, absence.duration_ms, measured))
 
 
+ERROR_WORDS = Words(
+    NamedByError,
+    who=pick("name.transactional_id", {None: pick("is_brokers", {True: "a broker"}, "[client {name.client_id}]")}),
+    title=pick(
+        "why",
+        {Reason.no_ids: "brokers got no producer ids from the controller"},
+        "no transaction coordinator[ for {name.transactional_id}]",
+    ),
+    summary=pick(
+        "why",
+        {
+            Reason.no_ids: "The controller gave no producer ids. No new producer gets one until it answers; its "
+            "initTransactions[ {perhaps}] waits or fails.",
+            Reason.named: (
+                pick("call", {None: "A call"}, "{call}"),
+                OF_WHOM,
+                " failed: its transaction coordinator was[ {perhaps}] not available, moving or loading.",
+            ),
+        },
+        (
+            pick("call", {None: "A call"}, "{call}"),
+            OF_WHOM,
+            " timed out: its transaction coordinator[ {perhaps}] could not be reached or did not serve.",
+        ),
+    ),
+    actors=(included("client"),),
+    steps=(
+        step("The client found no coordinator that served", cites="search", needs="search"),
+        step(
+            pick("why", {Reason.no_ids: "The controller did not answer the broker, {count:time}"}, "The call failed"),
+            "{why.value}",
+            cites="lines",
+        ),
+    ),
+    considered=(
+        left_open(
+            "what kept it from serving",
+            "clients can't see whether it was loading, without a leader, or could not write",
+            decided_by="the logs of the brokers at that time, and kafka-topics.sh --describe of __transaction_state",
+        ),
+    ),
+    remedies=(
+        remedy(
+            "Look at the controller and the broker's connection to it",
+            "operator",
+            needs="is_brokers",
+        ),
+        remedy(
+            "Check that every partition of __transaction_state has a leader and enough in-sync replicas. On a cluster "
+            "of one broker transaction.state.log.replication.factor must be 1",
+            "operator",
+            unless="is_brokers",
+        ),
+        remedy("Then call it again: after initTransactions timed out the same producer may repeat it", "application"),
+    ),
+)
 UNTIL = (" from {since} ", pick("is_over", {True: "to"}, "until at least"), " {until} ({lasted})")
 THEIRS = pick("met", {None: "Its transactions"}, "Transactions of {met:3}")
 NOT_SERVING = (
@@ -299,7 +447,7 @@ WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(WORDS,),
+    words=(WORDS, ERROR_WORDS, LEADERLESS_WORDS),
     depth=2,
     caused_by=(("broker_unreachable", same_time),),
     decided_by=(Side.client, Side.broker),

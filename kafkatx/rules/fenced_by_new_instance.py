@@ -29,6 +29,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kafkatx.findings.conditions import same_id
+from kafkatx.findings.elapsed import OTHER, TIME_STEPS, TimeFacts, decided_cases
 from kafkatx.findings.ends import (
     ABORTED,
     COORDINATOR_TELLS,
@@ -47,7 +48,14 @@ from kafkatx.findings.ends import (
     log_name,
     row_end,
 )
-from kafkatx.findings.ends_in_data import ONLY_TIMES, OWN_KEEPS_EPOCH, UNDER_NEXT_EPOCH, DataFacts, data_facts
+from kafkatx.findings.ends_in_data import (
+    EPOCH_LEFT_OUT,
+    ONLY_TIMES,
+    OWN_KEEPS_EPOCH,
+    UNDER_NEXT_EPOCH,
+    DataFacts,
+    data_facts,
+)
 from kafkatx.findings.ends_in_logs import EITHER, FENCED_AT, REFUSED, LogEndFacts, log_facts
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
@@ -137,8 +145,14 @@ class FencedInLogs(LogEndFacts):
         return self.excluded is not Excluded.NOTHING
 
 
+@facts
+class FencedByTime(TimeFacts):
+    """A refusal that no id is named for, and that the time decides."""
+
+
 def find(model: CaptureModel) -> Found:
     """One case for each transactional.id of which open transactions were taken over."""
+    yield from decided_cases(model, EndedBy.new_instance, FencedByTime)
     for group in groups(model, EndedBy.new_instance):
         facts: Facts | DataFacts | FencedInLogs
         if group.told_by is ToldBy.rows:
@@ -375,6 +389,7 @@ DATA_WORDS = Words(
         left_open("transaction_timed_out", ONLY_TIMES, decided_by=COORDINATOR_TELLS, needs="perhaps"),
         ruled_out("transaction_timed_out", "two instances' logs tell of the takeover", unless="perhaps"),
         OWN_KEEPS_EPOCH,
+        EPOCH_LEFT_OUT,
     ),
     remedies=REMEDIES,
 )
@@ -421,9 +436,31 @@ LOG_WORDS = Words(
     remedies=REMEDIES,
 )
 
+TIME_WORDS = Words(
+    FencedByTime,
+    title="fenced by a second instance",
+    summary=(
+        "The producer was refused {age} after ",
+        pick("began", {True: "its transaction began", False: "the transactional.id was granted"}),
+        ": no timeout ({timeout}",
+        pick("is_set", {True: ""}, ", the default"),
+        ") can have passed. A second instance[ {perhaps}] took its transactional.id.",
+    ),
+    actors=(included("client"),),
+    steps=TIME_STEPS,
+    considered=(ruled_out("transaction_timed_out", "{age} is less than half the timeout of {timeout}"), OTHER),
+    remedies=(
+        remedy(
+            "Close this producer. Let only one producer of each transactional.id run; if a newer instance was meant to "
+            "take over, there is nothing to do",
+            "application",
+        ),
+    ),
+)
+
 RULE = Rule(
     find=find,
-    words=(WORDS, DATA_WORDS, LOG_WORDS),
+    words=(WORDS, DATA_WORDS, LOG_WORDS, TIME_WORDS),
     depth=3,
     caused_by=(("shared_producer", same_id),),
     absorbed_by="shared_producer",

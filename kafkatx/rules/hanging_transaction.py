@@ -5,7 +5,7 @@ Mechanism    A late write behind the ABORT marker (brokers before 3.6, or withou
              lost, a truncated `__transaction_state` do the same. The last stable offset stays there for ever, and the
              cleaner stops.
 Evidence     data without a marker up to the log end, while the coordinator's latest row of the id is complete, of
-             another epoch, or Ongoing without this partition.
+             another epoch, or Ongoing without this partition; a row of `find-hanging`, which asks the coordinators too.
 Against      an Ongoing or Prepare* row that lists the partition; a copy that ends before the marker could come; a
              coordinator's log that ends before the data.
 Look-alikes  open_transaction, stuck_prepare; atomicity_violation (the transaction was committed: it owns the data);
@@ -27,6 +27,7 @@ from kafkatx.histories.ended import known
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, ONGOING, PREPARE_ABORT
+from kafkatx.rules.answers.open_told import HANGING_WORDS, hanging_told
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, LATE_TRANSACTION_BUFFER_MS, MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.times import clock
 from kafkatx.terms.topics import CONSUMER_OFFSETS
@@ -96,7 +97,11 @@ class OpenData:
 
 
 def find(model: CaptureModel) -> Found:
-    """One case for each open span that no transaction holds, or only one that was aborted and completed."""
+    """One case for each open span that no transaction holds, or only one that was aborted and completed.
+
+    And one for each transaction that `find-hanging` lists.
+    """
+    yield from hanging_told(model)
     for number in np.flatnonzero((model.spans["flags"] & OPEN) != 0):
         yield from judged(OpenSpan(model, int(number)))
 
@@ -111,7 +116,7 @@ def judged(one: OpenSpan) -> Found:
     elif one.is_disputed:
         yield DISPUTED.of(where)
     elif _is_late_write_in_page(one):
-        yield _case(one, Verdict.possible)
+        yield _case(one, Verdict.likely if _goes_on_for_long(one) else Verdict.possible)
     elif one.is_over_gap or one.log_extent.is_torn:
         yield NOT_WHOLE.of(where)
     elif one.transaction is not None and not _was_told(one, one.transaction):
@@ -133,6 +138,11 @@ def _is_late_write_in_page(one: OpenSpan) -> bool:
     is_over = latest["state"] in (EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT)
     is_late = 0 <= span["first_timestamp"] < span["previous_marker_timestamp"]
     return bool(is_over and is_late and latest["producer_id"] == span["producer_id"])
+
+
+def _goes_on_for_long(one: OpenSpan) -> bool:
+    """Whether a page shows the partition without a marker for longer than any timeout, by what others wrote there."""
+    return one.log_extent.newest - int(one.span["last_timestamp"]) > _longest_ms(one.latest)
 
 
 def _was_aborted(model: CaptureModel, transaction: int) -> bool:
@@ -158,11 +168,23 @@ def _hanging(one: OpenSpan, where: OpenData) -> Found:
         return
     elif not _reaches(one):
         yield NOT_REACHED.of(where)
+    elif _may_be_cut_off(one):
+        yield CUT_OFF.of(where)
     elif (behind := _is_behind(one, latest) if latest is not None else None) is not None:
         phrase, epoch = behind
         yield phrase.of(OpenData(one.data, one.producer_id, epoch))
     else:
         yield _case(one, Verdict.proved if latest is not None and _is_late(one, latest) else Verdict.likely)
+
+
+def _may_be_cut_off(one: OpenSpan) -> bool:
+    """Whether the marker may have stood behind the last line of a text: what it shows last are these data.
+
+    A late write, older than its producer's marker before it, gets none.
+    """
+    is_last = int(one.span["last_offset"]) + 1 >= one.log_extent.log_end
+    is_late = 0 <= one.span["first_timestamp"] < one.span["previous_marker_timestamp"]
+    return is_last and not one.log_extent.is_end_told and not is_late
 
 
 def _is_in_progress(one: OpenSpan, latest: Array) -> bool:
@@ -305,6 +327,7 @@ NO_ROWS = _gap("__transaction_state: whether the coordinator knows the transacti
 DISPUTED = _gap("evidence of which of two transactions wrote these records")
 NOT_WHOLE = _gap("the whole log of the partition: offsets are missing, and a marker may be among them")
 ENDS_EARLY = _gap("a later copy of this partition: it ends before the abort was complete, a marker may be behind")
+CUT_OFF = _gap("what follows in the log: this text ends with these records, and a marker may be cut off")
 NO_PARTITION = _gap("the partition of __transaction_state that knows this producer id")
 NOT_REACHED = _gap("a copy of __transaction_state from beyond the time of these records")
 NO_NEWER_ROWS = _gap("records of __transaction_state of coordinator epoch {epoch}, which wrote markers of this id")
@@ -315,6 +338,12 @@ TOOL = "kafka-transactions.sh --bootstrap-server HOST:PORT"
 PARTITION = "--topic {named.topic} --partition {named.partition}"
 FIND_HANGING = f"{TOOL} find-hanging {PARTITION}"
 COST = "read_committed readers lose the records @ {data:offsets} for good"
+NOT_YET = pick(
+    "is_proved",
+    {False: "[Do not abort before {not_before}, and then only if both checks below say that it hangs. ]"},
+    "",
+)
+"""What holds whatever the checks say: an end may still come."""
 IS_STILL_OPEN = pick(
     "has_start_offset",
     {
@@ -344,8 +373,9 @@ IS_UNKNOWN = pick(
     f"lists it and is {STATE}, the coordinator ends it: do not abort. If not, the transaction hangs",
 )
 ASK = (
-    "Ask the live cluster whether the transaction hangs; do not abort it before. It is listed only if it has been open "
-    "for 15 min and no coordinator will end it: then diagnose again with a new copy of __transaction_state"
+    "Do not abort it yet: ask the live cluster whether it hangs. Listed: it has been open for 15 min and no "
+    "coordinator will end it; diagnose again with a new copy of __transaction_state. Not listed: it has ended, or its "
+    "coordinator will end it"
 )
 AGAIN = "The application must send the records again, if it did not do so already: this evidence does not tell"
 WORDS = Words(
@@ -409,7 +439,7 @@ WORDS = Words(
     ),
     remedies=(
         remedy(
-            IS_STILL_OPEN,
+            (NOT_YET, IS_STILL_OPEN),
             "operator",
             command=pick(
                 "has_start_offset",
@@ -427,8 +457,8 @@ WORDS = Words(
         ),
         remedy(
             (
-                "Do not abort before[ {not_before},] {wait} after the last write, even if both checks say that it "
-                "hangs. Check both again then; only if both still say so, abort this one partition. ",
+                "Do not abort before[ {not_before},] {wait} after the last write. Then repeat both checks. Only if "
+                "both say that it hangs, abort this one partition. ",
                 AGAIN,
             ),
             "operator",
@@ -462,4 +492,4 @@ WORDS = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(WORDS,), depth=4)
+RULE = Rule(find=find, words=(WORDS, HANGING_WORDS), depth=4)

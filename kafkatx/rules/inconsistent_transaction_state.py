@@ -24,6 +24,7 @@ from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels import transactions as fold
 from kafkatx.kernels.growing import Array
+from kafkatx.rules.answers.broker_said import INCONSISTENT_WORDS, inconsistent_told
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explained import EvidenceRef
@@ -79,11 +80,13 @@ class Facts:
     count: Count
     oddity: Oddity
     is_compacted: bool
+    is_pieced: bool
     rows: tuple[Row, ...]
 
 
 def find(model: CaptureModel) -> Found:
-    """One case for each transactional.id with rows that don't fit."""
+    """One case for each transactional.id with rows that don't fit, and for what coordinators say themselves."""
+    yield from inconsistent_told(model)
     odd = model.oddities[(model.oddities["is_contiguous"] == 1) | np.isin(model.oddities["kind"], ALONE)]
     for code in np.unique(odd["id_code"]):
         yield _inconsistent(model, model.transactional_id(int(code)), odd[odd["id_code"] == code])
@@ -91,12 +94,14 @@ def find(model: CaptureModel) -> Found:
 
 def _inconsistent(model: CaptureModel, name: str, rows: Array) -> Case:
     verdict = _verdict(model, rows)
+    is_pieced = model.state_log_extents[int(rows["state_partition"][0])].is_pieced
     return Case(
         facts=Facts(
             id=name,
             count=Count(len(rows)),
             oddity=Oddity(int(rows["kind"][0])),
-            is_compacted=verdict is Verdict.possible,
+            is_compacted=verdict is Verdict.possible and not is_pieced,
+            is_pieced=is_pieced,
             rows=tuple(_row(row) for row in rows[:MOST_TOLD]),
         ),
         verdict=verdict,
@@ -112,7 +117,7 @@ def _inconsistent(model: CaptureModel, name: str, rows: Array) -> Case:
 
 def _verdict(model: CaptureModel, rows: Array) -> Verdict:
     log_extent = model.state_log_extents[int(rows["state_partition"][0])]
-    if (rows["offset"] < log_extent.first_dirty).all():
+    if (rows["offset"] < log_extent.first_dirty).all() or log_extent.is_pieced:
         return Verdict.possible
     return Verdict.likely if (rows["kind"] == Oddity.epoch_jumped).all() else Verdict.proved
 
@@ -151,10 +156,16 @@ WORDS = Words(
             decided_by="another replica of the partition",
         ),
         left_open(
+            "stretches of a text that are not of one log",
+            "the text is not all that the tool printed",
+            needs="is_pieced",
+            decided_by="a whole dump of the partition",
+        ),
+        left_open(
             "a release that takes epochs otherwise",
             "known are the operations of 0.11 to 4.4",
             needs="perhaps",
-            unless="is_compacted",
+            unless="is_compacted is_pieced",
             decided_by="the coordinator's server.log of that time",
         ),
     ),
@@ -167,4 +178,4 @@ WORDS = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(WORDS,), depth=4)
+RULE = Rule(find=find, words=(WORDS, INCONSISTENT_WORDS), depth=4)

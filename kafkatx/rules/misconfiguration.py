@@ -7,7 +7,9 @@ Mechanism    Each setting is legal alone; together they refuse a producer at its
              readers see aborted data.
 Evidence     values in files and in the blocks that clients and brokers print, with the defaults of the release for the
              rest; the refusal, the wait or the abort that followed; a leader's refusal of transactional records for a
-             topic's old message format; a client's refusal of transactional calls without a transactional.id.
+             topic's old message format; a client's refusal of transactional calls without a transactional.id; by
+             one error alone: a right that is missing, a size above its limit, brokers without transactions, a
+             configuration that the library refuses, __transaction_state with more replicas than there are brokers.
 Against      a default on its own; a producer that evidently got its producer id with these settings; a value of the
              brokers that is only assumed (possible at most).
 Look-alikes  an incident with other causes while a setting is merely unusual: without its effect a setting is a warning
@@ -38,6 +40,7 @@ from kafkatx.rules.settings.misuse import (
 )
 from kafkatx.rules.settings.producer import PRODUCER_CHECKS
 from kafkatx.rules.settings.programs import BROKERS, Program, brokers, consumers, producers
+from kafkatx.rules.settings.refused import REFUSED_WORDS, TOO_FEW_WORDS, refused, too_few_brokers
 from kafkatx.terms.catalogue.frameworks import Framework
 from kafkatx.words.explanation import Bound, Phrase, StepWords, Words, actor, gap, included, step
 from kafkatx.words.proposals import Remedies
@@ -102,6 +105,7 @@ def find(model: CaptureModel) -> Found:
     yield from old_formats(model)
     yield from calls_without_id(model)
     yield from set_twice(model)
+    yield from too_few_brokers(model)
     if not model.logs.facts.settings:
         yield NO_SETTINGS.of(WholeCluster())
     wrong = [*_failed(CONSUMER_CHECKS, consumers(model)), *_failed(PRODUCER_CHECKS, producers(model))]
@@ -111,6 +115,13 @@ def find(model: CaptureModel) -> Found:
         groups.setdefault((one.check.name, f"{one.held.all}", one.severity), []).append(one)
     for key in sorted(groups):
         yield _case(groups[key])
+    yield from refused(model, _told(wrong))
+
+
+def _told(wrong: list[Wrong]) -> frozenset[tuple[str | None, int | None]]:
+    """Source and line of what failed checks show as their effect."""
+    seen = [one.effect.facts for one in wrong if one.effect is not None]
+    return frozenset((place.source, place.line) for one in seen if isinstance(one, Seen) for place in one.places)
 
 
 def _failed(checks: tuple[Check, ...], programs: Iterable[Program]) -> list[Wrong]:
@@ -203,4 +214,6 @@ WORDS = Words(
     remedies=(included("remedies"),),
 )
 
-RULE = Rule(find=find, words=(WORDS, OLD_FORMAT_WORDS, WITHOUT_ID_WORDS, SET_TWICE_WORDS), depth=0)
+RULE = Rule(
+    find=find, words=(WORDS, OLD_FORMAT_WORDS, WITHOUT_ID_WORDS, SET_TWICE_WORDS, REFUSED_WORDS, TOO_FEW_WORDS), depth=0
+)

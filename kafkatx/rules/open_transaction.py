@@ -2,7 +2,8 @@
 
 Mechanism    Between the first record and the end of its transaction a producer holds the last stable offset of every
              partition it wrote to. The coordinator ends it at the latest when its timeout has passed and it looks next.
-Evidence     the id's latest row is Ongoing (or, without the coordinator's log, data without a marker).
+Evidence     the id's latest row is Ongoing (or, without the coordinator's log, data without a marker, or a producer
+             state with the first offset of a transaction: a dumped snapshot, `describe-producers`).
 Against      a later row in another copy of the partition; a file that breaks off.
 Look-alikes  hanging_transaction (nobody will end it), stuck_prepare (decided already); a copy of a live broker always
              shows some.
@@ -24,6 +25,7 @@ from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
+from kafkatx.rules.answers.open_told import OPEN_WORDS, open_told
 from kafkatx.rules.hanging_transaction import ASK, FIND_HANGING, OfPartition
 from kafkatx.terms.clocks import OLD_CLEANUP_INTERVAL_MS
 from kafkatx.terms.topics import CONSUMER_OFFSETS
@@ -51,10 +53,14 @@ class Progress(Enum):
 
 @facts
 class Facts:
-    """An Ongoing transaction; `left` of its timeout is None where it is over."""
+    """An Ongoing transaction; `left` of its timeout is None where it is over.
+
+    `is_start_known` is False where a text does not tell the start: `began_at` is then when it last grew.
+    """
 
     id: str
     began_at: Instant
+    is_start_known: bool
     age: Duration
     timeout: Duration
     left: Duration | None
@@ -81,7 +87,11 @@ class Id:
 
 
 def find(model: CaptureModel) -> Found:
-    """One case for each id that is Ongoing, and for data without a marker where the coordinator's log is missing."""
+    """One case for each id that is Ongoing, and for data without a marker where the coordinator's log is missing.
+
+    And one for each that a partition's producer state has open, as a tool printed it.
+    """
+    yield from open_told(model)
     for latest in model.latest[model.latest["state"] == TransactionState.Ongoing]:
         if _ended_behind_the_rows(model, latest):
             yield STALE.of(Id(model.transactional_id(int(latest["id_code"]))))
@@ -108,17 +118,19 @@ def _ongoing(model: CaptureModel, latest: Array) -> Case:
         transactional_id=facts.id,
         producer_id=int(latest["producer_id"]),
         producer_epoch=int(latest["producer_epoch"]),
-        since=int(latest["started_at"]),
+        since=open_since(latest),
         until=model.facts.evidence_end,
         **_place(facts.data),
     )
 
 
 def _facts(model: CaptureModel, latest: Array, spans: list[Array]) -> Facts:
-    age, timeout = model.age_ms(int(latest["started_at"])), int(latest["timeout_ms"])
+    since, timeout = open_since(latest), int(latest["timeout_ms"])
+    age = model.age_ms(since)
     return Facts(
         id=model.transactional_id(int(latest["id_code"])),
-        began_at=Instant(latest["started_at"]),
+        began_at=Instant(since),
+        is_start_known=int(latest["started_at"]) >= 0,
         age=Duration(age),
         timeout=Duration(timeout),
         left=lasting(timeout - age),
@@ -127,6 +139,11 @@ def _facts(model: CaptureModel, latest: Array, spans: list[Array]) -> Facts:
         latest=(latest_row(latest),),
         written=tuple(data_ref(model, span) for span in spans[:4]),
     )
+
+
+def open_since(latest: Array) -> int:
+    """When an Ongoing transaction was open for certain: since its start, or at least since its last row."""
+    return int(latest["started_at"]) if latest["started_at"] >= 0 else int(latest["updated_at"])
 
 
 def _ended_behind_the_rows(model: CaptureModel, latest: Array) -> bool:
@@ -202,7 +219,9 @@ WORDS = Words(
     Facts,
     title="transaction still open after {age}",
     summary=(
-        "{id}[ {perhaps}] had a transaction open for {age} when the evidence ended. ",
+        "{id}[ {perhaps}] had a transaction open for ",
+        pick("is_start_known", {True: ""}, "at least "),
+        "{age} when the evidence ended. ",
         pick(
             "progress",
             {
@@ -210,12 +229,26 @@ WORDS = Words(
                 Progress.overdue: "Its timeout of {timeout} was over, and the coordinator had not aborted it.",
             },
             pick(
-                "left", {None: "Its timeout of {timeout} was over."}, "Of its timeout of {timeout}, {left} were left."
+                "left",
+                {None: "Its timeout of {timeout} was over."},
+                (
+                    "Of its timeout of {timeout}, ",
+                    pick("is_start_known", {True: ""}, "at most "),
+                    "{left} were left.",
+                ),
             ),
         ),
     ),
     steps=(
-        step("The transaction began at {began_at}", "the last record of {id} is Ongoing", cites="latest"),
+        step(
+            pick(
+                "is_start_known",
+                {True: "The transaction began at {began_at}"},
+                "The transaction was open at {began_at}; this text does not tell its start",
+            ),
+            "the last record of {id} is Ongoing",
+            cites="latest",
+        ),
         step(
             ("It wrote ", pick("data.records", {0: ""}, "{data.records:record}, "), "{data}, and no marker follows"),
             cites="written",
@@ -274,7 +307,7 @@ DATA_WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(WORDS, DATA_WORDS),
+    words=(WORDS, DATA_WORDS, OPEN_WORDS),
     depth=4,
     caused_by=(("unstable_transactional_id", same_subject), ("coordinator_unavailable", overdue)),
 )

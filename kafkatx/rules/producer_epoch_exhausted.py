@@ -19,12 +19,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkatx.findings.grouping import by_transactional_id
+from kafkatx.findings.one_failure import FailureFacts, alike, failure_case, failure_facts, says
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.endings import Protocol
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import ONGOING
-from kafkatx.rules.open_transaction import is_overdue
+from kafkatx.rules.answers.broker_said import EXHAUSTED_WORDS, exhausted_told
+from kafkatx.rules.open_transaction import is_overdue, open_since
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import begin_row, completion_row, decision_row, initialised_row, latest_row, row_before
 from kafkatx.words.explained import EvidenceRef
@@ -94,15 +96,28 @@ class Impossible:
     batch: Refs
 
 
+USED_UP = ("Short.MaxValue", "Cannot allocate any more producer epochs", "epoch exhausted")
+"""What coordinators say of an epoch that can't be raised any more."""
+
+
+@facts
+class UsedUpByError(FailureFacts):
+    """A coordinator's error that names the last epoch."""
+
+
 def find(model: CaptureModel) -> Found:
     """One case for each id whose producer id rotated, and one for each partition with data at epoch 32767."""
+    yield from exhausted_told(model)
     rotations = _rotations(model)
     for name in sorted(rotations):
         yield _rotated(model, name, sorted(rotations[name], key=lambda rotation: rotation.at))
     for latest in model.latest[(model.latest["state"] == ONGOING) & (model.latest["producer_epoch"] >= EXHAUSTED)]:
-        if is_overdue(model.age_ms(int(latest["started_at"])), int(latest["timeout_ms"])):
+        if is_overdue(model.age_ms(open_since(latest)), int(latest["timeout_ms"])):
             yield _left_open(model, latest)
     yield from _loops(model)
+    for found in alike(model, lambda told: says(model.logs, told, *USED_UP)):
+        told = UsedUpByError(**failure_facts(model, found))
+        yield failure_case(model, found, told, Verdict.proved, Severity.error)
     for log_extent in model.log_extents.values():
         if log_extent.highest_epoch == LAST:
             yield _impossible(log_extent)
@@ -179,19 +194,16 @@ def _impossible(log_extent: LogExtent) -> Case:
 
 
 def _left_open(model: CaptureModel, latest: Array) -> Case:
-    name, epoch, began = (
-        model.transactional_id(int(latest["id_code"])),
-        int(latest["producer_epoch"]),
-        latest["started_at"],
-    )
+    name, epoch = model.transactional_id(int(latest["id_code"])), int(latest["producer_epoch"])
+    began = open_since(latest)
     return Case(
-        facts=LeftOpen(name, epoch, Duration(model.age_ms(int(began))), (latest_row(latest),)),
+        facts=LeftOpen(name, epoch, Duration(model.age_ms(began)), (latest_row(latest),)),
         verdict=Verdict.likely,
         severity=Severity.error,
         transactional_id=name,
         producer_id=int(latest["producer_id"]),
         producer_epoch=epoch,
-        since=int(began),
+        since=began,
         until=model.facts.evidence_end,
     )
 
@@ -315,4 +327,27 @@ IMPOSSIBLE = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(ROTATED, LEFT_OPEN, LOOP, IMPOSSIBLE), depth=3)
+BY_ERROR = Words(
+    UsedUpByError,
+    title="the epochs of a producer id are used up",
+    summary="The coordinator could not raise the epoch of producer id[ {producer_id}]"
+    "[ of {name.transactional_id}] any more: 32767 is the last one. Its initTransactions fails until it gets a new "
+    "producer id.",
+    steps=(
+        step(
+            "The coordinator failed to raise the epoch, {count:time}", "its error names the last epoch", cites="lines"
+        ),
+    ),
+    considered=(
+        ruled_out("fenced_by_new_instance", "the coordinator failed by itself, no newer instance was granted"),
+    ),
+    remedies=(
+        remedy(
+            "Use another transactional.id, or let this one expire, so that a new producer id is given. Upgrade the "
+            "brokers, and find out what raised the epoch so often: a restart loop, or two owners",
+            "application",
+        ),
+    ),
+)
+
+RULE = Rule(find=find, words=(ROTATED, LEFT_OPEN, LOOP, IMPOSSIBLE, BY_ERROR, EXHAUSTED_WORDS), depth=3)

@@ -2,7 +2,8 @@
 
 Mechanism    The last stable offset is the first offset of the oldest transaction that has not ended in the partition;
              read_committed gives nothing at or above it, of any producer.
-Evidence     an open span, and committed or non-transactional records behind its first offset.
+Evidence     an open span, and committed or non-transactional records behind its first offset; positions that tools
+             print: a group that stands while the log goes on, an end for read_committed before the log end.
 Against      nothing committed behind it: then nobody waits.
 Look-alikes  a consumer's lag of one on an idle topic is a marker's own offset; aborted data are skipped, not blocked.
 Remedy       end the transaction that holds the offset (see what caused it), or make transactions shorter. Reading
@@ -25,6 +26,7 @@ from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import PREPARE_COMMIT
 from kafkatx.rules import hanging_transaction
+from kafkatx.rules.answers.positions import POSITION_WORDS, blocked_told
 from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -87,13 +89,19 @@ class Facts(hanging_transaction.OfPartition):
     examples: Refs
 
     @property
+    def is_long(self) -> bool:
+        """Whether it is longer than transactions commonly last."""
+        return self.age is not None and self.age >= WORTH_A_WARNING_MS
+
+    @property
     def is_deleted_in_part(self) -> bool:
         """Whether the log begins inside the open transaction."""
         return self.last_stable_offset > self.data.first_offset
 
 
 def find(model: CaptureModel) -> Found:
-    """One case for each partition whose last stable offset hides committed records."""
+    """One case for each partition whose last stable offset hides committed records, or whose readers stand still."""
+    yield from blocked_told(model)
     held = model.spans[(model.spans["flags"] & OPEN) != 0]
     for code in np.unique(held["partition_code"]):
         if model.log_extents[int(code)].topic in INTERNAL:
@@ -109,20 +117,20 @@ def find(model: CaptureModel) -> Found:
 def _blocked(one: OpenSpan, facts: Facts) -> Case:
     columns = one.columns()
     columns["last_offset"] = one.log_extent.log_end - 1
-    verdict, severity = _verdict(facts.doubt), _severity(one, facts.holder, facts.age or 0)
+    verdict, severity = verdict_of(facts.doubt), _severity(one, facts.holder, facts.age or 0)
     return Case(
         facts=facts,
         verdict=verdict,
         severity=min(severity, Severity.warning) if verdict is Verdict.possible else severity,
         transactional_id=one.id,
-        since=_since(one),
+        since=since_of(one),
         until=time_or_none(one.model.facts.evidence_end),
         **columns,
     )
 
 
 def _facts(one: OpenSpan) -> Facts:
-    model, log_extent, since, transaction = one.model, one.log_extent, _since(one), one.transaction
+    model, log_extent, since, transaction = one.model, one.log_extent, since_of(one), one.transaction
     stands_at = max(one.data.first_offset, log_extent.log_start)
     behind = _committed_behind(one, stands_at)
     committed, plain = (
@@ -145,7 +153,7 @@ def _facts(one: OpenSpan) -> Facts:
         last_at=instant(behind["marker_timestamp"].max() if len(behind) else log_extent.newest),
         evidence_end=instant(model.facts.evidence_end),
         holder=_holder(one),
-        doubt=_doubt(one),
+        doubt=doubt_of(one),
         held=tuple(dict.fromkeys((*one.written, *begin, *one.latest_row))),
         examples=tuple(place for row in behind[:2] for place in (data_ref(model, row), marker_ref(model, row))),
     )
@@ -161,13 +169,13 @@ def _lower_watermark(log_extent: LogExtent) -> int | None:
     return log_extent.high_watermark if 0 <= log_extent.high_watermark < log_extent.log_end else None
 
 
-def _since(one: OpenSpan) -> int | None:
+def since_of(one: OpenSpan) -> int | None:
     """When the holder began: by the coordinator's clock where it is known, else by the data's own."""
     started = known(one.model.transactions["started_at"][one.transaction]) if one.transaction is not None else None
     return started if started is not None else known(one.span["first_timestamp"])
 
 
-def _doubt(one: OpenSpan) -> Doubt | None:
+def doubt_of(one: OpenSpan) -> Doubt | None:
     """None where no other copy can hold the missing marker, or the coordinator itself says that none was sent."""
     if one.log_extent.is_torn or one.is_over_gap:
         return Doubt.missing
@@ -177,7 +185,8 @@ def _doubt(one: OpenSpan) -> Doubt | None:
     return None if is_only_copy or _is_known_undecided(one) else Doubt.other_copy
 
 
-def _verdict(doubt: Doubt | None) -> Verdict:
+def verdict_of(doubt: Doubt | None) -> Verdict:
+    """Proved without a doubt; another copy that may hold the marker leaves it likely."""
     if doubt is None:
         return Verdict.proved
     return Verdict.likely if doubt is Doubt.other_copy else Verdict.possible
@@ -224,7 +233,10 @@ def _by_age(age: int, worth_a_warning: int) -> Severity:
 HOLDER = pick("id", {None: "producer id {producer_id}"}, "{id}")
 WORDS = Words(
     Facts,
-    title="still blocked at offset {last_stable_offset}[ after {age}]",
+    title=(
+        "blocked at offset {last_stable_offset}",
+        pick("is_long", {True: " for {age}"}, " as the evidence ends"),
+    ),
     who="readers of {data.place}",
     summary=(
         "read_committed readers of {data.place} were[ {perhaps}] still blocked at offset {last_stable_offset} when "
@@ -283,8 +295,8 @@ WORDS = Words(
                     Holder.committed: "Do not abort it by hand: the coordinator committed it. First send its records "
                     "again or compensate for them, as under atomicity violation: before that, an abort would make "
                     "their loss final. Only after that an abort of {data.place} lets readers pass",
-                    Holder.hanging: "Check on the live cluster that it hangs, as under hanging transaction; only then "
-                    "abort {data}",
+                    Holder.hanging: "Do not abort {data} before both checks under hanging transaction say that "
+                    "it hangs",
                 },
                 hanging_transaction.ASK,
             ),
@@ -304,7 +316,7 @@ WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(WORDS,),
+    words=(WORDS, POSITION_WORDS),
     depth=6,
     caused_by=(
         ("atomicity_violation", same_subject),

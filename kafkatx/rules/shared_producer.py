@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from kafkatx.findings.rule import Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.rules.sharing.grants import GRANT_WORDS, in_grants
 from kafkatx.rules.sharing.one_object import OBJECT_WORDS, of_threads
 from kafkatx.rules.sharing.requests import REQUEST_WORDS, in_requests
 from kafkatx.rules.sharing.rows import ROW_WORDS, in_rows
@@ -33,10 +34,10 @@ def find(model: CaptureModel) -> Found:
     for case in (*in_turns(model), *of_threads(model)):
         told.add(case.transactional_id)
         yield case
-    for case in (*in_requests(model), *in_rows(model)):
+    for case in (*in_requests(model), *in_rows(model), *in_grants(model)):
         if case.transactional_id not in told:
             told.add(case.transactional_id)
             yield case
 
 
-RULE = Rule(find=find, words=(TURN_WORDS, OBJECT_WORDS, REQUEST_WORDS, ROW_WORDS), depth=1)
+RULE = Rule(find=find, words=(TURN_WORDS, OBJECT_WORDS, REQUEST_WORDS, GRANT_WORDS, ROW_WORDS), depth=1)

@@ -292,6 +292,15 @@ NO_LOG = Phrase(
     gap("{count:aborted transaction} of {names:3}", "the log of their client, to see whether the failure was logged"),
 )
 
+IF_NOT_DONE = "send the aborted records again, unless it did so already"
+BY_ITSELF = pick(
+    "is_shown",
+    {
+        True: "Mend first what failed before the abort: the same records may fail again. Then send "
+        "the aborted records again, unless the application did so already"
+    },
+    f"If the application did not mean this abort, {IF_NOT_DONE}",
+)
 WORDS = Words(
     Facts,
     title=(
@@ -367,7 +376,7 @@ WORDS = Words(
     ),
     remedies=(
         remedy(
-            SEND_AGAIN,
+            pick("lost.ended_by", {EndedBy.client: BY_ITSELF}, SEND_AGAIN),
             "application",
             needs="lost",
         ),

@@ -24,12 +24,13 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import AFTER_HOLE
+from kafkatx.terms.clocks import OLD_CLEANUP_INTERVAL_MS
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.transaction_states import PREPARED, state_name
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.evidence_refs import begin_row, data_ref, latest_row, marker_ref, parts_of
+from kafkatx.words.evidence_refs import begin_row, data_ref, latest_row, marker_ref, parts_of, time_or_none
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
-from kafkatx.words.facts import topic_partition
+from kafkatx.words.facts import instant, topic_partition
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Instant, NameList, Refs, TopicPartition, facts
 
@@ -54,8 +55,8 @@ class Facts:
 
     id: str
     state: str
-    decided_at: Instant
-    age: Duration
+    decided_at: Instant | None
+    age: Duration | None
     marked: Count
     missing: NameList
     waiting: tuple[Waiting, ...]
@@ -63,20 +64,40 @@ class Facts:
     latest: Refs
     markers: Refs
 
+    @property
+    def places(self) -> str:
+        """The word for what is missing."""
+        return "partition" if len(self.missing) == 1 else "partitions"
+
 
 def find(model: CaptureModel) -> Found:
-    """One case for each id whose latest row is Prepare* and no longer in flight."""
+    """One case for each id whose latest row is Prepare* and no longer in flight, or the last one that a page shows."""
     for latest in model.latest[np.isin(model.latest["state"], list(PREPARED))]:
         age = _age(model, latest)
-        if age > IN_FLIGHT_MS:
+        if age > IN_FLIGHT_MS or _ends_a_page(model, latest):
             yield _stuck(model, latest, age)
+
+
+def _ends_a_page(model: CaptureModel, latest: Array) -> bool:
+    """Whether somebody shows no row of the id behind the decision, which lasts milliseconds where all is well."""
+    log_extent, row = model.state_log_extents[int(latest["state_partition"])], int(latest["transaction_row"])
+    parts = parts_of(model, row) if row >= 0 else ()
+    is_marked = len(parts) > 0 and all(part["status"] == Status.MARKED for part in parts)
+    return log_extent.is_printed and not is_marked
 
 
 def _age(model: CaptureModel, latest: Array) -> int:
     """Time since the decision, up to where the coordinator's log is known to reach."""
+    if _was_asked_for(latest):  # decided at the latest when its timeout was over and the coordinator looked
+        return max(0, model.age_ms(int(latest["started_at"])) - int(latest["timeout_ms"]) - OLD_CLEANUP_INTERVAL_MS)
     log_extent = model.state_log_extents[int(latest["state_partition"])]
     end = model.facts.evidence_end if model.is_latest_known(latest) else log_extent.newest
     return max(0, end - int(latest["timestamp"]))
+
+
+def _was_asked_for(latest: Array) -> bool:
+    """Whether a coordinator was asked for it: such an answer has no time of update, and holds for the call."""
+    return bool(latest["updated_at"] < 0 <= latest["started_at"])
 
 
 def _stuck(model: CaptureModel, latest: Array, age: int) -> Case:
@@ -92,7 +113,7 @@ def _stuck(model: CaptureModel, latest: Array, age: int) -> Case:
         transactional_id=facts.id,
         producer_id=int(latest["producer_id"]),
         producer_epoch=int(latest["producer_epoch"]),
-        since=int(latest["timestamp"]),
+        since=time_or_none(int(latest["updated_at"])),
         until=model.facts.evidence_end,
         **_place(model, missing),
     )
@@ -108,10 +129,25 @@ def _place(model: CaptureModel, missing: list[Array]) -> DataColumns:
 
 def _verdict(model: CaptureModel, latest: Array, missing: list[Array], age: int) -> Verdict:
     """Proved where a partition at hand goes on without its marker, for longer than any retry, by a broker's clock."""
-    if not model.is_latest_known(latest) or _may_be_anothers(model, latest, missing):
+    if _was_asked_for(latest):
+        return Verdict.likely if age > STUCK_MS else Verdict.possible
+    is_soon = age <= IN_FLIGHT_MS
+    if is_soon or not model.is_latest_known(latest) or _may_be_anothers(model, latest, missing):
         return Verdict.possible
     shown = any(_goes_on_without(model, part, int(latest["timestamp"])) for part in missing)
+    lacks_marker = any(part["status"] == Status.UNMARKED for part in missing)
+    if not shown and not lacks_marker and _may_be_cut_off(model, latest):
+        return Verdict.possible
     return Verdict.proved if shown and age > STUCK_MS else Verdict.likely
+
+
+def _may_be_cut_off(model: CaptureModel, latest: Array) -> bool:
+    """Whether the completion may have stood behind the last line of a text: nothing much later is in it.
+
+    A marker that a second text lacks, too, says that it did not.
+    """
+    log_extent = model.state_log_extents[int(latest["state_partition"])]
+    return not log_extent.is_end_told and log_extent.newest <= int(latest["timestamp"]) + IN_FLIGHT_MS
 
 
 def _goes_on_without(model: CaptureModel, part: Array, decided: int) -> bool:
@@ -134,8 +170,8 @@ def _facts(model: CaptureModel, latest: Array, age: int, parts: list[Array], mis
     return Facts(
         id=model.transactional_id(int(latest["id_code"])),
         state=state_name(int(latest["state"])),
-        decided_at=Instant(latest["timestamp"]),
-        age=Duration(age),
+        decided_at=instant(int(latest["updated_at"])),
+        age=Duration(age) if age > IN_FLIGHT_MS else None,
         marked=Count(len(markers)),
         missing=NameList(f"{where}" for where in named),
         waiting=tuple(_waiting(model, part) for part in missing[:MOST_TOLD]),
@@ -158,11 +194,11 @@ def _waiting(model: CaptureModel, part: Array) -> Waiting:
 
 WORDS = Words(
     Facts,
-    title="stuck in {state} for {age}",
+    title="stuck in {state}[ for {age}]",
     summary=(
         "The ",
         pick("state", {"PrepareCommit": "commit"}, "abort"),
-        " of {id} was decided at {decided_at} but[ {perhaps}] still waits for ",
+        " of {id} was decided[ at {decided_at}] but[ {perhaps}] still waits for ",
         pick("missing", {(): "its completion record: all markers are written"}, "markers in {missing:3}"),
         ". The outcome stands; ",
         pick("missing", {(): ""}, "read_committed readers there and "),
@@ -170,7 +206,11 @@ WORDS = Words(
     ),
     steps=(
         step(
-            "At {decided_at} the coordinator wrote {state}: the outcome stands",
+            pick(
+                "decided_at",
+                {None: "The coordinator wrote {state}: the outcome stands"},
+                "At {decided_at} the coordinator wrote {state}: the outcome stands",
+            ),
             "the latest record of {id} in every copy here",
             cites="begin latest",
         ),
@@ -197,7 +237,13 @@ WORDS = Words(
             "a transaction that has completed since",
             pick(
                 "perhaps",
-                {"possibly": "records of the coordinator may be missing here, or markers belong to another decision"},
+                {
+                    "possibly": pick(
+                        "age",
+                        {None: "the page ends with this record"},
+                        "records of the coordinator may be missing here, or markers belong to another decision",
+                    )
+                },
                 "this evidence ends {age} after the decision",
             ),
             decided_by="kafka-transactions.sh describe of {id}",
@@ -219,8 +265,8 @@ WORDS = Words(
                     (): "Check that the partition of __transaction_state of {id} has enough replicas in sync. If it "
                     "has, restart its leader. Do not abort by hand"
                 },
-                "Bring {missing:3} back (leader, in-sync replicas): the markers follow by themselves. Do not abort by "
-                "hand",
+                "Bring {places} {missing:3} back (leader, in-sync replicas): the markers follow by themselves. Do not "
+                "abort by hand",
             ),
             "operator",
             command=pick(
@@ -231,8 +277,12 @@ WORDS = Words(
         remedy(
             pick(
                 "state",
-                {"PrepareCommit": "Do not send the records again: their commit is decided"},
-                "Send the records again if they are needed and the application did not do so: their abort is decided",
+                {
+                    "PrepareCommit": "Do not send the records of the transaction decided at {decided_at} again: it "
+                    "commits"
+                },
+                "Send the records of the transaction decided at {decided_at} again, if they are needed and the "
+                "application did not do so: it aborts",
             ),
             "application",
         ),

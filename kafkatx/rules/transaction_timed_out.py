@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from kafkatx.findings.conditions import by_settings, same_time
+from kafkatx.findings.elapsed import OTHER, TIME_STEPS, WHO_DECIDES, TimeFacts, decided_cases
 from kafkatx.findings.ends import (
     ABORTED,
     COORDINATOR_TELLS,
@@ -121,13 +122,24 @@ class TimedOutInLogs(LogEndFacts):
         return None
 
     @property
+    def is_long_over(self) -> bool:
+        """Whether it was ended much later than its timeout allows: logs show when its producer was refused only."""
+        return False
+
+    @property
     def needs_length(self) -> bool:
         """Whether nothing tells how long it was open."""
         return not self.is_possible and not self.remedies
 
 
+@facts
+class TimedOutByTime(TimeFacts):
+    """A refusal that no id is named for, and that the time decides."""
+
+
 def find(model: CaptureModel) -> Found:
     """One case for each transactional.id of which transactions timed out, or may have (0.11.0.0, 0.11.0.1)."""
+    yield from decided_cases(model, EndedBy.timeout, TimedOutByTime)
     for group in groups(model, EndedBy.timeout):
         facts: Facts | DataFacts | TimedOutInLogs
         severity = Severity.warning
@@ -232,7 +244,13 @@ LONGEST = Phrase(Lasted, measure("the longest transaction of the id ran {time} (
 OPEN_FOR = Phrase(Lasted, measure("the transaction was open for {time} at least"))
 TITLE = pick(
     "times",
-    {1: "transaction timed out[ after {timeout}]"},
+    {
+        1: pick(
+            "is_long_over",
+            {True: "transaction timed out: timeout {timeout}, aborted after {took}"},
+            "transaction timed out[ after {timeout}]",
+        )
+    },
     "{times:transaction} timed out[ after {timeout}]",
 )
 TIMED_OUT = (
@@ -407,9 +425,31 @@ LOG_WORDS = Words(
     remedies=(WHO_ENDED, RESENT, HELD_UP, included("remedies"), BY_ITSELF),
 )
 
+TIME_WORDS = Words(
+    TimedOutByTime,
+    title="timed out after {age}",
+    summary=(
+        "The producer was refused {age} after its transaction began. That is longer than its transaction.timeout.ms ("
+        "{timeout}",
+        pick("is_set", {True: ""}, ", the default"),
+        "): the coordinator[ {perhaps}] had aborted it.",
+    ),
+    actors=(included("client"),),
+    steps=TIME_STEPS,
+    considered=(left_open("fenced_by_new_instance", "the client sees the same error", decided_by=WHO_DECIDES), OTHER),
+    remedies=(
+        remedy(
+            text="Raise transaction.timeout.ms above the longest transaction, or commit more often. Then close this "
+            "producer, create a new one and repeat the work",
+            where="client",
+            config="transaction.timeout.ms",
+        ),
+    ),
+)
+
 RULE = Rule(
     find=find,
-    words=(WORDS, SAME_EPOCH_WORDS, DATA_WORDS, LOG_WORDS),
+    words=(WORDS, SAME_EPOCH_WORDS, DATA_WORDS, LOG_WORDS, TIME_WORDS),
     depth=3,
     caused_by=(
         ("broker_unreachable", same_time),

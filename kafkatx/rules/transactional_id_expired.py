@@ -20,15 +20,19 @@ from dataclasses import dataclass, replace
 
 from kafkatx.findings.conditions import by_settings
 from kafkatx.findings.ends import hands_ids_on
+from kafkatx.findings.one_failure import FailureFacts, alike, failure_case, failure_facts, known_as
 from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import ClientInstance, Failure, Initialised
 from kafkatx.histories.logs.settings import Effective
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, TOMBSTONE
+from kafkatx.rules.answers.unknown_id import UNKNOWN_ID_WORDS, unknown_told
 from kafkatx.terms.catalogue.frameworks import CONNECT, STREAMS, Framework
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, EXPIRATION_MS
 from kafkatx.terms.error_codes import ErrorCode
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised
@@ -58,6 +62,9 @@ ONE_HOUR_MS, SLACK_MS = 3_600_000, 300_000
 EXHAUSTED = 32_766
 MAY_EXPIRE = (EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT)
 UNMAPPED = ErrorCode.INVALID_PRODUCER_ID_MAPPING
+ENDED = (EventKind.producer_id_set, EventKind.init_called, EventKind.commit_called, EventKind.abort_called)
+"""Lines of a client that was answered by its coordinator then, or ended a transaction."""
+AT_WORK = (*ENDED, EventKind.begin_called)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +81,12 @@ class ExpiredInRows:
     """An id that came back with another producer id, after its tombstone or where compaction removed that.
 
     `expiration` is the one in force (`is_set`: somebody says so, else it is the default), `fits` whether the idle time
-    before the tombstone is that of an expiry.
+    before the tombstone is that of an expiry; `at` is when it was gone, or back.
     """
 
     id: str
     idle: Duration
+    at: Instant
     old: int
     new: int
     last_epoch: int
@@ -128,6 +136,11 @@ class ExpiredInLogs:
     longer: Remedies
 
 
+@facts
+class ExpiredByError(FailureFacts):
+    """A client that was told so, of which no more than the error is known."""
+
+
 def find(model: CaptureModel) -> Found:
     """One case for each id that came back after its tombstone, or with another producer id after seven idle days.
 
@@ -135,7 +148,12 @@ def find(model: CaptureModel) -> Found:
     """
     found = [*_after_tombstones(model), *_after_gaps(model)]
     yield from found
-    yield from _in_logs(model, {case.transactional_id for case in found})
+    told = list(unknown_told(model))
+    yield from told
+    in_logs = list(_in_logs(model, {case.transactional_id for case in found}))
+    yield from in_logs
+    if not found and not in_logs and not told:
+        yield from _by_the_error(model)
 
 
 def _after_tombstones(model: CaptureModel) -> Iterator[Case]:
@@ -180,6 +198,7 @@ def _in_rows(model: CaptureModel, before: Array, back: Array, idle: int, tombsto
         facts=ExpiredInRows(
             id=name,
             idle=Duration(idle),
+            at=Instant(before["previous_updated_at"] + idle),
             old=int(before["previous_producer_id"]),
             new=int(back["producer_id"]),
             last_epoch=int(before["previous_epoch"]),
@@ -239,12 +258,41 @@ def _in_logs(model: CaptureModel, told: set[str | None]) -> Iterator[Case]:
             yield _of_client(model, name, client, failure)
 
 
+def _by_the_error(model: CaptureModel) -> Iterator[Case]:
+    """One case for each client whose id or lines nothing else tells of: the error alone, where nothing refutes it."""
+    for alone in alike(model, lambda told: known_as(told, UNMAPPED.name) and not _is_refuted(model, told)):
+        told = ExpiredByError(**failure_facts(model, alone))
+        verdict = Verdict.possible if _was_active(model, alone.first) else Verdict.likely
+        yield failure_case(model, alone, told, verdict, Severity.error)
+
+
+def _is_refuted(model: CaptureModel, told: ToldFailure) -> bool:
+    """Whether the coordinator's rows know the id, or the ids of the client say nothing of it."""
+    client, name = told.client, told.transactional_id
+    if name is not None and model.latest_of(model.id_code(name)) is not None:
+        return True
+    return client is not None and name is not None and (not client.owns_producer_ids or hands_ids_on(model, name))
+
+
+def _was_active(model: CaptureModel, told: ToldFailure) -> bool:
+    """Whether a line before shows the client, or somebody not named there, at work less than the expiration before."""
+    logs, first, at = model.logs, told.rows[0], told.at
+    for row in logs.of_kind(*AT_WORK).tolist():
+        same = logs.owners[row] == logs.owners[first] or logs.owners[row] < 0 or logs.owners[first] < 0
+        if row < first and same and logs.events["source"][row] == logs.events["source"][first]:
+            before = logs.at(row)
+            if at is None or before is None or at - before < _expiration(model):
+                return True
+    return False
+
+
 def _of_client(model: CaptureModel, name: str, client: ClientInstance, failure: Failure) -> Case:
     silence, old = _silence(model, client, failure), _given_before(client, failure)
     facts = _log_facts(model, name, client, failure, silence)
+    is_open = facts.is_long or silence is None or silence.lasted is None
     return Case(
         facts=facts,
-        verdict=Verdict.likely if facts.is_long and not hands_ids_on(model, name) else Verdict.possible,
+        verdict=Verdict.likely if is_open and not hands_ids_on(model, name) else Verdict.possible,
         severity=Severity.error if facts.is_long and failure.category == "fatal" else Severity.warning,
         transactional_id=name,
         producer_id=old.producer_id if old is not None else None,
@@ -286,14 +334,26 @@ def _goes_on(model: CaptureModel, name: str, client: ClientInstance, failure: Fa
 
 
 def _silence(model: CaptureModel, client: ClientInstance, failure: Failure) -> Silence | None:
-    """From the client's last line before the failure began to show."""
+    """From the client's last line before the failure began to show, or before the attempt that failed."""
     times, first = model.logs.times, min(failure.rows or (failure.row,))
     earlier = [row for row in client.rows if row < first and times[row] >= 0]
     if not earlier:
         return None
-    since = int(times[earlier[-1]])
-    lasted = Duration(max(0, failure.at - since)) if failure.at is not None else None
-    return Silence(Instant(since), lasted, (event_ref(model, earlier[-1]),))
+    last, until = _before_attempt(model, earlier, first) or (earlier[-1], failure.at)
+    since = int(times[last])
+    lasted = Duration(max(0, until - since)) if until is not None else None
+    return Silence(Instant(since), lasted, (event_ref(model, last),))
+
+
+def _before_attempt(model: CaptureModel, earlier: list[int], first: int) -> tuple[int, int] | None:
+    """The last line before a long silence, and its end, where only the attempt that failed stands behind it."""
+    logs, times = model.logs, model.logs.times
+    for last, later in zip(reversed(earlier), (first, *reversed(earlier)), strict=False):
+        if times[later] - times[last] >= EXPIRATION_MS and times[later] >= 0:
+            return last, int(times[later])
+        if logs.kind(last) in ENDED:
+            return None
+    return None
 
 
 def _given_before(client: ClientInstance, failure: Failure) -> Initialised | None:
@@ -317,6 +377,46 @@ AGAIN = pick(
     " nothing again by hand: {restarts.name} processes the input of the failed transaction again when it goes on",
 )
 COORDINATORS_LOG = "the records of {id} in __transaction_state"
+ERROR_WORDS = Words(
+    ExpiredByError,
+    who=pick("name.transactional_id", {None: "[client {name.client_id}]"}),
+    title="the coordinator forgot the transactional.id",
+    summary=(
+        "The coordinator did not know the producer id of ",
+        pick("name.transactional_id", {None: "this transactional.id"}, "{name.transactional_id}"),
+        f" any more. The id had[ {{perhaps}}] expired: it is forgotten after {SETTING} without a transaction (7 days "
+        "by default).",
+    ),
+    actors=(included("client"),),
+    steps=(
+        step(
+            pick("count", {1: "The client was refused"}, "The client was refused {count:time}"),
+            "INVALID_PRODUCER_ID_MAPPING: the id is not mapped to this producer id",
+            cites="lines",
+        ),
+    ),
+    considered=(
+        ruled_out("producer_state_expired", "the coordinator refused, not the leader of a partition"),
+        left_open(
+            "producer_restarted_empty",
+            "the coordinator's records may have been lost, or the client may talk to another cluster",
+            decided_by="the records of the id in __transaction_state, and when it was used before",
+        ),
+    ),
+    remedies=(
+        remedy(
+            "Close this producer and create a new one with the same transactional.id; initTransactions maps it anew. "
+            "Then send the records of the failed transaction again: they were not committed",
+            "application",
+        ),
+        remedy(
+            text="Raise transactional.id.expiration.ms above the longest idle time of a producer, or write more often",
+            where="broker",
+            config=SETTING,
+            restart_needed=True,
+        ),
+    ),
+)
 ROW_WORDS = Words(
     ExpiredInRows,
     title=pick("fits", {True: "expired after {idle} idle"}, "forgotten after {idle} idle"),
@@ -433,7 +533,7 @@ LOG_WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(ROW_WORDS, LOG_WORDS),
+    words=(ROW_WORDS, LOG_WORDS, ERROR_WORDS, UNKNOWN_ID_WORDS),
     depth=3,
     caused_by=(("misconfiguration", by_settings(SETTING)),),
 )

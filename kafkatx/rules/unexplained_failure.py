@@ -65,6 +65,11 @@ class Facts:
         return self.category == FATAL
 
     @property
+    def may_be_replaced(self) -> bool:
+        """Whether a new instance may have its id already, which one more would fence."""
+        return "fenced_by_new_instance" in self.candidates
+
+    @property
     def is_abortable(self) -> bool:
         """Whether the transaction has to be aborted, and the producer can go on."""
         return self.category == ABORTABLE
@@ -176,12 +181,12 @@ WORDS = Words(
             "category",
             {
                 FATAL: " This producer can do nothing more.",
-                ABORTABLE: " The transaction has to be aborted; the producer can go on.",
-                RETRIABLE: " The call can be made again.",
+                ABORTABLE: " The transaction must be aborted; then the producer can go on.",
+                RETRIABLE: " The same call can be made again.",
             },
             "",
         ),
-        " This evidence does not show why.",
+        " This evidence does not show its cause.",
     ),
     actors=(included("client"),),
     steps=(
@@ -193,19 +198,29 @@ WORDS = Words(
     considered=(included("open"),),
     remedies=(
         remedy(
-            "Close this producer and create a new one. Do not call abortTransaction: it can only fail. Then look for "
-            "the cause",
+            (
+                pick(
+                    "may_be_replaced",
+                    {True: "Close this producer; create a new one only if no other instance uses its id"},
+                    "Close this producer and create a new one (restarting the service does both)",
+                ),
+                ". Do not call abortTransaction: it would only fail",
+            ),
             "application",
             needs="is_fatal",
         ),
         remedy(
-            "Call abortTransaction and process the same input again. If that fails with a fenced error, close the "
-            "producer",
+            "Call abortTransaction, then process the same input again; if it fails in the same way, mend that first. "
+            "If abortTransaction fails with a fenced error, close the producer",
             "application",
             needs="is_abortable",
         ),
         remedy("Make the same call again, with the same producer", "application", needs="is_retriable"),
-        remedy("Bring the evidence that decides the cause", "operator", unless="is_fatal is_abortable is_retriable"),
+        remedy(
+            "Look at the log before this line: the first error in it is the cause, this one may be its echo",
+            "application",
+            unless="is_fatal is_abortable is_retriable",
+        ),
     ),
 )
 

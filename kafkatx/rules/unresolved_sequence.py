@@ -90,9 +90,9 @@ class Variant(Enum):
 class Facts:
     """Batches that one client gave up; the first time is explained.
 
-    `partitions` are those of all times, `of_first` those of the first; `attempts` are those that its retries had used
-    up, `age` how old the oldest batch was, `made_at` when the first was made. `resolved` is what became of the
-    transaction, None where nothing tells.
+    `partitions` are those of all times, `of_first` those of the first; `at` is when it was told; `attempts` are those
+    that its retries had used up, `age` how old the oldest batch was, `made_at` when the first was made. `resolved` is
+    what became of the transaction, None where nothing tells.
     """
 
     client: ClientName
@@ -100,6 +100,7 @@ class Facts:
     count: Count
     partitions: NameList | None
     of_first: NameList | None
+    at: Instant | None
     producer: Bound[ActorWords] | None
     retries: Count | None
     retried_since: Instant | None
@@ -248,6 +249,7 @@ def _facts(model: CaptureModel, name: ClientName, variant: Variant, losses: list
         count=Count(len(losses)),
         partitions=_names(sorted({_name(place) for loss in losses for place in loss.partitions})),
         of_first=_names([_name(place) for place in first.partitions]),
+        at=instant(logs.at(first.rows[0])),
         producer=seen(model, first.client),
         retries=Count(len(first.retried)) if first.retried else None,
         retried_since=instant(logs.at(first.retried[0])) if first.retried else None,
@@ -328,9 +330,9 @@ WORDS = Words(
     title=pick(
         "variant",
         {
-            Variant.fatal: "producer dead: batch sent, never acknowledged",
-            Variant.abortable: ("transaction failed", TIMES, ": batch sent, never acknowledged"),
-            Variant.idempotent: ("batch sent, never acknowledged", TIMES, "; epoch raised"),
+            Variant.fatal: "producer dead: batch unanswered, may be stored",
+            Variant.abortable: ("transaction failed", TIMES, ": batch unanswered, may be stored"),
+            Variant.idempotent: ("batch unanswered", TIMES, ", may be stored; epoch raised"),
         },
     ),
     summary=(

@@ -14,7 +14,7 @@ from pathlib import Path
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.directories import DataDirectory
 from kafkatx.evidence.extents import Extent
-from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.item import LOG_KINDS, Item
 from kafkatx.evidence.joining import JoinedEvidence
 from kafkatx.evidence.looking import Looker
 from kafkatx.sources import places
@@ -28,7 +28,7 @@ from kafkatx.stages.packing import COST_OF_FILE, grouped
 from kafkatx.stages.table_files import Source, sources
 from kafkatx.terms.errors import UsageError
 
-OF_TEXTS = (Kind.TEXT_LOG, Kind.SETTINGS)
+OF_TEXTS = LOG_KINDS
 
 
 @dataclass(frozen=True, slots=True)

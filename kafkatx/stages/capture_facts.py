@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.checkpoint_claims import named_partitions
 from kafkatx.evidence.coverage import Coverage, coverage_of
-from kafkatx.evidence.item import Kind
+from kafkatx.evidence.item import LOG_KINDS, Kind
 from kafkatx.histories.capture_model import CaptureFacts, StateLogExtent
 from kafkatx.terms.topics import TRANSACTION_STATE
 
@@ -28,7 +28,7 @@ def whole_coverage(capture: Capture, coverage: list[Coverage]) -> list[Coverage]
     """Name every file that is no log segment too."""
     found = [*coverage]
     read = {item.key for copies in capture.segments().values() for _, item in copies}
-    read |= {item.key for item in capture.texts(Kind.TEXT_LOG, Kind.SETTINGS)}
+    read |= {item.key for item in capture.texts(*LOG_KINDS)}
     for directory in capture.directories:
         found += [coverage_of(capture, item, directory.broker_id) for item in directory.items if item.key not in read]
     found += [coverage_of(capture, item, None) for item in capture.others if item.key not in read]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import Coverage
-from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.item import LOG_KINDS, Item
 from kafkatx.evidence.log_reading import FileFacts, read_log
 from kafkatx.stages.facts import FactsError
 from kafkatx.text.events import LogFacts
@@ -40,7 +40,7 @@ def _read_each(capture: Capture, progress: Progress, read: Read, coverage: list[
 
 def log_items(capture: Capture) -> list[Item]:
     """Logs and files of settings of a capture, in the order in which they are united."""
-    return sorted(capture.texts(Kind.TEXT_LOG, Kind.SETTINGS), key=lambda item: item.key)
+    return sorted(capture.texts(*LOG_KINDS), key=lambda item: item.key)
 
 
 def united_logs(parts: Iterable[FileFacts]) -> LogFacts:

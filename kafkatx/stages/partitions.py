@@ -86,6 +86,9 @@ def _fold_states(reading: PartitionReading, streams: Streams) -> PartitionStory:
         leader_epoch=history.leader_epoch,
         last_gap=history.last_gap,
         last_loss=max((end for _, end in missing), default=-1),
+        is_printed=all(file.item.part is not None for file in plan.files),
+        is_end_told=_is_end_told(reading, history.next_offset),
+        is_pieced=len(plan.files) > 1 and _is_printed(plan) and any(not _is_whole(file.item) for file in plan.files),
     )
     return PartitionStory(
         plan.key, [], [], [], names, history=history, state_horizon=log_extent, newest=history.last_timestamp
@@ -128,8 +131,31 @@ def _horizon(code: int, reading: PartitionReading, folded: PartitionTransactions
         highest_epoch=int(log_extent["highest_epoch"]),
         highest_epoch_producer=int(log_extent["highest_epoch_producer"]),
         highest_epoch_offset=int(log_extent["highest_epoch_offset"]),
-        is_printed=all(file.item.part is not None for file in plan.files),
+        is_printed=_is_printed(plan),
+        is_end_told=_is_end_told(reading, log_end),
     )
+
+
+def _is_whole(item: Item) -> bool:
+    return item.part is None or item.part.is_whole
+
+
+def _is_printed(plan: PartitionPlan) -> bool:
+    return all(file.item.part is not None for file in plan.files)
+
+
+def _is_end_told(reading: PartitionReading, log_end: int) -> bool:
+    """Whether the last line of a text is that of the log: the name of another file, or another copy, says so.
+
+    The bytes of a segment end where the log did when it was copied; lines of a text may have been cut off.
+    """
+    plan = reading.plan
+    alike = {
+        given.directory
+        for given, file in zip(plan.files, reading.files, strict=True)
+        if file.entry.last_offset == log_end - 1
+    }
+    return not _is_printed(plan) or plan.known_end >= log_end or len(alike) > 1
 
 
 def _log_start(plan: PartitionPlan, first_offsets: dict[str, int]) -> int:

@@ -22,6 +22,8 @@ MAX_TRANSACTION_TIMEOUT_MS = 900_000
 """Default transaction.max.timeout.ms."""
 EXPIRATION_MS = 604_800_000
 """Default transactional.id.expiration.ms, 0.11 to 4.4."""
+STREAMS_TIMEOUT_MS = 10_000
+"""Default of transaction.timeout.ms of Kafka Streams."""
 TRANSACTION_TIMEOUT_MS = 60_000
 """Default transaction.timeout.ms of clients."""
 REQUEST_TIMEOUT_MS = 30_000

@@ -109,6 +109,23 @@ class EventKind(IntEnum):
     """A line shows the time of its own writing in UTC, whatever zone its log prints. [number: ms]"""
     config_values = 45
     """`... values:` block begins. [detail: ProducerConfig, ConsumerConfig, KafkaConfig, ...]"""
+    # answers of tools
+    transaction_open = 50
+    """A partition's producer state has an open transaction. [topic, partition, producer_id, producer_epoch,
+    other_epoch: coordinator epoch, offset: its first, number: ms from its last write to the newest of the answer]"""
+    hanging_found = 51
+    """`find-hanging` names a transaction that no coordinator will end. [as transaction_open, number: its age in ms]"""
+    position_told = 52
+    """How far a reader is. [group, topic, partition, offset: its position, number: log end, detail: what tells it]"""
+    leader_missing = 53
+    """A partition has no leader. [topic, partition, detail: its ISR]"""
+    id_unknown = 54
+    """The coordinator does not know a transactional.id. [transactional_id]"""
+    stable_offset_behind = 55
+    """A metric says that the last stable offset is behind, or that transactions are late. [topic, partition, number,
+    detail: the metric]"""
+    records_read = 56
+    """How many records a console consumer read. [topic, partition, number, detail: isolation level]"""
     # brokers
     initialized = 60
     """InitProducerId was granted. [transactional_id, producer_id, producer_epoch, partition: of __transaction_state]"""
@@ -247,5 +264,9 @@ class EventKind(IntEnum):
     """The controller (with ZooKeeper) saw brokers go. [detail: the brokers]"""
     session_expired = 123
     """A session with ZooKeeper expired: the broker's own, or one that ZooKeeper gave up. [detail, number: ms]"""
+    ids_went_back = 124
+    """A block of producer ids that was given out before. [detail]"""
+    epochs_exhausted = 125
+    """The coordinator could not raise the epoch of a producer id any more. [producer_id]"""
     other = 127
     """A line of the catalogue that no rule asks for yet. [detail: the template]"""

@@ -51,17 +51,29 @@ def duration(milliseconds: int) -> str:
 
 
 def parse_zone(text: str) -> int:
-    """Milliseconds that a zone lies ahead of UTC, by offset (`+08:00`) or name (in winter); raises ValueError."""
+    """Milliseconds that a zone lies ahead of UTC, by offset (`+08:00`) or name; raises ValueError.
+
+    A name whose zone has a summer time is refused with a ValueError that says so: which half of the year logs are of is
+    theirs to say.
+    """
     if text[:1] in "+-" and text[1:]:
         sign, digits = (-1 if text[0] == "-" else 1), text[1:].replace(":", "").ljust(4, "0")
         if not digits.isdigit() or len(digits) != 4:
             raise ValueError(text)
         return sign * (int(digits[:2]) * 60 + int(digits[2:])) * 60_000
     try:
-        offset = datetime(2026, 1, 15, tzinfo=ZoneInfo(text)).utcoffset()
+        zone = ZoneInfo(text)
     except (KeyError, OSError) as error:
         raise ValueError(text) from error
-    return 0 if offset is None else offset // timedelta(milliseconds=1)
+    winter, summer = (datetime(2026, month, 15, tzinfo=zone) for month in (1, 7))
+    if winter.utcoffset() != summer.utcoffset():
+        raise ValueError(f"it is {_offset(winter)} in January and {_offset(summer)} in July; give the one that holds")
+    return (winter.utcoffset() or timedelta()) // timedelta(milliseconds=1)
+
+
+def _offset(time: datetime) -> str:
+    """How far the zone of a time is ahead, as ISO 8601 writes it."""
+    return time.isoformat()[-len("+00:00") :]
 
 
 def parse_time(text: str) -> int:

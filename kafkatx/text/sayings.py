@@ -35,7 +35,7 @@ class Saying(IntFlag):
     MEMBER_LOST = auto()
     """A member of a group has lost its place."""
     OFFSETS_REFUSED = auto()
-    """librdkafka's sendOffsetsToTransaction failed."""
+    """sendOffsetsToTransaction of librdkafka or sarama failed."""
     OUTSIDE_TRANSACTION = auto()
     """A leader knows that, or can't ask whether, the partition belongs to no open transaction (KIP-890)."""
     UNABLE_TO_VERIFY = auto()
@@ -52,6 +52,18 @@ class Saying(IntFlag):
     """Transactional records for a log of message format 0 or 1."""
     WITHOUT_ID = auto()
     """A transactional call on a producer without a transactional.id."""
+    NO_PRODUCER_STATE = auto()
+    """A leader knows nothing of a producer id."""
+    REPEATED_SEQUENCE = auto()
+    """A sequence came that had been there before."""
+    OF_ABORTED_INDEX = auto()
+    """The index of aborted transactions does not fit."""
+    OLD_COORDINATOR = auto()
+    """TRANSACTION_COORDINATOR_FENCED."""
+    NO_MAPPING = auto()
+    """A coordinator has no, or another, producer id for a transactional.id."""
+    UNSTABLE_OFFSETS = auto()
+    """A group's offsets wait for the end of a transaction."""
     FATAL_ALREADY = auto()
     """What clients throw without asking anybody, since their state is fatal.
 
@@ -109,9 +121,11 @@ _TEXTS = {
     Saying.GROUP_MISMATCH: ("Transaction offset Commit failed due to consumer group metadata mismatch",),
     Saying.MEMBER_LOST: (
         "FencedInstanceId", "IllegalGeneration", "UnknownMemberId", "StaleMemberEpoch", "CommitFailed",
-        "FENCED_INSTANCE_ID", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH",
+        "FENCED_INSTANCE_ID", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH", "RebalanceInProgress",
+        "REBALANCE_IN_PROGRESS", "Group rebalance in progress", "generation id is not the current generation",
+        "group generation id is not valid", "coordinator is not aware of this member",
     ),
-    Saying.OFFSETS_REFUSED: ("Failed to commit offsets to transaction",),
+    Saying.OFFSETS_REFUSED: ("Failed to commit offsets to transaction", "failed to send offsets to transaction"),
     Saying.OUTSIDE_TRANSACTION: (
         "Partition was not added to the transaction", "Record was not part of an ongoing transaction",
         "Unable to verify the partition has been added to the transaction",
@@ -123,8 +137,34 @@ _TEXTS = {
     Saying.WRONG_STATE: (
         "Invalid transition attempted from state", "Cannot add partition", "_PREV_IN_PROGRESS", "_CONFLICT",
     ),
-    Saying.OLD_FORMAT: ("Transactional records are not supported for magic",),
-    Saying.WITHOUT_ID: ("Cannot use transactional methods without enabling transactions",),
+    Saying.OLD_FORMAT: (
+        "Transactional records are not supported for magic", "UnsupportedForMessageFormat",
+        "UNSUPPORTED_FOR_MESSAGE_FORMAT",
+    ),
+    Saying.WITHOUT_ID: (
+        "Cannot use transactional methods without enabling transactions",
+        "Transactional method invoked on a non-transactional producer",
+        "without setting a transactional_id", "You need to configure transaction_id to use transactions",
+        "transactional.id to be configured", "you need to add TransactionalID to producer",
+        "Must provide transactional id for transactional producer",
+        "Cannot manage transactions without a transactionalId",
+        "begin a transaction with a non-transactional client", "since transactions are not enabled",
+    ),
+    Saying.NO_PRODUCER_STATE: (
+        "UnknownProducerId", "UNKNOWN_PRODUCER_ID", "Unknown Producer Id", "unknown producer id",
+        "locate the producer metadata", "with no existing state", "Found no record of producerId",
+    ),
+    Saying.REPEATED_SEQUENCE: (
+        "uplicate sequence number", "DuplicateSequenceNumber", "DUPLICATE_SEQUENCE_NUMBER",
+    ),
+    Saying.OF_ABORTED_INDEX: (".txnindex", "offset of appended transactions must increase"),
+    Saying.OLD_COORDINATOR: ("TransactionCoordinatorFenced", "TRANSACTION_COORDINATOR_FENCED"),
+    Saying.NO_MAPPING: (
+        "InvalidPidMapping", "INVALID_PRODUCER_ID_MAPPING", "not currently assigned to its transactional id",
+    ),
+    Saying.UNSTABLE_OFFSETS: (
+        "UNSTABLE_OFFSET_COMMIT", "UnstableOffsetCommit", "unstable offsets that need to be cleared",
+    ),
     Saying.FATAL_ALREADY: (
         "Cannot execute transactional method because we are in an error state",
         "rejected from the broker because it tried to use an old epoch",

@@ -145,10 +145,9 @@ def marker_ref(model: CaptureModel, span: Array) -> EvidenceRef:
     """The marker that ended a span."""
     topic, partition = model.topic_partition(int(span["partition_code"]))
     kind = ("ABORT", "COMMIT", "emptied")[int(span["marker_kind"])]
-    text = (
-        f"{kind} marker, producer id {int(span['producer_id'])}, epoch {int(span['marker_epoch'])} "
-        f"(coordinator epoch {int(span['coordinator_epoch'])})"
-    )
+    epoch, coordinator_epoch = int(span["marker_epoch"]), int(span["coordinator_epoch"])
+    text = f"{kind} marker, producer id {int(span['producer_id'])}"
+    text += (f", epoch {epoch}" if epoch >= 0 else "") + f" (coordinator epoch {coordinator_epoch})"
     return EvidenceRef(topic, partition, int(span["marker_offset"]), time_or_none(int(span["marker_timestamp"])), text)
 
 

@@ -35,6 +35,8 @@ WITH_A_DOCUMENT = [command for command in OVER_EVIDENCE if command != "dump"]
 """Commands whose JSON is one document; dump writes JSON lines."""
 
 TO_A_FILE = [command for command in OVER_EVIDENCE if "--out" in options_of(command) and command != "export"]
+RESULTS = [command for command in TO_A_FILE if command != "collect"]
+"""Commands whose --out takes what standard output would have (collect packs a bundle)."""
 """Commands that write to a file what they write to standard output; `export` writes a folder."""
 
 SECRETS = ("jaas-Kn0cked", "keystore-Kn0cked", "listener-Kn0cked", "token-Kn0cked", "inline-Kn0cked")
@@ -112,7 +114,7 @@ def test_out_inside_the_evidence_is_refused(command: str, case: Path, tmp_path: 
     assert _snapshot(case) == before
 
 
-@pytest.mark.parametrize("command", TO_A_FILE)
+@pytest.mark.parametrize("command", RESULTS)
 def test_out_beside_the_evidence_holds_what_standard_output_would(command: str, case: Path, tmp_path: Path) -> None:
     words = words_for(command, case)
     result = run(*words, "--out", str(tmp_path / "result"))

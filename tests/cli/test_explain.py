@@ -211,6 +211,67 @@ def test_part_of_a_text_lists_where_it_stands(run):
     assert "broker log message: Completed rollback of ongoing transaction" in text
 
 
+def test_a_kip_is_explained_whole(run, golden):
+    golden("explain-kip-890.txt", run("KIP-890").stdout)
+
+
+def test_a_term_is_explained_whole(run, golden):
+    golden("explain-lso.txt", run("LSO").stdout)
+
+
+@pytest.mark.parametrize("word", ["LSO", "fence", "KIP-1050", "TV2", "FATAL_ERROR", "EndTxn", "ErrProducerFenced"])
+def test_what_is_not_kafkas_own_name_fits_80_columns_too(run, word):
+    lines = run(word).stdout.splitlines()
+    assert lines
+    assert all(len(line) <= 80 and line == line.rstrip() for line in lines)
+
+
+def test_a_kip_is_narrowed_to_the_release(run):
+    old, new = run("KIP-890", "--kafka-version", "3.6").stdout, run("KIP-890", "--kafka-version", "4.0").stdout
+    assert "part 1" in old
+    assert "part 2" not in old
+    assert "part 2" in new
+    assert "Not in 3.5: 3.6+." in run("KIP-890", "--kafka-version", "3.5").stdout
+
+
+def test_a_kip_of_unknown_release_is_in_no_release_by_guess(run):
+    assert "(KIP, release not known)" in run("KIP-892").stdout
+
+
+def test_a_state_leads_to_findings(run):
+    assert "stuck_prepare" in run("PrepareCommit").stdout.partition("Findings that it may point to")[2]
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        (
+            "%1|1763720631.003|TXNERR|rdkafka#producer-3| [thrd:main]: Fatal transaction error: Failed to end "
+            "transaction: Local: This instance has been fenced by a newer instance (_FENCED)",
+            {"RD_KAFKA_RESP_ERR__FENCED"},
+        ),
+        ("KafkaJSProtocolError: The producer attempted a transactional operation in an invalid state",
+         {"48 INVALID_TXN_STATE"}),
+        ("KafkaJSNumberOfRetriesExceeded: nobody knows", {"KafkaJSNumberOfRetriesExceeded"}),
+        ('confluent: kafka: aiokafka.errors.ProducerFenced: There is a newer producer with the same transactionalId '
+         'which fences the current one.', {"ProducerFenced", "90 PRODUCER_FENCED"}),
+        ('cimpl.KafkaException: KafkaError{code=_STATE,val=-172,str="Operation not valid in state FatalError"}',
+         {"RD_KAFKA_RESP_ERR__STATE"}),
+        ("producer/txnmgr [orders-1] kafka server: Producer attempted to produce with an old epoch.",
+         {"47 INVALID_PRODUCER_EPOCH"}),
+        ("PRODUCER_FENCED: There is a newer producer with the same transactionalId which fences the current one.",
+         {"90 PRODUCER_FENCED"}),
+    ],
+)  # fmt: skip
+def test_a_line_of_another_client_is_explained(run, line, names):
+    found = json.loads(run("--json", line).stdout)["explanations"]
+    assert names <= {one["name"] for one in found}
+
+
+def test_a_question_is_answered_by_the_name_in_it(run):
+    assert run("what", "is", "the", "LSO?").stdout.startswith("last stable offset")
+
+
 def test_an_unknown_word_is_refused_with_suggestions(run):
     result = run("PRODUCR_FENCED")
     assert (result.exit_code, result.stdout) == (2, "")

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkatx.evidence.offset_coverage import MOST_RANGES, FileReach, Holes, left_over
+from kafkatx.evidence.offset_coverage import MOST_RANGES, FileReach, Holes, left_over, without
 from tests.work import lines_run
 
 
@@ -104,3 +104,15 @@ def test_what_is_left_over_is_what_goes_on_behind_what_was_read(lost, read):
 def test_four_times_as_many_losses_in_four_times_as_many_files_are_four_times_the_work():
     few, many = ([(5, 6)] * count for count in (100, 400))
     assert lines_run(lambda: left_over(many, many)) < 5 * lines_run(lambda: left_over(few, few))
+
+
+def test_what_a_text_left_out_is_lost_and_was_not_read():
+    reach = FileReach(0, 0)
+    reach.note(0, 20, 0)
+    reach.leave_out([(12, 14), (4, 6), (18, 25), (7, 7)])
+    assert reach.read == [(0, 4), (6, 12), (14, 18)]
+    assert reach.lost == [(4, 6), (12, 14), (18, 25)]
+
+
+def test_ranges_without_others():
+    assert list(without([(0, 3), (5, 9)], [(1, 2), (3, 6), (8, 8), (20, 30)])) == [(0, 1), (2, 3), (6, 8), (8, 9)]

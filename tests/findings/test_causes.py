@@ -208,7 +208,7 @@ def test_rules_that_need_logs_say_so_once_each_where_there_are_none(classic):
 
 
 def test_at_most_two_guesses_about_one_id_are_told():
-    client = Client("orders").start("10:00:00").say("10:00:04", Kind.fenced, error="_FENCED", detail=KAFKA_EXCEPTION)
+    client = Client("orders").start("10:00:00").say("10:00:40", Kind.fenced, error="_FENCED", detail=KAFKA_EXCEPTION)
     client.say("10:01:40", Kind.await_timeout, api="InitProducerId", number=60_000)
     for number in range(30):
         client.say(milliseconds("10:02:00") + 200 * number, Kind.request_enqueued, api="InitProducerId")

@@ -10,18 +10,25 @@ import typer
 
 from kafkatx.rules.docstring import HEADINGS, parse_docstring, rule_texts
 from kafkatx.rules.registry import RULES
-from kafkatx.terms.catalogue.loading import broker_log_templates, client_exceptions, client_log_templates, error_codes
+from kafkatx.terms.catalogue.loading import (
+    broker_log_templates,
+    client_exceptions,
+    client_log_templates,
+    error_codes,
+    kips,
+    states,
+    terms,
+)
 from tests.evidence import ROOT
 from tests.golden import compare
 from tests.house.generate_docs import cli_page, commands, linked, rule_files, rule_page, rule_pages
 from tests.house.tools import printed_by_kafkatx
 
 WITHOUT_A_RULE = {
-    "committed_but_unreadable", "damaged_index", "duplicate_sequence", "pending_offset_commit", "producer_id_collision",
-    "producer_state_expired", "sequence_gap", "zombie_coordinator",
+    "committed_but_unreadable", "client_bug", "broker_bug", "producer_restarted_empty",
 }  # fmt: skip
 """Mechanisms of the catalogue that no rule looks for yet."""
-COMMANDS = ("diagnose", "history", "locate", "dump", "verify", "export", "explain")
+COMMANDS = ("diagnose", "history", "locate", "dump", "verify", "collect", "export", "explain")
 
 
 @pytest.fixture
@@ -58,7 +65,10 @@ def test_the_registry_the_pages_and_the_modules_name_the_same_rules():
 
 def test_the_catalogue_names_rules_or_mechanisms_that_no_rule_looks_for_yet():
     """`explain` and findings name rules only; a name that is neither is a misprint."""
-    entries = (*error_codes(), *client_exceptions(), *broker_log_templates(), *client_log_templates())
+    entries = (
+        *error_codes(), *client_exceptions(), *states(), *kips(), *terms(),
+        *broker_log_templates(), *client_log_templates(),
+    )  # fmt: skip
     named = {rule for entry in entries for rule in entry.rules}
     assert named - set(RULES) <= WITHOUT_A_RULE
     assert not WITHOUT_A_RULE & set(RULES)

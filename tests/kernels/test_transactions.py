@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkatx.kernels.rows import INITIALISATION, LATEST, ODDITY, STATE, TRANSACTION
+from kafkatx.kernels.rows import INITIALISATION, LATEST, NOT_PRINTED, ODDITY, STATE, TRANSACTION
 from kafkatx.kernels.transactions import (
     AFTER_HOLE,
     COMPLETE_ABORT,
@@ -142,6 +142,16 @@ def test_a_hole_between_the_rows_of_an_id_is_marked(engine):
     (whole,), _, _ = fold(row(0, ONGOING), row(1, PREPARE_COMMIT))
     (cut,), _, _ = fold(row(0, ONGOING), row(2, PREPARE_COMMIT))
     assert (whole["flags"], cut["flags"]) == (0, AFTER_HOLE)
+
+
+@pytest.mark.parametrize("untold", [(0,), (1,), (2,), (0, 1), (0, 1, 2)])
+def test_rows_whose_text_does_not_tell_the_start_are_one_transaction(engine, untold):
+    starts = [NOT_PRINTED if number in untold else 100 for number in range(3)]
+    states = (ONGOING, PREPARE_COMMIT, COMPLETE_COMMIT)
+    transactions, _, oddities = fold(*(row(at, states[at], started_at=starts[at]) for at in range(3)))
+    assert len(transactions) == 1
+    assert not len(oddities)
+    assert transactions["started_at"][0] == (NOT_PRINTED if len(untold) == 3 else 100)
 
 
 def kinds(*rows):

@@ -1,5 +1,6 @@
 """Findings as models: chains together, the worst first, each chain where its worst finding stands."""
 
+from dataclasses import replace
 from io import StringIO
 
 from rich.console import Console
@@ -15,6 +16,10 @@ from kafkatx.words.explained import Considered, Remedy
 def found(name, caused_by=None, contributing=(), severity=Severity.error, **about):
     finding = Finding(name, Verdict.likely, severity, f"title of {name}", f"Summary of {name}.", **about)
     return Diagnosed(name, "capture", None, finding, [], caused_by, contributing)
+
+
+def replaced(one, name, **about):
+    return replace(one, id=name, finding=replace(one.finding, **about))
 
 
 def order(*findings):
@@ -88,6 +93,63 @@ def test_the_index_says_what_to_do_first_where_something_is_wrong():
     do = (Remedy("Stop it. Then start it.", "application"),)
     text = printed(found("a", remedies=do), found("b", remedies=do, severity=Severity.info))
     assert text.splitlines()[:3] == ["1. error   title of a (likely)", "           do: Stop it", "  and 1 more, below"]
+
+
+def test_the_index_says_what_to_do_about_a_cause_however_mild():
+    do = (Remedy("Start it. Then look.", "operator"),)
+    text = printed(found("a", "note"), found("note", severity=Severity.info, remedies=do))
+    assert "do: Start it\n" in text
+
+
+def test_the_index_has_the_time_of_what_happened_and_the_date_once():
+    day = 1_700_000_000_000
+    late = found("late", since=day, facts={"at": "2023-11-14T22:15:00.000Z"})
+    text = printed(found("a", since=day), late)
+    assert "1. error   22:13:20 title of a" in text
+    assert "2. error   22:15:00 title of late" in text
+    assert "findings: 2 errors. Times of 2023-11-14, UTC.\n" in text
+    assert "Times of 2023-11-14.\n" in printed(found("a", since=day), found("b", since=day, has_zone=False))
+    dated = printed(found("a", since=day), found("b", since=day + 86_400_000))
+    assert "2023-11-15 22:13:20 title of b" in dated
+    assert "Times of" not in dated
+
+
+def test_alike_findings_of_several_share_a_line_of_the_index():
+    six = [replaced(found("f"), f"f{number}", who=f"sink-{number}") for number in range(6)]
+    text = printed(*six)
+    assert text.splitlines()[0] == "1. error   sink-0 and 5 more (see 2 to 6): title of f (likely)"
+    assert "6. Summary of f." in text
+    assert "more, below" not in text
+
+
+def test_what_is_alike_of_one_only_or_has_another_cause_does_not_share_a_line():
+    twice = [replaced(found("f"), f"f{number}", who="one") for number in range(2)]
+    assert "2. error   one: title of f" in printed(*twice)
+    mixed = replaced(found("f"), "f0", who="a"), replaced(found("f", "cause"), "f1", who="b"), found("cause")
+    assert "and 1 more" not in printed(*mixed)
+
+
+def test_effects_fold_below_causes_that_fold():
+    pairs = [
+        one
+        for number in range(2)
+        for one in (
+            replaced(found("cause"), f"cause{number}", who=f"id-{number}"),
+            replaced(found("effect", f"cause{number}"), f"effect{number}", who=f"id-{number}"),
+        )
+    ]
+    assert printed(*pairs).splitlines()[:2] == [
+        "1. error   id-0 and 1 more (see 3): title of cause (likely)",
+        "  2. error   id-0 and 1 more (see 4): title of effect (likely), probably because of 1",
+    ]
+
+
+def test_readers_that_wait_are_no_clean_bill():
+    wait = found(
+        "read_committed_blocked", severity=Severity.info, who="readers of a-0", facts={"last_stable_offset": 4}
+    )
+    text = printed(wait, found("b", severity=Severity.info))
+    assert "\nReaders of a-0 wait at offset 4; no error and no warning in " in text
 
 
 def test_what_is_only_worth_knowing_is_listed_where_it_caused_something_or_nothing_is_worse():

@@ -6,6 +6,7 @@ import pytest
 
 from kafkatx.histories.logs.broker_outages import outages
 from kafkatx.terms.events import EventKind as Kind
+from kafkatx.terms.events import Level
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import DAY, ERRORS, FENCED, KAFKA_EXCEPTION, facts, line, milliseconds, settings, source
 from tests.rules.cluster import SECOND
@@ -294,3 +295,18 @@ def test_two_clients_in_rotated_files_of_one_log_are_one_observer():
 def test_numbers_of_group_coordinators_are_those_of_their_brokers():
     lines = [replace(entry, columns={**entry.columns, "node": 2_147_483_644}) for entry in minute("a.log", 3)]
     assert only(check, told([*lines, *minute("b.log", 3)])).nodes == (3,)
+
+
+def test_an_error_without_a_time_names_the_connection():
+    said = {"error": "_ALL_BROKERS_DOWN", "detail": "Local: All broker connections are down"}
+    told = [line("a.log", None, Kind.failure, level=Level.error, **said)]
+    found = only(rule("broker_unreachable"), by_logs(told))
+    assert (found.verdict, found.transactional_id) == (Verdict.likely, None)
+
+
+def test_refused_credentials_are_told_as_such():
+    said = {"error": "SaslAuthenticationException", "detail": "Authentication failed"}
+    told = [line("a.log", None, Kind.to_fatal, **said)]
+    found = only(rule("broker_unreachable"), by_logs(told))
+    assert "credentials" in found.summary
+    assert found.remedies[0].text.startswith("Check the credentials")

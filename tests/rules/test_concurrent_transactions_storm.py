@@ -82,7 +82,7 @@ def test_with_the_ids_row_in_prepare_it_is_likely(classic):
     assert "PrepareCommit" in found.steps[0].text
     assert found.remedies[0].where == "operator"
     assert "The coordinator probably answered CONCURRENT_TRANSACTIONS" in found.summary
-    assert "restarting the application does not help" in found.remedies[0].text
+    assert "a restart of the application does not help" in found.remedies[0].text
 
 
 def test_requests_of_a_busy_client_are_not_repetitions():

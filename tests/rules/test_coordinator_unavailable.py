@@ -1,6 +1,7 @@
 """coordinator_unavailable: what brokers prove, what clients make likely, and who only waits for markers."""
 
 from kafkatx.terms.events import EventKind as Kind
+from kafkatx.terms.events import Level
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, TIMED_OUT, facts, line, milliseconds, source
@@ -168,3 +169,12 @@ def test_a_cut_log_tells_less():
         assert whole.until is not None
         assert found.until <= whole.until
         assert found.severity <= whole.severity
+
+
+def test_an_error_without_a_time_names_the_coordinator():
+    said = {"error": "COORDINATOR_NOT_AVAILABLE", "detail": "Coordinator not available", "level": Level.error}
+    told = [line("a.log", None, Kind.failure, api="initTransactions", **said)]
+    found = only(rule("coordinator_unavailable"), by_logs(told))
+    assert (found.verdict, found.transactional_id) == (Verdict.likely, None)
+    assert not findings(rule("coordinator_unavailable"), by_logs([line("a.log", None, Kind.failure,
+                            api="poll", **said)]))  # fmt: skip

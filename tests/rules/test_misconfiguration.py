@@ -560,3 +560,31 @@ def test_many_producers_with_one_mistake_are_one_finding():
     assert (finding.count, finding.transactional_id, len(finding.subjects)) == (20, None, 3)
     assert "and 16 more have acks=1" in finding.summary
     assert finding.who == "id-0, id-1 and 18 more"
+
+
+@pytest.mark.parametrize(
+    ("error", "said", "config"),
+    [
+        ("InvalidTxnTimeoutException", "The transaction timeout is larger than the maximum", "transaction.timeout.ms"),
+        ("TransactionalIdAuthorizationException", "Transactional Id authorization failed.", None),
+        ("RecordTooLargeException", "The request included a message larger than the max", "max.request.size"),
+    ],
+)
+def test_one_error_names_what_was_refused(error, said, config):
+    told = [line("a.log", None, EventKind.failure, error=f"{ERRORS}{error}", detail=said)]
+    found = only(check, by_logs(told))
+    assert (found.verdict, found.severity) == (Verdict.proved, Severity.error)
+    assert found.remedies[0].config == config
+
+
+def test_rights_of_a_plain_consumer_are_not_told():
+    said = {"error": f"{ERRORS}GroupAuthorizationException", "detail": "Not authorized to access group: a"}
+    told = [line("a.log", None, EventKind.failure, api="poll", **said)]
+    assert not findings(check, by_logs(told))
+
+
+def test_a_state_topic_with_more_replicas_than_brokers():
+    told = [line("server.log", "10:00:00", EventKind.too_few_brokers, number=1, offset=3)]
+    found = only(check, by_logs(told))
+    assert found.verdict is Verdict.proved
+    assert found.remedies[0].config == "transaction.state.log.replication.factor"

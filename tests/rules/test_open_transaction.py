@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from kafkatx.local.diagnosis import diagnose
+from kafkatx.outputs.diagnosis_json import document
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.rules.cluster import DAY, MINUTE, SECOND, TWO_PHASE, Cluster
 
@@ -152,3 +154,26 @@ def test_data_alone_leave_it_possible_and_say_what_is_missing(either):
     assert (finding.verdict, finding.severity, finding.producer_id) == (Verdict.possible, Severity.info, 7000)
     assert told.not_checkable(RULE)
     assert told.not_checkable("hanging_transaction")
+
+
+def _told(page):
+    return document(diagnose([page]), "test")["findings"]
+
+
+def test_one_whose_start_a_text_does_not_tell_is_open_since_its_row_at_least(tmp_path):
+    value = "producerId:7,producerEpoch:0,state={},partitions=[a-0,a-1],txnLastUpdateTimestamp={},txnTimeoutMs=60000"
+    page = tmp_path / "page.md"
+    page.write_text(
+        "Dumping /d/__transaction_state-0/00000000000000000000.log\n"
+        + "".join(
+            f"| offset: {offset} CreateTime: {at} keySize: 8 valueSize: 53 sequence: -1 headerKeys: [] "
+            f"key: transaction_metadata::transactionalId={name} payload: {value.format(state, at)}\n"
+            for offset, name, state, at in (
+                (20, "pay1", "Ongoing", 1_795_257_365_000),
+                (21, "pay2", "CompleteCommit", 1_795_257_375_000),
+            )
+        )
+    )
+    (finding,) = (one for one in _told(page) if one["rule"] == RULE)
+    assert "open for at least 10 s" in finding["summary"]
+    assert finding["severity"] == "info"

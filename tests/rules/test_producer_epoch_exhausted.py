@@ -4,8 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
+from tests.histories.log_facts import line
 from tests.rules.cluster import DAY, HOUR, LAST_EPOCH, MINUTE, SECOND, Cluster, replace_epoch
+from tests.rules.log_told import by_logs, only, rule
 
 RULE = "producer_epoch_exhausted"
 
@@ -145,3 +148,10 @@ def test_without_the_coordinators_log_only_the_impossible_epoch_shows(either):
     assert not either.tell().of(RULE)
     either.late_data("orders-0", 7000, LAST_EPOCH + 1)
     assert either.tell().only(RULE).verdict is Verdict.proved
+
+
+def test_a_coordinators_own_error_proves_it():
+    said = "Cannot fence producer with epoch equal to Short.MaxValue since this would overflow"
+    told = [line("server.log", "10:00:00", EventKind.coordinator_inconsistent, side=Side.broker, detail=said)]
+    found = only(rule("producer_epoch_exhausted"), by_logs(told))
+    assert (found.verdict, found.severity) == (Verdict.proved, Severity.error)

@@ -107,7 +107,7 @@ def test_a_hanging_transaction_blocks_as_an_error_at_once(classic):
     told = classic.tell()
     assert told.only(RULE).severity is Severity.error
     assert told.cause_of(RULE) == "hanging_transaction"
-    assert "only then abort" in told.only(RULE).remedies[0].text
+    assert "before both checks" in told.only(RULE).remedies[0].text
 
 
 def test_a_stuck_one_blocks_as_an_error(either):

@@ -204,3 +204,15 @@ def test_a_log_that_shows_the_starts_of_one_process_refutes_the_rows(classic):
 def test_its_fences_are_told_once(classic):
     told = judge(beside(taken_over(classic, 4, 200), facts([])))
     assert [found.rule for found in told.findings if found.transactional_id == "orders-1"] == ["shared_producer"]
+
+
+def test_grants_and_refusals_in_turns_need_no_names():
+    told = [line("a.log", None, EventKind.producer_id_set, producer_id=9, producer_epoch=14)]
+    for epoch in (15, 16):
+        told.append(line("a.log", None, EventKind.producer_id_set, producer_id=9, producer_epoch=epoch))
+        told.append(
+            line("a.log", None, EventKind.failure, error=FENCED, detail=f"fenced at {epoch}", thread=f"{epoch}")
+        )
+    found = only(check, by_logs(told))
+    assert (found.verdict, found.producer_id, found.transactional_id) == (Verdict.likely, 9, None)
+    assert not findings(check, by_logs(told[:3]))

@@ -155,7 +155,7 @@ def test_nothing_is_to_be_aborted_by_hand(either):
     assert remedy.command is None
     assert "payments-0" in remedy.text
     assert "Do not abort by hand" in remedy.text
-    assert send_again.text.startswith("Do not send the records again")
+    assert send_again.text.startswith("Do not send the records of the transaction decided at ")
 
 
 def test_what_was_skipped_and_completed_is_no_longer_stuck(either):

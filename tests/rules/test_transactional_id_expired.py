@@ -2,10 +2,14 @@
 
 import pytest
 
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
+from tests.histories.log_facts import ERRORS, line
 from tests.rules.cluster import DAY, HOUR, LAST_EPOCH, MINUTE, Cluster, replace_epoch
+from tests.rules.log_told import by_logs, only, rule
 
 RULE = "transactional_id_expired"
+check = rule(RULE)
 STATE = "__transaction_state-0"
 
 
@@ -122,3 +126,16 @@ def test_an_unknown_setting_is_not_named_as_current(either):
     expired(either, DAY)
     (remedy,) = either.tell().only(RULE).remedies
     assert remedy.current is None
+
+
+def test_the_error_alone_makes_it_likely():
+    told = [line("a.log", None, EventKind.failure, error=f"{ERRORS}InvalidPidMappingException", detail="not assigned")]
+    found = only(check, by_logs(told))
+    assert (found.verdict, found.transactional_id) == (Verdict.likely, None)
+    assert "had probably expired" in found.summary
+
+
+def test_a_client_at_work_before_speaks_against_it():
+    at_work = line("a.log", "09:59:00", EventKind.begin_called)
+    refused = line("a.log", "10:00:00", EventKind.failure, error=f"{ERRORS}InvalidPidMappingException", detail="no")
+    assert only(check, by_logs([at_work, refused])).verdict is Verdict.possible

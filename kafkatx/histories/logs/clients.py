@@ -30,11 +30,17 @@ RELEASE = re.compile(r"(\d+(?:\.\d+)+)")
 JAVA = "org.apache.kafka"
 LIBRARIES = (
     ("aiokafka", "aiokafka"),
+    ("kafkajs", ("kafkajs", "KafkaJS")),
+    ("sarama", "sarama."),
+    ("kafka-go", "kafka-go."),
+    ("librdkafka", ("Confluent.Kafka.", "confluent_kafka.", "cimpl.")),
     ("kafka-python", ("kafka.", "kafka-python")),
     ("franz-go", ("kgo", "kerr.", "franz")),
     ("java", (JAVA, "o.a.k", "java.")),
 )
 """How names of classes and loggers begin in each library; the first that fits is it."""
+LOCAL = re.compile(r"_[A-Z][A-Z_]+$|.{1,250}#(?:producer|consumer)-\d{1,6}$")
+"""Errors that only librdkafka has, and how it calls its clients."""
 FLINK = "flink"
 COUNTED = re.compile(r".+-\d+-\d+")
 """Shape of the ids of Flink's sink: prefix, subtask, counter."""
@@ -251,7 +257,7 @@ def _implementation(model: LogModel, client_id: str | None, rows: list[int]) -> 
     """Whose library wrote the lines, by the names of its classes and loggers."""
     names, traces = _strings(model, rows, "logger", "error"), _traces(model, rows)
     names |= {link.exception for trace in traces for link in trace.chain}
-    if any("rdkafka" in name.lower() for name in (client_id or "", *names)):
+    if any("rdkafka" in name.lower() or LOCAL.match(name) for name in (client_id or "", *names)):
         return "librdkafka"
     if any(trace.releases for trace in traces) or any(map(NETWORK_THREAD.fullmatch, _strings(model, rows, "thread"))):
         names.add(JAVA)

@@ -33,6 +33,8 @@ IMPLIED = {
     EventKind.batch_expired: "org.apache.kafka.common.errors.TimeoutException",
     EventKind.await_timeout: "org.apache.kafka.common.errors.TimeoutException",
 }
+UNNAMED = "an error not named"
+"""Stands for the error of a line that says which call failed and not how."""
 CALLS = {
     "initTransactions": "initTransactions", "initializeTransactions": "initTransactions",
     "init_transactions": "initTransactions", "InitProducerId": "initTransactions",
@@ -46,6 +48,8 @@ CALLS = {
     "poll": "poll", "commitSync": "commitSync",
 }  # fmt: skip
 """The client method behind a name in a trace, a message or a request."""
+REPEATED = "_FATAL"
+"""What librdkafka answers to every call after a fatal error."""
 CATEGORIES = ("fatal", "abortable", "retriable", "refresh", "config")
 JAVA = ("java", "kafka-streams", "kafka-connect", "spring-kafka", "flink-connector-kafka")
 
@@ -76,6 +80,8 @@ def _groups(model: LogModel, rows: Sequence[int]) -> list[_Group]:
             continue
         call, at = call_of(model, row), int(model.times[row])
         group = next((one for one in reversed(found[-8:]) if _is_same(one, name, message, at, call)), None)
+        if group is None and found and model.kind(row) is EventKind.to_fatal and _is_named_later(found[-1], at):
+            group = found[-1]
         if group is None:
             found.append(group := _Group({name}, message, at))
         group.rows.append(row)
@@ -85,9 +91,17 @@ def _groups(model: LogModel, rows: Sequence[int]) -> list[_Group]:
 
 
 def _is_same(group: _Group, name: str, message: str, at: int, call: str | None) -> bool:
-    soon = group.first_at < 0 or at < 0 or abs(at - group.first_at) <= SAME_EXCEPTION_MS
     alike = name in group.names or (bool(message) and message == group.message)
-    return alike and soon and (group.call is None or call is None or group.call == call)
+    return alike and _is_soon(group, at) and (group.call is None or call is None or group.call == call)
+
+
+def _is_named_later(group: _Group, at: int) -> bool:
+    """Whether an application's line came before the library's own, which says what the fatal error was."""
+    return group.names == {REPEATED} and _is_soon(group, at)
+
+
+def _is_soon(group: _Group, at: int) -> bool:
+    return group.first_at < 0 or at < 0 or abs(at - group.first_at) <= SAME_EXCEPTION_MS
 
 
 def call_of(model: LogModel, row: int) -> str | None:
@@ -103,7 +117,7 @@ def _root(model: LogModel, row: int) -> tuple[str, str]:
     trace = model.trace(row)
     if trace is not None:
         return trace.root.exception, trace.root.message
-    error = model.string(row, "error") or IMPLIED.get(model.kind(row), "")
+    error = model.string(row, "error") or IMPLIED.get(model.kind(row), UNNAMED if model.string(row, "api") else "")
     return _exceptions_of_codes().get(error, error), model.string(row, "detail") or ""
 
 
@@ -119,6 +133,7 @@ def _exceptions_of_codes() -> dict[str, str]:
 
 def _failure(model: LogModel, group: _Group, implementation: str, release: tuple[int, ...]) -> Failure:
     first, roots = group.rows[0], [_root(model, row) for row in group.rows]
+    roots.sort(key=lambda root: simple_name(root[0]) == REPEATED)
     message = next((text for _, text in roots if text), "")
     meaning = [category_of(implementation, release, name, message) for name, _ in roots]
     best = next((at for at, category in enumerate(meaning) if category != "unknown"), 0)

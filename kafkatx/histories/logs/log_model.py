@@ -110,10 +110,11 @@ class Failure:
 class ClientInstance:
     """One life of one client object in one source: from its start (or first line) to its close (or last line).
 
-    `implementation` is java, librdkafka, kafka-python, aiokafka, franz-go or unknown; `release` that of the library
-    ((), if unknown); `rows` all its events in order; `since` and `until` span them; `has_start` whether its making was
-    logged, `closed_at` when close() was called; `settings` is what its configuration block or file says;
-    `owns_producer_ids` is false where the context names another id than the one that was given them (Flink's sink).
+    `implementation` is java, librdkafka, kafka-python, aiokafka, franz-go, kafkajs, sarama, kafka-go or unknown;
+    `release` that of the library ((), if unknown); `rows` all its events in order; `since` and `until` span them;
+    `has_start` whether its making was logged, `closed_at` when close() was called; `settings` is what its configuration
+    block or file says; `owns_producer_ids` is false where the context names another id than the one that was given them
+    (Flink's sink).
     """
 
     number: int

@@ -301,6 +301,8 @@ def _effective(scope: str, name: str, settings: Sequence[Setting], release: tupl
         return Effective(scope, name, plain_value(name, written.value), Origin.EXPLICIT, written, defaults)
     if printed is not None:
         return Effective(scope, name, plain_value(name, printed.value), Origin.PRINTED, printed, defaults)
+    if any(setting.is_printed and setting.scope == scope for setting in settings):
+        return Effective(scope, name, None, Origin.UNKNOWN)  # a program prints all its values: this line is lost
     return default_of(scope, name, release)
 
 

@@ -7,6 +7,8 @@ Order   the catalogue's, the commonest first; what times and neighbours speak fo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kafkatx.findings.client_lines import rows_of
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
@@ -48,13 +50,23 @@ def _fits(model: CaptureModel, told: ToldFailure) -> CandidateFacts:
     client, row = told.client, told.rows[0]
     begun = _last_before(model, client, row, EventKind.begin_called, EventKind.producer_id_set)
     idle = _between(model, _line_before(client, row), row)
-    others = [one for one in model.logs.clients_of(told.transactional_id or "") if one is not client]
     return CandidateFacts(
         age=lasting(_between(model, begun, row)),
         timeout=_timeout(model, told),
         idle=lasting(idle) if idle is not None and idle >= LONG_IDLE_MS else None,
-        has_other_instance=any(one.initialisations for one in others),
+        has_other_instance=any(one.initialisations for one in _others(model, told)),
     )
+
+
+def _others(model: CaptureModel, told: ToldFailure) -> Iterator[ClientInstance]:
+    """Other instances of the id; of a failure of nobody those in its source, where they are of one id."""
+    if told.transactional_id is not None:
+        yield from (one for one in model.logs.clients_of(told.transactional_id) if one is not told.client)
+        return
+    source = int(model.logs.events["source"][told.rows[0]])
+    beside = [one for one in model.logs.clients if one.source == source and one is not told.client]
+    if len({one.transactional_id for one in beside}) == 1:
+        yield from beside
 
 
 def _timeout(model: CaptureModel, told: ToldFailure) -> Duration | None:

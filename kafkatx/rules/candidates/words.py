@@ -34,7 +34,7 @@ class CandidateFacts:
         return self.age is not None and self.timeout is not None and 2 * self.age <= self.timeout
 
 
-ROWS = "the rows of the id in __transaction_state, or the coordinator's log of that time,"
+ROWS = "the records of the id in __transaction_state, or the coordinator's log of that time,"
 OF_LEADER = "the log of the partition's leader at that time"
 OF_CLIENT = "the client's log before this line"
 
@@ -53,8 +53,8 @@ CANDIDATES = dict(
             "fenced_by_new_instance",
             pick(
                 "has_other_instance",
-                {True: "another instance of the id is in this evidence, and a newer one fences the older ones"},
-                "initTransactions of a newer instance with the same id refuses the older one by this error",
+                {True: "this evidence shows another instance of the id; a newer one fences the older ones"},
+                "when a newer instance calls initTransactions with the same id, the older one gets this error",
             ),
             ROWS,
             pick("is_late", {True: "the transaction was {age} old, its timeout is {timeout}"}),
@@ -64,7 +64,8 @@ CANDIDATES = dict(
             pick(
                 "is_late",
                 {True: "the transaction was {age} old, its timeout is {timeout}"},
-                "the coordinator aborts a transaction past transaction.timeout.ms and then refuses its producer so",
+                "the coordinator aborts a transaction that is older than transaction.timeout.ms; then its producer "
+                "gets this error",
             ),
             ROWS,
             pick("is_early", {True: "it failed {age} after it began, its timeout is {timeout}"}),
@@ -84,28 +85,28 @@ CANDIDATES = dict(
         ),
         _candidate(
             "shared_producer",
-            "two owners of one id, or two threads with one producer object, get in each other's way",
+            "two owners of one id, or two threads with one producer object, disturb each other",
             "logs of all instances that are configured with the id",
         ),
         _candidate(
             "unresolved_sequence",
-            "a batch was given up without an answer, so the next sequence number is not known",
+            "a batch got no answer in its time, so the client cannot know the next sequence number",
             OF_CLIENT,
         ),
         _candidate(
             "sequence_gap",
-            "the leader misses batches that the client had counted as written: data lost or reordered",
+            "batches that the client had counted as written are missing at the leader: lost or reordered",
             OF_LEADER,
         ),
         _candidate("duplicate_sequence", "a batch was sent again after it had been written", OF_LEADER),
         _candidate(
             "producer_state_expired",
-            "the leader had dropped what it knew of the producer, by retention or producer.id.expiration.ms",
+            "the leader had forgotten the producer (retention, or producer.id.expiration.ms)",
             OF_LEADER,
         ),
         _candidate(
             "broker_unreachable",
-            "a broker that does not answer, or a network that does not carry, ends calls in this way",
+            "calls end in this way when a broker or the network is down",
             "the logs of the brokers at that time",
         ),
         _candidate(
@@ -115,7 +116,7 @@ CANDIDATES = dict(
         ),
         _candidate(
             "concurrent_transactions_storm",
-            "the transaction before had not ended yet, and every call was answered CONCURRENT_TRANSACTIONS",
+            "while the transaction before has not ended, every call is answered CONCURRENT_TRANSACTIONS",
             "the state of the id now",
         ),
         _candidate(
@@ -125,7 +126,7 @@ CANDIDATES = dict(
         ),
         _candidate(
             "commit_outcome_unknown",
-            "the call before got no answer and has to be made again before any other",
+            "the call before got no answer, and must be made again before any other",
             OF_CLIENT,
         ),
         _candidate(
@@ -140,12 +141,12 @@ CANDIDATES = dict(
         ),
         _candidate(
             "misconfiguration",
-            "settings, permissions or releases that do not go together are refused in this way",
+            "settings, permissions or releases that do not fit are refused in this way",
             "the settings of the client and of the brokers",
         ),
         _candidate(
             "aborted_by_client",
-            "abortTransaction drops what was not sent yet",
+            "abortTransaction drops the records that were not sent yet",
             OF_CLIENT,
         ),
         _candidate(
@@ -160,7 +161,7 @@ CANDIDATES = dict(
         ),
         _candidate(
             "hanging_transaction",
-            "a transaction that its coordinator no longer knows keeps the partition's readers waiting",
+            "its coordinator no longer knows a transaction, and the partition's readers wait for it",
             "kafka-transactions.sh find-hanging",
         ),
         _candidate(
@@ -170,27 +171,27 @@ CANDIDATES = dict(
         ),
         _candidate(
             "read_committed_blocked",
-            "readers of read_committed wait before an open transaction",
+            "read_committed readers wait at an open transaction",
             "kafka-transactions.sh describe-producers for the partition",
         ),
         _candidate(
             "inconsistent_transaction_state",
-            "the coordinator's state and the markers do not fit each other",
-            "the rows of the id in __transaction_state",
+            "the coordinator's state and the markers contradict each other",
+            "the records of the id in __transaction_state",
         ),
         _candidate(
             "producer_id_collision",
-            "two ids were given one producer id",
-            "the rows of all ids in __transaction_state",
+            "two transactional.ids got the same producer id",
+            "the records of all ids in __transaction_state",
         ),
         _candidate(
             "zombie_coordinator",
-            "a broker that was coordinator before wrote on after another one had taken over",
+            "the former coordinator went on writing after another broker had taken over",
             "the logs of both brokers",
         ),
         _candidate(
             "pending_offset_commit",
-            "offsets of a transaction that has not ended keep the group waiting",
+            "the group waits for offsets of a transaction that has not ended",
             "kafka-transactions.sh describe-producers for the group's partition of __consumer_offsets",
         ),
         _candidate(
@@ -201,16 +202,16 @@ CANDIDATES = dict(
         _candidate(
             "producer_restarted_empty",
             "the coordinator's state was lost, or the client talks to another cluster",
-            "the rows of the id in __transaction_state",
+            "the records of the id in __transaction_state",
         ),
         _candidate(
             "client_bug",
-            "the client's release is known for it",
+            "this release of the client has a known bug of this kind",
             "the release of the client library",
         ),
         _candidate(
             "broker_bug",
-            "the brokers' release is known for it",
+            "this release of the brokers has a known bug of this kind",
             "the release of the brokers",
         ),
     )

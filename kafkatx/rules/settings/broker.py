@@ -84,7 +84,7 @@ BROKER_CHECKS = (
         "offsets on one replica",
         (OFFSETS_FACTOR,),
         lambda program: program.number(OFFSETS_FACTOR) == 1 and count_brokers(program.model) > 1,
-        "one replica of the committed offsets",
+        "__consumer_offsets has 1 replica",
         "{held.first}",
         "The loss of one broker takes committed offsets away and holds up their markers.",
         Severity.warning,

@@ -74,7 +74,7 @@ def effects(model: CaptureModel, since: int, until: int) -> list[Effect]:
 def _timed_out(model: CaptureModel, since: int, until: int) -> list[Effect]:
     t = model.transactions
     late = until + CLIENT_TOLERANCE_MS
-    open_then = (t["started_at"] <= late) & (t["decided_at"] >= since - CLIENT_TOLERANCE_MS)
+    open_then = (t["started_at"] >= 0) & (t["started_at"] <= late) & (t["decided_at"] >= since - CLIENT_TOLERANCE_MS)
     rows = np.flatnonzero((model.ends.rows().ended_by == EndedBy.timeout) & open_then).tolist()
     names = dict.fromkeys(model.transactional_id(int(t["id_code"][row])) for row in rows)
     found = [Effect(TimedOut(name), Severity.error) for name in names]

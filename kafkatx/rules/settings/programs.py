@@ -155,7 +155,9 @@ def setting_place(model: CaptureModel, effective: Effective) -> EvidenceRef | No
 def retries_at_abort(program: Program) -> list[int]:
     """Lines of sends that were being repeated while a transaction of the id ran out of its time."""
     t = program.model.transactions
-    spans = [(int(t["started_at"][row]), int(t["decided_at"][row])) for row in program.timed_out]
+    spans = [
+        (int(t["started_at"][row]), int(t["decided_at"][row])) for row in program.timed_out if t["started_at"][row] >= 0
+    ]
     spans += [(at - _timeout(program), at) for at in _rollbacks(program)]
     rows = program.events(*RETRYING)
     logs = program.model.logs

@@ -1,5 +1,6 @@
 """What the catalogue holds: one frozen type a table, with the columns of the table as fields."""
 
+import re
 from dataclasses import dataclass
 
 from kafkatx.terms.catalogue.releases import Span
@@ -35,6 +36,19 @@ class ProtocolError:
     effects: tuple[Stated, ...]
     meaning: str
     rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a library other than Java's calls an error (spellings.tsv): its name and, if it has any, its words.
+
+    `code` is the protocol's, below -100 librdkafka's, None for what the library finds out by itself without a number.
+    """
+
+    client: str
+    code: int | None
+    name: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +112,21 @@ class EventTemplate:
     loggers: tuple[str, ...] = ()
 
 
+_PLACEHOLDER = re.compile(r"(?:<[\w.]+>)+")
+_NAMES_OF_FIELDS = {
+    "<transactionalId>": "transactional_id", "<id>": "transactional_id", "<pid>": "producer_id",
+    "<epoch>": "producer_epoch", "<producerIdAndEpoch>": "producer", "<pidAndEpoch>": "producer",
+    "<topicPartition>": "topic_partition", "<tp>": "topic_partition",
+}  # fmt: skip
+"""Columns of an event that placeholders of exceptions fill."""
+
+
+def message_of_exception(text: str, client: str, span: Span) -> EventTemplate:
+    """Return what the message of a client's exception means: a failure, of those whom its placeholders name."""
+    fields = tuple(_NAMES_OF_FIELDS.get(name, "-") for name in _PLACEHOLDER.findall(text))
+    return EventTemplate(EventKind.failure, Side.client, client, text, span, fields, stands="exception")
+
+
 @dataclass(frozen=True, slots=True)
 class EventWords:
     """What a kind of event is in our words, and which of its columns a reader wants to see.
@@ -137,9 +166,46 @@ class StateEntry:
     on_disk: bool
     expires: bool
     source: str
+    rules: tuple[str, ...]
 
 
-Named = ProtocolError | ClientException | Config | StateEntry
+@dataclass(frozen=True, slots=True)
+class Kip:
+    """An improvement proposal that changed transactions: what, since which release, and how one sees it.
+
+    `span` are the releases that have any of it; without a beginning it is not known which.
+    """
+
+    kip: str
+    title: str
+    span: Span
+    meaning: str
+    changes: tuple[Stated, ...]
+    shown: str
+    rules: tuple[str, ...]
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word of Kafka's that is neither an error nor a setting: a term, a request, a client's state, a feature level.
+
+    Classes of clients that only wrap an error are here too: they say of no failure which it is. `names` are
+    other words for it; `see` are names of entries or rules to ask for next.
+    """
+
+    kind: str
+    name: str
+    names: tuple[str, ...]
+    span: Span
+    meaning: str
+    details: tuple[Stated, ...]
+    see: tuple[str, ...]
+    rules: tuple[str, ...]
+    source: str
+
+
+Named = ProtocolError | ClientException | Config | StateEntry | Kip | Term
 """Entries that have a name of their own; log templates are found by their text."""
 
 Entry = Named | LogTemplate

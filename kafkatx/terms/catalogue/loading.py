@@ -18,10 +18,14 @@ from kafkatx.terms.catalogue.entries import (
     Config,
     EventTemplate,
     EventWords,
+    Kip,
     LogTemplate,
     ProtocolError,
+    Spelling,
     Stated,
     StateEntry,
+    Term,
+    message_of_exception,
 )
 from kafkatx.terms.catalogue.releases import Span, parse_span
 from kafkatx.terms.events import EventKind, Side
@@ -40,6 +44,14 @@ def error_codes() -> tuple[ProtocolError, ...]:
 def client_exceptions() -> tuple[ClientException, ...]:
     """Return all exceptions, client by client."""
     return tuple(_client_exception(row) for row in _rows("exceptions.tsv"))
+
+
+@cache
+def spellings() -> tuple[Spelling, ...]:
+    """Return the names and words that libraries other than Java's have for errors."""
+    return tuple(
+        _entry(Spelling, row, code=int(row["code"]) if row["code"] else None) for row in _rows("spellings.tsv")
+    )
 
 
 @cache
@@ -105,6 +117,20 @@ def states() -> tuple[StateEntry, ...]:
     return tuple(_state(row) for row in _rows("states.tsv"))
 
 
+@cache
+def kips() -> tuple[Kip, ...]:
+    """Return the improvement proposals that changed transactions, by number."""
+    return tuple(_changed(Kip, row, "changes") for row in _rows("kips.tsv"))
+
+
+@cache
+def terms() -> tuple[Term, ...]:
+    """Return terms, requests, states of clients and feature levels."""
+    return tuple(
+        _changed(Term, row, "details", names=_names(row["names"]), see=_names(row["see"])) for row in _rows("terms.tsv")
+    )
+
+
 def _rows(name: str) -> Iterator[Row]:
     lines = files(__package__).joinpath(name).read_text("utf-8").splitlines()
     columns = lines[0].split("\t")
@@ -116,6 +142,12 @@ def _entry(kind: Callable[..., E], row: Row, **read: object) -> E:
     """A row as an entry: the fields in `read` as given, all others as they stand in the column of their name."""
     columns = {name: row[name] for name in kind.__annotations__ if name not in read}
     return kind(**columns, **read)
+
+
+def _changed(kind: Callable[..., E], row: Row, statements: str, **read: object) -> E:
+    return _entry(
+        kind, row, span=_span(row), rules=_names(row["rules"]), **{statements: _stated(row[statements])}, **read
+    )
 
 
 def _error_code(row: Row) -> ProtocolError:
@@ -154,14 +186,14 @@ def _unexplained(entry: LogTemplate) -> EventTemplate:
     stands = "both" if entry.level == "MESSAGE" else "line" if entry.level.isupper() else "exception"
     side, constants = Side[entry.side], (("detail", entry.template),)
     if side is Side.client and stands == "exception":
-        return EventTemplate(EventKind.failure, side, entry.client, entry.template, entry.span, stands=stands)
+        return message_of_exception(entry.template, entry.client, entry.span)
     return EventTemplate(
         EventKind.other, side, entry.client, entry.template, entry.span, constants=constants, stands=stands
     )
 
 
 def _state(row: Row) -> StateEntry:
-    names = {name: _names(row[name]) for name in ("predecessors", "added_predecessors")}
+    names = {name: _names(row[name]) for name in ("predecessors", "added_predecessors", "rules")}
     flags = {name: row[name] == "yes" for name in ("on_disk", "expires")}
     return _entry(StateEntry, row, code=int(row["code"]), **names, **flags)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from kafkatx.segments.damage import Damage
 from kafkatx.sources.files import OpenFile
+from kafkatx.text.dump.abridged import complete
 from kafkatx.text.dump.columns import BatchDraft, rows_of
 from kafkatx.text.dump.events import DumpedRecord, Header
 from kafkatx.text.dump.records import LogText, log_text
@@ -28,10 +29,24 @@ SAME_BATCH = ("position", "baseOffset", "producerId", "producerEpoch", "isTransa
 
 @dataclass(slots=True)
 class Drafting:
-    """Collects lines to batches."""
+    """Collects lines to batches.
 
+    `needs_records`: what a batch means stands in its records (states), as it always does for markers.
+    """
+
+    needs_records: bool = False
     done: list[BatchDraft] = field(default_factory=list)
+    short: list[tuple[int, int]] = field(default_factory=list)
     _open: BatchDraft | None = None
+    _records: int = 0
+    _has_records: bool = False
+
+    def take_short(self) -> list[tuple[int, int]]:
+        """Return the offsets (first, behind) of batches whose records were left out, where records are printed."""
+        if not self._has_records:
+            return []
+        taken, self.short = self.short, []
+        return taken
 
     def add(self, event: Header | DumpedRecord) -> BatchDraft:
         """Add a header or record; returns the batch that it belongs to."""
@@ -40,10 +55,12 @@ class Drafting:
         draft = self._open
         if draft is None or not _continues(draft, event):
             draft = self._begin(BatchDraft(event.line, event.parsed, event.offset, event.offset))
+        self._has_records, self._records = True, self._records + 1
         if draft.first is None:
             draft.first = event
         if event.control is not None and draft.control is None:
             draft.control = event.control
+            draft.max_timestamp = event.parsed.number("timestamp")  # it is the only record
         if event.header is None:
             draft.last_offset = event.offset
             draft.count += 1
@@ -52,13 +69,17 @@ class Drafting:
 
     def close(self) -> None:
         """No record of the last batch comes any more."""
-        if self._open is not None:
-            self.done.append(self._open)
-            self._open = None
+        draft, self._open = self._open, None
+        if draft is None:
+            return
+        self.done.append(draft)
+        means = self.needs_records or draft.parsed.get("isControl") == "true"
+        if means and self._records < draft.parsed.number("count") and draft.parsed.kind is LineKind.BATCH:
+            self.short.append((draft.base_offset, draft.last_offset + 1))
 
     def _begin(self, draft: BatchDraft) -> BatchDraft:
         self.close()
-        self._open = draft
+        self._open, self._records = draft, 0
         return draft
 
 
@@ -95,14 +116,24 @@ def chunk_of(drafting: Drafting, text: LogText) -> TextRows:
     """
     drafts, drafting.done = drafting.done, []
     rows, known, wrong = rows_of(drafts)
+    is_assumed = complete(drafts, rows, known)
     lines = np.array([draft.line.number for draft in drafts], np.int64)
     positions = np.array([draft.line.position for draft in drafts], np.int64)
-    damage, left_out = [*text.damage, *_damage(drafts, wrong.nonzero()[0].tolist(), text.path)], text.left_out[:]
+    damage = [*text.damage, *_damage(drafts, wrong.nonzero()[0].tolist(), text.path)]
+    left_out = [*text.left_out, *drafting.take_short()]
     text.damage.clear()
     text.left_out.clear()
     kept = ~wrong
     return TextRows(
-        BATCH_COLUMNS, rows[kept], lines[kept], positions[kept], known[kept], damage, left_out, text.is_elided
+        BATCH_COLUMNS,
+        rows[kept],
+        lines[kept],
+        positions[kept],
+        known[kept],
+        damage,
+        left_out,
+        text.is_elided,
+        is_assumed,
     )
 
 

@@ -117,6 +117,8 @@ class _Table:
             if name in self.at:
                 self.rows["attributes"] |= np.array([bits.get(value or "", 0) for value in self._field(name)], np.int16)
                 self.known |= known_as(column)
+        if "timestamp" not in self.at:
+            self._times_of_markers()
         self._validity()
         self._times()
         self._controls()
@@ -170,6 +172,12 @@ class _Table:
             self._put("crc", [int(value or 0) if value != "null" else 0 for value in self._field("crc")])
             self.rows["crc"][~said] = 0
             self.known |= np.where(said, known_as("crc"), 0)
+
+    def _times_of_markers(self) -> None:
+        """Fill the time of markers whose line was cut before it: their only record has the same."""
+        times = np.array([draft.max_timestamp for draft in self.drafts], np.int64)
+        self.rows["max_timestamp"] = times
+        self.known |= np.where(times >= 0, known_as("max_timestamp"), 0)
 
     def _times(self) -> None:
         """Fill base_timestamp: the delete horizon, or the time of the first record, which writers count from."""

@@ -106,7 +106,7 @@ class Generation:
 
     def note(self, parsed: DumpLine) -> None:
         """Take in a line."""
-        if self.is_flat is None:
+        if self.is_flat is None and not parsed.is_loose:
             self.is_flat = parsed.kind is LineKind.FLAT_RECORD
         if _has_one_shape(parsed):
             self.shapes.setdefault(parsed.kind, parsed.at)

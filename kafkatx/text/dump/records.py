@@ -27,6 +27,7 @@ from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.contents import Contents, Growth, Reach, content_size, decoded_size, joined, looks_decoded
 from kafkatx.text.printed.dump_lines import DumpLine, Syntax, loose_line
 from kafkatx.text.printed.elisions import leaves_out
+from kafkatx.text.printed.joining import ends_decoded
 from kafkatx.text.printed.line_kinds import ToolLineKind
 from kafkatx.text.printed.pasted import as_printed
 from kafkatx.text.printed.tool_lines import unpasted
@@ -169,6 +170,9 @@ class LogText:
         """Contents of a record, None where none are printed."""
         tail, (key_size, value_size) = parsed.tail, sizes_of(parsed)
         if self._may_be_decoded and looks_decoded(tail):
+            if not self._is_pasted and not ends_decoded(tail) and self._is_followed_by_none():
+                self._unpaste(line)
+                return None
             self._prints_contents, self._dies_of_tombstones = True, tail.startswith(_DIES_OF_TOMBSTONES)
             return self._decoded(line, tail, key_size, value_size)
         if tail.startswith("]Exception in thread "):
@@ -183,6 +187,11 @@ class LogText:
         if self._ends_with_keys(tail, size):
             return None
         return self._grown(line, Growth(line, tail, key_size, value_size))
+
+    def _is_followed_by_none(self) -> bool:
+        """Whether the next line is none of the log's: the line above may have been broken in two."""
+        following = self._peek(0)
+        return following is not None and bool(following.text.strip()) and self._fit(following) is Continuation.NOT
 
     def _grown(self, line: Line, growth: Growth) -> Contents | None:
         """Contents with the further lines that they take, None to read the line again."""

@@ -35,8 +35,9 @@ class TextRows:
     `lines` and `positions` say where each row's line begins (line from 1, byte of the file); bit n of `known` whether
     the text carried `columns[n]` of the row, or whether it follows from what it carried: a column that is not known is
     -1 (0 where its type has no sign), and that means nothing. `left_out` are stretches of offsets (first, behind) whose
-    lines were taken out of the text, as the positions of batches prove; `is_elided`: so were lines or fields, no
-    matter where.
+    lines were taken out of the text, as the positions and counts of batches prove; `is_elided`: so were lines or
+    fields, no matter where; `is_assumed`: some are taken for transactional though no line says so
+    (text/dump/abridged.py).
     """
 
     columns: tuple[str, ...]
@@ -47,6 +48,7 @@ class TextRows:
     damage: list[Damage] = field(default_factory=list)
     left_out: list[tuple[int, int]] = field(default_factory=list)
     is_elided: bool = False
+    is_assumed: bool = False
 
     def knows(self, column: str) -> Rows:
         """Which rows carry a column."""

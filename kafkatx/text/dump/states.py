@@ -4,7 +4,7 @@ Old shape  (0.11 to 4.0) `transactionalId=ID` or `transaction_metadata::transact
            with partitions as `Set(a-0, b-1)`, `HashSet(..)` or `[a-0,b-1]`; no start, no tags, no value version.
 JSON       (4.1) key and value as messages; numbers of type and version are strings.
 Start      the old shape has no start of the transaction. It is the last update of the first Ongoing row, where that row
-           directly follows an Empty or Complete* row of its id; else it is not known.
+           directly follows an Empty or Complete* row of its id, or lists one partition only; else it is not known.
 Limits     the list of Empty is null in the bytes, of any other state it is a list; the text prints the same for both.
 """
 
@@ -45,7 +45,10 @@ _PAYLOAD = " payload: "
 
 @dataclass(frozen=True, slots=True)
 class PrintedState:
-    """What a key and a value say; absent is -1, columns that were not printed are not in `known`."""
+    """What a key and a value say; absent is -1, columns that were not printed are not in `known`.
+
+    `asked_at` is the time as of which an admin tool told it.
+    """
 
     transactional_id: str
     known: frozenset[str]
@@ -62,6 +65,7 @@ class PrintedState:
     next_producer_epoch: int = -1
     client_transaction_version: int = -1
     value_version: int = -1
+    asked_at: int = -1
 
 
 _IN_KEY = frozenset({"position", "offset", "timestamp", "id_code", "leader_epoch", "crc", "is_tombstone"})
@@ -177,7 +181,7 @@ def state_of_message(transactional_id: str, value: dict[str, Any]) -> PrintedSta
 
 def state_chunks(file: OpenFile, part: TextPart, names: Names) -> Iterator[tuple[TextRows, TextRows]]:
     """Yield batches and states (kernels.rows.STATE) of a dumped `__transaction_state` in chunks, one at least."""
-    text, drafting, states = log_text(file, part), Drafting(), _States(file.path, names)
+    text, drafting, states = log_text(file, part), Drafting(needs_records=True), _States(file.path, names)
     for event in text.events():
         draft = drafting.add(event)
         if isinstance(event, DumpedRecord) and event.control is None:
@@ -262,9 +266,10 @@ class _States:
     def _of_batch(self, row: Any, draft: BatchDraft, known: set[str]) -> None:
         for column, name in (("position", "position"), ("leader_epoch", "partitionLeaderEpoch"), ("crc", "crc")):
             value = draft.parsed.get(name)
-            if value in (None, "null"):
+            told = None if value is None or value == "null" else int(value)
+            if told is None:
                 known.discard(column)
-            row[column] = -1 if value in (None, "null") and column != "crc" else int(value or 0)
+            row[column] = told if told is not None else 0 if column == "crc" else -1
 
     def _started_at(self, offset: int, state: PrintedState) -> tuple[int, bool]:
         """Start of the transaction that a row belongs to, and whether it is known."""
@@ -274,7 +279,11 @@ class _States:
         before = self._starts.get(state.transactional_id)
         follows = before is not None and before.offset >= self._whole_since
         started_at, is_known = -1, state.state == TransactionState.Empty or state.is_tombstone
-        if state.state == TransactionState.Ongoing and before is not None and before.state != TransactionState.Ongoing:
+        if state.state == TransactionState.Ongoing and len(state.partitions or ()) == 1:
+            started_at, is_known = state.updated_at, True  # a row is written only where a partition is new
+        elif (
+            state.state == TransactionState.Ongoing and before is not None and before.state != TransactionState.Ongoing
+        ):
             started_at, is_known = (state.updated_at, True) if follows else (-1, False)
         elif not is_known and before is not None:
             started_at, is_known = before.started_at, before.is_known and follows

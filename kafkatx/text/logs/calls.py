@@ -22,22 +22,50 @@ METHODS = {name: name for name in (*TRANSACTIONAL, "commitSync", "commitAsync", 
     "commit_transaction": "commitTransaction",
     "abort_transaction": "abortTransaction",
     "send_offsets_to_transaction": "sendOffsetsToTransaction",
+    "rd_kafka_init_transactions": "initTransactions",
+    "rd_kafka_begin_transaction": "beginTransaction",
+    "rd_kafka_commit_transaction": "commitTransaction",
+    "rd_kafka_abort_transaction": "abortTransaction",
+    "rd_kafka_send_offsets_to_transaction": "sendOffsetsToTransaction",
+    "InitTransactions": "initTransactions",
     "BeginTransaction": "beginTransaction",
+    "CommitTransaction": "commitTransaction",
+    "AbortTransaction": "abortTransaction",
+    "SendOffsetsToTransaction": "sendOffsetsToTransaction",
     "EndTransaction": "commitTransaction",
+    "BeginTxn": "beginTransaction",
+    "CommitTxn": "commitTransaction",
+    "AbortTxn": "abortTransaction",
+    "AddOffsetsToTxn": "sendOffsetsToTransaction",
+    "AddMessageToTxn": "sendOffsetsToTransaction",
+    "initProducerId": "initTransactions",
+    "transaction.commit": "commitTransaction",
+    "transaction.abort": "abortTransaction",
+    "transaction.sendOffsets": "sendOffsetsToTransaction",
 }
-"""Methods of clients to the names of Java's; `EndTransaction` of franz-go commits or aborts, its lines say which."""
+"""Methods of clients to the names of Java's: of Python and Rust, .NET and Go, sarama, KafkaJS; `EndTransaction` of
+franz-go commits or aborts, its lines say which."""
 
 _NAMED = re.compile(
-    r"\b(" + "|".join(sorted((name for name in METHODS if len(name) > 8), key=len, reverse=True)) + r")\b"
+    r"\b(" + "|".join(sorted((re.escape(name) for name in METHODS if len(name) >= 8), key=len, reverse=True)) + r")\b"
 )
 _OPERATION = re.compile(r"operation `(\w{1,40})`")
+_OF_REQUEST = {
+    "InitProducerId": "initTransactions",
+    "AddPartitionsToTxn": "send",
+    "Produce": "send",
+    "AddOffsetsToTxn": "sendOffsetsToTransaction",
+    "TxnOffsetCommit": "sendOffsetsToTransaction",
+}
+_REQUEST = re.compile(rf"\b(?:Response|Request) ({'|'.join(_OF_REQUEST)})\(key: ")
+"""A request as KafkaJS logs it; which call EndTxn was sent for its line does not say."""
 _AWAITED = re.compile(r"awaiting (InitProducerId|EndTxn\((?:true|false)\)|AddOffsetsToTxn|TxnOffsetCommit)")
 _VERB = re.compile(
     r"\b(commit|abort|roll(?:ing|ed)? ?back|begin|start|initiali[sz])(?:t?ing|ning|e|ed|ted|s)? "
-    r"(?:(?:the|a|kafka|new) ){0,3}transactions?\b",
+    r"(?:(?:the|a|kafka|new) ){0,3}(?:transactions?|txn|tx)\b",
     re.IGNORECASE,
 )
-_SHORT = re.compile(r"\b(commit|abort|begin|init|flush) failed\b")
+_SHORT = re.compile(r"\b(commit|abort|begin|init|flush)(?: failed\b|: )")
 _OF_VERB = {
     "commit": "commitTransaction",
     "abort": "abortTransaction",
@@ -48,6 +76,7 @@ _OF_VERB = {
     "initializ": "initTransactions",
     "flush": "flush",
 }
+_OFFSETS = re.compile(r"\b(?:send|commit|add)(?:t?ing)? (?:consumer )?offsets to (?:the )?transaction\b", re.IGNORECASE)
 _SENDING = re.compile(
     r"\b(?:send|publish|produc)(?:ing)? (?:record|message|event)s? to \S|failed to (?:send|produce) ", re.IGNORECASE
 )
@@ -60,6 +89,10 @@ def call_in(text: str, is_kafka: bool = False) -> str | None:
         return METHODS.get(found[1])
     if found := _AWAITED.search(text):
         return found[1]
+    if found := _REQUEST.search(text):
+        return _OF_REQUEST[found[1]]
+    if _OFFSETS.search(text):
+        return "sendOffsetsToTransaction"
     if found := _VERB.search(text):
         return _OF_VERB.get(found[1].lower(), "abortTransaction")
     if is_kafka and (found := _SHORT.search(text)):

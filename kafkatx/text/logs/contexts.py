@@ -2,8 +2,9 @@
 
 Clients     `[Producer clientId=C, transactionalId=T]`, `[Consumer clientId=C, groupId=G]`, `[AdminClient clientId=C]`,
             `[Consumer instanceId=I, ...]` (LogContext, since 1.0), `[TransactionalId T]` (0.11), `[name#producer-1]`
-            and `[thrd:main]` (librdkafka), `<KafkaProducer client_id=C transactional_id=T>:` (kafka-python).
-Brokers     `[TransactionCoordinator id=1]`, `[Transaction State Manager 1]:` (0.11), `[KafkaServer id=0]`, ...
+            and `[thrd:main]` (librdkafka, whatever logger put words before them), `<KafkaProducer client_id=C
+            transactional_id=T>:` (kafka-python).
+Brokers     `[tx_id=T]` (Redpanda), `[TransactionCoordinator id=1]`, `[Transaction State Manager 1]:` (0.11), ...
 Damage      a bracket that lost its front (`[cducer clientId=C, transactionalId=T]`, `t=C, transactionalId=T]`) gives
             what is left; one that lost its end gives nothing (its last value may be cut).
 Trap        Flink gives a KafkaProducer a new transactional id by reflection; the bracket keeps its first one.
@@ -18,6 +19,8 @@ from functools import lru_cache
 LONGEST_BRACKET = 1_000
 """Characters of a bracket that are looked at; ids have at most 249 by Kafka's own checks on names."""
 MOST_BRACKETS = 6
+LONGEST_FRONT = 260
+"""Characters in which librdkafka's bracket of a thread must begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +42,16 @@ class Context:
 
 
 NOTHING = Context()
+LIBRDKAFKA = "librdkafka"
+"""The text of the context of a line of librdkafka's that does not name its client."""
 
-_PAIRS = re.compile(r"(?:^|[\[, ])(clientId|transactionalId|groupId|instanceId|client_id|transactional_id)=")
+_PAIRS = re.compile(r"(?:^|[\[, ])(clientId|transactionalId|groupId|instanceId|client_id|transactional_id|tx_id)=")
 _FIELDS = {
     "clientId": "client_id",
     "client_id": "client_id",
     "transactionalId": "transactional_id",
     "transactional_id": "transactional_id",
+    "tx_id": "transactional_id",
     "groupId": "group",
     "instanceId": "instance_id",
 }
@@ -54,21 +60,61 @@ _OLD_BROKER = re.compile(r"^[A-Z][A-Za-z ]+ (\d{1,9})$")
 _LIBRDKAFKA = re.compile(r"^[^\[\]| ]{1,250}#(?:producer|consumer)-\d{1,6}$")
 _OLD_CLIENT = re.compile(r"^TransactionalId (.+)$")
 _TAIL = re.compile(r"^[^\[\]]{0,400}Id=[^\[\]]{0,400}\]:? ")
+_BEHIND = re.compile(r" \[((?:Producer|Consumer|AdminClient) (?:clientId|groupId|instanceId)=[^\[\]]{1,600})\]$")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")
+_INSIDE = re.compile(r"\[((?:Producer|Consumer|AdminClient) (?:clientId|groupId|instanceId)=[^\[\]]{1,600})\]")
 _ANGLES = re.compile(r"^<Kafka\w{1,40} (client_id=[^<>]{0,600})>: ?")
 _NETWORK_THREAD = re.compile(r"^kafka-(producer-network|admin-client|coordinator-heartbeat)-thread \| (.+)$")
 
 
 def split_context(message: str) -> tuple[Context, str]:
     """Return what stands before a message and the message without it."""
+    if "[thrd:" in message[:LONGEST_FRONT] and (found := _THREAD_OF_LIBRDKAFKA.match(message)):
+        return _of_librdkafka(found["before"]), found["message"]
     context, rest = NOTHING, message
     for _ in range(MOST_BRACKETS):
         text, after = _bracket(rest)
         if text is None:
             break
         context, rest = _joined(context, read_context(text)), after
+    if context is NOTHING and (found := _BEHIND.search(message)):
+        return _joined(NOTHING, read_context(found[1])), message[: found.start()]
     if context is NOTHING:
         return _without_front(message)
     return context, rest
+
+
+_THREAD_OF_LIBRDKAFKA = re.compile(
+    r"(?P<before>[^\n]{0,240}?)\[thrd:[^\]\n]{1,200}\]: (?P<message>.*?)"
+    r"(?:['\"], [\"']?(?:fac|severity|timestamp|name)[\"']?: .*)?$",
+    re.DOTALL,
+)
+_NAME_IN_FRONT = re.compile(r"[^\[\]|\s'\"(]{1,250}#(?:producer|consumer)-\d{1,6}")
+_SENDER = re.compile(r"^<Sender (client_id=[^<>]{0,600})>: ?")
+
+
+def _of_librdkafka(before: str) -> Context:
+    """The client that what stands before `[thrd:main]: ` names, whatever logger librdkafka's lines went through."""
+    name = _NAME_IN_FRONT.search(before)
+    return read_context(name[0]) if name else Context(text=LIBRDKAFKA)
+
+
+def within(message: str) -> Context | None:
+    """Return what a client's bracket in the middle of a message says, None if there is none."""
+    found = _inside(message)
+    return read_context(found[1]) if found else None
+
+
+def behind(message: str) -> str | None:
+    """Return what stands behind a client's bracket in the middle of a message, None if there is none."""
+    found = _inside(message)
+    return message[found.end() :].lstrip(" :") if found else None
+
+
+def _inside(message: str) -> re.Match[str] | None:
+    """The first bracket of a client in a message; none behind a date, which begins a line that is quoted."""
+    found = _INSIDE.search(message) if "Id=" in message else None
+    return None if found is None or _DATE.search(message, 0, found.start()) else found
 
 
 def with_thread(context: Context, thread: str) -> Context:
@@ -101,8 +147,9 @@ def read_context(text: str) -> Context:
 
 def _bracket(text: str) -> tuple[str | None, str]:
     """Return the text of a leading bracket and what follows; brackets inside it (`[stream [main]]`) count."""
-    if text[:1] == "<" and (found := _ANGLES.match(text)):
-        return found[1].replace(" transactional_id=", ", transactional_id="), text[found.end() :]
+    if text[:1] == "<" and (found := _ANGLES.match(text) or _SENDER.match(text)):
+        named = found[1].removesuffix(" transactional_id=None")
+        return named.replace(" transactional_id=", ", transactional_id="), text[found.end() :]
     if text[:1] != "[":
         return None, text
     end = text.find("]", 1, LONGEST_BRACKET)

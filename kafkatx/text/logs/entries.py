@@ -11,20 +11,31 @@ Threads      a trace that lines of other threads interrupt is put together again
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
-from kafkatx.kernels.literals import BROKER, BROKER_WITH_LOGGERS, EVERY_LINE, Automaton, begins_entry, entries
+from kafkatx.kernels.literals import (
+    BROKER,
+    BROKER_WITH_LOGGERS,
+    ENTRY_COLUMNS,
+    EVERY_LINE,
+    Automaton,
+    begins_entry,
+    entries,
+)
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Level
 from kafkatx.text.lines import LONGEST_LINE
+from kafkatx.text.logs.bare import is_told_throw, tells
 from kafkatx.text.logs.contexts import NOTHING
+from kafkatx.text.logs.fragments import best_in
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed, Framer
-from kafkatx.text.logs.traces import begins_trace, is_trace_line, strays
+from kafkatx.text.logs.shown import shows_error
+from kafkatx.text.logs.traces import begins_trace, is_thrown_frame, is_trace_line, strays
 from kafkatx.text.logs.windows import Window
 
 MOST_TAIL_LINES = 500
@@ -33,12 +44,18 @@ MOST_TAIL_BYTES = 1 << 17
 LONGEST_END = 300
 """Characters at the end of a line that its logger stands in."""
 _LOGGER = re.compile(r"(?:^| )\([\w$-]{1,99}(?:\.[\w$-]{1,99}){1,20}(?::\d{1,6})?\)$")
+_MAY_BE_TRACE = (b" ", b"\t", b"a", b"C", b"S", b".")
+"""First bytes of lines of traces that are not their first one."""
 SHORT_ENTRY = 4096
 """Bytes that most entries fit in."""
 MOST_LINES_BACK = 300
 """Lines that are looked back for the one that a continuation belongs to."""
 MOST_LINES_BETWEEN = 8
 """Entries of other threads that may stand between the lines of one trace."""
+_RETRIES = ("Got error produce response ", "Received invalid metadata error in produce request ")
+"""What a producer says of a request that it sends again: lines without a trace (Sender)."""
+SMALL = 1 << 16
+"""Bytes of a text of which every line is asked what it says, whether or not it holds a literal."""
 _TROUBLE = re.compile("rror|xception|ail|due to|ould not|nable")
 
 
@@ -50,6 +67,10 @@ class Entry:
     line: int
     framed: Framed
     tail: tuple[str, ...]
+
+
+_OF_ANOTHER = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d|%[0-7]\|\d{1,12}\.\d{3}\|")
+"""How a line of a client's log begins, which a broker's never does: two logs in one file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +106,8 @@ def cuts(window: Window, framer: Framer, shape: EntryShape, automaton: Automaton
         if cut.is_final and automaton.pattern.search(cut.data, start):
             last = [[start, _line_end(cut.data, start), len(cut.data), line]]
             found = np.concatenate([found, np.array(last, np.int64)])
+        if shape.mode == EVERY_LINE and cut.is_final and len(cut.data) <= SMALL:
+            found = _telling_lines(cut.data, automaton)
         yield cut, found
         if cut.is_final:
             window.drop_all()
@@ -92,11 +115,22 @@ def cuts(window: Window, framer: Framer, shape: EntryShape, automaton: Automaton
             window.drop(*cut.resume(start, line))
 
 
+def _telling_lines(data: bytes, automaton: Automaton) -> Any:
+    """Lines of a short text that hold a literal, or a piece of a text without its literal."""
+    rows: list[tuple[int, int, int, int]] = []
+    at = 0
+    for number, line in enumerate(data.split(b"\n")):
+        if automaton.pattern.search(line) or best_in(_text(line)) is not None or is_thrown_frame(_text(line)):
+            rows.append((at, at + len(line), min(at + len(line) + 1, len(data)), number))
+        at += len(line) + 1
+    return np.array(rows, np.int64).reshape(-1, ENTRY_COLUMNS)
+
+
 def entry_at(file: OpenFile, framer: Framer, position: int, line: int) -> Entry:
     """Read the entry of the brokers' layout at a place once more."""
     for size in (SHORT_ENTRY, MOST_TAIL_BYTES):
         head, *tail = file.read(position, size).split(b"\n")[:MOST_TAIL_LINES]
-        own = list(takewhile(lambda text: not begins_entry.plain(text, 0, len(text)), tail))
+        own = list(takewhile(_is_tail, tail))
         if len(own) < len(tail):
             break
     return Entry(position, line, framer.frame(_text(head)), tuple(_text(text) for text in own if text))
@@ -111,6 +145,7 @@ class Cut:
         self.shape = shape
         self.is_final = window.is_last or window.is_full
         self.data = window.data if window.data.endswith(b"\n") or not self.is_final else window.data + b"\n"
+        self.is_short = self.is_final and len(self.data) <= SMALL
         self._unfinished: tuple[int, int] | None = None
 
     @property
@@ -128,7 +163,8 @@ class Cut:
         for start, head_end, end, line in rows:
             framed = self.framer.frame(_text(self.data[start:head_end]))
             if framed.layout and framed.layout != MESSAGE_ONLY:
-                yield self._entry(start, line, framed, self._tail(head_end + 1, end))
+                tail = takewhile(_is_of_brokers, self._tail(head_end + 1, end))
+                yield self._entry(start, line, framed, tuple(tail))
 
     def _entries_around(self, rows: list[list[int]]) -> Iterator[Entry]:
         """Yield the entries that lines with a literal belong to, each once."""
@@ -142,8 +178,25 @@ class Cut:
                 self._unfinished = (head, number)
                 return
             done = end
-            if self._begins(framed) and not (self.shape.has_loggers and self._is_within_message(head)):
+            if not self._begins(framed):
+                yield from self._orphan(start, line, head)
+            elif self._begins(framed) and not (self.shape.has_loggers and self._is_within_message(head)):
                 yield from self._parted(head, number, framed, end)
+
+    def _orphan(self, start: int, line: int, head: int) -> Iterator[Entry]:
+        """Yield a trace that no line of a log stands above: it was pasted, or printed, by itself."""
+        top, number = start, line
+        while top > 0 and self._continues_trace(self._line(self._before(top))):
+            top, number = self._before(top), number - 1
+        text = self.framer.inside(self._line(top))
+        if not (begins_trace(text.strip()) or is_trace_line(text) or is_told_throw(text) or shows_error(text)):
+            return
+        framed = replace(self.framer.frame(self._line(top)), layout=REMNANT, message=text.strip())
+        yield self._entry(top, number, framed, self._tail(_line_end(self.data, top) + 1, self._end_of(top)))
+
+    def _continues_trace(self, line: str) -> bool:
+        """Whether a line stands above another of one trace."""
+        return bool(line.strip()) and self.framer.continues(line)
 
     def _is_within_message(self, head: int) -> bool:
         """Whether the message above the line at `head` has not ended yet: no ` (logger)` since it began."""
@@ -161,15 +214,23 @@ class Cut:
     def _parted(self, head: int, number: int, framed: Framed, end: int) -> Iterator[Entry]:
         """Yield the entry at `head`, without lines that are another thread's; a trace that is not its own by itself.
 
-        A client's own line at INFO never carries a trace: what stands under it was printed past the logger.
+        A client's own line at INFO never carries a trace: what stands under it was printed past the logger. Under any
+        line at INFO a second trace is another line's, which was lost.
         """
         below = _line_end(self.data, head) + 1
         tail = self._tail(below, end)
         tail = tail[strays(framed.message, tail) :]
-        if tail and begins_trace(tail[0]) and _never_throws(framed):
-            yield self._entry(head, number, framed, ())
+        first = -1
+        if tail and _never_throws(framed):
+            first = next((at for at, line in enumerate(tail) if begins_trace(line)), -1)
+        if first >= 0:
+            yield self._entry(head, number, framed, tail[:first])
             printed = replace(framed, level=Level.unknown, thread="", logger="", context=NOTHING, message="")
-            yield self._entry(below, number + 1, printed, (*tail, *self._strays_behind(framed, end)))
+            yield self._entry(below, number + 1, printed, (*tail[first:], *self._strays_behind(framed, end)))
+        elif framed.level in (Level.debug, Level.info) and (second := _second_trace(tail)):
+            yield self._entry(head, number, framed, tail[:second])
+            printed = replace(framed, level=Level.unknown, thread="", logger="", context=NOTHING, message="")
+            yield self._entry(below, number + 1, printed, tail[second:])
         else:
             own = bool(tail) and (is_trace_line(tail[-1]) or begins_trace(tail[0]))
             yield self._entry(head, number, framed, (*tail, *self._strays_behind(framed, end)) if own else tail)
@@ -194,7 +255,9 @@ class Cut:
 
     def _begins(self, framed: Framed) -> bool:
         """Whether a line begins an entry; one that has nothing before its message does where all lines are such."""
-        return bool(framed.layout) and (framed.layout != MESSAGE_ONLY or self.shape.is_bare)
+        if framed.layout != MESSAGE_ONLY or self.shape.is_bare:
+            return bool(framed.layout)
+        return self.is_short and tells(framed.message)
 
     def resume(self, start: int, line: int) -> tuple[int, int]:
         """Where the next window has to begin (bytes, lines), given where the last entry begins."""
@@ -225,11 +288,16 @@ class Cut:
     def _end_of(self, head: int) -> int:
         """Where the lines end that belong to the entry at `head`; -1 if the window shows no line behind them."""
         at = lowest = _line_end(self.data, head) + 1
+        is_within_frames = self.data[head : head + 1] in _MAY_BE_TRACE and is_trace_line(self._line(head))
         for _ in range(MOST_TAIL_LINES):
             if at >= len(self.data) or (stop := self.data.find(b"\n", at)) < 0:
                 return at if self.is_final else -1
-            if at - lowest > MOST_TAIL_BYTES or not self._belongs(_text(self.data[at:stop])):
+            line = _text(self.data[at:stop])
+            if at - lowest > MOST_TAIL_BYTES or not self._belongs(line):
                 break
+            if is_within_frames and begins_trace(line):
+                break
+            is_within_frames |= is_trace_line(line)
             at = stop + 1
         return at
 
@@ -240,7 +308,7 @@ class Cut:
         return not (self.shape.is_bare or self.framer.has_layout(line) or self._begins(self.framer.frame(line)))
 
     def _entry(self, start: int, line: int, framed: Framed, tail: tuple[str, ...]) -> Entry:
-        return Entry(self.window.place(start, line), self.window.line + line, framed, tail)
+        return Entry(self.window.place(start, line), self.window.number(line), framed, tail)
 
     def _tail(self, start: int, end: int) -> tuple[str, ...]:
         lines = self.data[start : min(end, start + MOST_TAIL_BYTES)].split(b"\n", MOST_TAIL_LINES)[:MOST_TAIL_LINES]
@@ -259,8 +327,31 @@ class Cut:
 
 def _never_throws(framed: Framed) -> bool:
     """Whether a line is one of Kafka's own that never carries a trace."""
+    if framed.message.startswith(_RETRIES):
+        return True
     is_plain = framed.level in (Level.debug, Level.info) and not _TROUBLE.search(framed.message)
+    if Level.unknown < framed.level < Level.error and framed.logger.startswith(_NOT_JAVAS):
+        return True
     return is_plain and framed.logger.startswith(("org.apache.kafka.", "o.a.k."))
+
+
+_NOT_JAVAS = ("kafka.", "aiokafka", "rdkafka", "librdkafka")
+"""Loggers of clients that print a traceback at ERROR only."""
+
+
+def _second_trace(tail: Sequence[str]) -> int:
+    """Where a second trace begins behind the first exception under a line, 0 where none does."""
+    heads = [number for number, line in enumerate(tail) if begins_trace(line)]
+    return next((at for at in heads[1:] if at + 1 < len(tail) and is_trace_line(tail[at + 1])), 0)
+
+
+def _is_of_brokers(line: str) -> bool:
+    """Whether a line can stand below an entry of a broker, and is no other program's."""
+    return _OF_ANOTHER.match(line) is None
+
+
+def _is_tail(line: bytes) -> bool:
+    return not begins_entry.plain(line, 0, len(line)) and _is_of_brokers(_text(line))
 
 
 def _line_end(data: bytes, start: int) -> int:

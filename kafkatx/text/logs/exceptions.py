@@ -1,9 +1,11 @@
-"""Exceptions that a single line names: of Java, of Python's libraries, of librdkafka, of franz-go.
+"""Exceptions that a single line names: of Java, Python, .NET, Node and Rust, of librdkafka, sarama and franz-go.
 
 Shapes  `org.apache.kafka.common.errors.TimeoutException: text` anywhere in a message (`failed: X: text`, `due to X`);
         `TimeoutException: text` where the class is one of the catalogue's or a colon follows; `[Error 90]
         ProducerFencedError` (kafka-python); `KafkaError{FATAL,code=_FENCED,val=-144,str="text"}` (confluent-kafka);
-        `Local: text (_FENCED)` at the end (librdkafka's own lines); `PRODUCER_FENCED: text` (franz-go's kerr).
+        `Local: text (_FENCED)` at the end (librdkafka's own lines); `PRODUCER_FENCED: text` (franz-go's kerr);
+        `KafkaJSProtocolError: text`; `KafkaError (Transaction error: text)` (rust-rdkafka); `[47] Invalid Producer
+        Epoch: text` (kafka-go); `code=_TIMED_OUT`; or nothing but the words of an error (spelled.py).
 Rule    a message that holds the text of another exception (`KafkaException: org...InvalidPidMappingException: text`,
         `...; nested exception is X: text`) tells that one as its cause.
 Limits  texts are cut at `LONGEST_MESSAGE`; every search is linear in the line.
@@ -12,10 +14,13 @@ Limits  texts are cut at `LONGEST_MESSAGE`; every search is linear in the line.
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Iterator
+from functools import cache, lru_cache
 
 from kafkatx.terms.catalogue.loading import client_exceptions, error_codes
+from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.text.events import Thrown
+from kafkatx.text.logs.spelled import Spelled, all_spelled_in, names, spelled_in
 
 LONGEST_MESSAGE = 4_096
 """Characters of a message that are kept."""
@@ -26,20 +31,33 @@ CLASS = r"(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[A-Z][\w$]{0,99}?(?:Exception|Error|T
 """Full name of a class of exceptions, as Java and Python print it."""
 
 _QUOTED_LINE = re.compile("[\"'`\u201c\u00ab]" + r"\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
-_ANY = re.compile(r"Exception|Error|Fenced|Throwable|\(_?[A-Z_]{5,40}\)|[A-Z]_[A-Z_]{2,40}: ")
-_FULL = re.compile(rf"(?<![\w$.@/])({CLASS})(?:: ?(.*))?", re.DOTALL)
+_ANY = re.compile(
+    r"Exception|Error|Fenced|Throwable|KafkaJS|\(_?[A-Z_]{5,40}\)|[A-Z]_[A-Z_]{2,40}: |\bcode[=:]|\[\d{1,3}\] [A-Z]"
+)
+_FULL = re.compile(rf"(?<![\w$.@/])({CLASS})(?:`\d\[.{{0,400}}?\])?(?:: ?(.*))?", re.DOTALL)
 _SIMPLE = re.compile(r"(?<![\w$.@/])([A-Z][a-z]\w{1,79}(?:Exception|Error|Fenced))(?![\w$.(])(?:: (.*))?", re.DOTALL)
 _NUMBERED = re.compile(r"\[Error (\d{1,4})\] ([A-Z]\w{2,79})(?:: (.*))?", re.DOTALL)
 _CONFLUENT = re.compile(
     r'KafkaError\{(?:[A-Z]{1,20},){0,4}code=([A-Z_0-9]{2,60}),val=-?\d{1,6}(?:,str="(.{0,4000}?)")?\}'
 )
 _LIBRDKAFKA = re.compile(r"(?:: |^)((?:Local|Broker): [^()]{1,400}?)? ?\((_?[A-Z][A-Z0-9_]{3,60})\)\s*$")
-_KERR = re.compile(r"(?:^|[ =:])([A-Z][A-Z_]{5,60}): ([A-Z].{0,2000})", re.DOTALL)
+_KERR = re.compile(r"(?:^|[ =:\"'`(\[])([A-Z][A-Z_]{5,60}): ([A-Z].{0,2000})", re.DOTALL)
+_KAFKAJS = re.compile(r"(?<![\w.$])(KafkaJS[A-Z]\w{2,60})(?:: (.*)|(?=:?\s*(?:$|[\n{\]\[])))", re.DOTALL)
+_RUST = re.compile(r"KafkaError \(([A-Z][\w /]{2,40} error): (.{0,2000})\)", re.DOTALL)
+_TITLED = re.compile(r"\[(\d{1,3})\] ([A-Z][A-Za-z]{2,20}(?: [A-Z][A-Za-z]{1,20}){0,6}): ")
+_CODED = re.compile(
+    r"\b(?:code|errorCode|ErrorCode|err_code)[\"']?\s?[=:]\s?[\"']?(_[A-Z][A-Z_]{3,40}|Local_[A-Z]\w{2,40})\b"
+)
+_MARKS = {'"': '"', "'": "'", "`": "`", "(": ")", "[": "]", "{": "}"}
+_JAVA = ("org.apache.kafka.", "java.")
+_WRAPPERS = ("KafkaException", "ExecutionException", "RuntimeException")
+"""Classes of Java that don't say which error they wrap."""
 
 
+@lru_cache(maxsize=256)
 def may_throw(message: str) -> bool:
     """Tell, cheaply, whether a message may name an exception."""
-    return _ANY.search(message) is not None
+    return _ANY.search(message) is not None or spelled_in(message) is not None
 
 
 def own_words(message: str) -> str:
@@ -50,6 +68,8 @@ def own_words(message: str) -> str:
 
 def thrown_in(message: str) -> tuple[Thrown, ...]:
     """Return the chain of exceptions that a message names, outermost first; empty if it names none."""
+    if not may_throw(message):
+        return ()
     first = _first(message[: 2 * LONGEST_MESSAGE])
     return with_embedded((first,)) if first is not None else ()
 
@@ -57,11 +77,24 @@ def thrown_in(message: str) -> tuple[Thrown, ...]:
 def with_embedded(chain: tuple[Thrown, ...]) -> tuple[Thrown, ...]:
     """Add the exceptions whose texts stand in the message of the last one."""
     for _ in range(MOST_EMBEDDED):
-        inner = _embedded(chain[-1].message)
-        if inner is None or inner.name == chain[-1].name:
+        inner = _embedded(chain[-1])
+        if inner is None or any(inner.name == link.name for link in chain) or _is_told(chain[-1], inner):
             break
-        chain = (*chain, inner)
+        chain = (*chain, _of_library(chain[0], inner))
     return chain
+
+
+def _is_told(outer: Thrown, inner: Thrown) -> bool:
+    """Whether an exception already says what the words of its message do: Java's classes are errors themselves."""
+    is_error = outer.error is not ErrorCode.NONE or (outer.exception.startswith(_JAVA) and outer.name not in _WRAPPERS)
+    return is_error and "." not in inner.exception and not inner.name.startswith("_")
+
+
+def _of_library(outer: Thrown, inner: Thrown) -> Thrown:
+    """Kafka's own words in an exception of KafkaJS are KafkaJS's."""
+    if outer.exception.startswith("KafkaJS") and "." not in inner.exception:
+        return Thrown(f"kafkajs.{inner.exception}", inner.message)
+    return inner
 
 
 def thrown(name: str, message: str) -> Thrown:
@@ -78,8 +111,8 @@ def known_classes() -> frozenset[str]:
     """Simple names of the exceptions of the catalogue; librdkafka's and franz-go's errors as they are printed."""
     texts = [entry.text for error in error_codes() for entry in error.exceptions]
     texts += [name for entry in client_exceptions() for name in entry.exceptions]
-    names = {text.rpartition(".")[2].removeprefix("RD_KAFKA_RESP_ERR_") for text in texts}
-    return frozenset(name for name in names if name.isidentifier())
+    classes = {text.rpartition(".")[2].removeprefix("RD_KAFKA_RESP_ERR_") for text in texts}
+    return frozenset(name for name in classes if name.isidentifier()) | names()
 
 
 @cache
@@ -116,6 +149,16 @@ def _simple(message: str) -> Thrown | None:
     return None
 
 
+def _kafkajs(message: str) -> Thrown | None:
+    found = _KAFKAJS.search(message)
+    return Thrown(found[1], (found[2] or "")[:LONGEST_MESSAGE]) if found else None
+
+
+def _rust(message: str) -> Thrown | None:
+    found = _RUST.search(message)
+    return Thrown("rdkafka.KafkaError", f"{found[1]}: {found[2]}") if found else None
+
+
 def _librdkafka(message: str) -> Thrown | None:
     found = _LIBRDKAFKA.search(message)
     if found is None or not (found[2].startswith("_") or found[2] in known_codes()):
@@ -123,23 +166,61 @@ def _librdkafka(message: str) -> Thrown | None:
     return Thrown(found[2], (found[1] or "").strip())
 
 
+def _titled(message: str) -> Thrown | None:
+    """kafka-go: number and title of an error."""
+    for found in _TITLED.finditer(message):
+        name = found[2].replace(" ", "")
+        if error_code(name) == int(found[1]) != ErrorCode.NONE:
+            return Thrown(f"kafka-go.{name}", message[found.end() :][:LONGEST_MESSAGE])
+    return None
+
+
+def _coded(message: str) -> Thrown | None:
+    found = _CODED.search(message)
+    return Thrown(found[1], message[:LONGEST_MESSAGE]) if found else None
+
+
+def _spelled(message: str) -> Thrown | None:
+    """The words of an error and nothing of its class; the words around them say what was tried."""
+    found = spelled_in(message)
+    return Thrown(found.name, _words_of(message, found)) if found else None
+
+
+def _words_of(message: str, found: Spelled) -> str:
+    """The words of an error with those around them, within the quotation marks or brackets that hold them."""
+    opened = {mark: message.rfind(mark, 0, found.start) for mark in _MARKS}
+    mark = max(opened, key=lambda one: opened[one])
+    begin = opened[mark] + 1
+    end = message.find(_MARKS[mark], found.end) if begin else -1
+    return message[begin : end if end >= 0 else None][:LONGEST_MESSAGE].strip()
+
+
 def _kerr(message: str) -> Thrown | None:
     found = next((found for found in _KERR.finditer(message) if found[1] in known_codes()), None)
     return Thrown(f"kerr.{_camel(found[1])}", found[2][:LONGEST_MESSAGE]) if found else None
 
 
-_READERS = (_confluent, _full, _numbered, _simple, _librdkafka, _kerr)
+_READERS = (_confluent, _full, _numbered, _kafkajs, _rust, _simple, _librdkafka, _kerr, _titled, _spelled, _coded)
 """Forms in which exceptions are named; of a message that fits several, the first counts."""
 
 
-def _embedded(message: str) -> Thrown | None:
-    """The exception whose `class: text` stands in the message of another."""
+def _embedded(outer: Thrown) -> Thrown | None:
+    """The exception whose `class: text`, or whose words, stand in the message of another."""
+    message = outer.message
     if _CONFLUENT.match(message):
         return _confluent(message)
     if found := _numbered(message):
         return found
     begin = named.start() if (named := _FULL.search(message)) else -1
-    return _full(message) if begin == 0 or message[: max(begin, 0)].endswith((": ", " is ")) else None
+    if begin == 0 or message[: max(begin, 0)].endswith((": ", " is ")):
+        return _full(message)
+    return next((inner for inner in _all_words(message) if inner.name != outer.name), None)
+
+
+def _all_words(message: str) -> Iterator[Thrown]:
+    """The errors whose words stand in a message; what stands behind the first ones is theirs."""
+    for found in all_spelled_in(message):
+        yield Thrown(found.name, message[found.start :])
 
 
 def _camel(code: str) -> str:

@@ -18,6 +18,7 @@ LARGEST = {name: (1 << (8 * EVENT[name].itemsize - 1)) - 1 for name in NUMBERS}
 _NUMBER = re.compile(r"(?:Some|Optional\w*)?[\[(]?(\d{1,18})[\])]?")
 _PARTITION = re.compile(r"(?P<topic>.*)-(?P<partition>\d{1,10})", re.DOTALL)
 _OLD_PARTITION = re.compile(r"\[(?P<topic>[^,\]]*),(?P<partition>\d{1,10})\]")
+_PRODUCER = re.compile(r"producerId=(\d{1,19}), epoch=(\d{1,5})")
 _THROWN = re.compile(r"((?:[\w$]+\.)*[\w$]+)(?:: (.*))?", re.DOTALL)
 
 Row = list[int]
@@ -45,6 +46,10 @@ def fill_field(row: Row, name: str, value: str, strings: Strings) -> None:
         topic, partition = topic_partition(value)
         row[COLUMNS["topic_code"]] = strings.code(topic)
         row[COLUMNS["partition"]] = partition
+    elif name == "producer":
+        if found := _PRODUCER.search(value):
+            row[COLUMNS["producer_id"]] = number(found[1], LARGEST["producer_id"])
+            row[COLUMNS["producer_epoch"]] = number(found[2], LARGEST["producer_epoch"])
     elif name == "exception":
         thrown = _THROWN.fullmatch(value.strip())
         row[COLUMNS["error_code"]] = strings.code(thrown[1] if thrown else "")
@@ -69,4 +74,4 @@ def topic_partition(text: str) -> tuple[str, int]:
 def names() -> Iterable[str]:
     """Names that the catalogue's fields may have."""
     codes = {name.removesuffix("_code") for name in COLUMNS if name.endswith("_code") and name != "trace_code"}
-    return (*NUMBERS, *codes, "topic_partition", "exception", "-")
+    return (*NUMBERS, *codes, "topic_partition", "producer", "exception", "-")

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from kafkatx.terms.events import Level
 from kafkatx.text.logs.contexts import NOTHING, Context, split_context, with_thread
 from kafkatx.text.logs.json_lines import StructuredLine, read_record
-from kafkatx.text.logs.layouts import LAYOUTS, LEVELS, SYSLOG_LEVELS, LineLayout
-from kafkatx.text.logs.stamps import DAY_MS, NO_STAMP, ZONE_STEP_MS, Stamp, midnight_of, read_stamp
+from kafkatx.text.logs.layouts import LAYOUTS, LEVELS, OF_NET, SYSLOG_LEVELS, LineLayout
+from kafkatx.text.logs.stamps import DAY_MS, NO_STAMP, STAMP, ZONE_STEP_MS, Stamp, midnight_of, read_stamp
 from kafkatx.text.logs.wrappers import WRAPPERS, Wrapped, Wrapper, unwrap, wrappers_of
 
 SAMPLE_LINES = 200
@@ -75,7 +75,11 @@ _LOGGER_LEFT = re.compile(
     re.DOTALL,
 )
 _NO_LEVEL = re.compile(r"(?P<front>[^\[\]\n]{0,40}\])? {0,4}(?=\[)")
+_DATED = re.compile(r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,]\d{3}")
 _TIME_TOLD = re.compile(r"Kafka startTimeMs: (1\d{12})(?!\d)")
+_STAMP_FIRST = re.compile(STAMP)
+LONGEST_COLLECTORS = 160
+"""Characters that a collector of logs may put before a JSON object."""
 _TIME_OF_DAY = re.compile(r"(?<![\d:])\d\d:\d\d:\d\d[.,]\d{3}(?!\d)")
 _BROKER_LOGGER = re.compile(r"\((?:[\w$-]{1,99}\.){1,20}[\w$-]{1,99}(?::\d{1,6})?\)")
 
@@ -165,19 +169,41 @@ class Framer:
     def _structured(self, wrapped: Wrapped) -> Framed | None:
         text = wrapped.text
         if text[:1] != "{" and "msg=" not in text:
-            return None
+            return self._behind_words(wrapped)
         record = read_record(text)
         return None if record is None else self._of_record(record, wrapped)
 
+    def _behind_words(self, wrapped: Wrapped) -> Framed | None:
+        """Frame a JSON object behind what a collector puts before it: a time, a name, a level."""
+        begin = wrapped.text.find('{"', 1, LONGEST_COLLECTORS)
+        if begin < 0 or not wrapped.text.endswith("}"):
+            return None
+        record = read_record(wrapped.text[begin:])
+        if record is None or not (record.logger or record.level):
+            return None
+        stamp = _STAMP_FIRST.match(wrapped.text)
+        if record.stamp == NO_STAMP and stamp:
+            record = replace(record, stamp=read_stamp(stamp[0]))
+        return self._of_record(record, wrapped)
+
     def _of_record(self, record: StructuredLine, wrapped: Wrapped) -> Framed:
         message, _, rest = record.message.partition("\n")
+        if not record.logger and (inner := self._inner(message, wrapped)) is not None:
+            return replace(inner, trace="\n".join(filter(None, (rest, record.trace))))
         at, of_day, zoned = self._time(record.stamp, wrapped.stamp)
         context, message = split_context(message)
+        if record.client_id or record.transactional_id:
+            client_id, name = context.client_id or record.client_id, context.transactional_id or record.transactional_id
+            context = replace(context, client_id=client_id, transactional_id=name)
         return Framed(
             at, zoned, LEVELS.get(record.level, Level.unknown), record.thread, record.logger,
             with_thread(context, record.thread), message.strip(), STRUCTURED, of_day,
             "\n".join(filter(None, (rest, record.trace))), wrapped.writer,
         )  # fmt: skip
+
+    def _inner(self, message: str, wrapped: Wrapped) -> Framed | None:
+        """The line of a logger that a shipper put whole into the message of its own."""
+        return self._shaped(replace(wrapped, text=message)) if _DATED.match(message) else None
 
     def _shaped(self, wrapped: Wrapped) -> Framed | None:
         text = wrapped.text
@@ -191,7 +217,8 @@ class Framer:
     def _of_shape(self, found: re.Match[str], layout: LineLayout, wrapped: Wrapped) -> Framed:
         groups = found.groupdict()
         thread, logger = groups.get("thread") or "", groups.get("logger") or ""
-        level = LEVELS.get((groups.get("level") or "").upper(), Level.unknown)
+        name = (groups.get("level") or "").upper()
+        level = LEVELS.get(name, OF_NET.get(name, Level.unknown))
         message = found["message"]
         if layout.name == "librdkafka":
             level, message = SYSLOG_LEVELS[int(found["number"])], f"{logger} [{thread}] {message}"

@@ -3,7 +3,8 @@
 Keys   time: `@timestamp`, `timestamp`, `time`, `ts`, `timeMillis`, `instant{epochSecond, nanoOfSecond}`;
        level: `level`, `log.level`, `severity`, `lvl`; logger: `logger_name`, `logger`, `loggerName`, `log.logger`;
        thread: `thread_name`, `thread`, `process.thread.name`; message: `message`, `msg`, `textPayload`,
-       `jsonPayload.message`; trace: `stack_trace`, `error.stack_trace`, `exception`, `thrown`, `stacktrace`.
+       `jsonPayload.message`; trace: `stack_trace`, `error.stack_trace`, `exception`, `thrown`, `stacktrace`, `err`;
+       who: `clientId` (KafkaJS), `transactional_id` and the like.
 Note   a line break inside a message belongs to the message: what stands behind it is no log line of its own.
 """
 
@@ -17,6 +18,8 @@ from kafkatx.text.logs.stamps import NO_STAMP, Stamp, read_stamp
 from kafkatx.text.logs.wrappers import parse_object
 
 MOST_CAUSES = 16
+MOST_NESTED = 3
+"""Objects around the one that holds the message."""
 LONGEST_PAIRS = 1 << 16
 """Characters of a line that is read as `key=value` pairs."""
 
@@ -25,6 +28,8 @@ _LEVELS = ("level", "log.level", "severity", "lvl", "levelname", "loglevel")
 _LOGGERS = ("logger_name", "logger", "loggerName", "log.logger", "name", "source.class", "category")
 _THREADS = ("thread_name", "thread", "threadName", "process.thread.name")
 _MESSAGES = ("message", "msg", "textPayload", "jsonPayload.message", "event", "log")
+_CLIENTS = ("clientId", "client_id", "client.id")
+_IDS = ("transactionalId", "transactional_id", "transactional.id", "txid", "txn_id")
 _TRACES = (
     "stack_trace",
     "stackTrace",
@@ -33,7 +38,10 @@ _TRACES = (
     "stacktrace",
     "exc_info",
     "throwable",
+    "stack",
+    "err",
     "error",
+    "errorVerbose",
 )
 _PAIR = re.compile(r'(?:^| )([A-Za-z@_][\w.@-]{0,60})=(?:"((?:[^"\\]|\\.){0,16000})"|([^" ]{0,1000}))(?= |$)')
 
@@ -48,11 +56,13 @@ class StructuredLine:
     thread: str
     message: str
     trace: str
+    client_id: str = ""
+    transactional_id: str = ""
 
 
 def read_record(text: str) -> StructuredLine | None:
     """Read a line as JSON or as pairs; None if it is neither or holds no message."""
-    fields = parse_object(text) if text[:1] == "{" else _pairs(text)
+    fields = _innermost(parse_object(text)) if text[:1] == "{" else _pairs(text)
     if not fields:
         return None
     message = _first(fields, _MESSAGES)
@@ -65,7 +75,26 @@ def read_record(text: str) -> StructuredLine | None:
         thread=_first(fields, _THREADS) or "",
         message=message + _more(fields),
         trace=_trace(fields),
+        client_id=_first(fields, _CLIENTS) or "",
+        transactional_id=_first(fields, _IDS) or "",
     )
+
+
+def _innermost(fields: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The object that holds the message, with what the objects around it say (a search engine's `_source`)."""
+    for _ in range(MOST_NESTED):
+        if fields is None or _first(fields, _MESSAGES) is not None:
+            break
+        inner = next((value for value in fields.values() if isinstance(value, dict) and _holds_message(value)), None)
+        if inner is None:
+            break
+        fields = {**fields, **inner}
+    return fields
+
+
+def _holds_message(fields: dict[str, Any], depth: int = MOST_NESTED) -> bool:
+    inner = (value for value in fields.values() if isinstance(value, dict))
+    return _first(fields, _MESSAGES) is not None or (depth > 0 and any(_holds_message(one, depth - 1) for one in inner))
 
 
 def _pairs(text: str) -> dict[str, Any] | None:
@@ -110,7 +139,7 @@ def _stamp(fields: dict[str, Any]) -> Stamp:
 def _more(fields: dict[str, Any]) -> str:
     """Further keys of loggers of Go (`msg` beside `id`, `epoch`), in the words of franz-go's own logger."""
     if "msg" not in fields:
-        return ""
+        return _of_kafkajs(fields)
     known = {*_TIMES, *_LEVELS, *_LOGGERS, *_THREADS, *_MESSAGES, *_TRACES, "caller", "error", "instant"}
     rest = [
         f"{name}: {str(value).lower() if isinstance(value, bool) else value}"
@@ -120,11 +149,25 @@ def _more(fields: dict[str, Any]) -> str:
     return "; " + ", ".join(rest[:32]) if rest else ""
 
 
+def _of_kafkajs(fields: dict[str, Any]) -> str:
+    """What a producer of KafkaJS was given, beside its message."""
+    given = [f"{name}: {fields[name]}" for name in ("producerId", "producerEpoch") if name in fields]
+    return "; " + ", ".join(given) if given and fields.get("logger") == "kafkajs" else ""
+
+
 def _trace(fields: dict[str, Any]) -> str:
     thrown = fields.get("thrown")
     if isinstance(thrown, dict):
         return "\n".join(_thrown(thrown))
-    return next((value for name in _TRACES if isinstance(value := _get(fields, name), str)), "")
+    return next((text for name in _TRACES if (text := _text(_get(fields, name)))), "")
+
+
+def _text(value: Any) -> str:
+    """A trace as text: of an error that is an object (pino, winston, bunyan) its stack, else its words."""
+    if isinstance(value, dict):
+        words = (value.get(name) for name in ("stack", "message", "msg"))
+        return next((text for text in words if isinstance(text, str)), "")
+    return value if isinstance(value, str) else ""
 
 
 def _thrown(thrown: dict[str, Any]) -> list[str]:

@@ -26,6 +26,8 @@ LEVELS = {
     "FTL": Level.error, "PANIC": Level.error, "EMERGENCY": Level.error, "ALERT": Level.error,
 }  # fmt: skip
 """Names of levels (upper case) of log4j, logback, java.util.logging, Python, Go, syslog."""
+OF_NET = {"TRCE": Level.trace, "DBUG": Level.debug, "FAIL": Level.error, "CRIT": Level.error}
+"""What .NET's console logger calls some levels: `fail: Category[0]`, the message in the next line."""
 
 SYSLOG_LEVELS = (
     Level.error, Level.error, Level.error, Level.error, Level.warn, Level.info, Level.info, Level.debug,
@@ -33,7 +35,7 @@ SYSLOG_LEVELS = (
 """Levels of syslog by number, 0 (emergency) to 7 (debug); librdkafka prints them (`%7|...`)."""
 
 _NAMES = "|".join(sorted(LEVELS, key=len, reverse=True))
-_SMALL = _NAMES.lower()
+_SMALL = f"{_NAMES.lower()}|{'|'.join(name.capitalize() for name in LEVELS)}"
 _FIELDS = {
     "time": rf"\[? ?(?P<time>{STAMP}) ?\]?",
     "level": rf"(?:[\[<(] {{0,4}})?(?P<level>(?:{_NAMES})(?![\w$])|(?:{_SMALL})(?=[\])>\t:]))(?: {{0,4}}[\])>])?",
@@ -41,14 +43,21 @@ _FIELDS = {
     "app": r"[^\[\]\n]{0,120}",
     "logger": r"(?P<logger>[A-Za-z_$][\w$./#:\[\]-]{0,249}?)",
     "dotted": r"(?P<logger>(?:[A-Za-z_$][\w$-]{0,99}\.){1,20}[\w$-]{1,99}|aiokafka|kafka|rdkafka|librdkafka|kgo)",
+    "enclosed": r"(?P<thread>[^()\n]{1,250}(?:\([^()\n]{0,120}\)[^()\n]{0,120})?)",
     "plain": r"(?P<thread>[^\[\]\n=]{1,250})",
     "class": r"(?P<logger>(?!TransactionalId:|\w{0,79}(?:Exception|Error|Fenced|Operation)\b)[A-Z][A-Za-z0-9_$]{2,79})",
     "kafka class": r"(?P<logger>Kafka(?:Producer|Consumer|AdminClient)|Sender|TransactionManager|NetworkClient|Metadata"
     r"|RecordAccumulator|ProducerBatch|ProducerConfig|ConsumerConfig|AppInfoParser|[A-Z][a-z]{1,20}Coordinator)",
     "facility": r"(?P<logger>[A-Z][A-Z0-9_]{1,31})",
     "name": r"(?P<thread>[^|\n]{1,250})",
+    "net": r"(?P<level>trce|dbug|info|warn|fail|crit)",
+    "category": r"(?P<logger>[A-Za-z_][\w.`+-]{1,249})",
     "number": r"\d{1,10}",
+    "facet": r"[\w./{}-]{1,100}",
+    "source": r"(?P<logger>[a-z]\w{1,60}\.(?:cc|h))",
     "digit": r"(?P<number>[0-7])",
+    "loud": r"(?P<level>TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|SEVERE)(?::|(?=[ \t]))",
+    "client": r"(?=\[[^\[\]]{0,120}[cC]lient_?[Ii]d=|\[Transaction|\[?stream-(?:thread|client))",
     "message": r"(?P<message>.*)",
 }
 
@@ -166,8 +175,9 @@ LAYOUTS = (
     ),
     _of(
         "time level logger (thread)",
-        "{time} {level} [{dotted}] ({thread}) {message}",
+        "{time} {level} [{dotted}] ({enclosed}) {message}",
         ("2024-04-03 18:21:00,063 INFO  [o.a.k.clients.producer.KafkaProducer] (executor-thread-1) " + _IDS, _ABORT),
+        ("2024-04-03 18:21:00,063 ERROR [com.example.Pool] (executor-thread-1) ", "exhausted (max 10) on `a`"),
     ),
     _of(
         "time level logger [thread]",
@@ -180,6 +190,15 @@ LAYOUTS = (
         ("[main] 2024-04-03 18:21:00,063 INFO com.example.Orders - ", "begin"),
     ),
     _of(
+        "redpanda",
+        "{level} {time} [{thread}] {facet} - {source}:{number} - {message}",
+        (
+            "INFO  2024-12-12 10:31:08,402 [shard 1:main] tx - tx_gateway_frontend.cc:2497 - [tx_id=orders-1] ",
+            "producer {producer_identity: id=2, epoch=5} is fenced of by {id=2, epoch=6}",
+        ),
+        ("ERROR 2022-10-04 09:12:44,018 [shard 0] cluster - rm_stm.cc:1463 - ", "Invalid sequence number"),
+    ),
+    _of(
         "level first, thread",
         "{level} {time} [{thread}] {logger} - {message}",
         ("INFO  2024-04-03 18:21:00,063 [main] com.example.Orders - ", "begin"),
@@ -188,6 +207,11 @@ LAYOUTS = (
         "level first",
         "{level} {time} {dotted} - {message}",
         ("INFO 2024-04-03 18:21:00,063 com.example.Orders - ", "begin"),
+    ),
+    _of(
+        "level first, dotted:",
+        "{level} {time} {dotted}: {message}",
+        ("ERROR [2024-04-03 18:21:00,063] com.example.Orders: ", "commit failed"),
     ),
     _of(
         "librdkafka through a logger",
@@ -252,11 +276,34 @@ LAYOUTS = (
         "{level} {dotted} - {message}",
         ("WARN  org.apache.kafka.clients.NetworkClient - [Producer clientId=p] ", "Node 1 disconnected."),
     ),
+    _of(
+        "level, client",
+        "{level} {client}{message}",
+        ("WARN " + _IDS, _SEND),
+    ),
+    _of(
+        "akka",
+        "[{level}] [{time}] [{thread}] [{logger}] {message}",
+        ("[ERROR] [08/14/2019 20:33:16.012] [app-akka.actor.default-dispatcher-9] [akka.actor.Actor] ", "down"),
+    ),
     _of("level", "[{level}] {message}", ("[INFO] ", "beginning transaction; transactional_id: t")),
+    _of(
+        "level without anything",
+        "{loud} {message}",
+        ("ERROR ", "billing failed, aborting"),
+        ("INFO  ", "ProducerId set to 9 with epoch 0"),
+        ("WARN: ", "slow"),
+    ),
     _of(
         "java.util.logging",
         "{time} {dotted} {message}",
         ("Feb 08, 2023 3:42:22 PM org.apache.kafka.clients.producer.KafkaProducer ", "close"),
     ),
+    _of(
+        "name and time",
+        "[{app}] {time} {message}",
+        ("[sarama] 2024/11/19 06:00:13 ", "txnmgr/init-producer-id [a] obtained a ProducerId: 6 and ProducerEpoch: 2"),
+    ),
+    _of("console of .NET", "{net}: {category}[{number}]{message}", ("fail: Reconciliation.Worker[0]", "")),
     _of("time", "{time} {message}", ("2024/04/03 18:21:00 ", "producer id initialization success; id: 9, epoch: 0")),
 )

@@ -20,6 +20,7 @@ from kafkatx.terms.catalogue.entries import EventTemplate, simple_name
 from kafkatx.terms.catalogue.loading import broker_log_templates, client_log_templates, event_templates
 from kafkatx.terms.catalogue.templates import Template, parse_template, trimmed
 from kafkatx.terms.events import EventKind
+from kafkatx.text.logs.spelled import words
 
 LONGEST_LITERAL = 20
 """Characters of a piece that the prefilter looks for."""
@@ -32,7 +33,8 @@ HEAD = 4
 _BRACKET = re.compile(r"\[\w+ <\w+>\] ")
 """A bracket in front of a text (`[GroupId <groupId>] `): lines come without it, as its words are their context."""
 TROUBLE = (
-    b"Exception", b"Caused by: ", b"Traceback (most recent", b" values:", b"FencedError", b"KafkaError",
+    b"Exception", b"Caused by: ", b"Traceback (most recent", b" values:", b"FencedError", b"KafkaError", b"KafkaJS",
+    b"[Error ", b"aiokafka.errors.", b"kafka.errors.", b"code=_", b"code: _", b"Error code = ",
     b"PRODUCER_FENCED: ", b"INVALID_PRODUCER_EPOCH: ", b"INVALID_TXN_STATE: ", b"OPERATION_NOT_ATTEMPTED: ",
     b"INVALID_PRODUCER_ID_MAPPING: ", b"TRANSACTION_ABORTABLE: ", b"UNKNOWN_PRODUCER_ID: ",
     b"OUT_OF_ORDER_SEQUENCE_NUMBER: ",
@@ -100,7 +102,8 @@ def patterns() -> tuple[Pattern, ...]:
 def prefilter() -> Automaton:
     """The automaton of all literals."""
     own = (literal for pattern in patterns() for literal in _literals(pattern))
-    return automaton((*TROUBLE, *REQUESTS, *own))
+    spelled = (text[:LONGEST_LITERAL].encode() for text in words())
+    return automaton((*TROUBLE, *REQUESTS, *own, *spelled))
 
 
 def _without_bracket(entry: EventTemplate) -> EventTemplate:

@@ -10,16 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind, Level, Side
-from kafkatx.text.events import Trace
+from kafkatx.text.events import Thrown, Trace
+from kafkatx.text.logs.bare import is_told_throw
 from kafkatx.text.logs.calls import METHODS, call_in
-from kafkatx.text.logs.contexts import Context
+from kafkatx.text.logs.contexts import LIBRDKAFKA, Context, behind, within
 from kafkatx.text.logs.entries import Entry
-from kafkatx.text.logs.exceptions import known_classes, may_throw, own_words
+from kafkatx.text.logs.exceptions import known_classes, may_throw, own_words, thrown_in
 from kafkatx.text.logs.filling import COLUMNS, Row, empty_row, fill, fill_field
-from kafkatx.text.logs.framing import Framed
+from kafkatx.text.logs.fragments import error_of, find_fragment
+from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed
 from kafkatx.text.logs.matching import RecognisedText, match_exception, match_message
 from kafkatx.text.logs.requests import fill_request, is_request
+from kafkatx.text.logs.shown import shows_error
+from kafkatx.text.logs.stamps import STAMP
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.traces import read_trace
 
@@ -27,6 +32,29 @@ _OF_PARTITION = re.compile(r"(?:^Partition |\bpartition=)(?P<name>[^\s,\]]+-\d{1
 _OF_GROUP = re.compile(r"Group(?:Id)? (.+)")
 VAGUE = frozenset({EventKind.append_refused, EventKind.other, EventKind.failure})
 """Kinds that an exception under the line says more than."""
+NO_FAILURES: dict[EventKind | None, frozenset[str]] = {
+    EventKind.connection_failed: frozenset({"_TRANSPORT", "_ALL_BROKERS_DOWN", "_RESOLVE", "ErrOutOfBrokers"}),
+    EventKind.batches_failed: frozenset({"_PURGE_QUEUE", "_PURGE_INFLIGHT"}),
+    None: frozenset({"_PARTITION_EOF", "_NO_OFFSET", "_NOOP", "_ASSIGN_PARTITIONS", "_REVOKE_PARTITIONS"}),
+}
+"""Errors of clients that tell of a connection, of records that an abort threw away, or of nothing that failed."""
+_TIMED = re.compile(rf"\W{{0,3}}(?:{STAMP})")
+TRIED_AGAIN = frozenset(
+    {
+        ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_COORDINATOR, ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NETWORK_EXCEPTION,
+        ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, ErrorCode.KAFKA_STORAGE_ERROR,
+    }
+)  # fmt: skip
+"""Errors after which KafkaJS tries the request again (`retriable: true` in its protocol/error.js)."""
+_ANSWERED = re.compile(r"(?:Response \w{1,40}\(key: \d|Failed to send messages: )")
+"""How KafkaJS logs, at ERROR, an answer that it may try again; when it gives up the application is told."""
+_RESUMABLE = re.compile(r"KafkaRetriableException|retry call to resume")
+"""What librdkafka says of a call that can be made again, and then goes on."""
+_THROWN = ("Confluent.Kafka.", "confluent_kafka.", "cimpl.", "KafkaJS")
+"""Classes of exceptions that an application was thrown: whoever throws has stopped to try again."""
+TO_ERROR = (EventKind.to_abortable, EventKind.to_fatal)
 OWN_NODE = (
     EventKind.broker_fenced, EventKind.broker_unfenced, EventKind.broker_starting, EventKind.broker_started,
     EventKind.broker_stopping, EventKind.broker_stopped, EventKind.broker_release, EventKind.unclean_start,
@@ -49,14 +77,26 @@ def event_of(entry: Entry, strings: Strings) -> Row | None:
 
 def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
     framed = entry.framed
-    found = match_message(framed.message, framed.logger)
+    found = _text_of(framed)
     trace = _trace(entry, found)
     kind = _fill_texts(row, found, _known(trace) if trace else None, strings)
-    if kind is None and trace and _is_of_kafka(trace) and not _is_brokers_own(entry):
-        kind = EventKind.failure
+    is_shown = trace is not None and _is_of_kafka(trace) and not _is_brokers_own(entry) and not _is_talk(entry)
+    if trace and is_shown and _says_less(kind, found, trace):
+        kind = kind_of(trace, framed)
+    if kind in TO_ERROR and found and found.pattern.entry.client == "librdkafka" and row[COLUMNS["error_code"]] < 0:
+        fill_field(row, "error", "TXNERR" if row[COLUMNS["detail_code"]] >= 0 and not trace else "", strings)
     if kind is not None and trace:
         _fill_trace(row, trace, framed.message, strings)
+    elif kind is not None and found and row[COLUMNS["error_code"]] < 0:
+        fill_field(row, "error", error_of(found.pattern), strings)
     return kind
+
+
+def _says_less(kind: EventKind | None, found: RecognisedText | None, trace: Trace) -> bool:
+    """Whether an exception decides what a line is: no text does, only the exception's own, or a text that ends anew."""
+    if kind is EventKind.failure and found is not None:
+        return found.pattern.entry.stands != "line" and _is_spelled(trace.root)
+    return kind is None or (kind is EventKind.request_enqueued and trace.chain[0].exception.startswith(_THROWN))
 
 
 def _fill_texts(
@@ -82,12 +122,48 @@ def _trace(entry: Entry, found: RecognisedText | None) -> Trace | None:
         is_told = found is not None and found.pattern.entry.side is not Side.client
         if is_told or not may_throw(message):
             return None
-    return read_trace((message, *framed.trace.split("\n"), *entry.tail))
+    return read_trace((message, *framed.trace.split("\n"), *entry.tail)) or _beside(framed.trace)
+
+
+def _beside(text: str) -> Trace | None:
+    """The exception that a structured line names beside its message, without a class or frames.
+
+    What has a time of its own is a line that the message quotes.
+    """
+    first, _, rest = text.partition("\n")
+    chain = () if rest or _TIMED.match(first) else thrown_in(first)
+    return Trace(chain) if chain else None
 
 
 def _known(trace: Trace) -> RecognisedText | None:
     """The text of the outermost exception whose text is known: its causes may be older, from another call."""
-    return next((found for link in trace.chain if (found := match_exception(link.message))), None)
+    whole = next((found for link in trace.chain if (found := match_exception(link.message))), None)
+    return whole or next((found for link in trace.chain if (found := _piece_of_exception(link.message))), None)
+
+
+def _text_of(framed: Framed) -> RecognisedText | None:
+    """The text that a message is, or holds; without a logger it may be that of an exception, printed alone."""
+    found = match_message(framed.message, framed.logger)
+    if framed.layout in (MESSAGE_ONLY, REMNANT, "") and (found is None or found.kind is EventKind.other):
+        found = match_exception(framed.message) or found
+    if found is None and (told := behind(framed.message)):
+        found = match_message(told, framed.logger)
+    return found or _piece(framed)
+
+
+def _piece(framed: Framed) -> RecognisedText | None:
+    """The text in a message that is none as a whole: behind an application's words, or cut."""
+    is_quiet = framed.layout not in (MESSAGE_ONLY, REMNANT, "") and framed.level in (
+        Level.trace,
+        Level.debug,
+        Level.info,
+    )
+    return None if is_quiet else find_fragment(own_words(framed.message))
+
+
+def _piece_of_exception(message: str) -> RecognisedText | None:
+    found = find_fragment(message)
+    return found if found is not None and found.pattern.entry.stands != "line" else None
 
 
 def _fill_trace(row: Row, trace: Trace, message: str, strings: Strings) -> None:
@@ -110,6 +186,31 @@ def _is_brokers_own(entry: Entry) -> bool:
     return not entry.tail and entry.framed.level <= Level.info and side_of(entry.framed) is Side.broker
 
 
+def kind_of(trace: Trace, framed: Framed) -> EventKind | None:
+    """What a line that only shows an exception is: a failure, but for what fails no call, or is tried again."""
+    root = trace.root
+    if framed.level in (Level.trace, Level.debug) and not trace.calls and _is_spelled(root):
+        return None
+    if framed.level == Level.warn and any(_RESUMABLE.search(f"{link.name} {link.message}") for link in trace.chain):
+        return EventKind.request_enqueued
+    if _ANSWERED.match(framed.message) and root.error in TRIED_AGAIN:
+        is_busy = root.error is ErrorCode.CONCURRENT_TRANSACTIONS
+        return EventKind.concurrent_transactions if is_busy else EventKind.produce_retry
+    return next((kind for kind, names in NO_FAILURES.items() if root.name in names), EventKind.failure)
+
+
+def _is_spelled(thrown: Thrown) -> bool:
+    """Whether an error is known by a constant or by its library's words, not by a class with its package."""
+    return "." not in thrown.exception or thrown.exception.startswith(("sarama.", "kafkajs.", "kerr.", "franz-go."))
+
+
+def _is_talk(entry: Entry) -> bool:
+    """Whether a line without anything before its message only names an exception."""
+    if entry.framed.layout != MESSAGE_ONLY or entry.tail:
+        return False
+    return not is_told_throw(entry.framed.message) and not shows_error(entry.framed.message)
+
+
 def _is_of_kafka(trace: Trace) -> bool:
     return bool(trace.calls) or any(
         "kafka" in link.exception.lower() or link.name in known_classes() for link in trace.chain
@@ -119,12 +220,14 @@ def _is_of_kafka(trace: Trace) -> bool:
 def _frame(row: Row, entry: Entry, strings: Strings) -> None:
     """Write what every line has: place, time, level, who speaks."""
     framed, context = entry.framed, entry.framed.context
+    if not (context.client_id or context.transactional_id or context.broker_id >= 0):
+        context = within(framed.message) or context
     row[COLUMNS["position"]], row[COLUMNS["line"]] = entry.position, entry.line
     row[COLUMNS["at"]] = framed.at
     row[COLUMNS["level"]] = framed.level
     row[COLUMNS["thread_code"]] = strings.code(framed.thread)
-    if framed.logger:
-        row[COLUMNS["logger_code"]] = strings.code(framed.logger)
+    if framed.logger or context.text == LIBRDKAFKA:
+        row[COLUMNS["logger_code"]] = strings.code(framed.logger or LIBRDKAFKA)
     for name, value in names_of(context):
         column = "topic_code" if name == "topic_partition" else f"{name}_code"
         if row[COLUMNS[column]] < 0:

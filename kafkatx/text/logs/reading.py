@@ -33,12 +33,12 @@ from kafkatx.text.settings.printed import ValuesBlocks
 
 DIGEST_BYTES = 4096
 """Bytes of a source's beginning that its digest is made of."""
-LAST_BYTES = 1 << 13
-"""Bytes of a source's end that tell when it ends."""
 SOURCE = 0
 """Number of the source in what is read of it."""
 SAMPLE_LINES = 200
 """Lines of a source's beginning that tell its layout, and when it begins."""
+SAMPLES, SAMPLE = 10, 1 << 13
+"""Places of a source that are looked at for other layouts, and bytes of each."""
 MOST_STRINGS = 100_000
 """Strings of a source above which those go that no kept event points to."""
 
@@ -71,12 +71,14 @@ class _Reading:
 
     def run(self) -> Any:
         """Read everything; return the events that are kept, and keep no string but theirs."""
-        sample = [line.text for line in islice(lines(self.file, self.part.position, self.part.end), SAMPLE_LINES)]
+        sample = self.window.first_lines(SAMPLE_LINES)
+        self.last = self.window.last_lines()
         self.framer = Framer(sample, day_of_name(self.file.path))
         framed = [self.framer.frame(text) for text in sample]
         self._look_at(framed)
+        others = self._sample_behind() if len(sample) == SAMPLE_LINES else []
+        shape = shape_of([*sample, *others], [*framed, *(self.framer.frame(text) for text in others)])
         self.framer.restart()
-        shape = shape_of(sample, framed)
         for cut, found in cuts(self.window, self.framer, shape, prefilter()):
             self._take_cut(cut, found)
         self.blocks.close()
@@ -87,6 +89,16 @@ class _Reading:
         self._name_broker(events)
         self._keep_strings_of(events)
         return events
+
+    def _sample_behind(self) -> list[str]:
+        """Lines from places all over the part: logs of several programs may stand in it one after the other."""
+        begin, end = self.part.position, self.part.end
+        found: list[str] = []
+        for number in range(1, SAMPLES):
+            at = begin + number * (end - begin) // SAMPLES
+            behind = lines(self.file, at, min(end, at + SAMPLE))
+            found.extend(line.text for line in islice(behind, 1, SAMPLE_LINES // SAMPLES))
+        return found
 
     @property
     def side(self) -> Side:
@@ -201,8 +213,7 @@ class _Reading:
 
     def _look_at(self, first: list[Framed]) -> None:
         """Learn from the first and the last lines when the log begins and ends, and who writes."""
-        last = lines(self.file, max(self.part.position, self.part.end - LAST_BYTES), self.part.end)
-        framed = first + [self.framer.frame(line.text) for line in last]
+        framed = first + [self.framer.frame(text) for text in self.last]
         times = [line.at for line in framed if line.at >= 0]
         self.first_at, self.last_at = (times[0], times[-1]) if times else (-1, -1)
         self.is_zoned = any(line.is_zoned for line in framed)

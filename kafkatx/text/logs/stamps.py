@@ -29,6 +29,7 @@ STAMP = "|".join(
     (
         rf"\d{{4}}[-/.]\d\d[-/.]\d\d[T _]{_CLOCK}{_ZONE}",
         rf"\d{{8}}[T _-]{_CLOCK}{_ZONE}",
+        rf"\d\d/\d\d/\d{{4}} {_CLOCK}{_ZONE}",
         rf"\d{{1,2}}[-/ ]{_MONTH}[-/ ]\d{{4}}[: ]{_CLOCK}{_ZONE}",
         rf"{_MONTH} {{1,2}}\d{{1,2}},? \d{{4}},? {_CLOCK}{_ZONE}",
         rf"{_MONTH} {{1,2}}\d{{1,2}} {_CLOCK}{_ZONE}",
@@ -40,6 +41,7 @@ STAMP = "|".join(
 
 _PARTS = re.compile(
     rf"""(?: (?P<year>\d{{4}})[-/.]?(?P<month>\d\d)[-/.]?(?P<day>\d\d)[T\ _-]
+           | (?P<month4>\d\d)/(?P<day4>\d\d)/(?P<year4>\d{{4}})[ ]
            | (?P<day2>\d{{1,2}})[-/\ ](?P<name2>{_MONTH})[-/\ ](?P<year2>\d{{4}})[:\ ]
            | (?P<name3>{_MONTH})\ {{1,2}}(?P<day3>\d{{1,2}})(?:,?\ (?P<year3>\d{{4}}))?,?\  )?
         (?P<hour>\d{{1,2}}):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,:](?P<fraction>\d{{1,9}}))?\ ?(?P<half>[AP]M)?\ ?
@@ -98,13 +100,14 @@ def _read(text: str) -> Stamp:
 def _month(found: re.Match[str]) -> int | None:
     """Month of a stamp by number or name, None where no date is printed."""
     named = (found["name2"] or found["name3"] or "")[:3].lower()
-    return int(found["month"]) if found["month"] else _MONTHS.get(named)
+    month = found["month"] or found["month4"]
+    return int(month) if month else _MONTHS.get(named)
 
 
 def _dated(found: re.Match[str], month: int, of_day: int) -> Stamp:
     """A stamp with a date, `NO_STAMP` where no calendar has it."""
-    day = int(found["day"] or found["day2"] or found["day3"])
-    year = found["year"] or found["year2"] or found["year3"]
+    day = int(found["day"] or found["day2"] or found["day3"] or found["day4"])
+    year = found["year"] or found["year2"] or found["year3"] or found["year4"]
     if not year:
         return Stamp(-1, of_day, month_day=(month, day))
     midnight = midnight_of(int(year), month, day)

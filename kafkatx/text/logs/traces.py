@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from kafkatx.text.events import Thrown, Trace
 from kafkatx.text.logs.calls import METHODS
 from kafkatx.text.logs.exceptions import CLASS, LONGEST_MESSAGE, thrown, thrown_in, with_embedded
+from kafkatx.text.logs.foreign_frames import foreign_call
 from kafkatx.text.logs.frame_lines import release_of_frames
 
 MOST_FRAMES = 64
@@ -28,7 +29,7 @@ MOST_LINES = 10_000
 LONGEST_LINE = 1 << 16
 """Characters of a line that are looked at: a trace in one line has them all in fewer."""
 
-_HEAD = re.compile(rf"({CLASS})(?::\s?(.*))?", re.DOTALL)
+_HEAD = re.compile(rf"({CLASS}|KafkaJS[A-Z]\w{{2,60}})(?:`\d\[.{{0,400}}?\])?(?::\s?(.*))?", re.DOTALL)
 _LABELLED = re.compile(
     rf"\s{{0,40}}(Caused by|Suppressed|Wrapped by): (?:({CLASS})|([\w.$]{{1,250}}))(?::\s?(.*))?", re.DOTALL
 )
@@ -47,6 +48,17 @@ _INLINE = re.compile(
 _LAMBDA = re.compile(r"lambda\$(\w+)\$\d+")
 _JAR = re.compile(r"([\w.-]{0,60}(?:kafka|flink-connector)[\w.-]{0,60}\.jar)")
 _CLIENTS = ("org.apache.kafka.clients.producer.KafkaProducer", "org.apache.kafka.clients.consumer.KafkaConsumer")
+THROWERS = frozenset(
+    {
+        ("TransactionManager", "maybeFailWithError"), ("TransactionManager", "transitionTo"),
+        ("TransactionManager", "throwIfPendingState"), ("TransactionManager", "ensureTransactional"),
+        ("TransactionManager", "failIfNotReadyForSend"), ("TransactionalRequestResult", "await"),
+        ("FutureRecordMetadata", "valueOrError"), ("ProduceRequestResult", "await"),
+        ("KafkaProducer$FutureFailure", "<init>"), ("KafkaProducer", "throwIfProducerClosed"),
+        ("KafkaProducer", "throwIfNoTransactionManager"), ("KafkaProducer", "throwIfInPreparedState"),
+    }
+)  # fmt: skip
+"""Classes and methods in which the Java client throws; threads at work stand in them for no more than a moment."""
 _INTERNALS = ("TransactionManager", "Sender", "RecordAccumulator", "StreamsProducer", "ConsumerCoordinator")
 
 
@@ -87,6 +99,12 @@ def is_trace_line(line: str) -> bool:
         _FRAME.match(line) is not None
         or re.match(r"\s{0,40}(?:Caused by: |Suppressed: |\.\.\. \d{1,6} )", line) is not None
     )
+
+
+def is_thrown_frame(line: str) -> bool:
+    """Tell whether a line is the frame in which Kafka's client throws: a trace without its head begins with it."""
+    frame = _FRAME.match(line)
+    return frame is not None and (frame[1].rstrip(".").rpartition(".")[2], frame[2]) in THROWERS
 
 
 def begins_trace(line: str) -> bool:
@@ -131,7 +149,9 @@ def _parted(line: str) -> list[str]:
 def _java(lines: list[str]) -> Trace | None:
     reading = _Reading()
     for number, line in enumerate(lines):
-        if frame := _FRAME.match(line):
+        if (call := foreign_call(line)) is not None:
+            _take_foreign(reading, call)
+        elif frame := _FRAME.match(line):
             _take_frame(reading, frame, _indent(line))
         elif label := _LABELLED.match(line):
             _take_label(reading, label, _indent(line))
@@ -139,8 +159,19 @@ def _java(lines: list[str]) -> Trace | None:
             reading.links += [_Link(link.exception, link.message) for link in thrown_in(line)]
         else:
             _take_text(reading, line)
+    if not reading.links and lines and is_thrown_frame(lines[0]):
+        return _headless(lines)
     if not reading.links:
         return None
+    return _trace(reading)
+
+
+def _headless(lines: list[str]) -> Trace:
+    """Read frames whose exception was cut off: who called is known, what was thrown is not."""
+    reading = _Reading([_Link("", "")])
+    for line in lines:
+        if frame := _FRAME.match(line):
+            _take_frame(reading, frame, _indent(line))
     return _trace(reading)
 
 
@@ -171,6 +202,15 @@ def _note_frame(reading: _Reading, frame: re.Match[str]) -> None:
         reading.releases.append(jar[1])
 
 
+def _take_foreign(reading: _Reading, call: str) -> None:
+    """A frame of Node or .NET."""
+    if reading.links:
+        link = reading.links[-1]
+        link.has_frames = True
+        if call and call not in link.calls and len(link.calls) < MOST_FRAMES:
+            link.calls.append(call)
+
+
 def _take_label(reading: _Reading, label: re.Match[str], indent: int) -> None:
     if reading.skipped_indent >= 0 and indent >= max(reading.skipped_indent, 1):
         return
@@ -191,7 +231,7 @@ def _take_text(reading: _Reading, line: str) -> None:
     """A line that is no frame: the exception itself, or more of its message."""
     if reading.skipped_indent >= 0 or line.lstrip().startswith("... "):
         return
-    if head := _HEAD.match(line):
+    if head := _HEAD.match(line if reading.links else line.lstrip(" ")):
         if not any(link.has_frames for link in reading.links):
             reading.links = [_Link(head[1], head[2] or "")]
     elif reading.links and not reading.links[-1].has_frames and len(reading.links[-1].message) < LONGEST_MESSAGE:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import islice
 
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.lines import HEAD, LONGEST_LINE, encoding_of, lines
+from kafkatx.text.lines import HEAD, LONGEST_LINE, Line, encoding_of, lines
+from kafkatx.text.logs.page_lines import page_lines
 from kafkatx.text.pages.part import TextPart
 
 BLOCK = 1 << 20
@@ -13,6 +14,11 @@ BLOCK = 1 << 20
 LARGEST = BLOCK + 2 * LONGEST_LINE
 """Bytes that a window may grow to before its reader has to give some up."""
 LINES_AT_ONCE = 4096
+LAST_LINES = 40
+LAST_BYTES = 1 << 13
+"""Bytes of a source's end that tell when it ends."""
+LARGEST_PAGE = 1 << 18
+"""Bytes up to which a part of a text is looked at for what pasting did to it."""
 
 
 class Window:
@@ -57,6 +63,18 @@ class Window:
     def place(self, start: int, line: int) -> int:
         """Position in the file of byte `start` of the window, where its line `line` (from 0) begins."""
         return self.position + start
+
+    def number(self, line: int) -> int:
+        """Number in the file of the window's line `line` (from 0)."""
+        return self.line + line
+
+    def first_lines(self, count: int) -> list[str]:
+        """Texts of the first lines of what is to be read."""
+        return [line.text for line in islice(lines(self.file, self.position, self.end), count)]
+
+    def last_lines(self) -> list[str]:
+        """Texts of the last lines of what is to be read."""
+        return [line.text for line in lines(self.file, max(self.position, self.end - LAST_BYTES), self.end)]
 
     def drop(self, count: int, lines: int) -> None:
         """Move on behind `count` bytes, in which `lines` lines end."""
@@ -111,8 +129,59 @@ class TurnedWindow(Window):
         self.data, self.line, self._places = self.data[count:], self.line + lines, self._places[lines:]
 
 
+class PageWindow(Window):
+    """The lines of a log that a page shows (text/logs/page_lines.py), with the place and the number of each."""
+
+    is_plain = False
+
+    def __init__(self, file: OpenFile, part: TextPart, found: list[Line]) -> None:
+        super().__init__(file, part)
+        self.found = found
+        self.last = found[-1].number if found else part.line
+        self._is_done = False
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the window reaches the end of what is to be read: it always holds all of it."""
+        return True
+
+    @property
+    def is_done(self) -> bool:
+        """Whether everything has been given up."""
+        return self._is_done
+
+    def grow(self) -> None:
+        """Show all lines."""
+        self.data = b"".join(line.text.encode("utf-8", "replace") + b"\n" for line in self.found)
+
+    def place(self, start: int, line: int) -> int:
+        """Position in the file of the window's line `line`."""
+        return self.found[line].position
+
+    def number(self, line: int) -> int:
+        """Number in the file of the window's line `line` (from 0)."""
+        return self.found[line].number
+
+    def first_lines(self, count: int) -> list[str]:
+        """Texts of the first lines."""
+        return [line.text for line in self.found[:count]]
+
+    def last_lines(self) -> list[str]:
+        """Texts of the last lines."""
+        return [line.text for line in self.found[-LAST_LINES:]]
+
+    def drop_all(self) -> None:
+        """Everything has been read."""
+        self.data, self.line, self._is_done = b"", self.last + 1, True
+
+
 def window_of(file: OpenFile, part: TextPart) -> Window:
     """The window that fits a file's encoding."""
     encoding = encoding_of(file.read(0, HEAD))
     is_plain = encoding.unit == 1 and encoding.newline == b"\n"
+    if part.end - part.position <= LARGEST_PAGE:
+        found = list(lines(file, part.position, part.end, part.line))
+        undone = list(page_lines(found))
+        if undone != found:
+            return PageWindow(file, part, undone)
     return Window(file, part) if is_plain else TurnedWindow(file, part)

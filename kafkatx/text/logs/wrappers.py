@@ -20,6 +20,8 @@ MOST_WRAPPERS = 3
 
 ANSI = re.compile(r"\x1b\[[0-9;?]{0,32}[A-Za-z]|\x1b\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|\x1b[@-_]")
 """Escape sequences of terminals."""
+_LOST = re.compile(r"\[\d{1,3}(?:;\d{1,3}){0,4}m")
+"""Their colours, where pasting lost the escape character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,9 @@ WRAPPERS = (
     ),
     Wrapper(
         "journald or syslog",
-        re.compile(rf"{_PRIORITY}(?P<time>{STAMP}) (?!{_LEVEL}\b)[\w.:-]{{1,120}} {_PROGRAM}: (?P<text>.*)", re.DOTALL),
+        re.compile(
+            rf"{_PRIORITY}(?P<time>{STAMP}) (?!{_LEVEL}\b)[\w.:-]{{0,119}}[\w.-] {_PROGRAM}: (?P<text>.*)", re.DOTALL
+        ),
         (
             ("Nov 21 10:23:51 host app[123]: 10:23:51.003 INFO up", "10:23:51.003 INFO up"),
             ("2026-11-21T10:23:51+0000 host java[9]: [main] INFO up", "[main] INFO up"),
@@ -110,6 +114,8 @@ WRAPPERS = (
 def unwrap(line: str, wrappers: tuple[Wrapper, ...] = WRAPPERS) -> Wrapped:
     """Take off colours and wrappers (those given, and docker's JSON); a line without any comes back as it is."""
     found = Wrapped(ANSI.sub("", line), start=-1) if "\x1b" in line else Wrapped(line)
+    if line[:1] == "[" and _LOST.match(line):
+        found = Wrapped(_LOST.sub("", line), start=-1)
     if not wrappers and found.text[:1] != "{":
         return found
     for _ in range(MOST_WRAPPERS):

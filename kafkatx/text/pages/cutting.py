@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 
 from kafkatx.terms.catalogue.setting_names import is_known
 from kafkatx.text.pages import likeness
-from kafkatx.text.pages.growing import DUMPS, LOGS, TOOLS, GrowingPart
+from kafkatx.text.pages.content import named_by_content
+from kafkatx.text.pages.growing import DUMPS, LOGS, TABLES, TOOLS, GrowingPart
 from kafkatx.text.pages.incidents import Incidents
 from kafkatx.text.pages.naming import (
     LONGEST_COMMAND,
@@ -52,6 +53,7 @@ KINDS = {
     ToolLineKind.OFFSET: PartKind.CONSOLE_OFFSETS,
     ToolLineKind.CONSUMED: PartKind.CONSOLE_RECORDS,
     ToolLineKind.ADMIN: PartKind.ADMIN_TRANSACTIONS,
+    ToolLineKind.ANSWER: PartKind.ANSWER,
 }
 
 
@@ -119,6 +121,8 @@ class _Cutter:
     def _entry(self, line: ToolLine, printed: Printed, fields: Mapping[str, str]) -> None:
         """A line of a batch, a record, an entry: goes on with a stretch, or begins one."""
         kind = KINDS[printed.kind]
+        if printed.kind is ToolLineKind.RECORD:
+            self._learn_topic(printed.text)
         stretch = self._stretch_that_takes(kind, printed.kind, fields)
         if stretch is None:
             self._close()
@@ -131,6 +135,17 @@ class _Cutter:
         else:
             stretch.add(line, fields)
         self.hint_age = HEADING_LINES
+
+    def _learn_topic(self, text: str) -> None:
+        """Take the topic from what a decoder printed, where no header names the file: the batch above is of it, too."""
+        found = named_by_content(text) if " key: " in text else None
+        current = self.current if self.current is not None and self.current.kind is PartKind.DUMP_LOG else None
+        origin = self._context() if current is None else current.origin
+        if found is None or found.topic == origin.topic or origin.named is not None:
+            return
+        self.origin, self.hint_age = replace(found, command=origin.command), HEADING_LINES
+        if current is not None and not current.completeness.is_deep:
+            current.origin = self.origin
 
     def _stretch_that_takes(self, kind: PartKind, shape: ToolLineKind, fields: Mapping[str, str]) -> GrowingPart | None:
         current, waiting = self.current, self.waiting
@@ -180,10 +195,12 @@ class _Cutter:
 
     def _belongs(self, current: GrowingPart, text: str) -> bool:
         """Whether a line right behind a tool's is its own: a row of a table, a line cut off, the trace of its death."""
-        if self.is_blank:
+        if current.kind in TABLES and is_command(text):
             return False
-        if current.kind is PartKind.ADMIN_TRANSACTIONS:
-            return len(_COLUMNS.split(undecorated(text).strip())) >= 3
+        if self.is_blank:
+            return current.kind in TABLES and likeness.is_row_of_numbers(text)
+        if current.kind in TABLES:
+            return len(_COLUMNS.split(undecorated(text).strip())) >= 3 or likeness.is_row_of_numbers(text)
         bare = undecorated(text)
         if current.kind is PartKind.CONSOLE_STATES:
             return bare.rstrip().endswith("::NULL")

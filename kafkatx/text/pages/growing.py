@@ -29,7 +29,9 @@ TOOLS = (
     PartKind.CONSOLE_OFFSETS,
     PartKind.CONSOLE_RECORDS,
     PartKind.ADMIN_TRANSACTIONS,
+    PartKind.ANSWER,
 )
+TABLES = (PartKind.ADMIN_TRANSACTIONS, PartKind.ANSWER)
 
 
 @dataclass(slots=True)

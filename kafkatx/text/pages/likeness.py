@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 
 from kafkatx.terms.catalogue.setting_names import is_known
+from kafkatx.text.logs.bare import tells
+from kafkatx.text.logs.shown import shows_error
+from kafkatx.text.printed.logged import logged
 
 _TIME = (
     r"\d{4}[-/.]\d\d[-/.]\d\d[T _]\d\d[:.]\d\d|\d{1,2}:\d\d:\d\d[.,]\d{3}|\d\d:\d\d:\d\d\s|\d{8}[ T]\d\d:?\d\d:?\d\d"
@@ -20,6 +23,8 @@ _OPENING = r"(?:\x1b\[[0-9;]*m|[\[(\"'`<]|<\d{1,3}>(?:\d )?)*"
 _LOG = re.compile(
     rf"{_OPENING}(?:{_TIME}|{_LEVEL})|%\d\|\d{{10}}|[IWEF]\d{{4}} \d\d:\d\d:\d\d|\[(?:main|[\w|. -]*thread[^\]]*)\] "
     r'|\{"(?:@?timestamp|time|ts|@t|level|severity|log|message|msg|thread|thread_name|logger|@version|instant)"\s*:'
+    r'|\{.{0,400}"(?:message|msg|log|stack_trace|textPayload)"\s*:\s*"'
+    r'|\s*"(?:@timestamp|timestamp|level|severity|message|logger_name|loggerName|thread_name|stack_trace)"\s*:\s*"'
     r"|\[(?:pod/[^\]]{1,250}|(?:Producer|Consumer|AdminClient|Transactional|\w{0,12}ducer|\w{0,12}sumer)\b[^\]]{0,500}clientId=)"
     r"|\[TransactionalId |\[(?:Transaction ?(?:Coordinator|State|Marker)|GroupCoordinator|ReplicaManager)\b"
     r"|(?:[\w.$]+\.)?\w+Config(?:\$\w+)? values:|(?:stdout|stderr) [FP] "
@@ -32,10 +37,13 @@ _TRACE = re.compile(
     r"|\s*(?:Wrapped by: )?(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[\w$]{1,99}(?:Exception|Error|Throwable)\b(?::|\s*$|: )"
     r"|Exception in thread \"|Traceback \(most recent call last\):|\s+File \"[^\"]{1,250}\", line \d+"
 )
+_HEAD = re.compile(
+    r"(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[\w$]{1,99}(?:Exception|Error|Throwable)(?::|\s*$)|Exception in thread \""
+)
 _QUOTE = re.compile(r"(?:[>|*#]+|//+|&gt;|\s)+")
 _FENCE = re.compile(
     r"(?:[>|*#/\s])*(?:`{3,}|~{3,})\s*\w{0,20}\s*|\s*\{(?:code|noformat|quote)(?::[^{}]{0,100})?\}\s*"
-    r"|\s*</?(?:pre|code)[^<>]{0,100}>\s*"
+    r"|\s*</?(?:pre|code|p|br|div)\b[^<>]{0,100}>\s*"
 )
 _HEADING = re.compile(
     r"\s*(?:#{1,6}\s+\S|h[1-6]\. |\W{0,3}(?:incident|case|problem|scenario|example)\s*#?\d{1,4}\b"
@@ -44,12 +52,16 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _RULE = re.compile(r"\s*(?:={4,}|-{4,}|\*{4,}|_{4,})\s*")
-_SETTING = re.compile(r"\s*(?:[-*>]\s+)?\"?([A-Za-z][\w-]*(?:\.[\w-]+)*)\"?\s*[=:](?:\s*\S.{0,4000})?$")
+_SETTING = re.compile(
+    r"\s*(?:[-*>]\s+)?\"?(?![\w.-]+\.(?:log|txt|out|json):)([A-Za-z][\w-]*(?:\.[\w-]+)*)\"?"
+    r"\s*[=:](?:\s*\S.{0,4000})?$"
+)
 _OTHER = re.compile(
     r"\b(?:other|another|second|different|andere\w*|zweite\w*|otr[ao]s?|autres?)\b|其他|另", re.IGNORECASE
 )
 LONGEST_FRONT = 2_000
 LONGEST_HEADING = 200
+MOST_CELLS = 16
 
 
 def is_log_line(text: str) -> bool:
@@ -58,7 +70,22 @@ def is_log_line(text: str) -> bool:
     if _LOG.match(text) or _TRACE.match(text) or _CONTAINER.match(text):
         return True
     quote = _QUOTE.match(text)
-    return quote is not None and bool(_LOG.match(text, quote.end()) or _TRACE.match(text, quote.end()))
+    if quote is not None and bool(_LOG.match(text, quote.end()) or _TRACE.match(text, quote.end())):
+        return True
+    is_setting = setting_name(text) is not None and not shows_error(text)
+    return any((not is_setting and tells(line)) or (line != text and begins_line(line)) for line in logged(text))
+
+
+def begins_line(text: str) -> bool:
+    """Whether a line begins as one of a log or of a stack trace does, so that it is not the rest of one above."""
+    text = text[:LONGEST_FRONT]
+    return bool(_LOG.match(text) or _TRACE.match(text) or _CONTAINER.match(text))
+
+
+def begins_entry(text: str) -> bool:
+    """Whether a line begins as one of a log does, or is the first one of a stack trace."""
+    text = text[:LONGEST_FRONT]
+    return bool(_LOG.match(text) or _HEAD.match(text) or _CONTAINER.match(text))
 
 
 def goes_on(text: str) -> bool:
@@ -85,6 +112,13 @@ def setting_name(text: str) -> str | None:
     """Return the name of the setting that a line gives, None for a line that gives none that Kafka's programs know."""
     found = _SETTING.match(text) if len(text) < 4_200 else None
     return found[1] if found and ("." in found[1] or "_" in found[1] or is_known(found[1])) else None
+
+
+def is_row_of_numbers(text: str) -> bool:
+    """Whether a line may be a row of a table that was pasted with one blank between its columns."""
+    words = text.split(maxsplit=MOST_CELLS)
+    numbers = sum(1 for word in words if word in ("None", "-") or word.lstrip("-").isdecimal())
+    return len(words) >= 4 and numbers >= 2
 
 
 def speaks_of_another(text: str) -> bool:

@@ -19,11 +19,13 @@ LONGEST_HEADING = 160
 LONGEST_COMMAND = 4_096
 _TOOL = re.compile(
     r"kafka-dump-log|DumpLogSegments(?![$.])|kafka-console-consumer|ConsoleConsumer(?![$.])|kafka-transactions"
-    r"|--files[ =]"
+    r"|--files[ =]|\bkafka-(?:consumer-groups|topics|get-offsets|log-dirs)(?:\.sh|\.bat)? -"
+    r"|\b(?:ConsumerGroupCommand|TopicCommand|GetOffsetShell) -|\b(?:kcat|kafkacat) -"
+    r"|\brpk (?:cluster txn|group|topic) "
 )
 _FILES = re.compile(r"--files?[ =]+[\"']?([^\s\"']+)")
-_TOPIC = re.compile(r"--topic[ =]+[\"']?([A-Za-z0-9._-]+)")
-_PARTITION = re.compile(r"--partition[ =]+[\"']?(\d{1,9})")
+_TOPIC = re.compile(r"(?:--topic[ =]+|\s-t )[\"']?([A-Za-z0-9._-]+)")
+_PARTITION = re.compile(r"(?:--partition[ =]+|\s-p )[\"']?(\d{1,9})")
 _SPLIT = re.compile(r"[/\\]+")
 _NAMED = re.compile(r"(?<![\w.-])([A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?-(?:0|[1-9]\d{0,5}))(?![\w-])(?!\.\d)")
 _FILE = re.compile(r"[\w./\\:-]*?\b\d{20}\.(?:log|index|timeindex|txnindex|snapshot)\b")
@@ -36,7 +38,11 @@ _NO_TOPIC = re.compile(
     re.IGNORECASE,
 )
 _TICKET = re.compile(r"[A-Z]{2,12}-\d+")
-_SAID = re.compile(r"^#{1,6} |^[=*_]{2}|[::]\s*$|\b(?:dump|partition|topic|log|segment|file|folder)s?\b", re.IGNORECASE)
+_SAID = re.compile(
+    r"^#{1,6} |^[`\"'*]{0,3}[\w.-]+-\d{1,6}[`\"'*]{0,3}[:\uff1a](?:\s|$)|^[=*_]{2}|[:\uff1a]\s*$"
+    r"|\b(?:dump|partition|topic|log|segment|file|folder)s?\b",
+    re.IGNORECASE,
+)
 KINDS = {
     "log": PartKind.DUMP_LOG,
     "index": PartKind.DUMP_INDEX,

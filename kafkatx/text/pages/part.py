@@ -19,6 +19,7 @@ class PartKind(StrEnum):
     CONSOLE_OFFSETS = "console consumer of __consumer_offsets"
     CONSOLE_RECORDS = "console consumer"
     ADMIN_TRANSACTIONS = "kafka-transactions"
+    ANSWER = "answer of a tool"
     LOG = "log"
     SETTINGS = "settings"
     PROSE = "text"

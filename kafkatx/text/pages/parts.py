@@ -7,12 +7,14 @@ them is cut line by line. Any other large text is cut as a small one is.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from itertools import islice
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.lines import HEAD, Line, encoding_of, lines
+from kafkatx.text.logs.json_lines import read_record
 from kafkatx.text.pages.cutting import cut
 from kafkatx.text.pages.growing import TOOLS
 from kafkatx.text.pages.likeness import goes_on, is_log_line
@@ -34,6 +36,12 @@ BEFORE, BEHIND = 1 << 14, 1 << 16
 MOST_SETTINGS = 1 << 20
 """Bytes of a file of settings."""
 MOST_SETTING_LINES = 5_000
+MOST_DOCUMENT = 1 << 20
+"""Bytes of a file that is one JSON object."""
+OF_SHIPPERS = frozenset(
+    {"_source", "hits", "result", "results", "data", "logs", "events", "records", "rows", "entries"}
+)
+"""Keys under which shippers and searches of logs put what they found."""
 SAMPLE_LINES = 100
 OVERLAP = 1 << 14
 """Bytes of a line that are looked at around a literal."""
@@ -46,6 +54,8 @@ def parts(file: OpenFile) -> list[TextPart]:
         return []
     if file.size <= MOST_SETTINGS and _is_settings(file):
         return [TextPart(PartKind.SETTINGS, 0, file.size, 1)]
+    if file.size <= MOST_DOCUMENT and _is_document(file):
+        return [TextPart(PartKind.PROSE, 0, file.size, 1)]
     if file.size > LARGE and _is_log(file):
         return _cut_log(file)
     found = cut(tool_lines(lines(file)))
@@ -70,6 +80,17 @@ def _is_settings(file: OpenFile) -> bool:
     """Whether a whole file is one of settings."""
     texts = [line.text for line in islice(lines(file), MOST_SETTING_LINES)]
     return is_settings(texts) and not any(as_printed(text) for text in texts[:SAMPLE_LINES])
+
+
+def _is_document(file: OpenFile) -> bool:
+    """Whether a whole file is one JSON object that is no record of a log: what it quotes is told, not logged."""
+    if file.read(0, 1) != b"{":
+        return False
+    try:
+        found = json.loads(file.read(0, file.size))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and read_record(json.dumps(found)) is None and not OF_SHIPPERS & found.keys()
 
 
 def _is_log(file: OpenFile) -> bool:

@@ -196,7 +196,7 @@ def _horizon(value: str) -> str | None:
 
 def _kind(fields: dict[str, str | None], text: str) -> LineKind | None:
     if text.lstrip().startswith("|"):
-        return LineKind.RECORD if "offset" in fields and len(fields) > 1 else None
+        return LineKind.RECORD if "offset" in fields and (len(fields) > 1 or _TAIL.search(text)) else None
     if "baseOffset" in fields:
         return LineKind.BATCH if len(fields) > 1 else None
     if "offset" not in fields or not fields.keys() & _ONLY_IN_LOGS:

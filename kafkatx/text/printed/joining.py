@@ -20,6 +20,7 @@ from kafkatx.text.printed.line_kinds import BEGINNINGS, CONTENT, ToolLineKind, b
 from kafkatx.text.printed.pasted import Printed, as_printed
 
 _HEADER_KEYS = "headerKeys: ["
+_TITLES = ("key:", "payload:")
 _SIZES = re.compile(r" key[sS]ize: (-?\d{1,10}) value[sS]ize: (-?\d{1,10}) ")
 FILE_END = re.compile(r"\.(?:log|index|timeindex|txnindex|snapshot|checkpoint)(?:\.(?:deleted|swap|cleaned))?$")
 _OTHER_ORDERS = (
@@ -52,6 +53,11 @@ _BROKEN_TITLE = re.compile(r"headerKeys: \[[^\[\]]*\] (?:k|p|e|L|c)[A-Za-z]{0,12
 _DECODED_END = re.compile(
     r"payload: .*(?:txnTimeoutMs=\d+|\}|<DELETE>|offset=\d+(?:,metadata=\S*)?|payload: \d+\S*)$|skipping"
 )
+
+
+def ends_decoded(text: str) -> bool:
+    """Whether what a decoder printed of a record ends as its shapes end, so that nothing was broken off."""
+    return _DECODED_END.search(text) is not None
 
 
 def begins_anew(printed: Printed, text: str) -> bool:
@@ -150,7 +156,7 @@ def _extended_content(printed: Printed, tail: str, rest: str, is_full: bool) -> 
     """Content that was broken at the column at which the fields above were, or inside of a decoder's text."""
     if looks_decoded(tail):
         is_all = _DECODED_END.search(tail) and not (is_full and rest.isdecimal())
-        glue = "" if is_full else " "
+        glue = " " if not is_full and tail.endswith(_TITLES) else ""  # but for titles decoders print no blank
         return None if is_all or as_printed(rest) else replace(printed, text=printed.text + glue + rest)
     is_open = is_full and growth_of(Line(0, 0, printed.text), printed.text) is not None
     return replace(printed, text=printed.text + rest) if is_open else None

@@ -32,7 +32,8 @@ class ToolLineKind(StrEnum):
     STATE = "record of __transaction_state"
     OFFSET = "record of __consumer_offsets"
     CONSUMED = "record of the console consumer"
-    ADMIN = "heading of a table of kafka-transactions"
+    ADMIN = "heading of a table of transactional.ids"
+    ANSWER = "answer of another tool"
 
 
 _KEYS = "|".join(sorted(FIELDS))
@@ -66,13 +67,23 @@ _CONSUMED = re.compile(
 )
 _ADMIN = re.compile(
     r"TransactionalId\s+Coordinator\s+ProducerId\s+TransactionState\b|CoordinatorId\s+TransactionalId\s+ProducerId\s"
-    r"|ProducerId\s+ProducerEpoch\s+LatestCoordinatorEpoch\s|Topic\s+Partition\s+ProducerId\s+ProducerEpoch\s"
+    r"|COORDINATOR\s+TRANSACTIONAL-ID\s+PRODUCER-ID\s"
+)
+_ANSWER = re.compile(
+    r"ProducerId\s+ProducerEpoch\s+LatestCoordinatorEpoch\s|LEADER\s+TOPIC\s+PARTITION\s+PRODUCER-ID\s+PRODUCER-EPOCH\s"
+    r"|Topic\s+Partition\s+ProducerId\s+ProducerEpoch\s+CoordinatorEpoch\s"
+    r"|(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:CURRENT|COMMITTED)-OFFSET\s|Topic:\s?\S+\s+(?:TopicId:\s?\S+\s+)?Partition"
+    r"|% Reached end of topic \S+ \[\d{1,9}\] at offset \d|\S{1,249} \[\d{1,9}\] offset \d{1,19}$"
+    r"|Processed a total of \d{1,18} messages|Failed to describe transaction state of transactional-id "
+    r"|[\w.:{}\"=,() -]{0,300}(?:LastStableOffsetLag|PartitionsWithLateTransactionsCount)\b"
+    r"[\w.:{}\"=,() -]{0,300}[\s=][\d.]+(?:[eE][+-]?\d+)?\s*$",
 )
 _FRAMES = (
     (_STATE, ToolLineKind.STATE),
     (_OFFSET, ToolLineKind.OFFSET),
     (_CONSUMED, ToolLineKind.CONSUMED),
     (_ADMIN, ToolLineKind.ADMIN),
+    (_ANSWER, ToolLineKind.ANSWER),
 )
 FRAME = re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _FRAMES))
 """How a line of the console tools begins."""

@@ -55,6 +55,8 @@ _DECORATION = re.compile("|".join(f"(?:{pattern})" for _, pattern in DECORATIONS
 _HINT = re.compile(
     r"(?:ffset|Id|Epoch|imestamp|Time|key|payload|crc|alid|agic|ize|equence|ount|Marker|artition):"
     r"|Dumping|ing offset|KRaft b|_TIMESTAMP|ransactionalId|ProducerId|::"
+    r"|TRANSACTIONAL-ID|PRODUCER-ID|-OFFSET\s|% Reached|\] offset |Processed a total|transactional-id |Topic:"
+    r"|StableOffsetLag|WithLateTransactions"
 )
 """A line without any of these is no tool's, however it was pasted (remarks of the dump tool aside)."""
 _TAIL = re.compile(r"\s(?:key|payload):(?:\s|$)")

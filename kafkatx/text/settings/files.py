@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -23,11 +23,14 @@ from kafkatx.terms.java_text import property_of
 from kafkatx.terms.secrets import shown_value
 from kafkatx.text.events import Setting
 from kafkatx.text.lines import Line
+from kafkatx.text.printed.logged import logged
 
 LONGEST_VALUE = 4_096
 """Characters of a value that are kept."""
 MOST_JOINED = 1_000
 """Lines that one logical line may go on over."""
+FEWEST_PRINTED = 4
+"""Pairs from which on their order says something."""
 _KIND = re.compile(
     r"[#!\s]*(producer|consumer|admin|broker|server|streams|connect|worker|librdkafka|aiokafka|kafka-python|franz-go)"
     r"(?:[ ](?:config|configuration|properties|settings))?\s*:?\s*",
@@ -43,6 +46,7 @@ _ASSIGNED = re.compile(r"\s*(?:export\s+|set\s+|ENV\s+|-\s+|-e\s+)?[\"']?(?P<nam
 _NAME = re.compile(r"[A-Za-z][\w.\-\[\]\"]{0,200}")
 _PAIR = re.compile(r"\s*(?:export\s+|-\s+|-e\s+)?[\"'\[]*[A-Za-z][\w.\-]*[\"'\]]*\s*[=:]|\s*-\s|\s*---")
 _LOGGED = re.compile(r"\s*(?:\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[ T]|%[0-9]\||.{0,200}Config values:)")
+_PASTED = re.compile(r"^\s*[>`]|`\s*$|<br ?/?>|</\w|\\_|&(?:lt|gt|amp|quot);")
 _BLOCK_TEXT = re.compile(r"[|>][-+0-9]*")
 
 
@@ -92,17 +96,36 @@ def is_settings(texts: Iterable[str]) -> bool:
 def _settings(group: Group, source: int, block: int) -> Iterator[Setting]:
     voted = scope_of_group(pair.name for pair in group.pairs)
     scope = voted if voted != UNKNOWN else group.kind
+    is_printed = _is_printed(group.pairs)
     for pair in group.pairs:
         own = prefix_scope(pair.name) or (scope if scope != UNKNOWN else scope_of(pair.name))
         value = shown_value(pair.name, pair.value)[:LONGEST_VALUE]
-        yield Setting(own, pair.name, value, source, pair.line, block)
+        yield Setting(own, pair.name, value, source, pair.line, block, is_printed)
+
+
+def _is_printed(pairs: list[Pair]) -> bool:
+    """Whether pairs are what a program printed at its start, its heading lost: all its values, few of them the user's.
+
+    AbstractConfig.logAll prints them in order of their names, what is absent as `null`, lists in brackets and classes
+    with the word before them; nobody writes a file like that.
+    """
+    names = [pair.name for pair in pairs]
+    in_order = sum(1 for before, name in pairwise(names) if before < name)
+    told = any(pair.value == "null" or pair.value.startswith(("class ", "[")) for pair in pairs)
+    return len(pairs) >= FEWEST_PRINTED and told and 10 * in_order >= 9 * (len(pairs) - 1)
+
+
+def _as_written(line: Line) -> Line:
+    """A line without what pasting put around it: quote marks, backticks, HTML, escapes of Markdown."""
+    found = logged(line.text) if _PASTED.search(line.text) else ()
+    return replace(line, text=found[0]) if len(found) == 1 else line
 
 
 def _groups(lines: Iterable[Line]) -> Iterator[Group]:
     """Cut at comments that say whose the settings below are; each group is read as what it looks like."""
     kept: list[Line] = []
     kind = UNKNOWN
-    for line in lines:
+    for line in map(_as_written, lines):
         said = _KIND.fullmatch(line.text) if line.text.lstrip().startswith(("#", "!")) else None
         if said:
             yield from _group(kept, kind)

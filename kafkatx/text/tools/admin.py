@@ -1,15 +1,17 @@
-"""Tables of `kafka-transactions.sh describe`: what coordinators said at the moment of the call.
+"""What coordinators said of transactional.ids when they were asked: `kafka-transactions.sh describe` and `list`, rpk.
 
-Shape   a heading of column names, then a line a row; columns are parted by tabs and padded with blanks, and only by
-        blanks where a page was pasted. (3.0+; the tables of other subcommands are known as the tool's, and not read.)
-Meaning facts without a time of their own: they are of "now", when the command was run. `None` where nothing is open.
-Source  TransactionsCommand, ToolsUtils.prettyPrintTable (Kafka 3.0 to 4.3); KIP-664.
+Shape   a heading of column names, then a line a row (text/tools/tables.py); `list` has neither epoch nor time.
+Meaning facts without a time of their own: they are of "now", when the command was run, which `describe` tells where a
+        transaction is open: its start and how long it lasts. `None` where nothing is open. A row that says Ongoing
+        without start and partitions is passed over: at any moment some transaction is open.
+Source  TransactionsCommand, ToolsUtils.prettyPrintTable (Kafka 3.0 to 4.3); KIP-664; rpk cluster txn.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import datetime
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.transaction_states import TransactionState
@@ -18,6 +20,7 @@ from kafkatx.text.lines import lines
 from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.pasted import undecorated
 from kafkatx.text.printed.tool_lines import without_prefix
+from kafkatx.text.tools.tables import table_rows
 
 _NUMBER, _NUMBER_OR_NONE = r"-?\d{1,19}", r"-?\d{1,19}|None"
 COLUMNS = {
@@ -34,8 +37,69 @@ COLUMNS = {
 """Columns of the table, and what a value of each looks like."""
 _CELLS = [re.compile(pattern) for pattern in COLUMNS.values()]
 _ID_AT = list(COLUMNS).index("TransactionalId")
+_LISTED = frozenset({"transactionalid", "producerid", "transactionstate"})
+_BY_RPK = frozenset({"coordinator", "transactionalid", "producerid", "state"})
+_IN_LIST = frozenset({"id_code", "producer_id", "state"})
+_RPK_TIMEOUT = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:([\d.]+)s)?(?:(\d+)ms)?")
+_TOPIC = re.compile(r"([\w.-]{1,249})\[([\d;]{1,4000})\]")
 _PARTITION = re.compile(r"([\w.-]{1,249})-(\d{1,10})")
 _TOLD = frozenset({"id_code", "producer_id", "producer_epoch", "state", "timeout_ms"})
+
+
+def told_by_admins(file: OpenFile, part: TextPart) -> Iterator[tuple[PrintedState, int, int]]:
+    """Yield what tables of a part say of ids, in order, with line and position."""
+    found = [*described_states(file, part)]
+    described = {line for _, line, _ in found}
+    for row in table_rows(file, part, _LISTED, _BY_RPK):
+        state = _of_row(row.cells) if row.line.number not in described else None
+        if state is not None:
+            found.append((state, row.line.number, row.line.position))
+    yield from sorted(found, key=lambda one: one[2])
+
+
+def _of_row(cells: dict[str, str]) -> PrintedState | None:
+    """What a row of `list`, or of rpk, says; None where its state or producer id is none."""
+    name = cells.get("transactionstate") or cells.get("state", "")
+    state, producer_id = TransactionState.__members__.get(name), cells["producerid"]
+    if state is None or re.fullmatch(_NUMBER, producer_id) is None or not cells["transactionalid"]:
+        return None
+    known, epoch, started_at = set(_IN_LIST), cells.get("producerepoch", ""), _time_of(cells.get("starttimestamp", ""))
+    timeout = _milliseconds(cells.get("timeout", ""))
+    topics = _TOPIC.findall(cells.get("topics", ""))
+    known |= {"producer_epoch"} if epoch.isdecimal() else set()
+    known |= {"timeout_ms"} if timeout >= 0 else set()
+    known |= {"partitions_code"} if topics else set()
+    if state is TransactionState.Ongoing and (started_at < 0 or not topics):
+        return None
+    return PrintedState(
+        cells["transactionalid"],
+        frozenset(known),
+        producer_id=int(producer_id),
+        producer_epoch=int(epoch) if epoch.isdecimal() else -1,
+        state=int(state),
+        partitions=tuple((topic, int(one)) for topic, listed in topics for one in listed.split(";") if one) or None,
+        timeout_ms=timeout,
+        started_at=started_at if state is not TransactionState.Empty else -1,
+    )
+
+
+def _time_of(text: str) -> int:
+    """A time as rpk prints it, -1 where it is none (it prints a start of 0 or -1 where nothing is open)."""
+    try:
+        at = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        return -1
+    found = round(at.timestamp() * 1000) if at.tzinfo is not None else -1
+    return found if found > 0 else -1
+
+
+def _milliseconds(text: str) -> int:
+    """A duration as Go prints it (`1m0s`), -1 where it is none."""
+    found = _RPK_TIMEOUT.fullmatch(text) if text else None
+    if found is None:
+        return -1
+    hours, minutes, seconds, rest = (float(number or 0) for number in found.groups())
+    return round(1000 * (3600 * hours + 60 * minutes + seconds) + rest)
 
 
 def described_states(file: OpenFile, part: TextPart) -> Iterator[tuple[PrintedState, int, int]]:
@@ -78,7 +142,8 @@ def _cells(text: str) -> dict[str, str] | None:
 def _state(cells: dict[str, str]) -> PrintedState:
     state = TransactionState.__members__.get(cells["TransactionState"])
     pairs = (_PARTITION.fullmatch(text) for text in cells["TopicPartitions"].split(","))
-    started_at = cells["CurrentTransactionStartTimeMs"]
+    started_at, lasts = cells["CurrentTransactionStartTimeMs"], cells["TransactionDurationMs"]
+    is_open = started_at.isdecimal() and lasts.isdecimal()
     return PrintedState(
         cells["TransactionalId"],
         _TOLD,
@@ -88,4 +153,5 @@ def _state(cells: dict[str, str]) -> PrintedState:
         partitions=tuple((pair[1], int(pair[2])) for pair in pairs if pair),
         timeout_ms=int(cells["TransactionTimeoutMs"]),
         started_at=-1 if started_at == "None" else int(started_at),
+        asked_at=int(started_at) + int(lasts) if is_open else -1,
     )

@@ -2,7 +2,8 @@
 
 Such a text has neither offsets nor times of records: a row's offset is its number in the text, its time that of the
 state's last update. Rows of one id stand in their order, whatever partition they come from; nothing is known of what
-was not printed. A row of `kafka-transactions.sh describe` is the last one of its id: it was asked for "now".
+was not printed. A row of `kafka-transactions.sh describe` is the last one of its id: it was asked for "now", and ages
+are told as of then (the start of its transaction, and how long it had lasted).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump.rows import BATCH_COLUMNS, STATE_COLUMNS, TextRows, mask_of
 from kafkatx.text.dump.states import PrintedState, put_state
 from kafkatx.text.pages.part import PartKind, TextPart
-from kafkatx.text.tools.admin import described_states
+from kafkatx.text.tools.admin import told_by_admins
 from kafkatx.text.tools.console import printed_states
 
 ROWS_PER_CHUNK = 16_384
@@ -34,7 +35,7 @@ def told_states(file: OpenFile, part: TextPart, names: Names) -> Iterator[tuple[
     for chunk in state_rows(file, part, names):
         rows = chunk.rows
         rows["offset"] = np.arange(number, number + len(rows))
-        rows["timestamp"] = rows["updated_at"]
+        rows["timestamp"] = np.maximum(rows["updated_at"], rows["timestamp"])
         rows["started_at"] = np.where(_lacks_start(chunk), NOT_PRINTED, rows["started_at"])
         number += len(rows)
         yield _batches(chunk), chunk
@@ -42,7 +43,7 @@ def told_states(file: OpenFile, part: TextPart, names: Names) -> Iterator[tuple[
 
 def state_rows(file: OpenFile, part: TextPart, names: Names) -> Iterator[TextRows]:
     """Yield rows of states (kernels.rows.STATE), in the order printed; offset, time and batch are not known."""
-    found = (described_states if part.kind is PartKind.ADMIN_TRANSACTIONS else printed_states)(file, part)
+    found = (told_by_admins if part.kind is PartKind.ADMIN_TRANSACTIONS else printed_states)(file, part)
     yield _rows(list(islice(found, ROWS_PER_CHUNK)), names)
     while some := list(islice(found, ROWS_PER_CHUNK)):
         yield _rows(some, names)
@@ -53,7 +54,8 @@ def _rows(found: list[tuple[PrintedState, int, int]], names: Names) -> TextRows:
     kept = np.ones(len(found), bool)
     for number, (state, _, _) in enumerate(found):
         row = rows[number : number + 1]
-        row["position"] = row["offset"] = row["timestamp"] = row["leader_epoch"] = -1
+        row["position"] = row["offset"] = row["leader_epoch"] = -1
+        row["timestamp"] = state.asked_at
         kept[number] = put_state(row, state, names)
         known[number] = mask_of(STATE_COLUMNS, state.known - _OF_RECORDS)
     lines = np.array([line for _, line, _ in found], np.int64)

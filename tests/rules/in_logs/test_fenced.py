@@ -67,7 +67,7 @@ def test_a_newcomer_long_after_the_timeout_is_a_guess():
 def test_an_instance_that_failed_before_the_newcomer_began_was_not_its_victim():
     found = only(check, model(old("10:00:04"), new("10:00:05"), blocks=[CONFIG]))
     assert [actor.name for actor in found.actors] == ["T1"]
-    assert not findings(check, model(old("10:00:04"), new("10:00:05")))[0].verdict
+    assert not findings(check, model(old("10:00:40"), new("10:00:41")))[0].verdict
 
 
 def test_a_restart_in_one_process_is_no_fence():
@@ -88,7 +88,7 @@ def test_a_clients_own_bump_is_no_fence():
 
 def test_the_words_of_a_client_alone_are_a_guess():
     """librdkafka, franz-go and aiokafka say `fenced` for a timeout as well."""
-    found = only(check, model(old(exception="_FENCED")))
+    found = only(check, model(old("10:00:40", exception="_FENCED")))
     assert (found.verdict, found.severity) == (Verdict.possible, Severity.warning)
     assert [remedy.config for remedy in found.remedies] == [None]
     assert "coordinator's server.log" in found.remedies[0].text
@@ -96,11 +96,35 @@ def test_the_words_of_a_client_alone_are_a_guess():
 
 def test_a_refusal_that_nothing_tells_of_is_one_finding():
     """A fence while nothing speaks for a timeout: the client names a newer producer; the other is left open."""
-    told = model(old(exception="_FENCED"))
+    told = model(old("10:00:40", exception="_FENCED"))
     assert not findings(timed_out, told)
     (other,) = only(check, told).considered
     assert (other.rule, other.refuted) == ("transaction_timed_out", False)
-    assert "server.log around 10:00:10" in str(other.decided_by)
+    assert "server.log around 10:00:40" in str(other.decided_by)
+
+
+def test_soon_after_its_grant_no_default_timeout_can_have_passed():
+    """Half of the default (60 s) leaves room for a shorter one: likely."""
+    assert only(check, model(old("10:00:20"))).verdict is Verdict.likely
+
+
+def nameless(at, kind=Kind.failure, **columns):
+    said = {"error": FENCED, "detail": "fenced"} if kind is Kind.failure else {}
+    return line("a.log", at, kind, **said, **columns)
+
+
+def test_lines_that_name_nobody_are_decided_by_the_time():
+    told = model(nameless("10:00:00", Kind.begin_called), nameless("10:00:10"))
+    found = only(check, told)
+    assert (found.verdict, found.transactional_id, findings(timed_out, told)) == (Verdict.likely, None, [])
+    told = model(nameless("10:00:00", Kind.begin_called), nameless("10:01:10"))
+    assert (only(timed_out, told).verdict, findings(check, told)) == (Verdict.likely, [])
+
+
+def test_between_half_the_timeout_and_all_of_it_the_time_decides_nothing():
+    told = model(nameless("10:00:00", Kind.begin_called), nameless("10:00:45"))
+    assert not findings(check, told)
+    assert not findings(timed_out, told)
 
 
 def test_who_was_silent_for_its_timeout_rather_timed_out():

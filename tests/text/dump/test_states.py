@@ -119,11 +119,11 @@ HEADER = (
 )
 
 
-def text_of(*steps: tuple[int, str, str, int]) -> str:
+def text_of(*steps: tuple[int, str, str, int], partitions: str = "[t-0,t-1]") -> str:
     """Lines of (offset, id, state or tombstone, time)."""
     lines = []
     for number, (offset, name, state, at) in enumerate(steps):
-        value = "<DELETE>" if state == "<DELETE>" else VALUE.format(1, 0, state, "[t-0]", at)
+        value = "<DELETE>" if state == "<DELETE>" else VALUE.format(1, 0, state, partitions, at)
         lines += [
             HEADER.format(offset, number * 100),
             f"{RECORD.format(offset)}transactionalId={name} payload: {value}",
@@ -168,6 +168,12 @@ def test_a_start_after_rows_that_are_missing_is_unknown(starts):
     ]
 
 
+def test_a_row_that_lists_one_partition_is_the_first_of_its_transaction(tmp_path):
+    path = tmp_path / "states.txt"
+    path.write_text(text_of((4, "a", "Ongoing", 8), (5, "a", "PrepareCommit", 9), partitions="[t-0]"))
+    assert states_of_text(path, Names()).rows["started_at"].tolist() == [8, 8]
+
+
 def test_an_unknown_start_is_marked_so_in_the_row(tmp_path):
     path = tmp_path / "states.txt"
     path.write_text(text_of((4, "a", "Ongoing", 8)))
@@ -191,3 +197,15 @@ def test_numbers_that_no_state_can_have_are_damage(tmp_path):
     path.write_text(text_of((0, "a", "Ongoing", 8)).replace("producerEpoch:0", "producerEpoch:70000"))
     rows = states_of_text(path, Names())
     assert (len(rows), [damage.kind for damage in rows.damage]) == (0, ["entry"])
+
+
+def test_a_record_without_its_batch_has_no_crc_of_it(tmp_path):
+    page = tmp_path / "00000000000000000000.log.txt"
+    page.write_text(
+        "Dumping /d/__transaction_state-0/00000000000000000000.log\nStarting offset: 0\n"
+        "| offset: 10 isValid: true crc: null keySize: 8 valueSize: 37 CreateTime: 5 baseOffset: 10 lastOffset: 10 "
+        f"sequence: -1 headerKeys: [] key: transactionalId=pay1 payload: {VALUE.format(7, 2, 'Empty', '[]', 5)}\n"
+    )
+    rows = states_of_text(page, Names())
+    assert len(rows) == 1
+    assert not rows.knows("crc").any()

@@ -326,7 +326,7 @@ orders\t0\t7\t1\t0\t12\t1795257792540\t90
         KINDS.CONSOLE_OFFSETS,
         KINDS.CONSOLE_RECORDS,
         KINDS.ADMIN_TRANSACTIONS,
-        KINDS.ADMIN_TRANSACTIONS,
+        KINDS.ANSWER,
     ]
     data = page.encode()
     assert b"t1::NULL\n" in data[found[0].position : found[0].end]

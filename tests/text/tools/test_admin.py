@@ -4,7 +4,7 @@ import pytest
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.transaction_states import TransactionState
-from kafkatx.text.tools.admin import described_states
+from kafkatx.text.tools.admin import described_states, told_by_admins
 from tests.text.dump.comparing import whole
 
 LIST = (
@@ -68,3 +68,30 @@ def test_tables_of_other_subcommands_are_not_read(read):
 @pytest.mark.parametrize("line", ["1\tx\t7\t0\tOngoing", DESCRIBE[1] + "more", "a 1", "9" * 100_000, " " * 100_000])
 def test_other_lines_are_no_rows(line, read):
     assert read(DESCRIBE[0], line) == []
+
+
+RPK = (
+    "COORDINATOR  TRANSACTIONAL-ID  PRODUCER-ID  STATE",
+    "0            fee-1             41002        PrepareCommit",
+    "0            fee-2             41003        Ongoing",
+)
+
+
+def test_ids_that_were_listed_but_for_those_that_are_merely_open(tmp_path):
+    path = tmp_path / "page.txt"
+    path.write_text("\n".join(("TransactionalId\tCoordinator\tProducerId\tTransactionState\t", LIST[1], "")))
+    with OpenFile(str(path)) as file:
+        assert list(told_by_admins(file, whole(file))) == []
+    path.write_text("\n".join((*RPK, "")))
+    with OpenFile(str(path)) as file:
+        ((state, line, _),) = told_by_admins(file, whole(file))
+    assert (state.transactional_id, state.producer_id, state.state, line) == (
+        "fee-1",
+        41002,
+        TransactionState.PrepareCommit,
+        2,
+    )
+
+
+def test_an_answer_is_as_old_as_its_transaction_has_lasted(read):
+    assert [state.asked_at for state, *_ in read(*DESCRIBE)] == [1795257880396 + 12345, -1]

@@ -1,0 +1,129 @@
+"""Refusals of an old epoch in lines that name no transactional.id: a timeout or a new instance, by the time alone.
+
+A coordinator refuses the producer of a transaction past its timeout and that of a replaced instance by one error. Where
+the same text shows when the transaction began (or when somebody was last given the id), and names no more than one id,
+the time between decides: at or above the timeout it fits the timeout, at or below half of it no timeout can have
+passed. Between the two nothing is told. Without a printed timeout the default counts (60 s; Kafka Streams 10 s).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from kafkatx.findings.one_failure import Alike, FailureFacts, alike, failure_case, failure_facts
+from kafkatx.findings.rule import Case
+from kafkatx.findings.told_failures import ToldFailure
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.terms.clocks import STREAMS_TIMEOUT_MS, TRANSACTION_TIMEOUT_MS
+from kafkatx.terms.error_codes import FENCED, error_code
+from kafkatx.terms.events import EventKind
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explanation import left_open, step
+from kafkatx.words.log_refs import event_refs
+from kafkatx.words.values import Duration, Refs
+
+GRANTS = (EventKind.producer_id_set, EventKind.initialized)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeFacts(FailureFacts):
+    """A refusal, how long before it the transaction began (or the id was granted), and the timeout it is held against.
+
+    `is_set`: somebody says the timeout, else it is the default.
+    """
+
+    age: Duration
+    timeout: Duration
+    is_set: bool
+    began: bool
+    start: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A refusal and who ended its transaction, by the time alone."""
+
+    found: Alike
+    ended_by: EndedBy
+    facts: TimeFacts
+
+
+def decided(model: CaptureModel) -> Iterator[Decided]:
+    """Yield the refusals that no id is named for, and that the time decides."""
+    logs = model.logs
+    for found in alike(model, lambda told: _is_nameless(logs, told)):
+        codes = np.unique(logs.events["transactional_id_code"])
+        names = {logs.facts.strings[code] for code in codes.tolist() if code >= 0}
+        if len(names) > 1:
+            return
+        if (one := _decided(model, found, next(iter(names), None))) is not None:
+            yield one
+
+
+def _is_nameless(logs: LogModel, told: ToldFailure) -> bool:
+    if told.is_brokers or told.transactional_id is not None or told.at is None:
+        return False
+    known = told.known.name if told.known is not None else told.error
+    return error_code(known) in FENCED or error_code(told.error) in FENCED
+
+
+def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | None:
+    logs, told = model.logs, found.first
+    at = told.at or 0
+    begun, granted = _last(logs, at, EventKind.begin_called), _last(logs, at, *GRANTS)
+    start = begun if begun is not None and (granted is None or logs.times[begun] >= logs.times[granted]) else granted
+    if start is None:
+        return None
+    timeout, is_set = _timeout(logs, told, name)
+    age, has_begun = at - int(logs.times[start]), start == begun
+    if age >= timeout and has_begun:
+        ended_by = EndedBy.timeout
+    elif 2 * age <= timeout:
+        ended_by = EndedBy.new_instance
+    else:
+        return None
+    told_facts = TimeFacts(
+        **failure_facts(model, found),
+        age=Duration(age),
+        timeout=Duration(timeout),
+        is_set=is_set,
+        began=has_begun,
+        start=event_refs(model, [start]),
+    )
+    return Decided(found, ended_by, told_facts)
+
+
+def _last(logs: LogModel, at: int, *kinds: EventKind) -> int | None:
+    """The last line of these kinds at or before a time, in whatever text."""
+    rows = [row for row in logs.of_kind(*kinds).tolist() if 0 <= logs.times[row] <= at]
+    return max(rows, key=lambda row: int(logs.times[row]), default=None)
+
+
+def _timeout(logs: LogModel, told: ToldFailure, name: str | None) -> tuple[int, bool]:
+    found = logs.settings.value("producer", "transaction.timeout.ms", told.client or name)
+    if found.is_known and found.number:
+        return found.number, True
+    is_streams = any("StreamThread" in (logs.string(row, "thread") or "") for row in told.rows)
+    return STREAMS_TIMEOUT_MS if is_streams else TRANSACTION_TIMEOUT_MS, False
+
+
+def decided_cases(model: CaptureModel, ended_by: EndedBy, kind: type[TimeFacts]) -> Iterator[Case]:
+    """Yield the cases of one of both rules; a time alone makes it likely, never proved."""
+    for one in decided(model):
+        if one.ended_by is ended_by:
+            told = kind(**{field.name: getattr(one.facts, field.name) for field in fields(TimeFacts)})
+            yield failure_case(model, one.found, told, Verdict.likely, Severity.error)
+
+
+TIME_STEPS = (
+    step("The transaction began", cites="start", needs="began"),
+    step("The transactional.id was granted", cites="start", unless="began"),
+    step("{age} later the client was refused: its epoch was stale", cites="lines"),
+)
+WHO_DECIDES = "the coordinator's log, or the records of the id in __transaction_state"
+OTHER = left_open("an abort by an operator", "the client sees the same error", decided_by=WHO_DECIDES)

@@ -1,0 +1,56 @@
+"""What failures say in words: the lines of failures whose text means the same thing, by whose they are.
+
+For rules that a text alone decides: a call in a wrong state, a right that is missing. Lines that healthy programs write
+as well (a request that is tried again) are no failures, and a broker's line counts only where it is the answer itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import TypeVar
+
+from kafkatx.findings.client_lines import by_client
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import ClientInstance, LogModel
+from kafkatx.terms.events import EventKind, Side
+
+Said = TypeVar("Said", bound=Hashable)
+
+TOLD_BY_CLIENTS = (
+    EventKind.to_abortable, EventKind.to_fatal, EventKind.failure, EventKind.fenced, EventKind.produce_failed,
+    EventKind.batches_failed, EventKind.await_timeout, EventKind.group_lost,
+)  # fmt: skip
+"""Kinds by which a client, or the application around it, shows a failure."""
+ANSWERED = (EventKind.init_refused, EventKind.add_refused, EventKind.end_refused)
+"""Kinds by which a broker shows what it answered a client."""
+
+
+def by_words(
+    model: CaptureModel, read: Callable[[str], Said | None]
+) -> Iterator[tuple[ClientInstance | None, Said, list[int]]]:
+    """Yield clients (None: nobody's lines), what their failures say as `read` understands it, and the lines."""
+    logs = model.logs
+    said = {row: value for row in _failing(logs) if (value := read(logs.words(row))) is not None}
+    for client, rows in by_client(model, said):
+        values: dict[Said, list[int]] = {}
+        for row in rows:
+            values.setdefault(said[row], []).append(row)
+        for value, mine in values.items():
+            yield client, value, mine
+
+
+def _failing(logs: LogModel) -> Iterator[int]:
+    """Lines that show a failure, in order."""
+    answered = {int(kind) for kind in ANSWERED}
+    for row in logs.of_kind(*TOLD_BY_CLIENTS, *ANSWERED).tolist():
+        if int(logs.events["kind"][row]) in answered or logs.events["side"][row] != Side.broker:
+            yield row
+
+
+def failed_before(logs: LogModel, client: ClientInstance | None, row: int) -> list[int]:
+    """The client's latest failure before a line that is fatal or abortable, as lines; nothing where there is none."""
+    if client is None:
+        return []
+    before = [one for one in client.failures if one.row < row and row not in one.rows]
+    worse = [one for one in before if one.category in ("fatal", "abortable")]
+    return [worse[-1].row] if worse else []

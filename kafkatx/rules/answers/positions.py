@@ -1,0 +1,174 @@
+"""Readers that stand still before the end of the log, as tools print their positions.
+
+A position that does not move while the log's end does is a symptom, never a proof: a consumer may be stuck for reasons
+of its own. It tells more where the same group goes on in another partition whose lag stays at one, which is the marker
+behind the last record of a transaction: the topic is written in transactions, and the consumer is alive. kcat tells it
+by itself: with read_committed the end of a partition is the last stable offset, and -Q asks for the log end.
+A lag that stays at one, or is small, is no symptom. A group without members is nobody who waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafkatx.findings.rule import Case
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.rules.answers.places import place_of
+from kafkatx.terms.events import EventKind
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explanation import Words, left_open, remedy, step
+from kafkatx.words.log_refs import event_refs
+from kafkatx.words.template import pick
+from kafkatx.words.values import Count, Refs, TopicPartition, facts
+
+GROUP, COMMITTED, UNCOMMITTED, LATEST = "consumer group", "read_committed", "read_uncommitted", "log end"
+LATE = "PartitionsWithLateTransactionsCount"
+Told = tuple[TopicPartition, int | None, int, list[int], Verdict, str]
+"""Partition, position (None: not told), records behind it, rows, verdict, which kind of sign it is."""
+
+
+@facts
+class StandsFacts:
+    """A reader's position, or the last stable offset, before the end of the log; `sign` is what tells it."""
+
+    partition: TopicPartition
+    offset: int | None
+    behind: Count
+    sign: str
+    told: Refs
+
+    @property
+    def named(self) -> TopicPartition | None:
+        """The partition, where the answer names it: only then can a command be."""
+        return self.partition if self.partition.partition >= 0 else None
+
+
+def blocked_told(model: CaptureModel) -> Iterator[Case]:
+    """One case a partition whose readers stand still by what tools print."""
+    logs = model.logs
+    for place, offset, behind, rows, verdict, sign in (*_groups(logs), *_ends(logs), *_reads(logs), *_metrics(logs)):
+        yield Case(
+            facts=StandsFacts(place, offset, Count(behind), sign, event_refs(model, rows)),
+            verdict=verdict,
+            severity=Severity.warning,
+            topic=place.topic if place.partition >= 0 else None,
+            partition=place.partition if place.partition >= 0 else None,
+            first_offset=offset,
+        )
+
+
+def _groups(logs: LogModel) -> Iterator[Told]:
+    """Groups that were printed twice: a position that stands while the end goes on."""
+    prints: dict[tuple[str | None, str | None, int | None], list[int]] = {}
+    for row in logs.of_kind(EventKind.position_told).tolist():
+        if logs.string(row, "detail") == GROUP:
+            key = logs.string(row, "group"), logs.string(row, "topic"), logs.number(row, "partition")
+            prints.setdefault(key, []).append(row)
+    alive = {key[0] for key, rows in prints.items() if _goes_on_behind_markers(logs, rows)}
+    for key, rows in prints.items():
+        offsets = {logs.number(row, "offset") for row in rows}
+        ends = [logs.number(row, "number") or 0 for row in rows]
+        offset = logs.number(rows[0], "offset") or 0
+        if len(rows) > 1 and len(offsets) == 1 and ends[-1] > ends[0] > offset + 1:
+            verdict = Verdict.likely if key[0] in alive else Verdict.possible
+            yield place_of(logs, rows[0]), offset, ends[-1] - offset, rows, verdict, "group"
+
+
+def _goes_on_behind_markers(logs: LogModel, rows: list[int]) -> bool:
+    """Whether a group reads on in a partition and is one behind its end each time: behind a marker."""
+    lags = {(logs.number(row, "number") or 0) - (logs.number(row, "offset") or 0) for row in rows}
+    return lags == {1} and len({logs.number(row, "offset") for row in rows}) > 1
+
+
+def _ends(logs: LogModel) -> Iterator[Told]:
+    """Kcat's end of a partition for read_committed, and the log end that it was told for the same one."""
+    rows = logs.of_kind(EventKind.position_told).tolist()
+    latest = {place_of(logs, row): row for row in rows if logs.string(row, "detail") == LATEST}
+    for row in rows:
+        place = place_of(logs, row)
+        if logs.string(row, "detail") != COMMITTED or place not in latest:
+            continue
+        offset, end = logs.number(row, "offset") or 0, logs.number(latest[place], "number") or 0
+        if end > offset:
+            yield place, offset, end - offset, [row, latest[place]], Verdict.likely, "end"
+
+
+def _reads(logs: LogModel) -> Iterator[Told]:
+    """Two console consumers of one partition: what one of them reads the other one does not.
+
+    Aborted records look the same, so it is no more than possible.
+    """
+    rows = logs.of_kind(EventKind.records_read).tolist()
+    everything = {place_of(logs, row): row for row in rows if logs.string(row, "detail") == UNCOMMITTED}
+    for row in rows:
+        place = place_of(logs, row)
+        if logs.string(row, "detail") != COMMITTED or place not in everything:
+            continue
+        read, there = logs.number(row, "number") or 0, logs.number(everything[place], "number") or 0
+        if read == 0 < there:
+            yield place, None, there, [row, everything[place]], Verdict.possible, "read"
+
+
+def _metrics(logs: LogModel) -> Iterator[Told]:
+    """Transactions that a broker itself calls late, with how far last stable offsets are behind."""
+    rows = logs.of_kind(EventKind.stable_offset_behind).tolist()
+    late = [row for row in rows if logs.string(row, "detail") == LATE]
+    lags = [row for row in rows if row not in late]
+    if late:
+        worst = max(lags, key=lambda row: logs.number(row, "number") or 0, default=late[0])
+        behind = (logs.number(worst, "number") or 0) if lags else 0
+        yield place_of(logs, worst), None, behind, [*late, *lags], Verdict.possible, "late"
+
+
+SEEN = {
+    "group": "The group stood at offset {offset} while the log went on to {behind:record} behind it",
+    "end": "A read_committed reader met the end at offset {offset}; the log goes on for {behind:offset} more",
+    "read": "A read_uncommitted reader got {behind:record}, a read_committed one none",
+    "late": "A broker has transactions that are open for longer than transaction.max.timeout.ms and 5 min",
+}
+POSITION_WORDS = Words(
+    StandsFacts,
+    title="readers stand still[ at offset {offset}]",
+    who="readers of {partition}",
+    summary=pick(
+        "offset",
+        {None: "read_committed readers of {partition} are[ {perhaps}] blocked by a transaction that has not ended."},
+        "read_committed readers of {partition} are[ {perhaps}] blocked at offset {offset} by a transaction that has "
+        "not ended; {behind:record} lie behind it.",
+    ),
+    steps=(step(pick("sign", SEEN, SEEN["late"]), cites="told"),),
+    considered=(
+        left_open(
+            "open_transaction",
+            "a transaction that is still within its timeout ends by itself",
+            decided_by="describe-producers of {partition}: the producer with the lowest CurrentTransactionStartOffset",
+        ),
+        left_open(
+            "hanging_transaction",
+            "nothing here tells whether a coordinator will end the transaction",
+            decided_by="find-hanging",
+        ),
+        left_open(
+            "records that were all aborted",
+            "read_committed skips those, and there is nothing to wait for",
+            decided_by="a record that is written there now: a reader that is not blocked gets it",
+            unless="offset",
+        ),
+        left_open(
+            "a consumer that is stuck for reasons of its own",
+            "a position alone does not tell why it stands",
+            decided_by="a console consumer with read_uncommitted from that offset on: it reads on at once",
+            needs="offset",
+        ),
+    ),
+    remedies=(
+        remedy(
+            "Ask which producer holds the last stable offset, and since when; do not abort it before its coordinator "
+            "was asked",
+            "operator",
+            command="kafka-transactions.sh --bootstrap-server HOST:PORT describe-producers --topic {named.topic} "
+            "--partition {named.partition}",
+        ),
+    ),
+)

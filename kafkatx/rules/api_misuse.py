@@ -1,0 +1,178 @@
+"""A producer was called in a state that does not allow the call: the library refused it by itself.
+
+Mechanism    A transactional producer has a life: initTransactions once, then beginTransaction, sends, and exactly one
+             commit or abort, then the next. A call out of that order is refused by the library before any request is
+             sent. Mostly an error path is behind it: an exception was swallowed, and the transaction before was neither
+             committed nor aborted; or a transactional.id was set for a program that knows no transactions; or one
+             producer serves two threads.
+Evidence     the library's own words: "Invalid transition attempted from state IN_TRANSACTION to state IN_TRANSACTION",
+             "before completing a call to initTransactions", "Operation not valid in state ...", "There is already an
+             ongoing transaction for this producer", "after producer has been closed" and the like of each library.
+Against      the state is one that an error left (FATAL_ERROR, ABORTABLE_ERROR), or the library went there by itself.
+Look-alikes  abort_after_fatal_error (the state is fatal); commit_outcome_unknown (COMMITTING_TRANSACTION: the commit
+             before had no answer); shared_producer (several threads meet such states in turns); a defect of the client
+             that changes its state by itself (READY to ABORTABLE_ERROR in its own thread).
+Remedy       end each transaction exactly once, also in the error path; one thread for each producer; a transactional.id
+             only where transactions are used.
+Source       TransactionManager.transitionTo, KafkaProducer (0.11 to 4.3); rdkafka_txnmgr.c; KafkaJS, aiokafka,
+             kafka-python, sarama, franz-go and spring-kafka in their own words; KIP-98.
+"""
+
+from __future__ import annotations
+
+from kafkatx.findings.client_lines import columns, producer_at, seen, times_of
+from kafkatx.findings.conditions import same_id_and_time
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.findings.said_by_failures import by_words, failed_before
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.line_owners import is_network_thread
+from kafkatx.histories.logs.log_model import ClientInstance
+from kafkatx.terms.events import Side
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.misuses import Misuse, MisuseKind, misuse_in
+from kafkatx.words.explanation import ActorWords, Bound, Words, included, remedy, ruled_out, step
+from kafkatx.words.facts import client_name
+from kafkatx.words.log_refs import event_refs
+from kafkatx.words.template import pick
+from kafkatx.words.values import ClientName, Count, Refs, facts
+
+CANT_GO_ON = frozenset({MisuseKind.not_initialised, MisuseKind.closed})
+"""Kinds after which every further call fails the same way."""
+
+
+@facts
+class Facts:
+    """Calls of one client that met one wrong state; `earlier` are lines of a failure of the same client before."""
+
+    client: ClientName
+    producer: Bound[ActorWords] | None
+    kind: MisuseKind
+    state: str | None
+    count: Count
+    lines: Refs
+    earlier: Refs
+
+
+def find(model: CaptureModel) -> Found:
+    """One case for each client and each wrong state that its calls met."""
+    for client, misuse, rows in by_words(model, misuse_in):
+        of_application = [row for row in rows if not is_network_thread(model.logs.string(row, "thread") or "")]
+        if of_application:
+            yield _case(model, client, misuse, of_application)
+
+
+def _case(model: CaptureModel, client: ClientInstance | None, misuse: Misuse, rows: list[int]) -> Case:
+    logs = model.logs
+    since, until = times_of(logs, rows)
+    name = client_name(client)
+    return Case(
+        facts=Facts(
+            client=name,
+            producer=seen(model, client),
+            kind=misuse.kind,
+            state=misuse.state,
+            count=Count(len(rows)),
+            lines=event_refs(model, rows, 4),
+            earlier=event_refs(model, failed_before(logs, client, rows[0])),
+        ),
+        verdict=Verdict.proved,
+        severity=Severity.error if misuse.kind in CANT_GO_ON else Severity.warning,
+        since=since,
+        until=until,
+        **columns(logs, name, [producer_at(client, row) for row in rows], rows),
+    )
+
+
+WHO = "[ of {client.transactional_id}]"
+WORDS = Words(
+    Facts,
+    who=pick("client.transactional_id", {None: "[client {client.client_id}]"}),
+    title=pick(
+        "kind",
+        {
+            MisuseKind.begun_inside: "a transaction begun inside another one",
+            MisuseKind.not_begun: "{count:call} without an open transaction",
+            MisuseKind.ended_before: "{count:call} after the end of the transaction",
+            MisuseKind.not_initialised: "{count:call} before initTransactions was done",
+            MisuseKind.initialised_twice: "initTransactions called twice",
+            MisuseKind.closed: "{count:call} on a closed producer",
+            MisuseKind.at_once: "two transactional calls at once",
+        },
+        "{count:call} in a wrong state",
+    ),
+    summary=pick(
+        "kind",
+        {
+            MisuseKind.begun_inside: f"The application{WHO} began a transaction while another one was open. The client "
+            "refused the call; no broker was asked.",
+            MisuseKind.not_begun: f"The application{WHO} made {{count:transactional call}} while no transaction was "
+            "open. The client refused; no broker was asked.",
+            MisuseKind.ended_before: f"The application{WHO} went on with a transaction that it had already ended. The "
+            "client refused the call.",
+            MisuseKind.not_initialised: f"The application{WHO} used a transactional producer before initTransactions "
+            "had been completed. The client refused the call.",
+            MisuseKind.initialised_twice: f"The application{WHO} called initTransactions a second time. The client "
+            "refused the call.",
+            MisuseKind.closed: f"The application{WHO} used a producer after it had been closed. The client refused the "
+            "call.",
+            MisuseKind.at_once: f"The application{WHO} made a transactional call while another one was still running. "
+            "The client refused the second call.",
+        },
+        f"The application{WHO} made {{count:call}} that the producer's state does not allow. The client refused; no "
+        "broker was asked.",
+    ),
+    actors=(included("producer"),),
+    steps=(
+        step("The producer had already failed", cites="earlier", needs="earlier"),
+        step(
+            "The client refused {count:call}: {kind.value}[ (state {state})]",
+            "the words of the client library about its own state",
+            cites="lines",
+        ),
+    ),
+    considered=(
+        ruled_out("abort_after_fatal_error", "the state that the call met is not the fatal one", needs="state"),
+        ruled_out("commit_outcome_unknown", "the state is not that of a commit without an answer", needs="state"),
+    ),
+    remedies=(
+        remedy(
+            "Start with the failure before: after it the transaction has to be aborted, or the producer closed",
+            "application",
+            needs="earlier",
+        ),
+        remedy(
+            pick(
+                "kind",
+                {
+                    MisuseKind.begun_inside: "End every transaction before the next one: commit it, and call "
+                    "abortTransaction in the error path. Use each producer in one thread only",
+                    MisuseKind.not_begun: "Begin the transaction before the first send, and commit or abort it exactly "
+                    "once: not again in a finally block or a second handler",
+                    MisuseKind.ended_before: "Send inside the transaction, await all sends, then commit or abort once",
+                    MisuseKind.not_initialised: "Call initTransactions once after the producer is made, and wait for "
+                    "it. If the program uses no transactions, remove transactional.id from its configuration",
+                    MisuseKind.initialised_twice: "Call initTransactions once in the life of a producer. After a fatal "
+                    "error make a new producer instead",
+                    MisuseKind.closed: "Make a new producer after closing one, and stop its users before close()",
+                    MisuseKind.at_once: "Let one thread make all transactional calls, and wait for each of them",
+                },
+                "Keep the order: initTransactions once, then begin, send, one commit or abort. After an error abort "
+                "before you begin again. If the program uses no transactions, remove transactional.id",
+            ),
+            "application",
+        ),
+    ),
+)
+
+RULE = Rule(
+    find=find,
+    words=(WORDS,),
+    depth=5,
+    caused_by=tuple(
+        (rule, same_id_and_time)
+        for rule in ("misconfiguration", "broker_unreachable", "coordinator_unavailable", "unresolved_sequence",
+                     "transactional_id_expired", "fenced_by_group_generation")
+    ),
+    absorbed_by="shared_producer",
+    decided_by=(Side.client,),
+)  # fmt: skip

@@ -1,0 +1,156 @@
+"""Failures that name a broken connection themselves, or stand beside lines that do, and no stretch of time tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafkatx.findings.one_failure import OF_WHOM, FailureFacts, alike, failure_case, failure_facts, left
+from kafkatx.findings.rule import Case
+from kafkatx.findings.told_failures import ToldFailure
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.terms.events import EventKind
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.breaks import Break, break_in
+from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out, step
+from kafkatx.words.log_refs import event_refs
+from kafkatx.words.template import pick
+from kafkatx.words.values import Refs, facts
+
+LOST = (
+    EventKind.connection_failed, EventKind.node_disconnected, EventKind.bootstrap_disconnected,
+    EventKind.request_timed_out, EventKind.request_cancelled,
+)  # fmt: skip
+HARD = (EventKind.connection_failed, EventKind.bootstrap_disconnected)
+BEFORE_MS = 180_000
+"""How long before a call gave up a lost connection is looked for: what it waits for at most, and then some."""
+OWN_COORDINATOR = frozenset({"poll", "commitSync"})
+
+
+@facts
+class NamedBreak(FailureFacts):
+    """Calls that failed for a connection; `before` are lines of connections that were lost before."""
+
+    what: Break
+    before: Refs
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a broker was there, and refused the connection."""
+        return self.what is Break.credentials
+
+
+def by_the_error(model: CaptureModel) -> Iterator[tuple[Case, list[int]]]:
+    """One case for each client and kind of break, with the lines that it rests on."""
+    for what in Break:
+        for found in alike(model, lambda told, what=what: _break(model, told) is what):  # type: ignore[misc]
+            before = [row for told in found.all for row in _lost_before(model, told)]
+            told = NamedBreak(**failure_facts(model, found), what=what, before=event_refs(model, before, 4))
+            verdict = Verdict.possible if what is Break.metadata and not before else Verdict.likely
+            yield failure_case(model, found, told, verdict, Severity.error), [*found.rows, *before]
+
+
+def _break(model: CaptureModel, told: ToldFailure) -> Break | None:
+    if told.is_brokers or told.call in OWN_COORDINATOR:
+        return None
+    said = (break_in(model.logs.words(row)) for row in told.rows)
+    if (what := next((one for one in said if one is not None), None)) is not None:
+        return what
+    return Break.connection if _gave_up(model.logs, told) and _lost_before(model, told) else None
+
+
+def _gave_up(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether a call, or a batch, ran out of its time."""
+    texts = ("TimeoutException", "_TIMED_OUT", "Timed out", "timed out", "TimeoutError", "deadline exceeded")
+    return any(text in logs.words(row) for row in told.rows for text in texts) or any(
+        logs.kind(row) in (EventKind.await_timeout, EventKind.batch_expired) for row in told.rows
+    )
+
+
+def _lost_before(model: CaptureModel, told: ToldFailure) -> list[int]:
+    """Lines of lost connections of the same text shortly before; one that was made again proves nothing.
+
+    A connection that stood and was lost counts only beside a refusal, or where it is a broker's that never came back.
+    """
+    logs, first = model.logs, told.rows[0]
+    source, at = int(logs.events["source"][first]), logs.at(told.rows[-1])
+    said = [row for other in left(model) for row in other.rows if break_in(logs.words(row)) is not None]
+    rows = []
+    for row in sorted({*logs.of_kind(*LOST).tolist(), *said}):
+        before = logs.at(row)
+        is_soon = at is None or before is None or 0 <= at - before <= BEFORE_MS
+        if row < first and int(logs.events["source"][row]) == source and is_soon:
+            rows.append(row)
+    is_hard = any(logs.kind(row) in HARD or row in said for row in rows)
+    return rows if is_hard or (rows and not _answered(logs, rows[-1], first)) else []
+
+
+def _answered(logs: LogModel, lost: int, until: int) -> bool:
+    """Whether the client was answered after a connection was lost."""
+    kinds = (EventKind.producer_id_set, EventKind.coordinator_found, EventKind.commit_called)
+    return any(lost < row < until for row in logs.of_kind(*kinds).tolist())
+
+
+NAMED_WORDS = Words(
+    NamedBreak,
+    who=pick("name.transactional_id", {None: "[client {name.client_id}]"}),
+    title=pick(
+        "what",
+        {
+            Break.credentials: "brokers refused the connection's credentials",
+            Break.metadata: "no metadata for the topic",
+        },
+        "no connection to a broker",
+    ),
+    summary=pick(
+        "what",
+        {
+            Break.credentials: (
+                pick("call", {None: "A call"}, "{call}"),
+                OF_WHOM,
+                " failed[ {perhaps}] for its connection: it was refused for its credentials or its certificate.",
+            ),
+            Break.metadata: (
+                pick("call", {None: "A call"}, "{call}"),
+                OF_WHOM,
+                " got no metadata for its topic[ {perhaps}] since no broker answered; the topic may also be missing.",
+            ),
+        },
+        (
+            pick("call", {None: "A call"}, "{call}"),
+            OF_WHOM,
+            " failed[ {perhaps}] because the client could not reach a broker.",
+        ),
+    ),
+    actors=(included("client"),),
+    steps=(
+        step("Connections failed before", cites="before", needs="before"),
+        step("The call failed, {count:time}", "{what.value}, by the lines' own words", cites="lines"),
+    ),
+    considered=(
+        ruled_out("fenced_by_new_instance", "the client was not refused for its epoch"),
+        left_open(
+            "which side it was",
+            "a client can't see whether the broker, its host or the network was gone",
+            decided_by="the logs of the brokers at that time",
+        ),
+    ),
+    remedies=(
+        remedy(
+            "Check the credentials, the certificate and the listener that the client uses",
+            "client",
+            needs="is_refused",
+        ),
+        remedy(
+            "Find out why the broker could not be reached: process, host, network, or an address that clients can't "
+            "resolve (advertised.listeners)",
+            "operator",
+            unless="is_refused",
+        ),
+        remedy(
+            "Abort the transaction if it is open, and repeat the work. A commit without an answer has to be repeated "
+            "first",
+            "application",
+        ),
+    ),
+)

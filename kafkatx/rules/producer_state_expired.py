@@ -1,0 +1,121 @@
+"""A partition's leader no longer knew a producer that went on writing: its state there had expired or been deleted.
+
+Mechanism    The leader keeps for each producer id its epoch and last sequences. It drops them producer.id.expiration.ms
+             (1 day; before 3.4 transactional.id.expiration.ms) after the producer's last batch, and brokers before 2.4
+             also when retention or DeleteRecords removed that batch. The next batch of the living producer then begins
+             in the middle of its sequence: UNKNOWN_PRODUCER_ID, or on 4.x with transactions v2
+             OUT_OF_ORDER_SEQUENCE_NUMBER ("Expected sequence 0 ... with no existing state").
+Evidence     UNKNOWN_PRODUCER_ID at the client, "Found no record of producerId" or "no existing state" at the leader.
+Against      a client that resets its sequence or raises its epoch by itself and goes on: repaired.
+Look-alikes  transactional_id_expired (INVALID_PRODUCER_ID_MAPPING: the coordinator forgot the id); sequence_gap (the
+             leader knows the producer, and misses batches); a wiped log directory or an old replica that became leader,
+             which clients are answered the same way.
+Remedy       producer.id.expiration.ms above the longest pause of a producer; brokers 2.4 or later and clients 2.5 or
+             later, which go on by themselves; no retention shorter than the pauses on brokers before 2.4.
+Source       ProducerStateManager, ProducerAppendInfo (0.11 to 4.4); KIP-360, KIP-854, KIP-890; KAFKA-7190.
+"""
+
+from __future__ import annotations
+
+from kafkatx.findings.conditions import same_id_and_time
+from kafkatx.findings.one_failure import (
+    OF_WHOM,
+    FailureFacts,
+    alike,
+    failure_case,
+    failure_facts,
+    is_of,
+    known_as,
+    says,
+)
+from kafkatx.findings.rule import Found, Rule
+from kafkatx.findings.told_failures import ToldFailure
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out, step
+from kafkatx.words.template import pick
+from kafkatx.words.values import facts
+
+REFUSED = (EventKind.sequence_refused, EventKind.append_refused)
+WITHOUT_STATE = "with no existing state"
+UNKNOWN = ("UNKNOWN_PRODUCER_ID", "unknown producer id", "Found no record of producerId")
+
+
+@facts
+class Facts(FailureFacts):
+    """Refusals of a producer that the leader did not know."""
+
+
+def find(model: CaptureModel) -> Found:
+    """One case for each client, and each producer that brokers tell of."""
+    logs = model.logs
+    for found in alike(model, lambda told: _is_forgotten(logs, told)):
+        told = Facts(**failure_facts(model, found))
+        severity = Severity.warning if told.is_brokers else Severity.error
+        yield failure_case(model, found, told, Verdict.likely, severity)
+
+
+def _is_forgotten(logs: LogModel, told: ToldFailure) -> bool:
+    if known_as(told, "UNKNOWN_PRODUCER_ID") or is_of(logs, told, EventKind.unknown_producer):
+        return True
+    if known_as(told, "OUT_OF_ORDER_SEQUENCE_NUMBER") and not told.is_brokers and has_no_state(logs):
+        return True
+    return says(logs, told, WITHOUT_STATE, *UNKNOWN)
+
+
+def has_no_state(logs: LogModel) -> bool:
+    """Whether a leader says that it has no state of a producer: its clients see no more than OUT_OF_ORDER."""
+    return any(WITHOUT_STATE in logs.words(row) for row in logs.of_kind(*REFUSED).tolist())
+
+
+WORDS = Words(
+    Facts,
+    who=pick("name.transactional_id", {None: "[client {name.client_id}]"}),
+    title="a partition forgot the producer",
+    summary=(
+        "The leader[ of {place}] no longer knew the producer",
+        "[ {producer_id}]",
+        OF_WHOM,
+        " and refused its batch. Its state there[ {perhaps}] had expired, or been deleted with its last records.",
+    ),
+    actors=(included("client"),),
+    steps=(
+        step(
+            pick("count", {1: "A batch was refused"}, "Batches were refused {count:time}"),
+            "the error says that the leader has no state of the producer",
+            cites="lines",
+        ),
+    ),
+    considered=(
+        ruled_out("transactional_id_expired", "the leader of a partition refused, not the coordinator of the id"),
+        left_open(
+            "lost or old data at the leader",
+            "a wiped log directory, or an old replica that became leader, is answered the same way",
+            decided_by="the log of the leader[ of {place}] at that time",
+        ),
+    ),
+    remedies=(
+        remedy(
+            "Abort the transaction and go on; after a fatal error create a new producer. Then send again what was "
+            "refused",
+            "application",
+            unless="is_brokers",
+        ),
+        remedy(
+            text="Raise producer.id.expiration.ms above the longest pause of the producer. Brokers before 2.4 forget a "
+            "producer also when retention deletes its last batch: upgrade them, or keep records longer",
+            where="broker",
+            config="producer.id.expiration.ms",
+        ),
+    ),
+)
+
+RULE = Rule(
+    find=find,
+    words=(WORDS,),
+    depth=3,
+    causes=(("unresolved_sequence", same_id_and_time),),
+    decided_by=(Side.client, Side.broker),
+)

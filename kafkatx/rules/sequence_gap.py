@@ -1,0 +1,139 @@
+"""A partition's leader refused batches that were not next in a producer's sequence.
+
+Mechanism    The leader takes only the batch that follows the last one of its producer and epoch. It refuses another one
+             with OUT_OF_ORDER_SEQUENCE_NUMBER: a batch before it is missing (lost after it had been acknowledged, by an
+             unclean election or a disk; or given up by the client), or batches overtook each other. In flight it heals
+             by itself: the client sends them again in order. What goes on being refused does not heal.
+Evidence     OUT_OF_ORDER_SEQUENCE_NUMBER that ends a call or repeats without end; the leader's line with both numbers.
+Against      a refusal that the client's own retry repaired; an earlier error of the same client that gave a batch up.
+Look-alikes  producer_state_expired (the leader knows nothing of the producer); unresolved_sequence (the client gave a
+             batch up first); a client that counts wrongly.
+Remedy       look for an unclean election, a truncation or a failed disk at the leader; abort or replace the producer,
+             and send again what was not acknowledged.
+Source       ProducerAppendInfo.checkSequence (0.11 to 4.4); KIP-98, KIP-360; KAFKA-5793, KAFKA-15591.
+"""
+
+from __future__ import annotations
+
+from kafkatx.findings.conditions import same_id_and_time
+from kafkatx.findings.one_failure import (
+    OF_WHOM,
+    Alike,
+    FailureFacts,
+    alike,
+    failed_before,
+    failure_case,
+    failure_facts,
+    is_of,
+    known_as,
+    says,
+)
+from kafkatx.findings.rule import Found, Rule
+from kafkatx.findings.told_failures import ToldFailure
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.rules.duplicate_sequence import REPEATED
+from kafkatx.rules.producer_state_expired import WITHOUT_STATE, has_no_state
+from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out, step
+from kafkatx.words.log_refs import event_refs
+from kafkatx.words.template import pick
+from kafkatx.words.values import Refs, facts
+
+OUT_OF_ORDER = "OUT_OF_ORDER_SEQUENCE_NUMBER"
+SKIPPED = "skipped sequence numbers"
+OFTEN = 3
+"""Fewer refusals of one producer at its leader heal by its own retries."""
+
+
+@facts
+class Facts(FailureFacts):
+    """Refusals of batches out of order; `retried` are lines of retries that met the same."""
+
+    retried: Refs
+
+
+def find(model: CaptureModel) -> Found:
+    """One case for each client, and each producer that brokers tell of."""
+    logs = model.logs
+    retries = [row for row in logs.of_kind(EventKind.produce_retry).tolist() if _names_it(logs, row)]
+    for found in alike(model, lambda told: _is_gap(logs, told)):
+        told = Facts(**failure_facts(model, found), retried=event_refs(model, retries, 3))
+        verdict = _verdict(model, found)
+        is_healed = told.is_brokers and found.count < OFTEN and not retries
+        severity = Severity.info if is_healed else Severity.warning
+        yield failure_case(model, found, told, verdict, severity)
+
+
+def _names_it(logs: LogModel, row: int) -> bool:
+    return "OUT_OF_ORDER" in (logs.string(row, "error") or "") or "OutOfOrder" in (logs.string(row, "error") or "")
+
+
+def _is_gap(logs: LogModel, told: ToldFailure) -> bool:
+    is_refused = known_as(told, OUT_OF_ORDER) or is_of(logs, told, EventKind.sequence_refused)
+    is_another = says(logs, told, WITHOUT_STATE, REPEATED) or (has_no_state(logs) and not told.is_brokers)
+    return is_refused and not is_another
+
+
+def _verdict(model: CaptureModel, found: Alike) -> Verdict:
+    """Only possible after another failure of the client: what it gave up leaves the same gap.
+
+    librdkafka counts what it gave up itself (`skipped sequence numbers`).
+    """
+    is_effect = any(failed_before(model, told) or says(model.logs, told, SKIPPED) for told in found.all)
+    return Verdict.possible if is_effect else Verdict.likely
+
+
+WORDS = Words(
+    Facts,
+    who=pick("name.transactional_id", {None: "[client {name.client_id}]"}),
+    title="batches refused out of sequence",
+    summary=(
+        "The leader[ of {place}] refused batches of the producer[ {producer_id}]",
+        OF_WHOM,
+        " as out of order. A batch before them is[ {perhaps}] missing there, or came in another order.",
+    ),
+    actors=(included("client"),),
+    steps=(
+        step(
+            pick("count", {1: "A batch was refused"}, "Batches were refused {count:time}"),
+            "OUT_OF_ORDER_SEQUENCE_NUMBER: the batch is not the one that follows the last",
+            cites="lines",
+        ),
+        step("The client sent them again and met the same", cites="retried", needs="retried"),
+    ),
+    considered=(
+        ruled_out("producer_state_expired", "the leader's refusal names no missing state"),
+        left_open(
+            "unresolved_sequence",
+            "a batch that the client gave up leaves the same gap",
+            decided_by="the client's log before this line",
+        ),
+        left_open(
+            "client_bug",
+            "a client that counts or orders its batches wrongly is refused the same way",
+            decided_by="the release of the client library",
+        ),
+    ),
+    remedies=(
+        remedy(
+            "Look for an unclean election, a truncation or a failed log directory of the partition[ {place}] before "
+            "the first refusal",
+            "operator",
+        ),
+        remedy(
+            "Abort the transaction, or replace the producer where the error is fatal. Then send again what was not "
+            "acknowledged",
+            "application",
+        ),
+    ),
+)
+
+RULE = Rule(
+    find=find,
+    words=(WORDS,),
+    depth=3,
+    caused_by=(("log_directory_failed", same_id_and_time), ("broker_unreachable", same_id_and_time)),
+    decided_by=(Side.client, Side.broker),
+)

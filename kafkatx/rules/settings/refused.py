@@ -1,0 +1,261 @@
+"""What brokers or the library refused, by the error alone: it names the right, the limit or the setting itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafkatx.findings.client_lines import columns, only, producer_at, seen, times_of
+from kafkatx.findings.rule import Case
+from kafkatx.findings.said_by_failures import by_words
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import ClientInstance
+from kafkatx.terms.events import EventKind
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.refusals import Refusal, refusal_in
+from kafkatx.words.explained import EvidenceRef
+from kafkatx.words.explanation import ActorWords, Bound, Words, included, remedy, step
+from kafkatx.words.facts import client_name
+from kafkatx.words.log_refs import event_refs
+from kafkatx.words.template import pick
+from kafkatx.words.values import ClientName, Count, Refs, facts
+
+NO_TRANSACTION = frozenset({"poll", "commitSync"})
+"""Calls of a consumer: its own rights are no business of a transaction."""
+AT_START = frozenset(
+    {
+        Refusal.acks, Refusal.retries, Refusal.in_flight, Refusal.without_idempotence, Refusal.delivery_timeout,
+        Refusal.message_timeout, Refusal.socket_timeout, Refusal.queuing,
+    }
+)  # fmt: skip
+"""What the library refuses before it asks any broker."""
+
+
+@facts
+class Refused:
+    """What one client was refused; `topic` where all its lines name one."""
+
+    client: ClientName
+    producer: Bound[ActorWords] | None
+    what: Refusal
+    topic: str | None
+    count: Count
+    lines: Refs
+
+    @property
+    def is_at_start(self) -> bool:
+        """Whether the library refused it, before any broker was asked."""
+        return self.what in AT_START
+
+
+@facts
+class TooFewBrokers:
+    """Brokers that can't make __transaction_state: how many are alive, and how many it needs."""
+
+    alive: Count | None
+    needed: Count | None
+    count: Count
+    lines: Refs
+
+
+def refused(model: CaptureModel, told: frozenset[tuple[str | None, int | None]]) -> Iterator[Case]:
+    """What clients were refused; lines that another case of the rule tells (`told`: source and line) are left out."""
+    for client, what, rows in by_words(model, refusal_in):
+        own = [row for row in rows if model.logs.string(row, "api") not in NO_TRANSACTION]
+        lines = event_refs(model, own, 4)
+        if own and not any((line.source, line.line) in told for line in lines):
+            yield _refused(model, client, what, own, lines)
+
+
+def _refused(
+    model: CaptureModel, client: ClientInstance | None, what: Refusal, rows: list[int], lines: tuple[EvidenceRef, ...]
+) -> Case:
+    logs, name = model.logs, client_name(client)
+    since, until = times_of(logs, rows)
+    topics = [topic for row in rows if (topic := logs.string(row, "topic")) is not None]
+    return Case(
+        facts=Refused(name, seen(model, client), what, only(topics), Count(len(rows)), lines),
+        verdict=Verdict.proved,
+        severity=Severity.error,
+        since=since,
+        until=until,
+        **columns(logs, name, [producer_at(client, row) for row in rows], rows),
+    )
+
+
+def too_few_brokers(model: CaptureModel) -> Iterator[Case]:
+    """__transaction_state asks for more replicas than there are brokers."""
+    logs = model.logs
+    rows = logs.of_kind(EventKind.too_few_brokers).tolist()
+    if rows:
+        since, until = times_of(logs, rows)
+        alive, needed = logs.number(rows[-1], "number"), logs.number(rows[-1], "offset")
+        yield Case(
+            facts=TooFewBrokers(
+                Count(alive) if alive is not None else None,
+                Count(needed) if needed is not None else None,
+                Count(len(rows)),
+                event_refs(model, rows, 3),
+            ),
+            verdict=Verdict.proved,
+            severity=Severity.error,
+            since=since,
+            until=until,
+            count=len(rows),
+        )
+
+
+OF = "[ of {client.transactional_id}]"
+NEEDS = "The client library refused its configuration: a transactional producer needs "
+REFUSED_WORDS = Words(
+    Refused,
+    who=pick("client.transactional_id", {None: "[client {client.client_id}]"}),
+    title=pick(
+        "what",
+        {
+            Refusal.timeout_above_limit: "transaction.timeout.ms above the brokers' limit",
+            Refusal.id_denied: "no right to use the transactional.id",
+            Refusal.cluster_denied: "no right for idempotent writes",
+            Refusal.topic_denied: "no right to write to the topic",
+            Refusal.group_denied: "no right to commit the group's offsets",
+            Refusal.too_large: "a record or batch above the size limit",
+            Refusal.old_broker: "brokers without transactions",
+            Refusal.no_service: "a service without transactions",
+            Refusal.acks: "acks below all beside idempotence",
+            Refusal.retries: "retries=0 beside idempotence",
+            Refusal.in_flight: "too many requests in flight for idempotence",
+            Refusal.without_idempotence: "transactional.id without idempotence",
+            Refusal.delivery_timeout: "delivery.timeout.ms below one attempt",
+            Refusal.message_timeout: "message.timeout.ms above transaction.timeout.ms",
+            Refusal.socket_timeout: "socket.timeout.ms above transaction.timeout.ms",
+            Refusal.queuing: "queuing.strategy without fifo",
+        },
+    ),
+    summary=pick(
+        "what",
+        {
+            Refusal.timeout_above_limit: f"The brokers refused the producer{OF}: its transaction.timeout.ms is above "
+            "their transaction.max.timeout.ms (15 min by default).",
+            Refusal.id_denied: f"The brokers refused the producer{OF}: its principal has no rights for that "
+            "transactional.id.",
+            Refusal.cluster_denied: f"The brokers refused the producer{OF} a producer id: its principal may not write "
+            "idempotently (the default since clients 3.0).",
+            Refusal.topic_denied: f"The brokers refused the producer{OF}: its principal has no rights for the topic"
+            "[ {topic}].",
+            Refusal.group_denied: f"The brokers refused the producer{OF}: its principal has no rights for the consumer "
+            "group.",
+            Refusal.too_large: f"A record or batch of the producer{OF}[ for topic {{topic}}] is larger than a limit "
+            "allows. Its transaction can't be committed with it.",
+            Refusal.old_broker: f"The brokers refused the producer{OF}: they don't know the requests of transactions, "
+            "which came with 0.11.",
+            Refusal.no_service: f"The service refused the producer{OF}: it offers no transaction coordinator in this "
+            "tier.",
+            Refusal.acks: f"{NEEDS}acks=all.",
+            Refusal.retries: f"{NEEDS}retries above 0.",
+            Refusal.in_flight: f"{NEEDS}at most 5 requests in flight (1 for sarama).",
+            Refusal.without_idempotence: f"{NEEDS}idempotence.",
+            Refusal.delivery_timeout: "The client library refused its configuration: delivery.timeout.ms must hold "
+            "linger.ms and one request.timeout.ms.",
+            Refusal.message_timeout: "The client library refused its configuration: message.timeout.ms must not be "
+            "above transaction.timeout.ms.",
+            Refusal.socket_timeout: "The client library refused its configuration: socket.timeout.ms must stay 100 ms "
+            "below transaction.timeout.ms.",
+            Refusal.queuing: f"{NEEDS}queuing.strategy=fifo.",
+        },
+    ),
+    actors=(included("producer"),),
+    steps=(
+        step(
+            pick(
+                "is_at_start",
+                {True: "The client library refused its configuration"},
+                "The call failed for that reason, {count:time}",
+            ),
+            "the error names its reason",
+            cites="lines",
+        ),
+    ),
+    remedies=(
+        remedy(
+            text=pick(
+                "what",
+                {
+                    Refusal.timeout_above_limit: "Lower the producer's transaction.timeout.ms to at most 900000 (15 "
+                    "min, the brokers' default limit), or raise transaction.max.timeout.ms. Flink's default is 1 h",
+                    Refusal.id_denied: "Grant the principal WRITE and DESCRIBE on the transactional.id (or on its "
+                    "prefix)",
+                    Refusal.cluster_denied: "Grant the principal WRITE on its topics, and IDEMPOTENT_WRITE on the "
+                    "cluster for brokers before 2.8. Without transactions set enable.idempotence=false instead",
+                    Refusal.topic_denied: "Grant the principal WRITE and DESCRIBE on the topic",
+                    Refusal.group_denied: "Grant the principal READ on the consumer group",
+                    Refusal.too_large: "Send smaller records, or raise the limit that refused it: max.request.size of "
+                    "the producer, max.message.bytes of the topic, message.max.bytes of the brokers",
+                    Refusal.old_broker: "Upgrade the brokers to 0.11 or later, and the topics' message format with "
+                    "them; or do without idempotence and transactions",
+                    Refusal.no_service: "Use a tier of the service that offers transactions, or do without a "
+                    "transactional.id",
+                    Refusal.acks: "Set acks=all, or remove the override",
+                    Refusal.retries: "Remove the override of retries",
+                    Refusal.in_flight: "Lower max.in.flight.requests.per.connection to 5 (sarama: Net.MaxOpenRequests "
+                    "to 1)",
+                    Refusal.without_idempotence: "Remove enable.idempotence=false",
+                    Refusal.delivery_timeout: "Raise delivery.timeout.ms to at least linger.ms + request.timeout.ms",
+                    Refusal.message_timeout: "Lower message.timeout.ms to transaction.timeout.ms, or remove it: the "
+                    "library then sets it by itself",
+                    Refusal.socket_timeout: "Lower socket.timeout.ms to 100 ms below transaction.timeout.ms",
+                    Refusal.queuing: "Remove the override of queuing.strategy",
+                },
+            ),
+            where=pick(
+                "what",
+                {
+                    Refusal.id_denied: "broker",
+                    Refusal.cluster_denied: "broker",
+                    Refusal.topic_denied: "broker",
+                    Refusal.group_denied: "broker",
+                    Refusal.old_broker: "broker",
+                    Refusal.no_service: "broker",
+                },
+                "client",
+            ),
+            config=pick(
+                "what",
+                {
+                    Refusal.timeout_above_limit: "transaction.timeout.ms",
+                    Refusal.acks: "acks",
+                    Refusal.retries: "retries",
+                    Refusal.in_flight: "max.in.flight.requests.per.connection",
+                    Refusal.without_idempotence: "enable.idempotence",
+                    Refusal.delivery_timeout: "delivery.timeout.ms",
+                    Refusal.message_timeout: "message.timeout.ms",
+                    Refusal.socket_timeout: "socket.timeout.ms",
+                    Refusal.queuing: "queuing.strategy",
+                    Refusal.too_large: "max.request.size",
+                },
+            ),
+        ),
+    ),
+)
+TOO_FEW_WORDS = Words(
+    TooFewBrokers,
+    who="the brokers",
+    title="__transaction_state needs more brokers than there are",
+    summary="The brokers can't create __transaction_state: it needs more replicas[ ({needed})] than brokers are alive"
+    "[ ({alive})]. Until then no producer gets a coordinator.",
+    steps=(
+        step(
+            "A broker could not create __transaction_state, {count:time}",
+            "its line names both numbers",
+            cites="lines",
+        ),
+    ),
+    remedies=(
+        remedy(
+            text="Start the missing brokers. On a cluster that is meant to be this small lower "
+            "transaction.state.log.replication.factor and transaction.state.log.min.isr to 1",
+            where="broker",
+            config="transaction.state.log.replication.factor",
+            cost="one replica: if its broker is lost, so are the states of transactions",
+            restart_needed=True,
+        ),
+    ),
+)

@@ -1,0 +1,68 @@
+"""Lines that have nothing of a log before their message: whether what they say happened, or is only talked about.
+
+Rule    A line tells if it is a text of Kafka, whole or cut at an end, or an exception of Kafka with its message, behind
+        nothing but a label (`Caused by: `, `e=`, an application's words up to a colon). A class in a sentence, a line
+        of source code or of its documentation, a cell of a table of errors tell nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from kafkatx.text.logs.contexts import split_context
+from kafkatx.text.logs.exceptions import CLASS, known_classes
+from kafkatx.text.logs.fragments import find_fragment, is_code, is_label
+from kafkatx.text.logs.matching import match_exception, match_message
+from kafkatx.text.logs.shown import shows_error
+
+LONGEST_LABEL = 300
+"""Characters of an application's own words before an exception."""
+_FULL = re.compile(rf"(?<![\w$.@/])({CLASS})(?P<message>: ?\S.*)?", re.DOTALL)
+_SIMPLE = re.compile(r"(?<![\w$.@/])([A-Z][a-z]\w{1,79}(?:Exception|Error|Fenced)): (?P<message>\S.*)", re.DOTALL)
+_TALK = re.compile(
+    r"(?i:\b(?:if|when|whenever|may|might|can|could|would|should|throws?|raises?|answers|returns|means|for example)\b)"
+    r"[^`\"]{0,120}[`\"](?:[\w.]+\.)?[A-Z]\w+(?:Exception|Error|[A-Z_]{4,40})\b|"
+    r"(?:Exception|Error)\b[^`\"]{0,600}[`\"] (?i:when|if|means|is thrown|is raised|indicates|tells)\b"
+)
+"""A quotation in a sentence about what can happen, not about what did."""
+_CELLS = re.compile(r"\s*\|(?:[^|]{1,300}\|){2,20}\s*$")
+"""A row of a table of errors."""
+_THREAD = re.compile(r'(?:\[\w+\] )?Exception in thread "')
+
+
+@lru_cache(maxsize=4096)
+def tells(text: str) -> bool:
+    """Whether a line without time, level and logger says that something happened."""
+    if not text.strip() or is_code(text) or _TALK.search(text) or _CELLS.match(text):
+        return False
+    _, message = split_context(text.strip())
+    if is_told_throw(message) or shows_error(text):
+        return True
+    return match_message(message) is not None or find_fragment(message) is not None
+
+
+def is_told_throw(text: str) -> bool:
+    """Whether a line is an exception of Kafka and its message, behind a label at most."""
+    if is_code(text):
+        return False
+    if _THREAD.match(text):
+        return True
+    for found in _FULL.finditer(text[: 2 * LONGEST_LABEL]):
+        if not _is_kafkas(found[1]):
+            continue
+        is_alone = found["message"] or not text[found.end() :].strip(" \t`\"'.)]}")
+        return bool(is_alone) and _is_label(text[: found.start()])
+    simple = _SIMPLE.search(text[: 2 * LONGEST_LABEL])
+    if simple is None or simple[1] not in known_classes() or not _is_label(text[: simple.start()]):
+        return False
+    message = simple["message"]
+    return match_exception(message) is not None or find_fragment(message) is not None
+
+
+def _is_kafkas(name: str) -> bool:
+    return "kafka" in name.lower() or name.rpartition(".")[2] in known_classes()
+
+
+def _is_label(before: str) -> bool:
+    return len(before) <= LONGEST_LABEL and is_label(before)

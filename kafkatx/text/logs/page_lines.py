@@ -1,0 +1,175 @@
+"""Lines of a log as it wrote them, out of a page: pasting undone, broken lines joined, printed objects in one line.
+
+Broken lines   A line is joined with the next one where the two together hold more of a text of Kafka's than each by
+               itself, or a class, a frame or a client's bracket that neither has whole. A line that begins as lines of
+               logs do (a time, a level, a frame) is never the rest of the one above.
+Objects        JSON that was printed over many lines is one line again where all of it is there.
+Places         A joined line has number and place of its first, lines that stood in one have the same.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from kafkatx.terms.catalogue.templates import one_blank
+from kafkatx.text.lines import Line
+from kafkatx.text.logs.exceptions import CLASS
+from kafkatx.text.logs.fragments import TELLING, most_in, most_over
+from kafkatx.text.pages.likeness import begins_entry, begins_line, goes_on, is_fence
+from kafkatx.text.printed.logged import logged
+
+MOST_OBJECT_LINES = 400
+"""Lines that one JSON object is printed over."""
+MOST_WRAPS = 12
+"""Lines that one line may have been broken into."""
+LONGEST_JOINED = 4_096
+FEWEST_OF_LOG = 3
+"""Lines of a log to each that is none, from which on nobody has put signs before its lines."""
+_ESCAPED = re.compile(r"\\[_\[\]*<>#-]|&(?:lt|gt|amp|quot|nbsp|#\d{1,5});|<br ?/?>|</\w|^\s*[`<]")
+_CUT_FRAME = re.compile(r"\s*at [\w.$<>/@]{3,250}(?:\([^()]{0,120})?$")
+_FRAME = re.compile(r"\s*at [\w.$<>/@]{3,250}\([^()]{0,120}\)")
+_ROOT = re.compile(r"(?:org|com|io|net|java|javax|scala|akka|kafka|reactor|zio)\.")
+_CUT_CLASS = re.compile(
+    r"(?<![\w$.@/])(?:org|com|io|net|java|javax|scala|akka|kafka|reactor|zio)\.(?:[\w$]+\.)*[\w$]*$"
+)
+_CLASS = re.compile(CLASS)
+_OPEN_END = re.compile(r"(?:Exception|Error|Throwable|Caused by|due to|Error Message):$|\bdue to$")
+_OPEN_FRONT = re.compile(
+    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.{0,250}(?:\b(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)|[\]:-])$", re.DOTALL
+)
+_CLIENT = re.compile(r"\[(?:Producer|Consumer|AdminClient)\b")
+_WRITER = re.compile(r"[A-Za-z][\w.-]{3,120}(?: [\w.-]{1,120})?[\s|:]{1,6}")
+_IN_OBJECT = re.compile(r'\s+"(?:@timestamp|timestamp|time|level|message|logger_name|thread_name|stack_trace)"\s*:\s*"')
+_OPEN_BRACKET = re.compile(r"\[(?:Producer|Consumer|AdminClient)(?: [^\[\]]{0,300})?$")
+
+
+def page_lines(source: Sequence[Line]) -> Iterator[Line]:
+    """Yield the lines of a log that a page shows."""
+    filled = [line for line in source if line.text.strip()]
+    foreign = sum(not (begins_line(line.text) or goes_on(line.text)) for line in filled)
+    whole = list(_objects(source))
+    undone = _without_writers(whole, list(_undone(whole, is_log=foreign * FEWEST_OF_LOG < len(filled))))
+    return _joined(_objects(_without_indent(undone)))
+
+
+def _without_writers(source: list[Line], undone: list[Line]) -> list[Line]:
+    """Lines without the name that a tool prints before every line, where it was taken off before some of them."""
+    texts = {line.number: line.text for line in source}
+    fronts = {
+        texts[line.number][: -len(line.text)]
+        for line in undone
+        if line.text and line.text != texts[line.number] and texts[line.number].endswith(line.text)
+    }
+    names = tuple(front for front in fronts if _WRITER.fullmatch(front))
+    return [_without_writer(line, names) for line in undone] if names else undone
+
+
+def _without_writer(line: Line, names: tuple[str, ...]) -> Line:
+    front = next((name for name in names if line.text.startswith(name)), "")
+    return replace(line, text=line.text[len(front) :]) if front else line
+
+
+def _without_indent(found: list[Line]) -> list[Line]:
+    """Lines without the blanks that stand before all that begin an entry."""
+    first = next((line.text for line in found if begins_entry(line.text.lstrip())), "")
+    indent = first[: len(first) - len(first.lstrip())]
+    if not indent:
+        return found
+    return [replace(line, text=line.text.removeprefix(indent)) for line in found]
+
+
+def _undone(source: Iterable[Line], is_log: bool) -> Iterator[Line]:
+    """Lines without what pasting did to them; of a log only those that show escapes of Markdown or HTML."""
+    for line in source:
+        if is_fence(line.text):
+            yield replace(line, text="")
+            continue
+        is_own = is_log or begins_line(line.text)
+        found = logged(line.text) if not is_own or _ESCAPED.search(line.text) else (line.text,)
+        if found == (line.text,):
+            yield line
+        else:
+            yield from (replace(line, text=text) for text in found)
+
+
+def _objects(source: Iterable[Line]) -> Iterator[Line]:
+    """Lines with every JSON object that is printed over several of them in one."""
+    waiting: list[Line] = []
+    for line in source:
+        if not waiting and line.text.strip() != "{" and not _IN_OBJECT.match(line.text):
+            yield line
+            continue
+        waiting.append(line)
+        if line.text.rstrip().rstrip(",") == "}" or line.text.rstrip() == "}" or len(waiting) > MOST_OBJECT_LINES:
+            text = "\n".join(one.text for one in waiting).strip().rstrip(",")
+            text = text if text.startswith("{") else "{" + text
+            if (whole := _one_line(text)) is not None:
+                yield replace(waiting[0], text=whole, end=line.end)
+                waiting = []
+            elif len(waiting) > MOST_OBJECT_LINES:
+                yield from waiting
+                waiting = []
+    yield from waiting
+
+
+def _one_line(text: str) -> str | None:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return json.dumps(found) if isinstance(found, dict) else None
+
+
+def _joined(source: Iterable[Line]) -> Iterator[Line]:
+    """Lines with those that were broken in one."""
+    last: Line | None = None
+    count = 0
+    for line in source:
+        text = _together(last.text, line.text) if last is not None and count < MOST_WRAPS else None
+        if last is not None and text is not None:
+            last, count = replace(last, text=text, end=line.end), count + 1
+            continue
+        if last is not None:
+            yield last
+        last, count = line, 0
+    if last is not None:
+        yield last
+
+
+def _together(first: str, second: str) -> str | None:
+    """The line that two were broken from, None where they are two."""
+    head, rest = first.rstrip(), second.strip()
+    if not head or not rest or len(head) > LONGEST_JOINED or head[-1] in "{}":
+        return None
+    if _CUT_FRAME.match(head) and _FRAME.match(head + rest):
+        return head + rest
+    if _CUT_CLASS.search(head) and not _ROOT.match(rest) and (joined := _class_over(head, rest)):
+        return joined
+    is_rest = _CLIENT.match(rest) is not None or not (second[0].isspace() or begins_line(second))
+    if is_rest and _OPEN_FRONT.match(head) and not most_in(head):
+        return f"{head} {rest}"
+    if begins_line(second) and rest[0] != "(":
+        return f"{head} {rest}" if head.endswith(("due to", "Caused by:", "due to:")) and _CLASS.match(rest) else None
+    if _OPEN_BRACKET.search(head) and "]" in rest:
+        return head + (" " if head[-1] == "," or " " not in head[head.rindex("[") :] else "") + rest
+    if _OPEN_END.search(head):
+        return f"{head} {rest}"
+    return _text_over(head, rest)
+
+
+def _class_over(head: str, rest: str) -> str | None:
+    """Two lines whose break stands in the name of a class."""
+    joined = head + rest
+    return joined if any(found.start() < len(head) < found.end() for found in _CLASS.finditer(joined)) else None
+
+
+def _text_over(head: str, rest: str) -> str | None:
+    """Two lines that together hold more of a text than each by itself."""
+    known, place = most_in(head), len(one_blank(head))
+    known = known if known >= TELLING else max(known, most_in(rest))
+    ways = [(most_over(joined, place), joined) for joined in (f"{head} {rest}", head + rest)]
+    weight, joined = max(ways, key=lambda way: way[0])
+    return joined if weight > known else None

@@ -1,0 +1,65 @@
+"""Lines of a page that show an error of a client other than Java's, with nothing of a log before it.
+
+Rule    The words, the class or the constant of an error (spelled.py, exceptions.py) stand behind a label at most: the
+        beginning of the line, what ends with a colon or a bracket, an opening quotation mark. Behind them is the end of
+        the line, a mark, or what a printed object goes on with. A sentence that goes on, a line of source code, a list
+        of errors with their meanings show nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kafkatx.text.logs.spelled import all_spelled_in
+
+LONGEST = 4_096
+"""Characters of a line that are looked at."""
+MOST_WORDS = 24
+"""Words of a sentence that may stand before an error."""
+_SIGNS = (
+    "Local: ", "Broker: ", "kafka server: ", "kafka: ", "KafkaError", "KafkaJS", "[Error ", "aiokafka", "(_", "code=",
+    "code: ", "transaction manager: ", "transaction", "KafkaException", "TXN", "_TIMED_OUT", "timed out", "Producer ",
+    "producer ", "valid in state ", "_", "cimpl.", "[thrd:",
+)  # fmt: skip
+"""One of these stands in every line that shows an error: quick to look for."""
+_SHAPES = re.compile(
+    r"KafkaError\{(?:[A-Z]{1,20},){0,4}code=[^}]{1,4000}\}?|KafkaError \([A-Z][\w /]{2,40} error: "
+    r"|\[Error \d{1,4}\] [A-Z]\w{2,79}|(?<![\w.$])KafkaJS[A-Z]\w{2,60}(?=: |:?$|:? ?\{)"
+    r"|(?<![\w.$])(?:(?:aio)?kafka\.errors|cimpl|confluent_kafka(?:\.cimpl)?|Confluent\.Kafka)\.[A-Z]\w{2,79}"
+    r"(?:`\d\[.{0,400}?\])?(?=: |$)"
+    r"|(?<![\w.])[A-Z]+_[A-Z_]{3,50}: (?=[A-Z][a-z])|\((?:_[A-Z][A-Z_]{3,60})(?:, requires epoch bump)?\)(?=\s*$)"
+    r"|\bcode[=:] ?_[A-Z_]{3,40}\b|\[thrd:[^\]]{1,200}\]: "
+)
+_LABEL = re.compile(
+    r"(?:^|[:=>|\])\"'`}{,;\[(-]|->|\b(?:with|is|was|reason|error|err|exception|got|due to|by))\s*[\"'`(\[{<#]*$", re.I
+)
+_REST = re.compile(r"[\"'`)\]}\s]*(?:$|[.,;:|>!<({\\-]|at \S|\w{1,40}=)", re.DOTALL)
+_CODE = re.compile(
+    r"^\s*(?://|/\*|\* |#(?!\d|<)|--|import |from \w+ import|const |let |var |func |fn |def |class |throw |raise |"
+    r"return |except |catch |case |if |elif |else |assert|require\.|expect\(|self\.|await |\}|@|<)"
+    r"|\) ?\{\s*$|;\s*$|\blog(?:ger|ging)?\.\w+\(|[pP]rintf?(?:ln)?!?\(|console\.\w+\(|=> ?\{"
+    r"|\b(?:new|throw|raise) \w+\("
+)
+"""A line of source code."""
+_LISTED = re.compile(
+    r"^\s*(?:[-*\u2022] |\d+[.)] )?[`*]{0,3}(?:[A-Z]+_[A-Z_]+|_[A-Z_]{4,}|[A-Z]\w+(?:Error|Exception))[`*]{1,3}"
+    r"\s*[-:\u2013=]"
+)
+"""A list of errors that says what each means."""
+
+
+def shows_error(text: str) -> bool:
+    """Whether a line shows an error, and does not only talk about one."""
+    line = text[:LONGEST].strip()
+    if not any(sign in line for sign in _SIGNS) or _CODE.search(line) or _LISTED.match(line):
+        return False
+    spans = [(found.start(), found.end()) for found in _SHAPES.finditer(line)]
+    spans += [(found.start, found.end) for found in all_spelled_in(line)]
+    return any(_is_alone(line, begin, end) for begin, end in spans)
+
+
+def _is_alone(line: str, begin: int, end: int) -> bool:
+    """Whether what is around an error is a label and a rest."""
+    before = line[:begin]
+    is_label = _LABEL.search(before) is not None and len(before.split()) <= MOST_WORDS
+    return is_label and (_REST.match(line, end) is not None or line[end - 2 : end] == ": ")

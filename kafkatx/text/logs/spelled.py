@@ -1,0 +1,129 @@
+"""Errors by the words of their libraries, wherever they stand: `Local: Timed out`, `kafka server: Producer ...`.
+
+librdkafka, sarama, KafkaJS, franz-go and aiokafka print the words of an error, mostly without a name or a number, and
+whoever hands it on puts words before and behind it. The words are data: terms/catalogue/spellings.tsv, and for Kafka's
+own the messages of errors.tsv.
+Names   an error is named after its library where only that has the words (`_TIMED_OUT`, `sarama.ErrInvalidTxnState`,
+        `kafkajs.GROUP_LOAD_IN_PROGRESS`); Kafka's own words lead to the protocol's name.
+Method  one regular expression, a trie of all words, that looks at each character about once.
+Limits  words that are cut at the end of a line are known by `FEWEST` of their characters, if they are of one error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from kafkatx.terms.catalogue.loading import error_codes, spellings
+
+FEWEST = 24
+"""Characters by which words are known that the end of a line cuts; and which Kafka's own words must have."""
+_NUMBERED = re.compile(r"Unknown error, how did this happen\? Error code = (\d{1,4})")
+_SARAMA = "kafka server: "
+
+
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """Words of an error in a text: its name and where they stand."""
+
+    name: str
+    start: int
+    end: int
+
+
+def spelled_in(text: str) -> Spelled | None:
+    """Return the first error whose words stand in a text."""
+    return next(all_spelled_in(text), None)
+
+
+def all_spelled_in(text: str) -> Iterator[Spelled]:
+    """Yield the errors whose words stand in a text, in their order; what a wrapper wraps comes behind it."""
+    end = 0
+    for found in _pattern().finditer(text):
+        end = found.end()
+        yield Spelled(_names()[found[0]], found.start(), end)
+    if found_number := _NUMBERED.search(text, end):
+        name = _names_of_codes().get(int(found_number[1]), "UNKNOWN_SERVER_ERROR")
+        yield Spelled(name, found_number.start(), found_number.end())
+    elif cut := _cut(text, end):
+        yield cut
+
+
+@cache
+def words() -> frozenset[str]:
+    """The words of all errors."""
+    return frozenset(_names())
+
+
+@cache
+def names() -> frozenset[str]:
+    """Simple names of errors in all libraries."""
+    return frozenset(entry.name for entry in spellings()) | frozenset(error.name for error in error_codes())
+
+
+@cache
+def _names() -> dict[str, str]:
+    """Name of an error by its words; those of a library go before Kafka's own."""
+    own = {
+        stated.text.rstrip(". "): error.name
+        for error in error_codes()
+        for stated in error.messages
+        if len(stated.text) >= FEWEST
+    }
+    return own | {entry.text: _in_full(entry.client, entry.name) for entry in spellings() if entry.text}
+
+
+def _in_full(client: str, name: str) -> str:
+    """The name as it is known: constants of librdkafka are printed bare."""
+    return name if client == "librdkafka" else f"{client}.{name}"
+
+
+@cache
+def _names_of_codes() -> dict[int, str]:
+    return {error.code: error.name for error in error_codes()}
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.]){_trie(sorted(_names()))}")
+
+
+def _trie(texts: Iterable[str], depth: int = 0) -> str:
+    """Texts as a regular expression that prefers the longest of them."""
+    heads: dict[str, list[str]] = {}
+    is_end = False
+    for text in texts:
+        if text:
+            heads.setdefault(text[0], []).append(text[1:])
+        else:
+            is_end = True
+    if not heads:
+        return ""
+    parts = [_branch(head, rest) for head, rest in sorted(heads.items())]
+    joined = parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
+    return f"(?:{joined})?" if is_end else joined
+
+
+def _branch(head: str, rest: list[str]) -> str:
+    """One branch: what all of its texts share is written without recursion."""
+    shared = head
+    while len({text[:1] for text in rest}) == 1 and rest[0]:
+        shared, rest = shared + rest[0][0], [text[1:] for text in rest]
+    return re.escape(shared) + _trie(rest)
+
+
+def _cut(text: str, after: int) -> Spelled | None:
+    """An error whose words the end of the text cuts."""
+    if ": " not in text[after:]:
+        return None
+    end = text.rstrip(" .\u2026")
+    for begin in ("Local: ", "Broker: ", _SARAMA):
+        start = end.rfind(begin, after)
+        left = end[start:]
+        if start >= 0 and len(left) >= FEWEST:
+            fits = {name for known, name in _names().items() if known.startswith(left)}
+            if len(fits) == 1:
+                return Spelled(fits.pop(), start, len(end))
+    return None

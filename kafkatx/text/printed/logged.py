@@ -1,0 +1,128 @@
+r"""Undoes what pasting does to the lines of logs: quotes, HTML, escapes, chat, JSON of a log shipper, foreign prefixes.
+
+Each layer is taken off where its own signs show it; a line without such signs comes back as it is. One line of a page
+may hold several of a log (`<br>`, `\n\tat ` in a string of JSON).
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+
+LONGEST_LINE = 1 << 16
+"""Characters of a line that are looked at; a longer one stays as it is."""
+MOST_LAYERS = 8
+
+_SIGNS = re.compile(r"[`\\<>&|*\x1b]|[^\x00-\x7f]|^\s*(?:[-+#!\[({\"'#/~$%]|\d{1,3}[.):]|\w{2,20}:)|\d\d:\d\d:\d\d")
+"""A line without any of these was not changed by pasting."""
+_LETTERS = str.maketrans(
+    {
+        **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u202f\u3000", " "),
+        **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u200f\u202a\u202c\u2066\u2069"),
+        **dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"'),
+        **dict.fromkeys("\u2018\u2019\u201a", "'"),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
+    }
+)
+_TAG = re.compile(
+    r"</?(?:p|pre|code|span|div|b|i|u|em|strong|tt|td|tr|th|table|tbody|blockquote|li|ul|ol|font|a|mark|samp|kbd|h\d)"
+    r"(?:\s[^<>]{0,300})?/?>",
+    re.IGNORECASE,
+)
+_BREAK = re.compile(r"<br ?/?>|</?(?:p|pre|div|li|tr|blockquote)(?:\s[^<>]{0,300})?>", re.IGNORECASE)
+_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,5}|#x[0-9a-fA-F]{1,4});")
+_ESCAPED = re.compile(r"\\([_*\[\]()#+\-.!|<>~`{}$&@:=,])")
+_EMPHASIS = re.compile(r"(?<![\w*])\*\*(?=\S)|(?<=\S)\*\*(?![\w*])")
+_FRONT = re.compile(
+    r"(?:>+ ?|[*\u2022\u00b7\u25aa] +|[-+] (?=\S)|#+ |// ?|/\*+ ?|\d{1,3}[.)] +|\|(?!\|) ?|`{1,3}|~{3}|\$ (?=\S)|"
+    r"(?:!|\[(?i:error|warn|warning|info)\]) +"
+    r"(?=(?:at [\w.$/<>]{3,250}\(|\.\.\. \d|Caused by: |(?:[a-z_]\w*\.){2,9}[A-Z])))"
+)
+_FRAME = re.compile(r"[\s>|*]*at [\w.$/<>@-]{3,250}\(")
+_QUOTED = re.compile(r"""([\"'])(?P<text>.{10,})\1[,.;]?\s*$""", re.DOTALL)
+_CHAT = re.compile(
+    r"(?:\[?\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[AaPp]\.?[Mm]\.?)?\]?,? {1,3}[-\u2013]? ?)"
+    r"(?:[*_<@]{0,3})[^\W\d][\w .'-]{0,30}(?:[*_>]{0,3}): ?(?=\S)"
+)
+_FIELD = re.compile(
+    r"""\s*["']?(?:[\w@-]+\.)*(?:message|msg|log|stack_?trace|exception(?:Message)?|error|thrown|throwable|textPayload|"""
+    r"""body|trace|cause|reason|errorMessage|detail|full_message|short_message)["']?\s*:\s*"(?P<text>.*?)(?<!\\)"?\s*[},\]]*\s*$""",
+    re.IGNORECASE | re.DOTALL,
+)
+_STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d"
+_FOREIGN = re.compile(
+    r"(?P<prefix>[^\s\[\"'{(][^\"'{]{0,80}?[\s|\]:>]{1,6})" + rf"(?=\[?{_STAMP}[\d.,:Z+-]{{0,16}}\]? +[\[A-Z(])"
+)
+_WRITER = re.compile(r"(?P<prefix>[A-Za-z][\w.-]{0,60}[\s|:]{1,6})(?=\d\d:\d\d:\d\d[.,]\d{3} +[\[A-Z(])")
+_NAMED = re.compile(
+    r"[\w./-]{1,250}\.(?:log|out|txt|json)(?:[.-]\d{1,10})?[:-](?:\d{1,9}[:-])?|[\w.-]{1,120} {1,40}\| "
+)
+"""Prefixes that tell the writers of a log apart: text/logs/wrappers.py reads them."""
+_SENTENCE = re.compile(r"[a-z]+ [a-z]+ [a-z]+ ")
+
+
+def logged(text: str) -> tuple[str, ...]:
+    """Return the lines of a log that a line of a page holds, most often the line itself."""
+    if len(text) > LONGEST_LINE or not _SIGNS.search(text):
+        return (text,)
+    plain = text if text.isascii() else text.translate(_LETTERS)
+    found: list[str] = []
+    for piece in _lines_of_html(plain):
+        bare = _unescaped(_without_front(piece))
+        found += _field(bare) or (_without_foreign(bare),)
+    return tuple(found) or (text,)
+
+
+def _lines_of_html(text: str) -> list[str]:
+    """The lines of a piece of HTML, without tags and entities; any other text as it is."""
+    if "<" in text and (_BREAK.search(text) or _TAG.search(text)):
+        pieces = [_TAG.sub("", piece) for piece in _BREAK.split(text)]
+        text = "\n".join(piece for piece in pieces if piece.strip())
+    if "&" in text and _ENTITY.search(text):
+        text = html.unescape(text).translate(_LETTERS)
+    return text.split("\n") if "\n" in text else [text]
+
+
+def _without_front(text: str) -> str:
+    """A line without quote marks, list marks, comment signs and the like; what closes them again goes as well."""
+    for _ in range(MOST_LAYERS):
+        bare = text.lstrip()
+        front = _FRONT.match(bare) or _CHAT.match(bare)
+        if front is None:
+            break
+        sign, text = front[0].strip(), bare[front.end() :]
+        if sign.startswith(("`", "|", "~")):
+            text = text.rstrip().rstrip(sign[0]).rstrip()
+        if sign.startswith(">") and _FRAME.match(text):
+            break
+    if quoted := _QUOTED.match(text.strip()):
+        text = quoted["text"]
+    return text.rstrip("`") if text.endswith("`") and text.count("`") % 2 else text
+
+
+def _unescaped(text: str) -> str:
+    """A line without the escapes of Markdown and marks of emphasis."""
+    if "\\" in text and _ESCAPED.search(text) and not text.lstrip().startswith(('"', "{")):
+        text = _ESCAPED.sub(r"\1", text)
+    return _EMPHASIS.sub("", text) if "**" in text else text
+
+
+def _field(text: str) -> tuple[str, ...]:
+    """The lines in a field of a JSON object that was printed over several lines, or cut."""
+    found = _FIELD.match(text)
+    if found is None:
+        return ()
+    value = found["text"]
+    try:
+        value = json.loads(f'"{value}"')
+    except ValueError:
+        value = value.replace("\\r", "").replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
+    return tuple(line for line in value.split("\n") if line.strip())
+
+
+def _without_foreign(text: str) -> str:
+    """A line without what another tool printed before its time."""
+    found = _FOREIGN.match(text) or _WRITER.match(text)
+    is_kept = found is None or _SENTENCE.search(found["prefix"]) or _NAMED.fullmatch(found["prefix"])
+    return text if found is None or is_kept else text[found.end() :]

@@ -1,0 +1,101 @@
+"""What a client was refused for its settings, its rights, or what brokers are able to: errors that name their cause.
+
+These errors say all by themselves: the broker (or the library, at its start) names what it does not allow. They are
+read here to one kind, however a library spells them; whether that was the cause of an incident the rules decide.
+
+Source  org.apache.kafka.common.errors, ProducerConfig, KafkaProducer, NetworkClient (0.11 to 4.3); rdkafka_conf.c,
+        rdkafka_idempotence.c; KafkaJS producer/index.js; sarama config.go, errors.go; franz-go config.go, kerr;
+        aiokafka producer.py; kafka-python kafka.py; KIP-98, KIP-679.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from functools import lru_cache
+
+
+class Refusal(Enum):
+    """What was refused, and why."""
+
+    timeout_above_limit = "transaction.timeout.ms above the brokers' limit"
+    id_denied = "no rights for the transactional.id"
+    cluster_denied = "no right for idempotent writes"
+    topic_denied = "no rights for a topic"
+    group_denied = "no rights for the consumer group"
+    too_large = "a record or batch above a limit"
+    old_broker = "brokers without transactions"
+    no_service = "a service without transactions"
+    acks = "acks below all"
+    retries = "no retries"
+    in_flight = "too many requests in flight"
+    without_idempotence = "a transactional.id without idempotence"
+    delivery_timeout = "delivery.timeout.ms below one attempt"
+    message_timeout = "message.timeout.ms above transaction.timeout.ms"
+    socket_timeout = "socket.timeout.ms above transaction.timeout.ms"
+    queuing = "queuing.strategy other than fifo"
+
+
+_PATTERNS: dict[Refusal, re.Pattern[str]] = {
+    Refusal.timeout_above_limit: re.compile(
+        r"InvalidTxnTimeout|InvalidTransactionTimeout|INVALID_TRANSACTION_TIMEOUT"
+        r"|[Tt]ransaction timeout is larger than the maximum"
+    ),
+    Refusal.id_denied: re.compile(
+        r"TransactionalI[dD]Authorization|TRANSACTIONAL_ID_AUTHORIZATION_FAILED"
+        r"|[Tt]ransactional ?[Ii][dD] auth[a-z]+ failed"
+    ),
+    Refusal.cluster_denied: re.compile(
+        r"ClusterAuthorization|CLUSTER_AUTHORIZATION_FAILED|[Cc]luster authorization failed"
+    ),
+    Refusal.topic_denied: re.compile(
+        r"TopicAuthorization|TOPIC_AUTHORIZATION_FAILED|[Tt]opic authorization failed|ot authorized to access topic"
+    ),
+    Refusal.group_denied: re.compile(
+        r"GroupAuthorization|GROUP_AUTHORIZATION_FAILED|[Gg]roup authorization failed|ot authorized to access group"
+    ),
+    Refusal.too_large: re.compile(
+        r"RecordTooLarge|RecordBatchTooLarge|MessageTooLarge|MessageSizeTooLarge"
+        r"|\b(?:MESSAGE_TOO_LARGE|MSG_SIZE_TOO_LARGE|RECORD_LIST_TOO_LARGE|msg_size_too_large)\b"
+        r"|Broker: Message size too large|which is larger than \d+, which is the value of the max\.request\.size"
+        r"|[Mm]essage was too large, server rejected it"
+    ),
+    Refusal.old_broker: re.compile(
+        r"Cannot create a v\d+ FindCoordinator request because we require features supported only in"
+        r"|does not support (?:INIT_PRODUCER_ID|ADD_PARTITIONS_TO_TXN|ADD_OFFSETS_TO_TXN|END_TXN|TXN_OFFSET_COMMIT)"
+        r"|Idempotent producer not supported by any|[Tt]ransactional producer requires broker >="
+        r"|Attempted to use idempotence with a broker which does not support the required message format"
+    ),
+    Refusal.no_service: re.compile(r"coordinator with type code 1 which is not supported"),
+    Refusal.acks: re.compile(
+        r"Must set acks to all in order to use the idempotent|`acks` must be set to `all` when"
+        r"|Idempotent producer requires Producer\.RequiredAcks|idempotency requires acks=all"
+        r"|acks=\S{1,6} not supported if enable_idempotence"
+        r"|Not requiring ack for all messages invalidates the idempotent"
+    ),
+    Refusal.retries: re.compile(
+        r"Must set retries to non-zero when using the idempotent|`retries` must be set >= 1"
+        r"|Idempotent producer requires Producer\.Retry\.Max|Idempotent producer must allow retries"
+    ),
+    Refusal.in_flight: re.compile(
+        r"Must set max\.in\.flight\.requests\.per\.connection to at most 5|`max\.in\.flight` must be set <="
+        r"|Idempotent producer requires Net\.MaxOpenRequests|invalid usage of MaxProduceRequestsInflightPerBroker"
+    ),
+    Refusal.without_idempotence: re.compile(
+        r"Cannot set a? ?transactional[._]id without (?:also )?enabl|`transactional\.id` requires `enable\.idempotence"
+        r"|Transactional producer requires Idempotent to be true"
+        r"|cannot both disable idempotent writes and use transactional IDs"
+    ),
+    Refusal.delivery_timeout: re.compile(
+        r"delivery\.timeout\.ms should be equal to or larger than linger\.ms|Must set delivery_timeout_ms higher than"
+    ),
+    Refusal.message_timeout: re.compile(r"`?message\.timeout\.ms`? must be set <= `?transaction\.timeout\.ms"),
+    Refusal.socket_timeout: re.compile(r"`?socket\.timeout\.ms`? must be set <= `?transaction\.timeout\.ms"),
+    Refusal.queuing: re.compile(r"`queuing\.strategy` must be set to `fifo`"),
+}
+
+
+@lru_cache(maxsize=4096)
+def refusal_in(text: str) -> Refusal | None:
+    """Return what a text says was refused and why, None where it says nothing of the kind."""
+    return next((refusal for refusal, pattern in _PATTERNS.items() if pattern.search(text)), None)

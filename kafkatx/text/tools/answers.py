@@ -1,0 +1,208 @@
+"""What tools answer about partitions, groups and transactions, as events: facts of a moment that they do not print.
+
+Tables    producers of a partition (kafka-transactions.sh and rpk cluster txn describe-producers, a dumped producer
+          snapshot), hanging transactions (find-hanging), positions of groups (kafka-consumer-groups, rpk group
+          describe).
+Lines     partitions (kafka-topics --describe), positions of kcat (`% Reached end of topic`, -Q), what a console
+          consumer read by which isolation level, a transactional.id that the coordinator does not know, metrics.
+Time      `number` of an open transaction is how long its producer has been silent against the newest write that the
+          same answer shows: no tool prints when it was called, but other producers go on writing.
+Source    TransactionsCommand (3.0 to 4.3), ConsumerGroupCommand, TopicCommand (0.11 to 4.3), rpk (23.1+), kcat 1.7;
+          ReplicaManager's and Partition's metrics (KIP-664).
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from kafkatx.kernels.rows import EVENT
+from kafkatx.sources.files import OpenFile
+from kafkatx.terms.events import EventKind, Side
+from kafkatx.text.dump.entries import producer_entries
+from kafkatx.text.events import LogFacts, LogSource
+from kafkatx.text.lines import Line, lines
+from kafkatx.text.logs.filling import COLUMNS, LARGEST, NUMBERS, Row, empty_row
+from kafkatx.text.logs.strings import Strings
+from kafkatx.text.pages.part import PartKind, TextPart
+from kafkatx.text.printed.pasted import undecorated
+from kafkatx.text.tools.tables import TableRow, table_rows
+
+_OF_KAFKA = frozenset({"producerid", "producerepoch", "currenttransactionstartoffset"})
+_OF_RPK = frozenset({"topic", "partition", "producerid", "producerepoch", "txnstartoffset"})
+_HANGING = frozenset({"topic", "partition", "producerid", "startoffset"})
+_GROUPS = frozenset({"topic", "partition", "currentoffset", "logendoffset"})
+_PARTITION = re.compile(
+    r"Topic:\s?(?P<topic>\S+)\s+Partition:\s?(?P<partition>\d{1,9})\s+Leader:\s?(?P<leader>none|-?\d{1,9})"
+    r"(?:.*?\bIsr:\s?(?P<isr>[\d,]*))?"
+)
+_END = re.compile(r"% Reached end of topic (?P<topic>\S+) \[(?P<partition>\d{1,9})\] at offset (?P<offset>\d{1,18})")
+_QUERIED = re.compile(r"(?P<topic>\S{1,249}) \[(?P<partition>\d{1,9})\] offset (?P<offset>\d{1,18})$")
+_READ = re.compile(r"Processed a total of (?P<number>\d{1,18}) messages")
+_UNKNOWN_ID = re.compile(
+    r"Failed to describe transaction state of transactional-id [`'\"](?P<id>.{1,1000}?)[`'\"]: "
+    r"The transactionalId could not be found"
+)
+_METRIC = re.compile(
+    r"(?P<metric>LastStableOffsetLag|PartitionsWithLateTransactionsCount)\b.*?[\s=]"
+    r"(?P<number>[\d.]+(?:[eE][+-]?\d+)?)\s*$"
+)
+_LABEL = {name: re.compile(rf"\b{name}=\"?([\w.-]+)") for name in ("topic", "partition")}
+_ISOLATION = re.compile(r"read_(?:un)?committed")
+_TO_THE_END = re.compile(r"\s-Q\b.*:-1\b")
+LATEST, COMMITTED = "log end", "read_committed"
+
+
+def answers(file: OpenFile, part: TextPart) -> LogFacts:
+    """Return the events of a part that tools printed, in the order of their lines."""
+    reader = _Reader(part)
+    if part.kind is PartKind.DUMP_SNAPSHOT:
+        reader.snapshot(file)
+    else:
+        reader.tables(file)
+        for line in lines(file, part.position, part.end, part.line):
+            reader.line(line)
+    return reader.facts(file)
+
+
+class _Reader:
+    """Collects the events of one part."""
+
+    def __init__(self, part: TextPart) -> None:
+        self.part, self.strings = part, Strings()
+        self.rows: list[Row] = []
+        self.command = part.command or ""
+
+    def facts(self, file: OpenFile) -> LogFacts:
+        """Return what was collected."""
+        rows = sorted(self.rows, key=lambda row: row[COLUMNS["position"]])
+        events = np.array([tuple(row) for row in rows], EVENT) if rows else np.zeros(0, EVENT)
+        events["source"] = 0
+        size = self.part.end - self.part.position
+        source = LogSource(file.path, Side.unknown, 0, size, -1, -1, True, None, -1, "")
+        return LogFacts([source], events, self.strings.texts())
+
+    def snapshot(self, file: OpenFile) -> None:
+        """The open transactions of a dumped producer snapshot."""
+        told = producer_entries(file, self.part)
+        newest = int(told.rows["timestamp"].max()) if len(told.rows) else -1
+        for entry, number, position in zip(told.rows, told.lines.tolist(), told.positions.tolist(), strict=True):
+            if entry["open_since_offset"] >= 0:
+                at = int(entry["timestamp"])
+                self._add(
+                    EventKind.transaction_open, number, position, topic=self.part.topic, partition=self.part.partition,
+                    producer_id=int(entry["producer_id"]), producer_epoch=int(entry["producer_epoch"]),
+                    other_epoch=int(entry["coordinator_epoch"]), offset=int(entry["open_since_offset"]),
+                    number=newest - at if at >= 0 else -1, detail="producer snapshot",
+                )  # fmt: skip
+
+    def tables(self, file: OpenFile) -> None:
+        """Rows of all tables."""
+        producers = [*table_rows(file, self.part, _OF_KAFKA, _OF_RPK)]
+        times = [_time_of(row.cells.get("lasttimestamp", "")) for row in producers]
+        for row, at in zip(producers, times, strict=True):
+            self._producer(row, max(times) - at if at >= 0 else -1)
+        for row in table_rows(file, self.part, _HANGING):
+            self._hanging(row)
+        for row in table_rows(file, self.part, _GROUPS):
+            self._group(row)
+
+    def _producer(self, row: TableRow, silent_ms: int) -> None:
+        cells = row.cells
+        begin = _number(cells.get("currenttransactionstartoffset") or cells.get("txnstartoffset", ""))
+        if begin < 0:
+            return
+        topic, partition = cells.get("topic") or self.part.topic, _number(cells.get("partition", ""))
+        self._add(
+            EventKind.transaction_open, row.line.number, row.line.position, topic=topic,
+            partition=partition if partition >= 0 else self.part.partition,
+            producer_id=_number(cells["producerid"]), producer_epoch=_number(cells["producerepoch"]),
+            other_epoch=_number(cells.get("latestcoordinatorepoch") or cells.get("coordinatorepoch", "")), offset=begin,
+            number=silent_ms, detail="describe-producers",
+        )  # fmt: skip
+
+    def _hanging(self, row: TableRow) -> None:
+        cells = row.cells
+        if min(_number(cells[name]) for name in ("partition", "producerid", "startoffset")) < 0:
+            return
+        minutes = _number(cells.get("duration(min)", ""))
+        self._add(
+            EventKind.hanging_found, row.line.number, row.line.position, topic=cells["topic"],
+            partition=_number(cells["partition"]), producer_id=_number(cells["producerid"]),
+            producer_epoch=_number(cells.get("producerepoch", "")),
+            other_epoch=_number(cells.get("coordinatorepoch", "")), offset=_number(cells["startoffset"]),
+            number=minutes * 60_000 if minutes >= 0 else -1,
+        )  # fmt: skip
+
+    def _group(self, row: TableRow) -> None:
+        cells = row.cells
+        offset, end = _number(cells["currentoffset"]), _number(cells["logendoffset"])
+        member = cells.get("consumerid", cells.get("memberid", ""))
+        if _number(cells["partition"]) >= 0 <= offset and end >= 0:
+            self._add(
+                EventKind.position_told, row.line.number, row.line.position, group=cells.get("group"),
+                topic=cells["topic"], partition=_number(cells["partition"]), offset=offset, number=end,
+                detail="consumer group" if member not in ("", "-") else "consumer group without members",
+            )  # fmt: skip
+
+    def line(self, line: Line) -> None:
+        """Take in a line that tells something by itself."""
+        text = undecorated(line.text).strip()
+        place = line.number, line.position
+        isolation = found[0] if (found := _ISOLATION.search(self.command)) else None
+        if found := _PARTITION.match(text):
+            if found["leader"] in ("none", "-1"):
+                self._add(EventKind.leader_missing, *place, **_of(found), detail=found["isr"])
+        elif found := _END.search(line.text):
+            self._add(EventKind.position_told, *place, **_of(found), offset=_number(found["offset"]), detail=isolation)
+        elif found := _QUERIED.match(text):
+            detail = LATEST if _TO_THE_END.search(self.command) else None
+            self._add(EventKind.position_told, *place, **_of(found), number=_number(found["offset"]), detail=detail)
+        elif found := _READ.match(text):
+            self._add(
+                EventKind.records_read, *place, topic=self.part.topic, partition=self.part.partition,
+                number=_number(found["number"]), detail=isolation,
+            )  # fmt: skip
+        elif found := _UNKNOWN_ID.match(text):
+            self._add(EventKind.id_unknown, *place, transactional_id=found["id"])
+        elif (found := _METRIC.search(text)) and float(found["number"]) > 0:
+            topic, partition = (label[1] if (label := one.search(text)) else "" for one in _LABEL.values())
+            self._add(
+                EventKind.stable_offset_behind, *place, topic=topic, partition=_number(partition),
+                number=int(float(found["number"])), detail=found["metric"],
+            )  # fmt: skip
+
+    def _add(self, kind: EventKind, line: int, position: int, **columns: object) -> None:
+        row = empty_row()
+        row[COLUMNS["kind"]], row[COLUMNS["line"]], row[COLUMNS["position"]] = int(kind), line, position
+        row[COLUMNS["level"]] = row[COLUMNS["side"]] = -1
+        for name, value in columns.items():
+            if name in NUMBERS:
+                number = value if isinstance(value, int) else -1
+                row[COLUMNS[name]] = number if 0 <= number <= LARGEST[name] else -1
+            elif isinstance(value, str):
+                row[COLUMNS[f"{name}_code"]] = self.strings.code(value)
+        self.rows.append(row)
+
+
+def _of(found: re.Match[str]) -> dict[str, Any]:
+    return {"topic": found["topic"], "partition": _number(found["partition"])}
+
+
+def _number(text: str) -> int:
+    """A number of a cell, -1 where it is none (`None`, `-`) or negative."""
+    return int(text) if text.isdecimal() and len(text) < 19 else -1
+
+
+def _time_of(text: str) -> int:
+    """A time in milliseconds, as Kafka's tool prints it, or as rpk does (ISO 8601); -1 where it is none."""
+    if text.isdecimal():
+        return _number(text)
+    try:
+        at = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        return -1
+    return round(at.timestamp() * 1000) if at.tzinfo is not None else -1

@@ -1,0 +1,76 @@
+"""Tables that admin tools print: a heading of column names, then a line a row, whichever tool printed it.
+
+Shape   kafka-transactions.sh parts columns by tabs and pads them with blanks; rpk and kafka-consumer-groups by blanks
+        alone, and so does who pastes. rpk prints names like `PRODUCER-ID`, Kafka `ProducerId`: names are compared
+        without case and dashes.
+Limits  without tabs an id may hold blanks, so it takes the words that are left over; columns at the end may be empty.
+Source  ToolsUtils.prettyPrintTable, TransactionsCommand (3.0 to 4.3), ConsumerGroupCommand (0.11 to 4.3); rpk's
+        out.Table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafkatx.sources.files import OpenFile
+from kafkatx.text.lines import Line, lines
+from kafkatx.text.pages.part import TextPart
+from kafkatx.text.printed.pasted import undecorated
+from kafkatx.text.printed.tool_lines import without_prefix
+
+ID = "transactionalid"
+"""The column whose values may hold blanks."""
+MOST_EMPTY = 2
+"""Columns at the end that may be empty."""
+_RULE = re.compile(r"[-=+|\s]+")
+MOST_WORDS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row of a table: its cells by the names of their columns, and the line it stands in."""
+
+    cells: dict[str, str]
+    line: Line
+
+
+def named_columns(text: str) -> tuple[str, ...]:
+    """Return the names in a heading, as they are compared."""
+    return tuple(word.replace("-", "").lower() for word in undecorated(text).replace("|", " ").split()[:MOST_WORDS])
+
+
+def table_rows(file: OpenFile, part: TextPart, *wanted: frozenset[str]) -> Iterator[TableRow]:
+    """Yield the rows of the tables of a part that have all columns of one of `wanted`; other lines end a table."""
+    columns: tuple[str, ...] = ()
+    prefix = ""
+    for line in lines(file, part.position, part.end, part.line):
+        names = named_columns(line.text)
+        if any(columns_wanted <= set(names) for columns_wanted in wanted):
+            columns, prefix = names, line.text[: len(line.text) - len(undecorated(line.text))]
+            continue
+        text = without_prefix(line.text, prefix)
+        if not columns or not text.strip() or _RULE.fullmatch(text):
+            continue
+        cells = cells_of(text, columns)
+        if cells is None:
+            columns = ()
+        else:
+            yield TableRow(cells, line)
+
+
+def cells_of(text: str, columns: tuple[str, ...]) -> dict[str, str] | None:
+    """Return the cells of a line by column, None where it is no row of such a table."""
+    if "\t" in text:
+        cells = [cell.strip() for cell in text.split("\t")]
+        is_row = len(cells) >= len(columns) and not any(cells[len(columns) :])
+        return dict(zip(columns, cells, strict=False)) if is_row else None
+    words = (undecorated(text).replace("|", " ") if "|" in text else text).split()
+    spare = len(words) - len(columns)
+    if spare > 0 and ID in columns and len(words) <= MOST_WORDS:
+        at = columns.index(ID)
+        words = [*words[:at], " ".join(words[at : at + spare + 1]), *words[at + spare + 1 :]]
+    if not -MOST_EMPTY <= len(words) - len(columns) <= 0:
+        return None
+    return {**dict.fromkeys(columns, ""), **dict(zip(columns, words, strict=False))}

@@ -1,0 +1,76 @@
+"""What is asked for next: commands that a shell takes, the partition of the id, and evidence that decides."""
+
+import json
+import re
+import shlex
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafkatx.local.diagnosis import diagnose
+from kafkatx.outputs.diagnosis_json import document
+from kafkatx.terms.errors import NothingReadableError
+from kafkatx.terms.topics import partition_for
+from tests.evidence import fixtures
+
+PAGES = sorted((fixtures() / "pages").rglob("*.md"))
+STATE = re.compile(r"__transaction_state-(\d+)/")
+DECIDED = {"k39-fenced": "fenced_by_new_instance", "k39-timeout": "transaction_timed_out"}
+"""Cases of whose client the lines of the fence alone leave the cause open, and the rule that the rest decides for."""
+
+
+@cache
+def _documents() -> list[dict[str, Any]]:
+    found = []
+    for page in PAGES:
+        try:
+            found.append(document(diagnose([page]), "test"))
+        except NothingReadableError:
+            continue
+    return found
+
+
+def test_a_shell_takes_every_command() -> None:
+    commands = {one["command"] for told in _documents() for one in told["next"] if one["command"]}
+    assert len(commands) > 100
+    for command in commands:
+        assert shlex.split(command)
+    checked = subprocess.run(["bash", "-n"], input="\n".join(commands), text=True, capture_output=True, check=False)
+    assert (checked.returncode, checked.stderr) == (0, "")
+
+
+def test_rows_are_asked_for_by_the_partition_of_the_id() -> None:
+    seen = 0
+    for told in _documents():
+        ids = {finding["id"]: finding["transactional_id"] for finding in told["findings"]}
+        for one in told["next"]:
+            named = STATE.search(one["command"] or "")
+            names = {ids[found] for found in one["decides"]}
+            if named is not None and "of 50 partitions" in one["where"]:
+                assert {partition_for(name, 50) for name in names} == {int(named[1])}, json.dumps(one)
+                seen += 1
+    assert seen > 20
+
+
+def test_what_is_asked_for_names_the_findings_that_it_decides() -> None:
+    for told in _documents():
+        for finding in told["findings"]:
+            for candidate in finding["candidates"]:
+                assert all(finding["id"] in told["next"][number]["decides"] for number in candidate["decided_by"])
+
+
+@pytest.mark.parametrize("case", DECIDED)
+def test_what_is_asked_for_decides(case: str, tmp_path: Path) -> None:
+    log = (fixtures() / case / "logs/client-payments-a.log").read_text().splitlines()
+    cut = tmp_path / "client.log"
+    cut.write_text("\n".join(line for line in log if "Transiting to fatal error state" in line) + "\n")
+    told = document(diagnose([cut]), "test")
+    (open_one,) = [finding for finding in told["findings"] if finding["candidates"]]
+    assert DECIDED[case] in {one["rule"] for one in open_one["candidates"]}
+    assert any("__transaction_state" in (one["command"] or "") for one in told["next"])
+    whole = document(diagnose([cut, fixtures() / case / "broker-1"]), "test")
+    assert DECIDED[case] in {finding["rule"] for finding in whole["findings"] if finding["verdict"] != "possible"}
+    assert whole["answer"]["failures"]["unexplained"] == 0

@@ -1,0 +1,50 @@
+"""pending_offset_commit: a group that waits, by its consumers' lines and by the disk; a moment of it is every day's."""
+
+import pytest
+
+from kafkatx.terms.events import EventKind
+from kafkatx.terms.verdicts import Severity, Verdict
+from tests.histories.log_facts import ERRORS, line
+from tests.rules.cluster import HOUR, MINUTE, Cluster
+from tests.rules.log_told import by_logs, findings, only, rule
+
+check = rule("pending_offset_commit")
+
+
+def waiting(*times, kind=EventKind.unstable_offsets, **columns):
+    return [line("a.log", at, kind, **{"group": "etl", "topic": "in", "partition": 1, **columns}) for at in times]
+
+
+@pytest.mark.parametrize(
+    ("times", "severity"),
+    [
+        (("10:00:00",), Severity.info),
+        (("10:00:00", "10:00:20"), Severity.warning),
+        (("10:00:00", "10:05:00"), Severity.error),
+        ((None,), Severity.warning),
+    ],
+)
+def test_it_is_as_bad_as_it_is_long(times, severity):
+    found = only(check, by_logs(waiting(*times)))
+    assert (found.verdict, found.severity) == (Verdict.likely, severity)
+    assert "group etl" in found.summary
+
+
+def test_an_error_of_a_library_tells_it():
+    said = {"error": f"{ERRORS}UnstableOffsetCommitException", "detail": "There are unstable offsets to be cleared"}
+    assert only(check, by_logs(waiting(None, kind=EventKind.failure, group=None, **said))).severity is Severity.warning
+
+
+def test_offsets_without_a_marker_on_disk(tmp_path):
+    cluster = Cluster(tmp_path)
+    cluster.init("etl-0", HOUR)
+    cluster.begin("etl-0", "__consumer_offsets-0")
+    cluster.wait(2 * MINUTE)
+    cluster.beat(partition="orders-0")
+    found = only(check, cluster.model())
+    assert (found.topic, found.transactional_id, found.severity) == ("__consumer_offsets", "etl-0", Severity.warning)
+
+
+def test_other_failures_of_consumers_are_not_it():
+    said = {"error": f"{ERRORS}TimeoutException", "detail": "Timeout of 60000ms expired"}
+    assert not findings(check, by_logs(waiting("10:00:00", kind=EventKind.failure, **said)))

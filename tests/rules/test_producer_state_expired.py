@@ -1,0 +1,32 @@
+"""producer_state_expired: UNKNOWN_PRODUCER_ID of either side, TV2's refusal; not what a coordinator forgot."""
+
+from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.verdicts import Severity, Verdict
+from tests.histories.log_facts import ERRORS, line
+from tests.rules.log_told import Client, by_logs, findings, only, rule
+
+check = rule("producer_state_expired")
+UNKNOWN = f"{ERRORS}UnknownProducerIdException"
+
+
+def test_a_fatal_client_was_forgotten():
+    client = Client().start("10:00:00").fatal("10:00:40", UNKNOWN, "could not locate the producer metadata")
+    found = only(check, by_logs(client.said))
+    assert (found.verdict, found.severity, found.producer_id) == (Verdict.likely, Severity.error, 7)
+    assert "probably" in found.summary
+
+
+def test_the_leader_tells_it():
+    told = line("server.log", "10:00:00", EventKind.unknown_producer, side=Side.broker, producer_id=9, topic="a",
+                partition=1)  # fmt: skip
+    found = only(check, by_logs([told]))
+    assert (found.verdict, found.severity, found.producer_id, found.topic) == (Verdict.likely, Severity.warning, 9, "a")
+
+
+def test_a_forgotten_id_is_the_coordinators():
+    client = Client().start("10:00:00").fatal("10:00:40", f"{ERRORS}InvalidPidMappingException", "not assigned")
+    assert not findings(check, by_logs(client.said))
+
+
+def test_without_the_error_nothing_is_said():
+    assert not findings(check, by_logs(Client().start("10:00:00").said))

@@ -1,0 +1,39 @@
+"""sequence_gap: refusals out of order; what another error left before, and a leader without state, are not it."""
+
+from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.verdicts import Severity, Verdict
+from tests.histories.log_facts import ERRORS, line
+from tests.rules.log_told import Client, by_logs, findings, only, rule
+
+check = rule("sequence_gap")
+OUT_OF_ORDER = f"{ERRORS}OutOfOrderSequenceException"
+
+
+def refused(count, **columns):
+    said = {"side": Side.broker, "producer_id": 9, "topic": "a", "partition": 1, "number": 0, **columns}
+    return [line("server.log", f"10:00:{at:02}", EventKind.sequence_refused, **said) for at in range(count)]
+
+
+def test_a_refusal_of_the_leader_may_heal():
+    found = only(check, by_logs(refused(1)))
+    assert (found.verdict, found.severity, found.producer_id) == (Verdict.likely, Severity.info, 9)
+
+
+def test_refusals_that_go_on_do_not():
+    assert only(check, by_logs(refused(4))).severity is Severity.warning
+
+
+def test_a_call_that_ended_with_it_is_told():
+    client = Client().start("10:00:00").abortable("10:00:30", OUT_OF_ORDER, "out of order sequence number")
+    assert only(check, by_logs(client.said)).verdict is Verdict.likely
+
+
+def test_after_another_failure_it_is_perhaps_its_effect():
+    client = Client().start("10:00:00").abortable("10:00:20", f"{ERRORS}RecordTooLargeException", "too large")
+    client.abortable("10:00:30", OUT_OF_ORDER, "out of order sequence number")
+    assert only(check, by_logs(client.said)).verdict is Verdict.possible
+
+
+def test_a_leader_without_state_is_another_mechanism():
+    said = "Expected sequence 0 for transactions v2 idempotent producer with no existing state."
+    assert not findings(check, by_logs(refused(1, detail=said)))

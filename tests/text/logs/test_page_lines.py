@@ -1,0 +1,48 @@
+"""Lines that were broken, and objects that were printed over several of them."""
+
+import json
+
+import pytest
+
+from kafkatx.text.logs.page_lines import page_lines
+from tests.text.pasting import numbered_lines
+
+ERROR = "org.apache.kafka.common.errors.InvalidProducerEpochException: Producer attempted to produce with an old epoch."
+FRAME = "\tat org.apache.kafka.clients.producer.internals.TransactionManager.beginAbort(TransactionManager.java:310)"
+RETRY = (
+    "2024-03-04 10:11:12,345 WARN [main] o.a.k.c.p.internals.Sender - [Producer clientId=p-1, transactionalId=t-1] "
+    "Got error produce response with correlation id 17 on topic-partition pay-3, retrying (9 attempts left). "
+    "Error: NETWORK_EXCEPTION"
+)
+
+
+def together(*texts: str) -> list[str]:
+    return [line.text for line in page_lines(numbered_lines(list(texts)))]
+
+
+@pytest.mark.parametrize("at", [20, 38, 51, 62, 75, 90])
+def test_an_exception_broken_anywhere_is_one_line(at: int) -> None:
+    assert together(ERROR[:at], ERROR[at:]) == [ERROR]
+
+
+@pytest.mark.parametrize("at", [60, 85, 100])
+def test_a_frame_broken_in_its_parentheses_is_one_line(at: int) -> None:
+    assert together(ERROR, FRAME[:at], FRAME[at:]) == [ERROR, FRAME]
+
+
+@pytest.mark.parametrize("word", range(6, len(RETRY.split()) - 1))
+def test_a_line_of_a_client_broken_at_a_blank_is_one_line(word: int) -> None:
+    words = RETRY.split()
+    assert together(" ".join(words[:word]), " ".join(words[word:])) == [RETRY]
+
+
+def test_lines_of_a_log_are_never_joined() -> None:
+    lines = [RETRY, ERROR, FRAME, RETRY, "Caused by: " + ERROR]
+    assert together(*lines) == lines
+
+
+def test_a_printed_object_is_one_line_with_the_number_of_its_first() -> None:
+    entry = {"@timestamp": "2024-03-04T10:11:12Z", "message": "failed", "stack_trace": f"{ERROR}\n{FRAME}"}
+    [prose, line] = page_lines(numbered_lines(["see:", *json.dumps(entry, indent=2).split("\n")]))
+    assert (prose.text, line.number) == ("see:", 2)
+    assert json.loads(line.text) == entry

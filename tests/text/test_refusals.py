@@ -1,0 +1,81 @@
+import pytest
+
+from kafkatx.text.misuses import Misuse, MisuseKind, misuse_in
+from kafkatx.text.refusals import Refusal, refusal_in
+
+
+@pytest.mark.parametrize(
+    ("text", "refusal"),
+    [
+        ("InvalidTxnTimeoutException: The transaction timeout is larger than the maximum value allowed by the broker",
+         Refusal.timeout_above_limit),
+        ("kerr.InvalidTransactionTimeout", Refusal.timeout_above_limit),
+        ("kafka server: Transactional ID authorization failed", Refusal.id_denied),
+        ("KafkaError{FATAL,code=CLUSTER_AUTHORIZATION_FAILED}", Refusal.cluster_denied),
+        ("TopicAuthorizationException: Not authorized to access topics: [a]", Refusal.topic_denied),
+        ("Broker: Message size too large (MSG_SIZE_TOO_LARGE)", Refusal.too_large),
+        ("The broker does not support INIT_PRODUCER_ID", Refusal.old_broker),
+        ("`acks` must be set to `all` when `enable.idempotence` is true", Refusal.acks),
+        ("Cannot set a transactional.id without also enabling idempotence.", Refusal.without_idempotence),
+        ("Cannot set transactional_id without enable_idempotence.", Refusal.without_idempotence),
+        ("`message.timeout.ms` must be set <= `transaction.timeout.ms`", Refusal.message_timeout),
+        ("NOT_ENOUGH_REPLICAS", None),
+        ("MESSAGE_TOO_LARGE_TO_BE_TRUE", None),
+    ],
+)  # fmt: skip
+def test_an_error_names_what_was_refused(text, refusal):
+    assert refusal_in(text) is refusal
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Invalid transition attempted from state IN_TRANSACTION to state IN_TRANSACTION", MisuseKind.begun_inside),
+        ("Invalid transition attempted from state READY to state COMMITTING_TRANSACTION", MisuseKind.not_begun),
+        ("Invalid transition attempted from state UNINITIALIZED to state IN_TRANSACTION", MisuseKind.not_initialised),
+        (
+            "Invalid state transition TransactionState.READY -> TransactionState.ABORTING_TRANSACTION",
+            MisuseKind.not_begun,
+        ),
+        (
+            "Cannot perform a 'send' before completing a call to initTransactions when transactions are enabled.",
+            MisuseKind.not_initialised,
+        ),
+        ("Operation not valid in state InTransaction", MisuseKind.begun_inside),
+        ("There is already an ongoing transaction for this producer.", MisuseKind.begun_inside),
+        ('Transaction state exception: Cannot call "commit" in state "READY"', MisuseKind.not_begun),
+        ("Cannot perform operation after producer has been closed", MisuseKind.closed),
+        ("Failed to produce message (5 bytes): Local: Erroneous state", MisuseKind.other),
+        ("transaction manager: invalid transition attempted", MisuseKind.other),
+        ("Simultaneous commit_transaction API calls not allowed", MisuseKind.at_once),
+    ],
+)
+def test_a_library_names_the_wrong_state(text, kind):
+    found = misuse_in(text)
+    assert found is not None
+    assert found.kind is kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Invalid transition attempted from state FATAL_ERROR to state ABORTING_TRANSACTION",
+        "Invalid transition attempted from state COMMITTING_TRANSACTION to state ABORTING_TRANSACTION",
+        "Invalid transition attempted from state READY to state ABORTABLE_ERROR",
+        "Operation not valid in state FatalError",
+        "Operation not valid in state AbortingTransaction",
+        "Failed to seek: Local: Erroneous state",
+        "BUG: Invalid transaction state transition attempted",
+    ],
+)
+def test_a_state_that_an_error_left_is_no_misuse(text):
+    assert misuse_in(text) is None
+
+
+def test_the_state_is_told_as_the_library_names_it():
+    assert misuse_in("Operation not valid in state Ready: commit_transaction") == Misuse(MisuseKind.not_begun, "Ready")
+
+
+def test_a_second_request_of_kafkajs_meets_the_first_one():
+    found = misuse_in('Transaction state exception: Cannot call "beginTransaction" in state "COMMITTING"')
+    assert found == Misuse(MisuseKind.at_once, "COMMITTING")
