@@ -409,9 +409,10 @@ def _is_cause(finding: Finding, told: ToldFailure) -> bool:
 def _fits(logs: LogModel, finding: Finding, told: ToldFailure) -> bool:
     """Whether a finding that does not cite a failure is about it all the same: its mechanism, its subject, its time.
 
-    An error that names no mechanism (the server's unexpected error) belongs to what is wrong with its id then.
+    An error that names no mechanism (the server's unexpected error) belongs to what is wrong with its id then; one of
+    nobody to what else its text tells.
     """
-    is_named = told.names_causes or told.transactional_id is None or finding.severity < Severity.warning
+    is_named = told.names_causes or finding.severity < Severity.warning
     mechanisms = {finding.rule, WIDER.get(finding.rule)}
     if (is_named and mechanisms.isdisjoint(told.candidates)) or not _touches(finding, told):
         return False
@@ -423,7 +424,8 @@ def _fits(logs: LogModel, finding: Finding, told: ToldFailure) -> bool:
         return True
     if told.producer_id is not None:
         return told.producer_id in producers
-    return _is_near(finding, told) or any(place.source == logs.path(told.rows[0]) for place in finding.places())
+    is_beside = any(place.source == logs.path(told.rows[0]) for place in finding.places())
+    return is_beside or (is_named and _is_near(finding, told))
 
 
 def _touches(finding: Finding, told: ToldFailure) -> bool:

@@ -17,6 +17,9 @@ Source       ProducerStateManager, ProducerAppendInfo (0.11 to 4.4); KIP-360, KI
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from kafkatx.findings.client_lines import by_client, columns, only, producer_at, times_of, topic_partition
 from kafkatx.findings.conditions import same_id_and_time
 from kafkatx.findings.one_failure import (
     OF_WHOM,
@@ -28,18 +31,21 @@ from kafkatx.findings.one_failure import (
     known_as,
     says,
 )
-from kafkatx.findings.rule import Found, Rule
+from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out, step
+from kafkatx.words.facts import client_name
+from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import facts
+from kafkatx.words.values import ClientName, Count, Refs, TopicPartition, facts
 
 REFUSED = (EventKind.sequence_refused, EventKind.append_refused)
 WITHOUT_STATE = "with no existing state"
+FORGOTTEN = frozenset({"UNKNOWN_PRODUCER_ID", "UnknownProducerIdException"})
 UNKNOWN = ("UNKNOWN_PRODUCER_ID", "unknown producer id", "Found no record of producerId")
 
 
@@ -48,13 +54,45 @@ class Facts(FailureFacts):
     """Refusals of a producer that the leader did not know."""
 
 
+@facts
+class Healed:
+    """The same, where the client sent the batch again by itself."""
+
+    name: ClientName
+    place: TopicPartition | None
+    count: Count
+    lines: Refs
+
+
 def find(model: CaptureModel) -> Found:
-    """One case for each client, and each producer that brokers tell of."""
+    """One case for each client, and each producer that brokers tell of; then those that healed by themselves."""
     logs = model.logs
     for found in alike(model, lambda told: _is_forgotten(logs, told)):
         told = Facts(**failure_facts(model, found))
         severity = Severity.warning if told.is_brokers else Severity.error
         yield failure_case(model, found, told, Verdict.likely, severity)
+    yield from _healed(model)
+
+
+def _healed(model: CaptureModel) -> Iterator[Case]:
+    """One case for each client that was refused so, numbered the batch anew and sent it again by itself."""
+    logs = model.logs
+    rows = [row for row in logs.of_kind(EventKind.produce_retry).tolist() if logs.string(row, "error") in FORGOTTEN]
+    for client, mine in by_client(model, rows):
+        name = client_name(client)
+        since, until = times_of(logs, mine)
+        places = [topic_partition(logs, row) for row in mine]
+        place = only(places)
+        yield Case(
+            facts=Healed(name, TopicPartition(*place) if place else None, Count(len(mine)), event_refs(model, mine, 4)),
+            verdict=Verdict.likely,
+            severity=Severity.info,
+            since=since,
+            until=until,
+            topic=place[0] if place else None,
+            partition=place[1] if place else None,
+            **columns(logs, name, [producer_at(client, row) for row in mine], mine, places),
+        )
 
 
 def _is_forgotten(logs: LogModel, told: ToldFailure) -> bool:
@@ -112,9 +150,32 @@ WORDS = Words(
     ),
 )
 
+HEALED_WORDS = Words(
+    Healed,
+    who=pick("name.transactional_id", {None: "[client {name.client_id}]"}),
+    title="a partition forgot the producer, healed",
+    summary="The leader[ of {place}] no longer knew {name} and refused {count:a batch|batches}; the client began its "
+    "sequence anew and sent again. Its state there[ {perhaps}] had expired, or been deleted with its last records.",
+    steps=(
+        step(
+            "The client was refused and tried again, {count:time}",
+            "the error says that the leader has no state of the producer",
+            cites="lines",
+        ),
+    ),
+    considered=(ruled_out("sequence_gap", "no batch was missing, the leader had no state at all"),),
+    remedies=(
+        remedy(
+            "Nothing to do for the data. To avoid it raise producer.id.expiration.ms above the longest pause of the "
+            "producer; brokers before 2.4 forget a producer also when retention deletes its last batch",
+            "operator",
+        ),
+    ),
+)
+
 RULE = Rule(
     find=find,
-    words=(WORDS,),
+    words=(WORDS, HEALED_WORDS),
     depth=3,
     causes=(("unresolved_sequence", same_id_and_time),),
     decided_by=(Side.client, Side.broker),

@@ -1,4 +1,4 @@
-"""What a broker says of itself in one line that decides: its coordinator's state, its epochs, its producer ids.
+"""What a broker says of itself in one line that decides: its coordinator's state, its epochs.
 
 These lines stand for a state that should not be; nobody but the broker can know it, so its word is the evidence.
 """
@@ -37,11 +37,6 @@ class ExhaustedWords(OwnWords):
     """The coordinator could not raise an epoch any more."""
 
 
-@facts
-class UnallocatedWords(OwnWords):
-    """A broker could not get producer ids."""
-
-
 def inconsistent_told(model: CaptureModel) -> Iterator[Case]:
     """One case for all such lines of a source: the exception and the line above it are one."""
     yield from _cases(model, EventKind.coordinator_inconsistent, InconsistentWords, Severity.error)
@@ -50,13 +45,6 @@ def inconsistent_told(model: CaptureModel) -> Iterator[Case]:
 def exhausted_told(model: CaptureModel) -> Iterator[Case]:
     """One case for all such lines of a source."""
     yield from _cases(model, EventKind.epochs_exhausted, ExhaustedWords, Severity.error)
-
-
-def unallocated_told(model: CaptureModel) -> Iterator[Case]:
-    """One case a source that says it more than once: a single time is a controller that moved."""
-    for case in _cases(model, EventKind.id_allocation_failed, UnallocatedWords, Severity.warning):
-        if case.count > 1:
-            yield case
 
 
 def _cases(model: CaptureModel, kind: EventKind, facts_of: type[OwnWords], severity: Severity) -> Iterator[Case]:
@@ -104,8 +92,8 @@ INCONSISTENT_WORDS = Words(
 EXHAUSTED_WORDS = Words(
     ExhaustedWords,
     title="no epoch left",
-    summary="The coordinator[ of {id}] could not raise the epoch of producer id[ {producer_id}] any more: its epochs "
-    "are[ {perhaps}] used up, and it did not get a new producer id.",
+    summary="The coordinator[ of {id}] could not raise the epoch of its producer id[, {producer_id},] any more: the "
+    "epochs are[ {perhaps}] used up, and it did not get a new producer id.",
     steps=(step("The broker refused InitProducerId, {count:time}", cites="lines"),),
     considered=(DEFECT,),
     remedies=(
@@ -115,19 +103,4 @@ EXHAUSTED_WORDS = Words(
             "operator",
         ),
     ),
-)
-UNALLOCATED_WORDS = Words(
-    UnallocatedWords,
-    title="no producer ids from the controller",
-    summary="A broker[ {perhaps}] could not get producer ids from the controller, {count:time}: producers that "
-    "initialise there wait or fail, those that run go on.",
-    steps=(step("Its request to the controller failed, {count:time}", cites="lines"),),
-    considered=(
-        left_open(
-            "broker_unreachable",
-            "the broker alone may have lost its connection to the controller",
-            decided_by="the controller's log of that time",
-        ),
-    ),
-    remedies=(remedy("See whether the controller is up, and reachable from this broker", "operator"),),
 )
