@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from kafkatx.findings.accounts import is_excused
 from kafkatx.findings.client_lines import producer_at, seen, subjects, times_of
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.rule import Case
-from kafkatx.findings.told_failures import Account, ToldFailure, told_failures
+from kafkatx.findings.told_failures import ToldFailure, told_failures
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.once import once
@@ -101,7 +102,7 @@ def failed_before(model: CaptureModel, told: ToldFailure) -> bool:
 @once
 def left(model: CaptureModel) -> list[ToldFailure]:
     """Every failure that is not excused, in the order of their lines."""
-    return [one.told for one in told_failures(model, ()) if one.account is not Account.excused]
+    return [told for told in told_failures(model) if not is_excused(model.logs, told)]
 
 
 def failure_facts(model: CaptureModel, found: Alike) -> dict[str, Any]:

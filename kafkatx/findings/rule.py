@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kafkatx.findings.accounts import Accounted
 from kafkatx.findings.finding import About, Finding, NotCheckable
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.events import Side
@@ -57,7 +58,7 @@ class Rule:
     causes: tuple[tuple[str, Condition], ...] = ()
     absorbed_by: str | None = None
     decided_by: tuple[Side, ...] = ()
-    find_rest: Callable[[CaptureModel, Sequence[Finding]], Found] | None = None
+    find_rest: Callable[[CaptureModel, Sequence[Accounted]], Found] | None = None
 
 
 def findings_of(name: str, rule: Rule, model: CaptureModel) -> Iterator[Finding | NotCheckable]:
@@ -66,11 +67,11 @@ def findings_of(name: str, rule: Rule, model: CaptureModel) -> Iterator[Finding 
 
 
 def rest_of(
-    name: str, rule: Rule, model: CaptureModel, findings: Sequence[Finding]
+    name: str, rule: Rule, model: CaptureModel, failures: Sequence[Accounted]
 ) -> Iterator[Finding | NotCheckable]:
-    """Say what a rule finds in what the findings of all others leave."""
+    """Say what a rule finds in what the findings of all others leave of the failures that were told."""
     if rule.find_rest is not None:
-        yield from _said(name, rule, model, rule.find_rest(model, findings))
+        yield from _said(name, rule, model, rule.find_rest(model, failures))
 
 
 def _said(name: str, rule: Rule, model: CaptureModel, cases: Found) -> Iterator[Finding | NotCheckable]:

@@ -1,51 +1,35 @@
-"""Failures that the evidence tells of, and what becomes of each: explained, excused, or left without a cause.
+"""Failures that logs and texts tell of.
 
 A failure  a line that says that a call failed for good, that a client can do nothing more, or that a part of a broker
            stopped. One failure is one client instance (else its id, else its source), one call and one error: the
            wrapper, its cause and the broker's echo of it are one, and so is what a producer throws by itself since it
-           failed before.
-Explained  a finding about its cause, at likely or proved, cites it, or is about the same id (or broker) at that time
-           and names a mechanism that shows itself by this error. Findings about effects explain nothing, but a call
-           that got no answer is what commit_outcome_unknown is about.
-Guessed    the same, but the finding is only possible: it carries the candidates.
-Excused    retried by the client itself, dropped by the application's own abort, or foreign to transactions: exceptions
-           of the application, failures of consumers.
+           failed before. What becomes of it is findings/accounts.py's.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum, auto
 from functools import cache
 
-from kafkatx.findings.diagnosis import FailureCounts
-from kafkatx.findings.finding import UNEXPLAINED, Finding
+from kafkatx.findings.failure_kinds import BY_ERROR, OF_BROKERS, OF_CALLS, OF_EPOCHS, BrokerFailure
+from kafkatx.findings.finding import UNEXPLAINED
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.failures import FAILURES, failures, is_text_of, meanings_of
 from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
+from kafkatx.histories.logs.once import once
 from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, simple_name
 from kafkatx.terms.catalogue.loading import error_codes
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.error_codes import error_code
-from kafkatx.terms.events import EventKind, Level, Side
-from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.terms.events import EventKind, Side
 from kafkatx.text.events import Thrown
 from kafkatx.text.sayings import Saying
 from kafkatx.words.values import bare
 
 EFFECTS = frozenset({"abort_after_fatal_error", "silent_failure", "read_committed_blocked", UNEXPLAINED})
 """Rules that tell what followed, never why."""
-OUTCOME, CONFIG = "commit_outcome_unknown", "misconfiguration"
-GIVEN_UP = frozenset({"commitTransaction", "abortTransaction"})
-TRANSACTIONAL_CALLS = frozenset(
-    {*GIVEN_UP, "initTransactions", "beginTransaction", "sendOffsetsToTransaction", "send", "flush"}
-)
-BROKER_RULES = frozenset({"broker_unreachable", "coordinator_unavailable", "log_directory_failed"})
-"""Rules that are about brokers: whoever called them at that time met it."""
-WIDER = {"shared_producer": "fenced_by_new_instance"}
-"""Rules whose findings are made of those of another one."""
+CONFIG = "misconfiguration"
 RETRIED, FATAL = "retriable", "fatal"
 MEANT = frozenset({FATAL, "abortable", RETRIED, "refresh", "config"})
 REACTIONS = {"fatal": FATAL, "abortable": "abortable", "retried": RETRIED}
@@ -55,86 +39,6 @@ GENERIC = frozenset({
     "AssertionError", "KafkaError", "Error", "ExecutionException", "CompletionException",
 })  # fmt: skip
 """Classes that say nothing: only their words do."""
-
-
-class Account(Enum):
-    """What becomes of a failure."""
-
-    explained = auto()
-    guessed = auto()
-    excused = auto()
-    unexplained = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class BrokerFailure:
-    """What a kind of line of a broker says has failed: a name for it, and the mechanisms that show themselves so.
-
-    `is_grave`: a part of the broker stopped; `is_harmless`: the broker refused what should be refused.
-    """
-
-    name: str
-    candidates: tuple[str, ...]
-    is_grave: bool = False
-    is_harmless: bool = False
-
-
-OLD_EPOCH = ("fenced_by_new_instance", "transaction_timed_out")
-OF_BROKERS = {
-    EventKind.marker_given_up: BrokerFailure("a marker was given up", ("stuck_prepare", "hanging_transaction")),
-    EventKind.timeout_rollback_failed: BrokerFailure(
-        "a transaction past its timeout could not be aborted", ("coordinator_unavailable", "stuck_prepare")
-    ),
-    EventKind.bad_transition: BrokerFailure(
-        "the coordinator's state did not fit", (*OLD_EPOCH, "inconsistent_transaction_state", "broker_bug")
-    ),
-    EventKind.init_fenced: BrokerFailure("InitProducerId of an old epoch was refused", OLD_EPOCH),
-    EventKind.stale_epoch: BrokerFailure("a write with an old epoch was refused", OLD_EPOCH),
-    EventKind.sequence_refused: BrokerFailure(
-        "a write out of order was refused", ("sequence_gap", "unresolved_sequence", "producer_state_expired")
-    ),
-    EventKind.zombie_coordinator: BrokerFailure(
-        "a marker of an old coordinator was refused", ("zombie_coordinator",), is_harmless=True
-    ),
-    EventKind.unknown_producer: BrokerFailure("the leader no longer knew the producer", ("producer_state_expired",)),
-    EventKind.verification_failed: BrokerFailure(
-        "a partition could not be verified", ("partition_verification_failed", "coordinator_unavailable")
-    ),
-    EventKind.unsupported_format: BrokerFailure("records met an old message format", ("misconfiguration",)),
-    EventKind.coordinator_load_failed: BrokerFailure(
-        "a coordinator could not load", ("coordinator_unavailable", "log_directory_failed"), is_grave=True
-    ),
-    EventKind.state_append_failed: BrokerFailure(
-        "the coordinator could not write its log", ("coordinator_unavailable", "broker_unreachable")
-    ),
-    EventKind.storage_failed: BrokerFailure("storage failed", ("log_directory_failed",), is_grave=True),
-    EventKind.cleaner_stopped: BrokerFailure(
-        "the log cleaner stopped", ("damaged_index", "log_directory_failed"), is_grave=True
-    ),
-    EventKind.coordinator_inconsistent: BrokerFailure(
-        "the coordinator found an inconsistent state", ("inconsistent_transaction_state", "broker_bug"), is_grave=True
-    ),
-    EventKind.expiry_failed: BrokerFailure("an expired id could not be removed", ("coordinator_unavailable",)),
-    EventKind.id_allocation_failed: BrokerFailure(
-        "a broker could not get producer ids", ("coordinator_unavailable", "broker_unreachable")
-    ),
-    EventKind.too_few_brokers: BrokerFailure("__transaction_state could not be created", ("misconfiguration",)),
-    EventKind.transaction_mixed: BrokerFailure("a plain batch came within a transaction", ("api_misuse",)),
-}
-"""Kinds of lines of brokers that tell of a failure."""
-OF_CALLS = {
-    "initTransactions": ("coordinator_unavailable", "misconfiguration", "broker_unreachable"),
-    "beginTransaction": ("api_misuse", "shared_producer"),
-    "commitTransaction": ("coordinator_unavailable", "transaction_timed_out", "broker_unreachable"),
-    "abortTransaction": ("coordinator_unavailable", "api_misuse", "broker_unreachable"),
-    "sendOffsetsToTransaction": ("fenced_by_group_generation", "coordinator_unavailable", "transaction_timed_out"),
-    "send": ("broker_unreachable", "misconfiguration", "api_misuse"),
-    "flush": ("broker_unreachable", "unresolved_sequence"),
-}
-"""What makes a call fail, the commonest first, where the error names nothing."""
-OF_EPOCHS = (EventKind.init_fenced, EventKind.stale_epoch)
-BY_ERROR = (EventKind.init_refused, EventKind.end_refused, EventKind.add_refused, EventKind.append_refused)
-"""Kinds of lines of brokers whose error says what it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,32 +73,13 @@ class ToldFailure:
         return bool(self.candidates) and self.candidates != OF_CALLS.get(self.call or "")
 
 
-@dataclass(frozen=True, slots=True)
-class Accounted:
-    """A failure and what becomes of it; `by` is the finding that explains or guesses it."""
-
-    told: ToldFailure
-    account: Account
-    by: Finding | None = None
-
-
-def told_failures(model: CaptureModel, findings: Sequence[Finding]) -> list[Accounted]:
-    """Account for every failure that logs and texts tell of, in the order of their lines."""
+@once
+def told_failures(model: CaptureModel) -> tuple[ToldFailure, ...]:
+    """Every failure that logs and texts tell of, in the order of their lines."""
     logs = model.logs
     of_clients = list(_of_clients(logs))
     of_brokers = [told for told in _of_brokers(logs) if not any(_is_echo(told, other) for other in of_clients)]
-    cited = _cited(findings)
-    return [
-        _accounted(logs, told, findings, cited)
-        for told in sorted([*of_clients, *of_brokers], key=lambda told: told.rows[0])
-    ]
-
-
-def counted(found: Sequence[Accounted]) -> FailureCounts:
-    """Count failures by what becomes of them."""
-    count = Counter(one.account for one in found)
-    left = count[Account.unexplained] + count[Account.guessed]
-    return FailureCounts(len(found), count[Account.explained], left, count[Account.excused])
+    return tuple(sorted([*of_clients, *of_brokers], key=lambda told: told.rows[0]))
 
 
 def protocol_error(name: str, message: str = "") -> ProtocolError | None:
@@ -252,10 +137,10 @@ def _without_echoes(logs: LogModel, found: list[ToldFailure]) -> Iterator[ToldFa
 def _is_local(logs: LogModel, told: ToldFailure) -> bool:
     """Whether the client threw without asking anybody, since an earlier call had failed."""
     said = Saying.FATAL_ALREADY | Saying.WRONG_STATE
-    return told.known is None and (any(logs.says(row, said) for row in told.rows) or _is_dropped(logs, told))
+    return told.known is None and (any(logs.says(row, said) for row in told.rows) or is_dropped(logs, told))
 
 
-def _is_dropped(logs: LogModel, told: ToldFailure) -> bool:
+def is_dropped(logs: LogModel, told: ToldFailure) -> bool:
     """Whether all that is told is that batches were dropped since their transaction was aborted."""
     return all(logs.kind(row) is EventKind.batches_failed for row in told.rows)
 
@@ -372,108 +257,3 @@ def _is_echo(told: ToldFailure, other: ToldFailure) -> bool:
             return False
     is_soon = told.at is None or other.at is None or abs(told.at - other.at) <= CLIENT_TOLERANCE_MS
     return is_soon and not told.is_grave and bool(set(told.candidates) & set(other.candidates))
-
-
-def _cited(findings: Sequence[Finding]) -> dict[tuple[str | None, int | None], list[Finding]]:
-    """Findings by the lines that they cite."""
-    found: dict[tuple[str | None, int | None], list[Finding]] = {}
-    for finding in findings:
-        for place in finding.places():
-            if place.line is not None:
-                found.setdefault((place.source, place.line), []).append(finding)
-    return found
-
-
-def _accounted(
-    logs: LogModel,
-    told: ToldFailure,
-    findings: Sequence[Finding],
-    cited: dict[tuple[str | None, int | None], list[Finding]],
-) -> Accounted:
-    lines = [(logs.path(row), int(logs.events["line"][row])) for row in told.rows]
-    about = [finding for line in lines for finding in cited.get(line, ()) if _is_cause(finding, told)]
-    about += [finding for finding in findings if _is_cause(finding, told) and _fits(logs, finding, told)]
-    best = max(about, key=lambda finding: finding.verdict, default=None)
-    if best is not None:
-        return Accounted(told, Account.explained if best.verdict > Verdict.possible else Account.guessed, best)
-    return Accounted(told, Account.excused if _is_excused(logs, told) else Account.unexplained)
-
-
-def _is_cause(finding: Finding, told: ToldFailure) -> bool:
-    """Whether a finding is about a cause; one about an outcome is one of a call that got no answer."""
-    if finding.rule == OUTCOME:
-        return told.call in GIVEN_UP or OUTCOME in told.candidates
-    return finding.rule not in EFFECTS
-
-
-def _fits(logs: LogModel, finding: Finding, told: ToldFailure) -> bool:
-    """Whether a finding that does not cite a failure is about it all the same: its mechanism, its subject, its time.
-
-    An error that names no mechanism (the server's unexpected error) belongs to what is wrong with its id then; one of
-    nobody to what else its text tells.
-    """
-    is_named = told.names_causes or finding.severity < Severity.warning
-    mechanisms = {finding.rule, WIDER.get(finding.rule)}
-    if (is_named and mechanisms.isdisjoint(told.candidates)) or not _touches(finding, told):
-        return False
-    names = {finding.transactional_id, *(subject.transactional_id for subject in finding.subjects)} - {None}
-    producers = {finding.producer_id, *(subject.producer_id for subject in finding.subjects)} - {None}
-    if told.transactional_id is not None and (names or finding.rule not in BROKER_RULES):
-        return told.transactional_id in names
-    if finding.rule in BROKER_RULES:
-        return True
-    if told.producer_id is not None:
-        return told.producer_id in producers
-    is_beside = any(place.source == logs.path(told.rows[0]) for place in finding.places())
-    return is_beside or (is_named and _is_near(finding, told))
-
-
-def _touches(finding: Finding, told: ToldFailure) -> bool:
-    """Whether a failure lies in the time of a finding, or after it began: a client may learn of it late."""
-    if told.at is None or finding.since is None:
-        return True
-    if finding.rule in BROKER_RULES and finding.until is not None and told.at > finding.until + CLIENT_TOLERANCE_MS:
-        return False
-    return finding.since - CLIENT_TOLERANCE_MS <= told.at
-
-
-def _is_near(finding: Finding, told: ToldFailure) -> bool:
-    """Whether a failure of nobody lies within the time of a finding, as clocks go."""
-    if told.at is None or finding.since is None or finding.until is None:
-        return False
-    return told.at <= finding.until + CLIENT_TOLERANCE_MS
-
-
-def _is_excused(logs: LogModel, told: ToldFailure) -> bool:
-    """Whether a failure needs no cause: the client tries again, or transactions have nothing to do with it."""
-    level = max(int(logs.events["level"][row]) for row in told.rows)
-    if told.category == RETRIED and (Level.unknown < level <= Level.warn or _went_on(logs, told)):
-        return True
-    if _is_dropped(logs, told) and (told.known is None or _is_own_abort(logs, told)):
-        return True
-    client = told.client
-    if client is not None and client.is_consumer and client.transactional_id is None:
-        return told.call not in TRANSACTIONAL_CALLS
-    return not told.is_brokers and _is_of_application(logs, told)
-
-
-def _is_own_abort(logs: LogModel, told: ToldFailure) -> bool:
-    """Whether the application had called abortTransaction, or close(), before."""
-    kinds = (EventKind.abort_called, EventKind.abort_on_close, EventKind.client_closing)
-    rows = told.client.rows if told.client is not None else ()
-    return any(row <= told.rows[-1] and logs.kind(row) in kinds for row in rows)
-
-
-def _is_of_application(logs: LogModel, told: ToldFailure) -> bool:
-    """Whether what was thrown is a Java exception that no library of Kafka's throws, with words that none says."""
-    if told.known is not None or told.meaning is not None or any(logs.said[row] for row in told.rows):
-        return False
-    errors = [logs.string(row, "error") or "" for row in told.rows]
-    return all("." in error and "kafka" not in error.lower() for error in errors)
-
-
-def _went_on(logs: LogModel, told: ToldFailure) -> bool:
-    """Whether the client is seen at work after its failure."""
-    kinds = (EventKind.begin_called, EventKind.commit_called, EventKind.producer_id_set)
-    rows = told.client.rows if told.client is not None else ()
-    return any(row > told.rows[-1] and logs.kind(row) in kinds for row in rows)

@@ -8,11 +8,11 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 import kafkatx.rules
+from kafkatx.findings.accounts import accounts, counted
 from kafkatx.findings.causes import Causes, causes
 from kafkatx.findings.diagnosis import FailureCounts
 from kafkatx.findings.finding import EVERYWHERE, Finding, NotCheckable
 from kafkatx.findings.rule import Rule, findings_of, rest_of
-from kafkatx.findings.told_failures import counted, told_failures
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.verdicts import Verdict
 
@@ -46,8 +46,8 @@ def judge(model: CaptureModel, only: frozenset[str] | None = None) -> Judgement:
     """Run the rules over a model. `only` limits what is reported; causes are still found among all."""
     results = [result for name, rule in RULES.items() for result in findings_of(name, rule, model)]
     findings = _worth_reading(_not_absorbed([result for result in results if isinstance(result, Finding)]))
-    failures = counted(told_failures(model, findings))
-    rest = [result for name, rule in RULES.items() for result in rest_of(name, rule, model, findings)]
+    failures = accounts(model, findings)
+    rest = [result for name, rule in RULES.items() for result in rest_of(name, rule, model, failures)]
     findings += [result for result in rest if isinstance(result, Finding)]
     found = causes(model, findings, RULES)
     kept = [number for number, finding in enumerate(findings) if only is None or finding.rule in only]
@@ -58,7 +58,7 @@ def judge(model: CaptureModel, only: frozenset[str] | None = None) -> Judgement:
         [findings[number] for number in kept],
         [entry for entry in dict.fromkeys(missing) if only is None or entry.rule in only],
         [_numbered(found[number], place) for number in kept],
-        failures,
+        counted(failures),
     )
 
 

@@ -17,11 +17,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kafkatx.findings.accounts import Account, Accounted
 from kafkatx.findings.client_lines import producer_at, subjects, times_of
 from kafkatx.findings.conditions import same_id_and_time
-from kafkatx.findings.finding import Finding, Subject
+from kafkatx.findings.finding import Subject
 from kafkatx.findings.rule import Case, Found, Rule
-from kafkatx.findings.told_failures import Account, ToldFailure, told_failures
+from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.rules.candidates.weighing import weighed
 from kafkatx.rules.candidates.words import CANDIDATES
@@ -97,9 +98,9 @@ def nothing(model: CaptureModel) -> Found:
     yield from ()
 
 
-def find_rest(model: CaptureModel, findings: Sequence[Finding]) -> Found:
+def find_rest(model: CaptureModel, failures: Sequence[Accounted]) -> Found:
     """One case for each client and error that no finding explains."""
-    left = [one.told for one in told_failures(model, findings) if one.account is Account.unexplained]
+    left = [one.told for one in failures if one.account is Account.unexplained]
     for group in _groups(left):
         yield _case(model, group)
 

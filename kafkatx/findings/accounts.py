@@ -1,0 +1,171 @@
+"""What becomes of each failure that was told: explained by a finding, guessed at, excused, or left without a cause.
+
+Explained  a finding about its cause, at likely or proved, cites it, or is about the same id (or broker) at that time
+           and names a mechanism that shows itself by this error. Findings about effects explain nothing, but a call
+           that got no answer is what commit_outcome_unknown is about.
+Guessed    the same, but the finding is only possible: it carries the candidates.
+Excused    retried by the client itself, dropped by the application's own abort, or foreign to transactions: exceptions
+           of the application, failures of consumers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from kafkatx.findings.diagnosis import FailureCounts
+from kafkatx.findings.finding import Finding
+from kafkatx.findings.told_failures import EFFECTS, RETRIED, ToldFailure, is_dropped, told_failures
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.events import EventKind, Level
+from kafkatx.terms.verdicts import Severity, Verdict
+
+OUTCOME = "commit_outcome_unknown"
+GIVEN_UP = frozenset({"commitTransaction", "abortTransaction"})
+TRANSACTIONAL_CALLS = frozenset(
+    {*GIVEN_UP, "initTransactions", "beginTransaction", "sendOffsetsToTransaction", "send", "flush"}
+)
+BROKER_RULES = frozenset({"broker_unreachable", "coordinator_unavailable", "log_directory_failed"})
+"""Rules that are about brokers: whoever called them at that time met it."""
+WIDER = {"shared_producer": "fenced_by_new_instance"}
+"""Rules whose findings are made of those of another one."""
+
+
+class Account(Enum):
+    """What becomes of a failure."""
+
+    explained = auto()
+    guessed = auto()
+    excused = auto()
+    unexplained = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Accounted:
+    """A failure and what becomes of it; `by` is the finding that explains or guesses it."""
+
+    told: ToldFailure
+    account: Account
+    by: Finding | None = None
+
+
+def accounts(model: CaptureModel, findings: Sequence[Finding]) -> list[Accounted]:
+    """Account for every failure, in the order of their lines."""
+    cited = _cited(findings)
+    return [_accounted(model.logs, told, findings, cited) for told in told_failures(model)]
+
+
+def counted(found: Sequence[Accounted]) -> FailureCounts:
+    """Count failures by what becomes of them."""
+    count = Counter(one.account for one in found)
+    left = count[Account.unexplained] + count[Account.guessed]
+    return FailureCounts(len(found), count[Account.explained], left, count[Account.excused])
+
+
+def _cited(findings: Sequence[Finding]) -> dict[tuple[str | None, int | None], list[Finding]]:
+    """Findings by the lines that they cite."""
+    found: dict[tuple[str | None, int | None], list[Finding]] = {}
+    for finding in findings:
+        for place in finding.places():
+            if place.line is not None:
+                found.setdefault((place.source, place.line), []).append(finding)
+    return found
+
+
+def _accounted(
+    logs: LogModel,
+    told: ToldFailure,
+    findings: Sequence[Finding],
+    cited: dict[tuple[str | None, int | None], list[Finding]],
+) -> Accounted:
+    lines = [(logs.path(row), int(logs.events["line"][row])) for row in told.rows]
+    about = [finding for line in lines for finding in cited.get(line, ()) if _is_cause(finding, told)]
+    about += [finding for finding in findings if _is_cause(finding, told) and _fits(logs, finding, told)]
+    best = max(about, key=lambda finding: finding.verdict, default=None)
+    if best is not None:
+        return Accounted(told, Account.explained if best.verdict > Verdict.possible else Account.guessed, best)
+    return Accounted(told, Account.excused if is_excused(logs, told) else Account.unexplained)
+
+
+def _is_cause(finding: Finding, told: ToldFailure) -> bool:
+    """Whether a finding is about a cause; one about an outcome is one of a call that got no answer."""
+    if finding.rule == OUTCOME:
+        return told.call in GIVEN_UP or OUTCOME in told.candidates
+    return finding.rule not in EFFECTS
+
+
+def _fits(logs: LogModel, finding: Finding, told: ToldFailure) -> bool:
+    """Whether a finding that does not cite a failure is about it all the same: its mechanism, its subject, its time.
+
+    An error that names no mechanism (the server's unexpected error) belongs to what is wrong with its id then; one of
+    nobody to what else its text tells.
+    """
+    is_named = told.names_causes or finding.severity < Severity.warning
+    mechanisms = {finding.rule, WIDER.get(finding.rule)}
+    if (is_named and mechanisms.isdisjoint(told.candidates)) or not _touches(finding, told):
+        return False
+    names = {finding.transactional_id, *(subject.transactional_id for subject in finding.subjects)} - {None}
+    producers = {finding.producer_id, *(subject.producer_id for subject in finding.subjects)} - {None}
+    if told.transactional_id is not None and (names or finding.rule not in BROKER_RULES):
+        return told.transactional_id in names
+    if finding.rule in BROKER_RULES:
+        return True
+    if told.producer_id is not None:
+        return told.producer_id in producers
+    is_beside = any(place.source == logs.path(told.rows[0]) for place in finding.places())
+    return is_beside or (is_named and _is_near(finding, told))
+
+
+def _touches(finding: Finding, told: ToldFailure) -> bool:
+    """Whether a failure lies in the time of a finding, or after it began: a client may learn of it late."""
+    if told.at is None or finding.since is None:
+        return True
+    if finding.rule in BROKER_RULES and finding.until is not None and told.at > finding.until + CLIENT_TOLERANCE_MS:
+        return False
+    return finding.since - CLIENT_TOLERANCE_MS <= told.at
+
+
+def _is_near(finding: Finding, told: ToldFailure) -> bool:
+    """Whether a failure of nobody lies within the time of a finding, as clocks go."""
+    if told.at is None or finding.since is None or finding.until is None:
+        return False
+    return told.at <= finding.until + CLIENT_TOLERANCE_MS
+
+
+def is_excused(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether a failure needs no cause: the client tries again, or transactions have nothing to do with it."""
+    level = max(int(logs.events["level"][row]) for row in told.rows)
+    if told.category == RETRIED and (Level.unknown < level <= Level.warn or _went_on(logs, told)):
+        return True
+    if is_dropped(logs, told) and (told.known is None or _is_own_abort(logs, told)):
+        return True
+    client = told.client
+    if client is not None and client.is_consumer and client.transactional_id is None:
+        return told.call not in TRANSACTIONAL_CALLS
+    return not told.is_brokers and _is_of_application(logs, told)
+
+
+def _is_own_abort(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether the application had called abortTransaction, or close(), before."""
+    kinds = (EventKind.abort_called, EventKind.abort_on_close, EventKind.client_closing)
+    rows = told.client.rows if told.client is not None else ()
+    return any(row <= told.rows[-1] and logs.kind(row) in kinds for row in rows)
+
+
+def _is_of_application(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether what was thrown is a Java exception that no library of Kafka's throws, with words that none says."""
+    if told.known is not None or told.meaning is not None or any(logs.said[row] for row in told.rows):
+        return False
+    errors = [logs.string(row, "error") or "" for row in told.rows]
+    return all("." in error and "kafka" not in error.lower() for error in errors)
+
+
+def _went_on(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether the client is seen at work after its failure."""
+    kinds = (EventKind.begin_called, EventKind.commit_called, EventKind.producer_id_set)
+    rows = told.client.rows if told.client is not None else ()
+    return any(row > told.rows[-1] and logs.kind(row) in kinds for row in rows)

@@ -1,0 +1,82 @@
+"""Kinds of failures that say by themselves which mechanisms show themselves so: lines of brokers, and calls.
+
+Source  ReplicaManager, ProducerAppendInfo, TransactionCoordinator, TransactionStateManager, markers and cleaner:
+        TransactionMarkerChannelManager, LogCleaner (0.11 to 4.3); KafkaProducer for the calls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafkatx.terms.events import EventKind
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerFailure:
+    """What a kind of line of a broker says has failed: a name for it, and the mechanisms that show themselves so.
+
+    `is_grave`: a part of the broker stopped; `is_harmless`: the broker refused what should be refused.
+    """
+
+    name: str
+    candidates: tuple[str, ...]
+    is_grave: bool = False
+    is_harmless: bool = False
+
+
+OLD_EPOCH = ("fenced_by_new_instance", "transaction_timed_out")
+OF_BROKERS = {
+    EventKind.marker_given_up: BrokerFailure("a marker was given up", ("stuck_prepare", "hanging_transaction")),
+    EventKind.timeout_rollback_failed: BrokerFailure(
+        "a transaction past its timeout could not be aborted", ("coordinator_unavailable", "stuck_prepare")
+    ),
+    EventKind.bad_transition: BrokerFailure(
+        "the coordinator's state did not fit", (*OLD_EPOCH, "inconsistent_transaction_state", "broker_bug")
+    ),
+    EventKind.init_fenced: BrokerFailure("InitProducerId of an old epoch was refused", OLD_EPOCH),
+    EventKind.stale_epoch: BrokerFailure("a write with an old epoch was refused", OLD_EPOCH),
+    EventKind.sequence_refused: BrokerFailure(
+        "a write out of order was refused", ("sequence_gap", "unresolved_sequence", "producer_state_expired")
+    ),
+    EventKind.zombie_coordinator: BrokerFailure(
+        "a marker of an old coordinator was refused", ("zombie_coordinator",), is_harmless=True
+    ),
+    EventKind.unknown_producer: BrokerFailure("the leader no longer knew the producer", ("producer_state_expired",)),
+    EventKind.verification_failed: BrokerFailure(
+        "a partition could not be verified", ("partition_verification_failed", "coordinator_unavailable")
+    ),
+    EventKind.unsupported_format: BrokerFailure("records met an old message format", ("misconfiguration",)),
+    EventKind.coordinator_load_failed: BrokerFailure(
+        "a coordinator could not load", ("coordinator_unavailable", "log_directory_failed"), is_grave=True
+    ),
+    EventKind.state_append_failed: BrokerFailure(
+        "the coordinator could not write its log", ("coordinator_unavailable", "broker_unreachable")
+    ),
+    EventKind.storage_failed: BrokerFailure("storage failed", ("log_directory_failed",), is_grave=True),
+    EventKind.cleaner_stopped: BrokerFailure(
+        "the log cleaner stopped", ("damaged_index", "log_directory_failed"), is_grave=True
+    ),
+    EventKind.coordinator_inconsistent: BrokerFailure(
+        "the coordinator found an inconsistent state", ("inconsistent_transaction_state", "broker_bug"), is_grave=True
+    ),
+    EventKind.expiry_failed: BrokerFailure("an expired id could not be removed", ("coordinator_unavailable",)),
+    EventKind.id_allocation_failed: BrokerFailure(
+        "a broker could not get producer ids", ("coordinator_unavailable", "broker_unreachable")
+    ),
+    EventKind.too_few_brokers: BrokerFailure("__transaction_state could not be created", ("misconfiguration",)),
+    EventKind.transaction_mixed: BrokerFailure("a plain batch came within a transaction", ("api_misuse",)),
+}
+"""Kinds of lines of brokers that tell of a failure."""
+OF_CALLS = {
+    "initTransactions": ("coordinator_unavailable", "misconfiguration", "broker_unreachable"),
+    "beginTransaction": ("api_misuse", "shared_producer"),
+    "commitTransaction": ("coordinator_unavailable", "transaction_timed_out", "broker_unreachable"),
+    "abortTransaction": ("coordinator_unavailable", "api_misuse", "broker_unreachable"),
+    "sendOffsetsToTransaction": ("fenced_by_group_generation", "coordinator_unavailable", "transaction_timed_out"),
+    "send": ("broker_unreachable", "misconfiguration", "api_misuse"),
+    "flush": ("broker_unreachable", "unresolved_sequence"),
+}
+"""What makes a call fail, the commonest first, where the error names nothing."""
+OF_EPOCHS = (EventKind.init_fenced, EventKind.stale_epoch)
+BY_ERROR = (EventKind.init_refused, EventKind.end_refused, EventKind.add_refused, EventKind.append_refused)
+"""Kinds of lines of brokers whose error says what it is."""
