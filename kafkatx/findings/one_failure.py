@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from kafkatx.findings.accounts import is_excused
 from kafkatx.findings.client_lines import producer_at, seen, subjects, times_of
@@ -25,6 +25,8 @@ from kafkatx.words.explanation import ActorWords, Bound
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import ClientName, Count, Refs, TopicPartition
+
+What = TypeVar("What")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,13 +64,20 @@ class Alike:
 
 def alike(model: CaptureModel, is_meant: Callable[[ToldFailure], bool]) -> Iterator[Alike]:
     """Yield the failures that a rule means, those of one client (or of one producer at the brokers) together."""
-    groups: dict[tuple[object, ...], list[ToldFailure]] = {}
+    for _, found in alike_by(model, lambda told: is_meant(told) or None):
+        yield found
+
+
+def alike_by(model: CaptureModel, what: Callable[[ToldFailure], What | None]) -> Iterator[tuple[What, Alike]]:
+    """Yield the same of several kinds: `what` tells which one a failure is, None where the rule does not mean it."""
+    groups: dict[tuple[What, ClientName, int | None, bool], list[ToldFailure]] = {}
     for told in left(model):
-        if is_meant(told):
+        if (kind := what(told)) is not None:
             who = client_name(told.client) if told.client is not None else ClientName(told.transactional_id, None)
-            groups.setdefault((who, told.producer_id if told.is_brokers else None, told.is_brokers), []).append(told)
-    for found in groups.values():
-        yield Alike(found[0], tuple(found))
+            producer_id = told.producer_id if told.is_brokers else None
+            groups.setdefault((kind, who, producer_id, told.is_brokers), []).append(told)
+    for (kind, *_), found in groups.items():
+        yield kind, Alike(found[0], tuple(found))
 
 
 def known_as(told: ToldFailure, *names: str) -> bool:

@@ -28,7 +28,7 @@ from kafkatx.findings.finding import Subject
 from kafkatx.findings.one_failure import (
     OF_WHOM,
     FailureFacts,
-    alike,
+    alike_by,
     failure_case,
     failure_facts,
     is_of,
@@ -172,12 +172,11 @@ def find(model: CaptureModel) -> Found:
 
 def _by_the_error(model: CaptureModel, told: set[int]) -> Iterator[tuple[Case, list[int]]]:
     """Failures that name the coordinator themselves, or beside which lines do; and brokers without producer ids."""
-    for why in Reason:
-        for found in alike(model, lambda one, why=why: _reason(model, one) is why):  # type: ignore[misc]
-            if told.isdisjoint(found.rows):
-                search = _search(model.logs, found.first) if why is Reason.searched else []
-                facts = NamedByError(**failure_facts(model, found), why=why, search=event_refs(model, search, 3))
-                yield failure_case(model, found, facts, Verdict.likely, Severity.error), found.rows
+    for why, found in alike_by(model, lambda one: _reason(model, one)):
+        if told.isdisjoint(found.rows):
+            search = _search(model.logs, found.first) if why is Reason.searched else []
+            facts = NamedByError(**failure_facts(model, found), why=why, search=event_refs(model, search, 3))
+            yield failure_case(model, found, facts, Verdict.likely, Severity.error), found.rows
 
 
 def _reason(model: CaptureModel, told: ToldFailure) -> Reason | None:

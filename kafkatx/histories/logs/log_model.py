@@ -210,10 +210,18 @@ class LogModel:
 
     def words(self, row: int) -> str:
         """What an event says of an exception: class and detail, then the chain of its trace."""
-        trace = self.trace(row)
-        said = [self.string(row, "error") or "", self.string(row, "detail") or ""]
-        said += [f"{thrown.exception}: {thrown.message}" for thrown in trace.chain] if trace is not None else []
-        return " ".join(part for part in said if part)
+        event = self.events[row]
+        codes = (int(event["error_code"]), int(event["detail_code"]), int(event["trace_code"]))
+        if codes not in self._words:
+            trace = self.trace(row)
+            said = [self.string(row, "error") or "", self.string(row, "detail") or ""]
+            said += [f"{thrown.exception}: {thrown.message}" for thrown in trace.chain] if trace is not None else []
+            self._words[codes] = " ".join(part for part in said if part)
+        return self._words[codes]
+
+    @cached_property
+    def _words(self) -> dict[tuple[int, int, int], str]:
+        return {}
 
     def at(self, row: int) -> int | None:
         """Time of an event, None where none is printed."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 
-from kafkatx.findings.one_failure import OF_WHOM, FailureFacts, alike, failure_case, failure_facts, left
+from kafkatx.findings.one_failure import OF_WHOM, FailureFacts, alike_by, failure_case, failure_facts, left
 from kafkatx.findings.rule import Case
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.histories.logs.once import once
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.breaks import Break, break_in
@@ -24,6 +26,8 @@ LOST = (
 HARD = (EventKind.connection_failed, EventKind.bootstrap_disconnected)
 BEFORE_MS = 180_000
 """How long before a call gave up a lost connection is looked for: what it waits for at most, and then some."""
+MOST_BEFORE = 100
+"""How many lines about connections before a failure are looked at."""
 OWN_COORDINATOR = frozenset({"poll", "commitSync"})
 
 
@@ -42,21 +46,33 @@ class NamedBreak(FailureFacts):
 
 def by_the_error(model: CaptureModel) -> Iterator[tuple[Case, list[int]]]:
     """One case for each client and kind of break, with the lines that it rests on."""
-    for what in Break:
-        for found in alike(model, lambda told, what=what: _break(model, told) is what):  # type: ignore[misc]
-            before = [row for told in found.all for row in _lost_before(model, told)]
-            told = NamedBreak(**failure_facts(model, found), what=what, before=event_refs(model, before, 4))
-            verdict = Verdict.possible if what is Break.metadata and not before else Verdict.likely
-            yield failure_case(model, found, told, verdict, Severity.error), [*found.rows, *before]
+    for what, found in alike_by(model, lambda told: _break(model, told)):
+        before = sorted({row for told in found.all for row in _lost_before(model, told)})
+        told = NamedBreak(**failure_facts(model, found), what=what, before=event_refs(model, before, 4))
+        verdict = Verdict.possible if what is Break.metadata and not before else Verdict.likely
+        yield failure_case(model, found, told, verdict, Severity.error), [*found.rows, *before]
 
 
 def _break(model: CaptureModel, told: ToldFailure) -> Break | None:
     if told.is_brokers or told.call in OWN_COORDINATOR:
         return None
-    said = (break_in(model.logs.words(row)) for row in told.rows)
-    if (what := next((one for one in said if one is not None), None)) is not None:
+    named = _named(model)
+    if (what := next((named[row] for row in told.rows if row in named), None)) is not None:
         return what
     return Break.connection if _gave_up(model.logs, told) and _lost_before(model, told) else None
+
+
+@once
+def _named(model: CaptureModel) -> dict[int, Break]:
+    """The breaks that lines of failures name themselves, by line."""
+    said = ((row, break_in(model.logs.words(row))) for told in left(model) for row in told.rows)
+    return {row: what for row, what in said if what is not None}
+
+
+@once
+def _lost(model: CaptureModel) -> list[int]:
+    """Lines that tell of a connection that was lost or not made, in order."""
+    return sorted({*model.logs.of_kind(*LOST).tolist(), *_named(model)})
 
 
 def _gave_up(logs: LogModel, told: ToldFailure) -> bool:
@@ -74,14 +90,15 @@ def _lost_before(model: CaptureModel, told: ToldFailure) -> list[int]:
     """
     logs, first = model.logs, told.rows[0]
     source, at = int(logs.events["source"][first]), logs.at(told.rows[-1])
-    said = [row for other in left(model) for row in other.rows if break_in(logs.words(row)) is not None]
+    lost = _lost(model)
+    end = bisect_left(lost, first)
     rows = []
-    for row in sorted({*logs.of_kind(*LOST).tolist(), *said}):
+    for row in lost[max(0, end - MOST_BEFORE) : end]:
         before = logs.at(row)
         is_soon = at is None or before is None or 0 <= at - before <= BEFORE_MS
-        if row < first and int(logs.events["source"][row]) == source and is_soon:
+        if int(logs.events["source"][row]) == source and is_soon:
             rows.append(row)
-    is_hard = any(logs.kind(row) in HARD or row in said for row in rows)
+    is_hard = any(logs.kind(row) in HARD or row in _named(model) for row in rows)
     return rows if is_hard or (rows and not _answered(logs, rows[-1], first)) else []
 
 

@@ -297,7 +297,7 @@ class Cut:
                 break
             if is_within_frames and begins_trace(line):
                 break
-            is_within_frames |= is_trace_line(line)
+            is_within_frames = is_within_frames or is_trace_line(line)
             at = stop + 1
         return at
 

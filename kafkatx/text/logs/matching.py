@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -78,12 +78,12 @@ class RecognisedText:
 
 def match_message(message: str, logger: str = "") -> RecognisedText | None:
     """Recognise the message of a log line."""
-    return _match(trimmed(message), logger, *_index("line"))
+    return _match(trimmed(message), logger, *texts_of("line"))
 
 
 def match_exception(message: str) -> RecognisedText | None:
     """Recognise the message of an exception."""
-    return _match(trimmed(message), "", *_index("exception"))
+    return _match(trimmed(message), "", *texts_of("exception"))
 
 
 @cache
@@ -140,31 +140,28 @@ def _loggers_of_texts() -> dict[str, frozenset[str]]:
     return {text: frozenset(names) for text, names in found.items()}
 
 
-def texts_of(place: str) -> Index:
-    """Texts of a place (`line`, `exception`) by the first HEAD characters of a message, and those without such."""
-    return _index(place)
-
-
-Index = tuple[dict[str, tuple[Pattern, ...]], tuple[Pattern, ...]]
+Keyed = tuple[str, Pattern]
+"""A text behind its longest piece, which a message holds that it fits: looking for that is what costs least."""
 
 
 @cache
-def _index(place: str) -> Index:
-    """Texts of a place by the first characters of their messages, and those that begin with anything."""
-    heads: dict[str, list[Pattern]] = defaultdict(list)
-    rest: list[Pattern] = []
+def texts_of(place: str) -> tuple[dict[str, tuple[Keyed, ...]], tuple[Keyed, ...]]:
+    """Texts of a place (`line`, `exception`) by the first HEAD characters of a message, and those without such."""
+    heads: dict[str, list[Keyed]] = defaultdict(list)
+    rest: list[Keyed] = []
     for pattern in patterns():
         if pattern.entry.stands in (place, "both"):
             first = pattern.template.pieces[0]
-            (heads[first[:HEAD]] if len(first) >= HEAD else rest).append(pattern)
+            keyed = (max(pattern.template.pieces, key=len), pattern)
+            (heads[first[:HEAD]] if len(first) >= HEAD else rest).append(keyed)
     return {head: tuple(found) for head, found in heads.items()}, tuple(rest)
 
 
 def _match(
-    message: str, logger: str, heads: dict[str, tuple[Pattern, ...]], rest: Iterable[Pattern]
+    message: str, logger: str, heads: dict[str, tuple[Keyed, ...]], rest: tuple[Keyed, ...]
 ) -> RecognisedText | None:
     for candidates in (heads.get(message[:HEAD], ()), rest):
-        for pattern in candidates:
-            if (values := pattern.values(message, logger)) is not None:
+        for longest, pattern in candidates:
+            if longest in message and (values := pattern.values(message, logger)) is not None:
                 return RecognisedText(pattern, values)
     return None

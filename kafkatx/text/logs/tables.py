@@ -27,8 +27,8 @@ def texts() -> tuple[Any, ...]:
     for place, where in enumerate(PLACES):
         heads, others = texts_of(where)
         for head, found in heads.items():
-            groups[_key(head, place)] = [numbers[id(pattern)] for pattern in found]
-        rest.append([numbers[id(pattern)] for pattern in others])
+            groups[_key(head, place)] = [numbers[id(pattern)] for _, pattern in found]
+        rest.append([numbers[id(pattern)] for _, pattern in others])
     ordered = [*(groups[key] for key in sorted(groups)), *rest]
     first_candidate = np.cumsum([0, *map(len, ordered)]).astype(np.int64)
     candidates = np.array([number for group in ordered for number in group], np.int64)

@@ -37,6 +37,8 @@ _FRAME = re.compile(
     r"\s{0,40}at (?:[\w.@-]{0,120}/{1,2}){0,2}((?:[\w$]{1,120}\.){1,20})([\w$<>]{1,120})\(([^()\n]{0,120})\)"
     r"(?: ~?\[([^\[\]\n]{0,200})\])?"
 )
+_MORE = re.compile(r"\s{0,40}(?:Caused by: |Suppressed: |\.\.\. \d{1,6} )")
+_BELOW_A_HEAD = ("at ", "Caused", "Suppr", "... ")
 _PYTHON_FRAME = re.compile(r'\s{1,12}File "([^"\n]{1,400})", line (\d{1,9}), in (\S{1,120})')
 _PYTHON_HEAD = re.compile(r"((?:[A-Za-z_]\w{0,99}\.){0,20}[A-Z]\w{0,99})(?:: (.*))?$", re.DOTALL)
 _TRACEBACK = "Traceback (most recent call last):"
@@ -95,10 +97,8 @@ def read_trace(lines: Iterable[str]) -> Trace | None:
 
 def is_trace_line(line: str) -> bool:
     """Tell whether a line can only be part of a trace: a frame, a cause, `... n more`."""
-    return (
-        _FRAME.match(line) is not None
-        or re.match(r"\s{0,40}(?:Caused by: |Suppressed: |\.\.\. \d{1,6} )", line) is not None
-    )
+    may_be = line[:64].lstrip().startswith(_BELOW_A_HEAD)
+    return may_be and (_FRAME.match(line) is not None or _MORE.match(line) is not None)
 
 
 def is_thrown_frame(line: str) -> bool:
