@@ -22,6 +22,8 @@ from kafkatx.words.asked import DECIDES, Ask, Asked, AskFacts, asked
 
 STATE_PARTITIONS = 50
 """Default of transaction.state.log.num.partitions."""
+UNKNOWN = (Ask.client_log, Ask.broker_logs)
+"""What shows the cause of a failure that points to none."""
 MOST_OF_ONE = 3
 """Things that are asked for one finding."""
 
@@ -70,6 +72,8 @@ def _of_one(model: CaptureModel, finding: Finding) -> list[Asked]:
 def _kinds(finding: Finding) -> Iterator[Ask]:
     """Kinds of evidence, in the order of the candidates: the best of each first."""
     asks = [candidate.decided_by for candidate in candidates_of(finding)]
+    if finding.is_unexplained and not asks:
+        asks = [UNKNOWN]
     for place in range(max(map(len, asks), default=0)):
         yield from (kinds[place] for kinds in asks if place < len(kinds))
 

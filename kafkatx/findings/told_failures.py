@@ -77,7 +77,7 @@ class ToldFailure:
 def told_failures(model: CaptureModel) -> tuple[ToldFailure, ...]:
     """Every failure that logs and texts tell of, in the order of their lines."""
     logs = model.logs
-    of_clients = list(_of_clients(logs))
+    of_clients = _without_excerpts(logs, list(_of_clients(logs)))
     of_brokers = [told for told in _of_brokers(logs) if not any(_is_echo(told, other) for other in of_clients)]
     return tuple(sorted([*of_clients, *of_brokers], key=lambda told: told.rows[0]))
 
@@ -118,6 +118,39 @@ def _of_clients(logs: LogModel) -> Iterator[ToldFailure]:
     for (_, name), rows in nobody.items():
         found = [_told(logs, failure, None, name) for failure in failures(logs, rows, "unknown", ())]
         yield from _without_echoes(logs, found)
+
+
+def _without_excerpts(logs: LogModel, found: list[ToldFailure]) -> list[ToldFailure]:
+    """Lay what a text tells by its words alone, without time or name, to the failure of another with these words."""
+    known: dict[tuple[int, int], int] = {}
+    whole: list[ToldFailure] = []
+    for told in sorted(found, key=lambda one: not _is_placed(one)):
+        words = _texts(logs, told)
+        at = None if _is_placed(told) else next((known[one] for one in words if one in known), None)
+        if at is not None and not _shares_source(logs, told, whole[at]):
+            whole[at] = replace(whole[at], rows=(*whole[at].rows, *told.rows))
+            continue
+        known.update((one, len(whole)) for one in words if one not in known)
+        whole.append(told)
+    return whole
+
+
+def _is_placed(told: ToldFailure) -> bool:
+    """Whether somebody's name or a time says which failure it is."""
+    is_named = told.client is not None and told.client.client_id is not None
+    return is_named or told.transactional_id is not None or told.at is not None
+
+
+def _texts(logs: LogModel, told: ToldFailure) -> set[tuple[int, int]]:
+    """The errors of its lines with their words."""
+    e = logs.events
+    pairs = {(int(e["error_code"][row]), int(e["detail_code"][row])) for row in told.rows}
+    return {pair for pair in pairs if pair[1] >= 0}
+
+
+def _shares_source(logs: LogModel, told: ToldFailure, other: ToldFailure) -> bool:
+    sources = logs.events["source"]
+    return int(sources[told.rows[0]]) in {int(sources[row]) for row in other.rows}
 
 
 def _without_echoes(logs: LogModel, found: list[ToldFailure]) -> Iterator[ToldFailure]:

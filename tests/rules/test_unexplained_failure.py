@@ -7,6 +7,7 @@ import pytest
 
 import kafkatx
 from kafkatx.outputs.diagnosis_json import document
+from tests.evidence import fixtures
 
 MAPPING = (
     "org.apache.kafka.common.errors.InvalidPidMappingException: The producer attempted to use a producer id which is "
@@ -88,3 +89,20 @@ def test_what_is_asked_for_names_the_partition_and_survives_a_shell(tmp_path, na
         assert not any(word == "rm" for word in words)
     if name == "pay-1":
         assert any("__transaction_state-4/" in command for command in asked)
+
+
+def test_a_line_that_was_pasted_from_a_log_at_hand_is_no_second_failure(tmp_path):
+    log = (fixtures() / "k24-unresolved/logs/client-orders.log").read_text()
+    pasted = tmp_path / "ticket.txt"
+    pasted.write_text(next(line for line in log.splitlines() if "Expiring 1 record" in line) + "\n")
+    assert document(kafkatx.diagnose([pasted]), "1")["answer"]["failures"]["unexplained"] == 1
+    whole = tmp_path / "app.log"
+    whole.write_text(log)
+    said = document(kafkatx.diagnose([pasted, whole]), "1")
+    assert said["answer"]["failures"] == document(kafkatx.diagnose([whole]), "1")["answer"]["failures"]
+
+
+def test_a_failure_that_points_to_nothing_asks_for_what_stands_before_it(tmp_path):
+    said = told(tmp_path, "org.apache.kafka.common.KafkaException: Producer is closed forcefully.\n")
+    assert only(said)["candidates"] == []
+    assert "the log of this client" in said["next"][0]["what"]
