@@ -168,11 +168,20 @@ def find(model: CaptureModel) -> Found:
 
 
 def _severity(group: EndGroup, facts: Facts) -> Severity:
-    """An error where logs show the old instance alive, unless its framework hands ids on by design."""
+    """An error where logs show the old instance alive, unless its framework hands ids on by design.
+
+    A deployment leaves such ends as well; who shows rows in a text asks for one that cost its records.
+    """
     alive = (group.model.ends.witnesses.refusal[group.numbers] >= 0).any()
     if alive and not facts.is_handed_on:
         return Severity.error
-    return Severity.warning if _is_loop(group) else Severity.info
+    return Severity.warning if _is_loop(group) or (_is_printed(group) and not facts.is_handed_on) else Severity.info
+
+
+def _is_printed(group: EndGroup) -> bool:
+    """Whether somebody shows the rows in a text."""
+    extents, t = group.model.state_log_extents, group.model.transactions
+    return all(extents[int(number)].is_printed for number in np.unique(t["state_partition"][group.numbers]))
 
 
 def _is_loop(group: EndGroup) -> bool:

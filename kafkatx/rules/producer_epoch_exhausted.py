@@ -27,8 +27,9 @@ from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import ONGOING
 from kafkatx.rules.answers.broker_said import EXHAUSTED_WORDS, exhausted_told
 from kafkatx.rules.open_transaction import is_overdue, open_since
+from kafkatx.rules.stuck_prepare import is_unfinished
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.evidence_refs import begin_row, completion_row, decision_row, initialised_row, latest_row, row_before
+from kafkatx.words.evidence_refs import begin_row, completion_row, decision_row, initialised_row, latest_row, row_before, time_or_none
 from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.template import pick
@@ -76,6 +77,16 @@ class LeftOpen:
 
 
 @facts
+class LeftDecided:
+    """A decision at the last epoch behind which no row of the id follows."""
+
+    id: str
+    epoch: int
+    producer_id: int
+    latest: Refs
+
+
+@facts
 class Loop:
     """Starts that take epochs so fast that they will be used up after `left` days."""
 
@@ -111,9 +122,11 @@ def find(model: CaptureModel) -> Found:
     rotations = _rotations(model)
     for name in sorted(rotations):
         yield _rotated(model, name, sorted(rotations[name], key=lambda rotation: rotation.at))
-    for latest in model.latest[(model.latest["state"] == ONGOING) & (model.latest["producer_epoch"] >= EXHAUSTED)]:
-        if is_overdue(model.age_ms(open_since(latest)), int(latest["timeout_ms"])):
+    for latest in model.latest[model.latest["producer_epoch"] >= EXHAUSTED]:
+        if latest["state"] == ONGOING and is_overdue(model.age_ms(open_since(latest)), int(latest["timeout_ms"])):
             yield _left_open(model, latest)
+        elif latest["producer_epoch"] == LAST and is_unfinished(model, latest):
+            yield _left_decided(model, latest)
     yield from _loops(model)
     for found in alike(model, lambda told: says(model.logs, told, *USED_UP)):
         told = UsedUpByError(**failure_facts(model, found))
@@ -208,6 +221,20 @@ def _left_open(model: CaptureModel, latest: Array) -> Case:
     )
 
 
+def _left_decided(model: CaptureModel, latest: Array) -> Case:
+    name, producer_id = model.transactional_id(int(latest["id_code"])), int(latest["producer_id"])
+    return Case(
+        facts=LeftDecided(name, LAST, producer_id, (latest_row(latest),)),
+        verdict=Verdict.likely,
+        severity=Severity.error,
+        transactional_id=name,
+        producer_id=producer_id,
+        producer_epoch=LAST,
+        since=time_or_none(int(latest["updated_at"])),
+        until=model.facts.evidence_end,
+    )
+
+
 def _loops(model: CaptureModel) -> Iterator[Case]:
     """Ids of the classic protocol whose starts take epochs so fast that the producer id will be used up."""
     rows = model.initialisations[model.initialisations["is_tombstone"] == 0]
@@ -297,6 +324,31 @@ LEFT_OPEN = Words(
         ),
     ),
 )
+LEFT_DECIDED = Words(
+    LeftDecided,
+    title="stands still at its last epoch",
+    summary="A decision of {id} took epoch {epoch} of producer id {producer_id}, the last one there is, and the id has "
+    "[{perhaps} ]not moved since: no epoch is left to fence with, so initTransactions waits or fails.",
+    steps=(
+        step(
+            "The coordinator decided under epoch {epoch}", "no record of {id} follows in this evidence", cites="latest"
+        ),
+    ),
+    considered=(
+        left_open(
+            "stuck_prepare",
+            "a partition that takes no marker leaves the same last record",
+            decided_by="kafka-transactions.sh describe of {id}, and the leaders of its partitions",
+        ),
+    ),
+    remedies=(
+        remedy(
+            "Use another transactional.id, or let this one expire, so that a new producer id is given. Upgrade the "
+            "brokers, and find out what raised the epoch so often: a restart loop, or two owners",
+            "operator",
+        ),
+    ),
+)
 LOOP = Words(
     Loop,
     title="a loop of starts: {rate} epochs a day",
@@ -350,4 +402,4 @@ BY_ERROR = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(ROTATED, LEFT_OPEN, LOOP, IMPOSSIBLE, BY_ERROR, EXHAUSTED_WORDS), depth=3)
+RULE = Rule(find=find, words=(ROTATED, LEFT_OPEN, LEFT_DECIDED, LOOP, IMPOSSIBLE, BY_ERROR, EXHAUSTED_WORDS), depth=3)

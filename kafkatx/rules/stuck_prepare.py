@@ -25,6 +25,8 @@ from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import AFTER_HOLE
 from kafkatx.terms.clocks import OLD_CLEANUP_INTERVAL_MS
+from kafkatx.terms.error_codes import ErrorCode
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.transaction_states import PREPARED, state_name
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -35,7 +37,7 @@ from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Instant, NameList, Refs, TopicPartition, facts
 
 IN_FLIGHT_MS, STUCK_MS = 10_000, 60_000
-MOST_TOLD = 4
+MOST_TOLD, FEWEST_LISTED = 4, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +53,17 @@ class Waiting:
 
 @facts
 class Facts:
-    """A decided transaction; of the partitions whose marker is `missing` the first ones are `waiting`."""
+    """A decided transaction; of the partitions whose marker is `missing` the first ones are `waiting`.
+
+    `is_placed`: the evidence names its partitions, which a list of ids does not.
+    """
 
     id: str
     state: str
     decided_at: Instant | None
     age: Duration | None
     marked: Count
+    is_placed: bool
     missing: NameList
     waiting: tuple[Waiting, ...]
     begin: Refs
@@ -73,9 +79,14 @@ class Facts:
 def find(model: CaptureModel) -> Found:
     """One case for each id whose latest row is Prepare* and no longer in flight, or the last one that a page shows."""
     for latest in model.latest[np.isin(model.latest["state"], list(PREPARED))]:
-        age = _age(model, latest)
-        if age > IN_FLIGHT_MS or _ends_a_page(model, latest):
-            yield _stuck(model, latest, age)
+        if is_unfinished(model, latest):
+            yield _stuck(model, latest, _age(model, latest))
+
+
+def is_unfinished(model: CaptureModel, latest: Array) -> bool:
+    """Whether an id's latest row is a decision that is no longer in flight, or the last one that a page shows."""
+    is_decided = int(latest["state"]) in PREPARED
+    return is_decided and (_age(model, latest) > IN_FLIGHT_MS or _ends_a_page(model, latest))
 
 
 def _ends_a_page(model: CaptureModel, latest: Array) -> bool:
@@ -131,6 +142,9 @@ def _verdict(model: CaptureModel, latest: Array, missing: list[Array], age: int)
     """Proved where a partition at hand goes on without its marker, for longer than any retry, by a broker's clock."""
     if _was_asked_for(latest):
         return Verdict.likely if age > STUCK_MS else Verdict.possible
+    is_told_so = _is_refused(model, latest) or _is_one_of_most(model, latest)
+    if is_told_so and _ends_a_page(model, latest):
+        return Verdict.likely
     is_soon = age <= IN_FLIGHT_MS
     if is_soon or not model.is_latest_known(latest) or _may_be_anothers(model, latest, missing):
         return Verdict.possible
@@ -139,6 +153,24 @@ def _verdict(model: CaptureModel, latest: Array, missing: list[Array], age: int)
     if not shown and not lacks_marker and _may_be_cut_off(model, latest):
         return Verdict.possible
     return Verdict.proved if shown and age > STUCK_MS else Verdict.likely
+
+
+def _is_refused(model: CaptureModel, latest: Array) -> bool:
+    """Whether somebody was answered CONCURRENT_TRANSACTIONS for the id, or for one that is not named."""
+    logs, name = model.logs, model.transactional_id(int(latest["id_code"]))
+    kinds = (EventKind.concurrent_transactions, EventKind.failure, EventKind.init_refused, EventKind.add_refused)
+    told = [row for row in logs.of_kind(*kinds).tolist() if logs.error(row) is ErrorCode.CONCURRENT_TRANSACTIONS]
+    return any(logs.transactional_id(row) in (None, name) for row in told)
+
+
+def _is_one_of_most(model: CaptureModel, latest: Array) -> bool:
+    """Whether a coordinator lists several ids as decided at one moment, and not as many others.
+
+    A decision lasts milliseconds where all is well: one of them may be met by chance.
+    """
+    is_listed = (model.latest["updated_at"] < 0) & (model.latest["started_at"] < 0)
+    decided = int((is_listed & np.isin(model.latest["state"], list(PREPARED))).sum())
+    return decided >= FEWEST_LISTED and 2 * decided >= int(is_listed.sum())
 
 
 def _may_be_cut_off(model: CaptureModel, latest: Array) -> bool:
@@ -173,6 +205,7 @@ def _facts(model: CaptureModel, latest: Array, age: int, parts: list[Array], mis
         decided_at=instant(int(latest["updated_at"])),
         age=Duration(age) if age > IN_FLIGHT_MS else None,
         marked=Count(len(markers)),
+        is_placed=len(parts) > 0,
         missing=NameList(f"{where}" for where in named),
         waiting=tuple(_waiting(model, part) for part in missing[:MOST_TOLD]),
         begin=tuple(begin_row(model.transactions[row])) if row >= 0 else (),
@@ -199,7 +232,15 @@ WORDS = Words(
         "The ",
         pick("state", {"PrepareCommit": "commit"}, "abort"),
         " of {id} was decided[ at {decided_at}] but[ {perhaps}] still waits for ",
-        pick("missing", {(): "its completion record: all markers are written"}, "markers in {missing:3}"),
+        pick(
+            "missing",
+            {
+                (): pick(
+                    "is_placed", {True: "its completion record: all markers are written"}, "markers of its partitions"
+                )
+            },
+            "markers in {missing:3}",
+        ),
         ". The outcome stands; ",
         pick("missing", {(): ""}, "read_committed readers there and "),
         "new instances of the id wait.",
