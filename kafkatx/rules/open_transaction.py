@@ -27,7 +27,7 @@ from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 from kafkatx.rules.answers.open_told import OPEN_WORDS, open_told
 from kafkatx.rules.hanging_transaction import ASK, FIND_HANGING, OfPartition
-from kafkatx.terms.clocks import OLD_CLEANUP_INTERVAL_MS
+from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS, OLD_CLEANUP_INTERVAL_MS
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -38,6 +38,8 @@ from kafkatx.words.template import pick
 from kafkatx.words.values import Data, Duration, Instant, OffsetRange, Refs, facts
 
 OVERDUE_SLACK_MS = 30_000
+YOUNG_MS = 60_000
+"""The default timeout: below it an open transaction is every day's."""
 TWO_PHASE_TIMEOUT_MS = 2_147_483_647
 """transaction.timeout.ms of a two-phase transaction (KIP-939): it may be open for days."""
 
@@ -93,6 +95,8 @@ def find(model: CaptureModel) -> Found:
     """
     yield from open_told(model)
     for latest in model.latest[model.latest["state"] == TransactionState.Ongoing]:
+        if _is_everyday(model, latest):
+            continue
         if _ended_behind_the_rows(model, latest):
             yield STALE.of(Id(model.transactional_id(int(latest["id_code"]))))
         else:
@@ -105,6 +109,14 @@ def find(model: CaptureModel) -> Found:
             yield NO_ROWS.of(facts)
 
 
+def _is_everyday(model: CaptureModel, latest: Array) -> bool:
+    """Whether a tool met it while it ran: it tells no time, or a young one. At any moment some transaction is open."""
+    if latest["updated_at"] >= 0:
+        return False
+    age = model.age_ms(int(latest["started_at"]))
+    return bool(latest["started_at"] < 0 or age <= min(YOUNG_MS, int(latest["timeout_ms"])))
+
+
 def _ongoing(model: CaptureModel, latest: Array) -> Case:
     row = int(latest["transaction_row"])
     spans = data_of(model, row) if row >= 0 else []
@@ -114,7 +126,7 @@ def _ongoing(model: CaptureModel, latest: Array) -> Case:
     return Case(
         facts=facts,
         verdict=Verdict.proved if known else Verdict.likely,
-        severity=Severity.warning if known and facts.progress in (Progress.idle, Progress.overdue) else Severity.info,
+        severity=Severity.warning if known and _is_wrong(latest, facts) else Severity.info,
         transactional_id=facts.id,
         producer_id=int(latest["producer_id"]),
         producer_epoch=int(latest["producer_epoch"]),
@@ -122,6 +134,13 @@ def _ongoing(model: CaptureModel, latest: Array) -> Case:
         until=model.facts.evidence_end,
         **_place(facts.data),
     )
+
+
+def _is_wrong(latest: Array, facts: Facts) -> bool:
+    """Whether somebody has to look after it; a tool that was asked tells the present, and readers wait meanwhile."""
+    is_long = latest["updated_at"] < 0 and int(facts.age) > MAX_TRANSACTION_TIMEOUT_MS
+    is_long = is_long and facts.progress is not Progress.two_phase
+    return bool(is_long or facts.progress in (Progress.idle, Progress.overdue))
 
 
 def _facts(model: CaptureModel, latest: Array, spans: list[Array]) -> Facts:

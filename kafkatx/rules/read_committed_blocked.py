@@ -26,6 +26,7 @@ from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import PREPARE_COMMIT
 from kafkatx.rules import hanging_transaction
+from kafkatx.rules.answers.open_told import LONGEST_MS
 from kafkatx.rules.answers.positions import POSITION_WORDS, blocked_told
 from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.topics import INTERNAL
@@ -177,12 +178,22 @@ def since_of(one: OpenSpan) -> int | None:
 
 def doubt_of(one: OpenSpan) -> Doubt | None:
     """None where no other copy can hold the missing marker, or the coordinator itself says that none was sent."""
-    if one.log_extent.is_torn or one.is_over_gap:
+    if (one.log_extent.is_torn or one.is_over_gap) and not goes_on_in_page(one):
         return Doubt.missing
     if one.is_disputed:
         return Doubt.disputed
     is_only_copy = one.model.facts.brokers <= 1 and one.model.has_all_state_partitions
     return None if is_only_copy or _is_known_undecided(one) else Doubt.other_copy
+
+
+def goes_on_in_page(one: OpenSpan) -> bool:
+    """Whether a page shows the log without a gap for longer than any timeout behind its data: a marker would be there.
+
+    A page always breaks off; what it shows, others wrote after it must have ended.
+    """
+    log_extent = one.log_extent
+    is_shown = log_extent.is_printed and not log_extent.has_gaps and not one.is_over_gap
+    return is_shown and log_extent.newest - int(one.span["last_timestamp"]) > LONGEST_MS
 
 
 def verdict_of(doubt: Doubt | None) -> Verdict:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.rules.answers.coordinators import UNSTICK, coordinators_row, refusals_of
 from kafkatx.rules.answers.places import place_of
 from kafkatx.terms.clocks import LATE_TRANSACTION_BUFFER_MS, MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.events import EventKind
@@ -70,7 +71,8 @@ def hanging_told(model: CaptureModel) -> Iterator[Case]:
 def open_told(model: CaptureModel) -> Iterator[Case]:
     """One case an open transaction of a producer state, but for those that find-hanging lists.
 
-    Where the log of the partition is at hand, that tells what became of it.
+    Where the log of the partition is at hand, that tells what became of it; where its coordinator answered as well,
+    both answers do.
     """
     logs = model.logs
     at_hand = {(extent.topic, extent.partition) for extent in model.log_extents.values()}
@@ -79,13 +81,16 @@ def open_told(model: CaptureModel) -> Iterator[Case]:
         subject = _subject(model, row)
         if subject in hanging or subject[:2] in at_hand or subject[0] == TRANSACTION_STATE:
             continue  # what the log shows is told by the log; nobody writes there in a transaction
+        if coordinators_row(model, row) is not None or refusals_of(logs, row):
+            continue
         place, age = place_of(logs, row), logs.number(row, "number")
         producer_id, offset = logs.number(row, "producer_id"), logs.number(row, "offset")
         is_late = age is not None and age > LONGEST_MS
+        is_stuck = is_late or logs.string(row, "detail") == UNSTICK
         yield Case(
             facts=OpenFacts(place, offset or 0, producer_id or 0, lasting(age), event_refs(model, [row]), is_late),
             verdict=Verdict.likely if is_late and place.partition >= 0 else Verdict.possible,
-            severity=Severity.warning if is_late else Severity.info,
+            severity=Severity.warning if is_stuck else Severity.info,
             producer_id=producer_id,
             producer_epoch=logs.number(row, "producer_epoch"),
             topic=place.topic,
@@ -104,6 +109,23 @@ CHECK = (
     "if its coordinator lists {partition} and is Ongoing or Prepare*, the coordinator ends it, and an abort by hand "
     "would break it"
 )
+HANGING_REMEDIES = (
+    remedy(CHECK, "operator", command=f"{TOOL} describe-producers --topic {{named.topic}} --partition "
+           "{named.partition}"),
+    remedy(
+        "Only if it is still open there and no coordinator has it, abort this one transaction in this partition",
+        "operator",
+        command=f"{TOOL} abort --topic {{named.topic}} --partition {{named.partition}} --start-offset {{offset}}",
+        cost="read_committed readers lose its records in {partition} for good",
+    ),
+    remedy(
+        "Prevent it: let leaders refuse writes outside a transaction (brokers 3.6.1 and later)",
+        "broker",
+        "transaction.partition.verification.enable",
+        proposed="true",
+        restart_needed=False,
+    ),
+)  # fmt: skip
 HANGING_WORDS = Words(
     HangingFacts,
     title="a hanging transaction in {partition}",
@@ -123,24 +145,8 @@ HANGING_WORDS = Words(
             decided_by="describe-producers of {partition}, and describe of its transactional.id",
         ),
     ),
-    remedies=(
-        remedy(CHECK, "operator", command=f"{TOOL} describe-producers --topic {{named.topic}} --partition "
-               "{named.partition}"),
-        remedy(
-            "Only if it is still open there and no coordinator has it, abort this one transaction in this partition",
-            "operator",
-            command=f"{TOOL} abort --topic {{named.topic}} --partition {{named.partition}} --start-offset {{offset}}",
-            cost="read_committed readers lose its records in {partition} for good",
-        ),
-        remedy(
-            "Prevent it: let leaders refuse writes outside a transaction (brokers 3.6.1 and later)",
-            "broker",
-            "transaction.partition.verification.enable",
-            proposed="true",
-            restart_needed=False,
-        ),
-    ),
-)  # fmt: skip
+    remedies=HANGING_REMEDIES,
+)
 OPEN_WORDS = Words(
     OpenFacts,
     title="an open transaction of producer id {producer_id}",

@@ -3,7 +3,9 @@
 A position that does not move while the log's end does is a symptom, never a proof: a consumer may be stuck for reasons
 of its own. It tells more where the same group goes on in another partition whose lag stays at one, which is the marker
 behind the last record of a transaction: the topic is written in transactions, and the consumer is alive. kcat tells it
-by itself: with read_committed the end of a partition is the last stable offset, and -Q asks for the log end.
+by itself: with read_committed the end of a partition is the last stable offset, and -Q asks for the log end. Where both
+are printed together (statistics, one's own prints), a last stable offset that stands, or at which a reader stands, is
+an open transaction by definition.
 A lag that stays at one, or is small, is no symptom. A group without members is nobody who waits.
 """
 
@@ -23,6 +25,7 @@ from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Refs, TopicPartition, facts
 
 GROUP, COMMITTED, UNCOMMITTED, LATEST = "consumer group", "read_committed", "read_uncommitted", "log end"
+STABLE, READ_UP_TO = "last stable offset", "last stable offset, where a reader stands"
 LATE = "PartitionsWithLateTransactionsCount"
 Told = tuple[TopicPartition, int | None, int, list[int], Verdict, str]
 """Partition, position (None: not told), records behind it, rows, verdict, which kind of sign it is."""
@@ -47,7 +50,9 @@ class StandsFacts:
 def blocked_told(model: CaptureModel) -> Iterator[Case]:
     """One case a partition whose readers stand still by what tools print."""
     logs = model.logs
-    for place, offset, behind, rows, verdict, sign in (*_groups(logs), *_ends(logs), *_reads(logs), *_metrics(logs)):
+    for place, offset, behind, rows, verdict, sign in (
+        *_groups(logs), *_ends(logs), *_stable(logs), *_reads(logs), *_metrics(logs)
+    ):  # fmt: skip
         yield Case(
             facts=StandsFacts(place, offset, Count(behind), sign, event_refs(model, rows)),
             verdict=verdict,
@@ -94,6 +99,24 @@ def _ends(logs: LogModel) -> Iterator[Told]:
             yield place, offset, end - offset, [row, latest[place]], Verdict.likely, "end"
 
 
+def _stable(logs: LogModel) -> Iterator[Told]:
+    """Last stable offsets that stand while the log goes on, or where a reader stands.
+
+    One print of an offset below the log end is every day's: some transaction is open at any moment.
+    """
+    prints: dict[TopicPartition, list[int]] = {}
+    for row in logs.of_kind(EventKind.position_told).tolist():
+        if logs.string(row, "detail") in (STABLE, READ_UP_TO):
+            prints.setdefault(place_of(logs, row), []).append(row)
+    for place, rows in prints.items():
+        offset, ends = logs.number(rows[-1], "offset") or 0, [logs.number(row, "number") or 0 for row in rows]
+        stands = [row for row in rows if logs.number(row, "offset") == offset]
+        goes_on = len(stands) > 1 and len(stands) == len(rows) and ends[-1] > ends[0] >= offset
+        is_read = logs.string(rows[-1], "detail") == READ_UP_TO
+        if ends[-1] > offset + 1 and (goes_on or is_read):
+            yield place, offset, ends[-1] - offset, rows, Verdict.likely, "stable" if goes_on else "reader"
+
+
 def _reads(logs: LogModel) -> Iterator[Told]:
     """Two console consumers of one partition: what one of them reads the other one does not.
 
@@ -124,6 +147,8 @@ def _metrics(logs: LogModel) -> Iterator[Told]:
 SEEN = {
     "group": "The group stood at offset {offset} while the log went on to {behind:record} behind it",
     "end": "A read_committed reader met the end at offset {offset}; the log goes on for {behind:offset} more",
+    "stable": "The last stable offset stood at {offset} while the log went on to {behind:offset} behind it",
+    "reader": "A reader stands at the last stable offset, {offset}; the log goes on for {behind:offset} more",
     "read": "A read_uncommitted reader got {behind:record}, a read_committed one none",
     "late": "A broker has transactions that are open for longer than transaction.max.timeout.ms and 5 min",
 }

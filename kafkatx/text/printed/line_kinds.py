@@ -74,6 +74,7 @@ _ANSWER = re.compile(
     r"|Topic\s+Partition\s+ProducerId\s+ProducerEpoch\s+CoordinatorEpoch\s"
     r"|(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:CURRENT|COMMITTED)-OFFSET\s|Topic:\s?\S+\s+(?:TopicId:\s?\S+\s+)?Partition"
     r"|% Reached end of topic \S+ \[\d{1,9}\] at offset \d|\S{1,249} \[\d{1,9}\] offset \d{1,19}$"
+    r"|Found (?:partition \d{1,9} stuck at offset \d|causing producer ID and epoch \d|topic \S{1,249} stuck with tra)"
     r"|Processed a total of \d{1,18} messages|Failed to describe transaction state of transactional-id "
     r"|[\w.:{}\"=,() -]{0,300}(?:LastStableOffsetLag|PartitionsWithLateTransactionsCount)\b"
     r"[\w.:{}\"=,() -]{0,300}[\s=][\d.]+(?:[eE][+-]?\d+)?\s*$",

@@ -4,7 +4,8 @@ Tables    producers of a partition (kafka-transactions.sh and rpk cluster txn de
           snapshot), hanging transactions (find-hanging), positions of groups (kafka-consumer-groups, rpk group
           describe).
 Lines     partitions (kafka-topics --describe), positions of kcat (`% Reached end of topic`, -Q), what a console
-          consumer read by which isolation level, a transactional.id that the coordinator does not know, metrics.
+          consumer read by which isolation level, a transactional.id that the coordinator does not know, metrics,
+          what kcl found of a stuck partition, last stable offsets beside ends (text/printed/stable_offsets.py).
 Time      `number` of an open transaction is how long its producer has been silent against the newest write that the
           same answer shows: no tool prints when it was called, but other producers go on writing.
 Source    TransactionsCommand (3.0 to 4.3), ConsumerGroupCommand, TopicCommand (0.11 to 4.3), rpk (23.1+), kcat 1.7;
@@ -29,10 +30,13 @@ from kafkatx.text.logs.filling import COLUMNS, LARGEST, NUMBERS, Row, empty_row
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.printed.pasted import undecorated
+from kafkatx.text.printed.stable_offsets import stable_offsets, tells_stable_offset
 from kafkatx.text.tools.tables import TableRow, table_rows
 
 _OF_KAFKA = frozenset({"producerid", "producerepoch", "currenttransactionstartoffset"})
-_OF_RPK = frozenset({"topic", "partition", "producerid", "producerepoch", "txnstartoffset"})
+_OF_RPK = frozenset({"topic", "partition", "producerid", "producerepoch", "lasttimestamp"})
+_BEGINS = ("currenttransactionstartoffset", "currenttxnstartoffset", "txnstartoffset")
+"""What tools call the offset where a producer's open transaction begins."""
 _HANGING = frozenset({"topic", "partition", "producerid", "startoffset"})
 _GROUPS = frozenset({"topic", "partition", "currentoffset", "logendoffset"})
 _PARTITION = re.compile(
@@ -54,6 +58,11 @@ _LABEL = {name: re.compile(rf"\b{name}=\"?([\w.-]+)") for name in ("topic", "par
 _ISOLATION = re.compile(r"read_(?:un)?committed")
 _TO_THE_END = re.compile(r"\s-Q\b.*:-1\b")
 LATEST, COMMITTED = "log end", "read_committed"
+UNSTICK = "kcl admin txn unstick-lso"
+STABLE, READ_UP_TO = "last stable offset", "last stable offset, where a reader stands"
+_STUCK = re.compile(r"Found partition (?P<partition>\d{1,9}) stuck at offset (?P<offset>\d{1,18})\b")
+_CAUSING = re.compile(r"Found causing producer ID and epoch (?P<id>\d{1,18})/(?P<epoch>\d{1,5})\b")
+_STUCK_BY = re.compile(r"Found topic (?P<topic>\S{1,249}) stuck with transactional id (?P<id>\S.{0,999}?)\.?\s*$")
 
 
 def answers(file: OpenFile, part: TextPart) -> LogFacts:
@@ -112,7 +121,7 @@ class _Reader:
 
     def _producer(self, row: TableRow, silent_ms: int) -> None:
         cells = row.cells
-        begin = _number(cells.get("currenttransactionstartoffset") or cells.get("txnstartoffset", ""))
+        begin = max(_number(cells.get(name, "")) for name in _BEGINS)
         if begin < 0:
             return
         topic, partition = cells.get("topic") or self.part.topic, _number(cells.get("partition", ""))
@@ -168,11 +177,35 @@ class _Reader:
             )  # fmt: skip
         elif found := _UNKNOWN_ID.match(text):
             self._add(EventKind.id_unknown, *place, transactional_id=found["id"])
+        elif found := _STUCK.match(text):
+            self._add(EventKind.transaction_open, *place, partition=_number(found["partition"]),
+                      offset=_number(found["offset"]), topic=self.part.topic, detail=UNSTICK)  # fmt: skip
+        elif (found := _CAUSING.match(text) or _STUCK_BY.match(text)) and self.rows:
+            self._unstick(found)
+        elif tells_stable_offset(text):
+            self._stable(line, text)
         elif (found := _METRIC.search(text)) and float(found["number"]) > 0:
             topic, partition = (label[1] if (label := one.search(text)) else "" for one in _LABEL.values())
             self._add(
                 EventKind.stable_offset_behind, *place, topic=topic, partition=_number(partition),
                 number=int(float(found["number"])), detail=found["metric"],
+            )  # fmt: skip
+
+    def _unstick(self, found: re.Match[str]) -> None:
+        """Complete what `kcl admin txn unstick-lso` found of the partition that it named before."""
+        row = self.rows[-1]
+        if found.re is _CAUSING:
+            row[COLUMNS["producer_id"]], row[COLUMNS["producer_epoch"]] = int(found["id"]), int(found["epoch"])
+        else:
+            row[COLUMNS["topic_code"]] = self.strings.code(found["topic"])
+            row[COLUMNS["transactional_id_code"]] = self.strings.code(found["id"])
+
+    def _stable(self, line: Line, text: str) -> None:
+        for told in stable_offsets(text):
+            self._add(
+                EventKind.position_told, line.number, line.position, topic=told.topic or self.part.topic,
+                partition=told.partition if told.topic else self.part.partition, offset=told.offset, number=told.end,
+                detail=READ_UP_TO if told.is_read_up_to else STABLE,
             )  # fmt: skip
 
     def _add(self, kind: EventKind, line: int, position: int, **columns: object) -> None:
