@@ -204,7 +204,9 @@ def oddity_of(rows: Any, number: int, latest: Any, who: int, legal: Any, empty_l
     if state < 0 or state > COMPLETE_ABORT:
         return ILLEGAL_STATE
     started_at = rows["started_at"][number]
-    if state == ONGOING and (rows["partitions_code"][number] < 0 or rows["partitions_code"][number] == empty_list):
+    is_record = rows["updated_at"][number] >= 0  # else a tool listed the id, without its partitions
+    no_list = rows["partitions_code"][number] < 0 or rows["partitions_code"][number] == empty_list
+    if state == ONGOING and is_record and no_list:
         return NO_PARTITIONS
     if COMPLETE_COMMIT <= state <= COMPLETE_ABORT and started_at == -1:
         return NO_START

@@ -29,7 +29,15 @@ from kafkatx.rules.answers.broker_said import EXHAUSTED_WORDS, exhausted_told
 from kafkatx.rules.open_transaction import is_overdue, open_since
 from kafkatx.rules.stuck_prepare import is_unfinished
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.evidence_refs import begin_row, completion_row, decision_row, initialised_row, latest_row, row_before, time_or_none
+from kafkatx.words.evidence_refs import (
+    begin_row,
+    completion_row,
+    decision_row,
+    initialised_row,
+    latest_row,
+    row_before,
+    time_or_none,
+)
 from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.template import pick

@@ -5,6 +5,7 @@ Mechanism    An id made of a UUID, a time or a pod's name is new each time: the 
 Evidence     three ids or more of one shape that differ in a random part only, each with a producer id of its own at
              epoch 0, one after the other, on the same partitions. Harm: one of them commits after the next has
              committed.
+             In texts: ids of one shape that differ in a UUID, of which none was taken up by a second start.
 Against      ids that frameworks make (Kafka Streams, Flink, Connect, spring-kafka): their changing part is stable or
              their fencing is another; transactions with group offsets (fenced by the group's generation since 2.5,
              KIP-447); ids used side by side from the start.
@@ -25,6 +26,7 @@ from kafkatx.findings.finding import Subject
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.growing import Array
+from kafkatx.rules.unstable_in_lists import LIST_WORDS, found_in_lists
 from kafkatx.rules.unstable_in_pages import PAGE_WORDS, found_in_pages
 from kafkatx.terms.catalogue.random_ids import skeleton_of, with_ordinal
 from kafkatx.terms.topics import CONSUMER_OFFSETS
@@ -101,6 +103,7 @@ def find(model: CaptureModel) -> Found:
         if members:
             yield _case(model, skeleton, members, succession)
     yield from found_in_pages(model)
+    yield from found_in_lists(model)
 
 
 def _lives(model: CaptureModel) -> list[_Life]:
@@ -281,4 +284,4 @@ WORDS = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(WORDS, PAGE_WORDS), depth=1)
+RULE = Rule(find=find, words=(WORDS, PAGE_WORDS, LIST_WORDS), depth=1)

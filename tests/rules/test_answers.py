@@ -111,3 +111,135 @@ def test_an_id_that_is_not_known_needs_a_refused_client(told):
     )
     assert told(refused, "", answer)["transactional_id_expired"].verdict is Verdict.likely
     assert "transactional_id_expired" not in told(answer)
+
+
+CASE = (
+    PRODUCERS[0],
+    PRODUCERS[1],
+    "14022\t8\t4\t310\t1731832141502\t3120077\t",
+    "$ kafka-transactions.sh --bootstrap-server b:9092 describe --transactional-id case-2",
+    DESCRIBE[0],
+)
+ENDED = "1\tcase-2\t14022\t9\tCompleteAbort\t60000\tNone\tNone\t\t"
+OTHER_PARTITION = "1\tcase-2\t14022\t9\tOngoing\t60000\t1731832141600\t900000\torders-7\t"
+SAME_PARTITION = "1\tcase-2\t14022\t8\tOngoing\t60000\t1731832141500\t900000\torders-3\t"
+
+
+@pytest.mark.parametrize("state", [ENDED, OTHER_PARTITION], ids=["ended", "another transaction"])
+def test_what_a_partition_has_open_and_its_coordinator_has_not_hangs(state, told):
+    found = told(*CASE, state)["hanging_transaction"]
+    assert (found.verdict, found.severity, found.partition, found.first_offset) == (
+        Verdict.likely,
+        Severity.error,
+        3,
+        3120077,
+    )
+
+
+def test_what_its_coordinator_lists_does_not_hang(told):
+    found = told(*CASE, SAME_PARTITION)
+    assert "hanging_transaction" not in found
+    assert found["open_transaction"].transactional_id == "case-2"
+
+
+def test_an_open_transaction_of_a_long_timeout_is_a_warning_where_a_tool_was_asked(told):
+    row = "3\tsink-0-7\t4002\t0\tOngoing\t14400000\t1675842080000\t11905113\torders-0\t"
+    found = told(DESCRIBE[0], row)["open_transaction"]
+    assert (found.verdict, found.severity) == (Verdict.proved, Severity.warning)
+
+
+KCL = (
+    "$ kcl admin txn unstick-lso orders",
+    "Found partition 9 stuck at offset 733, looking for producer that caused this...",
+    "Found causing producer ID and epoch 6000/0, looking in __transaction_state to find its transactional id...",
+    "",
+    "Found topic orders stuck with transactional id tx-b.",
+)
+
+
+def test_a_stuck_partition_whose_end_is_refused_hangs(told):
+    said = "The producer attempted a transactional operation in an invalid state."
+    refused = f"EndTxn request had error: INVALID_TXN_STATE: {said}"
+    found = told(*KCL, "Proceeding to unstick...", "", refused)
+    assert set(found) == {"hanging_transaction"}
+    assert (found["hanging_transaction"].verdict, found["hanging_transaction"].transactional_id) == (
+        Verdict.likely,
+        "tx-b",
+    )
+    assert (found["hanging_transaction"].topic, found["hanging_transaction"].partition) == ("orders", 9)
+
+
+def test_a_stuck_partition_alone_is_an_open_transaction(told):
+    found = told(*KCL)["open_transaction"]
+    assert (found.verdict, found.severity) == (Verdict.possible, Severity.warning)
+
+
+STANDS = {
+    "one's own prints": (
+        "orders-5  endOffsets(read_committed)=880  endOffsets(read_uncommitted)=1297  position=880",
+        "orders-5  endOffsets(read_committed)=880  endOffsets(read_uncommitted)=1300  position=880",
+    ),
+    "statistics": (
+        '{"topics":{"orders":{"partitions":{"5":{"partition":5,"hi_offset":1297,"ls_offset":880}}}}}',
+        '{"topics":{"orders":{"partitions":{"5":{"partition":5,"hi_offset":1300,"ls_offset":880}}}}}',
+    ),
+    "a reader": ("orders [5]: `committed = 880`, `LSO = 880`, `high watermark = 1300`",),
+}
+
+
+@pytest.mark.parametrize("lines", STANDS.values(), ids=STANDS)
+def test_a_last_stable_offset_that_stands(lines, told):
+    found = told(*lines)["read_committed_blocked"]
+    assert (found.verdict, found.topic, found.partition, found.first_offset) == (Verdict.likely, "orders", 5, 880)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("orders-5 LSO=880 HW=1300",),
+        ("orders-5 LSO=880 HW=1300", "orders-5 LSO=1299 HW=1300"),
+        ("orders-5 position=880 LSO=880 HW=880", "orders-5 position=881 LSO=881 HW=881"),
+        (
+            "2024-01-01 10:00:00,000 DEBUG orders-5 LSO=880 HW=1300",
+            "2024-01-01 10:00:01,000 DEBUG orders-5 LSO=880 HW=1301",
+        ),
+    ],
+    ids=["one print", "it goes on", "all read", "a log"],
+)
+def test_last_stable_offsets_of_every_day(lines, told):
+    assert "read_committed_blocked" not in told("some prose about it", *lines)
+
+
+UUIDS = (
+    "0d5c7c0e-7a3f-4a0b-9f59-3c1f3c0a1ad1",
+    "10f0a6de-52c8-4f1e-8f3c-64ff5b2f0c73",
+    "2b7d8d5a-f7a1-4f0c-8f0b-58d0e4c66b10",
+)
+LISTED = "TransactionalId\tCoordinator\tProducerId\tTransactionState\t"
+
+
+def test_ids_that_differ_in_a_uuid_alone(told):
+    rows = [f"pay-{one}\t1\t{number}\tCompleteCommit\t" for number, one in enumerate(UUIDS, 811)]
+    found = told(LISTED, *rows)["unstable_transactional_id"]
+    assert (found.verdict, found.severity, found.count) == (Verdict.likely, Severity.warning, 3)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"app-{UUIDS[0]}-{thread}" for thread in (1, 2, 3)],
+        [f"pay-{one}" for one in UUIDS[:2]],
+        ["pay-0", "pay-1", "pay-2"],
+    ],
+    ids=["Kafka Streams", "two", "ordinals"],
+)
+def test_ids_that_may_stay_the_same(names, told):
+    rows = [f"{name}\t1\t{number}\tCompleteCommit\t" for number, name in enumerate(names, 811)]
+    assert "unstable_transactional_id" not in told(LISTED, *rows)
+
+
+def test_decisions_that_are_listed_together_do_not_end(told):
+    rows = [f"fee-{number}\t1\t{number}\tPrepareCommit\t" for number in (1, 2)]
+    assert told(LISTED, *rows)["stuck_prepare"].verdict is Verdict.likely
+    healthy = [f"fee-{number}\t1\t{number}\tCompleteCommit\t" for number in (4, 5, 6, 7)]
+    assert told(LISTED, *rows, *healthy)["stuck_prepare"].verdict is Verdict.possible

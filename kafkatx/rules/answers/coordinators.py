@@ -1,4 +1,4 @@
-"""What coordinators answered about a transaction that a partition has open: the row of its id, or a refusal to end it."""
+"""What coordinators answered about a transaction that a partition has open: its id's state, or a refusal to end it."""
 
 from __future__ import annotations
 

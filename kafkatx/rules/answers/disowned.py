@@ -1,10 +1,10 @@
 """Transactions that a partition has open and that their coordinator is through with, by the answers of both.
 
-Described   describe-producers tells the open transaction, describe (or a list) the state of the id that has its producer
-            id: complete, or another transaction without this partition. Both are asked within moments, so a transaction
-            that ended or began between them looks the same; never more than likely.
-Refused     `kcl admin txn unstick-lso` adds the partition to a transaction of the id anew, with the producer id and epoch
-            of the stuck data, and ends it. A coordinator that refuses these has nothing open under them.
+Described   describe-producers tells the open transaction, describe (or a list) the state of the id that has its
+            producer id: complete, or another transaction without this partition. Both are asked within moments, so a
+            transaction that ended or began between them looks the same; never more than likely.
+Refused     `kcl admin txn unstick-lso` adds the partition to a transaction of the id anew, with the producer id and
+            epoch of the stuck data, and ends it. A coordinator that refuses these has nothing open under them.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from kafkatx.words.evidence_refs import latest_row
 from kafkatx.words.explanation import Words, left_open, ruled_out, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import Refs, facts
+
 
 @facts
 class DisownedFacts(HangingFacts):
@@ -45,13 +46,11 @@ def disowned(model: CaptureModel) -> Iterator[Case]:
             name, known = model.transactional_id(int(latest["id_code"])), epoch if epoch >= 0 else None
             yield _case(model, row, name, state, known, (latest_row(latest),))
         elif refusals:
-            name = model.logs.string(row, "transactional_id")
-            yield _case(model, row, name, None, None, event_refs(model, refusals))
+            stuck = model.logs.string(row, "transactional_id")
+            yield _case(model, row, stuck, None, None, event_refs(model, refusals))
 
 
-def _case(
-    model: CaptureModel, row: int, name: str | None, state: str | None, epoch: int | None, answer: Refs
-) -> Case:
+def _case(model: CaptureModel, row: int, name: str | None, state: str | None, epoch: int | None, answer: Refs) -> Case:
     logs, place = model.logs, place_of(model.logs, row)
     producer_id, offset = logs.number(row, "producer_id"), logs.number(row, "offset")
     producer_epoch = logs.number(row, "producer_epoch")

@@ -53,6 +53,7 @@ KINDS = {
     ToolLineKind.OFFSET: PartKind.CONSOLE_OFFSETS,
     ToolLineKind.CONSUMED: PartKind.CONSOLE_RECORDS,
     ToolLineKind.ADMIN: PartKind.ADMIN_TRANSACTIONS,
+    ToolLineKind.LISTED: PartKind.ADMIN_TRANSACTIONS,
     ToolLineKind.ANSWER: PartKind.ANSWER,
 }
 
@@ -200,7 +201,11 @@ class _Cutter:
         if self.is_blank:
             return current.kind in TABLES and likeness.is_row_of_numbers(text)
         if current.kind in TABLES:
-            return len(_COLUMNS.split(undecorated(text).strip())) >= 3 or likeness.is_row_of_numbers(text)
+            return (
+                likeness.is_row_of_state(text)
+                or len(_COLUMNS.split(undecorated(text).strip())) >= 3
+                or likeness.is_row_of_numbers(text)
+            )
         bare = undecorated(text)
         if current.kind is PartKind.CONSOLE_STATES:
             return bare.rstrip().endswith("::NULL")

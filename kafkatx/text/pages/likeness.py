@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from kafkatx.terms.catalogue.setting_names import is_known
+from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.logs.bare import tells
 from kafkatx.text.logs.shown import shows_error
 from kafkatx.text.printed.logged import logged
@@ -119,6 +120,12 @@ def is_row_of_numbers(text: str) -> bool:
     words = text.split(maxsplit=MOST_CELLS)
     numbers = sum(1 for word in words if word in ("None", "-") or word.lstrip("-").isdecimal())
     return len(words) >= 4 and numbers >= 2
+
+
+def is_row_of_state(text: str) -> bool:
+    """Whether a line may be a row of a list of transactional.ids of which columns were cut out."""
+    words = text.split(maxsplit=MOST_CELLS)
+    return 2 <= len(words) <= MOST_CELLS and words[-1] in TransactionState.__members__
 
 
 def speaks_of_another(text: str) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
+from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.printed.dump_lines import FIELDS, DumpLine, FieldRow, row_of
 from kafkatx.text.printed.elisions import ELIDED_FIELDS
 from kafkatx.text.printed.eras import LineKind
@@ -33,6 +34,7 @@ class ToolLineKind(StrEnum):
     OFFSET = "record of __consumer_offsets"
     CONSUMED = "record of the console consumer"
     ADMIN = "heading of a table of transactional.ids"
+    LISTED = "row of a list of transactional.ids"
     ANSWER = "answer of another tool"
 
 
@@ -65,8 +67,14 @@ _OFFSET = re.compile(
 _CONSUMED = re.compile(
     r"(?:(?:CreateTime|LogAppendTime):-?\d{1,19}|NO_TIMESTAMP|Partition:\d{1,10}|Offset:\d{1,19})(?=[^\w:]|$)"
 )
+_STATES = "|".join(state.name for state in TransactionState)
+_LISTED = re.compile(
+    rf"(?P<transactionalid>\S{{2,249}})[\t ]+(?P<coordinator>\d{{1,9}})[\t ]+(?P<producerid>\d{{1,18}})[\t ]+"
+    rf"(?P<transactionstate>{_STATES})\s*$"
+)
+"""A row of `kafka-transactions.sh list`, without the heading above it."""
 _ADMIN = re.compile(
-    r"TransactionalId\s+Coordinator\s+ProducerId\s+TransactionState\b|CoordinatorId\s+TransactionalId\s+ProducerId\s"
+    r"TransactionalId\s+TransactionState\s*$|TransactionalId\s+Coordinator\s+ProducerId\s+TransactionState\b|CoordinatorId\s+TransactionalId\s+ProducerId\s"
     r"|COORDINATOR\s+TRANSACTIONAL-ID\s+PRODUCER-ID\s"
 )
 _ANSWER = re.compile(
@@ -84,6 +92,7 @@ _FRAMES = (
     (_OFFSET, ToolLineKind.OFFSET),
     (_CONSUMED, ToolLineKind.CONSUMED),
     (_ADMIN, ToolLineKind.ADMIN),
+    (_LISTED, ToolLineKind.LISTED),
     (_ANSWER, ToolLineKind.ANSWER),
 )
 FRAME = re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _FRAMES))
@@ -105,6 +114,12 @@ def kind_of(text: str) -> ToolLineKind | None:
     if STATE_TEXT.search(text):
         return ToolLineKind.STATE
     return next((kind for pattern, kind in _FRAMES if pattern.match(text)), None)
+
+
+def listed_cells(text: str) -> dict[str, str] | None:
+    """Return the cells of a row of a list of transactional.ids that stands without its heading, None for another."""
+    found = _LISTED.match(text.strip())
+    return found.groupdict() if found else None
 
 
 def is_note(text: str) -> bool:

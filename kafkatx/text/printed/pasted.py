@@ -57,6 +57,7 @@ _HINT = re.compile(
     r"(?:ffset|Id|Epoch|imestamp|Time|key|payload|crc|alid|agic|ize|equence|ount|Marker|artition):"
     r"|Dumping|ing offset|KRaft b|_TIMESTAMP|ransactionalId|ProducerId|::"
     r"|TRANSACTIONAL-ID|PRODUCER-ID|-OFFSET\s|% Reached|\] offset |Processed a total|transactional-id |Topic:"
+    r"|(?:Ongoing|Empty|Dead|Commit|Abort|EpochFence)\s*$"
     r"|stuck at offset|stuck with tra|causing producer|StableOffsetLag|WithLateTransactions"
 )
 """A line without any of these is no tool's, however it was pasted (remarks of the dump tool aside)."""

@@ -21,9 +21,7 @@ _END = (
 )
 _POSITION = r"(?:\bposition\b|\bapp_offset\b|\bstored_offset\b|\bcommitted(?:[ _-]?offset)?\b|\bcurrent[ _-]?offset\b)"
 _VALUE = r"[`\"'*]{0,3}\s{0,4}(?:[:=]|\bis\b|\bat\b)?\s{0,4}[`\"'*]{0,3}(\d{1,18})\b"
-_STABLE_AT, _END_AT, _POSITION_AT = (
-    re.compile(name + _VALUE, re.IGNORECASE) for name in (_STABLE, _END, _POSITION)
-)
+_STABLE_AT, _END_AT, _POSITION_AT = (re.compile(name + _VALUE, re.IGNORECASE) for name in (_STABLE, _END, _POSITION))
 _LOGGED = re.compile(r"\b(?:TRACE|DEBUG|INFO|WARN|ERROR)\b|^%\d\||PartitionData\(|MessageSet size")
 _OBJECT = re.compile(r"\{[^{}]{0,8000}\"ls_offset\"[^{}]{0,8000}\}")
 _OF_OBJECT = re.compile(r"\"partition\"\s*:\s*(\d{1,9})")
@@ -31,12 +29,17 @@ _TOPICS = re.compile(r"\"topic\"\s*:\s*\"([\w.-]{1,249})\"|\"([\w.-]{1,249})\"\s
 _PLACE = re.compile(
     r"(?<![\w.-])(?P<topic>[A-Za-z0-9_][\w.-]{0,247}?)(?:-|\s?\[{1,2})(?P<partition>\d{1,6})(?:\]{1,2}|(?![\w.-]))"
 )
-_NAMED = re.compile(r"\btopic\W{1,3}(?P<topic>[\w.-]{1,249})\W{1,3}partition\W{1,3}(?P<partition>\d{1,6})", re.IGNORECASE)
+_NAMED = re.compile(
+    r"\btopic\W{1,3}(?P<topic>[\w.-]{1,249})\W{1,3}partition\W{1,3}(?P<partition>\d{1,6})", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
 class StableOffset:
-    """The last stable offset of a partition (None, -1: not named) and its end; `is_read_up_to`: a reader stands there."""
+    """The last stable offset of a partition (None, -1: not named) and its end.
+
+    `is_read_up_to`: a reader stands there.
+    """
 
     topic: str | None
     partition: int

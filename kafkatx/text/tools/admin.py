@@ -18,6 +18,7 @@ from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump.states import PrintedState
 from kafkatx.text.lines import lines
 from kafkatx.text.pages.part import TextPart
+from kafkatx.text.printed.line_kinds import listed_cells
 from kafkatx.text.printed.pasted import undecorated
 from kafkatx.text.printed.tool_lines import without_prefix
 from kafkatx.text.tools.tables import table_rows
@@ -37,9 +38,9 @@ COLUMNS = {
 """Columns of the table, and what a value of each looks like."""
 _CELLS = [re.compile(pattern) for pattern in COLUMNS.values()]
 _ID_AT = list(COLUMNS).index("TransactionalId")
-_LISTED = frozenset({"transactionalid", "producerid", "transactionstate"})
+_LISTED = frozenset({"transactionalid", "transactionstate"})
 _BY_RPK = frozenset({"coordinator", "transactionalid", "producerid", "state"})
-_IN_LIST = frozenset({"id_code", "producer_id", "state"})
+_IN_LIST = frozenset({"id_code", "state"})
 _RPK_TIMEOUT = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:([\d.]+)s)?(?:(\d+)ms)?")
 _TOPIC = re.compile(r"([\w.-]{1,249})\[([\d;]{1,4000})\]")
 _PARTITION = re.compile(r"([\w.-]{1,249})-(\d{1,10})")
@@ -48,29 +49,32 @@ _TOLD = frozenset({"id_code", "producer_id", "producer_epoch", "state", "timeout
 
 def told_by_admins(file: OpenFile, part: TextPart) -> Iterator[tuple[PrintedState, int, int]]:
     """Yield what tables of a part say of ids, in order, with line and position."""
-    found = [*described_states(file, part)]
-    described = {line for _, line, _ in found}
+    found = {line: (state, line, position) for state, line, position in described_states(file, part)}
     for row in table_rows(file, part, _LISTED, _BY_RPK):
-        state = _of_row(row.cells) if row.line.number not in described else None
+        state = _of_row(row.cells) if row.line.number not in found else None
         if state is not None:
-            found.append((state, row.line.number, row.line.position))
-    yield from sorted(found, key=lambda one: one[2])
+            found[row.line.number] = state, row.line.number, row.line.position
+    for line in lines(file, part.position, part.end, part.line):
+        cells = listed_cells(line.text) if line.number not in found else None
+        state = _of_row(cells) if cells is not None else None
+        if state is not None:
+            found[line.number] = state, line.number, line.position
+    yield from sorted(found.values(), key=lambda one: one[2])
 
 
 def _of_row(cells: dict[str, str]) -> PrintedState | None:
     """What a row of `list`, or of rpk, says; None where its state or producer id is none."""
     name = cells.get("transactionstate") or cells.get("state", "")
-    state, producer_id = TransactionState.__members__.get(name), cells["producerid"]
+    state, producer_id = TransactionState.__members__.get(name), cells.get("producerid", "-1")
     if state is None or re.fullmatch(_NUMBER, producer_id) is None or not cells["transactionalid"]:
         return None
     known, epoch, started_at = set(_IN_LIST), cells.get("producerepoch", ""), _time_of(cells.get("starttimestamp", ""))
     timeout = _milliseconds(cells.get("timeout", ""))
     topics = _TOPIC.findall(cells.get("topics", ""))
+    known |= {"producer_id"} if int(producer_id) >= 0 else set()
     known |= {"producer_epoch"} if epoch.isdecimal() else set()
     known |= {"timeout_ms"} if timeout >= 0 else set()
     known |= {"partitions_code"} if topics else set()
-    if state is TransactionState.Ongoing and (started_at < 0 or not topics):
-        return None
     return PrintedState(
         cells["transactionalid"],
         frozenset(known),

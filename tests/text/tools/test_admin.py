@@ -77,20 +77,33 @@ RPK = (
 )
 
 
-def test_ids_that_were_listed_but_for_those_that_are_merely_open(tmp_path):
+@pytest.mark.parametrize(
+    "lines",
+    [
+        LIST,
+        ("TransactionalId TransactionState", "orders-eu-1 Ongoing"),
+        ("orders-eu-1\t1\t1000\tOngoing",),
+        ("COORDINATOR  TRANSACTIONAL-ID  PRODUCER-ID  STATE", "1  orders-eu-1  1000  Ongoing"),
+    ],
+    ids=["list", "columns cut out", "no heading", "rpk"],
+)
+def test_ids_that_were_listed(lines, tmp_path):
     path = tmp_path / "page.txt"
-    path.write_text("\n".join(("TransactionalId\tCoordinator\tProducerId\tTransactionState\t", LIST[1], "")))
-    with OpenFile(str(path)) as file:
-        assert list(told_by_admins(file, whole(file))) == []
-    path.write_text("\n".join((*RPK, "")))
+    path.write_text("\n".join((*lines, "")))
     with OpenFile(str(path)) as file:
         ((state, line, _),) = told_by_admins(file, whole(file))
-    assert (state.transactional_id, state.producer_id, state.state, line) == (
-        "fee-1",
-        41002,
-        TransactionState.PrepareCommit,
-        2,
-    )
+    assert (state.transactional_id, state.state, line) == ("orders-eu-1", TransactionState.Ongoing, len(lines))
+    assert (state.started_at, state.producer_id) in ((-1, 1000), (-1, -1))
+
+
+def test_several_ids_of_rpk(tmp_path):
+    path = tmp_path / "page.txt"
+    path.write_text("\n".join((*RPK, "")))
+    with OpenFile(str(path)) as file:
+        found = [
+            (state.transactional_id, state.producer_id, state.state) for state, *_ in told_by_admins(file, whole(file))
+        ]
+    assert found == [("fee-1", 41002, TransactionState.PrepareCommit), ("fee-2", 41003, TransactionState.Ongoing)]
 
 
 def test_an_answer_is_as_old_as_its_transaction_has_lasted(read):
