@@ -42,6 +42,8 @@ from kafkatx.words.values import Count, Duration, NameList, OffsetRange, Refs, f
 
 SHORT_MS, LONG_MS = 10_000, 60_000
 """Waits below the first are every day's; above the second something is wrong."""
+FEW_LINES = 50
+"""A log of fewer lines was cut out of one."""
 UNSTABLE = ("UNSTABLE_OFFSET_COMMIT", "UnstableOffsetCommit", "unstable offsets", "unstable_offset_commit")
 
 
@@ -131,7 +133,7 @@ def _case(model: CaptureModel, group: str | None, rows: list[int]) -> Case:
             lines=event_refs(model, rows, 4),
         ),
         verdict=Verdict.likely,
-        severity=_severity(lasted, is_failed=is_failed, is_timed=since is not None),
+        severity=_severity(lasted, is_failed=is_failed, is_shown=since is None or _is_shown(logs, rows)),
         topic=only(topic for topic, _ in pairs),
         partition=only(number for _, number in pairs),
         since=since,
@@ -141,11 +143,17 @@ def _case(model: CaptureModel, group: str | None, rows: list[int]) -> Case:
     )
 
 
-def _severity(lasted: int | None, *, is_failed: bool, is_timed: bool) -> Severity:
-    """A wait of a moment is every day's; one whose length nothing tells was worth showing."""
+def _is_shown(logs: LogModel, rows: list[int]) -> bool:
+    """Whether they stand in a few lines that somebody took out of a log."""
+    sources = [logs.facts.sources[int(logs.events["source"][row])] for row in rows]
+    return all(0 < source.lines < FEW_LINES for source in sources)
+
+
+def _severity(lasted: int | None, *, is_failed: bool, is_shown: bool) -> Severity:
+    """A wait of a moment is every day's; one that somebody shows was longer than that."""
     if lasted is not None and lasted >= LONG_MS:
         return Severity.error
-    if is_failed or not is_timed or (lasted or 0) >= SHORT_MS:
+    if is_failed or is_shown or (lasted or 0) >= SHORT_MS:
         return Severity.warning
     return Severity.info
 

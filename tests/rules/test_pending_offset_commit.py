@@ -11,6 +11,11 @@ from tests.rules.log_told import by_logs, findings, only, rule
 check = rule("pending_offset_commit")
 
 
+@pytest.fixture(autouse=True)
+def whole_logs(monkeypatch):
+    monkeypatch.setattr("kafkatx.rules.pending_offset_commit.FEW_LINES", 0)
+
+
 def waiting(*times, kind=EventKind.unstable_offsets, **columns):
     return [line("a.log", at, kind, **{"group": "etl", "topic": "in", "partition": 1, **columns}) for at in times]
 
@@ -28,6 +33,11 @@ def test_it_is_as_bad_as_it_is_long(times, severity):
     found = only(check, by_logs(waiting(*times)))
     assert (found.verdict, found.severity) == (Verdict.likely, severity)
     assert "group etl" in found.summary
+
+
+def test_a_line_that_somebody_shows_was_more_than_a_moment(monkeypatch):
+    monkeypatch.setattr("kafkatx.rules.pending_offset_commit.FEW_LINES", 50)
+    assert only(check, by_logs(waiting("10:00:00"))).severity is Severity.warning
 
 
 def test_an_error_of_a_library_tells_it():

@@ -41,6 +41,8 @@ _FRONT = re.compile(
 )
 _FRAME = re.compile(r"[\s>|*]*at [\w.$/<>@-]{3,250}\(")
 _QUOTED = re.compile(r"""([\"'])(?P<text>.{10,})\1[,.;]?\s*$""", re.DOTALL)
+_SPAN = re.compile(r"[\w .-]{1,30}: ?`(?P<text>[^`]{40,})`[.,;]?\s*$")
+"""A label, and a line in a code span behind it."""
 _CHAT = re.compile(
     r"(?:\[?\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[AaPp]\.?[Mm]\.?)?\]?,? {1,3}[-\u2013]? ?)"
     r"(?:[*_<@]{0,3})[^\W\d][\w .'-]{0,30}(?:[*_>]{0,3}): ?(?=\S)"
@@ -96,7 +98,7 @@ def _without_front(text: str) -> str:
             text = text.rstrip().rstrip(sign[0]).rstrip()
         if sign.startswith(">") and _FRAME.match(text):
             break
-    if quoted := _QUOTED.match(text.strip()):
+    if quoted := _QUOTED.match(text.strip()) or _SPAN.match(text):
         text = quoted["text"]
     return text.rstrip("`") if text.endswith("`") and text.count("`") % 2 else text
 
