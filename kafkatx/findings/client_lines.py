@@ -23,6 +23,8 @@ from kafkatx.words.values import ClientName
 
 Value = TypeVar("Value")
 
+FEW_LINES = 50
+"""A log of fewer lines was cut out of one."""
 TIMES = pick("count", {1: ""}, " {count:time}")
 """How often, where it was not once."""
 
@@ -131,6 +133,12 @@ def columns(
             ]
         ),
     )
+
+
+def is_cut_out(logs: LogModel, rows: Iterable[int]) -> bool:
+    """Whether lines stand among a few that somebody took out of a log: what they show was worth showing."""
+    sources = [logs.facts.sources[int(logs.events["source"][row])] for row in rows]
+    return all(0 < source.lines < FEW_LINES for source in sources)
 
 
 def topic_partition(logs: LogModel, row: int) -> tuple[str, int] | None:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kafkatx.findings.client_lines import is_cut_out
 from kafkatx.findings.conditions import same_id_and_time
 from kafkatx.findings.ends import (
     COORDINATOR_TELLS,
@@ -37,6 +38,7 @@ from kafkatx.findings.ends import (
 from kafkatx.findings.ends_in_data import LONG_IDLE_MS, NOT_EXPIRED, DataFacts, data_facts
 from kafkatx.findings.ends_in_logs import LogEndFacts, log_facts
 from kafkatx.findings.grouping import by_transactional_id
+from kafkatx.findings.one_failure import left
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd
@@ -45,6 +47,7 @@ from kafkatx.histories.logs.log_model import Failure, LogModel
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT
+from kafkatx.rules.aborted_without_id import NAMELESS_WORDS, aborted_without_id
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import completion_row
@@ -155,10 +158,19 @@ def find(model: CaptureModel) -> Found:
             yield Case(facts=facts, verdict=verdict, severity=severity, **group.columns())
     for group in groups_without_rows(model, EndedBy.client):
         told = _in_logs(group) if group.told_by is ToldBy.logs else _in_data(group)
-        yield Case(facts=told, verdict=group.verdict, severity=Severity.info, **group.columns())
+        severity = Severity.warning if _is_shown_close(model, group) else Severity.info
+        yield Case(facts=told, verdict=group.verdict, severity=severity, **group.columns())
+    yield from aborted_without_id(model)
     for group in _by_id(model, is_abort & (ended.ended_by == EndedBy.unknown) & ~perhaps):
         yield NOBODYS.of(Nobodys(group.count, group.transactional_id or ""))
     yield from _nobodys_data(model)
+
+
+def _is_shown_close(model: CaptureModel, group: EndGroup) -> bool:
+    """Whether somebody shows a producer that was closed with its transaction open, and nothing else that went wrong."""
+    rows = [row for end in group.logs for row in end.rows] if group.told_by is ToldBy.logs else []
+    by_close = all(model.logs.kind(row) is EventKind.abort_on_close for row in rows)
+    return bool(rows) and by_close and is_cut_out(model.logs, rows) and not left(model)
 
 
 def _by_id(model: CaptureModel, chosen: Array) -> Iterator[EndGroup]:
@@ -424,7 +436,7 @@ LOG_WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(WORDS, DATA_WORDS, OPERATOR_WORDS, LOG_WORDS),
+    words=(WORDS, DATA_WORDS, OPERATOR_WORDS, LOG_WORDS, NAMELESS_WORDS),
     depth=5,
     caused_by=(
         ("fenced_by_group_generation", same_id_and_time),

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kafkatx.findings.client_lines import only, times_of
+from kafkatx.findings.client_lines import is_cut_out, only, times_of
 from kafkatx.findings.conditions import same_time
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.open_spans import OpenSpan
@@ -42,8 +42,6 @@ from kafkatx.words.values import Count, Duration, NameList, OffsetRange, Refs, f
 
 SHORT_MS, LONG_MS = 10_000, 60_000
 """Waits below the first are every day's; above the second something is wrong."""
-FEW_LINES = 50
-"""A log of fewer lines was cut out of one."""
 UNSTABLE = ("UNSTABLE_OFFSET_COMMIT", "UnstableOffsetCommit", "unstable offsets", "unstable_offset_commit")
 
 
@@ -133,7 +131,7 @@ def _case(model: CaptureModel, group: str | None, rows: list[int]) -> Case:
             lines=event_refs(model, rows, 4),
         ),
         verdict=Verdict.likely,
-        severity=_severity(lasted, is_failed=is_failed, is_shown=since is None or _is_shown(logs, rows)),
+        severity=_severity(lasted, is_failed=is_failed, is_shown=since is None or is_cut_out(logs, rows)),
         topic=only(topic for topic, _ in pairs),
         partition=only(number for _, number in pairs),
         since=since,
@@ -141,12 +139,6 @@ def _case(model: CaptureModel, group: str | None, rows: list[int]) -> Case:
         count=1,
         subjects=tuple(Subject(None, None, topic, number) for topic, number in pairs[:3]) if len(names) > 1 else (),
     )
-
-
-def _is_shown(logs: LogModel, rows: list[int]) -> bool:
-    """Whether they stand in a few lines that somebody took out of a log."""
-    sources = [logs.facts.sources[int(logs.events["source"][row])] for row in rows]
-    return all(0 < source.lines < FEW_LINES for source in sources)
 
 
 def _severity(lasted: int | None, *, is_failed: bool, is_shown: bool) -> Severity:

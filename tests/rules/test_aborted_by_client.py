@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kafkatx import diagnose
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.rules.cluster import MINUTE, SECOND, Cluster
 
@@ -204,3 +205,33 @@ def test_data_alone_tell_a_fence_from_a_timeout_by_its_duration_only(classic, wa
     assert {considered.rule for considered in told.only(rule).considered} >= (
         {"transaction_timed_out", "fenced_by_new_instance"} - {rule}
     )
+
+
+SHOWN = (
+    "2022-12-12 08:00:14 ERROR loader row 5001: could not convert string to float: 'n/a'",
+    "%7|1670832014.377|TXNABORT|rdkafka#producer-1| [thrd:app]: Purging and flushing 0 outstanding message(s) prior to "
+    "abort",
+    "%7|1670832014.390|TXNCOMPLETE|rdkafka#producer-1| [thrd:main]: Transaction successfully aborted",
+)
+CLOSED = (
+    "2024-02-20 03:00:00,101 INFO  [Producer clientId=p, transactionalId=files] ProducerId set to 2207 with epoch 31",
+    "2024-02-20 03:00:00,224 INFO  [Producer clientId=p, transactionalId=files] Aborting incomplete transaction due to "
+    "shutdown",
+)
+
+
+@pytest.mark.parametrize("lines", [SHOWN, CLOSED], ids=["no id", "by close"])
+def test_aborts_that_somebody_shows_and_nothing_forced(lines, tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text("\n".join((*lines, "")))
+    (found,) = [one.finding for one in diagnose([path]).findings]
+    assert (found.rule, found.verdict, found.severity) == (RULE, Verdict.likely, Severity.warning)
+
+
+def test_an_abort_behind_a_failure_of_kafka_is_its_effect(tmp_path):
+    fenced = (
+        "%1|1670832014.300|TXNERR|rdkafka#producer-1| [thrd:main]: Fatal transaction error: Failed to end transaction"
+    )
+    path = tmp_path / "page.md"
+    path.write_text("\n".join((f"{fenced}: Broker: Producer attempted an operation with an old epoch", *SHOWN, "")))
+    assert RULE not in {one.finding.rule for one in diagnose([path]).findings}

@@ -13,7 +13,7 @@ check = rule("pending_offset_commit")
 
 @pytest.fixture(autouse=True)
 def whole_logs(monkeypatch):
-    monkeypatch.setattr("kafkatx.rules.pending_offset_commit.FEW_LINES", 0)
+    monkeypatch.setattr("kafkatx.findings.client_lines.FEW_LINES", 0)
 
 
 def waiting(*times, kind=EventKind.unstable_offsets, **columns):
@@ -36,7 +36,7 @@ def test_it_is_as_bad_as_it_is_long(times, severity):
 
 
 def test_a_line_that_somebody_shows_was_more_than_a_moment(monkeypatch):
-    monkeypatch.setattr("kafkatx.rules.pending_offset_commit.FEW_LINES", 50)
+    monkeypatch.setattr("kafkatx.findings.client_lines.FEW_LINES", 50)
     assert only(check, by_logs(waiting("10:00:00"))).severity is Severity.warning
 
 

@@ -1,0 +1,75 @@
+"""Aborts that a client shows which names no transactional.id (librdkafka at debug level), and that nothing forced.
+
+The library prints what the application asked for. Where the same source tells no failure of Kafka at all, the
+application had reasons of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafkatx.findings.client_lines import is_cut_out, rows_of, seen, times_of
+from kafkatx.findings.one_failure import left
+from kafkatx.findings.rule import Case
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.terms.events import EventKind
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, step
+from kafkatx.words.facts import client_name
+from kafkatx.words.log_refs import event_refs
+from kafkatx.words.values import ClientName, Count, Refs, facts
+
+
+@facts
+class NamelessAborts:
+    """Aborts of a client."""
+
+    name: ClientName
+    client: Bound[ActorWords] | None
+    count: Count
+    lines: Refs
+
+
+def aborted_without_id(model: CaptureModel) -> Iterator[Case]:
+    """One case for each client that names no id, aborted, and met no failure of Kafka."""
+    logs = model.logs
+    failed = {int(logs.events["source"][row]) for told in left(model) for row in told.rows}
+    for client in logs.clients:
+        rows = rows_of(logs, client, EventKind.abort_called).tolist()
+        if client.transactional_id is not None or not rows or client.source in failed:
+            continue
+        since, until = times_of(logs, rows)
+        yield Case(
+            facts=NamelessAborts(
+                client_name(client), seen(model, client), Count(len(rows)), event_refs(model, rows, 4)
+            ),
+            verdict=Verdict.likely,
+            severity=Severity.warning if is_cut_out(logs, rows) else Severity.info,
+            since=since,
+            until=until,
+            count=len(rows),
+        )
+
+
+NAMELESS_WORDS = Words(
+    NamelessAborts,
+    title="{count:transaction} aborted by its own client",
+    summary="{name:The} aborted {count:transaction} by abortTransaction: nothing of Kafka failed before, so the "
+    "application[ {perhaps}] had reasons of its own. Readers never get these records.",
+    actors=(included("client"),),
+    steps=(step("The client was asked to abort", "its log tells no failure before", cites="lines"),),
+    considered=(
+        left_open(
+            "a failure that this log does not show",
+            "an abort is how applications answer an error",
+            decided_by="the application's whole log before the abort",
+        ),
+    ),
+    remedies=(
+        remedy(
+            "If the records were meant to be written, find out why the application aborted, and let it report its "
+            "input as not done",
+            "application",
+        ),
+    ),
+)
