@@ -98,9 +98,11 @@ def _ends_a_page(model: CaptureModel, latest: Array) -> bool:
 
 
 def _age(model: CaptureModel, latest: Array) -> int:
-    """Time since the decision, up to where the coordinator's log is known to reach."""
+    """Time since the decision, up to where the coordinator's log is known to reach; none where nothing tells it."""
     if _was_asked_for(latest):  # decided at the latest when its timeout was over and the coordinator looked
         return max(0, model.age_ms(int(latest["started_at"])) - int(latest["timeout_ms"]) - OLD_CLEANUP_INTERVAL_MS)
+    if latest["timestamp"] < 0:
+        return 0
     log_extent = model.state_log_extents[int(latest["state_partition"])]
     end = model.facts.evidence_end if model.is_latest_known(latest) else log_extent.newest
     return max(0, end - int(latest["timestamp"]))

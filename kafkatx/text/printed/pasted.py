@@ -25,6 +25,7 @@ from kafkatx.text.printed.line_kinds import (
     kind_of_dump_line,
     kind_of_row,
 )
+from kafkatx.text.printed.named_cells import named_cells
 from kafkatx.text.printed.stable_offsets import tells_stable_offset
 
 LONGEST_PREFIX = 400
@@ -61,6 +62,7 @@ _HINT = re.compile(
     r"|stuck at offset|stuck with tra|causing producer|StableOffsetLag|WithLateTransactions"
 )
 """A line without any of these is no tool's, however it was pasted (remarks of the dump tool aside)."""
+_STATE = re.compile(r"[Ss]tate.{0,8}(?:Ongoing|Prepare|Complete|Empty|Dead)")
 _STABLE = re.compile(r"LSO|lso\b|ls_offset|[Ss]table|\(read_committed\)")
 _TAIL = re.compile(r"\s(?:key|payload):(?:\s|$)")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~&$\"':=,])")
@@ -101,17 +103,23 @@ def as_printed(text: str) -> Printed | None:
     if text.startswith(BEGINNINGS) and (untouched := _untouched(text)) is not None:
         return untouched
     if not _HINT.search(text):
-        return _offsets(text) or _note(text)
+        return _named(text) or _offsets(text) or _note(text)
     found = _printed(text)
     if found is None or _was_escaped(text, found):
         found = _printed(_unescaped(text if found is None else found.text)) or found
-    return found or _offsets(text) or _note(text)
+    return found or _named(text) or _offsets(text) or _note(text)
 
 
 def _offsets(text: str) -> Printed | None:
     """A line that tells a last stable offset beside the end of the log."""
     is_told = _STABLE.search(text) is not None and tells_stable_offset(text)
     return Printed(ToolLineKind.ANSWER, text) if is_told else None
+
+
+def _named(text: str) -> Printed | None:
+    """A line that tells the state of an id by names and values."""
+    is_told = _STATE.search(text) is not None and named_cells(text) is not None
+    return Printed(ToolLineKind.LISTED, text) if is_told else None
 
 
 def _untouched(text: str) -> Printed | None:

@@ -2,8 +2,9 @@
 
 Shape   a heading of column names, then a line a row (text/tools/tables.py); `list` has neither epoch nor time.
 Meaning facts without a time of their own: they are of "now", when the command was run, which `describe` tells where a
-        transaction is open: its start and how long it lasts. `None` where nothing is open. A row that says Ongoing
-        without start and partitions is passed over: at any moment some transaction is open.
+        transaction is open: its start and how long it lasts. `None` where nothing is open.
+Cut     who cuts columns out of `list` (awk), or greps it without its heading, leaves rows that end with a state.
+Named   one line of names and values: text/printed/named_cells.py.
 Source  TransactionsCommand, ToolsUtils.prettyPrintTable (Kafka 3.0 to 4.3); KIP-664; rpk cluster txn.
 """
 
@@ -19,6 +20,7 @@ from kafkatx.text.dump.states import PrintedState
 from kafkatx.text.lines import lines
 from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.line_kinds import listed_cells
+from kafkatx.text.printed.named_cells import named_cells
 from kafkatx.text.printed.pasted import undecorated
 from kafkatx.text.printed.tool_lines import without_prefix
 from kafkatx.text.tools.tables import table_rows
@@ -44,6 +46,7 @@ _IN_LIST = frozenset({"id_code", "state"})
 _RPK_TIMEOUT = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:([\d.]+)s)?(?:(\d+)ms)?")
 _TOPIC = re.compile(r"([\w.-]{1,249})\[([\d;]{1,4000})\]")
 _PARTITION = re.compile(r"([\w.-]{1,249})-(\d{1,10})")
+_BY_NAME = {state.name.lower(): state for state in TransactionState}
 _TOLD = frozenset({"id_code", "producer_id", "producer_epoch", "state", "timeout_ms"})
 
 
@@ -55,7 +58,7 @@ def told_by_admins(file: OpenFile, part: TextPart) -> Iterator[tuple[PrintedStat
         if state is not None:
             found[row.line.number] = state, row.line.number, row.line.position
     for line in lines(file, part.position, part.end, part.line):
-        cells = listed_cells(line.text) if line.number not in found else None
+        cells = listed_cells(line.text) or named_cells(line.text) if line.number not in found else None
         state = _of_row(cells) if cells is not None else None
         if state is not None:
             found[line.number] = state, line.number, line.position
@@ -65,12 +68,13 @@ def told_by_admins(file: OpenFile, part: TextPart) -> Iterator[tuple[PrintedStat
 def _of_row(cells: dict[str, str]) -> PrintedState | None:
     """What a row of `list`, or of rpk, says; None where its state or producer id is none."""
     name = cells.get("transactionstate") or cells.get("state", "")
-    state, producer_id = TransactionState.__members__.get(name), cells.get("producerid", "-1")
+    state, producer_id = _BY_NAME.get(name.lower()), cells.get("producerid", "-1")
     if state is None or re.fullmatch(_NUMBER, producer_id) is None or not cells["transactionalid"]:
         return None
     known, epoch, started_at = set(_IN_LIST), cells.get("producerepoch", ""), _time_of(cells.get("starttimestamp", ""))
-    timeout = _milliseconds(cells.get("timeout", ""))
-    topics = _TOPIC.findall(cells.get("topics", ""))
+    timeout = _number(cells["timeoutms"]) if "timeoutms" in cells else _milliseconds(cells.get("timeout", ""))
+    started_at = _number(cells["starttimems"]) if "starttimems" in cells else started_at
+    topics = [*_PARTITION.findall(cells.get("partitions", "")), *_TOPIC.findall(cells.get("topics", ""))]
     known |= {"producer_id"} if int(producer_id) >= 0 else set()
     known |= {"producer_epoch"} if epoch.isdecimal() else set()
     known |= {"timeout_ms"} if timeout >= 0 else set()
@@ -85,6 +89,10 @@ def _of_row(cells: dict[str, str]) -> PrintedState | None:
         timeout_ms=timeout,
         started_at=started_at if state is not TransactionState.Empty else -1,
     )
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() else -1
 
 
 def _time_of(text: str) -> int:
