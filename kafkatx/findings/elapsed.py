@@ -3,7 +3,8 @@
 A coordinator refuses the producer of a transaction past its timeout and that of a replaced instance by one error. Where
 the same text shows when the transaction began (or when somebody was last given the id), and names no more than one id,
 the time between decides: at or above the timeout it fits the timeout, at or below half of it no timeout can have
-passed. Between the two nothing is told. Without a printed timeout the default counts (60 s; Kafka Streams 10 s).
+passed. Between the two nothing is told. Without a printed timeout the default counts (60 s; Kafka Streams 10 s). Where
+a framework that takes a transaction up again names its age and its timeout (Flink, after a restore), these decide.
 """
 
 from __future__ import annotations
@@ -75,6 +76,8 @@ def _is_nameless(logs: LogModel, told: ToldFailure) -> bool:
 def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | None:
     logs, told = model.logs, found.first
     at = told.at or 0
+    if (aged := _last(logs, at, EventKind.transaction_aged)) is not None:
+        return _by_age(model, found, aged)
     begun, granted = _last(logs, at, EventKind.begin_called), _last(logs, at, *GRANTS)
     start = begun if begun is not None and (granted is None or logs.times[begun] >= logs.times[granted]) else granted
     if start is None:
@@ -96,6 +99,22 @@ def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | N
         start=event_refs(model, [start]),
     )
     return Decided(found, ended_by, told_facts)
+
+
+def _by_age(model: CaptureModel, found: Alike, row: int) -> Decided | None:
+    """Decide by the age and the timeout that a framework names when it takes a transaction up again."""
+    age, timeout = model.logs.number(row, "number"), model.logs.number(row, "offset")
+    if age is None or timeout is None or age < timeout:
+        return None
+    told_facts = TimeFacts(
+        **failure_facts(model, found),
+        age=Duration(age),
+        timeout=Duration(timeout),
+        is_set=True,
+        began=True,
+        start=event_refs(model, [row]),
+    )
+    return Decided(found, EndedBy.timeout, told_facts)
 
 
 def _last(logs: LogModel, at: int, *kinds: EventKind) -> int | None:

@@ -26,7 +26,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.error_codes import ErrorCode
-from kafkatx.terms.events import EventKind
+from kafkatx.terms.events import EventKind, Level
 from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
 from kafkatx.terms.transaction_states import PREPARED
 
@@ -213,7 +213,14 @@ def _answers(model: CaptureModel, homes: dict[str, int]) -> Iterator[Absence]:
         groups.setdefault(_state_partition(model, homes, row), []).append(row)
     for partition, found in groups.items():
         for chain in _chains(logs.times, found):
-            yield _absence(model, partition, chain, "answers")
+            if len(chain) > 1 or not _is_tried_again(logs, chain[0]):
+                yield _absence(model, partition, chain, "answers")
+
+
+def _is_tried_again(logs: LogModel, row: int) -> bool:
+    """Whether a line is a client's about an answer that it only warns of, since it asks again: one tells no absence."""
+    level = int(logs.events["level"][row])
+    return logs.kind(row) is EventKind.failure and Level.unknown < level <= Level.warn
 
 
 def _lookups(model: CaptureModel) -> Iterator[Absence]:

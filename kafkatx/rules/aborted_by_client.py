@@ -8,7 +8,9 @@ Evidence     classic: PrepareAbort and ABORT markers at the data's own epoch; tr
              An operator: an ABORT at the data's own epoch, later than every row of its id. Without rows: the epochs of
              the markers, where a COMMIT shows the protocol.
              By logs alone: "Aborting incomplete transaction" that no refusal follows.
-Against      a raised epoch (classic); a duration beyond the timeout; an Empty row at once (transactions v2).
+Against      an abort that the client's abortable error state asked for (its error is the case, and may have ended the
+             transaction before); a raised epoch (classic); a duration beyond the timeout; an Empty row at once
+             (transactions v2).
 Look-alikes  fenced_by_new_instance, transaction_timed_out; on 0.11.0.0 and 0.11.0.1 a timeout keeps the epoch too.
 Remedy       none for single ones: it is what abort is for. At high rates find the exception before the abort (a poison
              record, a group that rebalances).
@@ -159,7 +161,8 @@ def find(model: CaptureModel) -> Found:
     for group in groups_without_rows(model, EndedBy.client):
         told = _in_logs(group) if group.told_by is ToldBy.logs else _in_data(group)
         severity = Severity.warning if _is_shown_close(model, group) else Severity.info
-        yield Case(facts=told, verdict=group.verdict, severity=severity, **group.columns())
+        verdict = Verdict.possible if _was_asked_for(group) else group.verdict
+        yield Case(facts=told, verdict=verdict, severity=severity, **group.columns())
     yield from aborted_without_id(model)
     for group in _by_id(model, is_abort & (ended.ended_by == EndedBy.unknown) & ~perhaps):
         yield NOBODYS.of(Nobodys(group.count, group.transactional_id or ""))
@@ -263,6 +266,13 @@ def _in_logs(group: EndGroup) -> AbortedInLogs:
         reason=thrown(reason) if reason is not None else None,
         reason_lines=failure_refs(model, reason) if reason is not None else (),
         lines=event_refs(model, rows),
+    )
+
+
+def _was_asked_for(group: EndGroup) -> bool:
+    """Whether each abort answered an error that left the client no choice: what it met may have ended all before."""
+    return group.told_by is ToldBy.logs and all(
+        (why := _reason(end)) is not None and why.category == "abortable" for end in group.logs
     )
 
 

@@ -88,6 +88,7 @@ class Facts:
     group: str | None
     framework: str | None
     polled_late: bool
+    is_of_task: bool
     producer: Bound[ActorWords] | None
     before: Refs
     refused: Refs
@@ -135,6 +136,7 @@ def _rows(model: CaptureModel) -> list[int]:
     rows = set(logs.saying(Saying.GROUP_MISMATCH).tolist())
     lost = set(logs.saying(Saying.MEMBER_LOST).tolist())
     rows |= {row for row in lost if logs.kind(row) is EventKind.to_abortable or logs.says(row, Saying.OFFSETS_REFUSED)}
+    rows |= lost & set(logs.saying(Saying.TASK_MIGRATED).tolist())
     for client in logs.clients:
         calls = [failure for failure in client.failures if failure.call == OFFSETS_CALL]
         rows |= {row for failure in calls for row in (failure.row, *failure.rows) if row in lost}
@@ -184,6 +186,7 @@ def _facts(model: CaptureModel, name: ClientName, refusals: list[_Refusal]) -> F
         count=Count(len(refusals)),
         group=only(group for group in named if group is not None),
         framework=_framework(model, first.client),
+        is_of_task=_is_of_task(logs, first),
         polled_late=bool(late),
         producer=seen(model, first.client),
         before=event_refs(model, late or first.before, 3),
@@ -192,6 +195,12 @@ def _facts(model: CaptureModel, name: ClientName, refusals: list[_Refusal]) -> F
         aborted=event_refs(model, aborted_after(logs, first.client, first.rows[0])),
         longer=_longer(model, first.client) if late else (),
     )
+
+
+def _is_of_task(logs: LogModel, refusal: _Refusal) -> bool:
+    """Whether it is told as a task of Kafka Streams that moved on, and nothing speaks of a transaction."""
+    of_producer = refusal.client is not None and refusal.client.transactional_id is not None
+    return all(logs.says(row, Saying.TASK_MIGRATED) for row in refusal.rows) and not of_producer
 
 
 def _framework(model: CaptureModel, client: ClientInstance | None) -> str | None:
@@ -251,8 +260,14 @@ WORDS = Words(
     summary=(
         pick("count", {1: "The offset commit"}, "{count:offset commit}"),
         "[ of {client.transactional_id}] {count:was|were} refused[ by group {group}]: stale member or generation. ",
-        pick("count", {1: "The transaction"}, "Each transaction"),
-        " could only be aborted; the producer stays usable.",
+        pick(
+            "is_of_task",
+            {True: "Kafka Streams gave its tasks up and joined the group again by itself."},
+            (
+                pick("count", {1: "The transaction"}, "Each transaction"),
+                " could only be aborted; the producer stays usable.",
+            ),
+        ),
     ),
     who=pick("client.transactional_id", {None: "[client {client.client_id}]"}),
     actors=(included("producer"),),
@@ -268,7 +283,7 @@ WORDS = Words(
             needs="before",
         ),
         step(
-            "The group coordinator refused the offsets of the transaction",
+            ("The group coordinator refused the offsets", pick("is_of_task", {True: ""}, " of the transaction")),
             "the error names the group's member, generation or instance",
             cites="refused",
         ),
@@ -292,12 +307,18 @@ WORDS = Words(
             "producer stays usable",
             "application",
             needs="aborted",
-            unless="framework",
+            unless="framework is_of_task",
         ),
         remedy(
             "Abort the transaction, then read again from the group's committed offsets. The producer stays usable",
             "application",
-            unless="aborted framework",
+            unless="aborted framework is_of_task",
+        ),
+        remedy(
+            "Nothing to do for the records: Kafka Streams reads again from the committed offsets by itself",
+            "application",
+            needs="is_of_task",
+            unless="framework",
         ),
         included("longer"),
         remedy(

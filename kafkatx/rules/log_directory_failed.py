@@ -5,7 +5,8 @@ Mechanism    An append, a flush or a checkpoint ends in an IOException (disk ful
              whose last directory failed stops. Producers get KAFKA_STORAGE_ERROR and try again, give up or abort; ids
              whose partition of __transaction_state lay there have no coordinator until it moves.
 Evidence     the broker's line that names directory and exception ("Error while appending records to ... in dir ...");
-             its lines about what it stops serving for that reason. By a client's log alone KAFKA_STORAGE_ERROR.
+             its lines about what it stops serving for that reason. By a client's log alone KAFKA_STORAGE_ERROR that no
+             retry outlived.
 Against      a broker that goes on appending to the same directory afterwards.
 Look-alikes  broker_unreachable (the whole broker was away); coordinator_unavailable (an effect); descriptors or ports
              that ran out, which fail without a directory.
@@ -18,6 +19,8 @@ from __future__ import annotations
 
 from kafkatx.findings.client_lines import times_of
 from kafkatx.findings.conditions import same_time
+from kafkatx.findings.expiries import answers_before
+from kafkatx.findings.one_failure import known_as, left
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
@@ -48,6 +51,7 @@ class Facts:
     failures: Refs
     effects: Refs
     refusals: Refs
+    given_up: Refs
 
     @property
     def by_broker(self) -> bool:
@@ -80,9 +84,10 @@ def _case(model: CaptureModel, rows: list[int], refusals: list[int]) -> Case:
     since, until = times_of(logs, rows or refusals)
     after = (since or 0) - CLIENT_TOLERANCE_MS  # what was refused before has another cause
     refusals = [row for row in refusals if logs.times[row] < 0 or logs.times[row] >= after]
-    verdict = Verdict.proved if first else Verdict.likely if rows else Verdict.possible
+    given_up = _given_up(model, refusals)
+    verdict = Verdict.proved if first else Verdict.likely if rows or given_up else Verdict.possible
     return Case(
-        facts=_facts(model, rows, first, refusals),
+        facts=_facts(model, rows, first, refusals, given_up),
         verdict=verdict,
         severity=Severity.warning if verdict is Verdict.possible else Severity.error,
         since=since,
@@ -91,7 +96,19 @@ def _case(model: CaptureModel, rows: list[int], refusals: list[int]) -> Case:
     )
 
 
-def _facts(model: CaptureModel, rows: list[int], first: list[int], refusals: list[int]) -> Facts:
+def _given_up(model: CaptureModel, refusals: list[int]) -> list[int]:
+    """Lines of calls that failed for good by it: the error itself, or a batch that met it until its time was over."""
+    logs, met = model.logs, set(refusals)
+    return [
+        row
+        for told in left(model)
+        if not told.is_brokers
+        if known_as(told, REFUSED[0]) or ((answers := answers_before(logs, told)) and met.issuperset(answers))
+        for row in told.rows
+    ]
+
+
+def _facts(model: CaptureModel, rows: list[int], first: list[int], refusals: list[int], given_up: list[int]) -> Facts:
     logs = model.logs
     named = [row for row in (*rows, *refusals) if logs.string(row, "topic") is not None]
     pairs = [(logs.string(row, "topic"), logs.number(row, "partition")) for row in named]
@@ -107,6 +124,7 @@ def _facts(model: CaptureModel, rows: list[int], first: list[int], refusals: lis
         failures=event_refs(model, first),
         effects=event_refs(model, [row for row in rows if row not in first]),
         refusals=event_refs(model, refusals, 3),
+        given_up=event_refs(model, given_up, 3),
     )
 
 
@@ -136,6 +154,7 @@ WORDS = Words(
             needs="holds_coordinators",
         ),
         step("Clients were refused with KAFKA_STORAGE_ERROR, {refused:time}", cites="refusals", needs="refusals"),
+        step("The call failed for good", cites="given_up", needs="given_up"),
     ),
     considered=(
         ruled_out(

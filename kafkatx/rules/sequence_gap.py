@@ -16,6 +16,7 @@ Source       ProducerAppendInfo.checkSequence (0.11 to 4.4); KIP-98, KIP-360; KA
 from __future__ import annotations
 
 from kafkatx.findings.conditions import same_id_and_time
+from kafkatx.findings.expiries import answers_before
 from kafkatx.findings.one_failure import (
     OF_WHOM,
     Alike,
@@ -71,9 +72,15 @@ def _names_it(logs: LogModel, row: int) -> bool:
 
 
 def _is_gap(logs: LogModel, told: ToldFailure) -> bool:
-    is_refused = known_as(told, OUT_OF_ORDER) or is_of(logs, told, EventKind.sequence_refused)
+    is_refused = known_as(told, OUT_OF_ORDER) or is_of(logs, told, EventKind.sequence_refused) or _ran_out(logs, told)
     is_another = says(logs, told, WITHOUT_STATE, REPEATED) or (has_no_state(logs) and not told.is_brokers)
     return is_refused and not is_another
+
+
+def _ran_out(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether a batch was refused as out of order until its time was over."""
+    refused = answers_before(logs, told)
+    return len(refused) > 1 and all(_names_it(logs, row) for row in refused[-2:])
 
 
 def _verdict(model: CaptureModel, found: Alike) -> Verdict:

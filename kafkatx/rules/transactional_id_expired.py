@@ -290,9 +290,10 @@ def _of_client(model: CaptureModel, name: str, client: ClientInstance, failure: 
     silence, old = _silence(model, client, failure), _given_before(client, failure)
     facts = _log_facts(model, name, client, failure, silence)
     is_open = facts.is_long or silence is None or silence.lasted is None
+    is_its_own = not hands_ids_on(model, name) or _was_restored(model, client)
     return Case(
         facts=facts,
-        verdict=Verdict.likely if is_open and not hands_ids_on(model, name) else Verdict.possible,
+        verdict=Verdict.likely if is_open and is_its_own else Verdict.possible,
         severity=Severity.error if facts.is_long and failure.category == "fatal" else Severity.warning,
         transactional_id=name,
         producer_id=old.producer_id if old is not None else None,
@@ -300,6 +301,13 @@ def _of_client(model: CaptureModel, name: str, client: ClientInstance, failure: 
         since=int(silence.since) if silence is not None else failure.at,
         until=failure.at,
     )
+
+
+def _was_restored(model: CaptureModel, client: ClientInstance) -> bool:
+    """Whether a line names id, producer id and epoch of what could not be committed: those that a checkpoint kept."""
+    logs = model.logs
+    rows = {row for failure in client.failures for row in failure.rows}
+    return any(logs.number(row, "producer_id") is not None and logs.string(row, "transactional_id") for row in rows)
 
 
 def _log_facts(

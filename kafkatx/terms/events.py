@@ -94,6 +94,8 @@ class EventKind(IntEnum):
     """A client says it was fenced, in a line without an exception (librdkafka, franz-go, Streams). [error, detail]"""
     concurrent_transactions = 30
     """CONCURRENT_TRANSACTIONS was answered (librdkafka at the client, the coordinator's DEBUG line). [api]"""
+    transaction_aged = 31
+    """A framework says how old a transaction is that it takes up again. [number: ms, offset: its timeout in ms]"""
     # either side
     node_disconnected = 40
     """A connection that stood was lost. [node]"""

@@ -51,7 +51,10 @@ _TEXTS = (
     (MisuseKind.not_initialised, re.compile(r"before completing a call to init_?[tT]ransactions")),
     (
         MisuseKind.begun_inside,
-        re.compile(r"already an ongoing transaction for this producer|Transaction already in progress"),
+        re.compile(
+            r"already an ongoing transaction for this producer|Transaction already in progress"
+            r"|A transaction is already in progress for channel"
+        ),
     ),
     (
         MisuseKind.not_begun,
@@ -105,8 +108,11 @@ def misuse_in(text: str) -> Misuse | None:
 
 
 def _transition(before: str, asked: str) -> Misuse | None:
-    """A transition that the state machine of Java, kafka-python and aiokafka refuses, by its pair of states."""
-    if asked in _BY_ITSELF:
+    """A transition that the state machine of Java, kafka-python and aiokafka refuses, by its pair of states.
+
+    An end from INITIALIZING follows an initTransactions that failed: an error path calls abortTransaction for it.
+    """
+    if asked in _BY_ITSELF or (before == "INITIALIZING" and asked.startswith(_ENDS)):
         return None
     if before in _INSIDE and asked in _INSIDE:
         return Misuse(MisuseKind.begun_inside, before)

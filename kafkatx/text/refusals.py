@@ -34,6 +34,7 @@ class Refusal(Enum):
     message_timeout = "message.timeout.ms above transaction.timeout.ms"
     socket_timeout = "socket.timeout.ms above transaction.timeout.ms"
     queuing = "queuing.strategy other than fifo"
+    pool = "a pool with too few transactional producers"
 
 
 _PATTERNS: dict[Refusal, re.Pattern[str]] = {
@@ -92,6 +93,7 @@ _PATTERNS: dict[Refusal, re.Pattern[str]] = {
     Refusal.message_timeout: re.compile(r"`?message\.timeout\.ms`? must be set <= `?transaction\.timeout\.ms"),
     Refusal.socket_timeout: re.compile(r"`?socket\.timeout\.ms`? must be set <= `?transaction\.timeout\.ms"),
     Refusal.queuing: re.compile(r"`queuing\.strategy` must be set to `fifo`"),
+    Refusal.pool: re.compile(r"SRMSG18027\b|[Pp]ooled producer pool exhausted|Increase kafka producers pool size"),
 }
 
 

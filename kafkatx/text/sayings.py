@@ -34,6 +34,8 @@ class Saying(IntFlag):
     """Offsets of a transaction were refused for the consumer's generation or member id."""
     MEMBER_LOST = auto()
     """A member of a group has lost its place."""
+    TASK_MIGRATED = auto()
+    """A thread of Kafka Streams lost its tasks to other members of its group."""
     OFFSETS_REFUSED = auto()
     """sendOffsetsToTransaction of librdkafka or sarama failed."""
     OUTSIDE_TRANSACTION = auto()
@@ -125,6 +127,7 @@ _TEXTS = {
         "REBALANCE_IN_PROGRESS", "Group rebalance in progress", "generation id is not the current generation",
         "group generation id is not valid", "coordinator is not aware of this member",
     ),
+    Saying.TASK_MIGRATED: ("TaskMigratedException", "fenced due to a rebalance"),
     Saying.OFFSETS_REFUSED: ("Failed to commit offsets to transaction", "failed to send offsets to transaction"),
     Saying.OUTSIDE_TRANSACTION: (
         "Partition was not added to the transaction", "Record was not part of an ongoing transaction",

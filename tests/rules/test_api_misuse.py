@@ -33,7 +33,11 @@ def test_a_line_without_client_or_time_is_enough():
 
 @pytest.mark.parametrize(
     ("before", "asked"),
-    [("FATAL_ERROR", "ABORTING_TRANSACTION"), ("COMMITTING_TRANSACTION", "ABORTING_TRANSACTION")],
+    [
+        ("FATAL_ERROR", "ABORTING_TRANSACTION"),
+        ("COMMITTING_TRANSACTION", "ABORTING_TRANSACTION"),
+        ("INITIALIZING", "ABORTING_TRANSACTION"),
+    ],
 )
 def test_a_state_that_an_error_left_is_not_it(before, asked):
     said = f"TransactionalId orders-1: Invalid transition attempted from state {before} to state {asked}"

@@ -113,3 +113,21 @@ def test_a_line_cut_short_is_no_proof(tmp_path):
 
 def test_it_causes_what_it_takes_away():
     assert {effect for effect, _ in RULES[RULE].causes} >= {"transaction_timed_out", "coordinator_unavailable"}
+
+
+EXPIRED = """\
+[2026-11-21 10:33:07,600] ERROR [Producer clientId=app, transactionalId=payments-eu-1] send failed (com.example.Orders)
+org.apache.kafka.common.errors.TimeoutException: Expiring 84 record(s) for payments-1:120015 ms has passed since batch \
+creation
+"""
+
+
+def test_a_batch_that_met_it_until_its_time_was_over_makes_it_likely(tmp_path):
+    (finding,) = found(tmp_path, app=REFUSED + EXPIRED)
+    assert (finding.verdict, finding.severity) == (Verdict.likely, Severity.error)
+    assert finding.steps[-1].text == "The call failed for good"
+
+
+def test_a_batch_of_another_partition_is_another_story(tmp_path):
+    (finding,) = found(tmp_path, app=REFUSED + EXPIRED.replace("payments-1:", "payments-2:"))
+    assert finding.verdict is Verdict.possible

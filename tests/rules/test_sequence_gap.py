@@ -37,3 +37,25 @@ def test_after_another_failure_it_is_perhaps_its_effect():
 def test_a_leader_without_state_is_another_mechanism():
     said = "Expected sequence 0 for transactions v2 idempotent producer with no existing state."
     assert not findings(check, by_logs(refused(1, detail=said)))
+
+
+def retried(at, error):
+    said = {"client_id": "app", "topic": "a", "partition": 1, "error": error}
+    return line("app.log", at, EventKind.produce_retry, side=Side.client, **said)
+
+
+def expired(at):
+    said = {"client_id": "app", "topic": "a", "partition": 1, "number": 120_000, "error": f"{ERRORS}TimeoutException"}
+    detail = "Expiring 17 record(s) for a-1:120000 ms has passed since batch creation"
+    return line("app.log", at, EventKind.batch_expired, side=Side.client, detail=detail, **said)
+
+
+def test_a_batch_that_was_out_of_order_until_its_time_was_over_is_told():
+    lines = [retried(f"10:00:{at:02}", "OUT_OF_ORDER_SEQUENCE_NUMBER") for at in range(3)]
+    found = only(check, by_logs([*lines, expired("10:02:00")]))
+    assert (found.verdict, found.severity) == (Verdict.likely, Severity.warning)
+
+
+def test_a_batch_that_was_in_order_again_before_its_time_was_over_is_not():
+    lines = [retried("10:00:00", "OUT_OF_ORDER_SEQUENCE_NUMBER"), retried("10:00:01", "NOT_ENOUGH_REPLICAS")]
+    assert not findings(check, by_logs([*lines, expired("10:02:00")]))

@@ -128,6 +128,7 @@ REFUSED_WORDS = Words(
             Refusal.message_timeout: "message.timeout.ms above transaction.timeout.ms",
             Refusal.socket_timeout: "socket.timeout.ms above transaction.timeout.ms",
             Refusal.queuing: "queuing.strategy without fifo",
+            Refusal.pool: "too few producers in the pool",
         },
     ),
     summary=pick(
@@ -160,6 +161,8 @@ REFUSED_WORDS = Words(
             Refusal.socket_timeout: "The client library refused its configuration: socket.timeout.ms must stay 100 ms "
             "below transaction.timeout.ms.",
             Refusal.queuing: f"{NEEDS}queuing.strategy=fifo.",
+            Refusal.pool: "More transactions were open at once than the framework's pool has producers. The framework "
+            "refused the next one; no broker was asked.",
         },
     ),
     actors=(included("producer"),),
@@ -203,6 +206,8 @@ REFUSED_WORDS = Words(
                     "library then sets it by itself",
                     Refusal.socket_timeout: "Lower socket.timeout.ms to 100 ms below transaction.timeout.ms",
                     Refusal.queuing: "Remove the override of queuing.strategy",
+                    Refusal.pool: "Raise the size of the pool above the number of transactions at once (Flink: of "
+                    "concurrent checkpoints), or lower that number",
                 },
             ),
             where=pick(

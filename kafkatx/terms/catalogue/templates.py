@@ -13,7 +13,7 @@ Limits   runs of white space count as one blank, dots at the end of a text don't
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -54,6 +54,11 @@ class Template:
     def whole_values(self, message: str) -> tuple[str, ...] | None:
         """Return the same for a message without prefix, which must begin as the template does."""
         return self._values_from(message, 0) if message.startswith(self.pieces[0]) else None
+
+    def filled(self, values: Sequence[str]) -> str:
+        """Return the text with values for its placeholders."""
+        pairs = zip(self.pieces, (*values, ""), strict=True)
+        return "".join(part for pair in pairs for part in pair)
 
     def _values_from(self, message: str, start: int) -> tuple[str, ...] | None:
         position, found = start + len(self.pieces[0]), list[str]()

@@ -34,7 +34,9 @@ _QUOTED_LINE = re.compile("[\"'`\u201c\u00ab]" + r"\[?\d{4}-\d\d-\d\d[ T]\d\d:\d
 _ANY = re.compile(
     r"Exception|Error|Fenced|Throwable|KafkaJS|\(_?[A-Z_]{5,40}\)|[A-Z]_[A-Z_]{2,40}: |\bcode[=:]|\[\d{1,3}\] [A-Z]"
 )
-_FULL = re.compile(rf"(?<![\w$.@/])({CLASS})(?:`\d\[.{{0,400}}?\])?(?:: ?(.*))?", re.DOTALL)
+_FULL = re.compile(
+    rf"(?<![\w$.@/])({CLASS})(?:`\d\[.{{0,400}}?\])?(?:(?:: ?|\"?, ?\"?message\"?[=:] ?\"?)(.*))?", re.DOTALL
+)
 _SIMPLE = re.compile(r"(?<![\w$.@/])([A-Z][a-z]\w{1,79}(?:Exception|Error|Fenced))(?![\w$.(])(?:: (.*))?", re.DOTALL)
 _NUMBERED = re.compile(r"\[Error (\d{1,4})\] ([A-Z]\w{2,79})(?:: (.*))?", re.DOTALL)
 _CONFLUENT = re.compile(
@@ -50,6 +52,8 @@ _CODED = re.compile(
 )
 _MARKS = {'"': '"', "'": "'", "`": "`", "(": ")", "[": "]", "{": "}"}
 _JAVA = ("org.apache.kafka.", "java.")
+_LEADS = (":", " is", " due to", " caused by", " because of", "exception=")
+"""What stands before the class of an exception that a message tells as its cause."""
 _WRAPPERS = ("KafkaException", "ExecutionException", "RuntimeException")
 """Classes of Java that don't say which error they wrap."""
 
@@ -212,7 +216,7 @@ def _embedded(outer: Thrown) -> Thrown | None:
     if found := _numbered(message):
         return found
     begin = named.start() if (named := _FULL.search(message)) else -1
-    if begin == 0 or message[: max(begin, 0)].endswith((": ", " is ")):
+    if begin == 0 or message[: max(begin, 0)].rstrip().endswith(_LEADS):
         return _full(message)
     return next((inner for inner in _all_words(message) if inner.name != outer.name), None)
 

@@ -82,6 +82,8 @@ LONGEST_COLLECTORS = 160
 """Characters that a collector of logs may put before a JSON object."""
 _TIME_OF_DAY = re.compile(r"(?<![\d:])\d\d:\d\d:\d\d[.,]\d{3}(?!\d)")
 _BROKER_LOGGER = re.compile(r"\((?:[\w$-]{1,99}\.){1,20}[\w$-]{1,99}(?::\d{1,6})?\)")
+_LAST_LOGGER = re.compile(r"[ \t]{2,8}\[((?:[\w$-]{1,99}\.){2,20}[\w$-]{1,99})\]$")
+"""`   [logger]` at the end of a line, as Debezium's images print it."""
 
 
 def continues(line: str) -> bool:
@@ -225,9 +227,9 @@ class Framer:
             thread = ""
         if facility := _LIBRDKAFKA.match(message):
             logger, message = f"rdkafka.{facility[1]}", message[facility.end() :]
-        context, rest = split_context(message)
+        context, rest = split_context(_out_of_brackets(message))
         rest = rest.rstrip()
-        if not logger and rest.endswith(")"):
+        if not logger and rest.endswith((")", "]")):
             rest, logger = _without_logger(rest)
         stamp = read_stamp(groups["time"]) if groups.get("time") else NO_STAMP
         at, of_day, zoned = self._time(stamp, wrapped.stamp)
@@ -326,8 +328,15 @@ def _year(midnight: int) -> int:
     return 1970 + int(midnight / DAY_MS / 365.2425)
 
 
+def _out_of_brackets(message: str) -> str:
+    """Return a message that begins with its client's bracket, and stands in brackets itself, without the outer ones."""
+    return message.rstrip()[1:-1] if message.startswith("[[") and message.rstrip().endswith("]") else message
+
+
 def _without_logger(message: str) -> tuple[str, str]:
-    """Split Kafka's own ` (logger)` off the end of a message."""
+    """Split ` (logger)`, as Kafka's own layout prints it, or `   [logger]` off the end of a message."""
+    if last := _LAST_LOGGER.search(message, max(0, len(message) - 300)):
+        return message[: last.start()], last[1]
     at = message.rfind(" (", max(0, len(message) - 300))
     if at < 0 or not _BROKER_LOGGER.fullmatch(message, at + 1):
         return message, ""

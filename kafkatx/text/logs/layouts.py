@@ -185,6 +185,11 @@ LAYOUTS = (
         ("2024-04-03 18:21:00,063 INFO  org.apache.kafka.clients.producer.KafkaProducer [main] - " + _IDS, _ABORT),
     ),
     _of(
+        "all in brackets",
+        "{time} {level} [{dotted}] [{app}] {message}",
+        ("[2019-01-22 08:31:40,510] [WARN ] [o.a.kafka.clients.producer.internals.Sender] [] [" + _IDS, _SEND, "]"),
+    ),
+    _of(
         "thread first",
         "[{thread}] {time} {level} {logger} - {message}",
         ("[main] 2024-04-03 18:21:00,063 INFO com.example.Orders - ", "begin"),

@@ -87,8 +87,10 @@ def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
         fill_field(row, "error", "TXNERR" if row[COLUMNS["detail_code"]] >= 0 and not trace else "", strings)
     if kind is not None and trace:
         _fill_trace(row, trace, framed.message, strings)
-    elif kind is not None and found and row[COLUMNS["error_code"]] < 0:
-        fill_field(row, "error", error_of(found.pattern), strings)
+    elif kind is not None and found and row[COLUMNS["error_code"]] < 0 and (error := error_of(found.pattern)):
+        fill_field(row, "error", error, strings)
+        if row[COLUMNS["detail_code"]] < 0:
+            fill_field(row, "detail", found.pattern.template.filled(found.values), strings)
     return kind
 
 

@@ -323,3 +323,9 @@ def test_a_layout_that_a_file_has_once_is_found_though_another_is_the_files_own(
 def test_hostile_lines_are_framed_in_one_pass(text):
     framed = Framer([text]).frame(text)
     assert framed.context.transactional_id == ""
+
+
+def test_a_logger_in_brackets_at_the_end_is_no_part_of_the_message():
+    framed = Framer().frame(f"2026-11-21 10:23:51,003 INFO   {IDS}{ABORT}   [org.apache.kafka.clients.NetworkClient]")
+    assert (framed.message, framed.logger) == (ABORT, "org.apache.kafka.clients.NetworkClient")
+    assert Framer().frame(f"2026-11-21 10:23:51,003 INFO {IDS}{ABORT} [1]").message == f"{ABORT} [1]"

@@ -106,6 +106,10 @@ def test_an_exception_told_inside_the_message_of_another_is_its_cause():
     ]
     nested = f"org.springframework.x.CannotCreateTransactionException: Could not; nested exception is {FENCED}: old"
     assert names(read_trace([nested])) == ["CannotCreateTransactionException", "ProducerFencedException"]
+    sending = (
+        f"org.apache.kafka.streams.errors.StreamsException: task [1_0] Abort sending to topic a due to {FENCED}: old"
+    )
+    assert names(read_trace([sending])) == ["StreamsException", "ProducerFencedException"]
     assert names(read_trace(["failed", f"{KAFKA}: {mapping}", f"Caused by: {mapping}"])) == [
         "KafkaException",
         "InvalidPidMappingException",
@@ -142,6 +146,7 @@ def test_exceptions_of_every_client_are_found_in_one_line():
     told = {
         f"Error while committing transaction, continuing: {KAFKA}: no": [("KafkaException", "no")],
         f"Transiting to fatal error state due to {FENCED}: old": [("ProducerFencedException", "old")],
+        f"Written [status=500, exception={KAFKA}, message=no]": [("KafkaException", "no]")],
         "TimeoutException: Timeout expired": [("TimeoutException", "Timeout expired")],
         'commit failed: KafkaError{FATAL,code=_FENCED,val=-144,str="Failed: Local: fenced"} (fatal True)': [
             ("_FENCED", "Failed: Local: fenced")
