@@ -94,6 +94,8 @@ class EventKind(IntEnum):
     """A client says it was fenced, in a line without an exception (librdkafka, franz-go, Streams). [error, detail]"""
     concurrent_transactions = 30
     """CONCURRENT_TRANSACTIONS was answered (librdkafka at the client, the coordinator's DEBUG line). [api]"""
+    init_returned = 31
+    """initTransactions returned, in an application's own words."""
     # either side
     node_disconnected = 40
     """A connection that stood was lost. [node]"""

@@ -37,9 +37,9 @@ class Framed:
     """A line in its parts; empty strings and -1 for what it does not show.
 
     `at`: milliseconds since the epoch, as if UTC where no zone is known; `of_day`: milliseconds since midnight as
-    printed, of use where `at` is -1 since no line tells the date. `message` is without the context and without Kafka's
-    own ` (logger)` at its end. `trace` is the stack trace that a structured line carries, `writer` the container, pod,
-    service or file that a wrapper names. `layout` is "" for a continuation.
+    printed, of use where `at` is -1 since no line tells the date, -1 where a day without its year is printed. `message`
+    is without the context and without Kafka's own ` (logger)` at its end. `trace` is the stack trace that a structured
+    line carries, `writer` the container, pod, service or file that a wrapper names. `layout` is "" for a continuation.
     """
 
     at: int
@@ -293,7 +293,7 @@ class Framer:
             self._midnight, self._last_of_day = own.at - own.at % DAY_MS, own.of_day
         if own.at >= 0 and not own.is_zoned and outer.is_zoned and outer.at >= 0:
             return own.at - round((own.at - outer.at) / ZONE_STEP_MS) * ZONE_STEP_MS, own.of_day, True
-        return own.at, own.of_day, own.is_zoned
+        return own.at, -1 if own.month_day else own.of_day, own.is_zoned
 
     def _guessed(self, stamp: Stamp) -> Stamp:
         """Date a time by the lines before it; a step back of more than half a day is the next day."""

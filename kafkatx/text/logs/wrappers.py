@@ -104,7 +104,8 @@ WRAPPERS = (
     Wrapper(
         "journald or syslog",
         re.compile(
-            rf"{_PRIORITY}(?!\d?\d:)(?P<time>{STAMP}) (?!{_LEVEL}\b)[\w.:-]{{0,119}}[\w.-] {_PROGRAM}: (?P<text>.*)", re.DOTALL
+            rf"{_PRIORITY}(?!\d?\d:)(?P<time>{STAMP}) (?!{_LEVEL}\b)[\w.:-]{{0,119}}[\w.-] {_PROGRAM}: (?P<text>.*)",
+            re.DOTALL,
         ),
         (
             ("Nov 21 10:23:51 host app[123]: 10:23:51.003 INFO up", "10:23:51.003 INFO up"),
