@@ -28,7 +28,7 @@ from kafkatx.words.explanation import left_open, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import Duration, Refs
 
-GRANTS = (EventKind.producer_id_set, EventKind.initialized)
+GRANTS = (EventKind.producer_id_set, EventKind.initialized, EventKind.init_returned)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +58,7 @@ def decided(model: CaptureModel) -> Iterator[Decided]:
     """Yield the refusals that no id is named for, and that the time decides."""
     logs = model.logs
     for found in alike(model, lambda told: _is_nameless(logs, told)):
-        codes = np.unique(logs.events["transactional_id_code"])
-        names = {logs.facts.strings[code] for code in codes.tolist() if code >= 0}
+        names = _named_before(logs, found.first.rows[0])
         if len(names) > 1:
             return
         if (one := _decided(model, found, next(iter(names), None))) is not None:
@@ -67,23 +66,28 @@ def decided(model: CaptureModel) -> Iterator[Decided]:
 
 
 def _is_nameless(logs: LogModel, told: ToldFailure) -> bool:
-    if told.is_brokers or told.transactional_id is not None or told.at is None:
+    if told.is_brokers or told.transactional_id is not None:
         return False
     known = told.known.name if told.known is not None else told.error
     return error_code(known) in FENCED or error_code(told.error) in FENCED
 
 
+def _named_before(logs: LogModel, refusal: int) -> set[str]:
+    """Transactional ids that lines before a refusal name; those of unknown order count as well."""
+    rows = np.flatnonzero(logs.events["transactional_id_code"] >= 0).tolist()
+    return {name for row in rows if not logs.is_before(refusal, row) and (name := logs.string(row, "transactional_id"))}
+
+
 def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | None:
     logs, told = model.logs, found.first
-    at = told.at or 0
-    if (aged := _last(logs, at, EventKind.transaction_aged)) is not None:
+    if (aged := _aged(logs, told.rows[0])) is not None:
         return _by_age(model, found, aged)
-    begun, granted = _last(logs, at, EventKind.begin_called), _last(logs, at, *GRANTS)
-    start = begun if begun is not None and (granted is None or logs.times[begun] >= logs.times[granted]) else granted
-    if start is None:
+    starts = _before(logs, told.rows[0])
+    if not starts:
         return None
+    age, start = min(starts, key=lambda one: (one[0], -one[1]))
+    has_begun = logs.kind(start) is EventKind.begin_called
     timeout, is_set = _timeout(logs, told, name)
-    age, has_begun = at - int(logs.times[start]), start == begun
     if age >= timeout and has_begun:
         ended_by = EndedBy.timeout
     elif 2 * age <= timeout:
@@ -117,10 +121,17 @@ def _by_age(model: CaptureModel, found: Alike, row: int) -> Decided | None:
     return Decided(found, EndedBy.timeout, told_facts)
 
 
-def _last(logs: LogModel, at: int, *kinds: EventKind) -> int | None:
-    """The last line of these kinds at or before a time, in whatever text."""
-    rows = [row for row in logs.of_kind(*kinds).tolist() if 0 <= logs.times[row] <= at]
-    return max(rows, key=lambda row: int(logs.times[row]), default=None)
+def _aged(logs: LogModel, refusal: int) -> int | None:
+    """The last line before a refusal, in whatever text, that names the age of a transaction."""
+    ages = ((logs.lasted(row, refusal), row) for row in logs.of_kind(EventKind.transaction_aged).tolist())
+    return min(((age, row) for age, row in ages if age is not None and age >= 0), default=(0, None))[1]
+
+
+def _before(logs: LogModel, refusal: int) -> list[tuple[int, int]]:
+    """Lines that tell of a begin or a grant at or before a refusal, in whatever text, each behind its age."""
+    rows = logs.of_kind(EventKind.begin_called, *GRANTS).tolist()
+    ages = ((logs.lasted(row, refusal), row) for row in rows)
+    return [(age, row) for age, row in ages if age is not None and age >= 0]
 
 
 def _timeout(logs: LogModel, told: ToldFailure, name: str | None) -> tuple[int, bool]:

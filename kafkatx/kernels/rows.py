@@ -296,6 +296,7 @@ EVENT = np.dtype(
         ("detail_code", "i4"),
         ("trace_code", "i4"),
         ("repeats", "i4"),
+        ("of_day", "i4"),
         ("kind", "i2"),
         ("level", "i1"),
         ("side", "i1"),
@@ -305,5 +306,6 @@ EVENT = np.dtype(
 """A line of a log (with the lines that belong to it) that matters: terms/events.py says which columns a kind fills.
 
 `position` and `line` (from 1) lead back to the text of the source numbered `source`; `at` is the printed time as if its
-zone were UTC where none is printed; `*_code` index the interned strings (`trace_code` the traces) of the reader.
+zone were UTC where none is printed, `of_day` milliseconds since midnight where no date is known; `*_code` index the
+interned strings (`trace_code` the traces) of the reader.
 `repeats`: events of the same kind and names that follow this one and were counted instead of kept; 0 for none."""

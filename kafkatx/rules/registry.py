@@ -69,14 +69,18 @@ def _numbered(found: Causes, place: dict[int, int]) -> Causes:
 
 
 def _not_absorbed(findings: list[Finding]) -> list[Finding]:
-    """Leave out what a wider finding about the same id tells as one of its steps, with no less certainty."""
-    wider = {(finding.rule, finding.transactional_id): finding.verdict for finding in findings}
-    return [
-        finding
-        for finding in findings
-        if finding.transactional_id is None
-        or wider.get((RULES[finding.rule].absorbed_by or "", finding.transactional_id), -1) < finding.verdict
-    ]
+    """Leave out what a wider finding tells as one of its steps, with no less certainty."""
+    return [finding for finding in findings if not any(_holds(wider, finding) for wider in findings)]
+
+
+def _holds(wider: Finding, finding: Finding) -> bool:
+    """Whether a finding is a step of a wider one: of the same id, or of no id with lines that the wider one cites."""
+    if wider.rule != RULES[finding.rule].absorbed_by or wider.verdict < finding.verdict:
+        return False
+    if finding.transactional_id is not None:
+        return wider.transactional_id == finding.transactional_id
+    mine, its = ({(place.source, place.line) for place in one.places() if place.line} for one in (finding, wider))
+    return bool(mine & its)
 
 
 def _worth_reading(findings: list[Finding]) -> list[Finding]:

@@ -23,6 +23,7 @@ from kafkatx.findings.rule import Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.rules.sharing.grants import GRANT_WORDS, in_grants
 from kafkatx.rules.sharing.one_object import OBJECT_WORDS, of_threads
+from kafkatx.rules.sharing.processes import PROCESS_WORDS, in_processes
 from kafkatx.rules.sharing.requests import REQUEST_WORDS, in_requests
 from kafkatx.rules.sharing.rows import ROW_WORDS, in_rows
 from kafkatx.rules.sharing.turns import TURN_WORDS, in_turns
@@ -34,10 +35,10 @@ def find(model: CaptureModel) -> Found:
     for case in (*in_turns(model), *of_threads(model)):
         told.add(case.transactional_id)
         yield case
-    for case in (*in_requests(model), *in_rows(model), *in_grants(model)):
+    for case in (*in_requests(model), *in_rows(model), *in_processes(model), *in_grants(model)):
         if case.transactional_id not in told:
             told.add(case.transactional_id)
             yield case
 
 
-RULE = Rule(find=find, words=(TURN_WORDS, OBJECT_WORDS, REQUEST_WORDS, GRANT_WORDS, ROW_WORDS), depth=1)
+RULE = Rule(find=find, words=(TURN_WORDS, OBJECT_WORDS, REQUEST_WORDS, PROCESS_WORDS, GRANT_WORDS, ROW_WORDS), depth=1)

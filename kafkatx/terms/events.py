@@ -96,6 +96,8 @@ class EventKind(IntEnum):
     """CONCURRENT_TRANSACTIONS was answered (librdkafka at the client, the coordinator's DEBUG line). [api]"""
     transaction_aged = 31
     """A framework says how old a transaction is that it takes up again. [number: ms, offset: its timeout in ms]"""
+    init_returned = 32
+    """initTransactions returned, in an application's own words."""
     # either side
     node_disconnected = 40
     """A connection that stood was lost. [node]"""

@@ -1,9 +1,11 @@
 """shared_producer: two owners in turns, two clients in the request log, rows alone, threads, and what is not it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.rules.registry import judge
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -216,3 +218,56 @@ def test_grants_and_refusals_in_turns_need_no_names():
     found = only(check, by_logs(told))
     assert (found.verdict, found.producer_id, found.transactional_id) == (Verdict.likely, 9, None)
     assert not findings(check, by_logs(told[:3]))
+
+
+def in_one_file(*said: tuple[str, str, int], name: str | None = None) -> list[Line]:
+    """Lines of processes in one file: the process, `got` or `refused`, and the second of the minute."""
+    processes = dict.fromkeys(process for process, _, _ in said)
+    return [
+        line(
+            f"{process}.log",
+            DAY + second * SECOND,
+            EventKind.init_returned if what == "got" else EventKind.failure,
+            transactional_id=name,
+            **({} if what == "got" else {"error": FENCED, "thrown": FENCED}),
+        )
+        for process in processes
+        for mine, what, second in said
+        if mine == process
+    ]
+
+
+def told_together(lines: list[Line]) -> CaptureModel:
+    """The model of a file that several processes wrote."""
+    given = facts(lines)
+    given.sources = [replace(source, path="app.log") for source in given.sources]
+    return by_logs(given)
+
+
+def test_processes_of_one_text_that_come_back_and_throw_each_other_out_are_likely():
+    said = [("a", "got", 1), ("b", "got", 2), ("a", "refused", 3), ("a", "got", 5), ("b", "refused", 6)]
+    found = only(check, told_together(in_one_file(*said)))
+    assert (found.verdict, found.severity, found.transactional_id) == (Verdict.likely, Severity.error, None)
+    assert "2 processes" in found.title
+    told = judge(told_together(in_one_file(*said)))
+    assert [one.rule for one in told.findings] == ["shared_producer"]
+
+
+def test_processes_of_one_text_refused_again_sooner_than_a_timeout_are_likely():
+    said = [("a", "refused", 3), ("b", "refused", 6), ("a", "refused", 10), ("b", "refused", 13)]
+    found = only(check, told_together(in_one_file(*said, name="ledger-tx")))
+    assert (found.transactional_id, found.count) == ("ledger-tx", 4)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [("a", "got", 1), ("b", "got", 2), ("a", "refused", 3)],
+        [("a", "got", 1), ("b", "got", 2), ("a", "refused", 3), ("c", "got", 5), ("b", "refused", 6)],
+        [("a", "refused", 3), ("b", "refused", 63), ("a", "refused", 123)],
+        [("a", "refused", 3), ("a", "refused", 6), ("a", "refused", 10)],
+    ],
+    ids=["one take-over", "a rolling deployment", "as slow as timeouts", "one process"],
+)
+def test_processes_of_one_text_that_may_be_anything_else_are_not_it(said):
+    assert not findings(check, told_together(in_one_file(*said)))

@@ -29,6 +29,7 @@ from kafkatx.text.sayings import (
 
 ASSUMED = "assumed UTC"
 """Where the zone of a log comes from that nothing tells."""
+DAY_MS = 86_400_000
 KNOWN_CLOCK_MS = 500
 """What a clock of known skew may still be off: what hosts that follow one time server differ by at most."""
 
@@ -227,6 +228,29 @@ class LogModel:
         """Time of an event, None where none is printed."""
         time = int(self.times[row])
         return time if time >= 0 else None
+
+    def lasted(self, first: int, second: int) -> int | None:
+        """Milliseconds from one event to another; None where nothing tells.
+
+        Within one file times of day tell it where no date is printed: the second is taken to be the later one where
+        that makes the step less than half a day.
+        """
+        times = self.at(first), self.at(second)
+        if times[0] is not None and times[1] is not None:
+            return times[1] - times[0]
+        begin, end = self.number(first, "of_day"), self.number(second, "of_day")
+        if begin is None or end is None or self.path(first) != self.path(second):
+            return None
+        return (end - begin + DAY_MS // 2) % DAY_MS - DAY_MS // 2
+
+    def is_before(self, first: int, second: int) -> bool:
+        """Whether an event came before another: by their times, else by their lines where they stand in one file."""
+        took = self.lasted(first, second)
+        if took is not None and took != 0:
+            return took > 0
+        if self.path(first) != self.path(second):
+            return took == 0 and first < second
+        return int(self.events["line"][first]) < int(self.events["line"][second])
 
     def kind(self, row: int) -> EventKind:
         """Kind of an event."""

@@ -82,6 +82,20 @@ _SENDING = re.compile(
 )
 
 
+_INITIALISED = re.compile(
+    r"(?:[\w.]{1,60}\.)?(?:rd_kafka_)?(?:initTransactions|init_transactions|InitTransactions)(?:\(\))?"
+    r"(?: \([^()]{1,120}\))?:? (?i:ok|done|succeeded|success(?:ful(?:ly)?)?|completed?|finished|returned)\b"
+    r"(?![^.]{0,40}\b(?:not|error|fail))"
+)
+INITIALISED = (b"initTransactions", b"init_transactions", b"InitTransactions")
+"""Literals of lines that say so."""
+
+
+def says_initialised(text: str) -> bool:
+    """Whether a line says that initTransactions returned: the method's name, and that it is done."""
+    return _INITIALISED.match(text) is not None
+
+
 def call_in(text: str, is_kafka: bool = False) -> str | None:
     """Return the client's method that a text speaks of; `is_kafka`: an error of a Kafka library stands beside it."""
     text = text[:LONGEST_TEXT]

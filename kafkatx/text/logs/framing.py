@@ -20,7 +20,7 @@ from kafkatx.text.logs.contexts import NOTHING, Context, split_context, with_thr
 from kafkatx.text.logs.json_lines import StructuredLine, read_record
 from kafkatx.text.logs.layouts import LAYOUTS, LEVELS, OF_NET, SYSLOG_LEVELS, LineLayout
 from kafkatx.text.logs.stamps import DAY_MS, NO_STAMP, STAMP, ZONE_STEP_MS, Stamp, midnight_of, read_stamp
-from kafkatx.text.logs.wrappers import WRAPPERS, Wrapped, Wrapper, unwrap, wrappers_of
+from kafkatx.text.logs.wrappers import WRAPPERS, NamedFronts, Wrapped, Wrapper, unwrap, wrappers_of
 
 SAMPLE_LINES = 200
 """Lines of a sample that are looked at."""
@@ -37,9 +37,9 @@ class Framed:
     """A line in its parts; empty strings and -1 for what it does not show.
 
     `at`: milliseconds since the epoch, as if UTC where no zone is known; `of_day`: milliseconds since midnight as
-    printed, of use where `at` is -1 since no line tells the date. `message` is without the context and without Kafka's
-    own ` (logger)` at its end. `trace` is the stack trace that a structured line carries, `writer` the container, pod,
-    service or file that a wrapper names. `layout` is "" for a continuation.
+    printed, of use where `at` is -1 since no line tells the date, -1 where a day without its year is printed. `message`
+    is without the context and without Kafka's own ` (logger)` at its end. `trace` is the stack trace that a structured
+    line carries, `writer` the container, pod, service or file that a wrapper names. `layout` is "" for a continuation.
     """
 
     at: int
@@ -98,6 +98,7 @@ class Framer:
         """Choose the layout by a sample; `midnight` is the day of times without a date (ms, as if UTC), if known."""
         self._order: tuple[LineLayout, ...] = LAYOUTS
         self._wrappers: tuple[Wrapper, ...] = WRAPPERS
+        self._fronts = NamedFronts()
         self._indent = 0
         self._midnight = self._first_midnight = midnight
         self._last_of_day = -1
@@ -122,7 +123,7 @@ class Framer:
         return self._damaged(wrapped, before)
 
     def _unwrapped(self, line: str, wrappers: tuple[Wrapper, ...]) -> Wrapped:
-        wrapped = unwrap(line, wrappers)
+        wrapped = self._fronts.without(line, unwrap(line, wrappers))
         if not self._indent or wrapped.text[: self._indent].strip():
             return wrapped
         start = wrapped.start + self._indent if wrapped.start >= 0 else -1
@@ -144,7 +145,9 @@ class Framer:
         counts = dict.fromkeys(range(len(LAYOUTS)), 0)
         indents: dict[int, int] = {}
         wrappers: dict[str, Wrapper] = {}
+        named: list[str] = []
         for _, line in zip(range(SAMPLE_LINES), sample, strict=False):
+            named.append(line)
             if told := _TIME_TOLD.search(line):
                 self._learn_day(line, int(told[1]))
             wrappers |= {wrapper.name: wrapper for wrapper in wrappers_of(line)}
@@ -154,6 +157,7 @@ class Framer:
             if fits is not None:
                 counts[fits] += 1
                 indents[len(text) - len(inner)] = indents.get(len(text) - len(inner), 0) + 1
+        self._fronts = NamedFronts(named)
         if any(counts.values()):
             self._wrappers = tuple(wrapper for wrapper in WRAPPERS if wrapper.name in wrappers)
         seen = [layout for at, layout in enumerate(LAYOUTS) if counts[at]]
@@ -291,7 +295,7 @@ class Framer:
             self._midnight, self._last_of_day = own.at - own.at % DAY_MS, own.of_day
         if own.at >= 0 and not own.is_zoned and outer.is_zoned and outer.at >= 0:
             return own.at - round((own.at - outer.at) / ZONE_STEP_MS) * ZONE_STEP_MS, own.of_day, True
-        return own.at, own.of_day, own.is_zoned
+        return own.at, -1 if own.month_day else own.of_day, own.is_zoned
 
     def _guessed(self, stamp: Stamp) -> Stamp:
         """Date a time by the lines before it; a step back of more than half a day is the next day."""

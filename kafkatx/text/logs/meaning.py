@@ -14,7 +14,7 @@ from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import Thrown, Trace
 from kafkatx.text.logs.bare import is_told_throw
-from kafkatx.text.logs.calls import METHODS, call_in
+from kafkatx.text.logs.calls import METHODS, call_in, says_initialised
 from kafkatx.text.logs.contexts import LIBRDKAFKA, Context, behind, within
 from kafkatx.text.logs.entries import Entry
 from kafkatx.text.logs.exceptions import known_classes, may_throw, own_words, thrown_in
@@ -83,6 +83,9 @@ def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
     is_shown = trace is not None and _is_of_kafka(trace) and not _is_brokers_own(entry) and not _is_talk(entry)
     if trace and is_shown and _says_less(kind, found, trace):
         kind = kind_of(trace, framed)
+    if kind is None and trace is None and says_initialised(framed.message):
+        kind = EventKind.init_returned
+        row[COLUMNS["side"]] = Side.client
     if kind in TO_ERROR and found and found.pattern.entry.client == "librdkafka" and row[COLUMNS["error_code"]] < 0:
         fill_field(row, "error", "TXNERR" if row[COLUMNS["detail_code"]] >= 0 and not trace else "", strings)
     if kind is not None and trace:
@@ -226,6 +229,7 @@ def _frame(row: Row, entry: Entry, strings: Strings) -> None:
         context = within(framed.message) or context
     row[COLUMNS["position"]], row[COLUMNS["line"]] = entry.position, entry.line
     row[COLUMNS["at"]] = framed.at
+    row[COLUMNS["of_day"]] = framed.of_day if framed.at < 0 else -1
     row[COLUMNS["level"]] = framed.level
     row[COLUMNS["thread_code"]] = strings.code(framed.thread)
     if framed.logger or context.text == LIBRDKAFKA:

@@ -2,7 +2,8 @@
 
 The prefilter finds the entries that may matter (entries.py), the framer takes their first line apart (framing.py), the
 texts of the catalogue tell what it means (matching.py); lines behind it are a stack trace, a block of settings, or of
-no interest. What repeats itself without end is counted instead of kept (thinning.py).
+no interest. What repeats itself without end is counted instead of kept (thinning.py). Where a tool has put several
+logs into one and says before each line whose it is, each writer is a source of its own (writers.py).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from kafkatx.text.logs.stamps import day_of_name
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.thinning import Thinning
 from kafkatx.text.logs.windows import window_of
+from kafkatx.text.logs.writers import Writers
 from kafkatx.text.pages.part import TextPart
 from kafkatx.text.settings.printed import ValuesBlocks
 
@@ -47,12 +49,13 @@ def read_log(file: OpenFile, part: TextPart) -> LogFacts:
     """Read a part of a file.
 
     Returns:
-        What it says: events in order of lines, itself as the only source (number 0), codes of its own.
+        What it says: itself as the only source (number 0), or its writers, each as one; events by source and line,
+        codes of its own.
     """
     reading = _Reading(file, part)
     events = reading.run()
-    strings = reading.strings
-    return LogFacts([reading.summary()], events, strings.texts(), strings.traces, reading.blocks.settings)
+    strings, sources = reading.strings, reading.writers.sources(reading.summary())
+    return LogFacts(sources, events, strings.texts(), strings.traces, reading.blocks.settings)
 
 
 class _Reading:
@@ -62,6 +65,7 @@ class _Reading:
         self.file, self.part = file, part
         self.strings = Strings()
         self.thinning = Thinning()
+        self.writers = Writers()
         self.blocks = ValuesBlocks(SOURCE)
         self.window = window_of(file, part)
         self.sides = {Side.broker: 0, Side.client: 0}
@@ -85,8 +89,12 @@ class _Reading:
         self.lines = self.window.line - self.part.line
         events = self._with_traces(self.thinning.thin())
         is_call = (events["kind"] == EventKind.failure) & (events["api_code"] >= 0) & (events["side"] < 0)
-        events["side"] = np.where(is_call, Side.client, np.where(events["side"] < 0, self.side, events["side"]))
-        self._name_broker(events)
+        events["side"] = np.where(is_call, Side.client, events["side"])
+        events = self.writers.apart(events)
+        for number, told in enumerate(self.writers.sources(self.summary())):
+            mine = events["source"] == number
+            events["side"] = np.where(mine & (events["side"] < 0), told.side, events["side"])
+            _name_broker(events, mine, told)
         self._keep_strings_of(events)
         return events
 
@@ -131,14 +139,13 @@ class _Reading:
             columns = read_columns(cut.data, found, self.strings)
             columns.events["position"] += cut.window.position
             columns.events["line"] += cut.window.line
+            columns.events["source"] = SOURCE
             parts.append(columns.events)
             self._hear(columns)
             found = found[columns.slow]
         rows = [row for entry in cut.entries(found) if (row := self._row(entry)) is not None]
         if rows:
             parts.append(np.array(rows, EVENT))
-        for events in parts:
-            events["source"] = SOURCE
         if parts:
             events = np.concatenate(parts)
             self.thinning.add(events[np.argsort(events["position"], kind="stable")])
@@ -151,7 +158,9 @@ class _Reading:
             return None
         if side_of(entry.framed) is Side.unknown and (told := row[COLUMNS["side"]]) >= 0:
             self.sides[Side(told)] += 1
+        row[COLUMNS["source"]] = self.writers.number(entry.framed, row[COLUMNS["side"]])
         if row[COLUMNS["kind"]] == EventKind.config_values:
+            self.blocks.source = row[COLUMNS["source"]]
             self._read_block(entry)
         return tuple(row)
 
@@ -221,15 +230,16 @@ class _Reading:
             if line.layout:
                 self._meet(line)
 
-    def _name_broker(self, events: Any) -> None:
-        """Write into a broker's own lines which broker it is; `Kafka version` is its release, not a client's."""
-        if self.side is not Side.broker:
-            return
-        events["kind"][events["kind"] == EventKind.client_release] = EventKind.broker_release
-        is_own = np.isin(events["kind"], OWN_NODE) & (events["node"] < 0)
-        events["node"][is_own] = -1 if self.broker_id is None else self.broker_id
-
     @property
     def broker_id(self) -> int | None:
         """The broker that wrote the log, by most of its lines that tell."""
         return max(self.brokers, key=lambda number: self.brokers[number]) if self.brokers else None
+
+
+def _name_broker(events: Any, mine: Any, source: LogSource) -> None:
+    """Write into a broker's own lines which broker it is; `Kafka version` is its release, not a client's."""
+    if source.side is not Side.broker:
+        return
+    events["kind"][mine & (events["kind"] == EventKind.client_release)] = EventKind.broker_release
+    is_own = mine & np.isin(events["kind"], OWN_NODE) & (events["node"] < 0)
+    events["node"][is_own] = -1 if source.broker_id is None else source.broker_id

@@ -2,8 +2,8 @@
 
 Styles   ISO 8601 and its relatives (`2026-11-21 10:23:51,003`, `2026-11-21T10:23:51.003+08:00`, `2026/11/21 ...`),
          compact (`20231221 09:48:17,309`), day first (`21 Nov 2026 10:23:51,003`, `21/Nov/2026:10:23:51`), month first
-         (`Nov 21, 2026 3:42:22 PM`, `Nov 21 10:23:51` of syslog: no year), time of day alone (`15:42:22.815`), and
-         seconds or milliseconds since the epoch (`1795256939.072`, `1795256939072`).
+         (`Nov 21, 2026 3:42:22 PM`, `Sat Nov 21 10:23:51 2026`, `Nov 21 10:23:51` of syslog: no year), time of day
+         alone (`15:42:22.815`), and seconds or milliseconds since the epoch (`1795256939.072`, `1795256939072`).
 Zones    `Z`, `UTC`, `GMT`, `+08:00`, `+0800`, `+08`. Other names of zones (`CST`) stand for several zones: not told.
 Limits   a leap second counts as the second after it; a day that no calendar has is no time.
 """
@@ -23,6 +23,7 @@ _NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 _MONTHS = {name: number for number, name in enumerate(_NAMES, 1)}
 _CLOCK = r"(?:\d\d:\d\d:\d\d(?:[.,:]\d{1,9})?(?: ?[AP]M)?|\d:\d\d:\d\d(?:[.,:]\d{1,9})? ?[AP]M)"
 _ZONE = r"(?: ?(?:Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)(?![\w:]))?"
+_WEEKDAY = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\ )?"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
 
 STAMP = "|".join(
@@ -32,6 +33,7 @@ STAMP = "|".join(
         rf"\d\d/\d\d/\d{{4}} {_CLOCK}{_ZONE}",
         rf"\d{{1,2}}[-/ ]{_MONTH}[-/ ]\d{{4}}[: ]{_CLOCK}{_ZONE}",
         rf"{_MONTH} {{1,2}}\d{{1,2}},? \d{{4}},? {_CLOCK}{_ZONE}",
+        rf"{_WEEKDAY}{_MONTH} {{1,2}}\d{{1,2}} {_CLOCK}(?: [A-Z]{{3,4}})? (?:19|20)\d\d(?!\d)",
         rf"{_MONTH} {{1,2}}\d{{1,2}} {_CLOCK}{_ZONE}",
         rf"{_CLOCK}{_ZONE}",
         r"1\d{12}(?!\d)|1\d{9}\.\d{1,9}(?!\d)",
@@ -43,9 +45,9 @@ _PARTS = re.compile(
     rf"""(?: (?P<year>\d{{4}})[-/.]?(?P<month>\d\d)[-/.]?(?P<day>\d\d)[T\ _-]
            | (?P<month4>\d\d)/(?P<day4>\d\d)/(?P<year4>\d{{4}})[ ]
            | (?P<day2>\d{{1,2}})[-/\ ](?P<name2>{_MONTH})[-/\ ](?P<year2>\d{{4}})[:\ ]
-           | (?P<name3>{_MONTH})\ {{1,2}}(?P<day3>\d{{1,2}})(?:,?\ (?P<year3>\d{{4}}))?,?\  )?
+           | {_WEEKDAY}(?P<name3>{_MONTH})\ {{1,2}}(?P<day3>\d{{1,2}})(?:,?\ (?P<year3>\d{{4}}))?,?\  )?
         (?P<hour>\d{{1,2}}):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,:](?P<fraction>\d{{1,9}}))?\ ?(?P<half>[AP]M)?\ ?
-        (?P<zone>Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?""",
+        (?P<zone>Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?(?:\ ?[A-Z]{{3,4}})?(?:\ (?P<year5>\d{{4}}))?""",
     re.VERBOSE,
 )
 
@@ -107,7 +109,7 @@ def _month(found: re.Match[str]) -> int | None:
 def _dated(found: re.Match[str], month: int, of_day: int) -> Stamp:
     """A stamp with a date, `NO_STAMP` where no calendar has it."""
     day = int(found["day"] or found["day2"] or found["day3"] or found["day4"])
-    year = found["year"] or found["year2"] or found["year3"] or found["year4"]
+    year = found["year"] or found["year2"] or found["year3"] or found["year4"] or found["year5"]
     if not year:
         return Stamp(-1, of_day, month_day=(month, day))
     midnight = midnight_of(int(year), month, day)

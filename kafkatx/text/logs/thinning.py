@@ -20,7 +20,7 @@ MOST_KEPT = 100_000
 """Events of a source above which fewer are kept of each kind and name."""
 NAMES = (
     "kind", "transactional_id_code", "producer_id", "node", "topic_code", "partition", "client_id_code", "error_code",
-    "api_code",
+    "api_code", "source",
 )  # fmt: skip
 """Columns that make events the same."""
 _FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +17,11 @@ from kafkatx.text.logs.stamps import NO_STAMP, STAMP, Stamp, read_stamp
 LONGEST_JSON = 1 << 20
 """Characters of a line that is read as JSON; longer ones are text."""
 MOST_WRAPPERS = 3
+MOST_NAMES = 64
 
 ANSI = re.compile(r"\x1b\[[0-9;?]{0,32}[A-Za-z]|\x1b\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|\x1b[@-_]")
 """Escape sequences of terminals."""
+_TIMED = re.compile(r"\d\d:\d\d")
 _LOST = re.compile(r"\[\d{1,3}(?:;\d{1,3}){0,4}m")
 """Their colours, where pasting lost the escape character."""
 
@@ -51,6 +53,10 @@ class Wrapper:
 _PRIORITY = r"(?:<\d{1,3}>)?"
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)"
 _PROGRAM = r"(?P<writer>[\w.@/-]{1,120})(?:\[\d{1,10}\])?"
+_FRONT = rf"(?=\[?(?:{STAMP})|%[0-7]\|1\d{{9}}\.|\[?{_LEVEL}\b[\] :|])"
+"""How a line of a logger begins."""
+_NAME = r"(?!\S*(?:[tT]hread|exec))(?:(?=[\w./-]{0,99}[\d_-])[A-Za-z][\w./-]{1,99}(?: \([\w-]{1,20}\))?|[A-Za-z])"
+"""A name of a host, a pod or a process: no plain word, which may be of a sentence, and no thread."""
 
 WRAPPERS = (
     Wrapper(
@@ -69,6 +75,24 @@ WRAPPERS = (
         (("[pod/orders-0/app] 2026-11-21 10:23:51.003 INFO up", "2026-11-21 10:23:51.003 INFO up"),),
     ),
     Wrapper(
+        "process manager",
+        re.compile(r"(?P<writer>\d{1,4}\|[\w.-]{1,60}) {1,20}\| (?P<text>.*)", re.DOTALL),
+        (("0|app  | 2026-11-21 10:23:51.003 INFO up", "2026-11-21 10:23:51.003 INFO up"),),
+    ),
+    Wrapper(
+        "name of a host, pod or process",
+        re.compile(
+            rf"(?:(?P<writer>{_NAME})|\[(?P<number>\d{{2,7}}|(?=[a-f]{{0,11}}\d)[0-9a-f]{{4,12}})\])[ \t]{{1,12}}"
+            rf"(?P<text>{_FRONT}.*)",
+            re.DOTALL,
+        ),
+        (
+            ("orders-6f7-aaaa  10:23:51.003  INFO up", "10:23:51.003  INFO up"),
+            ("orders-5f (old)  10:23:51.003 ERR down", "10:23:51.003 ERR down"),
+            ("[4711] INFO:app:up", "INFO:app:up"),
+        ),
+    ),
+    Wrapper(
         "syslog, RFC 5424",
         re.compile(
             rf"<\d{{1,3}}>1 (?P<time>{STAMP}) [^ ]{{1,255}} (?P<writer>[^ ]{{1,120}}) [^ ]{{1,128}} [^ ]{{1,64}} "
@@ -80,7 +104,8 @@ WRAPPERS = (
     Wrapper(
         "journald or syslog",
         re.compile(
-            rf"{_PRIORITY}(?P<time>{STAMP}) (?!{_LEVEL}\b)[\w.:-]{{0,119}}[\w.-] {_PROGRAM}: (?P<text>.*)", re.DOTALL
+            rf"{_PRIORITY}(?!\d?\d:)(?P<time>{STAMP}) (?!{_LEVEL}\b)[\w.:-]{{0,119}}[\w.-] {_PROGRAM}: (?P<text>.*)",
+            re.DOTALL,
         ),
         (
             ("Nov 21 10:23:51 host app[123]: 10:23:51.003 INFO up", "10:23:51.003 INFO up"),
@@ -126,6 +151,25 @@ def unwrap(line: str, wrappers: tuple[Wrapper, ...] = WRAPPERS) -> Wrapped:
     return found
 
 
+class NamedFronts:
+    """Names of writers as they stand before some lines of a text: they stand before its other lines as well."""
+
+    def __init__(self, lines: Iterable[str] = ()) -> None:
+        """Learn them from lines; what stands behind a time differs from line to line, and is no such name."""
+        wrapped = ((line, unwrap(line)) for line in lines)
+        found = {line[: one.start].rstrip(): one.writer for line, one in wrapped if one.writer and one.start > 0}
+        self._writers = {front: writer for front, writer in found.items() if not _TIMED.search(front)}
+        names = sorted(self._writers, key=len, reverse=True)[:MOST_NAMES]
+        self._pattern = re.compile(rf"({'|'.join(map(re.escape, names))})[ \t]{{1,12}}") if names else None
+
+    def without(self, line: str, wrapped: Wrapped) -> Wrapped:
+        """Take the name off a line that has one and no wrapper."""
+        found = self._pattern.match(line) if self._pattern is not None and not wrapped.writer else None
+        if found is None:
+            return wrapped
+        return Wrapped(line[found.end() :], NO_STAMP, self._writers[found[1]], found.end())
+
+
 def parse_object(text: str) -> dict[str, Any] | None:
     """Read a line as a JSON object, None if it is none (or too long or too deep to be a log line)."""
     if text[:1] != "{" or len(text) > LONGEST_JSON or not text.rstrip().endswith("}"):
@@ -168,7 +212,7 @@ def _prefixed(outer: Wrapped, wrappers: tuple[Wrapper, ...]) -> Wrapped | None:
             return Wrapped(
                 found["text"],
                 _stamp(groups.get("time") or "", outer.stamp),
-                groups.get("writer") or outer.writer,
+                groups.get("writer") or groups.get("number") or outer.writer,
                 outer.start + found.start("text") if outer.start >= 0 else -1,
             )
     return None

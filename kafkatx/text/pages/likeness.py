@@ -12,6 +12,7 @@ from kafkatx.terms.catalogue.setting_names import is_known
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.logs.bare import tells
 from kafkatx.text.logs.shown import shows_error
+from kafkatx.text.logs.wrappers import unwrap
 from kafkatx.text.printed.logged import logged
 
 _TIME = (
@@ -68,7 +69,7 @@ MOST_CELLS = 16
 def is_log_line(text: str) -> bool:
     """Whether a line begins like one of a log, or is a line of a stack trace."""
     text = text[:LONGEST_FRONT]
-    if _LOG.match(text) or _TRACE.match(text) or _CONTAINER.match(text):
+    if _begins(text) or _TRACE.match(text):
         return True
     quote = _QUOTE.match(text)
     if quote is not None and bool(_LOG.match(text, quote.end()) or _TRACE.match(text, quote.end())):
@@ -80,13 +81,18 @@ def is_log_line(text: str) -> bool:
 def begins_line(text: str) -> bool:
     """Whether a line begins as one of a log or of a stack trace does, so that it is not the rest of one above."""
     text = text[:LONGEST_FRONT]
-    return bool(_LOG.match(text) or _TRACE.match(text) or _CONTAINER.match(text))
+    return _begins(text) or _TRACE.match(text) is not None
 
 
 def begins_entry(text: str) -> bool:
     """Whether a line begins as one of a log does, or is the first one of a stack trace."""
     text = text[:LONGEST_FRONT]
-    return bool(_LOG.match(text) or _HEAD.match(text) or _CONTAINER.match(text))
+    return _begins(text) or _HEAD.match(text) is not None
+
+
+def _begins(text: str) -> bool:
+    """Whether a line begins with what a logger prints first, or with the name of its writer and that."""
+    return bool(_LOG.match(text) or _CONTAINER.match(text)) or bool(unwrap(text).writer)
 
 
 def goes_on(text: str) -> bool:

@@ -1,0 +1,60 @@
+"""producer_restarted_empty: an id that was in use gets a producer id far below its former one, at epoch 0."""
+
+import pytest
+
+from kafkatx.terms.events import EventKind
+from kafkatx.terms.verdicts import Severity, Verdict
+from tests.histories.log_facts import line
+from tests.rules.log_told import by_logs, findings, only, rule
+
+check = rule("producer_restarted_empty")
+DAY_S = 86_400
+FORMER, ANEW = (44017, 23), (12, 0)
+
+
+def granted(*given: tuple[int, int], name: str | None = "ledger-0", kind: EventKind = EventKind.initialized) -> list:
+    """Grants of one id, a day after each other."""
+    return [
+        line("server.log", at * DAY_S, kind, transactional_id=name, producer_id=producer_id, producer_epoch=epoch)
+        for at, (producer_id, epoch) in enumerate(given)
+    ]
+
+
+@pytest.mark.parametrize("kind", [EventKind.initialized, EventKind.producer_id_set])
+def test_a_producer_id_far_below_the_former_one_is_likely(kind):
+    found = only(check, by_logs(granted(FORMER, ANEW, kind=kind)))
+    assert (found.verdict, found.severity) == (Verdict.likely, Severity.error)
+    assert (found.transactional_id, found.producer_id, found.producer_epoch) == ("ledger-0", 12, 0)
+    assert "another cluster" in found.summary
+
+
+def test_a_client_that_names_no_id_is_transactional_if_its_epoch_had_been_raised():
+    grants = granted(FORMER, ANEW, name=None, kind=EventKind.producer_id_set)
+    assert only(check, by_logs(grants)).transactional_id is None
+    assert not findings(check, by_logs(granted((44017, 0), ANEW, name=None, kind=EventKind.producer_id_set)))
+
+
+def test_several_ids_are_one_finding():
+    found = only(check, by_logs([*granted(FORMER, ANEW), *granted((44020, 3), (13, 0), name="ledger-1")]))
+    assert found.transactional_id is None
+    assert [subject.transactional_id for subject in found.subjects] == ["ledger-0", "ledger-1"]
+
+
+@pytest.mark.parametrize(
+    "grants",
+    [
+        ((44017, 23), (45000, 0)),
+        ((44017, 32766), (44018, 0)),
+        ((4017, 23), (12, 0)),
+        ((44017, 23), (12, 1)),
+        ((44017, 23), (44017, 24)),
+        ((12, 0), (44017, 23)),
+    ],
+    ids=["expired", "exhausted", "blocks of other brokers", "not the first epoch", "taken over", "the other way"],
+)
+def test_other_grants_are_not_it(grants):
+    assert not findings(check, by_logs(granted(*grants)))
+
+
+def test_a_log_that_begins_behind_the_former_grant_tells_nothing():
+    assert not findings(check, by_logs(granted(ANEW)))
