@@ -168,7 +168,7 @@ class Framer:
 
     def _structured(self, wrapped: Wrapped) -> Framed | None:
         text = wrapped.text
-        if text[:1] != "{" and "msg=" not in text:
+        if text[:1] != "{" and "msg=" not in text and "message=" not in text:
             return self._behind_words(wrapped)
         record = read_record(text)
         return None if record is None else self._of_record(record, wrapped)

@@ -33,7 +33,7 @@ _SHAPES = re.compile(
 _LABEL = re.compile(
     r"(?:^|[:=>|\])\"'`}{,;\[(-]|->|\b(?:with|is|was|reason|error|err|exception|got|due to|by))\s*[\"'`(\[{<#]*$", re.I
 )
-_REST = re.compile(r"[\"'`)\]}\s]*(?:$|[.,;:|>!<({\\-]|at \S|\w{1,40}=)", re.DOTALL)
+_REST = re.compile(r"[\"'`)\]}\s]*(?:$|[.,;:|>!<({\\-]|at \S|in (?:/|[A-Z]:)|\w{1,40}=)", re.DOTALL)
 _CODE = re.compile(
     r"^\s*(?://|/\*|\* |#(?!\d|<)|--|import |from \w+ import|const |let |var |func |fn |def |class |throw |raise |"
     r"return |except |catch |case |if |elif |else |assert|require\.|expect\(|self\.|await |\}|@|<)"

@@ -54,7 +54,10 @@ _STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d"
 _FOREIGN = re.compile(
     r"(?P<prefix>[^\s\[\"'{(][^\"'{]{0,80}?[\s|\]:>]{1,6})" + rf"(?=\[?{_STAMP}[\d.,:Z+-]{{0,16}}\]? +[\[A-Z(])"
 )
-_WRITER = re.compile(r"(?P<prefix>[A-Za-z][\w.-]{0,60}[\s|:]{1,6})(?=\d\d:\d\d:\d\d[.,]\d{3} +[\[A-Z(])")
+_WRITER = re.compile(
+    r"(?P<prefix>[A-Za-z][\w.-]{0,60}[\s|:]{1,6})"
+    r"(?=\d\d:\d\d:\d\d[.,]\d{3} +[\[A-Z(]|(?:timestamp|time|ts)=\S+ level=)"
+)
 _NAMED = re.compile(
     r"[\w./-]{1,250}\.(?:log|out|txt|json)(?:[.-]\d{1,10})?[:-](?:\d{1,9}[:-])?|[\w.-]{1,120} {1,40}\| "
 )
@@ -97,7 +100,7 @@ def _without_front(text: str) -> str:
         if sign.startswith(">") and _FRAME.match(text):
             break
     if quoted := _QUOTED.match(text.strip()):
-        text = quoted["text"]
+        text = quoted["text"].replace('""', '"') if quoted[1] == '"' else quoted["text"]
     return text.rstrip("`") if text.endswith("`") and text.count("`") % 2 else text
 
 
