@@ -118,7 +118,7 @@ _TEXTS = {
     ),
     Saying.INTERRUPTED: ("InterruptException",),
     Saying.TIMED_OUT: ("_TIMED_OUT", "Local: Timed out", "TimeoutError", "context deadline exceeded"),
-    Saying.GROUP_MISMATCH: ("Transaction offset Commit failed due to consumer group metadata mismatch",),
+    Saying.GROUP_MISMATCH: ("failed due to consumer group metadata mismatch",),
     Saying.MEMBER_LOST: (
         "FencedInstanceId", "IllegalGeneration", "UnknownMemberId", "StaleMemberEpoch", "CommitFailed",
         "FENCED_INSTANCE_ID", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH", "RebalanceInProgress",

@@ -59,7 +59,8 @@ _CONTINUED = re.compile(
     r"\s|Caused by: |Suppressed: |\.\.\. \d|Wrapped by: |at [\w.$/<>]{1,250}\(|"
     r"Traceback \(most recent|During handling of the above|The above exception was|"
     r"(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[\w$]{1,99}(?:Exception|Error|Throwable|Fenced)\b(?!\.)|"
-    r"[A-Z][a-z]\w{1,79}(?:Exception|Error|Fenced)(?::|$)"
+    r"[A-Z][a-z]\w{1,79}(?:Exception|Error|Fenced)(?::|$)|"
+    r"#\d{1,3} (?:[^\s:]{1,300}\(\d{1,7}\)|\[internal function\]): |#\d{1,3} \{main\}|\[stacktrace\]|Stack trace:$"
 )
 _REMNANT = re.compile(
     r"(?P<front>[^\n]{0,200}?)\b(?P<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\]? {1,4}"

@@ -46,7 +46,7 @@ _TRACES = (
 )
 _PAIR = re.compile(r'(?:^| )([A-Za-z@_][\w.@-]{0,60})=(?:"((?:[^"\\]|\\.){0,16000})"|([^" ]{0,1000}))(?= |$)')
 _OPEN_PAIR = re.compile(r'(?:^| )(cause|error|err|exception|stack_?trace)="(?=[^"])(.*)$', re.DOTALL)
-"""A last value that holds quotation marks as they are, or goes on in the next lines (zio's `cause="Exception in ...`)."""
+"""A last value that holds quotation marks as they are, or goes on in the next lines (`cause="Exception in ...`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ _TRACE = re.compile(
     r"\s*at [\w.$<>/@-]{1,250}\(|\s*Caused by: |\s*Suppressed: |\s*\.\.\. \d+ (?:more|common frames)"
     r"|\s*(?:Wrapped by: )?(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[\w$]{1,99}(?:Exception|Error|Throwable)\b(?::|\s*$|: )"
     r"|Exception in thread \"|Traceback \(most recent call last\):|\s+File \"[^\"]{1,250}\", line \d+"
+    r"|#\d{1,3} [^\s:]{1,300}\(\d{1,7}\): "
 )
 _HEAD = re.compile(
     r"(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[\w$]{1,99}(?:Exception|Error|Throwable)(?::|\s*$)|Exception in thread \""
