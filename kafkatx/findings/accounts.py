@@ -83,7 +83,8 @@ def _accounted(
     cited: dict[tuple[str | None, int | None], list[Finding]],
 ) -> Accounted:
     lines = [(logs.path(row), int(logs.events["line"][row])) for row in told.rows]
-    about = [finding for line in lines for finding in cited.get(line, ()) if _is_cause(finding, told)]
+    citing = [finding for line in lines for finding in cited.get(line, ())]
+    about = [finding for finding in citing if finding.rule == OUTCOME or _is_cause(finding, told)]
     about += [finding for finding in findings if _is_cause(finding, told) and _fits(logs, finding, told)]
     best = max(about, key=lambda finding: finding.verdict, default=None)
     if best is not None:

@@ -84,10 +84,15 @@ def with_embedded(chain: tuple[Thrown, ...]) -> tuple[Thrown, ...]:
     """Add the exceptions whose texts stand in the message of the last one."""
     for _ in range(MOST_EMBEDDED):
         inner = _embedded(chain[-1])
-        if inner is None or any(inner.name == link.name for link in chain) or _is_told(chain[-1], inner):
+        if inner is None or any(_letters(inner) == _letters(link) for link in chain) or _is_told(chain[-1], inner):
             break
         chain = (*chain, _of_library(chain[0], inner))
     return chain
+
+
+def _letters(link: Thrown) -> str:
+    """What a class and the protocol's name of the same error share."""
+    return link.name.replace("_", "").casefold()
 
 
 def _is_told(outer: Thrown, inner: Thrown) -> bool:
