@@ -7,7 +7,7 @@ Evidence     classic: PrepareAbort and ABORT markers at the data's own epoch; tr
              timeout that no InitProducerId followed at once, above all if the producer went on under the raised epoch.
              An operator: an ABORT at the data's own epoch, later than every row of its id. Without rows: the epochs of
              the markers, where a COMMIT shows the protocol.
-             By logs alone: "Aborting incomplete transaction" that no refusal follows.
+             By logs alone: "Aborting incomplete transaction" that no refusal follows, and that no error asked for.
 Against      a raised epoch (classic); a duration beyond the timeout; an Empty row at once (transactions v2).
 Look-alikes  fenced_by_new_instance, transaction_timed_out; on 0.11.0.0 and 0.11.0.1 a timeout keeps the epoch too.
 Remedy       none for single ones: it is what abort is for. At high rates find the exception before the abort (a poison
@@ -154,6 +154,8 @@ def find(model: CaptureModel) -> Found:
             severity = Severity.warning if loud else Severity.info
             yield Case(facts=facts, verdict=verdict, severity=severity, **group.columns())
     for group in groups_without_rows(model, EndedBy.client):
+        if group.told_by is ToldBy.logs and all(_is_asked_for(end) for end in group.logs):
+            continue
         told = _in_logs(group) if group.told_by is ToldBy.logs else _in_data(group)
         yield Case(facts=told, verdict=group.verdict, severity=Severity.info, **group.columns())
     for group in _by_id(model, is_abort & (ended.ended_by == EndedBy.unknown) & ~perhaps):
@@ -252,6 +254,12 @@ def _in_logs(group: EndGroup) -> AbortedInLogs:
         reason_lines=failure_refs(model, reason) if reason is not None else (),
         lines=event_refs(model, rows),
     )
+
+
+def _is_asked_for(end: LogEnding) -> bool:
+    """Whether an error asked for the abort: then that error is what happened, and it is told."""
+    reason = _reason(end)
+    return reason is not None and reason.category == "abortable"
 
 
 def _reason(end: LogEnding) -> Failure | None:

@@ -54,6 +54,8 @@ _CONSTANT = re.compile(r"\bRD_KAFKA_RESP_ERR_(_?[A-Z][A-Z_]{2,60})\b|\bRdKafkaRe
 """Constants of librdkafka in full, in C and as Haskell's binding shows them."""
 _OF_NUMBER = re.compile(r"\b(?:code|errno|err)[\"']?(?:\s?[=:(]\s?|\s)[\"']?(-1[3-9]\d)\b(?!\.)")
 """Numbers that only librdkafka gives to errors."""
+_TERMINATED = re.compile(r"Process is terminated due to (\w{3,79}Exception)\.")
+"""What .NET says of an error that no program can catch."""
 _MARKS = {'"': '"', "'": "'", "`": "`", "(": ")", "[": "]", "{": "}"}
 _JAVA = ("org.apache.kafka.", "java.")
 _WRAPPERS = ("KafkaException", "ExecutionException", "RuntimeException")
@@ -191,6 +193,11 @@ def _coded(message: str) -> Thrown | None:
     return Thrown(found[1], message[:LONGEST_MESSAGE]) if found else None
 
 
+def _terminated(message: str) -> Thrown | None:
+    found = _TERMINATED.search(message)
+    return Thrown(f"System.{found[1]}", "") if found else None
+
+
 def _constant(message: str) -> Thrown | None:
     """A constant in full, or only its number: nothing else is told."""
     if found := _CONSTANT.search(message):
@@ -251,6 +258,7 @@ _READERS = (
     _spelled,
     _coded,
     _constant,
+    _terminated,
 )
 """Forms in which exceptions are named; of a message that fits several, the first counts."""
 

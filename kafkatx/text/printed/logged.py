@@ -50,6 +50,8 @@ _FIELD = re.compile(
     r"""body|trace|cause|reason|errorMessage|detail|full_message|short_message)["']?\s*:\s*"(?P<text>.*?)(?<!\\)"?\s*[},\]]*\s*$""",
     re.IGNORECASE | re.DOTALL,
 )
+_OF_NODE = re.compile(r"\s{1,8}(?:message|stack|reason|msg): (['\"`])(?P<text>.{10,})\1,?\s*$")
+"""A field of an object as Node prints it over several lines."""
 _STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d"
 _FOREIGN = re.compile(
     r"(?P<prefix>[^\s\[\"'{(][^\"'{]{0,80}?[\s|\]:>]{1,6})" + rf"(?=\[?{_STAMP}[\d.,:Z+-]{{0,16}}\]? +[\[A-Z(])"
@@ -112,7 +114,9 @@ def _unescaped(text: str) -> str:
 
 
 def _field(text: str) -> tuple[str, ...]:
-    """The lines in a field of a JSON object that was printed over several lines, or cut."""
+    """The lines in a field of an object that was printed over several lines, or cut."""
+    if of_node := _OF_NODE.match(text):
+        return (of_node["text"],)
     found = _FIELD.match(text)
     if found is None:
         return ()
