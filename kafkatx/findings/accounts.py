@@ -29,6 +29,8 @@ GIVEN_UP = frozenset({"commitTransaction", "abortTransaction"})
 TRANSACTIONAL_CALLS = frozenset(
     {*GIVEN_UP, "initTransactions", "beginTransaction", "sendOffsetsToTransaction", "send", "flush"}
 )
+DEADLY = ("StackOverflow", "AccessViolation", "OutOfMemory")
+"""Errors of the runtime that end the process: out of a transactional call they are its failure."""
 BROKER_RULES = frozenset({"broker_unreachable", "coordinator_unavailable", "log_directory_failed"})
 """Rules that are about brokers: whoever called them at that time met it."""
 WIDER = {"shared_producer": "fenced_by_new_instance"}
@@ -83,7 +85,8 @@ def _accounted(
     cited: dict[tuple[str | None, int | None], list[Finding]],
 ) -> Accounted:
     lines = [(logs.path(row), int(logs.events["line"][row])) for row in told.rows]
-    about = [finding for line in lines for finding in cited.get(line, ()) if _is_cause(finding, told)]
+    citing = [finding for line in lines for finding in cited.get(line, ())]
+    about = [finding for finding in citing if finding.rule == OUTCOME or _is_cause(finding, told)]
     about += [finding for finding in findings if _is_cause(finding, told) and _fits(logs, finding, told)]
     best = max(about, key=lambda finding: finding.verdict, default=None)
     if best is not None:
@@ -161,6 +164,8 @@ def _is_of_application(logs: LogModel, told: ToldFailure) -> bool:
     if told.known is not None or told.meaning is not None or any(logs.said[row] for row in told.rows):
         return False
     errors = [logs.string(row, "error") or "" for row in told.rows]
+    if told.call in TRANSACTIONAL_CALLS and any(one in error for one in DEADLY for error in errors):
+        return False
     return all("." in error and "kafka" not in error.lower() for error in errors)
 
 

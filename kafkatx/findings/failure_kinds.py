@@ -77,6 +77,11 @@ OF_CALLS = {
     "flush": ("broker_unreachable", "unresolved_sequence"),
 }
 """What makes a call fail, the commonest first, where the error names nothing."""
+OF_FATAL = {
+    True: ("transaction_timed_out", "fenced_by_new_instance", "transactional_id_expired"),
+    False: ("sequence_gap", "unresolved_sequence", "producer_state_expired"),
+}
+"""What makes a producer of librdkafka fatal, the commonest first: a transactional one, and one that is idempotent."""
 OF_EPOCHS = (EventKind.init_fenced, EventKind.stale_epoch)
 BY_ERROR = (EventKind.init_refused, EventKind.end_refused, EventKind.add_refused, EventKind.append_refused)
 """Kinds of lines of brokers whose error says what it is."""

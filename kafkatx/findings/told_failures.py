@@ -12,10 +12,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from kafkatx.findings.failure_kinds import BY_ERROR, OF_BROKERS, OF_CALLS, OF_EPOCHS, BrokerFailure
+from kafkatx.findings.failure_kinds import (
+    BY_ERROR,
+    OF_BROKERS,
+    OF_CALLS,
+    OF_EPOCHS,
+    OF_FATAL,
+    BrokerFailure,
+)
 from kafkatx.findings.finding import UNEXPLAINED
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.failures import FAILURES, failures, is_text_of, meanings_of
+from kafkatx.histories.logs.failures import FAILURES, REPEATED, failures, is_text_of, meanings_of
 from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
 from kafkatx.histories.logs.once import once
 from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, simple_name
@@ -24,6 +31,7 @@ from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.error_codes import error_code
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.text.events import Thrown
+from kafkatx.text.logs.calls import TRANSACTIONAL
 from kafkatx.text.sayings import Saying
 from kafkatx.words.values import bare
 
@@ -70,7 +78,7 @@ class ToldFailure:
     @property
     def names_causes(self) -> bool:
         """Whether the error itself points to mechanisms, not only the call that failed."""
-        return bool(self.candidates) and self.candidates != OF_CALLS.get(self.call or "")
+        return bool(self.candidates) and self.candidates not in (OF_CALLS.get(self.call or ""), *OF_FATAL.values())
 
 
 @once
@@ -205,7 +213,7 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
         call=failure.call,
         category=failure.category if failure.category in MEANT else _reaction(known),
         message=failure.message,
-        candidates=_candidates(meanings, known) or OF_CALLS.get(failure.call or "", ()),
+        candidates=_candidates(meanings, known) or _of_call(failure, name),
         rows=rows,
         at=failure.at,
         is_brokers=all(int(logs.events["side"][row]) == Side.broker for row in rows),
@@ -237,6 +245,13 @@ def _candidates(meanings: Sequence[ClientException], known: ProtocolError | None
     named = [rule for entry in meanings for rule in entry.rules]
     named += known.rules if known is not None and not named else ()
     return tuple(dict.fromkeys(rule for rule in named if rule not in EFFECTS))
+
+
+def _of_call(failure: Failure, name: str | None) -> tuple[str, ...]:
+    """Mechanisms by the call that failed, where the error names none."""
+    if failure.exception == REPEATED:
+        return OF_FATAL[name is not None or failure.call in TRANSACTIONAL]
+    return OF_CALLS.get(failure.call or "", ())
 
 
 def _of_brokers(logs: LogModel) -> Iterator[ToldFailure]:

@@ -71,6 +71,9 @@ TROUBLE = (
     EventKind.bootstrap_disconnected,
 )
 
+NOTHING_NAMED = "TXNERR"
+"""librdkafka's line about a failed transaction, whose error is not printed or was cut off."""
+
 
 @facts
 class Facts:
@@ -154,7 +157,22 @@ def _rows(model: CaptureModel) -> list[int]:
             is_end = failure.call in ("commitTransaction", "abortTransaction")
             if is_end and failure.said & given_up and not _comes_again(failure):
                 rows |= {failure.row, *failure.rows}
+        rows |= _unanswered(logs, client)
     return sorted(rows)
+
+
+def _unanswered(logs: LogModel, client: ClientInstance) -> set[int]:
+    """Failures behind an EndTxn that was sent and got no answer, unless the coordinator answered something later."""
+    sent = [row for row in rows_of(logs, client, EventKind.request_timed_out).tolist() if _is_end(logs, row)]
+    behind = [failure for failure in client.failures if sent and failure.row > sent[0]]
+    first = behind[0] if behind else None
+    if first is None or not (first.said & Saying.TIMED_OUT or first.exception == NOTHING_NAMED):
+        return set()
+    return {first.row, *first.rows}
+
+
+def _is_end(logs: LogModel, row: int) -> bool:
+    return (logs.string(row, "api") or "").startswith("EndTxn")
 
 
 def _comes_again(failure: Failure) -> bool:
@@ -186,7 +204,7 @@ def _attempts(model: CaptureModel, client: ClientInstance | None, rows: list[int
             continue
         said = _awaited_end(logs, row) or said
         last = _timed_out(logs, found, row, said or EndGivenUp(calls.get(row) != "abortTransaction", False), client)
-        if said is None:
+        if said is None or not said.is_named:
             last.is_certain = logs.says(row, Saying.INTERRUPTED)
     return found
 

@@ -6,7 +6,8 @@ Mechanism    While a transaction is decided and its markers are being written, t
              long (many partitions, a slow or lost broker), or where initTransactions is called in a loop.
 Evidence     twenty of these answers or more within a minute for one id (brokers name them at DEBUG, librdkafka as a
              warning; Java clients never do, at DEBUG they repeat the same InitProducerId or EndTxn request); or the
-             times from Prepare* to Complete* of an id: the slowest twentieth above a second and ten times its median.
+             times from Prepare* to Complete* of an id: the slowest twentieth above a second and ten times its median;
+             a client that gave up after retries that met this error (librdkafka, KafkaJS, sarama name it).
 Against      single retries, and the back-to-back transactions of transactions v2.
 Look-alikes  one slow transaction behind a lost broker (stuck_prepare, coordinator_unavailable); requests repeated
              because the coordinator was loading or moved.
@@ -27,6 +28,7 @@ from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import ClientInstance, LogModel
 from kafkatx.kernels.growing import Array
+from kafkatx.rules.storms.given_up import GIVEN_UP_WORDS, given_up
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import EventKind
@@ -124,6 +126,7 @@ def find(model: CaptureModel) -> Found:
             storms[storm.transactional_id] = storm
     for name in sorted(storms):
         yield _from_lines(model, storms[name])
+    yield from given_up(model, storms)
     for code in _often_slow(model).tolist():
         if model.transactional_id(code) not in storms:
             yield from _from_rows(model, code)
@@ -366,7 +369,7 @@ ROW_WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(LINE_WORDS, ROW_WORDS),
+    words=(LINE_WORDS, ROW_WORDS, GIVEN_UP_WORDS),
     depth=4,
     caused_by=(("stuck_prepare", same_id), ("coordinator_unavailable", coordinator_of)),
 )

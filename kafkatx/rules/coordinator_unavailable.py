@@ -86,6 +86,9 @@ NO_TRANSACTION = frozenset({"poll", "commitSync"})
 """Calls of consumers, which have a coordinator of their own."""
 LOST = (EventKind.connection_failed, EventKind.node_disconnected, EventKind.request_timed_out)
 SEARCH = (EventKind.request_enqueued, EventKind.coordinator_found, EventKind.producer_id_set, *LOST)
+NAMING = (EventKind.request_enqueued, *LOST)
+LOOKUP = "FindCoordinator"
+"""The request that a client asks its way to the coordinator with: a second one says that the first led nowhere."""
 SIGNS = {
     Sign.loading: (EventKind.coordinator_elected, EventKind.coordinator_loading, EventKind.coordinator_loaded),
     Sign.writing: (EventKind.state_append_failed, EventKind.timeout_rollback_failed, EventKind.append_refused),
@@ -203,17 +206,20 @@ def _search(logs: LogModel, told: ToldFailure) -> list[int]:
         for row in logs.of_kind(*SEARCH).tolist()
         if row < first and logs.events["source"][row] == source and (owners is None or int(logs.owners[row]) in owners)
     ]
-    answered = [row for row in rows if logs.kind(row) is EventKind.request_enqueued and _names_it(logs, row)]
+    answered = [row for row in rows if logs.kind(row) in NAMING and _names_it(logs, row)]
     found = [row for row in rows if logs.kind(row) is EventKind.coordinator_found]
     nodes = {logs.number(row, "node") for row in found} - {None}
     lost = [row for row in rows if logs.kind(row) in LOST and logs.number(row, "node") in nodes]
     given = [row for row in rows if logs.kind(row) is EventKind.producer_id_set]
     since = max(given[-1] if given else -1, -1)
-    return [row for row in answered if row > since] or (sorted([*found, *lost]) if len(lost) > 1 else [])
+    asked = [row for row in rows if row > since and logs.string(row, "api") == LOOKUP]
+    named = [row for row in answered if row > since] or (asked if len(asked) > 1 else [])
+    return named or (sorted([*found, *lost]) if len(lost) > 1 else [])
 
 
 def _names_it(logs: LogModel, row: int) -> bool:
-    return "oordinator" in (logs.string(row, "detail") or "")
+    """Whether a line names the coordinator: librdkafka calls its connection to it so."""
+    return "oordinator" in f"{logs.string(row, 'detail') or ''}{logs.string(row, 'api') or ''}".replace(LOOKUP, "")
 
 
 def _case(model: CaptureModel, absence: Absence, alike: list[Absence]) -> Case:

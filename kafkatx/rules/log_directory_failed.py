@@ -5,8 +5,8 @@ Mechanism    An append, a flush or a checkpoint ends in an IOException (disk ful
              whose last directory failed stops. Producers get KAFKA_STORAGE_ERROR and try again, give up or abort; ids
              whose partition of __transaction_state lay there have no coordinator until it moves.
 Evidence     the broker's line that names directory and exception ("Error while appending records to ... in dir ...");
-             its lines about what it stops serving for that reason. By a client's log alone KAFKA_STORAGE_ERROR that no
-             retry outlived.
+             its lines about what it stops serving for that reason. By a client's log alone KAFKA_STORAGE_ERROR: brokers
+             answer it for nothing else (an append that failed so, a replica in an offline directory).
 Against      a broker that goes on appending to the same directory afterwards.
 Look-alikes  broker_unreachable (the whole broker was away); coordinator_unavailable (an effect); descriptors or ports
              that ran out, which fail without a directory.
@@ -25,6 +25,7 @@ from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -33,7 +34,6 @@ from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, NameList, Quoted, Refs, facts
 
-REFUSED = ("KAFKA_STORAGE_ERROR", "org.apache.kafka.common.errors.KafkaStorageException")
 CLIENTS = (EventKind.produce_retry, EventKind.produce_failed, EventKind.failure, EventKind.to_abortable)
 """Lines of clients that can name the error."""
 
@@ -64,12 +64,16 @@ def find(model: CaptureModel) -> Found:
     logs = model.logs
     failed = logs.of_kind(EventKind.storage_failed).tolist()  # descriptors and ports that ran out are among them
     rows = [row for row in failed if logs.string(row, "topic") is not None or _path(logs, row) is not None]
-    refusals = [row for row in logs.of_kind(*CLIENTS).tolist() if logs.string(row, "error") in REFUSED]
+    refusals = [row for row in logs.of_kind(*CLIENTS).tolist() if _is_refused(logs, row)]
     sources = logs.events["source"]
     for source in dict.fromkeys(sources[rows].tolist()):
         yield _case(model, [row for row in rows if sources[row] == source], refusals)
     if refusals and not rows:
         yield _case(model, [], refusals)
+
+
+def _is_refused(logs: LogModel, row: int) -> bool:
+    return error_code(logs.string(row, "error") or "") is ErrorCode.KAFKA_STORAGE_ERROR
 
 
 def _path(logs: LogModel, row: int) -> str | None:
@@ -85,11 +89,11 @@ def _case(model: CaptureModel, rows: list[int], refusals: list[int]) -> Case:
     after = (since or 0) - CLIENT_TOLERANCE_MS  # what was refused before has another cause
     refusals = [row for row in refusals if logs.times[row] < 0 or logs.times[row] >= after]
     given_up = _given_up(model, refusals)
-    verdict = Verdict.proved if first else Verdict.likely if rows or given_up else Verdict.possible
+    verdict = Verdict.proved if first else Verdict.likely
     return Case(
         facts=_facts(model, rows, first, refusals, given_up),
         verdict=verdict,
-        severity=Severity.warning if verdict is Verdict.possible else Severity.error,
+        severity=Severity.error if rows else Severity.warning,
         since=since,
         until=until,
         count=len(refusals) if not rows else 1,

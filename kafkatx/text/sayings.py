@@ -85,11 +85,15 @@ class ExpiredBatch:
 
 @dataclass(frozen=True, slots=True)
 class EndGivenUp:
-    """A commit (or abort) that was given up after `waited_ms`, or `is_refusal`: another call met that state."""
+    """A commit (or abort) that was given up after `waited_ms`, or `is_refusal`: another call met that state.
+
+    `is_named`: the text says which of both it was and that no answer came; else it is taken for a commit.
+    """
 
     is_commit: bool
     is_refusal: bool
     waited_ms: int | None = None
+    is_named: bool = True
 
 
 _EXPIRY = re.compile(
@@ -99,6 +103,7 @@ _END_GIVEN_UP = re.compile(
     r"Timeout expired after ([0-9]+) ?(?:ms|milliseconds) while awaiting EndTxn\((?P<commit>[tT]rue|[fF]alse)\)"
     r"|(?P<refused>from state COMMITTING_TRANSACTION to state ABORTING_TRANSACTION)"
     r"|previous call to .?(?P<retry>commitTransaction|abortTransaction).? timed out and must be retried"
+    r"|(?P<unnamed>Request EndTxn\(key: 26, version: \d+\) timed out)|(?P<unconfirmed>the commit is unconfirmed)"
 )
 _WRONG_STATE = re.compile(
     r"Invalid transition attempted from state (?!COMMITTING_TRANSACTION to state ABORTING|BUMPING|FATAL|ABORTABLE)"
@@ -116,11 +121,11 @@ _TEXTS = {
     Saying.EXPIRED: ("ms has passed since batch",),
     Saying.END_GIVEN_UP: (
         "while awaiting EndTxn", "from state COMMITTING_TRANSACTION to state ABORTING_TRANSACTION",
-        "timed out and must be retried",
+        "timed out and must be retried", "Request EndTxn(key: 26", "the commit is unconfirmed",
     ),
     Saying.INTERRUPTED: ("InterruptException",),
     Saying.TIMED_OUT: ("_TIMED_OUT", "Local: Timed out", "TimeoutError", "context deadline exceeded"),
-    Saying.GROUP_MISMATCH: ("Transaction offset Commit failed due to consumer group metadata mismatch",),
+    Saying.GROUP_MISMATCH: ("failed due to consumer group metadata mismatch",),
     Saying.MEMBER_LOST: (
         "FencedInstanceId", "IllegalGeneration", "UnknownMemberId", "StaleMemberEpoch", "CommitFailed",
         "FENCED_INSTANCE_ID", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH", "RebalanceInProgress",
@@ -211,6 +216,8 @@ def end_given_up_in(text: str) -> EndGivenUp | None:
         return None
     if found["commit"] is not None:
         return EndGivenUp(found["commit"].lower() == "true", is_refusal=False, waited_ms=int(found[1][:12]))
+    if found["unnamed"] is not None or found["unconfirmed"] is not None:
+        return EndGivenUp(is_commit=True, is_refusal=False, is_named=False)
     return EndGivenUp(found["retry"] != "abortTransaction", is_refusal=True)
 
 

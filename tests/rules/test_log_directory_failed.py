@@ -1,4 +1,4 @@
-"""log_directory_failed: a broker's own lines prove it, their effects make it likely, a client alone can only guess."""
+"""log_directory_failed: a broker's own lines prove it, their effects make it likely, a client's refusal makes it likely."""
 
 from pathlib import Path
 
@@ -57,11 +57,11 @@ def test_what_the_broker_stops_serving_makes_it_likely(tmp_path):
     assert (finding.who, finding.title) == ("broker of server.log", "log directory /data-1 failed")
 
 
-def test_a_client_alone_can_only_guess(tmp_path):
+def test_a_client_alone_makes_it_likely(tmp_path):
     (finding,) = found(tmp_path, client=REFUSED)
-    assert (finding.verdict, finding.severity) == (Verdict.possible, Severity.warning)
+    assert (finding.verdict, finding.severity) == (Verdict.likely, Severity.warning)
     assert finding.who == "client of client.log"
-    assert "possibly failed" in finding.summary
+    assert "probably failed" in finding.summary
     assert [other.decided_by for other in finding.considered] == ["the server.log of the brokers that lead payments-1"]
     assert finding.remedies[0].text.startswith("Look for a failed log directory")
 

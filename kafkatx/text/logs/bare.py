@@ -28,7 +28,7 @@ _TALK = re.compile(
 """A quotation in a sentence about what can happen, not about what did."""
 _CELLS = re.compile(r"\s*\|(?:[^|]{1,300}\|){2,20}\s*$")
 """A row of a table of errors."""
-_THREAD = re.compile(r'(?:\[\w+\] )?Exception in thread "')
+_THREAD = re.compile(r'(?:\[\w+\] )?Exception in thread "|Process is terminated due to \w{3,79}Exception\.')
 
 
 @lru_cache(maxsize=4096)

@@ -17,7 +17,8 @@ import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from kafkatx.terms.catalogue.loading import client_exceptions, error_codes
+from kafkatx.terms.catalogue.entries import Spelling
+from kafkatx.terms.catalogue.loading import client_exceptions, error_codes, spellings
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.text.events import Thrown
 from kafkatx.text.logs.spelled import Spelled, all_spelled_in, names, spelled_in
@@ -33,6 +34,7 @@ CLASS = r"(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[A-Z][\w$]{0,99}?(?:Exception|Error|T
 _QUOTED_LINE = re.compile("[\"'`\u201c\u00ab]" + r"\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 _ANY = re.compile(
     r"Exception|Error|Fenced|Throwable|KafkaJS|\(_?[A-Z_]{5,40}\)|[A-Z]_[A-Z_]{2,40}: |\bcode[=:]|\[\d{1,3}\] [A-Z]"
+    r"|RESP_ERR_|RespErr"
 )
 _FULL = re.compile(
     rf"(?<![\w$.@/])({CLASS})(?:`\d\[.{{0,400}}?\])?(?:(?:: ?|\"?, ?\"?message\"?[=:] ?\"?)(.*))?", re.DOTALL
@@ -50,6 +52,12 @@ _TITLED = re.compile(r"\[(\d{1,3})\] ([A-Z][A-Za-z]{2,20}(?: [A-Z][A-Za-z]{1,20}
 _CODED = re.compile(
     r"\b(?:code|errorCode|ErrorCode|err_code)[\"']?\s?[=:]\s?[\"']?(_[A-Z][A-Z_]{3,40}|Local_[A-Z]\w{2,40})\b"
 )
+_CONSTANT = re.compile(r"\bRD_KAFKA_RESP_ERR_(_?[A-Z][A-Z_]{2,60})\b|\bRdKafkaRespErr([A-Z][A-Za-z]{2,60})\b")
+"""Constants of librdkafka in full, in C and as Haskell's binding shows them."""
+_OF_NUMBER = re.compile(r"\b(?:code|errno|err)[\"']?(?:\s?[=:(]\s?|\s)[\"']?(-1[3-9]\d)\b(?!\.)")
+"""Numbers that only librdkafka gives to errors."""
+_TERMINATED = re.compile(r"Process is terminated due to (\w{3,79}Exception)\.")
+"""What .NET says of an error that no program can catch."""
 _MARKS = {'"': '"', "'": "'", "`": "`", "(": ")", "[": "]", "{": "}"}
 _JAVA = ("org.apache.kafka.", "java.")
 _LEADS = (":", " is", " due to", " caused by", " because of", "exception=")
@@ -82,10 +90,15 @@ def with_embedded(chain: tuple[Thrown, ...]) -> tuple[Thrown, ...]:
     """Add the exceptions whose texts stand in the message of the last one."""
     for _ in range(MOST_EMBEDDED):
         inner = _embedded(chain[-1])
-        if inner is None or any(inner.name == link.name for link in chain) or _is_told(chain[-1], inner):
+        if inner is None or any(_letters(inner) == _letters(link) for link in chain) or _is_told(chain[-1], inner):
             break
         chain = (*chain, _of_library(chain[0], inner))
     return chain
+
+
+def _letters(link: Thrown) -> str:
+    """What a class and the protocol's name of the same error share."""
+    return link.name.replace("_", "").casefold()
 
 
 def _is_told(outer: Thrown, inner: Thrown) -> bool:
@@ -184,6 +197,38 @@ def _coded(message: str) -> Thrown | None:
     return Thrown(found[1], message[:LONGEST_MESSAGE]) if found else None
 
 
+def _terminated(message: str) -> Thrown | None:
+    found = _TERMINATED.search(message)
+    return Thrown(f"System.{found[1]}", "") if found else None
+
+
+def _constant(message: str) -> Thrown | None:
+    """A constant in full, or only its number: nothing else is told."""
+    if found := _CONSTANT.search(message):
+        name = found[1] or _constants().get(found[2].casefold(), "")
+        return Thrown(name, message[:LONGEST_MESSAGE]) if name else None
+    number = _OF_NUMBER.search(message)
+    name = _numbers().get(int(number[1]), "") if number else ""
+    return Thrown(name, message[:LONGEST_MESSAGE]) if name else None
+
+
+@cache
+def _constants() -> dict[str, str]:
+    """Constants of librdkafka by their letters alone; of two alike the protocol's is not meant."""
+    return {entry.name.replace("_", "").casefold(): entry.name for entry in reversed(_of_librdkafka())}
+
+
+@cache
+def _numbers() -> dict[int, str]:
+    """Librdkafka's own errors by their numbers."""
+    return {entry.code: entry.name for entry in reversed(_of_librdkafka()) if entry.code is not None and entry.code < 0}
+
+
+@cache
+def _of_librdkafka() -> tuple[Spelling, ...]:
+    return tuple(entry for entry in spellings() if entry.client == "librdkafka")
+
+
 def _spelled(message: str) -> Thrown | None:
     """The words of an error and nothing of its class; the words around them say what was tried."""
     found = spelled_in(message)
@@ -204,7 +249,21 @@ def _kerr(message: str) -> Thrown | None:
     return Thrown(f"kerr.{_camel(found[1])}", found[2][:LONGEST_MESSAGE]) if found else None
 
 
-_READERS = (_confluent, _full, _numbered, _kafkajs, _rust, _simple, _librdkafka, _kerr, _titled, _spelled, _coded)
+_READERS = (
+    _confluent,
+    _full,
+    _numbered,
+    _kafkajs,
+    _rust,
+    _simple,
+    _librdkafka,
+    _kerr,
+    _titled,
+    _spelled,
+    _coded,
+    _constant,
+    _terminated,
+)
 """Forms in which exceptions are named; of a message that fits several, the first counts."""
 
 

@@ -1,4 +1,4 @@
-"""Frames of stack traces that are not Java's: of Node and of .NET's client; the client's call that they name."""
+"""Frames of stack traces that are not Java's: of Node, .NET's client and PHP; the client's call that they name."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 
 from kafkatx.text.logs.calls import METHODS
 
+TELLING = 8
+"""Letters from which on a name is a client's method whatever class has it; `flush` and `send` are everybody's."""
 _NODE = re.compile(
     r"\s{1,40}at (?:async |new )?(?:[\w$.<>\[\] ]{1,120} )?\(?(?:file://|node:|[A-Za-z]:\\|/|\.{0,2}[\w@-])[^()\s]{1,300}"
     r":\d{1,7}(?: ?: ?\d{1,6})?\)?,?"
@@ -14,10 +16,16 @@ _NODE = re.compile(
 _NODE_CALL = re.compile(r"\bat (?:async )?(?:[\w$<>]{1,60}\.)?([\w$]{1,60}) (?:\[as [\w$]{1,60}\] )?\(")
 _NET = re.compile(r"\s{0,40}at Confluent\.Kafka\.[^\s(]{1,200}\.(\w{1,60})\(")
 """A frame of Confluent.Kafka: `at Confluent.Kafka.Impl.SafeKafkaHandle.CommitTransaction(Int32 timeout)`."""
+_PHP = re.compile(
+    r"\s{0,8}#\d{1,3} (?:[^\s:]{1,300}\(\d{1,7}\)|\[internal function\]): (?:[\w\\]{1,200}(?:->|::))?(\w{1,60})\("
+)
+"""A frame of PHP: `#0 /app/src/TxWriter.php(57): RdKafka\\Producer->commitTransaction(15000)`."""
 
 
 def foreign_call(line: str) -> str | None:
-    """The client's method that a frame of Node or .NET is of; empty for other code's, None for other lines."""
+    """The client's method that a frame of Node, .NET or PHP is of; empty for other code's, None for other lines."""
+    if found := _PHP.match(line):
+        return METHODS.get(found[1], "") if len(found[1]) >= TELLING else ""
     if found := _NET.match(line):
         return METHODS.get(found[1], "")
     if _NODE.match(line) is None:

@@ -59,7 +59,8 @@ _CONTINUED = re.compile(
     r"\s|Caused by: |Suppressed: |\.\.\. \d|Wrapped by: |at [\w.$/<>]{1,250}\(|"
     r"Traceback \(most recent|During handling of the above|The above exception was|"
     r"(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[\w$]{1,99}(?:Exception|Error|Throwable|Fenced)\b(?!\.)|"
-    r"[A-Z][a-z]\w{1,79}(?:Exception|Error|Fenced)(?::|$)"
+    r"[A-Z][a-z]\w{1,79}(?:Exception|Error|Fenced)(?::|$)|"
+    r"#\d{1,3} (?:[^\s:]{1,300}\(\d{1,7}\)|\[internal function\]): |#\d{1,3} \{main\}|\[stacktrace\]|Stack trace:$"
 )
 _REMNANT = re.compile(
     r"(?P<front>[^\n]{0,200}?)\b(?P<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\]? {1,4}"
@@ -174,7 +175,7 @@ class Framer:
 
     def _structured(self, wrapped: Wrapped) -> Framed | None:
         text = wrapped.text
-        if text[:1] != "{" and "msg=" not in text:
+        if text[:1] != "{" and "msg=" not in text and "message=" not in text:
             return self._behind_words(wrapped)
         record = read_record(text)
         return None if record is None else self._of_record(record, wrapped)

@@ -42,8 +42,11 @@ _TRACES = (
     "err",
     "error",
     "errorVerbose",
+    "cause",
 )
 _PAIR = re.compile(r'(?:^| )([A-Za-z@_][\w.@-]{0,60})=(?:"((?:[^"\\]|\\.){0,16000})"|([^" ]{0,1000}))(?= |$)')
+_OPEN_PAIR = re.compile(r'(?:^| )(cause|error|err|exception|stack_?trace)="(?=[^"])(.*)$', re.DOTALL)
+"""A last value that holds quotation marks as they are, or goes on in the next lines (`cause="Exception in ...`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +106,12 @@ def _pairs(text: str) -> dict[str, Any] | None:
         return None
     if not re.match(r"[A-Za-z@_][\w.@-]{0,60}=", text):
         return None
-    return {
+    found = {
         match[1]: match[2].replace('\\"', '"').replace("\\n", "\n") if match[2] is not None else match[3]
         for match in _PAIR.finditer(text[:LONGEST_PAIRS])
     }
+    left = _OPEN_PAIR.search(text[:LONGEST_PAIRS])
+    return {left[1]: left[2]} | found if left is not None else found
 
 
 def _get(fields: dict[str, Any], name: str) -> Any:

@@ -36,6 +36,7 @@ _BRACKET = re.compile(r"\[\w+ <\w+>\] ")
 TROUBLE = (
     b"Exception", b"Caused by: ", b"Traceback (most recent", b" values:", b"FencedError", b"KafkaError", b"KafkaJS",
     b"[Error ", b"aiokafka.errors.", b"kafka.errors.", b"code=_", b"code: _", b"Error code = ",
+    b"RD_KAFKA_RESP_ERR_", b"RdKafkaRespErr",
     b"PRODUCER_FENCED: ", b"INVALID_PRODUCER_EPOCH: ", b"INVALID_TXN_STATE: ", b"OPERATION_NOT_ATTEMPTED: ",
     b"INVALID_PRODUCER_ID_MAPPING: ", b"TRANSACTION_ABORTABLE: ", b"UNKNOWN_PRODUCER_ID: ",
     b"OUT_OF_ORDER_SEQUENCE_NUMBER: ",

@@ -81,7 +81,7 @@ def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
     trace = _trace(entry, found)
     kind = _fill_texts(row, found, _known(trace) if trace else None, strings)
     is_shown = trace is not None and _is_of_kafka(trace) and not _is_brokers_own(entry) and not _is_talk(entry)
-    if trace and is_shown and _says_less(kind, found, trace):
+    if trace and is_shown and _says_less(kind, found, trace, framed):
         kind = kind_of(trace, framed)
     if kind is None and trace is None and says_initialised(framed.message):
         kind = EventKind.init_returned
@@ -97,8 +97,10 @@ def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
     return kind
 
 
-def _says_less(kind: EventKind | None, found: RecognisedText | None, trace: Trace) -> bool:
+def _says_less(kind: EventKind | None, found: RecognisedText | None, trace: Trace, framed: Framed) -> bool:
     """Whether an exception decides what a line is: no text does, only the exception's own, or a text that ends anew."""
+    if kind is EventKind.failure and found is None and _ANSWERED.match(framed.message):
+        return True
     if kind is EventKind.failure and found is not None:
         return found.pattern.entry.stands != "line" and _is_spelled(trace.root)
     return kind is None or (kind is EventKind.request_enqueued and trace.chain[0].exception.startswith(_THROWN))

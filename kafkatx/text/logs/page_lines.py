@@ -28,7 +28,10 @@ MOST_WRAPS = 12
 LONGEST_JOINED = 4_096
 FEWEST_OF_LOG = 3
 """Lines of a log to each that is none, from which on nobody has put signs before its lines."""
-_ESCAPED = re.compile(r"\\[_\[\]*<>#-]|&(?:lt|gt|amp|quot|nbsp|#\d{1,5});|<br ?/?>|</\w|^\s*[`<]")
+_ESCAPED = re.compile(
+    r"\\[_\[\]*<>#-]|&(?:lt|gt|amp|quot|nbsp|#\d{1,5});|<br ?/?>|</\w|^\s*[`<]|^\s+(?:message|stack|reason|msg): ['`]"
+    r"|^\"[\d\[].*\"[,;]?\s*$"
+)
 _CUT_FRAME = re.compile(r"\s*at [\w.$<>/@]{3,250}(?:\([^()]{0,120})?$")
 _FRAME = re.compile(r"\s*at [\w.$<>/@]{3,250}\([^()]{0,120}\)")
 _ROOT = re.compile(r"(?:org|com|io|net|java|javax|scala|akka|kafka|reactor|zio)\.")

@@ -19,7 +19,7 @@ MOST_WORDS = 24
 _SIGNS = (
     "Local: ", "Broker: ", "kafka server: ", "kafka: ", "KafkaError", "KafkaJS", "[Error ", "aiokafka", "(_", "code=",
     "code: ", "transaction manager: ", "transaction", "KafkaException", "TXN", "_TIMED_OUT", "timed out", "Producer ",
-    "producer ", "valid in state ", "_", "cimpl.", "[thrd:",
+    "producer ", "valid in state ", "_", "cimpl.", "[thrd:", "RespErr", "failed with a",
 )  # fmt: skip
 """One of these stands in every line that shows an error: quick to look for."""
 _SHAPES = re.compile(
@@ -28,12 +28,13 @@ _SHAPES = re.compile(
     r"|(?<![\w.$])(?:(?:aio)?kafka\.errors|cimpl|confluent_kafka(?:\.cimpl)?|Confluent\.Kafka)\.[A-Z]\w{2,79}"
     r"(?:`\d\[.{0,400}?\])?(?=: |$)"
     r"|(?<![\w.])[A-Z]+_[A-Z_]{3,50}: (?=[A-Z][a-z])|\((?:_[A-Z][A-Z_]{3,60})(?:, requires epoch bump)?\)(?=\s*$)"
-    r"|\bcode[=:] ?_[A-Z_]{3,40}\b|\[thrd:[^\]]{1,200}\]: "
+    r"|\bcode[=:] ?_[A-Z_]{3,40}\b|\[thrd:[^\]]{1,200}\]: |\bRD_KAFKA_RESP_ERR__?[A-Z]\w{2,60}"
+    r"|(?:\bKafkaResponseError )?\bRdKafkaRespErr[A-Z]\w{2,60}"
 )
 _LABEL = re.compile(
     r"(?:^|[:=>|\])\"'`}{,;\[(-]|->|\b(?:with|is|was|reason|error|err|exception|got|due to|by))\s*[\"'`(\[{<#]*$", re.I
 )
-_REST = re.compile(r"[\"'`)\]}\s]*(?:$|[.,;:|>!<({\\-]|at \S|\w{1,40}=)", re.DOTALL)
+_REST = re.compile(r"[\"'`)\]}\s]*(?:$|[.,;:|>!<({\\-]|at \S|in (?:/|[A-Z]:)|\w{1,40}=)", re.DOTALL)
 _CODE = re.compile(
     r"^\s*(?://|/\*|\* |#(?!\d|<)|--|import |from \w+ import|const |let |var |func |fn |def |class |throw |raise |"
     r"return |except |catch |case |if |elif |else |assert|require\.|expect\(|self\.|await |\}|@|<)"

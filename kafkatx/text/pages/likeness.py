@@ -30,6 +30,7 @@ _LOG = re.compile(
     r"|\[(?:pod/[^\]]{1,250}|(?:Producer|Consumer|AdminClient|Transactional|\w{0,12}ducer|\w{0,12}sumer)\b[^\]]{0,500}clientId=)"
     r"|\[TransactionalId |\[(?:Transaction ?(?:Coordinator|State|Marker)|GroupCoordinator|ReplicaManager)\b"
     r"|(?:[\w.$]+\.)?\w+Config(?:\$\w+)? values:|(?:stdout|stderr) [FP] "
+    r'|(?:(?:time(?:stamp)?|ts)="?\d[\dT:.,Z+-]{9,40}"?|(?:level|lvl)="?[A-Za-z]{4,8}"?) [\w.]{1,40}='
 )
 _CONTAINER = re.compile(
     rf"[\w.-]{{1,60}}\s+\| {_OPENING}(?:{_TIME}|{_LEVEL})|[\w./-]{{1,200}}[:-](?:\d{{1,9}}[:-])?{_OPENING}(?:{_TIME})"
@@ -38,6 +39,7 @@ _TRACE = re.compile(
     r"\s*at [\w.$<>/@-]{1,250}\(|\s*Caused by: |\s*Suppressed: |\s*\.\.\. \d+ (?:more|common frames)"
     r"|\s*(?:Wrapped by: )?(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[\w$]{1,99}(?:Exception|Error|Throwable)\b(?::|\s*$|: )"
     r"|Exception in thread \"|Traceback \(most recent call last\):|\s+File \"[^\"]{1,250}\", line \d+"
+    r"|#\d{1,3} [^\s:]{1,300}\(\d{1,7}\): "
 )
 _HEAD = re.compile(
     r"(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[\w$]{1,99}(?:Exception|Error|Throwable)(?::|\s*$)|Exception in thread \""
@@ -72,7 +74,7 @@ def is_log_line(text: str) -> bool:
     if _begins(text) or _TRACE.match(text):
         return True
     quote = _QUOTE.match(text)
-    if quote is not None and bool(_LOG.match(text, quote.end()) or _TRACE.match(text, quote.end())):
+    if quote is not None and any(shape.match(text, quote.end()) for shape in (_LOG, _TRACE, _CONTAINER)):
         return True
     is_setting = setting_name(text) is not None and not shows_error(text)
     return any((not is_setting and tells(line)) or (line != text and begins_line(line)) for line in logged(text))

@@ -52,11 +52,16 @@ _FIELD = re.compile(
     r"""body|trace|cause|reason|errorMessage|detail|full_message|short_message)["']?\s*:\s*"(?P<text>.*?)(?<!\\)"?\s*[},\]]*\s*$""",
     re.IGNORECASE | re.DOTALL,
 )
+_OF_NODE = re.compile(r"\s{1,8}(?:message|stack|reason|msg): (['\"`])(?P<text>.{10,})\1,?\s*$")
+"""A field of an object as Node prints it over several lines."""
 _STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d"
 _FOREIGN = re.compile(
     r"(?P<prefix>[^\s\[\"'{(][^\"'{]{0,80}?[\s|\]:>]{1,6})" + rf"(?=\[?{_STAMP}[\d.,:Z+-]{{0,16}}\]? +[\[A-Z(])"
 )
-_WRITER = re.compile(r"(?P<prefix>[A-Za-z][\w.-]{0,60}[\s|:]{1,6})(?=\d\d:\d\d:\d\d[.,]\d{3} +[\[A-Z(])")
+_WRITER = re.compile(
+    r"(?P<prefix>[A-Za-z][\w.-]{0,60}[\s|:]{1,6})"
+    r"(?=\d\d:\d\d:\d\d[.,]\d{3} +[\[A-Z(]|(?:timestamp|time|ts)=\S+ level=)"
+)
 _NAMED = re.compile(
     r"[\w./-]{1,250}\.(?:log|out|txt|json)(?:[.-]\d{1,10})?[:-](?:\d{1,9}[:-])?|[\w.-]{1,120} {1,40}\| "
 )
@@ -99,7 +104,7 @@ def _without_front(text: str) -> str:
         if sign.startswith(">") and _FRAME.match(text):
             break
     if quoted := _QUOTED.match(text.strip()) or _SPAN.match(text):
-        text = quoted["text"]
+        text = quoted["text"].replace('""', '"') if quoted[0].startswith('"') else quoted["text"]
     return text.rstrip("`") if text.endswith("`") and text.count("`") % 2 else text
 
 
@@ -111,7 +116,9 @@ def _unescaped(text: str) -> str:
 
 
 def _field(text: str) -> tuple[str, ...]:
-    """The lines in a field of a JSON object that was printed over several lines, or cut."""
+    """The lines in a field of an object that was printed over several lines, or cut."""
+    if of_node := _OF_NODE.match(text):
+        return (of_node["text"],)
     found = _FIELD.match(text)
     if found is None:
         return ()

@@ -1,0 +1,1 @@
+"""Requests that were answered CONCURRENT_TRANSACTIONS until their caller gave up."""
