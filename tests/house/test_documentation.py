@@ -25,7 +25,7 @@ from tests.house.generate_docs import cli_page, commands, linked, rule_files, ru
 from tests.house.tools import printed_by_kafkatx
 
 WITHOUT_A_RULE = {
-    "committed_but_unreadable", "client_bug", "broker_bug", "producer_restarted_empty",
+    "committed_but_unreadable", "producer_restarted_empty",
 }  # fmt: skip
 """Mechanisms of the catalogue that no rule looks for yet."""
 COMMANDS = ("diagnose", "history", "locate", "dump", "verify", "collect", "export", "explain")
