@@ -318,6 +318,7 @@ EVENT = np.dtype(
         ("api_code", "i4"),
         ("error_code", "i4"),
         ("detail_code", "i4"),
+        ("signs_code", "i4"),
         ("trace_code", "i4"),
         ("repeats", "i4"),
         ("of_day", "i4"),

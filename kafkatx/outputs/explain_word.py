@@ -15,6 +15,7 @@ from kafkatx.outputs.explanations import (
     Explanation,
     exception_name,
     explain_config,
+    explain_defect,
     explain_error,
     explain_event,
     explain_exception,
@@ -33,6 +34,7 @@ from kafkatx.terms.catalogue.entries import (
     Entry,
     EventTemplate,
     Kip,
+    KnownDefect,
     LogTemplate,
     Named,
     ProtocolError,
@@ -122,7 +124,7 @@ def _exactly(phrase: str, rules: Sequence[RuleText], release: Release | None) ->
 
 def _entries(entries: Iterable[Named], release: Release | None) -> Iterator[Explanation]:
     exceptions: dict[str, list[ClientException]] = defaultdict(list)
-    others: list[ProtocolError | Config | StateEntry | Kip | Term] = []
+    others: list[ProtocolError | Config | StateEntry | Kip | Term | KnownDefect] = []
     for entry in entries:
         if isinstance(entry, ClientException):
             exceptions[exception_name(entry)].append(entry)
@@ -140,6 +142,8 @@ def _entries(entries: Iterable[Named], release: Release | None) -> Iterator[Expl
                 yield explain_state(other, release)
             case Kip():
                 yield explain_kip(other, release)
+            case KnownDefect():
+                yield explain_defect(other, release)
 
 
 def _line_by_line(lines: Iterable[str], release: Release | None) -> Iterator[Explanation]:
@@ -203,6 +207,8 @@ def _mention(entry: Entry) -> Mention:
             return Mention("KIP", entry.kip, entry.title)
         case Term():
             return Mention(entry.kind, entry.name, entry.meaning)
+        case KnownDefect():
+            return Mention("known defect", entry.id, entry.meaning)
         case Config():
             return Mention(f"{entry.scope} setting", entry.name, entry.meaning)
         case LogTemplate():

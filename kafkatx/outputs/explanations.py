@@ -14,6 +14,7 @@ from kafkatx.terms.catalogue.entries import (
     Config,
     EventTemplate,
     Kip,
+    KnownDefect,
     LogTemplate,
     ProtocolError,
     Stated,
@@ -33,6 +34,8 @@ from kafkatx.terms.catalogue.releases import Release, Span
 from kafkatx.terms.events import Side
 from kafkatx.terms.times import duration
 
+OF_KAFKA = ("Kafka", "kafka-clients", "Kafka Streams")
+"""Products that are numbered as Kafka is."""
 LINKS_SHOWN = 12
 """Entries of one kind that the explanation of a rule lists."""
 
@@ -214,6 +217,25 @@ def explain_kip(kip: Kip, release: Release | None) -> Explanation:
             ("Source", [kip.source]),
         ),
         rules=_with_pages(kip.rules),
+    )
+
+
+def explain_defect(defect: KnownDefect, release: Release | None) -> Explanation:
+    """Tell what a known defect of a client or a broker does, how it shows, and what to do about it."""
+    return Explanation(
+        kind="known defect",
+        name=f"{defect.id} of {defect.product}",
+        summary=defect.meaning,
+        releases=f"{defect.product} {defect.affected}" if defect.affected else "release not known",
+        in_release=defect.product not in OF_KAFKA or release is None or defect.is_in(release.numbers),
+        sections=_sections(
+            ("Other names", [", ".join(defect.names)]),
+            ("A line shows", (" and ".join(f'"{text}"' for text in texts) for texts in defect.shows)),
+            ("Beside it", (" and ".join(f'"{text}"' for text in texts) for texts in defect.beside)),
+            ("What to do", [defect.remedy, f"upgrade: {', '.join(defect.fixed)}" if defect.fixed else ""]),
+            ("Source", [defect.source]),
+        ),
+        rules=_with_pages((defect.rule,)),
     )
 
 

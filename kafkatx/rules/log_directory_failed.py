@@ -107,7 +107,7 @@ def _given_up(model: CaptureModel, refusals: list[int]) -> list[int]:
         row
         for told in left(model)
         if not told.is_brokers
-        if known_as(told, REFUSED[0]) or ((answers := answers_before(logs, told)) and met.issuperset(answers))
+        if known_as(told, ErrorCode.KAFKA_STORAGE_ERROR.name) or ((answers := answers_before(logs, told)) and met.issuperset(answers))
         for row in told.rows
     ]
 

@@ -68,7 +68,8 @@ class LogSource:
     `lines` and `bytes` count all of it; `first_at` and `last_at` are the printed times of its first and last framed
     line (milliseconds as if UTC where no zone is printed, -1: none); `is_zoned` whether times name their zone;
     `broker_id` is that of the broker that wrote it, None where it does not say; `lowest_level` the least severe level
-    that was met (terms.events.Level); `digest` a hash of the beginning of its content.
+    that was met (terms.events.Level); `digest` a hash of the beginning of its content. `releases` are those of products
+    that its page names anywhere (text/releases_told.py).
     """
 
     path: str
@@ -81,6 +82,7 @@ class LogSource:
     broker_id: int | None
     lowest_level: int
     digest: str
+    releases: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

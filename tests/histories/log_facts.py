@@ -36,7 +36,7 @@ INVALID_EPOCH = f"{ERRORS}InvalidProducerEpochException"
 TIMED_OUT = f"{ERRORS}TimeoutException"
 KAFKA_EXCEPTION = "org.apache.kafka.common.KafkaException"
 BROKER_WORDS = ("broker", "server", "controller", "state-change")
-TEXTS = {"topic", "transactional_id", "client_id", "group", "thread", "logger", "api", "error", "detail"}
+TEXTS = {"topic", "transactional_id", "client_id", "group", "thread", "logger", "api", "error", "detail", "signs"}
 NOT_SAID: dict[str, int] = {name: -1 for name in EVENT.names or ()} | {"repeats": 0}
 
 

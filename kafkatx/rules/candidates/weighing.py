@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafkatx.findings.client_lines import rows_of
+from kafkatx.findings.known_defects import met_defects
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import ClientInstance
@@ -30,8 +31,10 @@ LONG_IDLE_MS = 604_800_000
 def weighed(model: CaptureModel, told: ToldFailure) -> list[tuple[str, CandidateFacts]]:
     """The causes that fit a failure, with what speaks for and against them."""
     fits = _fits(model, told)
-    found = [rule for rule in told.candidates if rule in CANDIDATES]
-    return [(rule, fits) for rule in sorted(found, key=lambda rule: _weight(rule, fits))[:MOST]]
+    found = sorted((rule for rule in told.candidates if rule in CANDIDATES), key=lambda rule: _weight(rule, fits))
+    if fits.defect_rule is not None:
+        found = list(dict.fromkeys([*found[:1], fits.defect_rule, *found[1:]]))
+    return [(rule, fits) for rule in found[:MOST]]
 
 
 def _weight(rule: str, fits: CandidateFacts) -> int:
@@ -55,7 +58,17 @@ def _fits(model: CaptureModel, told: ToldFailure) -> CandidateFacts:
         timeout=_timeout(model, told),
         idle=lasting(idle) if idle is not None and idle >= LONG_IDLE_MS else None,
         has_other_instance=any(one.initialisations for one in _others(model, told)),
+        **_defect(model, told),
     )
+
+
+def _defect(model: CaptureModel, told: ToldFailure) -> dict[str, str]:
+    """The known defect that fits the lines of a failure, but is not sure."""
+    met = next((met for met in met_defects(model) if not set(met.rows).isdisjoint(told.rows)), None)
+    if met is None:
+        return {}
+    defect = met.defect
+    return {"defect": defect.id, "defect_of": defect.product, "defect_is": defect.meaning, "defect_rule": defect.rule}
 
 
 def _others(model: CaptureModel, told: ToldFailure) -> Iterator[ClientInstance]:

@@ -15,13 +15,18 @@ class CandidateFacts:
 
     `age` is the time from the beginning of the transaction (else from the client's initialisation) to the failure,
     `timeout` the client's transaction.timeout.ms, configured or default; `idle` how long the client had logged nothing
-    before, where that is at least the default of transactional.id.expiration.ms.
+    before, where that is at least the default of transactional.id.expiration.ms; `defect` the known defect whose lines
+    these may be, of which product (`defect_of`), what it is and by which rule it is told.
     """
 
     age: Duration | None = None
     timeout: Duration | None = None
     idle: Duration | None = None
     has_other_instance: bool = False
+    defect: str | None = None
+    defect_of: str | None = None
+    defect_is: str | None = None
+    defect_rule: str | None = None
 
     @property
     def is_late(self) -> bool:
@@ -38,6 +43,7 @@ ROWS = "the records of the id in __transaction_state, or the coordinator's log o
 OF_LEADER = "the log of the partition's leader at that time"
 OF_CLIENT = "the client's log before this line"
 
+KNOWN = "{defect_of} has a known defect that shows itself so ({defect}): {defect_is}"
 AGED = "[; it was {age} old, its timeout is {timeout}]"
 
 
@@ -206,12 +212,12 @@ CANDIDATES = dict(
         ),
         _candidate(
             "client_bug",
-            "this release of the client has a known bug of this kind",
+            pick("defect", {None: "this release of the client has a known bug of this kind"}, KNOWN),
             "the release of the client library",
         ),
         _candidate(
             "broker_bug",
-            "this release of the brokers has a known bug of this kind",
+            pick("defect", {None: "this release of the brokers has a known bug of this kind"}, KNOWN),
             "the release of the brokers",
         ),
     )

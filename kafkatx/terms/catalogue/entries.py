@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from kafkatx.terms.catalogue.releases import Span
+from kafkatx.terms.catalogue.releases import Release, Span
 from kafkatx.terms.events import EventKind, Side
 
 KAFKA = "kafka"
@@ -205,7 +205,67 @@ class Term:
     source: str
 
 
-Named = ProtocolError | ClientException | Config | StateEntry | Kip | Term
+Signs = tuple[tuple[str, ...], ...]
+"""What is to be shown: one of these, each of them all of its texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDefect:
+    """A defect of a client library or of a broker, as its makers know it: where it is, how it shows, what to do.
+
+    `id` is that of its issue (`KAFKA-14830`, `librdkafka#4736`), `names` other issues of the same; `side` whose defect
+    it is. It is in releases of `product` from `since` on (None: not known) up to those of `fixed`, one for each line of
+    releases that has the repair (none: not repaired). A line must show one of `shows`, other lines of its text one of
+    `beside`, none of `unless`. `sure` says how sure that is: `yes` where nothing else makes these texts, `release` if
+    one that has it must be told, `guess` if it is never more than one of the causes that fit.
+    """
+
+    id: str
+    names: tuple[str, ...]
+    side: str
+    product: str
+    since: str | None
+    fixed: tuple[str, ...]
+    sure: str
+    shows: Signs
+    beside: Signs
+    unless: Signs
+    meaning: str
+    remedy: str
+    source: str
+
+    @property
+    def rule(self) -> str:
+        """The rule that tells it."""
+        return f"{self.side}_bug"
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether nothing else makes its texts."""
+        return self.sure == "yes"
+
+    @property
+    def texts(self) -> frozenset[str]:
+        """Every text that a line may have to show."""
+        return frozenset(text for signs in (self.shows, self.beside, self.unless) for one in signs for text in one)
+
+    @property
+    def affected(self) -> str | None:
+        """The releases that have it, as a reader is told; None where that is not known."""
+        until = f"before {' and '.join(self.fixed)}" if self.fixed else ""
+        since = f"from {self.since} on" if self.since else ""
+        return ", ".join(filter(None, (since, until))) or None
+
+    def is_in(self, release: tuple[int, ...]) -> bool:
+        """Whether a release has the defect; a shorter number stands for all that begin so."""
+        if self.since is not None and not Span(since=self.since).holds(Release(release)):
+            return False
+        fixed = [tuple(map(int, one.split("."))) for one in self.fixed]
+        last = {one[0]: one for one in sorted(fixed)}.values()
+        return not any(one <= release and (one[:2] == release[:2] or one in last) for one in fixed)
+
+
+Named = ProtocolError | ClientException | Config | StateEntry | Kip | Term | KnownDefect
 """Entries that have a name of their own; log templates are found by their text."""
 
 Entry = Named | LogTemplate

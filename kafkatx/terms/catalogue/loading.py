@@ -19,8 +19,10 @@ from kafkatx.terms.catalogue.entries import (
     EventTemplate,
     EventWords,
     Kip,
+    KnownDefect,
     LogTemplate,
     ProtocolError,
+    Signs,
     Spelling,
     Stated,
     StateEntry,
@@ -131,6 +133,22 @@ def terms() -> tuple[Term, ...]:
     )
 
 
+@cache
+def known_defects() -> tuple[KnownDefect, ...]:
+    """Return the known defects of clients and brokers, product by product."""
+    return tuple(
+        _entry(
+            KnownDefect,
+            row,
+            names=_names(row["names"]),
+            since=row["since"] or None,
+            fixed=_names(row["fixed"]),
+            **{name: _signs(row[name]) for name in ("shows", "beside", "unless")},
+        )
+        for row in _rows("known_defects.tsv")
+    )
+
+
 def _rows(name: str) -> Iterator[Row]:
     lines = files(__package__).joinpath(name).read_text("utf-8").splitlines()
     columns = lines[0].split("\t")
@@ -204,6 +222,11 @@ def _span(row: Row) -> Span:
 
 def _parts(cell: str) -> tuple[str, ...]:
     return tuple(cell.split(" || ")) if cell else ()
+
+
+def _signs(cell: str) -> Signs:
+    """Alternatives of texts: ` && ` stands between those that a line must show together."""
+    return tuple(tuple(part.split(" && ")) for part in _parts(cell))
 
 
 def _stated(cell: str) -> tuple[Stated, ...]:

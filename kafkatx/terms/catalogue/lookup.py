@@ -17,6 +17,7 @@ from kafkatx.terms.catalogue.entries import (
     Config,
     Entry,
     Kip,
+    KnownDefect,
     Named,
     ProtocolError,
     StateEntry,
@@ -30,6 +31,7 @@ from kafkatx.terms.catalogue.loading import (
     configs,
     error_codes,
     kips,
+    known_defects,
     states,
     terms,
 )
@@ -157,7 +159,15 @@ def _index() -> dict[str, tuple[Named, ...]]:
     """Entries by folded name; what an error's own explanation lists is not found beside it."""
     index: dict[str, dict[Named, None]] = defaultdict(dict)
     of_errors = {key.casefold() for error in error_codes() for key in (error.name, str(error.code))}
-    named: tuple[Named, ...] = (*terms(), *error_codes(), *client_exceptions(), *states(), *configs(), *kips())
+    named: tuple[Named, ...] = (
+        *terms(),
+        *error_codes(),
+        *client_exceptions(),
+        *states(),
+        *configs(),
+        *kips(),
+        *known_defects(),
+    )
     for entry in named:
         for key in map(str.casefold, _keys(entry)):
             if key not in of_errors or not isinstance(entry, ClientException):
@@ -242,6 +252,8 @@ def _keys(entry: Named) -> Iterator[str]:
             yield from filter(None, (entry.name, entry.topic_name))
         case Kip():
             yield entry.kip
+        case KnownDefect():
+            yield from (entry.id, *entry.names)
         case Term():
             for name in (entry.name, *entry.names):
                 yield from (name, f"{name}es" if name.endswith("ch") else f"{name}s")
@@ -256,6 +268,7 @@ def _all() -> tuple[Entry, ...]:
         *states(),
         *configs(),
         *kips(),
+        *known_defects(),
         *broker_log_templates(),
         *client_log_templates(),
     )
@@ -274,6 +287,8 @@ def _own_words(entry: Entry) -> str:
             words = (entry.name, entry.topic_name)
         case Kip():
             words = (entry.kip, entry.title)
+        case KnownDefect():
+            words = (entry.id, *entry.names)
         case Term():
             words = (entry.name, *entry.names)
         case _:

@@ -24,6 +24,7 @@ from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed
 from kafkatx.text.logs.matching import RecognisedText, match_exception, match_message
 from kafkatx.text.logs.requests import fill_request, is_request
 from kafkatx.text.logs.shown import shows_error
+from kafkatx.text.logs.signs import signs_of
 from kafkatx.text.logs.stamps import STAMP
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.traces import read_trace
@@ -72,6 +73,7 @@ def event_of(entry: Entry, strings: Strings) -> Row | None:
         return None
     _frame(row, entry, strings)
     row[COLUMNS["kind"]] = kind
+    row[COLUMNS["signs_code"]] = strings.code(signs_of(entry))
     return row
 
 

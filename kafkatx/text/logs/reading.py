@@ -31,6 +31,7 @@ from kafkatx.text.logs.thinning import Thinning
 from kafkatx.text.logs.windows import window_of
 from kafkatx.text.logs.writers import Writers
 from kafkatx.text.pages.part import TextPart
+from kafkatx.text.releases_told import releases_on_page
 from kafkatx.text.settings.printed import ValuesBlocks
 
 DIGEST_BYTES = 4096
@@ -129,6 +130,7 @@ class _Reading:
             broker_id=self.broker_id if self.side is Side.broker else None,
             lowest_level=self.lowest,
             digest=hashlib.sha256(self.file.read(self.part.position, DIGEST_BYTES)).hexdigest(),
+            releases=releases_on_page(self.file),
         )
 
     def _take_cut(self, cut: Cut, found: Any) -> None:

@@ -1,0 +1,1 @@
+"""What the rules about known defects share: their facts, how they are found, and their words."""

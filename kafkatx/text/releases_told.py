@@ -1,0 +1,57 @@
+"""Releases of libraries, frameworks and brokers that a page names: in a log's own lines, or in the words around it.
+
+People say which release they run, tools print it, frames of stack traces name jars. It is no evidence of what happened,
+but it says whether a known defect can be in play. A number behind no name, or behind another word, is nobody's release.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from kafkatx.sources.files import OpenFile
+
+LARGEST_PAGE = 1 << 16
+"""Bytes of a page that somebody wrote by hand around what tools printed; what is larger is a log and nothing else."""
+_NUMBER = r"(?P<release>0\.\d{1,4}(?:\.\d{1,4}){1,2}|\d{1,4}(?:\.\d{1,4}){1,2})(?![\d.]*\d)(?!/)"
+"""Four numbers are an address, but for the first releases of Kafka."""
+_BETWEEN = r"(?:[\s:=@'\"(,_-]|version\b|release\b|lib\b|is\b|v(?=\d)){1,12}"
+PRODUCTS = {
+    "librdkafka": r"(?:lib)?rdkafka(?:[ _-](?:consumer|producer))?|confluent[-_]kafka(?:-python|-go)?(?:\.version\(\))?"
+    r"|Confluent\.Kafka|libversion(?:\(\))?",
+    "kafka-clients": r"kafka-clients|(?:java|kafka) clients?",
+    "Kafka Streams": r"kafka[- ]streams",
+    "Kafka": r"(?:apache )?kafka(?: brokers?| server)?|brokers?|KRaft",
+    "sarama": r"sarama",
+    "KafkaJS": r"kafkajs|KafkaJS",
+    "aiokafka": r"aiokafka",
+    "kafka-python": r"kafka-python",
+    "franz-go": r"franz-go",
+    "spring-kafka": r"spring-kafka|spring kafka",
+    "Flink's Kafka connector": r"flink(?:-connector-kafka)?|connector",
+    "Alpakka Kafka": r"alpakka(?:[- ]kafka)?|akka-stream-kafka(?:_2\.1\d)?",
+    "SeaTunnel": r"seatunnel",
+    "Redpanda": r"redpanda",
+    "ksqlDB": r"ksql(?:db)?",
+    "Ballerina's Kafka module": r"ballerinax?(?:\.kafka|/kafka)?",
+    "KoP": r"\bkop|starlight-for-kafka",
+    "AutoMQ": r"automq",
+}
+"""Products of the table of known defects and how they are called; bindings that share its numbers are librdkafka."""
+_PATTERNS = {
+    name: re.compile(rf"(?<![\w.-])(?:{called}){_BETWEEN}{_NUMBER}", re.IGNORECASE) for name, called in PRODUCTS.items()
+}
+
+
+def releases_on_page(file: OpenFile) -> tuple[tuple[str, str], ...]:
+    """Return products with the releases that a page names; nothing of what is too large for a page."""
+    if file.size > LARGEST_PAGE:
+        return ()
+    return releases_in(file.read(0, file.size).decode("utf-8", "replace"))
+
+
+@lru_cache(maxsize=64)
+def releases_in(text: str) -> tuple[tuple[str, str], ...]:
+    """Return products with the releases that a text names, each once."""
+    found = ((name, match["release"]) for name, pattern in _PATTERNS.items() for match in pattern.finditer(text))
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,44 @@
+"""Releases that pages name: of which product, and what is none."""
+
+import pytest
+
+from kafkatx.text.releases_told import releases_in
+
+
+@pytest.mark.parametrize(
+    ("text", "product", "release"),
+    [
+        ("librdkafka 1.8.2, brokers 3.1. Who is it?", "librdkafka", "1.8.2"),
+        ("restart of the client cures it; librdkafka-1.7.0)", "librdkafka", "1.7.0"),
+        ("confluent_kafka.version() ('1.7.0', 17235968)", "librdkafka", "1.7.0"),
+        ("Confluent.Kafka 1.6.2. Toxiproxy cut", "librdkafka", "1.6.2"),
+        ("We run kafka-clients 3.1.2. After a blip", "kafka-clients", "3.1.2"),
+        ("at o.a.k.X.y(X.java:1) ~[kafka-clients-2.8.0.jar:?]", "kafka-clients", "2.8.0"),
+        ("kafka-streams 1.1.0, processing.guarantee", "Kafka Streams", "1.1.0"),
+        ("not in the list of the library (sarama v1.43.1).", "sarama", "1.43.1"),
+        ("Flink 1.14 KafkaSink", "Flink's Kafka connector", "1.14"),
+        ("no messages at all, alpakka 1.0.2, commit-timeout 15s", "Alpakka Kafka", "1.0.2"),
+        ("Redpanda version: v23.3.11", "Redpanda", "23.3.11"),
+        ("broker 2.7.0", "Kafka", "2.7.0"),
+        ("Kafka 0.11.0.2 on bare metal", "Kafka", "0.11.0.2"),
+    ],
+)
+def test_a_product_and_its_number(text, product, release):
+    assert (product, release) in releases_in(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "broker 10.1.0.22:9092 (id: 2)", "kafka=10.20.4.17", "confluent-kafka is older than java 11",
+        "2.3.0 alone", "sarama since 2021/03/29", "kafka-python/2.2.0/lib is a path with kafka 1/2",
+    ],
+)  # fmt: skip
+def test_an_address_a_path_and_a_number_alone_are_no_release(text):
+    assert not releases_in(text)
+
+
+def test_a_binding_is_not_the_broker():
+    assert [product for product, _ in releases_in("confluent-kafka 2.3, spring-kafka 3.0.2")] == [
+        "librdkafka", "spring-kafka",
+    ]  # fmt: skip
