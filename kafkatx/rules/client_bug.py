@@ -32,7 +32,7 @@ WORDS = words_of(Facts, "a known defect of {product}[ {release}]", "application"
 RULE = Rule(
     find=find_clients(Facts),
     words=(WORDS,),
-    depth=3,
+    depth=2,
     causes=tuple(
         (rule, same_id_and_time)
         for rule in ("abort_after_fatal_error", "silent_failure", "unresolved_sequence", "sequence_gap", "api_misuse")

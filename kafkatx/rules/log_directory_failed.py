@@ -93,7 +93,7 @@ def _case(model: CaptureModel, rows: list[int], refusals: list[int]) -> Case:
     return Case(
         facts=_facts(model, rows, first, refusals, given_up),
         verdict=verdict,
-        severity=Severity.error if rows else Severity.warning,
+        severity=Severity.error if rows or given_up else Severity.warning,
         since=since,
         until=until,
         count=len(refusals) if not rows else 1,
@@ -107,7 +107,8 @@ def _given_up(model: CaptureModel, refusals: list[int]) -> list[int]:
         row
         for told in left(model)
         if not told.is_brokers
-        if known_as(told, ErrorCode.KAFKA_STORAGE_ERROR.name) or ((answers := answers_before(logs, told)) and met.issuperset(answers))
+        if known_as(told, ErrorCode.KAFKA_STORAGE_ERROR.name)
+        or ((answers := answers_before(logs, told)) and met.issuperset(answers))
         for row in told.rows
     ]
 

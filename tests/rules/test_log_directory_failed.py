@@ -130,4 +130,4 @@ def test_a_batch_that_met_it_until_its_time_was_over_makes_it_likely(tmp_path):
 
 def test_a_batch_of_another_partition_is_another_story(tmp_path):
     (finding,) = found(tmp_path, app=REFUSED + EXPIRED.replace("payments-1:", "payments-2:"))
-    assert finding.verdict is Verdict.possible
+    assert (finding.verdict, finding.severity) == (Verdict.likely, Severity.warning)
