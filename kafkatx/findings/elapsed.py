@@ -27,6 +27,8 @@ from kafkatx.words.explanation import left_open, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import Duration, Refs
 
+OF_TRANSACTION = ("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn", "Produce")
+"""Requests that are sent within a transaction."""
 GRANTS = (EventKind.producer_id_set, EventKind.initialized)
 
 
@@ -34,7 +36,8 @@ GRANTS = (EventKind.producer_id_set, EventKind.initialized)
 class TimeFacts(FailureFacts):
     """A refusal, how long before it the transaction began (or the id was granted), and the timeout it is held against.
 
-    `is_set`: somebody says the timeout, else it is the default.
+    `is_set`: somebody says the timeout, else it is the default; `is_held`: `start` is the line of a request of the
+    transaction that had been in flight since.
     """
 
     age: Duration
@@ -42,6 +45,7 @@ class TimeFacts(FailureFacts):
     is_set: bool
     began: bool
     start: Refs
+    is_held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,8 @@ def _is_nameless(logs: LogModel, told: ToldFailure) -> bool:
 def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | None:
     logs, told = model.logs, found.first
     at = told.at or 0
+    if (held := _held(model, found)) is not None:
+        return held
     begun, granted = _last(logs, at, EventKind.begin_called), _last(logs, at, *GRANTS)
     start = begun if begun is not None and (granted is None or logs.times[begun] >= logs.times[granted]) else granted
     if start is None:
@@ -96,6 +102,26 @@ def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | N
         start=event_refs(model, [start]),
     )
     return Decided(found, ended_by, told_facts)
+
+
+def _held(model: CaptureModel, found: Alike) -> Decided | None:
+    """Decide by a request of the transaction that had been in flight for longer than the timeout."""
+    logs, told = model.logs, found.first
+    at, (timeout, is_set) = told.at or 0, _timeout(logs, told, None)
+    for row in logs.of_kind(EventKind.request_timed_out).tolist():
+        waited, sent_of = logs.number(row, "number"), logs.string(row, "api") or ""
+        if waited is not None and timeout <= waited and sent_of in OF_TRANSACTION and 0 <= logs.times[row] <= at:
+            told_facts = TimeFacts(
+                **failure_facts(model, found),
+                age=Duration(at - int(logs.times[row]) + waited),
+                timeout=Duration(timeout),
+                is_set=is_set,
+                began=False,
+                start=event_refs(model, [row]),
+                is_held=True,
+            )
+            return Decided(found, EndedBy.timeout, told_facts)
+    return None
 
 
 def _last(logs: LogModel, at: int, *kinds: EventKind) -> int | None:
@@ -122,7 +148,8 @@ def decided_cases(model: CaptureModel, ended_by: EndedBy, kind: type[TimeFacts])
 
 TIME_STEPS = (
     step("The transaction began", cites="start", needs="began"),
-    step("The transactional.id was granted", cites="start", unless="began"),
+    step("The transactional.id was granted", cites="start", unless="began is_held"),
+    step("A request of the transaction had no answer for so long", cites="start", needs="is_held"),
     step("{age} later the client was refused: its epoch was stale", cites="lines"),
 )
 WHO_DECIDES = "the coordinator's log, or the records of the id in __transaction_state"

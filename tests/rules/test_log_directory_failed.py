@@ -1,4 +1,4 @@
-"""log_directory_failed: a broker's own lines prove it, their effects make it likely, a client's refusal makes it likely."""
+"""log_directory_failed: a broker's own lines prove it, their effects and a client's refusal make it likely."""
 
 from pathlib import Path
 

@@ -89,6 +89,8 @@ def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
         _fill_trace(row, trace, framed.message, strings)
     elif kind is not None and found and row[COLUMNS["error_code"]] < 0:
         fill_field(row, "error", error_of(found.pattern), strings)
+        if kind is EventKind.failure and row[COLUMNS["detail_code"]] < 0:
+            fill_field(row, "detail", found.text or own_words(framed.message), strings)
     return kind
 
 
