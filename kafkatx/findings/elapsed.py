@@ -29,6 +29,8 @@ from kafkatx.words.explanation import left_open, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import Duration, Refs
 
+OF_TRANSACTION = ("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn", "Produce")
+"""Requests that are sent within a transaction."""
 GRANTS = (EventKind.producer_id_set, EventKind.initialized, EventKind.init_returned)
 
 
@@ -36,7 +38,8 @@ GRANTS = (EventKind.producer_id_set, EventKind.initialized, EventKind.init_retur
 class TimeFacts(FailureFacts):
     """A refusal, how long before it the transaction began (or the id was granted), and the timeout it is held against.
 
-    `is_set`: somebody says the timeout, else it is the default.
+    `is_set`: somebody says the timeout, else it is the default; `is_held`: `start` is the line of a request of the
+    transaction that had been in flight since.
     """
 
     age: Duration
@@ -44,6 +47,7 @@ class TimeFacts(FailureFacts):
     is_set: bool
     began: bool
     start: Refs
+    is_held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,8 @@ def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | N
     aged = told_age(logs, int(logs.events["source"][told.rows[0]]), told.at) if told.at is not None else None
     if aged is not None and aged.is_over:
         return _by_age(model, found, aged)
+    if (held := _held(model, found)) is not None:
+        return held
     starts = _before(logs, told.rows[0])
     if not starts:
         return None
@@ -127,6 +133,29 @@ def _before(logs: LogModel, refusal: int) -> list[tuple[int, int]]:
     return [(age, row) for age, row in ages if age is not None and age >= 0]
 
 
+def _held(model: CaptureModel, found: Alike) -> Decided | None:
+    """Decide by a request of the transaction that had been in flight for longer than the timeout."""
+    logs, told = model.logs, found.first
+    timeout, is_set = _timeout(logs, told, None)
+    for row in logs.of_kind(EventKind.request_timed_out).tolist():
+        waited, sent_of = logs.number(row, "number"), logs.string(row, "api") or ""
+        since = logs.lasted(row, told.rows[0])
+        if waited is None or since is None or since < 0:
+            continue
+        if timeout <= waited and sent_of in OF_TRANSACTION:
+            told_facts = TimeFacts(
+                **failure_facts(model, found),
+                age=Duration(since + waited),
+                timeout=Duration(timeout),
+                is_set=is_set,
+                began=False,
+                start=event_refs(model, [row]),
+                is_held=True,
+            )
+            return Decided(found, EndedBy.timeout, told_facts)
+    return None
+
+
 def _timeout(logs: LogModel, told: ToldFailure, name: str | None) -> tuple[int, bool]:
     found = logs.settings.value("producer", "transaction.timeout.ms", told.client or name)
     if found.is_known and found.number:
@@ -145,7 +174,8 @@ def decided_cases(model: CaptureModel, ended_by: EndedBy, kind: type[TimeFacts])
 
 TIME_STEPS = (
     step("The transaction began", cites="start", needs="began"),
-    step("The transactional.id was granted", cites="start", unless="began"),
+    step("The transactional.id was granted", cites="start", unless="began is_held"),
+    step("A request of the transaction had no answer for so long", cites="start", needs="is_held"),
     step("{age} later the client was refused: its epoch was stale", cites="lines"),
 )
 WHO_DECIDES = "the coordinator's log, or the records of the id in __transaction_state"

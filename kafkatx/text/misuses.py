@@ -27,6 +27,7 @@ class MisuseKind(Enum):
     initialised_twice = "initTransactions had been called before"
     closed = "the producer had been closed"
     at_once = "another transactional call was still running"
+    not_polled = "delivery reports were not taken from the event queue"
     other = "the producer was in another state"
 
 
@@ -77,6 +78,7 @@ _TEXTS = (
         MisuseKind.at_once,
         re.compile(r"API call is already in progress|Simultaneous \S+ API calls not allowed"),
     ),
+    (MisuseKind.not_polled, re.compile("the event queue must be polled for delivery report events")),
     (MisuseKind.other, re.compile("transaction manager: invalid transition attempted")),
 )
 _PRODUCE = re.compile(r"(?:[Pp]roduce|transaction)\b.*(?:Local: Erroneous state|\b_STATE\b)", re.DOTALL)
@@ -87,7 +89,10 @@ _READY = frozenset({"READY", "Ready"})
 _INSIDE = frozenset({"IN_TRANSACTION", "TRANSACTING", "InTransaction"})
 _ENDS = ("COMMITTING", "ABORTING")
 _BY_ITSELF = frozenset({"ABORTABLE_ERROR", "FATAL_ERROR"})
-"""States that no call of an application asks for: the client goes there by itself (KAFKA-14830)."""
+"""States that no call of an application asks for: the client goes there by itself (KAFKA-14830).
+
+An end while INITIALIZING is the error path of an initTransactions that had failed: no misuse of its own either.
+"""
 
 
 @lru_cache(maxsize=4096)
@@ -116,6 +121,8 @@ def _transition(before: str, asked: str) -> Misuse | None:
         return None
     if before in _INSIDE and asked in _INSIDE:
         return Misuse(MisuseKind.begun_inside, before)
+    if before == "INITIALIZING" and asked.startswith(_ENDS):
+        return None
     if before in _UNINITIALISED:
         return Misuse(MisuseKind.not_initialised, before)
     if asked == "INITIALIZING" and before in _READY | _INSIDE:

@@ -42,6 +42,7 @@ METHODS = {name: name for name in (*TRANSACTIONAL, "commitSync", "commitAsync", 
     "transaction.commit": "commitTransaction",
     "transaction.abort": "abortTransaction",
     "transaction.sendOffsets": "sendOffsetsToTransaction",
+    "sendOffsets": "sendOffsetsToTransaction",
 }
 """Methods of clients to the names of Java's: of Python and Rust, .NET and Go, sarama, KafkaJS; `EndTransaction` of
 franz-go commits or aborts, its lines say which."""
@@ -60,11 +61,19 @@ _OF_REQUEST = {
 _REQUEST = re.compile(rf"\b(?:Response|Request) ({'|'.join(_OF_REQUEST)})\(key: ")
 """A request as KafkaJS logs it; which call EndTxn was sent for its line does not say."""
 _AWAITED = re.compile(r"awaiting (InitProducerId|EndTxn\((?:true|false)\)|AddOffsetsToTxn|TxnOffsetCommit)")
+_ANSWER = re.compile(rf"(?:Unexpected|Unhandled) error in ({'|'.join(_OF_REQUEST)})Response")
+"""How Java's client names the request whose answer it does not know."""
 _VERB = re.compile(
     r"\b(commit|abort|roll(?:ing|ed)? ?back|begin|start|initiali[sz])(?:t?ing|ning|e|ed|ted|s)? "
     r"(?:(?:the|a|kafka|new) ){0,3}(?:transactions?|txn|tx)\b",
     re.IGNORECASE,
 )
+_UNANSWERED = re.compile(
+    rf"\b(?P<first>{'|'.join(sorted((name for name in METHODS if len(name) >= 14), key=len, reverse=True))})(?:\(\))?"
+    r" (?:(?:did not|didn't|never|has not|hasn't|does not|doesn't) (?:return|come back|finish|complete|end)|hung\b"
+    r"|hangs\b|timed out|is stuck|was stuck|blocked for)"
+)
+"""What an application says of a call that it gave up waiting for."""
 _SHORT = re.compile(r"\b(commit|abort|begin|init|flush)(?: failed\b|: )")
 _OF_VERB = {
     "commit": "commitTransaction",
@@ -96,6 +105,12 @@ def says_initialised(text: str) -> bool:
     return _INITIALISED.match(text) is not None
 
 
+def unanswered_in(text: str) -> str | None:
+    """Return the transactional method that an application gave up waiting for, by its own words."""
+    found = _UNANSWERED.search(text[:LONGEST_TEXT])
+    return METHODS[found["first"]] if found else None
+
+
 def call_in(text: str, is_kafka: bool = False) -> str | None:
     """Return the client's method that a text speaks of; `is_kafka`: an error of a Kafka library stands beside it."""
     text = text[:LONGEST_TEXT]
@@ -103,7 +118,7 @@ def call_in(text: str, is_kafka: bool = False) -> str | None:
         return METHODS.get(found[1])
     if found := _AWAITED.search(text):
         return found[1]
-    if found := _REQUEST.search(text):
+    if found := _REQUEST.search(text) or _ANSWER.search(text):
         return _OF_REQUEST[found[1]]
     if _OFFSETS.search(text):
         return "sendOffsetsToTransaction"

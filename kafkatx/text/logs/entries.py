@@ -31,6 +31,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Level
 from kafkatx.text.lines import LONGEST_LINE
 from kafkatx.text.logs.bare import is_told_throw, tells
+from kafkatx.text.logs.calls import unanswered_in
 from kafkatx.text.logs.contexts import NOTHING
 from kafkatx.text.logs.fragments import best_in
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed, Framer
@@ -120,7 +121,8 @@ def _telling_lines(data: bytes, automaton: Automaton) -> Any:
     rows: list[tuple[int, int, int, int]] = []
     at = 0
     for number, line in enumerate(data.split(b"\n")):
-        if automaton.pattern.search(line) or best_in(_text(line)) is not None or is_thrown_frame(_text(line)):
+        text = _text(line)
+        if automaton.pattern.search(line) or best_in(text) or is_thrown_frame(text) or unanswered_in(text):
             rows.append((at, at + len(line), min(at + len(line) + 1, len(data)), number))
         at += len(line) + 1
     return np.array(rows, np.int64).reshape(-1, ENTRY_COLUMNS)
@@ -327,7 +329,7 @@ class Cut:
 
 def _never_throws(framed: Framed) -> bool:
     """Whether a line is one of Kafka's own that never carries a trace."""
-    if framed.message.startswith(_RETRIES):
+    if framed.message.startswith(_RETRIES) or framed.logger.startswith(_OF_C):
         return True
     is_plain = framed.level in (Level.debug, Level.info) and not _TROUBLE.search(framed.message)
     if Level.unknown < framed.level < Level.error and framed.logger.startswith(_NOT_JAVAS):
@@ -335,8 +337,10 @@ def _never_throws(framed: Framed) -> bool:
     return is_plain and framed.logger.startswith(("org.apache.kafka.", "o.a.k."))
 
 
-_NOT_JAVAS = ("kafka.", "aiokafka", "rdkafka", "librdkafka")
+_NOT_JAVAS = ("kafka.", "aiokafka")
 """Loggers of clients that print a traceback at ERROR only."""
+_OF_C = ("rdkafka.", "librdkafka")
+"""Loggers of librdkafka: what is thrown below its lines was thrown by its caller."""
 
 
 def _second_trace(tail: Sequence[str]) -> int:

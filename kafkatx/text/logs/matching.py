@@ -77,6 +77,14 @@ class RecognisedText:
         """Kind of the event."""
         return self.pattern.entry.kind
 
+    @property
+    def text(self) -> str:
+        """The text with its values; empty where a part of it is not known."""
+        if not all(self.values):
+            return ""
+        first, *rest = self.pattern.template.pieces
+        return first + "".join(value + piece for value, piece in zip(self.values, rest, strict=False))
+
 
 def match_message(message: str, logger: str = "") -> RecognisedText | None:
     """Recognise the message of a log line."""
