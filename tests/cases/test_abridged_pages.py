@@ -22,11 +22,6 @@ EXAMPLES = max(2, int(os.environ.get("KAFKATX_EXAMPLES", "40")) // 20)
 """Random ways to abridge each page, beside those that are always tried."""
 TOLD = ("findings", "unexplained")
 RANK = {"possible": 0, "likely": 1, "proved": 2}
-LINES_OF_DUMPS = frozenset({
-    "hanging_transaction.md", "timeout_behind_prompts.md", "timeout_in_a_chat.md", "wrapped_at_80_columns.md",
-    "restart_in_html.md",
-})  # fmt: skip
-"""Pages whose lines of dumps are only left as they are: what pasting does to those is tests/text/pasting.py's."""
 
 ways = st.tuples(
     st.sampled_from((None, *LEFT_OUT)), st.sampled_from((None, *BROKEN)), st.sampled_from((None, *WRITTEN))
@@ -41,8 +36,6 @@ ways = st.tuples(
 @example(way=(None, None, in_html))
 def test_an_abridged_page_tells_no_more_and_is_no_all_clear(name: str, way: tuple[Abridging | None, ...]) -> None:
     text = (PAGES / name).read_text()
-    if name in LINES_OF_DUMPS:
-        way = way[:2]
     for abridge in filter(None, way):
         text = abridge(text)
     whole, abridged = _told((PAGES / name).read_text()), _told(text)

@@ -53,6 +53,11 @@ def in_backquotes(lines: list[str]) -> list[str]:
     return [f"`{line}`" for line in lines]
 
 
+def with_breaks(lines: list[str]) -> list[str]:
+    """HTML: entities, and a break behind each line."""
+    return [line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") + "<br>" for line in lines]
+
+
 def in_bold(lines: list[str]) -> list[str]:
     return [f"**{line}**" for line in lines]
 

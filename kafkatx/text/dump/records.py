@@ -29,7 +29,7 @@ from kafkatx.text.printed.dump_lines import DumpLine, Syntax, loose_line
 from kafkatx.text.printed.elisions import leaves_out
 from kafkatx.text.printed.joining import ends_decoded
 from kafkatx.text.printed.line_kinds import ToolLineKind
-from kafkatx.text.printed.pasted import as_printed
+from kafkatx.text.printed.pasted import as_printed, has_closing_tag
 from kafkatx.text.printed.tool_lines import unpasted
 
 BUDGET = 4 << 20
@@ -104,7 +104,7 @@ class LogText:
     def _parsed(self, line: Line) -> DumpLine | None:
         """What a line says; None for a line of another kind, and where reading begins again with what was pasted."""
         exact = self._syntax.exact(line.text)
-        if exact is not None:
+        if exact is not None and (self._is_pasted or not has_closing_tag(line.text)):
             return exact
         if not self._is_pasted and (printed := as_printed(line.text)) and printed.kind in _OF_LOGS:
             self._unpaste(line)

@@ -242,7 +242,7 @@ class _Cutter:
         self._grow(PartKind.PROSE, line)
         self.hint_age += 1
         self.left_out = False
-        named = origin_of_heading(text)
+        named = origin_of_heading(text) or origin_of_heading(undecorated(text))
         if named is not None and (named.topic, named.partition) != (self.origin.topic, self.origin.partition):
             self.hint, self.hint_age = replace(named, command=self.origin.command), 0
         elif named is None and likeness.speaks_of_another(text):

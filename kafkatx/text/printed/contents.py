@@ -13,6 +13,8 @@ from enum import Enum
 from kafkatx.text.lines import Line
 
 KEY, PAYLOAD = b" key: ", b" payload: "
+HEADER_KEYS = "headerKeys: ["
+SIZES = re.compile(r" key[sS]ize: (-?\d{1,10}) value[sS]ize: (-?\d{1,10}) ")
 REPLACED = "\ufffd".encode()
 _DECODED = re.compile(
     r"\]? (?:key: (?:transactionalId=|transaction_metadata::|offset::|offset_commit::|group_metadata::|metadata::"
@@ -25,6 +27,22 @@ _PASTED_CONTROL = re.compile(rb"\^[@-_]")
 def looks_decoded(tail: str) -> bool:
     """Whether contents are a decoder's text (of any release)."""
     return _DECODED.match(tail) is not None
+
+
+def content_of(text: str) -> str | None:
+    """Return what stands behind the fields of a record from the keys of its headers on, None without any content."""
+    tail = text.partition(HEADER_KEYS)[2]
+    return tail if "] key: " in tail or "] payload: " in tail else None
+
+
+def is_longer_by(text: str, surplus: int) -> bool:
+    """Whether a record's line holds more than its content by that many bytes: a decoder's text holds no markup."""
+    tail, sizes = content_of(text), SIZES.search(text)
+    if tail is None or looks_decoded(tail):
+        return True
+    if sizes is None or not tail.startswith("]"):
+        return False
+    return len(tail.encode()) - 1 == content_size(int(sizes[1]), int(sizes[2])) + surplus
 
 
 def content_size(key_size: int, value_size: int) -> int:

@@ -12,16 +12,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 from kafkatx.text.lines import Line
-from kafkatx.text.printed.contents import Growth, Reach, looks_decoded
+from kafkatx.text.printed.contents import HEADER_KEYS, SIZES, Growth, Reach, content_of, looks_decoded
 from kafkatx.text.printed.dump_lines import TIMESTAMPS, FieldRow, row_of
 from kafkatx.text.printed.elisions import is_elision
 from kafkatx.text.printed.eras import SHAPES, TIMESTAMP
 from kafkatx.text.printed.line_kinds import BEGINNINGS, CONTENT, ToolLineKind, begin_of_row
 from kafkatx.text.printed.pasted import Printed, as_printed
 
-_HEADER_KEYS = "headerKeys: ["
 _TITLES = ("key:", "payload:")
-_SIZES = re.compile(r" key[sS]ize: (-?\d{1,10}) value[sS]ize: (-?\d{1,10}) ")
 FILE_END = re.compile(r"\.(?:log|index|timeindex|txnindex|snapshot|checkpoint)(?:\.(?:deleted|swap|cleaned))?$")
 _OTHER_ORDERS = (
     "version producerId firstOffset lastOffset lastStableOffset",
@@ -94,7 +92,7 @@ def is_complete(printed: Printed) -> bool:
         return " currentTxnFirstOffset: " in printed.text
     if printed.kind is not ToolLineKind.RECORD:
         return is_whole(printed) or printed.kind is ToolLineKind.INDEX
-    has_fields = _HEADER_KEYS in printed.text or " crc: " in printed.text
+    has_fields = HEADER_KEYS in printed.text or " crc: " in printed.text
     return (
         has_fields and growth_of(Line(0, 0, printed.text), printed.text) is None and not _has_open_brace(printed.text)
     )
@@ -106,15 +104,9 @@ def _has_open_brace(text: str) -> bool:
     return begin >= 0 and text.count("{", begin) > text.count("}", begin)
 
 
-def content_of(text: str) -> str | None:
-    """Return what stands behind the fields of a record from the keys of its headers on, None without any content."""
-    tail = text.partition(_HEADER_KEYS)[2]
-    return tail if "] key: " in tail or "] payload: " in tail else None
-
-
 def growth_of(line: Line, text: str) -> Growth | None:
     """A record's content, to be followed to its end; None where the line itself holds all of it, or none."""
-    tail, sizes = content_of(text), _SIZES.search(text)
+    tail, sizes = content_of(text), SIZES.search(text)
     if tail is None or sizes is None or looks_decoded(tail):
         return None
     key, value = int(sizes[1]), int(sizes[2])

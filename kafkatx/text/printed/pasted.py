@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kafkatx.text.printed.contents import is_longer_by
 from kafkatx.text.printed.dump_lines import exact_line, row_of
 from kafkatx.text.printed.line_kinds import (
     ANCHOR,
@@ -101,15 +102,23 @@ def as_printed(text: str) -> Printed | None:
         return _note(text)
     found = _printed(text)
     if found is None or _was_escaped(text, found):
-        found = _printed(_unescaped(text if found is None else found.text)) or found
+        found = _printed(unescaped(text if found is None else found.text)) or found
     return found or _note(text)
 
 
 def _untouched(text: str) -> Printed | None:
     """A line exactly as some release prints it, which nearly all lines are."""
-    if not text.isascii() or "\\" in text or "&" in text or (line := exact_line(text)) is None:
+    if not text.isascii() or "\\" in text or "&" in text or has_closing_tag(text):
+        return None
+    if (line := exact_line(text)) is None:
         return None
     return Printed(kind_of_dump_line(line), text, line.fields())
+
+
+def has_closing_tag(text: str) -> bool:
+    """Whether a line ends with HTML of a page, or a terminal's colour, that no content holds: by its declared size."""
+    found = _CLOSING.search(text[-LONGEST_TAG:]) if text.endswith((">", "m", "K")) else None
+    return found is not None and is_longer_by(text, len(found[0]))
 
 
 def bare(text: str) -> str | None:
@@ -154,7 +163,7 @@ def _note(text: str) -> Printed | None:
 
 def _closed(prefix: str, line: str) -> str:
     """Drop what closes a decoration again: the second quotation mark, the last bar of a table row."""
-    if _OPENING.search(prefix) or not _TAIL.search(line):
+    if _OPENING.search(prefix) or not _TAIL.search(line) or has_closing_tag(line):
         while (shorter := _CLOSING.sub("", line[-LONGEST_TAG:].rstrip(_CLOSERS))) != line[-LONGEST_TAG:]:
             line = line[:-LONGEST_TAG] + shorter
     return line
@@ -170,7 +179,7 @@ def _was_escaped(text: str, found: Printed) -> bool:
     return not head.isascii() or _SHOWS_ESCAPES.search(head) is not None or _DECODED.search(text) is not None
 
 
-def _unescaped(text: str) -> str:
+def unescaped(text: str) -> str:
     """Undo escapes and letters of word processors before a record's content; in it only where it shows them itself."""
     head, content = _head_and_content(text)
     shows = _DECODED.search(content)

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from kafkatx.text.lines import Line
-from kafkatx.text.printed.contents import Reach
+from kafkatx.text.printed.contents import Reach, content_of
 from kafkatx.text.printed.joining import FILE_END, begins_anew, extended, growth_of, is_whole
 from kafkatx.text.printed.line_kinds import ToolLineKind
-from kafkatx.text.printed.pasted import Printed, as_printed, undecorated
+from kafkatx.text.printed.pasted import Printed, as_printed, has_closing_tag, undecorated, unescaped
 
 LONGEST_CONTENT = 4 << 20
 """Bytes of a record's content that are looked at behind its first line."""
@@ -59,7 +59,7 @@ def cleaned(source: Iterator[Line], is_printed: Callable[[str], object]) -> Iter
         is_printed: whether a line is one that the tool prints of what was dumped.
     """
     for line in source:
-        if not is_printed(line.text) and as_printed(line.text) is not None:
+        if (not is_printed(line.text) or has_closing_tag(line.text)) and as_printed(line.text) is not None:
             yield from unpasted(chain([line], source))
             return
         yield line
@@ -119,14 +119,15 @@ class _Reader:
 
     def _joined(self, line: Line, printed: Printed) -> ToolLine:
         """Join a line with those that it was broken into."""
-        prefix = prefix_of(line.text.rstrip(), printed.text)
+        around = Surroundings.of(line.text, printed.text)
         width, last = len(line.text), line
         for _ in range(MOST_WRAPS):
             is_narrow = len(line.text) < NARROWEST and printed.text != "Dumping"
             following = None if is_whole(printed) or is_narrow else self._peek(0)
-            if following is None or begins_anew(printed, following.text):
+            rest = around.without(following.text, content_of(printed.text)) if following is not None else ""
+            if following is None or begins_anew(printed, rest):
                 break
-            more = extended(printed, without_prefix(following.text, prefix), is_full=width == self.width)
+            more = extended(printed, rest, is_full=width == self.width)
             if more is None:
                 break
             if len(more.fields) > len(printed.fields):
@@ -155,6 +156,29 @@ class _Reader:
             for line in taken:
                 self.waiting.popleft()
                 yield ToolLine(line, None, is_content=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What pasting put before and behind a line, and whether it escaped its signs."""
+
+    before: str
+    behind: str
+    is_escaped: bool
+
+    @classmethod
+    def of(cls, text: str, printed: str) -> Surroundings:
+        """Compare a line of a page with what the tool printed."""
+        text = text.rstrip()
+        before, found, behind = text.partition(printed)
+        return cls(before, behind.strip(), False) if found else cls("", "", True)
+
+    def without(self, text: str, content: str | None) -> str:
+        """Return a further line without the same; where content goes on, escapes may be its own."""
+        text = without_prefix(text, self.before)
+        if self.behind:
+            text = text.rstrip().removesuffix(self.behind)
+        return unescaped(text) if self.is_escaped or content is None else text
 
 
 def prefix_of(text: str, printed: str) -> str:

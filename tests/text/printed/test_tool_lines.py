@@ -50,6 +50,39 @@ def test_a_dump_broken_by_a_terminal_or_by_mail_is_joined_again(path: Path, widt
     assert of_tools(pasting.folded_at(width)(lines)) == of_tools(lines)
 
 
+WRITTEN = {
+    "backquotes": pasting.in_backquotes,
+    "breaks": pasting.with_breaks,
+    "escapes": pasting.escaped,
+    "quotes": pasting.prefixed("> "),
+}
+
+
+@pytest.mark.parametrize("written", WRITTEN.values(), ids=WRITTEN)
+@pytest.mark.parametrize("path", pasting.dumps(most=20), ids=lambda path: "/".join(path.parts[-5:]))
+def test_a_broken_dump_that_was_written_down_is_joined_again(path: Path, written: pasting.Pasting) -> None:
+    lines = [line for line in pasting.printed(path, 40) if "Exception" not in line and "magic: " in line]
+    of_logs = [line for line in lines if "magic: 0" not in line and "magic: 1" not in line and " payload: " not in line]
+    assert of_tools(written(pasting.broken_at(100)(of_logs))) == of_logs
+
+
+def test_a_break_of_html_behind_a_record_is_no_content_of_it() -> None:
+    decoded = (
+        "| offset: 1 CreateTime: 1699999999120 keySize: 12 valueSize: 50 sequence: -1 headerKeys: [] "
+        "key: transaction_metadata::transactionalId=late-1 payload: producerId:77,producerEpoch:2,"
+        "state=CompleteCommit,partitions=[],txnLastUpdateTimestamp=1699999999120,txnTimeoutMs=60000"
+    )
+    marker = "| offset: 9 CreateTime: 1 keySize: 4 valueSize: 6 sequence: -1 headerKeys: [] endTxnMarker: ABORT"
+    marker += " coordinatorEpoch: 3"
+    for line in (decoded, marker, BATCH, HEAD.format(5) + "hello"):
+        assert texts([line + "<br>"]) == [line]
+
+
+def test_html_that_a_value_ends_with_is_its_own() -> None:
+    line = HEAD.format(9) + "hello<br>"
+    assert texts([line]) == [line]
+
+
 @given(width=st.integers(70, 160), lines=st.integers(1, 3))
 def test_a_line_broken_at_any_column_is_one(width: int, lines: int) -> None:
     whole = ["Dumping /var/lib/kafka/orders-0/00000000000000000000.log", *[BATCH] * lines]
