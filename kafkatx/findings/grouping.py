@@ -58,9 +58,13 @@ class CaseColumns(SpanColumns, total=False):
 
 
 def columns_of(data: OffsetRange) -> DataColumns:
-    """The columns that place data."""
+    """The columns that place data; of a text that names no partition there are only offsets."""
+    is_named = data.partition >= 0
     return DataColumns(
-        topic=data.topic, partition=data.partition, first_offset=data.first_offset, last_offset=data.last_offset
+        topic=data.topic if is_named else None,
+        partition=data.partition if is_named else None,
+        first_offset=data.first_offset,
+        last_offset=data.last_offset,
     )
 
 

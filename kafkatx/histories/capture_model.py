@@ -11,6 +11,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.transaction_ends import TransactionEnds
 from kafkatx.histories.transaction_partitions import TransactionPartitions
 from kafkatx.kernels.growing import Array
+from kafkatx.kernels.rows import SEQUENCE_BREAK
 from kafkatx.terms.topics import partition_for
 
 DEFAULT_STATE_PARTITIONS = 50
@@ -148,6 +149,7 @@ class CaptureModel:
     state_log_extents: dict[int, StateLogExtent]
     index: Index
     logs: LogModel = field(default_factory=LogModel)
+    sequence_breaks: Array = field(default_factory=lambda: np.zeros(0, SEQUENCE_BREAK))
 
     def transactions_of(self, id_code: int) -> Array:
         """Row numbers of an id's transactions, oldest first."""

@@ -48,7 +48,7 @@ def with_data_endings(model: CaptureModel) -> TransactionEnds:
         return model.ends
     chosen = spans[numbers]
     named = np.isin(chosen["producer_id"], _named(model))
-    former = _is_of_former_coordinator(spans)[numbers]
+    former = is_of_former_coordinator(spans)[numbers]
     by_operator = named & ~former & _is_operators(model, chosen)
     named |= former
     seen = witnesses(model.logs, _ends(model, chosen))
@@ -66,7 +66,7 @@ def with_data_endings(model: CaptureModel) -> TransactionEnds:
     return with_data(model.ends, ended, by_operator, seen, numbers)
 
 
-def _is_of_former_coordinator(spans: Array) -> Any:
+def is_of_former_coordinator(spans: Array) -> Any:
     """Whether a marker's coordinator epoch is below that of an earlier one of the same producer id and partition.
 
     A broker that was coordinator before wrote it: whoever asked for it, it was not the producer of the data.

@@ -6,13 +6,14 @@ Grain: one topic-partition of a capture, its batches in offset order (kernels.ro
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from kafkatx.histories.sequence_breaks import SequenceFold
 from kafkatx.kernels.growing import Array, Growing
-from kafkatx.kernels.rows import PRODUCER, SPAN
+from kafkatx.kernels.rows import PRODUCER, SEQUENCE_BREAK, SPAN
 from kafkatx.kernels.spans import (
     BEFORE_LOG,
     OPEN,
@@ -42,11 +43,13 @@ class OpenAtStart:
 class PartitionTransactions:
     """What the fold yields.
 
-    `spans` (dtype SPAN): ended ones in order of their markers, then open ones; `log_extent`: one row.
+    `spans` (dtype SPAN): ended ones in order of their markers, then open ones; `log_extent`: one row; `breaks` (dtype
+    SEQUENCE_BREAK): where sequences break off.
     """
 
     spans: Array
     log_extent: Any
+    breaks: Array = field(default_factory=lambda: np.zeros(0, SEQUENCE_BREAK))
 
 
 class SpanFold:
@@ -137,11 +140,20 @@ class SpanFold:
 
 
 def fold_partition(
-    windows: Iterable[Array], partition_code: int, open_at_start: Iterable[OpenAtStart] = ()
+    windows: Iterable[Array],
+    partition_code: int,
+    open_at_start: Iterable[OpenAtStart] = (),
+    *,
+    has_sequences: bool = True,
 ) -> PartitionTransactions:
-    """Spans and log extent of one partition from windows of batches in offset order."""
-    fold = SpanFold(partition_code)
+    """Spans and log extent of one partition from windows of batches in offset order.
+
+    `has_sequences`: producers wrote them. What a group coordinator writes for a transaction always has sequence 0.
+    """
+    fold, sequences = SpanFold(partition_code), SequenceFold(partition_code)
     fold.open_at_start(open_at_start)
     for window in windows:
         fold.feed(window)
-    return fold.finish()
+        if has_sequences:
+            sequences.feed(window)
+    return replace(fold.finish(), breaks=sequences.finish())

@@ -158,6 +158,30 @@ SPAN = np.dtype(
 """One producer's data in one partition up to the marker that ends it. Without data first_offset is -1, without a marker
 marker_offset is -1. `plain_records_before`: records outside transactions in the partition before the span began."""
 
+SEQUENCE_BREAK = np.dtype(
+    [
+        ("producer_id", "i8"),
+        ("first_offset", "i8"),
+        ("last_offset", "i8"),
+        ("timestamp", "i8"),
+        ("before_first_offset", "i8"),
+        ("before_last_offset", "i8"),
+        ("before_timestamp", "i8"),
+        ("missing", "i4"),
+        ("first_sequence", "i4"),
+        ("last_sequence", "i4"),
+        ("before_last_sequence", "i4"),
+        ("records", "i4"),
+        ("leader_epoch", "i4"),
+        ("before_leader_epoch", "i4"),
+        ("partition_code", "i4"),
+        ("producer_epoch", "i2"),
+    ],
+    align=True,
+)
+"""A batch that does not follow its producer's last one of the same epoch in one partition. `missing`: how many
+sequences were left out before it; 0 where it has the sequences of a batch that stands before it (`before_*`)."""
+
 TRANSACTION = np.dtype(
     [
         ("producer_id", "i8"),

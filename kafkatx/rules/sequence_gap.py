@@ -1,11 +1,14 @@
-"""A partition's leader refused batches that were not next in a producer's sequence.
+"""A batch is missing in a producer's sequence: the partition's leader refused the next one, or the log shows the gap.
 
 Mechanism    The leader takes only the batch that follows the last one of its producer and epoch. It refuses another one
              with OUT_OF_ORDER_SEQUENCE_NUMBER: a batch before it is missing (lost after it had been acknowledged, by an
              unclean election or a disk; or given up by the client), or batches overtook each other. In flight it heals
              by itself: the client sends them again in order. What goes on being refused does not heal.
+             In the log a gap shows where a leader without the producer's state took what came next.
 Evidence     OUT_OF_ORDER_SEQUENCE_NUMBER that ends a call or repeats without end; the leader's line with both numbers.
-Against      a refusal that the client's own retry repaired; an earlier error of the same client that gave a batch up.
+             In data: sequences that jump within one producer and epoch while offsets go on without a hole.
+Against      a refusal that the client's own retry repaired; an earlier error of the same client that gave a batch up;
+             missing offsets in between (the cleaner); the step from 2147483647 to 0; a new epoch.
 Look-alikes  producer_state_expired (the leader knows nothing of the producer); unresolved_sequence (the client gave a
              batch up first); a client that counts wrongly.
 Remedy       look for an unclean election, a truncation or a failed disk at the leader; abort or replace the producer,
@@ -14,6 +17,8 @@ Source       ProducerAppendInfo.checkSequence (0.11 to 4.4); KIP-98, KIP-360; KA
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from kafkatx.findings.conditions import same_id_and_time
 from kafkatx.findings.one_failure import (
@@ -28,7 +33,8 @@ from kafkatx.findings.one_failure import (
     known_as,
     says,
 )
-from kafkatx.findings.rule import Found, Rule
+from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.findings.sequence_breaks import BreakFacts, break_case, break_facts, by_producer
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
@@ -54,8 +60,20 @@ class Facts(FailureFacts):
     retried: Refs
 
 
+@facts
+class MissingInData(BreakFacts):
+    """Sequences that a partition lacks."""
+
+
 def find(model: CaptureModel) -> Found:
-    """One case for each client, and each producer that brokers tell of."""
+    """One case for each client, and each producer that brokers tell of; then each that data show."""
+    yield from _refused(model)
+    for rows in by_producer(model, lambda breaks: breaks["missing"] > 0):
+        told = MissingInData(**break_facts(model, rows))
+        yield break_case(model, rows, told, Verdict.likely, Severity.error if told.is_new_leader else Severity.warning)
+
+
+def _refused(model: CaptureModel) -> Iterator[Case]:
     logs = model.logs
     retries = [row for row in logs.of_kind(EventKind.produce_retry).tolist() if _names_it(logs, row)]
     for found in alike(model, lambda told: _is_gap(logs, told)):
@@ -130,9 +148,53 @@ WORDS = Words(
     ),
 )
 
+WORDS_OF_DATA = Words(
+    MissingInData,
+    title="records are missing in a partition",
+    summary="{left_out:sequence} of {producer} {left_out:is|are}[ {perhaps}] missing before {later}, while offsets go "
+    "on: records that it had sent are not in the partition.",
+    steps=(
+        step("The producer wrote {before}, up to sequence {before_last_sequence}", cites="earlier_batches"),
+        step(
+            "Its next batch begins with sequence {first_sequence}",
+            "offsets go on without a hole, so no cleaner took them",
+            cites="later_batches",
+        ),
+        step(
+            "The leader changed in between",
+            "the later batch has a higher leader epoch: an unclean election loses what the former leader had alone",
+            cites="later_batches",
+            needs="is_new_leader",
+        ),
+    ),
+    considered=(
+        ruled_out("compaction", "it leaves holes in the offsets"),
+        ruled_out("duplicate_sequence", "the sequences are above the last ones, not below"),
+        left_open(
+            "records that the client gave up",
+            "a leader that forgot the producer takes what comes after them",
+            decided_by="the producer's log between both batches: expired batches",
+        ),
+    ),
+    remedies=(
+        remedy(
+            "Look for an unclean election, a truncation or a failed log directory[ of {place}] between both batches",
+            "operator",
+        ),
+        remedy(
+            text="Keep a leader from being elected outside the in-sync replicas",
+            where="topic",
+            config="unclean.leader.election.enable",
+            proposed="false",
+            needs="is_new_leader",
+        ),
+        remedy("Send the missing records again, if their source still has them", "application"),
+    ),
+)
+
 RULE = Rule(
     find=find,
-    words=(WORDS,),
+    words=(WORDS, WORDS_OF_DATA),
     depth=3,
     caused_by=(("log_directory_failed", same_id_and_time), ("broker_unreachable", same_id_and_time)),
     decided_by=(Side.client, Side.broker),

@@ -99,7 +99,8 @@ def _fold_batches(reading: PartitionReading, streams: Streams) -> PartitionStory
     """Fold a partition of data; the code of the partition is 0 until names are common."""
     plan, code = reading.plan, 0
     open_before = [OpenAtStart(*entry) for entry in reading.open_before(_log_start(plan, {}))]
-    folded = fold_partition(reading.windows(streams(reading)), code, open_before)
+    windows = reading.windows(streams(reading))
+    folded = fold_partition(windows, code, open_before, has_sequences=plan.topic not in INTERNAL)
     broker, client = int(folded.log_extent["broker_time"]), int(folded.log_extent["create_time"])
     return PartitionStory(
         plan.key, [], [], [], reading.names, spans=folded, log_extent=_horizon(code, reading, folded),

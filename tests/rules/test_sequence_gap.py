@@ -3,6 +3,7 @@
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, line
+from tests.rules.cluster import Cluster
 from tests.rules.log_told import Client, by_logs, findings, only, rule
 
 check = rule("sequence_gap")
@@ -37,3 +38,42 @@ def test_after_another_failure_it_is_perhaps_its_effect():
 def test_a_leader_without_state_is_another_mechanism():
     said = "Expected sequence 0 for transactions v2 idempotent producer with no existing state."
     assert not findings(check, by_logs(refused(1, detail=said)))
+
+
+def log_of(cluster, sequences, *, producer=7, partition="orders-0"):
+    """Write batches of two records that end with these sequences."""
+    log = cluster.log(partition)
+    for sequence in sequences:
+        if producer in log.producers:
+            log.producers[producer].last_sequence = sequence - 2
+        log.data((producer, 0), [cluster.clock] * 2, transactional=False)
+        cluster.wait(1_000)
+    return log
+
+
+def test_sequences_that_are_missing_in_a_partition_are_told(tmp_path):
+    cluster = Cluster(tmp_path)
+    log_of(cluster, [1, 3, 13])
+    found = cluster.tell().only("sequence_gap")
+    assert (found.verdict, found.severity, found.facts["left_out"]) == (Verdict.likely, Severity.warning, 8)
+    assert (found.topic, found.first_offset, found.producer_id) == ("orders", 4, 7)
+
+
+def test_a_new_leader_in_between_makes_it_a_loss(tmp_path):
+    cluster = Cluster(tmp_path)
+    log_of(cluster, [1, 3]).leader_epoch = 1
+    log_of(cluster, [13])
+    assert cluster.tell().only("sequence_gap").severity is Severity.error
+
+
+def test_sequences_that_go_on_are_no_gap(tmp_path):
+    cluster = Cluster(tmp_path)
+    log_of(cluster, [1, 3, 5])
+    assert not cluster.tell().of("sequence_gap")
+
+
+def test_offsets_that_the_cleaner_took_are_no_gap(tmp_path):
+    cluster = Cluster(tmp_path)
+    log = log_of(cluster, [1, 3, 5])
+    del log.batches[1]
+    assert not cluster.tell().of("sequence_gap")
