@@ -178,22 +178,26 @@ def since_of(one: OpenSpan) -> int | None:
 
 def doubt_of(one: OpenSpan) -> Doubt | None:
     """None where no other copy can hold the missing marker, or the coordinator itself says that none was sent."""
-    if (one.log_extent.is_torn or one.is_over_gap) and not goes_on_in_page(one):
+    if one.is_over_gap or (one.log_extent.is_torn and not goes_on_in_page(one)):
         return Doubt.missing
     if one.is_disputed:
         return Doubt.disputed
+    if one.log_extent.is_torn:
+        return Doubt.other_copy
     is_only_copy = one.model.facts.brokers <= 1 and one.model.has_all_state_partitions
     return None if is_only_copy or _is_known_undecided(one) else Doubt.other_copy
 
 
 def goes_on_in_page(one: OpenSpan) -> bool:
-    """Whether a page shows the log without a gap for longer than any timeout behind its data: a marker would be there.
+    """Whether a text shows what brokers wrote behind it for longer than a transaction may last.
 
-    A page always breaks off; what it shows, others wrote after it must have ended.
+    Of a text nobody knows whether lines were cut off its end; a marker among them would come too late.
     """
     log_extent = one.log_extent
-    is_shown = log_extent.is_printed and not log_extent.has_gaps and not one.is_over_gap
-    return is_shown and log_extent.newest - int(one.span["last_timestamp"]) > LONGEST_MS
+    written = log_extent.newest if log_extent.topic in INTERNAL else log_extent.broker_time
+    last = known(one.span["last_timestamp"])
+    is_long = last is not None and written - last > MAX_TRANSACTION_TIMEOUT_MS
+    return log_extent.is_printed and not log_extent.has_gaps and is_long
 
 
 def verdict_of(doubt: Doubt | None) -> Verdict:
