@@ -36,6 +36,7 @@ PRODUCTS = {
     "Ballerina's Kafka module": r"ballerinax?(?:\.kafka|/kafka)?",
     "KoP": r"\bkop|starlight-for-kafka",
     "AutoMQ": r"automq",
+    "Axon's Kafka extension": r"axon-kafka(?:-spring)?",
 }
 """Products of the table of known defects and how they are called; bindings that share its numbers are librdkafka."""
 _PATTERNS = {

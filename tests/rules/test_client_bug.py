@@ -26,7 +26,7 @@ MOVED_COORDINATOR = """\
 def test_a_transition_that_only_the_defect_makes_is_told_without_a_release(tmp_path):
     found = told(RULE, tmp_path, LATE_BATCH)
     assert (found.verdict, found.severity, found.transactional_id) == (Verdict.likely, Severity.warning, "settle-3")
-    assert "A known defect of kafka-clients (KAFKA-14830) is probably the cause" in found.summary
+    assert "A known defect of kafka-clients (KAFKA-14830) is probably behind what settle-3 met" in found.summary
     assert any("4.1.0 and later" in remedy.text for remedy in found.remedies)
 
 

@@ -25,12 +25,13 @@ MOST_LINES = 8
 class DefectFacts:
     """A defect that lines show; `release` is one that has it and is told, `fixed` are the first that do not have it.
 
-    `affected` says which releases have it, where none is told.
+    `affected` says which releases have it, `issue` is the id where its makers have one for it.
     """
 
     name: ClientName
     client: Bound[ActorWords] | None
     id: str
+    issue: str | None
     others: NameList
     product: str
     release: str | None
@@ -71,6 +72,7 @@ def _case(model: CaptureModel, kind: type[DefectFacts], met: MetDefect) -> Case:
             name=name,
             client=seen(model, met.client),
             id=defect.id,
+            issue=defect.id if defect.is_issue else None,
             others=NameList(defect.names),
             product=defect.product,
             release=met.release,
@@ -103,8 +105,9 @@ def words_of(kind: type[DefectFacts], title: Text, where: Text) -> Words[DefectF
         who=pick("name.transactional_id", {None: "[client {name.client_id}]"}),
         title=title,
         summary=(
-            "A known defect of {product}[ {release}] ({id}) is[ {perhaps}] the cause"
-            "[ of what {name.transactional_id} met]: {meaning}."
+            "A known defect of {product}[ {release}] ({id}) is[ {perhaps}] behind ",
+            pick("name.transactional_id", {None: "this failure"}, "what {name.transactional_id} met"),
+            ": {meaning}.",
         ),
         actors=(included("client"),),
         steps=(
@@ -122,6 +125,6 @@ def words_of(kind: type[DefectFacts], title: Text, where: Text) -> Words[DefectF
         remedies=(
             remedy("{advice}", where),
             remedy("Upgrade {product}: {fixed} and later do not have the defect", where, needs="fixed"),
-            remedy("No release is known that does not have it: follow {id}", where, unless="fixed"),
+            remedy("No release is known that does not have it[: follow {issue}]", where, unless="fixed"),
         ),
     )

@@ -213,11 +213,12 @@ Signs = tuple[tuple[str, ...], ...]
 class KnownDefect:
     """A defect of a client library or of a broker, as its makers know it: where it is, how it shows, what to do.
 
-    `id` is that of its issue (`KAFKA-14830`, `librdkafka#4736`), `names` other issues of the same; `side` whose defect
-    it is. It is in releases of `product` from `since` on (None: not known) up to those of `fixed`, one for each line of
-    releases that has the repair (none: not repaired). A line must show one of `shows`, other lines of its text one of
-    `beside`, none of `unless`. `sure` says how sure that is: `yes` where nothing else makes these texts, `release` if
-    one that has it must be told, `guess` if it is never more than one of the causes that fit.
+    `id` is that of its issue (`KAFKA-14830`, `librdkafka#4736`), or a name of ours where there is none
+    (`librdkafka/purge-race`), `names` other issues of it; `side` whose defect it is. Releases of `product` have it from
+    `since` on (None: not known) up to those of `fixed`, one for each line of releases with the repair (none: not
+    repaired). A line must show one of `shows`, other lines of its text one of `beside`, none of `unless`. `sure` says
+    how sure that is: `yes` where nothing else makes these texts, `release` if one that has it must be told, `guess` if
+    it is never more than one of the causes that fit.
     """
 
     id: str
@@ -238,6 +239,11 @@ class KnownDefect:
     def rule(self) -> str:
         """The rule that tells it."""
         return f"{self.side}_bug"
+
+    @property
+    def is_issue(self) -> bool:
+        """Whether its id is that of an issue."""
+        return "/" not in self.id
 
     @property
     def is_sure(self) -> bool:

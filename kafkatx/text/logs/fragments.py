@@ -54,7 +54,7 @@ _LOGGER = re.compile(r"\s*(?:[\w$]+\.)*[A-Z][\w$]*[a-z][A-Z][\w$]* +")
 """The name of a class with nothing between it and the message."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\d.\d\d:\d\d")
 _CODE = re.compile(
-    r"\b(?:throw |throws |new \w+\(|catch ?\(|instanceof |import |assert\w*\b|"
+    r"\b(?:throw |throws |new \w+\(|catch ?\(|instanceof |import |assert\w*\b(?!:)|"
     r"::class|::new|\.class\b|return |const |val |def |var |public |"
     r"private |static |final |@throws|@link|@code|String\.format|\w*[lL]og(?:ger)?\.(?:trace|debug|info|warn|error)\(|"
     r"println\(|printf\()|^\s*(?:\*|//|/\*|#include)\s|\) ?\{\s*$|\);\s*$|;\s*$"
