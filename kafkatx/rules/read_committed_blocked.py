@@ -26,7 +26,6 @@ from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import PREPARE_COMMIT
 from kafkatx.rules import hanging_transaction
-from kafkatx.rules.answers.open_told import LONGEST_MS
 from kafkatx.rules.answers.positions import POSITION_WORDS, blocked_told
 from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.topics import INTERNAL
