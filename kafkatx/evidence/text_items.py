@@ -8,7 +8,7 @@ from kafkatx.evidence.item import Item, Kind
 from kafkatx.formats.file_names import PartitionFolder, parse_partition_folder
 from kafkatx.sources import places
 from kafkatx.sources.files import OpenFile
-from kafkatx.terms.topics import TRANSACTION_STATE
+from kafkatx.terms.topics import TRANSACTION_STATE, UNNAMED
 from kafkatx.text.pages.part import PartKind, TextPart
 
 KINDS = {
@@ -27,8 +27,6 @@ KINDS = {
     PartKind.SETTINGS: Kind.SETTINGS,
     PartKind.PROSE: Kind.TEXT,
 }
-UNNAMED = "(topic not named)"
-"""Stands for the topic of a dump whose page does not say what was dumped."""
 
 
 def text_items(item: Item) -> list[Item]:

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from kafkatx.evidence.text_items import UNNAMED
 from kafkatx.findings.diagnosis import MOST_NAMED, Examined, Selection
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.terms.topics import INTERNAL
+from kafkatx.terms.topics import INTERNAL, UNNAMED
 
 SPARSE = 8
 """Producer ids that are farther apart than so many times their number are sorted."""

@@ -14,14 +14,19 @@ from dataclasses import dataclass
 from kafkatx.findings.diagnosis import Diagnosed, NextEvidence
 from kafkatx.findings.finding import Finding
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.terms.events import Side
+from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.times import iso
-from kafkatx.terms.topics import INTERNAL, partition_for
+from kafkatx.terms.topics import INTERNAL, UNNAMED, partition_for
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.asked import DECIDES, Ask, Asked, AskFacts, asked
 
 STATE_PARTITIONS = 50
 """Default of transaction.state.log.num.partitions."""
+ANSWERS = {
+    Ask.find_hanging: EventKind.hanging_found,
+    Ask.describe_producers: EventKind.transaction_open,
+}
+"""What tools answer that were asked of a topic."""
 UNKNOWN = (Ask.client_log, Ask.broker_logs)
 """What shows the cause of a failure that points to none."""
 MOST_OF_ONE = 3
@@ -84,13 +89,22 @@ def _is_at_hand(model: CaptureModel, kind: Ask, facts: AskFacts) -> bool:
         return model.id_code(facts.transactional_id) >= 0
     if kind in (Ask.coordinator_log, Ask.broker_logs, Ask.leader_log):
         return model.logs.has_side(Side.broker)
+    if kind is Ask.partition_dump:
+        whole = (one for one in model.log_extents.values() if not one.is_torn and not one.has_gaps)
+        return (facts.topic, facts.partition) in {(one.topic, one.partition) for one in whole}
+    if kind is Ask.describe:
+        code = model.id_code(facts.transactional_id)
+        return bool((model.latest["updated_at"][model.latest["id_code"] == code] < 0).any())
+    if kind in ANSWERS:
+        rows = model.logs.of_kind(ANSWERS[kind]).tolist()
+        return any(model.logs.string(row, "topic") == facts.topic for row in rows)
     return False
 
 
 def _facts(model: CaptureModel, finding: Finding) -> AskFacts:
     name, count = finding.transactional_id, model.state_partition_count
     number = count or STATE_PARTITIONS
-    is_data = finding.topic is not None and finding.topic not in INTERNAL
+    is_data = finding.topic is not None and finding.topic not in {*INTERNAL, UNNAMED}
     return AskFacts(
         transactional_id=name,
         producer_id=finding.producer_id,

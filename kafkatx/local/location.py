@@ -14,7 +14,6 @@ from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import coverage_of
 from kafkatx.evidence.directories import Partition
 from kafkatx.evidence.item import Item, Kind
-from kafkatx.evidence.text_items import UNNAMED
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.events import Leftover, Transaction
 from kafkatx.histories.location import Location, Locations, RecordFacts, StateFacts
@@ -27,7 +26,7 @@ from kafkatx.local.state_row import state_row
 from kafkatx.stages.logs import Read
 from kafkatx.stages.models import JudgedCapture, Progress, build_models, open_evidence
 from kafkatx.terms.errors import NothingReadableError, UsageError
-from kafkatx.terms.topics import TRANSACTION_STATE
+from kafkatx.terms.topics import TRANSACTION_STATE, UNNAMED
 
 PLACE = re.compile(r"(?P<topic>.+)-(?P<partition>\d{1,10})[:@](?P<offset>\d{1,19})", re.DOTALL)
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kafkatx.evidence.text_items import UNNAMED
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.events import LogLine
 from kafkatx.histories.overview import Overview
@@ -22,6 +21,7 @@ from kafkatx.outputs.history_words import ENDERS, PERHAPS, capital
 from kafkatx.terms.catalogue.loading import event_words
 from kafkatx.terms.events import Level
 from kafkatx.terms.times import clock, duration, iso
+from kafkatx.terms.topics import UNNAMED
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.evidence_refs import plural
 from kafkatx.words.log_refs import failure_phrase

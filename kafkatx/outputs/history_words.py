@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafkatx.evidence.text_items import UNNAMED
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.events import (
     Expiry,
@@ -30,6 +29,7 @@ from kafkatx.histories.transaction_partitions import Status
 from kafkatx.terms.catalogue.loading import event_words
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
+from kafkatx.terms.topics import UNNAMED
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.evidence_refs import plural
 from kafkatx.words.log_refs import event_text, failure_phrase

@@ -25,7 +25,7 @@ from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
-from kafkatx.rules.answers.open_told import OPEN_WORDS, open_told
+from kafkatx.rules.answers.open_told import OPEN_WORDS, hanging_subjects, open_told
 from kafkatx.rules.hanging_transaction import ASK, FIND_HANGING, OfPartition
 from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS, OLD_CLEANUP_INTERVAL_MS
 from kafkatx.terms.topics import CONSUMER_OFFSETS
@@ -104,6 +104,8 @@ def find(model: CaptureModel) -> Found:
     if not model.state_log_extents:
         for number in np.flatnonzero((model.spans["flags"] & OPEN) != 0):
             one = OpenSpan(model, int(number))
+            if (*model.topic_partition(int(one.span["partition_code"])), one.producer_id) in hanging_subjects(model):
+                continue
             facts = Unowned(one.data, one.producer_id, one.written)
             yield _without_rows(one, facts)
             yield NO_ROWS.of(facts)

@@ -13,6 +13,9 @@ INTERNAL = frozenset({TRANSACTION_STATE, CONSUMER_OFFSETS, CLUSTER_METADATA, SHA
 """Topics that only brokers and controllers write: all their times are broker times."""
 COMPACTED = frozenset({TRANSACTION_STATE, CONSUMER_OFFSETS, SHARE_GROUP_STATE})
 
+UNNAMED = "(topic not named)"
+"""What stands for the topic of a text that does not name it."""
+
 
 def java_hash(name: str) -> int:
     """Java's String.hashCode: UTF-16 code units, 31 * h + unit, wrapped to a signed 32-bit number."""

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from kafkatx.evidence.text_items import UNNAMED
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.events import Initialisation, Leftover, Marker, Outcome, Part, Transaction
 from kafkatx.histories.initialisations import Why
@@ -20,6 +19,7 @@ from kafkatx.outputs.history_words import (
     sentence,
     span,
 )
+from kafkatx.terms.topics import UNNAMED
 from kafkatx.terms.verdicts import Verdict
 
 MARKER = Marker(6, 1_005, "ABORT", 1, 0)

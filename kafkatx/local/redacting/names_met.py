@@ -11,7 +11,6 @@ import numpy as np
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.item import Kind
-from kafkatx.evidence.text_items import UNNAMED
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.batches import CHECK_NONE
 from kafkatx.local.redacting.internal_records import CommitKey
@@ -19,7 +18,7 @@ from kafkatx.local.redacting.vocabulary import is_common
 from kafkatx.segments.records import RecordWalk
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.catalogue.setting_names import kafka_name
-from kafkatx.terms.topics import CONSUMER_OFFSETS, INTERNAL
+from kafkatx.terms.topics import CONSUMER_OFFSETS, INTERNAL, UNNAMED
 
 _NAME = r"([A-Za-z0-9._-]{1,249})"
 _VALUE = r"[\"']?([^\s,;\]\[(){}<>\"']{1,249})"

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.kernels.spans import OPEN
 from kafkatx.rules.answers.coordinators import UNSTICK, coordinators_row, refusals_of
 from kafkatx.rules.answers.places import place_of
 from kafkatx.terms.clocks import LATE_TRANSACTION_BUFFER_MS, MAX_TRANSACTION_TIMEOUT_MS
@@ -76,7 +77,8 @@ def open_told(model: CaptureModel) -> Iterator[Case]:
     """
     logs = model.logs
     at_hand = {(extent.topic, extent.partition) for extent in model.log_extents.values()}
-    hanging = {_subject(model, row) for row in logs.of_kind(EventKind.hanging_found).tolist()}
+    hanging = hanging_subjects(model)
+    shown = {(one["producer_id"], one["first_offset"]) for one in model.spans[(model.spans["flags"] & OPEN) != 0]}
     for row in logs.of_kind(EventKind.transaction_open).tolist():
         subject = _subject(model, row)
         if subject in hanging or subject[:2] in at_hand or subject[0] == TRANSACTION_STATE:
@@ -85,6 +87,8 @@ def open_told(model: CaptureModel) -> Iterator[Case]:
             continue
         place, age = place_of(logs, row), logs.number(row, "number")
         producer_id, offset = logs.number(row, "producer_id"), logs.number(row, "offset")
+        if place.partition < 0 and (producer_id, offset) in shown:
+            continue  # an answer without its question, about what the log of a partition shows
         is_late = age is not None and age > LONGEST_MS
         is_stuck = is_late or logs.string(row, "detail") == UNSTICK
         yield Case(
@@ -97,6 +101,11 @@ def open_told(model: CaptureModel) -> Iterator[Case]:
             partition=place.partition if place.partition >= 0 else None,
             first_offset=offset,
         )
+
+
+def hanging_subjects(model: CaptureModel) -> set[tuple[object, ...]]:
+    """Topic, partition and producer id of what find-hanging lists."""
+    return {_subject(model, row) for row in model.logs.of_kind(EventKind.hanging_found).tolist()}
 
 
 def _subject(model: CaptureModel, row: int) -> tuple[object, ...]:

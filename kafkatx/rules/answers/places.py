@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.terms.topics import UNNAMED
 from kafkatx.words.values import TopicPartition
-
-UNNAMED = "(topic not named)"
 
 
 def place_of(logs: LogModel, row: int) -> TopicPartition:
