@@ -28,6 +28,7 @@ from kafkatx.histories.logs.observers import Observer, Weight
 from kafkatx.histories.logs.own_logs import OwnLog, OwnLogs
 from kafkatx.rules.outages.incidents import Incident, incidents, severity_of, verdict_of
 from kafkatx.rules.outages.named import NAMED_WORDS, by_the_error
+from kafkatx.rules.outages.shown import SHOWN_WORDS, at_the_end
 from kafkatx.rules.settings.effects import Effect, Failed, TimedOut, WaitedInVain, effects
 from kafkatx.terms.events import Side
 from kafkatx.terms.verdicts import Verdict
@@ -197,6 +198,8 @@ def find(model: CaptureModel) -> Found:
             yield _case(model, max(alike, key=lambda incident: incident.length), alike)
         else:
             yield from (_case(model, incident, [incident]) for incident in alike)
+    if not found:
+        yield from at_the_end(model)
 
 
 def _case(model: CaptureModel, incident: Incident, alike: list[Incident]) -> Case:
@@ -417,4 +420,4 @@ WORDS = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(WORDS, NAMED_WORDS), depth=1, decided_by=(Side.client, Side.broker))
+RULE = Rule(find=find, words=(WORDS, NAMED_WORDS, SHOWN_WORDS), depth=1, decided_by=(Side.client, Side.broker))

@@ -25,6 +25,7 @@ class Refusal(Enum):
     group_denied = "no rights for the consumer group"
     too_large = "a record or batch above a limit"
     old_broker = "brokers without transactions"
+    old_for_tool = "brokers that are older than a tool"
     no_service = "a service without transactions"
     acks = "acks below all"
     retries = "no retries"
@@ -67,6 +68,7 @@ _PATTERNS: dict[Refusal, re.Pattern[str]] = {
         r"|Idempotent producer not supported by any|[Tt]ransactional producer requires broker >="
         r"|Attempted to use idempotence with a broker which does not support the required message format"
     ),
+    Refusal.old_for_tool: re.compile(r"\b(?:DESCRIBE_PRODUCERS|DESCRIBE_TRANSACTIONS|LIST_TRANSACTIONS)\b"),
     Refusal.no_service: re.compile(r"coordinator with type code 1 which is not supported"),
     Refusal.acks: re.compile(
         r"Must set acks to all in order to use the idempotent|`acks` must be set to `all` when"

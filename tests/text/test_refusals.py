@@ -15,6 +15,7 @@ from kafkatx.text.refusals import Refusal, refusal_in
         ("TopicAuthorizationException: Not authorized to access topics: [a]", Refusal.topic_denied),
         ("Broker: Message size too large (MSG_SIZE_TOO_LARGE)", Refusal.too_large),
         ("The broker does not support INIT_PRODUCER_ID", Refusal.old_broker),
+        ("The broker does not support DESCRIBE_PRODUCERS", Refusal.old_for_tool),
         ("`acks` must be set to `all` when `enable.idempotence` is true", Refusal.acks),
         ("Cannot set a transactional.id without also enabling idempotence.", Refusal.without_idempotence),
         ("Cannot set transactional_id without enable_idempotence.", Refusal.without_idempotence),

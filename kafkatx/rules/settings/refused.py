@@ -119,6 +119,7 @@ REFUSED_WORDS = Words(
             Refusal.group_denied: "no right to commit the group's offsets",
             Refusal.too_large: "a record or batch above the size limit",
             Refusal.old_broker: "brokers without transactions",
+            Refusal.old_for_tool: "brokers older than the tool",
             Refusal.no_service: "a service without transactions",
             Refusal.acks: "acks below all beside idempotence",
             Refusal.retries: "retries=0 beside idempotence",
@@ -148,6 +149,8 @@ REFUSED_WORDS = Words(
             "allows. Its transaction can't be committed with it.",
             Refusal.old_broker: f"The brokers refused the producer{OF}: they don't know the requests of transactions, "
             "which came with 0.11.",
+            Refusal.old_for_tool: "The brokers don't know what the tool asks for: the requests of "
+            "kafka-transactions.sh came with 3.0, describe-producers with 2.8. Nothing is told of transactions.",
             Refusal.no_service: f"The service refused the producer{OF}: it offers no transaction coordinator in this "
             "tier.",
             Refusal.acks: f"{NEEDS}acks=all.",
@@ -194,6 +197,8 @@ REFUSED_WORDS = Words(
                     "the producer, max.message.bytes of the topic, message.max.bytes of the brokers",
                     Refusal.old_broker: "Upgrade the brokers to 0.11 or later, and the topics' message format with "
                     "them; or do without idempotence and transactions",
+                    Refusal.old_for_tool: "Look at the partition instead: a dump of its log, and of its partition of "
+                    "__transaction_state, tells the same. Or upgrade the brokers",
                     Refusal.no_service: "Use a tier of the service that offers transactions, or do without a "
                     "transactional.id",
                     Refusal.acks: "Set acks=all, or remove the override",
@@ -218,6 +223,7 @@ REFUSED_WORDS = Words(
                     Refusal.topic_denied: "broker",
                     Refusal.group_denied: "broker",
                     Refusal.old_broker: "broker",
+                    Refusal.old_for_tool: "operator",
                     Refusal.no_service: "broker",
                 },
                 "client",

@@ -1,0 +1,76 @@
+"""Connections that could not be made, as the last thing that a few lines show: who waits for them logs nothing else.
+
+A client without a bound on its calls (commitTransaction before 2.3, a large max.block.ms) fails nowhere; the warnings
+of its network are all that it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafkatx.findings.client_lines import by_client, is_cut_out, seen, times_of
+from kafkatx.findings.one_failure import left
+from kafkatx.findings.rule import Case
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.rules.outages.named import HARD
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, step
+from kafkatx.words.facts import client_name
+from kafkatx.words.log_refs import event_refs
+from kafkatx.words.values import ClientName, Count, Refs, facts
+
+
+@facts
+class ShownLosses:
+    """A client's connections that could not be made."""
+
+    name: ClientName
+    client: Bound[ActorWords] | None
+    count: Count
+    lines: Refs
+
+
+def at_the_end(model: CaptureModel) -> Iterator[Case]:
+    """One case for each client, where nothing failed and nothing follows in the same text."""
+    logs = model.logs
+    rows = [] if left(model) else logs.of_kind(*HARD).tolist()
+    for client, lost in by_client(model, rows):
+        if not is_cut_out(logs, lost) or any(row not in lost for row in _behind(logs, lost[-1])):
+            continue
+        since, until = times_of(logs, lost)
+        yield Case(
+            facts=ShownLosses(client_name(client), seen(model, client), Count(len(lost)), event_refs(model, lost, 4)),
+            verdict=Verdict.likely,
+            severity=Severity.warning,
+            transactional_id=client.transactional_id if client is not None else None,
+            since=since,
+            until=until,
+            count=len(lost),
+        )
+
+
+def _behind(logs: LogModel, row: int) -> list[int]:
+    """The lines that tell something behind one in its source."""
+    sources = logs.events["source"]
+    return [later for later in range(row + 1, len(sources)) if sources[later] == sources[row]]
+
+
+SHOWN_WORDS = Words(
+    ShownLosses,
+    title="no connection at the end of what is shown",
+    summary="{name:The} could not connect to a broker, {count:time}, and nothing follows: the broker, or the way to "
+    "it, was[ {perhaps}] gone. Calls that need it wait, and what an open commit came to is not known before.",
+    actors=(included("client"),),
+    steps=(step("Connections could not be made", "no line about success follows in this text", cites="lines"),),
+    considered=(
+        left_open(
+            "a connection that was made moments later",
+            "this text ends with the attempts",
+            decided_by="the log of the client behind these lines",
+        ),
+    ),
+    remedies=(
+        remedy("Check that the brokers run and that their advertised addresses can be reached from here", "operator"),
+    ),
+)
