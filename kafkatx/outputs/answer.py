@@ -146,7 +146,8 @@ def totals(diagnosis: Diagnosis) -> str:
 
 def _waiting(diagnosis: Diagnosis) -> str:
     """`readers of orders-0 wait at offset 4`: what is no fault yet, and not fine either."""
-    blocked = [found.finding for found in diagnosis.findings if found.finding.rule == BLOCKED]
+    told = (found.finding for found in diagnosis.findings if found.finding.rule == BLOCKED)
+    blocked = [finding for finding in told if "last_stable_offset" in finding.facts]
     if not blocked:
         return ""
     more = f" (and {len(blocked) - 1} more)" if len(blocked) > 1 else ""

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from kafkatx import diagnose
 from kafkatx.histories.logs.broker_outages import outages
 from kafkatx.terms.events import EventKind as Kind
 from kafkatx.terms.events import Level
@@ -310,3 +311,17 @@ def test_refused_credentials_are_told_as_such():
     found = only(rule("broker_unreachable"), by_logs(told))
     assert "credentials" in found.summary
     assert found.remedies[0].text.startswith("Check the credentials")
+
+
+SHOWN = "WARN [Producer clientId=sw-1, transactionalId=sw] Connection to node -1 (k/10.2.0.9:9092) could not be established. "
+SHOWN += "Broker may not be available."
+
+
+def test_a_connection_that_could_not_be_made_at_the_end_of_a_few_lines(tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text(f"stands like this for hours\n\n{SHOWN}\n")
+    (found,) = [one.finding for one in diagnose([path]).findings]
+    assert (found.rule, found.verdict, found.severity) == ("broker_unreachable", Verdict.likely, Severity.warning)
+    given = "INFO [Producer clientId=sw-1, transactionalId=sw] ProducerId set to 7 with epoch 3"
+    path.write_text(f"{SHOWN}\n{given}\n")
+    assert not diagnose([path]).findings

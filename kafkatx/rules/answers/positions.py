@@ -27,6 +27,9 @@ from kafkatx.words.values import Count, Refs, TopicPartition, facts
 GROUP, COMMITTED, UNCOMMITTED, LATEST = "consumer group", "read_committed", "read_uncommitted", "log end"
 STABLE, READ_UP_TO = "last stable offset", "last stable offset, where a reader stands"
 LATE = "PartitionsWithLateTransactionsCount"
+Key = tuple[str | None, str | None, int | None]
+Prints = dict[Key, list[int]]
+"""Rows of a group, topic and partition."""
 Told = tuple[TopicPartition, int | None, int, list[int], Verdict, str]
 """Partition, position (None: not told), records behind it, rows, verdict, which kind of sign it is."""
 
@@ -56,7 +59,7 @@ def blocked_told(model: CaptureModel) -> Iterator[Case]:
         yield Case(
             facts=StandsFacts(place, offset, Count(behind), sign, event_refs(model, rows)),
             verdict=verdict,
-            severity=Severity.warning,
+            severity=Severity.info if sign == "once" else Severity.warning,
             topic=place.topic if place.partition >= 0 else None,
             partition=place.partition if place.partition >= 0 else None,
             first_offset=offset,
@@ -64,8 +67,12 @@ def blocked_told(model: CaptureModel) -> Iterator[Case]:
 
 
 def _groups(logs: LogModel) -> Iterator[Told]:
-    """Groups that were printed twice: a position that stands while the end goes on."""
-    prints: dict[tuple[str | None, str | None, int | None], list[int]] = {}
+    """Groups that were printed twice: a position that stands while the end goes on.
+
+    In one print a partition may as well be read at this moment: it is worth knowing where the group stands behind
+    markers elsewhere in the topic.
+    """
+    prints: Prints = {}
     for row in logs.of_kind(EventKind.position_told).tolist():
         if logs.string(row, "detail") == GROUP:
             key = logs.string(row, "group"), logs.string(row, "topic"), logs.number(row, "partition")
@@ -78,6 +85,19 @@ def _groups(logs: LogModel) -> Iterator[Told]:
         if len(rows) > 1 and len(offsets) == 1 and ends[-1] > ends[0] > offset + 1:
             verdict = Verdict.likely if key[0] in alive else Verdict.possible
             yield place_of(logs, rows[0]), offset, ends[-1] - offset, rows, verdict, "group"
+        elif (
+            len(rows) == 1 and ends[0] > offset + 1 and any(one[:2] == key[:2] for one in _behind_markers(logs, prints))
+        ):
+            yield place_of(logs, rows[0]), offset, ends[0] - offset, rows, Verdict.possible, "once"
+
+
+def _behind_markers(logs: LogModel, prints: Prints) -> list[Key]:
+    """What a group has read up to a marker: one offset below the end."""
+    return [
+        key
+        for key, rows in prints.items()
+        if all((logs.number(row, "number") or 0) - (logs.number(row, "offset") or 0) == 1 for row in rows)
+    ]
 
 
 def _goes_on_behind_markers(logs: LogModel, rows: list[int]) -> bool:
@@ -146,6 +166,7 @@ def _metrics(logs: LogModel) -> Iterator[Told]:
 
 SEEN = {
     "group": "The group stood at offset {offset} while the log went on to {behind:record} behind it",
+    "once": "The group stood {behind:record} before the end, at offset {offset}; elsewhere it was behind markers",
     "end": "A read_committed reader met the end at offset {offset}; the log goes on for {behind:offset} more",
     "stable": "The last stable offset stood at {offset} while the log went on to {behind:offset} behind it",
     "reader": "A reader stands at the last stable offset, {offset}; the log goes on for {behind:offset} more",

@@ -27,7 +27,7 @@ from kafkatx.text.printed.line_kinds import (
     kind_of_row,
 )
 from kafkatx.text.printed.named_cells import named_cells
-from kafkatx.text.printed.stable_offsets import tells_stable_offset
+from kafkatx.text.printed.stable_offsets import offset_field, tells_stable_offset
 
 LONGEST_PREFIX = 400
 """Characters that may stand before a tool's line."""
@@ -64,7 +64,7 @@ _HINT = re.compile(
 )
 """A line without any of these is no tool's, however it was pasted (remarks of the dump tool aside)."""
 _STATE = re.compile(r"[Ss]tate.{0,8}(?:Ongoing|Prepare|Complete|Empty|Dead)")
-_STABLE = re.compile(r"LSO|lso\b|ls_offset|[Ss]table|\(read_committed\)")
+_STABLE = re.compile(r"LSO|lso\b|[a-z]_offset|[Ss]table|\(read_committed\)")
 _TAIL = re.compile(r"\s(?:key|payload):(?:\s|$)")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~&$\"':=,])")
 _SHOWS_MARKDOWN = re.compile(r"\\[|\[\]_]")
@@ -113,7 +113,7 @@ def as_printed(text: str) -> Printed | None:
 
 def _offsets(text: str) -> Printed | None:
     """A line that tells a last stable offset beside the end of the log."""
-    is_told = _STABLE.search(text) is not None and tells_stable_offset(text)
+    is_told = _STABLE.search(text) is not None and (offset_field(text) or tells_stable_offset(text))
     return Printed(ToolLineKind.ANSWER, text) if is_told else None
 
 

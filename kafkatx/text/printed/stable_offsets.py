@@ -33,6 +33,11 @@ _NAMED = re.compile(
     r"\btopic\W{1,3}(?P<topic>[\w.-]{1,249})\W{1,3}partition\W{1,3}(?P<partition>\d{1,6})", re.IGNORECASE
 )
 
+_FIELD = re.compile(
+    r"\W*(?P<name>(?:hi|ls|lo|app|next|stored|committed|eof)_offset)\"?\s*:\s*(?P<value>-?\d{1,18})\W*$"
+)
+"""A line of statistics that were printed over many lines."""
+
 
 @dataclass(frozen=True, slots=True)
 class StableOffset:
@@ -46,6 +51,12 @@ class StableOffset:
     offset: int
     end: int
     is_read_up_to: bool
+
+
+def offset_field(text: str) -> tuple[str, str] | None:
+    """Return name and value where a line is one field of statistics, as `hi_offset` is."""
+    found = _FIELD.match(text)
+    return (found["name"], found["value"]) if found else None
 
 
 def tells_stable_offset(text: str) -> bool:

@@ -30,7 +30,7 @@ from kafkatx.text.logs.filling import COLUMNS, LARGEST, NUMBERS, Row, empty_row
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.printed.pasted import undecorated
-from kafkatx.text.printed.stable_offsets import stable_offsets, tells_stable_offset
+from kafkatx.text.printed.stable_offsets import offset_field, stable_offsets, tells_stable_offset
 from kafkatx.text.tools.tables import TableRow, table_rows
 
 _OF_KAFKA = frozenset({"producerid", "producerepoch", "currenttransactionstartoffset"})
@@ -84,6 +84,7 @@ class _Reader:
         self.part, self.strings = part, Strings()
         self.rows: list[Row] = []
         self.command = part.command or ""
+        self.fields: dict[str, str] = {}
 
     def facts(self, file: OpenFile) -> LogFacts:
         """Return what was collected."""
@@ -182,6 +183,11 @@ class _Reader:
                       offset=_number(found["offset"]), topic=self.part.topic, detail=UNSTICK)  # fmt: skip
         elif (found := _CAUSING.match(text) or _STUCK_BY.match(text)) and self.rows:
             self._unstick(found)
+        elif (field := offset_field(text)) is not None:
+            self.fields |= dict([field])
+            if {"hi_offset", "ls_offset"} <= self.fields.keys():
+                self._stable(line, ", ".join(f"{name}: {value}" for name, value in self.fields.items()))
+                self.fields = {}
         elif tells_stable_offset(text):
             self._stable(line, text)
         elif (found := _METRIC.search(text)) and float(found["number"]) > 0:
