@@ -313,8 +313,8 @@ def test_refused_credentials_are_told_as_such():
     assert found.remedies[0].text.startswith("Check the credentials")
 
 
-SHOWN = "WARN [Producer clientId=sw-1, transactionalId=sw] Connection to node -1 (k/10.2.0.9:9092) could not be established. "
-SHOWN += "Broker may not be available."
+SHOWN = "WARN [Producer clientId=sw-1, transactionalId=sw] Connection to node -1 (k/10.2.0.9:9092) could not be "
+SHOWN += "established. Broker may not be available."
 
 
 def test_a_connection_that_could_not_be_made_at_the_end_of_a_few_lines(tmp_path):

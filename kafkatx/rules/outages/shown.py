@@ -13,7 +13,7 @@ from kafkatx.findings.one_failure import left
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
-from kafkatx.rules.outages.named import HARD
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, step
 from kafkatx.words.facts import client_name
@@ -34,7 +34,7 @@ class ShownLosses:
 def at_the_end(model: CaptureModel) -> Iterator[Case]:
     """One case for each client, where nothing failed and nothing follows in the same text."""
     logs = model.logs
-    rows = [] if left(model) else logs.of_kind(*HARD).tolist()
+    rows = [] if left(model) else logs.of_kind(EventKind.connection_failed).tolist()
     for client, lost in by_client(model, rows):
         if not is_cut_out(logs, lost) or any(row not in lost for row in _behind(logs, lost[-1])):
             continue
