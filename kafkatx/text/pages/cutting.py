@@ -30,6 +30,7 @@ from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.printed.elisions import is_elision
 from kafkatx.text.printed.line_kinds import BEGINNINGS, ToolLineKind
 from kafkatx.text.printed.pasted import Printed, undecorated
+from kafkatx.text.printed.stable_offsets import offset_field
 from kafkatx.text.printed.tool_lines import ToolLine
 
 MOST_PARTS = 10_000
@@ -203,6 +204,7 @@ class _Cutter:
         if current.kind in TABLES:
             return (
                 likeness.is_row_of_state(text)
+                or offset_field(text) is not None
                 or len(_COLUMNS.split(undecorated(text).strip())) >= 3
                 or likeness.is_row_of_numbers(text)
             )

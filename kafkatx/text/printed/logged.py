@@ -41,8 +41,11 @@ _FRONT = re.compile(
 )
 _FRAME = re.compile(r"[\s>|*]*at [\w.$/<>@-]{3,250}\(")
 _QUOTED = re.compile(r"""([\"'])(?P<text>.{10,})\1[,.;]?\s*$""", re.DOTALL)
-_SPAN = re.compile(r"[\w .-]{1,30}: ?`(?P<text>[^`]{40,})`[.,;]?\s*$")
-"""A label, and a line in a code span behind it."""
+_SPAN = re.compile(
+    r"(?i:(?!.{0,30}\b(?:examples?|expect\w*|means|docs?|javadoc|documentation)\b))[\w .-]{1,30}: ?"
+    r"`(?P<text>[^`]{40,})`[.,;]?\s*$"
+)
+"""A label that is none of talk, and a line in a code span behind it."""
 _CHAT = re.compile(
     r"(?:\[?\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[AaPp]\.?[Mm]\.?)?\]?,? {1,3}[-\u2013]? ?)"
     r"(?:[*_<@]{0,3})[^\W\d][\w .'-]{0,30}(?:[*_>]{0,3}): ?(?=\S)"

@@ -2,8 +2,8 @@
 
 Shape   objects of the Java admin client (`TransactionListing(transactionalId='a', ..)`, `a=TransactionDescription(..)`)
         and answers that people condense: `... describe --transactional-id a -> TransactionState PrepareAbort, ..`.
-Limits  lines of a log are left to its reader; states that groups of consumers have as well count behind their full
-        name only.
+Limits  lines of a log, and pieces of a dump's, are left to their readers; states that groups of consumers have as well
+        count behind their full name only.
 Source  TransactionListing, TransactionDescription (clients 3.0 to 4.3).
 """
 
@@ -36,7 +36,9 @@ _CELLS = {
         rf"\btopic[_ -]?partitions{_MARK}[\[{{(]?((?:[\w.-]{{1,249}}-\d{{1,9}}(?:, ?)?){{1,1000}})", re.I
     ),
 }
-_LOGGED = re.compile(r"\b(?:TRACE|DEBUG|INFO|WARN|ERROR)\b|TransactionMetadata\(|^\W{0,3}\d{4}-\d\d-\d\d[T ]\d\d:")
+_LOGGED = re.compile(
+    r"\b(?:TRACE|DEBUG|INFO|WARN|ERROR)\b|TransactionMetadata\(|payload:|,state=|^\W{0,3}\d{4}-\d\d-\d\d[T ]\d\d:"
+)
 
 
 def named_cells(text: str) -> dict[str, str] | None:

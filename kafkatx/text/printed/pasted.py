@@ -27,7 +27,7 @@ from kafkatx.text.printed.line_kinds import (
     kind_of_row,
 )
 from kafkatx.text.printed.named_cells import named_cells
-from kafkatx.text.printed.stable_offsets import offset_field, tells_stable_offset
+from kafkatx.text.printed.stable_offsets import is_of_statistics, tells_stable_offset
 
 LONGEST_PREFIX = 400
 """Characters that may stand before a tool's line."""
@@ -113,7 +113,7 @@ def as_printed(text: str) -> Printed | None:
 
 def _offsets(text: str) -> Printed | None:
     """A line that tells a last stable offset beside the end of the log."""
-    is_told = _STABLE.search(text) is not None and (offset_field(text) or tells_stable_offset(text))
+    is_told = _STABLE.search(text) is not None and (is_of_statistics(text) or tells_stable_offset(text))
     return Printed(ToolLineKind.ANSWER, text) if is_told else None
 
 

@@ -34,7 +34,7 @@ _NAMED = re.compile(
 )
 
 _FIELD = re.compile(
-    r"\W*(?P<name>(?:hi|ls|lo|app|next|stored|committed|eof)_offset)\"?\s*:\s*(?P<value>-?\d{1,18})\W*$"
+    r"\W*(?P<name>(?:hi|ls|lo|app|next|stored|eof|committ?ed)_offset)\"?\s*:\s*(?P<value>-?\d{1,18})\W*$"
 )
 """A line of statistics that were printed over many lines."""
 
@@ -57,6 +57,12 @@ def offset_field(text: str) -> tuple[str, str] | None:
     """Return name and value where a line is one field of statistics, as `hi_offset` is."""
     found = _FIELD.match(text)
     return (found["name"], found["value"]) if found else None
+
+
+def is_of_statistics(text: str) -> bool:
+    """Whether a line is a field that statistics of librdkafka have and nothing else."""
+    field = offset_field(text)
+    return field is not None and not field[0].startswith("commit")
 
 
 def tells_stable_offset(text: str) -> bool:
