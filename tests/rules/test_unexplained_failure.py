@@ -103,6 +103,6 @@ def test_a_line_that_was_pasted_from_a_log_at_hand_is_no_second_failure(tmp_path
 
 
 def test_a_failure_that_points_to_nothing_asks_for_what_stands_before_it(tmp_path):
-    said = told(tmp_path, "org.apache.kafka.common.KafkaException: Producer is closed forcefully.\n")
+    said = told(tmp_path, "org.apache.kafka.common.KafkaException: Something went wrong.\n")
     assert only(said)["candidates"] == []
     assert "the log of this client" in said["next"][0]["what"]
