@@ -28,6 +28,8 @@ from kafkatx.words.explanation import left_open, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import Duration, Refs
 
+OF_TRANSACTION = ("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn", "Produce")
+"""Requests that are sent within a transaction."""
 GRANTS = (EventKind.producer_id_set, EventKind.initialized, EventKind.init_returned)
 
 
@@ -35,7 +37,8 @@ GRANTS = (EventKind.producer_id_set, EventKind.initialized, EventKind.init_retur
 class TimeFacts(FailureFacts):
     """A refusal, how long before it the transaction began (or the id was granted), and the timeout it is held against.
 
-    `is_set`: somebody says the timeout, else it is the default.
+    `is_set`: somebody says the timeout, else it is the default; `is_held`: `start` is the line of a request of the
+    transaction that had been in flight since.
     """
 
     age: Duration
@@ -43,6 +46,7 @@ class TimeFacts(FailureFacts):
     is_set: bool
     began: bool
     start: Refs
+    is_held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,8 @@ def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | N
     logs, told = model.logs, found.first
     if (aged := _aged(logs, told.rows[0])) is not None:
         return _by_age(model, found, aged)
+    if (held := _held(model, found)) is not None:
+        return held
     starts = _before(logs, told.rows[0])
     if not starts:
         return None
@@ -121,6 +127,27 @@ def _by_age(model: CaptureModel, found: Alike, row: int) -> Decided | None:
     return Decided(found, EndedBy.timeout, told_facts)
 
 
+def _held(model: CaptureModel, found: Alike) -> Decided | None:
+    """Decide by a request of the transaction that had been in flight for longer than the timeout."""
+    logs, told = model.logs, found.first
+    timeout, is_set = _timeout(logs, told, None)
+    for row in logs.of_kind(EventKind.request_timed_out).tolist():
+        waited, since = logs.number(row, "number"), logs.lasted(row, told.rows[0])
+        is_of_it = (logs.string(row, "api") or "") in OF_TRANSACTION
+        if is_of_it and waited is not None and timeout <= waited and since is not None and since >= 0:
+            told_facts = TimeFacts(
+                **failure_facts(model, found),
+                age=Duration(since + waited),
+                timeout=Duration(timeout),
+                is_set=is_set,
+                began=False,
+                start=event_refs(model, [row]),
+                is_held=True,
+            )
+            return Decided(found, EndedBy.timeout, told_facts)
+    return None
+
+
 def _aged(logs: LogModel, refusal: int) -> int | None:
     """The last line before a refusal, in whatever text, that names the age of a transaction."""
     ages = ((logs.lasted(row, refusal), row) for row in logs.of_kind(EventKind.transaction_aged).tolist())
@@ -152,7 +179,8 @@ def decided_cases(model: CaptureModel, ended_by: EndedBy, kind: type[TimeFacts])
 
 TIME_STEPS = (
     step("The transaction began", cites="start", needs="began"),
-    step("The transactional.id was granted", cites="start", unless="began"),
+    step("The transactional.id was granted", cites="start", unless="began is_held"),
+    step("A request of the transaction had no answer for so long", cites="start", needs="is_held"),
     step("{age} later the client was refused: its epoch was stale", cites="lines"),
 )
 WHO_DECIDES = "the coordinator's log, or the records of the id in __transaction_state"

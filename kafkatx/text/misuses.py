@@ -87,7 +87,10 @@ _READY = frozenset({"READY", "Ready"})
 _INSIDE = frozenset({"IN_TRANSACTION", "TRANSACTING", "InTransaction"})
 _ENDS = ("COMMITTING", "ABORTING")
 _BY_ITSELF = frozenset({"ABORTABLE_ERROR", "FATAL_ERROR"})
-"""States that no call of an application asks for: the client goes there by itself (KAFKA-14830)."""
+"""States that no call of an application asks for: the client goes there by itself (KAFKA-14830).
+
+An end while INITIALIZING is the error path of an initTransactions that had failed: no misuse of its own either.
+"""
 
 
 @lru_cache(maxsize=4096)
@@ -116,6 +119,8 @@ def _transition(before: str, asked: str) -> Misuse | None:
         return None
     if before in _INSIDE and asked in _INSIDE:
         return Misuse(MisuseKind.begun_inside, before)
+    if before == "INITIALIZING" and asked.startswith(_ENDS):
+        return None
     if before in _UNINITIALISED:
         return Misuse(MisuseKind.not_initialised, before)
     if asked == "INITIALIZING" and before in _READY | _INSIDE:

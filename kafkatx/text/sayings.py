@@ -131,6 +131,8 @@ _TEXTS = {
         "FENCED_INSTANCE_ID", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH", "RebalanceInProgress",
         "REBALANCE_IN_PROGRESS", "Group rebalance in progress", "generation id is not the current generation",
         "group generation id is not valid", "coordinator is not aware of this member",
+        "member is not known in the current generation", "Unknown member", "rebalance for the group is in progress",
+        "ErrUnknownMemberId", "ErrIllegalGeneration", "ErrRebalanceInProgress",
     ),
     Saying.TASK_MIGRATED: ("TaskMigratedException", "fenced due to a rebalance"),
     Saying.OFFSETS_REFUSED: ("Failed to commit offsets to transaction", "failed to send offsets to transaction"),

@@ -22,7 +22,7 @@ from kafkatx.findings.one_failure import (
 from kafkatx.findings.rule import Case
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.histories.logs.once import once
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -59,7 +59,7 @@ def given_up(model: CaptureModel, storms: Container[str]) -> Iterator[Case]:
 
 
 def _facts(model: CaptureModel, found: Alike) -> GivenUp:
-    rows = _refusals(model.logs, found.first)
+    rows = _refusals(model, found.first)
     return GivenUp(
         **failure_facts(model, found),
         by_timeout=not known_as(found.first, NAMED),
@@ -69,26 +69,33 @@ def _facts(model: CaptureModel, found: Alike) -> GivenUp:
 
 
 def _is_given_up(model: CaptureModel, told: ToldFailure) -> bool:
-    logs = model.logs
     if told.is_brokers:
         return False
-    rows = _refusals(logs, told)
     if known_as(told, NAMED):
-        return len(rows) >= FEWEST
-    is_init = told.call == "initTransactions" or says(logs, told, *INIT)
-    return is_init and "coordinator_unavailable" in told.candidates and any(row < told.rows[-1] for row in rows)
+        return len(_refusals(model, told)) >= FEWEST
+    is_init = told.call == "initTransactions" or says(model.logs, told, *INIT)
+    if not is_init or "coordinator_unavailable" not in told.candidates:
+        return False
+    return any(row < told.rows[-1] for row in _refusals(model, told))
 
 
-def _refusals(logs: LogModel, told: ToldFailure) -> list[int]:
+def _refusals(model: CaptureModel, told: ToldFailure) -> list[int]:
     """Lines of the same client, or of nobody in the same text, that name the error."""
+    logs = model.logs
     source, mine = logs.events["source"][told.rows[0]], told.transactional_id
     return [
         row
-        for row in logs.of_kind(*REFUSED).tolist()
-        if logs.events["source"][row] == source
-        and logs.string(row, "transactional_id") in (None, mine)
-        and error_code(logs.string(row, "error") or "") is ErrorCode.CONCURRENT_TRANSACTIONS
+        for row in _naming(model)
+        if logs.events["source"][row] == source and logs.string(row, "transactional_id") in (None, mine)
     ]
+
+
+@once
+def _naming(model: CaptureModel) -> list[int]:
+    """Lines of clients that name the error."""
+    logs = model.logs
+    rows = logs.of_kind(*REFUSED).tolist()
+    return [row for row in rows if error_code(logs.string(row, "error") or "") is ErrorCode.CONCURRENT_TRANSACTIONS]
 
 
 GIVEN_UP_WORDS = Words(

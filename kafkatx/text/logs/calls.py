@@ -60,6 +60,8 @@ _OF_REQUEST = {
 _REQUEST = re.compile(rf"\b(?:Response|Request) ({'|'.join(_OF_REQUEST)})\(key: ")
 """A request as KafkaJS logs it; which call EndTxn was sent for its line does not say."""
 _AWAITED = re.compile(r"awaiting (InitProducerId|EndTxn\((?:true|false)\)|AddOffsetsToTxn|TxnOffsetCommit)")
+_ANSWER = re.compile(rf"(?:Unexpected|Unhandled) error in ({'|'.join(_OF_REQUEST)})Response")
+"""How Java's client names the request whose answer it does not know."""
 _VERB = re.compile(
     r"\b(commit|abort|roll(?:ing|ed)? ?back|begin|start|initiali[sz])(?:t?ing|ning|e|ed|ted|s)? "
     r"(?:(?:the|a|kafka|new) ){0,3}(?:transactions?|txn|tx)\b",
@@ -103,7 +105,7 @@ def call_in(text: str, is_kafka: bool = False) -> str | None:
         return METHODS.get(found[1])
     if found := _AWAITED.search(text):
         return found[1]
-    if found := _REQUEST.search(text):
+    if found := _REQUEST.search(text) or _ANSWER.search(text):
         return _OF_REQUEST[found[1]]
     if _OFFSETS.search(text):
         return "sendOffsetsToTransaction"

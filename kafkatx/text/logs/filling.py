@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from kafkatx.kernels.rows import EVENT
+from kafkatx.text.logs.calls import call_in
 from kafkatx.text.logs.matching import RecognisedText
 from kafkatx.text.logs.strings import Strings
 
@@ -20,6 +21,7 @@ _PARTITION = re.compile(r"(?P<topic>.*)-(?P<partition>\d{1,10})", re.DOTALL)
 _OLD_PARTITION = re.compile(r"\[(?P<topic>[^,\]]*),(?P<partition>\d{1,10})\]")
 _PRODUCER = re.compile(r"producerId=(\d{1,19}), epoch=(\d{1,5})")
 _THROWN = re.compile(r"((?:[\w$]+\.)*[\w$]+)(?:: (.*))?", re.DOTALL)
+_FAILED = re.compile(r"(?P<words>.*) \((?P<error>[A-Z_0-9]{4,60})(?:, requires epoch bump)?\)", re.DOTALL)
 
 Row = list[int]
 
@@ -54,8 +56,21 @@ def fill_field(row: Row, name: str, value: str, strings: Strings) -> None:
         thrown = _THROWN.fullmatch(value.strip())
         row[COLUMNS["error_code"]] = strings.code(thrown[1] if thrown else "")
         row[COLUMNS["detail_code"]] = strings.code((thrown[2] or "") if thrown else value)
+    elif name == "failed":
+        _fill_failed(row, value.strip(), strings)
     elif name != "-":
         row[COLUMNS[f"{name}_code"]] = strings.code(value)
+
+
+def _fill_failed(row: Row, value: str, strings: Strings) -> None:
+    """Write what librdkafka says of a failed transaction: words and, in brackets behind them, the error."""
+    told = _FAILED.fullmatch(value)
+    for name, text in (
+        ("detail", told["words"] if told else value.strip(".\u2026 ")),
+        ("error", told["error"] if told else ""),
+    ):
+        row[COLUMNS[f"{name}_code"]] = strings.code(text)
+    fill_field(row, "api", call_in(value) or "", strings)
 
 
 def number(text: str, largest: int = (1 << 63) - 1) -> int:
@@ -74,4 +89,4 @@ def topic_partition(text: str) -> tuple[str, int]:
 def names() -> Iterable[str]:
     """Names that the catalogue's fields may have."""
     codes = {name.removesuffix("_code") for name in COLUMNS if name.endswith("_code") and name != "trace_code"}
-    return (*NUMBERS, *codes, "topic_partition", "producer", "exception", "-")
+    return (*NUMBERS, *codes, "topic_partition", "producer", "exception", "failed", "-")

@@ -1,0 +1,141 @@
+"""Texts of clients that are not Java's, as people paste them: what each makes likely, by its own words alone."""
+
+from pathlib import Path
+
+import pytest
+
+import kafkatx
+from kafkatx.outputs.diagnosis_json import document
+
+BUSY = "The producer attempted to update a transaction while another concurrent operation on the same transaction"
+SARAMA_BUSY = f"kafka server: {BUSY} was ongoing"
+PHP = """PHP Fatal error:  Uncaught RdKafka\\KafkaErrorException: Failed to end transaction: Broker: Producer \
+attempted to use a producer id which is not currently assigned to its transactional id in /srv/www/Writer.php:12
+Stack trace:
+#0 /srv/www/Writer.php(12): RdKafka\\Producer->commitTransaction(10000)
+#1 {main}
+"""
+NODE_OBJECT = """\
+{
+  message: '[thrd:main]: Current transaction failed in state InTransaction: Failed to add partitions to transaction: \
+Local: Timed out (_TIMED_OUT)',
+  fac: 'TXNERR',
+  name: 'api#producer-1'
+}
+"""
+CLASSIC = "%4|1700000000.000|REQTMOUT|app#producer-1| [thrd:TxnCoordinator]: TxnCoordinator/4: "
+ZIO = """\
+timestamp=2024-01-02T03:04:05.678Z level=ERROR thread=#zio-fiber-7 message="publishing" cause="Exception in thread \
+"zio-fiber-7" java.lang.IllegalStateException: Cannot perform a 'send' before completing a call to initTransactions \
+when transactions are enabled.
+\tat org.apache.kafka.clients.producer.KafkaProducer.doSend(KafkaProducer.java:1003)"
+"""
+LIKELY = {
+    "sarama gives up after retries": (
+        "".join(f"[sarama] 2024/01/02 03:04:05 txnmgr/add-partition-to-txn retrying after 100ms... ({n} attempts "
+                f"remaining) ({SARAMA_BUSY})\n" for n in (2, 1))
+        + f"2024/01/02 03:04:06 pump: transaction manager: failed to send partitions to transaction: {SARAMA_BUSY}\n",
+        "concurrent_transactions_storm",
+    ),
+    "an id that stays busy until initTransactions times out": (
+        "%4|1700000000.000|GETPID|app#producer-1| [thrd:main]: Failed to acquire transactional PID from broker "
+        "TxnCoordinator/2: Broker: Producer attempted to update a transaction while another concurrent operation on "
+        "the same transaction was ongoing: retrying\n"
+        "init: KafkaError{code=_TIMED_OUT,val=-185,str=\"Failed to initialize Producer ID: Local: Timed out\"}\n",
+        "concurrent_transactions_storm",
+    ),
+    "a storage error": (
+        "2024/01/02 03:04:06 pump: kafka: Failed to produce message to topic meters: kafka server: Disk error when "
+        "trying to access log file on the disk\n",
+        "log_directory_failed",
+    ),
+    "EndTxn without an answer": (
+        f"{CLASSIC}Timed out EndTxnRequest in flight (after 30010ms, timeout #0)\n"
+        "%3|1700000020.000|TXNERR|app#producer-1| [thrd:main]: Current transaction failed in state "
+        "CommittingTransaction: Transactional API operation (commit_transaction) timed out (_TIMED_OUT)\n",
+        "commit_outcome_unknown",
+    ),
+    "EndTxn of KafkaJS without an answer": (
+        "KafkaJSRequestTimeoutError: Request EndTxn(key: 26, version: 1) timed out\n", "commit_outcome_unknown",
+    ),
+    "a request that hung for longer than the timeout": (
+        f"{CLASSIC}Timed out AddPartitionsToTxnRequest in flight (after 61007ms, timeout #0)\n"
+        "%1|1700000000.900|TXNERR|app#producer-1| [thrd:main]: Fatal transaction error: Failed to add partitions to "
+        "transaction: Local: This instance has been fenced by a newer instance (_FENCED)\n",
+        "transaction_timed_out",
+    ),
+    "a coordinator that is looked up again and again": (
+        "".join(f"%7|17000000{n}0.500|RECV|app#producer-1| [thrd:k:9092/bootstrap]: k:9092/1: Received "
+                f"FindCoordinatorResponse (v2, 51 bytes, CorrId {n}, rtt 1.10ms)\n" for n in (1, 2))
+        + "KafkaError{code=_TIMED_OUT,val=-185,str=\"Failed to initialize Producer ID: Local: Timed out\"}\n",
+        "coordinator_unavailable",
+    ),
+    "offsets of kafka-python": (
+        "kafka.errors.CommitFailedError: CommitFailedError: Transaction offset commit failed due to consumer group "
+        "metadata mismatch: IllegalGenerationError\n",
+        "fenced_by_group_generation",
+    ),
+    "PHP": (PHP, "transactional_id_expired"),
+    "zio": (ZIO, "api_misuse"),
+}  # fmt: skip
+
+
+def told(folder: Path, text: str) -> dict:
+    """Diagnose a text."""
+    path = folder / "page.md"
+    path.write_text(text)
+    return document(kafkatx.diagnose([path]), "1")
+
+
+def sure(said: dict) -> set[str]:
+    """Rules that are likely or proved."""
+    likely = [one for one in said["findings"] if one["verdict"] in ("likely", "proved")]
+    return {one["rule"] for one in likely} - {"unexplained_failure"}
+
+
+@pytest.mark.parametrize(("text", "rule"), LIKELY.values(), ids=LIKELY)
+def test_a_text_makes_its_mechanism_likely(tmp_path, text, rule):
+    assert rule in sure(told(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "candidates"),
+    [
+        ("Jan 02 03:04:05 ERROR writer: rd_kafka_produce: RD_KAFKA_RESP_ERR__FATAL\n", {"sequence_gap"}),
+        ("KafkaResponseError RdKafkaRespErrFatal\n", {"sequence_gap"}),
+        ("commit_transaction failed: RD_KAFKA_RESP_ERR__FATAL\n", {"transaction_timed_out"}),
+        (
+            "Process is terminated due to StackOverflowException.\n"
+            "   at Confluent.Kafka.Impl.SafeKafkaHandle.CommitTransaction(Int32)\n",
+            {"coordinator_unavailable"},
+        ),
+        (
+            "[2024-10-08 03:31:47,660] INFO [Producer clientId=p, transactionalId=t] Transiting to fatal error state "
+            "due to org.apache.kafka.common.KafkaException: Unexpected error in AddOffsetsToTxnResponse: The server "
+            "experienced an unexpected error when processing the request.\n",
+            {"coordinator_unavailable"},
+        ),
+        (NODE_OBJECT, {"coordinator_unavailable"}),
+    ],
+)
+def test_a_text_that_names_no_cause_leads_to_those_that_fit(tmp_path, text, candidates):
+    (found,) = told(tmp_path, text)["findings"]
+    assert found["rule"] == "unexplained_failure"
+    assert candidates <= {one["rule"] for one in found["candidates"][:2]}
+
+
+def test_three_refusals_that_a_client_tried_again_are_no_failure(tmp_path):
+    line = "[sarama] 2024/01/02 03:04:05 txnmgr/add-partition-to-txn retrying after 100ms... (9 attempts remaining) "
+    assert not sure(told(tmp_path, f"{line}({SARAMA_BUSY})\n" * 3))
+
+
+def test_an_abort_that_an_error_asked_for_is_not_told_beside_it(tmp_path):
+    text = (
+        "[Sarama] 2025/02/11 03:58:02 producer/txnmgr [a-0] committing transaction\n"
+        "2025/02/11 03:58:02 commit failed: transaction manager: failed to send offsets to transaction: kafka server: "
+        "The provided member is not known in the current generation\n"
+        "[Sarama] 2025/02/11 03:58:02 txnmgr/transition [a-0] transition from ProducerTxnStateInTransaction to "
+        "ProducerTxnStateInError|ProducerTxnStateAbortableError\n"
+        "[Sarama] 2025/02/11 03:58:02 producer/txnmgr [a-0] aborting transaction\n"
+    )
+    assert sure(told(tmp_path, text)) == {"fenced_by_group_generation"}
