@@ -17,14 +17,13 @@ from enum import Enum, auto
 
 from kafkatx.findings.diagnosis import FailureCounts
 from kafkatx.findings.finding import Finding
-from kafkatx.findings.told_failures import EFFECTS, RETRIED, ToldFailure, is_dropped, told_failures
+from kafkatx.findings.told_failures import EFFECTS, OUTCOME, RETRIED, ToldFailure, is_dropped, told_failures
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.terms.verdicts import Severity, Verdict
 
-OUTCOME = "commit_outcome_unknown"
 GIVEN_UP = frozenset({"commitTransaction", "abortTransaction"})
 TRANSACTIONAL_CALLS = frozenset(
     {*GIVEN_UP, "initTransactions", "beginTransaction", "sendOffsetsToTransaction", "send", "flush"}

@@ -38,6 +38,8 @@ from kafkatx.words.values import bare
 EFFECTS = frozenset({"abort_after_fatal_error", "silent_failure", "read_committed_blocked", UNEXPLAINED})
 """Rules that tell what followed, never why."""
 CONFIG = "misconfiguration"
+OUTCOME, ENDS = "commit_outcome_unknown", ("commitTransaction", "abortTransaction")
+"""What a call that ends a transaction may leave open."""
 RETRIED, FATAL = "retriable", "fatal"
 MEANT = frozenset({FATAL, "abortable", RETRIED, "refresh", "config"})
 REACTIONS = {"fatal": FATAL, "abortable": "abortable", "retried": RETRIED}
@@ -213,7 +215,7 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
         call=failure.call,
         category=failure.category if failure.category in MEANT else _reaction(known),
         message=failure.message,
-        candidates=_candidates(meanings, known) or _of_call(failure, name),
+        candidates=_fitting(_candidates(meanings, known), failure) or _of_call(failure, name),
         rows=rows,
         at=failure.at,
         is_brokers=all(int(logs.events["side"][row]) == Side.broker for row in rows),
@@ -245,6 +247,14 @@ def _candidates(meanings: Sequence[ClientException], known: ProtocolError | None
     named = [rule for entry in meanings for rule in entry.rules]
     named += known.rules if known is not None and not named else ()
     return tuple(dict.fromkeys(rule for rule in named if rule not in EFFECTS))
+
+
+def _fitting(candidates: tuple[str, ...], failure: Failure) -> tuple[str, ...]:
+    """Those that fit the call: a timeout of another call than one that ends a transaction leaves no outcome open."""
+    is_timeout = "TIMED_OUT" in failure.exception or "imeout" in failure.exception
+    if is_timeout and failure.call in OF_CALLS and failure.call not in ENDS:
+        return tuple(rule for rule in candidates if rule != OUTCOME)
+    return candidates
 
 
 def _of_call(failure: Failure, name: str | None) -> tuple[str, ...]:

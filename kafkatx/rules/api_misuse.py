@@ -26,16 +26,19 @@ from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.said_by_failures import by_words, failed_before
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.line_owners import is_network_thread
-from kafkatx.histories.logs.log_model import ClientInstance
-from kafkatx.terms.events import Side
+from kafkatx.histories.logs.log_model import ClientInstance, LogModel
+from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.misuses import Misuse, MisuseKind, misuse_in
-from kafkatx.words.explanation import ActorWords, Bound, Words, included, remedy, ruled_out, step
+from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Refs, facts
 
+TROUBLE = (
+    EventKind.connection_failed, EventKind.request_timed_out, EventKind.node_disconnected, EventKind.batch_expired,
+)  # fmt: skip
 CANT_GO_ON = frozenset({MisuseKind.not_initialised, MisuseKind.closed})
 """Kinds after which every further call fails the same way."""
 
@@ -52,13 +55,25 @@ class Facts:
     lines: Refs
     earlier: Refs
 
+    @property
+    def waits(self) -> bool:
+        """Whether the call waited for the application itself, instead of being refused."""
+        return self.kind is MisuseKind.not_polled
+
 
 def find(model: CaptureModel) -> Found:
     """One case for each client and each wrong state that its calls met."""
     for client, misuse, rows in by_words(model, misuse_in):
         of_application = [row for row in rows if not is_network_thread(model.logs.string(row, "thread") or "")]
+        if misuse.kind is MisuseKind.not_polled and _has_trouble(model.logs, rows[0]):
+            continue
         if of_application:
             yield _case(model, client, misuse, of_application)
+
+
+def _has_trouble(logs: LogModel, row: int) -> bool:
+    """Whether connections failed in the same text: then reports may be missing since no broker answered."""
+    return any(logs.events["source"][one] == logs.events["source"][row] for one in logs.of_kind(*TROUBLE).tolist())
 
 
 def _case(model: CaptureModel, client: ClientInstance | None, misuse: Misuse, rows: list[int]) -> Case:
@@ -75,7 +90,7 @@ def _case(model: CaptureModel, client: ClientInstance | None, misuse: Misuse, ro
             lines=event_refs(model, rows, 4),
             earlier=event_refs(model, failed_before(logs, client, rows[0])),
         ),
-        verdict=Verdict.proved,
+        verdict=Verdict.likely if misuse.kind is MisuseKind.not_polled else Verdict.proved,
         severity=Severity.error if misuse.kind in CANT_GO_ON else Severity.warning,
         since=since,
         until=until,
@@ -97,6 +112,7 @@ WORDS = Words(
             MisuseKind.initialised_twice: "initTransactions called twice",
             MisuseKind.closed: "{count:call} on a closed producer",
             MisuseKind.at_once: "two transactional calls at once",
+            MisuseKind.not_polled: "delivery reports not polled before the commit",
         },
         "{count:call} in a wrong state",
     ),
@@ -117,6 +133,8 @@ WORDS = Words(
             "call.",
             MisuseKind.at_once: f"The application{WHO} made a transactional call while another one was still running. "
             "The client refused the second call.",
+            MisuseKind.not_polled: f"commitTransaction{WHO} waited for delivery reports. The application[ {{perhaps}}] "
+            "did not take them from the event queue. Nothing was sent to the coordinator; nothing is committed.",
         },
         f"The application{WHO} made {{count:call}} that the producer's state does not allow. The client refused; no "
         "broker was asked.",
@@ -125,12 +143,22 @@ WORDS = Words(
     steps=(
         step("The producer had already failed", cites="earlier", needs="earlier"),
         step(
-            "The client refused {count:call}: {kind.value}[ (state {state})]",
+            pick(
+                "waits",
+                {True: "The call timed out, {count:time}: {kind.value}"},
+                "The client refused {count:call}: {kind.value}[ (state {state})]",
+            ),
             "the words of the client library about its own state",
             cites="lines",
         ),
     ),
     considered=(
+        left_open(
+            "broker_unreachable",
+            "records that no broker acknowledges have no report either; no connection failed in this text",
+            decided_by="the whole log of the client at that time",
+            needs="waits",
+        ),
         ruled_out("abort_after_fatal_error", "the state that the call met is not the fatal one", needs="state"),
         ruled_out("commit_outcome_unknown", "the state is not that of a commit without an answer", needs="state"),
     ),
@@ -154,6 +182,8 @@ WORDS = Words(
                     MisuseKind.initialised_twice: "Call initTransactions once in the life of a producer. After a fatal "
                     "error make a new producer instead",
                     MisuseKind.closed: "Make a new producer after closing one, and stop its users before close()",
+                    MisuseKind.not_polled: "Read the delivery reports in a thread of its own (Go: range over Events()) "
+                    "or turn them off. Then make the same call again, or abort",
                     MisuseKind.at_once: "Let one thread make all transactional calls, and wait for each of them",
                 },
                 "Keep the order: initTransactions once, then begin, send, one commit or abort. After an error abort "

@@ -27,6 +27,7 @@ class MisuseKind(Enum):
     initialised_twice = "initTransactions had been called before"
     closed = "the producer had been closed"
     at_once = "another transactional call was still running"
+    not_polled = "delivery reports were not taken from the event queue"
     other = "the producer was in another state"
 
 
@@ -77,6 +78,7 @@ _TEXTS = (
         MisuseKind.at_once,
         re.compile(r"API call is already in progress|Simultaneous \S+ API calls not allowed"),
     ),
+    (MisuseKind.not_polled, re.compile("the event queue must be polled for delivery report events")),
     (MisuseKind.other, re.compile("transaction manager: invalid transition attempted")),
 )
 _PRODUCE = re.compile(r"(?:[Pp]roduce|transaction)\b.*(?:Local: Erroneous state|\b_STATE\b)", re.DOTALL)

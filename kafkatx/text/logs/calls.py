@@ -42,6 +42,7 @@ METHODS = {name: name for name in (*TRANSACTIONAL, "commitSync", "commitAsync", 
     "transaction.commit": "commitTransaction",
     "transaction.abort": "abortTransaction",
     "transaction.sendOffsets": "sendOffsetsToTransaction",
+    "sendOffsets": "sendOffsetsToTransaction",
 }
 """Methods of clients to the names of Java's: of Python and Rust, .NET and Go, sarama, KafkaJS; `EndTransaction` of
 franz-go commits or aborts, its lines say which."""

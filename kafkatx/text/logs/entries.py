@@ -327,7 +327,7 @@ class Cut:
 
 def _never_throws(framed: Framed) -> bool:
     """Whether a line is one of Kafka's own that never carries a trace."""
-    if framed.message.startswith(_RETRIES):
+    if framed.message.startswith(_RETRIES) or framed.logger.startswith(_OF_C):
         return True
     is_plain = framed.level in (Level.debug, Level.info) and not _TROUBLE.search(framed.message)
     if Level.unknown < framed.level < Level.error and framed.logger.startswith(_NOT_JAVAS):
@@ -335,8 +335,10 @@ def _never_throws(framed: Framed) -> bool:
     return is_plain and framed.logger.startswith(("org.apache.kafka.", "o.a.k."))
 
 
-_NOT_JAVAS = ("kafka.", "aiokafka", "rdkafka", "librdkafka")
+_NOT_JAVAS = ("kafka.", "aiokafka")
 """Loggers of clients that print a traceback at ERROR only."""
+_OF_C = ("rdkafka.", "librdkafka")
+"""Loggers of librdkafka: what is thrown below its lines was thrown by its caller."""
 
 
 def _second_trace(tail: Sequence[str]) -> int:

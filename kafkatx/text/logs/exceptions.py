@@ -46,7 +46,9 @@ _CONFLUENT = re.compile(
 )
 _LIBRDKAFKA = re.compile(r"(?:: |^)((?:Local|Broker): [^()]{1,400}?)? ?\((_?[A-Z][A-Z0-9_]{3,60})\)\s*$")
 _KERR = re.compile(r"(?:^|[ =:\"'`(\[])([A-Z][A-Z_]{5,60}): ([A-Z].{0,2000})", re.DOTALL)
-_KAFKAJS = re.compile(r"(?<![\w.$])(KafkaJS[A-Z]\w{2,60})(?:: (.*)|(?=:?\s*(?:$|[\n{\]\[])))", re.DOTALL)
+_KAFKAJS = re.compile(
+    r"(?<![\w.$])(KafkaJS[A-Z]\w{2,60})(?:(?: \[KafkaJS\w{2,60}\])?: (.*)|(?=:?\s*(?:$|[\n{\]\[])))", re.DOTALL
+)
 _RUST = re.compile(r"KafkaError \(([A-Z][\w /]{2,40} error): (.{0,2000})\)", re.DOTALL)
 _TITLED = re.compile(r"\[(\d{1,3})\] ([A-Z][A-Za-z]{2,20}(?: [A-Z][A-Za-z]{1,20}){0,6}): ")
 _CODED = re.compile(

@@ -14,6 +14,17 @@ _NODE = re.compile(
 )
 """A frame of Node: `at Object.beginTransaction (/app/node_modules/kafkajs/src/producer/index.js:138:29)`."""
 _NODE_CALL = re.compile(r"\bat (?:async )?(?:[\w$<>]{1,60}\.)?([\w$]{1,60}) (?:\[as [\w$]{1,60}\] )?\(")
+_REQUEST = re.compile(
+    r"/protocol/requests/(initProducerId|addPartitionsToTxn|produce|addOffsetsToTxn|txnOffsetCommit)/"
+)
+"""Where KafkaJS reads the answer to a request of a transaction."""
+_OF_REQUEST = {
+    "initProducerId": "initTransactions",
+    "addPartitionsToTxn": "send",
+    "produce": "send",
+    "addOffsetsToTxn": "sendOffsetsToTransaction",
+    "txnOffsetCommit": "sendOffsetsToTransaction",
+}
 _NET = re.compile(r"\s{0,40}at Confluent\.Kafka\.[^\s(]{1,200}\.(\w{1,60})\(")
 """A frame of Confluent.Kafka: `at Confluent.Kafka.Impl.SafeKafkaHandle.CommitTransaction(Int32 timeout)`."""
 _PHP = re.compile(
@@ -30,5 +41,7 @@ def foreign_call(line: str) -> str | None:
         return METHODS.get(found[1], "")
     if _NODE.match(line) is None:
         return None
+    if asked := _REQUEST.search(line):
+        return _OF_REQUEST[asked[1]]
     found = _NODE_CALL.search(line)
     return METHODS.get(found[1], "") if found else ""

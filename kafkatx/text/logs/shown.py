@@ -24,7 +24,7 @@ _SIGNS = (
 """One of these stands in every line that shows an error: quick to look for."""
 _SHAPES = re.compile(
     r"KafkaError\{(?:[A-Z]{1,20},){0,4}code=[^}]{1,4000}\}?|KafkaError \([A-Z][\w /]{2,40} error: "
-    r"|\[Error \d{1,4}\] [A-Z]\w{2,79}|(?<![\w.$])KafkaJS[A-Z]\w{2,60}(?=: |:?$|:? ?\{)"
+    r"|\[Error \d{1,4}\] [A-Z]\w{2,79}|(?<![\w.$])KafkaJS[A-Z]\w{2,60}(?=: |:?$|:? ?\{| \[KafkaJS)"
     r"|(?<![\w.$])(?:(?:aio)?kafka\.errors|cimpl|confluent_kafka(?:\.cimpl)?|Confluent\.Kafka)\.[A-Z]\w{2,79}"
     r"(?:`\d\[.{0,400}?\])?(?=: |$)"
     r"|(?<![\w.])[A-Z]+_[A-Z_]{3,50}: (?=[A-Z][a-z])|\((?:_[A-Z][A-Z_]{3,60})(?:, requires epoch bump)?\)(?=\s*$)"

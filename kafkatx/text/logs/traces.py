@@ -29,7 +29,9 @@ MOST_LINES = 10_000
 LONGEST_LINE = 1 << 16
 """Characters of a line that are looked at: a trace in one line has them all in fewer."""
 
-_HEAD = re.compile(rf"({CLASS}|KafkaJS[A-Z]\w{{2,60}})(?:`\d\[.{{0,400}}?\])?(?::\s?(.*))?", re.DOTALL)
+_HEAD = re.compile(
+    rf"({CLASS}|KafkaJS[A-Z]\w{{2,60}})(?: \[KafkaJS\w{{2,60}}\])?(?:`\d\[.{{0,400}}?\])?(?::\s?(.*))?", re.DOTALL
+)
 _LABELLED = re.compile(
     rf"\s{{0,40}}(Caused by|Suppressed|Wrapped by): (?:({CLASS})|([\w.$]{{1,250}}))(?::\s?(.*))?", re.DOTALL
 )
