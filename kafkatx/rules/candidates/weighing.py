@@ -22,6 +22,7 @@ from kafkatx.words.values import Duration
 
 MOST = 3
 """Causes that are named."""
+MANY_ROLL_OVERS = 3
 TIMEOUT_MS = 60_000
 """Default of transaction.timeout.ms in all clients (Kafka Streams: 10 s)."""
 LONG_IDLE_MS = 604_800_000
@@ -43,6 +44,8 @@ def _weight(rule: str, fits: CandidateFacts) -> int:
         return -1 if fits.is_late else 1 if fits.is_early else 0
     if rule == "fenced_by_new_instance":
         return -2 if fits.has_other_instance else 1 if fits.is_late else 0
+    if rule == "producer_epoch_exhausted":
+        return -1 if fits.has_rolled_over else 0
     if rule == "transactional_id_expired":
         return -1 if fits.idle is not None else 0
     return 0
@@ -58,6 +61,7 @@ def _fits(model: CaptureModel, told: ToldFailure) -> CandidateFacts:
         timeout=_timeout(model, told),
         idle=lasting(idle) if idle is not None and idle >= LONG_IDLE_MS else None,
         has_other_instance=any(one.initialisations for one in _others(model, told)),
+        has_rolled_over=_rolled_over(model, told) >= MANY_ROLL_OVERS,
         **_defect(model, told),
     )
 
@@ -69,6 +73,16 @@ def _defect(model: CaptureModel, told: ToldFailure) -> dict[str, str]:
         return {}
     defect = met.defect
     return {"defect": defect.id, "defect_of": defect.product, "defect_is": defect.meaning, "defect_rule": defect.rule}
+
+
+def _rolled_over(model: CaptureModel, told: ToldFailure) -> int:
+    """How often an idempotent client without a transactional.id had raised its own epoch, by the lines before."""
+    events = model.logs.events
+    if told.transactional_id is not None:
+        return 0
+    rows = [row for row in model.logs.of_kind(EventKind.idempotent_bump).tolist() if row < told.rows[0]]
+    mine = [row for row in rows if events["source"][row] == events["source"][told.rows[0]]]
+    return sum(1 + max(0, int(events["repeats"][row])) for row in mine)
 
 
 def _others(model: CaptureModel, told: ToldFailure) -> Iterator[ClientInstance]:

@@ -15,14 +15,16 @@ class CandidateFacts:
 
     `age` is the time from the beginning of the transaction (else from the client's initialisation) to the failure,
     `timeout` the client's transaction.timeout.ms, configured or default; `idle` how long the client had logged nothing
-    before, where that is at least the default of transactional.id.expiration.ms; `defect` the known defect whose lines
-    these may be, of which product (`defect_of`), what it is and by which rule it is told.
+    before, where that is at least the default of transactional.id.expiration.ms; `has_rolled_over`: the client had
+    raised its epoch by itself; `defect` the known defect whose lines these may be, of which product (`defect_of`), what
+    it is and by which rule it is told.
     """
 
     age: Duration | None = None
     timeout: Duration | None = None
     idle: Duration | None = None
     has_other_instance: bool = False
+    has_rolled_over: bool = False
     defect: str | None = None
     defect_of: str | None = None
     defect_is: str | None = None
@@ -86,7 +88,11 @@ CANDIDATES = dict(
         ),
         _candidate(
             "producer_epoch_exhausted",
-            "a producer id whose epochs are used up is replaced, and the old one is refused",
+            pick(
+                "has_rolled_over",
+                {True: "the client raised its epoch by itself again and again; nobody else owns its producer id"},
+                "a producer id whose epochs are used up is replaced, and the old one is refused",
+            ),
             ROWS,
         ),
         _candidate(
