@@ -124,7 +124,9 @@ _TEXTS = {
         "timed out and must be retried", "Request EndTxn(key: 26", "the commit is unconfirmed",
     ),
     Saying.INTERRUPTED: ("InterruptException",),
-    Saying.TIMED_OUT: ("_TIMED_OUT", "Local: Timed out", "TimeoutError", "context deadline exceeded"),
+    Saying.TIMED_OUT: (
+        "_TIMED_OUT", "Local: Timed out", "TimeoutError", "context deadline exceeded", "did not return within",
+    ),
     Saying.GROUP_MISMATCH: ("failed due to consumer group metadata mismatch",),
     Saying.MEMBER_LOST: (
         "FencedInstanceId", "IllegalGeneration", "UnknownMemberId", "StaleMemberEpoch", "CommitFailed",
@@ -191,7 +193,9 @@ _PATTERNS = {
     Saying.LOST_ACKNOWLEDGEMENT: re.compile("hasn't received|[Gg]ap-?less (?:ordering|guarantee)|_GAPLESS_"),
     Saying.EXPIRED: _EXPIRY,
     Saying.END_GIVEN_UP: _END_GIVEN_UP,
-    Saying.TIMED_OUT: re.compile(r"(?<!MSG)_TIMED_OUT\b|\bLocal: Timed out|TimeoutError\b|context deadline exceeded"),
+    Saying.TIMED_OUT: re.compile(
+        r"(?<!MSG)_TIMED_OUT\b|\bLocal: Timed out|TimeoutError\b|context deadline exceeded|did not return within"
+    ),
     Saying.WRONG_STATE: _WRONG_STATE,
     **{saying: re.compile(rf"\b(?:{'|'.join(_TEXTS[saying])})") for saying in _NAMES},
 }

@@ -139,3 +139,53 @@ def test_an_abort_that_an_error_asked_for_is_not_told_beside_it(tmp_path):
         "[Sarama] 2025/02/11 03:58:02 producer/txnmgr [a-0] aborting transaction\n"
     )
     assert sure(told(tmp_path, text)) == {"fenced_by_group_generation"}
+
+
+def test_an_application_that_gave_up_waiting_for_a_commit_is_heard(tmp_path):
+    text = (
+        "2026-07-13 22:15:03,040 WARNING kafka.producer.sender <Sender client_id=i transactional_id=i>: Got an "
+        "exception when trying to find a node to send a transactional request to. Going to back off and retry: "
+        "[Error 15] CoordinatorNotAvailableError\n"
+        "2026-07-13 22:16:02,991 ERROR i.main commit_transaction() did not return within 30 s\n"
+    )
+    assert "commit_outcome_unknown" in sure(told(tmp_path, text))
+
+
+def test_somebody_who_writes_of_calls_that_do_not_return_is_not(tmp_path):
+    text = (
+        "2026-07-13 22:15:03,040 INFO kafka.producer.transaction_manager ProducerId set to 5 with epoch 1\n"
+        "Can it be that commit_transaction() never returns?\n"
+    )
+    assert not told(tmp_path, text)["findings"]
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        (
+            "KafkaJSProtocolError: The coordinator is not aware of this member\n"
+            "    at createErrorFromCode (/app/node_modules/kafkajs/src/protocol/error.js:581:10)\n"
+            "    at Object.parse (/app/node_modules/kafkajs/src/protocol/requests/txnOffsetCommit/v1/response.js:30:11)\n",
+            "fenced_by_group_generation",
+        ),
+        (
+            "KafkaJSNumberOfRetriesExceeded [KafkaJSNonRetriableError]: Disk error when trying to access log file on "
+            "the disk\n    at /app/node_modules/kafkajs/src/retry/index.js:55:18 {\n  retriable: false }\n",
+            "log_directory_failed",
+        ),
+        (
+            "%3|1714557600.123|FAIL|rdkafka#producer-1| [thrd:k1:9092/1]: k1:9092/1: Connect to ipv4#10.0.0.1:9092 "
+            "failed: Connection refused (after 2ms in state CONNECT)\n"
+            'cimpl.KafkaException: KafkaError{code=_TIMED_OUT,val=-185,str="Failed to initialize Producer ID: Local: '
+            'Timed out"}\n',
+            "broker_unreachable",
+        ),
+        (
+            "commit: Failed to flush all outstanding messages within the API timeout: 12 message(s) remaining: the "
+            "event queue must be polled for delivery report events in a separate thread or prior to calling commit\n",
+            "api_misuse",
+        ),
+    ],
+)
+def test_what_stands_around_an_error_tells_its_mechanism(tmp_path, text, rule):
+    assert rule in sure(told(tmp_path, text))

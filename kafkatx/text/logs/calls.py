@@ -68,6 +68,12 @@ _VERB = re.compile(
     r"(?:(?:the|a|kafka|new) ){0,3}(?:transactions?|txn|tx)\b",
     re.IGNORECASE,
 )
+_UNANSWERED = re.compile(
+    rf"\b(?P<first>{'|'.join(sorted((name for name in METHODS if len(name) >= 14), key=len, reverse=True))})(?:\(\))?"
+    r" (?:(?:did not|didn't|never|has not|hasn't|does not|doesn't) (?:return|come back|finish|complete|end)|hung\b"
+    r"|hangs\b|timed out|is stuck|was stuck|blocked for)"
+)
+"""What an application says of a call that it gave up waiting for."""
 _SHORT = re.compile(r"\b(commit|abort|begin|init|flush)(?: failed\b|: )")
 _OF_VERB = {
     "commit": "commitTransaction",
@@ -97,6 +103,12 @@ INITIALISED = (b"initTransactions", b"init_transactions", b"InitTransactions")
 def says_initialised(text: str) -> bool:
     """Whether a line says that initTransactions returned: the method's name, and that it is done."""
     return _INITIALISED.match(text) is not None
+
+
+def unanswered_in(text: str) -> str | None:
+    """Return the transactional method that an application gave up waiting for, by its own words."""
+    found = _UNANSWERED.search(text[:LONGEST_TEXT])
+    return METHODS[found["first"]] if found else None
 
 
 def call_in(text: str, is_kafka: bool = False) -> str | None:

@@ -31,6 +31,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Level
 from kafkatx.text.lines import LONGEST_LINE
 from kafkatx.text.logs.bare import is_told_throw, tells
+from kafkatx.text.logs.calls import unanswered_in
 from kafkatx.text.logs.contexts import NOTHING
 from kafkatx.text.logs.fragments import best_in
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed, Framer
@@ -120,7 +121,8 @@ def _telling_lines(data: bytes, automaton: Automaton) -> Any:
     rows: list[tuple[int, int, int, int]] = []
     at = 0
     for number, line in enumerate(data.split(b"\n")):
-        if automaton.pattern.search(line) or best_in(_text(line)) is not None or is_thrown_frame(_text(line)):
+        text = _text(line)
+        if automaton.pattern.search(line) or best_in(text) or is_thrown_frame(text) or unanswered_in(text):
             rows.append((at, at + len(line), min(at + len(line) + 1, len(data)), number))
         at += len(line) + 1
     return np.array(rows, np.int64).reshape(-1, ENTRY_COLUMNS)

@@ -14,7 +14,7 @@ from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import Thrown, Trace
 from kafkatx.text.logs.bare import is_told_throw
-from kafkatx.text.logs.calls import METHODS, call_in, says_initialised
+from kafkatx.text.logs.calls import METHODS, call_in, says_initialised, unanswered_in
 from kafkatx.text.logs.contexts import LIBRDKAFKA, Context, behind, within
 from kafkatx.text.logs.entries import Entry
 from kafkatx.text.logs.exceptions import known_classes, may_throw, own_words, thrown_in
@@ -69,6 +69,7 @@ def event_of(entry: Entry, strings: Strings) -> Row | None:
     row = empty_row()
     is_asked = is_request(framed.message)
     kind = fill_request(row, framed.message, strings) if is_asked else _fill(row, entry, strings)
+    kind = _fill_unanswered(row, framed, strings) if kind is None else kind
     if kind is None:
         return None
     _frame(row, entry, strings)
@@ -97,6 +98,16 @@ def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
         if row[COLUMNS["detail_code"]] < 0:
             fill_field(row, "detail", found.pattern.template.filled(found.values), strings)
     return kind
+
+
+def _fill_unanswered(row: Row, framed: Framed, strings: Strings) -> EventKind | None:
+    """An application's own warning that a transactional call had not returned."""
+    call = unanswered_in(framed.message) if framed.level >= Level.warn else None
+    if call is None:
+        return None
+    fill_field(row, "api", call, strings)
+    fill_field(row, "detail", framed.message, strings)
+    return EventKind.failure
 
 
 def _says_less(kind: EventKind | None, found: RecognisedText | None, trace: Trace, framed: Framed) -> bool:
