@@ -19,7 +19,8 @@ MOST_WORDS = 24
 _SIGNS = (
     "Local: ", "Broker: ", "kafka server: ", "kafka: ", "KafkaError", "KafkaJS", "[Error ", "aiokafka", "(_", "code=",
     "code: ", "transaction manager: ", "transaction", "KafkaException", "TXN", "_TIMED_OUT", "timed out", "Producer ",
-    "producer ", "valid in state ", "_", "cimpl.", "[thrd:", "RespErr", "failed with a", "outstanding messages", "API call", "failed delivery",
+    "producer ", "valid in state ", "_", "cimpl.", "[thrd:", "RespErr", "failed with a",
+    "outstanding messages", "API call", "failed delivery",
 )  # fmt: skip
 """One of these stands in every line that shows an error: quick to look for."""
 _SHAPES = re.compile(
