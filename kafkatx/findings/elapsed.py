@@ -126,23 +126,14 @@ def _by_age(model: CaptureModel, found: Alike, told: ToldAge) -> Decided:
     return Decided(found, EndedBy.timeout, told_facts)
 
 
-def _before(logs: LogModel, refusal: int) -> list[tuple[int, int]]:
-    """Lines that tell of a begin or a grant at or before a refusal, in whatever text, each behind its age."""
-    rows = logs.of_kind(EventKind.begin_called, *GRANTS).tolist()
-    ages = ((logs.lasted(row, refusal), row) for row in rows)
-    return [(age, row) for age, row in ages if age is not None and age >= 0]
-
-
 def _held(model: CaptureModel, found: Alike) -> Decided | None:
     """Decide by a request of the transaction that had been in flight for longer than the timeout."""
     logs, told = model.logs, found.first
     timeout, is_set = _timeout(logs, told, None)
     for row in logs.of_kind(EventKind.request_timed_out).tolist():
-        waited, sent_of = logs.number(row, "number"), logs.string(row, "api") or ""
-        since = logs.lasted(row, told.rows[0])
-        if waited is None or since is None or since < 0:
-            continue
-        if timeout <= waited and sent_of in OF_TRANSACTION:
+        waited, since = logs.number(row, "number"), logs.lasted(row, told.rows[0])
+        is_of_it = (logs.string(row, "api") or "") in OF_TRANSACTION
+        if is_of_it and waited is not None and timeout <= waited and since is not None and since >= 0:
             told_facts = TimeFacts(
                 **failure_facts(model, found),
                 age=Duration(since + waited),
@@ -154,6 +145,13 @@ def _held(model: CaptureModel, found: Alike) -> Decided | None:
             )
             return Decided(found, EndedBy.timeout, told_facts)
     return None
+
+
+def _before(logs: LogModel, refusal: int) -> list[tuple[int, int]]:
+    """Lines that tell of a begin or a grant at or before a refusal, in whatever text, each behind its age."""
+    rows = logs.of_kind(EventKind.begin_called, *GRANTS).tolist()
+    ages = ((logs.lasted(row, refusal), row) for row in rows)
+    return [(age, row) for age, row in ages if age is not None and age >= 0]
 
 
 def _timeout(logs: LogModel, told: ToldFailure, name: str | None) -> tuple[int, bool]:

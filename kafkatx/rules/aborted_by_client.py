@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kafkatx.findings.client_lines import is_cut_out
+from kafkatx.findings.client_lines import is_cut_out, rows_of
 from kafkatx.findings.conditions import same_id_and_time
 from kafkatx.findings.ends import (
     COORDINATOR_TELLS,
@@ -271,9 +271,16 @@ def _in_logs(group: EndGroup) -> AbortedInLogs:
 
 def _was_asked_for(group: EndGroup) -> bool:
     """Whether each abort answered an error that left the client no choice: what it met may have ended all before."""
-    return group.told_by is ToldBy.logs and all(
-        (why := _reason(end)) is not None and why.category == "abortable" for end in group.logs
-    )
+    return group.told_by is ToldBy.logs and all(_answers_error(group.model.logs, end) for end in group.logs)
+
+
+def _answers_error(logs: LogModel, end: LogEnding) -> bool:
+    """Whether an abortable error, or the client's own abortable state, came just before an abort."""
+    why = _reason(end)
+    if why is not None and why.category == "abortable":
+        return True
+    rows = rows_of(logs, end.client, EventKind.to_abortable).tolist() if end.client is not None else ()
+    return any(end.at - BEFORE_MS <= int(logs.times[row]) <= end.at for row in rows)
 
 
 def _reason(end: LogEnding) -> Failure | None:
