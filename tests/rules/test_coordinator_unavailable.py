@@ -178,3 +178,21 @@ def test_an_error_without_a_time_names_the_coordinator():
     assert (found.verdict, found.transactional_id) == (Verdict.likely, None)
     assert not findings(rule("coordinator_unavailable"), by_logs([line("a.log", None, Kind.failure,
                             api="poll", **said)]))  # fmt: skip
+
+
+def test_expired_ids_that_can_not_be_removed_tell_that_the_log_takes_no_writes():
+    told = [line(BROKER, "10:00:00", Kind.expiry_failed, transactional_id="old-1", error="NOT_ENOUGH_REPLICAS")]
+    found = only(check, by_logs(told))
+    assert (found.verdict, found.severity) == (Verdict.proved, Severity.warning)
+    assert "(0 ms)" not in found.summary
+    moved = [line(BROKER, "10:00:00", Kind.expiry_failed, transactional_id="old-1", error="NOT_COORDINATOR")]
+    assert not findings(check, by_logs(moved))
+
+
+def test_a_partition_that_could_not_be_loaded_is_likely():
+    told = [
+        line(BROKER, "10:00:00", Kind.coordinator_load_failed, topic=TRANSACTION_STATE, partition=33,
+             error="java.lang.IllegalStateException")
+    ]  # fmt: skip
+    found = only(check, by_logs(told))
+    assert (found.verdict, found.topic, found.partition) == (Verdict.likely, TRANSACTION_STATE, 33)
