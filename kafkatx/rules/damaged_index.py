@@ -18,11 +18,10 @@ Source       TransactionIndex, LogCleaner, LogLoader, LogSegment.recover (0.11 t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from enum import Enum, auto
 
-from kafkatx.findings.client_lines import times_of
+from kafkatx.findings.client_lines import times_of, topic_partition
 from kafkatx.findings.refused_writes import RefusedWrites, by_producer, case_of
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
@@ -35,8 +34,7 @@ from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Refs, TopicPartition, facts
 
-_FILE = re.compile(r"(?P<topic>[^/\\\s]{1,249})-(?P<partition>\d{1,10})[/\\]\d{1,20}\.(?P<kind>txnindex|snapshot)")
-"""A file beside a segment, in the folder of its partition."""
+INDEX, SNAPSHOT = ".txnindex", ".snapshot"
 
 
 class Damaged(Enum):
@@ -74,13 +72,12 @@ def find(model: CaptureModel) -> Found:
 def _files(model: CaptureModel) -> Iterator[Case]:
     """One case for each partition and kind of file that a broker could not read, or found damaged as it started."""
     logs = model.logs
-    groups: dict[tuple[Damaged, str, int], list[int]] = {}
+    groups: dict[tuple[Damaged, tuple[str, int]], list[int]] = {}
     for row in logs.of_kind(EventKind.log_damaged).tolist():
-        if found := _FILE.search(logs.words(row)):
-            groups.setdefault((_what(logs, row, found["kind"]), found["topic"], int(found["partition"])), []).append(
-                row
-            )
-    for (what, topic, partition), rows in groups.items():
+        what, place = _what(logs, row), topic_partition(logs, row)
+        if what is not None and place is not None:
+            groups.setdefault((what, place), []).append(row)
+    for (what, (topic, partition)), rows in groups.items():
         since, until = times_of(logs, rows)
         yield Case(
             facts=FileFacts(what, TopicPartition(topic, partition), Count(len(rows)), event_refs(model, rows, 3)),
@@ -94,9 +91,12 @@ def _files(model: CaptureModel) -> Iterator[Case]:
         )
 
 
-def _what(logs: LogModel, row: int, kind: str) -> Damaged:
-    if kind == "snapshot":
+def _what(logs: LogModel, row: int) -> Damaged | None:
+    name = logs.string(row, "detail") or ""
+    if SNAPSHOT in name:
         return Damaged.snapshot
+    if INDEX not in name:
+        return None
     return Damaged.unreadable if logs.string(row, "error") else Damaged.rebuilt
 
 

@@ -18,6 +18,8 @@ LARGEST = {name: (1 << (8 * EVENT[name].itemsize - 1)) - 1 for name in NUMBERS}
 _NUMBER = re.compile(r"(?:Some|Optional\w*)?[\[(]?(\d{1,18})[\])]?")
 _PARTITION = re.compile(r"(?P<topic>.*)-(?P<partition>\d{1,10})", re.DOTALL)
 _OLD_PARTITION = re.compile(r"\[(?P<topic>[^,\]]*),(?P<partition>\d{1,10})\]")
+_FILE = re.compile(r"(?P<topic>[^/\\\s]{1,249})-(?P<partition>\d{1,10})[/\\]\d{1,20}\.\w+")
+"""A file beside a segment, in the folder of its partition."""
 _PRODUCER = re.compile(r"producerId=(\d{1,19}), epoch=(\d{1,5})")
 _THROWN = re.compile(r"((?:[\w$]+\.)*[\w$]+)(?:: (.*))?", re.DOTALL)
 
@@ -46,6 +48,11 @@ def fill_field(row: Row, name: str, value: str, strings: Strings) -> None:
         topic, partition = topic_partition(value)
         row[COLUMNS["topic_code"]] = strings.code(topic)
         row[COLUMNS["partition"]] = partition
+    elif name == "file":
+        row[COLUMNS["detail_code"]] = strings.code(value)
+        if found := _FILE.search(value):
+            row[COLUMNS["topic_code"]] = strings.code(found["topic"])
+            row[COLUMNS["partition"]] = number(found["partition"], LARGEST["partition"])
     elif name == "producer":
         if found := _PRODUCER.search(value):
             row[COLUMNS["producer_id"]] = number(found[1], LARGEST["producer_id"])
@@ -74,4 +81,4 @@ def topic_partition(text: str) -> tuple[str, int]:
 def names() -> Iterable[str]:
     """Names that the catalogue's fields may have."""
     codes = {name.removesuffix("_code") for name in COLUMNS if name.endswith("_code") and name != "trace_code"}
-    return (*NUMBERS, *codes, "topic_partition", "producer", "exception", "-")
+    return (*NUMBERS, *codes, "topic_partition", "file", "producer", "exception", "-")

@@ -66,7 +66,7 @@ def _is_slow(pattern: Pattern) -> bool:
     return (
         entry.side is Side.client
         or entry.kind in _SLOW_KINDS
-        or "exception" in entry.fields
+        or not {"exception", "file"}.isdisjoint(entry.fields)
         or len(pattern.template.names) > MOST_FIELDS
         or bool(signs_in(entry.template))
     )
