@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafkatx.findings.client_lines import times_of
+from kafkatx.findings.client_lines import times_of, topic_partition
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
@@ -50,7 +50,7 @@ def refused_markers(model: CaptureModel) -> Iterator[Case]:
     logs = model.logs
     groups: dict[Subject, list[int]] = {}
     for row in logs.of_kind(EventKind.marker_retry, EventKind.marker_given_up).tolist():
-        if logs.error(row) is not ErrorCode.TRANSACTION_COORDINATOR_FENCED:
+        if logs.error(row) is not ErrorCode.TRANSACTION_COORDINATOR_FENCED and topic_partition(logs, row) is not None:
             groups.setdefault(_subject(logs, row), []).append(row)
     for (name, topic, partition), rows in groups.items():
         refusals = _refusals(logs, topic, partition)
