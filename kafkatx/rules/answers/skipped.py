@@ -34,6 +34,8 @@ def skipped_markers(model: CaptureModel) -> Iterator[Case]:
     logs = model.logs
     groups: dict[str | None, list[int]] = {}
     for row in logs.of_kind(EventKind.marker_skipped).tolist():
+        if not _partitions(logs.string(row, "detail") or ""):
+            continue
         groups.setdefault(logs.string(row, "transactional_id"), []).append(row)
     for name, rows in groups.items():
         since, until = times_of(logs, rows)
