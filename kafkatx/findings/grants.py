@@ -2,13 +2,15 @@
 
 Grain    a grant is one epoch of one producer id that one transactional.id was given (a client that its lines don't name
          stands for one). The client's line and the coordinator's are one grant: that of the first line.
-Limits   grants are in the order of their times where all of an id have one, else in that of their lines.
+Limits   grants are in the order of their times, or of their lines where those stand in one file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cmp_to_key
+from itertools import pairwise
 
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
@@ -32,14 +34,15 @@ class Granted:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Grants of one transactional.id, or of one client that is not named."""
+    """Grants of one transactional.id, or of one client that names none (`client_id`, if it has one)."""
 
     transactional_id: str | None
+    client_id: str | None
     all: tuple[Granted, ...]
 
     def pairs(self) -> Iterator[tuple[Granted, Granted]]:
         """Each grant with the one before it."""
-        yield from zip(self.all, self.all[1:], strict=False)
+        return pairwise(self.all)
 
 
 @once
@@ -52,7 +55,7 @@ def series(model: CaptureModel) -> list[Series]:
         if producer_id is not None and epoch is not None:
             found = groups.setdefault(_whose(logs, row), {})
             found.setdefault((producer_id, epoch), Granted(row, logs.at(row), producer_id, epoch))
-    return [_series(whose, list(found.values())) for whose, found in groups.items()]
+    return [_series(logs, whose, list(found.values())) for whose, found in groups.items()]
 
 
 def _whose(logs: LogModel, row: int) -> object:
@@ -61,7 +64,7 @@ def _whose(logs: LogModel, row: int) -> object:
     return logs.transactional_id(row) or (owner if owner >= 0 else -1 - int(logs.events["source"][row]))
 
 
-def _series(whose: object, found: list[Granted]) -> Series:
-    if all(one.at is not None for one in found):
-        found.sort(key=lambda one: (one.at or 0, one.row))
-    return Series(whose if isinstance(whose, str) else None, tuple(found))
+def _series(logs: LogModel, whose: object, found: list[Granted]) -> Series:
+    found.sort(key=cmp_to_key(lambda one, other: -1 if logs.is_before(one.row, other.row) else 1))
+    client_id = logs.string(found[0].row, "client_id")
+    return Series(whose if isinstance(whose, str) else None, client_id, tuple(found))

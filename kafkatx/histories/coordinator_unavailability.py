@@ -44,7 +44,9 @@ NOT_WRITTEN = (
     ErrorCode.REQUEST_TIMED_OUT,
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
 )
-_WRITING = (EventKind.state_append_failed, EventKind.timeout_rollback_failed, EventKind.append_refused)
+_WRITING = (
+    EventKind.state_append_failed, EventKind.timeout_rollback_failed, EventKind.append_refused, EventKind.expiry_failed,
+)  # fmt: skip
 _ANSWERS = (EventKind.init_refused, EventKind.add_refused, EventKind.end_refused, EventKind.failure)
 _WRITTEN = (EventKind.initialized, EventKind.timeout_rollback)
 

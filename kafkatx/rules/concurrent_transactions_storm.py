@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkatx.findings.conditions import coordinator_of, same_id
+from kafkatx.findings.one_failure import known_as, left
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import ClientInstance, LogModel
@@ -44,6 +45,8 @@ from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Instant, Refs, facts
 
 MANY, WITHIN_MS = 20, 60_000
+FEW, CLOSE_MS = 3, 1_000
+"""Answers, and how close they follow each other, where the client gave up with that error in the end."""
 SLOW_MS, TIMES_MEDIAN, PERCENT, FEWEST = 1_000, 10, 95, 20
 """Prepare* to Complete*: the 95th percentile of an id with at least that many transactions."""
 NAMED = "CONCURRENT_TRANSACTIONS"
@@ -55,12 +58,16 @@ ENDS = (EventKind.producer_id_set, EventKind.commit_called, EventKind.begin_call
 
 @dataclass(frozen=True, slots=True)
 class Storm:
-    """A minute or more of these answers (`is_named`), or of requests repeated that nobody explains."""
+    """A minute or more of these answers (`is_named`), or of requests repeated that nobody explains.
+
+    `failed` are lines of a client that gave up with this error, where the answers alone are too few.
+    """
 
     transactional_id: str
     rows: tuple[int, ...]
     count: int
     is_named: bool
+    failed: tuple[int, ...] = ()
 
 
 @facts
@@ -81,6 +88,7 @@ class StormInLines:
     latest: Refs
     lines: Refs
     gave_up: Refs
+    failed: Refs
     larger: Remedies
 
     @property
@@ -185,10 +193,20 @@ def _storms(model: CaptureModel, name: str, rows: list[int], is_named: bool) -> 
     inside = sums[np.searchsorted(times, times + WITHIN_MS, "right")] - sums[: len(times)]
     busy = np.flatnonzero(inside >= MANY)
     if not len(busy):
+        is_close = len(order) >= FEW and int(np.diff(times).max(initial=0)) <= CLOSE_MS
+        failed = _failed(model, name) if is_named and is_close else ()
+        if failed:
+            yield Storm(name, tuple(order.tolist()), int(sums[-1]), is_named, failed)
         return
     end = int(np.searchsorted(times, times[busy[-1]] + WITHIN_MS, "right"))
     first = int(busy[0])
     yield Storm(name, tuple(order[first:end].tolist()), int(sums[end] - sums[first]), is_named)
+
+
+def _failed(model: CaptureModel, name: str) -> tuple[int, ...]:
+    """Lines of a client of that id, or of nobody, that gave up with this error."""
+    meant = (told for told in left(model) if known_as(told, NAMED) and told.transactional_id in (name, None))
+    return tuple(row for told in meant if not told.is_brokers for row in told.rows)
 
 
 def _from_lines(model: CaptureModel, storm: Storm) -> Case:
@@ -208,14 +226,23 @@ def _from_lines(model: CaptureModel, storm: Storm) -> Case:
             latest=(latest_row(stuck),) if stuck is not None else (),
             lines=event_refs(model, storm.rows),
             gave_up=event_refs(model, gave_up, 2),
+            failed=event_refs(model, storm.failed, 2),
             larger=larger_transactions(advised(model, name), None, measured) if stuck is None else (),
         ),
-        verdict=Verdict.proved if storm.is_named else Verdict.likely if stuck is not None else Verdict.possible,
-        severity=Severity.error if gave_up and (storm.is_named or stuck is not None) else Severity.warning,
+        verdict=_verdict(storm, stuck is not None),
+        severity=Severity.error
+        if storm.failed or (gave_up and (storm.is_named or stuck is not None))
+        else Severity.warning,
         transactional_id=name,
         since=since,
         until=until,
     )
+
+
+def _verdict(storm: Storm, is_stuck: bool) -> Verdict:
+    if storm.is_named:
+        return Verdict.likely if storm.failed else Verdict.proved
+    return Verdict.likely if is_stuck else Verdict.possible
 
 
 def _prepared(model: CaptureModel, name: str, until: int) -> Array | None:
@@ -296,16 +323,23 @@ LINE_WORDS = Words(
     title=pick("is_named", {True: "CONCURRENT_TRANSACTIONS answered {count:time}"}, "{request} sent {count:time}"),
     summary=(
         pick("is_named", {True: ANSWERED}, REPEATED_IT),
-        pick("gave_up", {(): "."}, ", until the call timed out."),
+        pick(
+            "failed", {(): pick("gave_up", {(): "."}, ", until the call timed out.")}, ", until it[ {perhaps}] gave up."
+        ),
         pick("is_named", {True: "[ Its transaction stood in {state}.]"}, f" {SAID}[: {{id}} stood in {{state}}]."),
     ),
     steps=(
         step("{id} stood in {state} since {since}", "its latest record in __transaction_state", cites="latest"),
         step(
-            f"The coordinator answered CONCURRENT_TRANSACTIONS {RATE}; a few for each transaction are normal",
+            pick(
+                "failed",
+                {(): f"The coordinator answered CONCURRENT_TRANSACTIONS {RATE}; a few for each transaction are normal"},
+                "The coordinator answered CONCURRENT_TRANSACTIONS {count:time} in {lasted}",
+            ),
             cites="lines",
             needs="is_named",
         ),
+        step("The client gave up with that error", cites="failed", needs="failed"),
         step(
             f"The client sent {{request}} again and again: {RATE}",
             pick(

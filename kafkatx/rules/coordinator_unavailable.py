@@ -79,6 +79,7 @@ class Reason(Enum):
     named = "the error says that the coordinator was not available, moved, or was loading"
     searched = "its lines before show no coordinator that served"
     no_ids = "the controller gave it no producer ids"
+    not_loaded = "the broker could not load its partition of __transaction_state"
 
 
 BY_NAME = ("COORDINATOR_NOT_AVAILABLE", "COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR")
@@ -91,7 +92,12 @@ LOOKUP = "FindCoordinator"
 """The request that a client asks its way to the coordinator with: a second one says that the first led nowhere."""
 SIGNS = {
     Sign.loading: (EventKind.coordinator_elected, EventKind.coordinator_loading, EventKind.coordinator_loaded),
-    Sign.writing: (EventKind.state_append_failed, EventKind.timeout_rollback_failed, EventKind.append_refused),
+    Sign.writing: (
+        EventKind.state_append_failed,
+        EventKind.timeout_rollback_failed,
+        EventKind.append_refused,
+        EventKind.expiry_failed,
+    ),
     Sign.refused: (EventKind.init_refused, EventKind.add_refused, EventKind.end_refused, EventKind.failure),
     Sign.looked_for: (EventKind.coordinator_found,),
     Sign.waited: (EventKind.await_timeout,),
@@ -137,6 +143,11 @@ class Facts:
         return next(iter(self.names), None)
 
     @property
+    def is_moment(self) -> bool:
+        """Whether lines of one time are all there is."""
+        return self.lasted == 0
+
+    @property
     def is_lookup_alone(self) -> bool:
         """Whether only a client's search for its coordinator tells it."""
         return not self.is_wait_alone and all(one.sign in (Sign.looked_for, Sign.waited) for one in self.told)
@@ -148,6 +159,11 @@ class NamedByError(FailureFacts):
 
     why: Reason
     search: Refs
+
+    @property
+    def is_not_loaded(self) -> bool:
+        """Whether a broker failed while it loaded."""
+        return self.why is Reason.not_loaded
 
 
 def find(model: CaptureModel) -> Found:
@@ -186,6 +202,8 @@ def _reason(model: CaptureModel, told: ToldFailure) -> Reason | None:
     logs = model.logs
     if is_of(logs, told, EventKind.id_allocation_failed):
         return Reason.no_ids
+    if is_of(logs, told, EventKind.coordinator_load_failed):
+        return Reason.not_loaded
     if told.is_brokers or told.call in NO_TRANSACTION:
         return None
     if known_as(told, *BY_NAME):
@@ -269,7 +287,8 @@ def _severity(model: CaptureModel, absence: Absence) -> Severity:
     limits = [_max_block(model), *model.transactions["timeout_ms"][model.transactions["timeout_ms"] > 0].tolist()]
     if absence.duration_ms > min(limits):
         return Severity.error
-    return Severity.warning if absence.duration_ms > SHORT_MS else Severity.info
+    is_still_away = not absence.is_over and "writing" in absence.told_by
+    return Severity.warning if absence.duration_ms > SHORT_MS or is_still_away else Severity.info
 
 
 def _max_block(model: CaptureModel) -> int:
@@ -299,7 +318,10 @@ ERROR_WORDS = Words(
     who=pick("name.transactional_id", {None: pick("is_brokers", {True: "a broker"}, "[client {name.client_id}]")}),
     title=pick(
         "why",
-        {Reason.no_ids: "brokers got no producer ids from the controller"},
+        {
+            Reason.no_ids: "brokers got no producer ids from the controller",
+            Reason.not_loaded: "the coordinator could not load[ {place}]",
+        },
         "no transaction coordinator[ for {name.transactional_id}]",
     ),
     summary=pick(
@@ -307,6 +329,8 @@ ERROR_WORDS = Words(
         {
             Reason.no_ids: "The controller gave no producer ids. No new producer gets one until it answers; its "
             "initTransactions[ {perhaps}] waits or fails.",
+            Reason.not_loaded: "The broker could not load[ {place}], so[ {perhaps}] the ids of that partition have no "
+            "coordinator that serves: clients are answered COORDINATOR_LOAD_IN_PROGRESS for as long.",
             Reason.named: (
                 pick("call", {None: "A call"}, "{call}"),
                 OF_WHOM,
@@ -323,7 +347,14 @@ ERROR_WORDS = Words(
     steps=(
         step("The client found no coordinator that served", cites="search", needs="search"),
         step(
-            pick("why", {Reason.no_ids: "The controller did not answer the broker, {count:time}"}, "The call failed"),
+            pick(
+                "why",
+                {
+                    Reason.no_ids: "The controller did not answer the broker, {count:time}",
+                    Reason.not_loaded: "The broker failed while it loaded the partition",
+                },
+                "The call failed",
+            ),
             "{why.value}",
             cites="lines",
         ),
@@ -333,6 +364,13 @@ ERROR_WORDS = Words(
             "what kept it from serving",
             "clients can't see whether it was loading, without a leader, or could not write",
             decided_by="the logs of the brokers at that time, and kafka-topics.sh --describe of __transaction_state",
+            unless="is_not_loaded",
+        ),
+        left_open(
+            "whether another broker loaded it since",
+            "the line tells of this broker only",
+            decided_by="the logs of the other brokers, and kafka-topics.sh --describe of __transaction_state",
+            needs="is_not_loaded",
         ),
     ),
     remedies=(
@@ -340,6 +378,13 @@ ERROR_WORDS = Words(
             "Look at the controller and the broker's connection to it",
             "operator",
             needs="is_brokers",
+            unless="is_not_loaded",
+        ),
+        remedy(
+            "Move the leadership of that partition of __transaction_state to another broker, or restart this one: the "
+            "partition is loaded anew. Keep the log for an issue if it fails again",
+            "operator",
+            needs="is_not_loaded",
         ),
         remedy(
             "Check that every partition of __transaction_state has a leader and enough in-sync replicas. On a cluster "
@@ -350,7 +395,11 @@ ERROR_WORDS = Words(
         remedy("Then call it again: after initTransactions timed out the same producer may repeat it", "application"),
     ),
 )
-UNTIL = (" from {since} ", pick("is_over", {True: "to"}, "until at least"), " {until} ({lasted})")
+UNTIL = pick(
+    "is_moment",
+    {True: " at {since}"},
+    (" from {since} ", pick("is_over", {True: "to"}, "until at least"), " {until} ({lasted})"),
+)
 THEIRS = pick("met", {None: "Its transactions"}, "Transactions of {met:3}")
 NOT_SERVING = (
     "The transaction coordinator[ of {partition}] ",
@@ -369,7 +418,13 @@ WORDS = Words(
         pick("could_not_write", {True: "unable to write its log"}, "unavailable"),
         pick(
             "count",
-            {1: pick("is_over", {True: " for {lasted}, then back"}, " for at least {lasted}")},
+            {
+                1: pick(
+                    "is_moment",
+                    {True: ""},
+                    pick("is_over", {True: " for {lasted}, then back"}, " for at least {lasted}"),
+                )
+            },
             " {count:time}, up to {lasted}",
         ),
     ),

@@ -29,6 +29,7 @@ from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, ONGOING, PREPARE_ABORT
 from kafkatx.rules.answers.disowned import DISOWNED_WORDS, disowned
 from kafkatx.rules.answers.open_told import HANGING_WORDS, hanging_told
+from kafkatx.rules.answers.skipped import SKIPPED_WORDS, skipped_markers
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, LATE_TRANSACTION_BUFFER_MS, MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.times import clock
 from kafkatx.terms.topics import CONSUMER_OFFSETS
@@ -100,10 +101,12 @@ class OpenData:
 def find(model: CaptureModel) -> Found:
     """One case for each open span that no transaction holds, or only one that was aborted and completed.
 
-    And one for each transaction that `find-hanging` lists, or that its coordinator answered it does not have.
+    And one for each transaction that `find-hanging` lists, or that its coordinator answered it does not have, and for
+    markers that a coordinator left out.
     """
     yield from hanging_told(model)
     yield from disowned(model)
+    yield from skipped_markers(model)
     for number in np.flatnonzero((model.spans["flags"] & OPEN) != 0):
         yield from judged(OpenSpan(model, int(number)))
 
@@ -494,4 +497,4 @@ WORDS = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(WORDS, HANGING_WORDS, DISOWNED_WORDS), depth=4)
+RULE = Rule(find=find, words=(WORDS, HANGING_WORDS, DISOWNED_WORDS, SKIPPED_WORDS), depth=4)

@@ -5,7 +5,8 @@ Mechanism    Brokers take producer ids in blocks of 1000, each once. A restored 
              sequences and epochs wherever they write to the same partition.
 Evidence     the broker's "Producer ID block is not monotonic with current block"; "Next Producer ID from replayed
              record ... is not greater" of a controller. In `__transaction_state`: records of two transactional.ids with
-             one producer id, written in the same time.
+             one producer id, written in the same time. Grants of one producer id to two transactional.ids, or of one
+             epoch of it to two clients.
 Against      a new producer id of the same transactional.id, which is a rotation or an expiry; records of one id that
              end before those of the other begin (a cluster that was made anew, or another cluster).
 Look-alikes  transactional_id_expired, producer_epoch_exhausted (a new producer id for one id); evidence of two
@@ -17,10 +18,14 @@ Source       ProducerIdManager, RPCProducerIdManager, ProducerIdControlManager (
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
+from kafkatx.findings.client_lines import times_of
 from kafkatx.findings.finding import Subject
+from kafkatx.findings.grants import BLOCK, Granted, Series, series
+from kafkatx.findings.one_failure import known_as, left
 from kafkatx.findings.refused_writes import RefusedWrites, by_producer, case_of
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
@@ -29,9 +34,26 @@ from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import latest_row
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
-from kafkatx.words.values import Count, NameList, Refs, facts
+from kafkatx.words.facts import lasting
+from kafkatx.words.log_refs import event_refs
+from kafkatx.words.values import Count, Duration, JoinedValues, NameList, Refs, facts
+
+REFUSED = ("OUT_OF_ORDER_SEQUENCE_NUMBER", "INVALID_PRODUCER_EPOCH", "DUPLICATE_SEQUENCE_NUMBER", "PRODUCER_FENCED")
+"""What producers that share an id are answered where they meet."""
+
 
 _KNOWN = np.dtype([("producer_id", "i8"), ("id_code", "i4"), ("at", "i8")])
+
+
+@facts
+class GrantedTwice:
+    """A producer id that two were given, and how the later one was refused."""
+
+    producer_id: int
+    owners: JoinedValues[str]
+    between: Duration | None
+    grants: Refs
+    refusals: Refs
 
 
 @facts
@@ -49,8 +71,13 @@ class Shared:
 
 
 def find(model: CaptureModel) -> Found:
-    """One case for all lines that tell of a block that went backwards; then each producer id of several ids."""
+    """One case for all lines that tell of a block that went backwards; then each producer id of several owners."""
     yield from _told(model)
+    yield from _of_records(model)
+
+
+def _of_records(model: CaptureModel) -> Iterator[Case]:
+    """One case for each producer id that records of several transactional.ids carry."""
     several = _of_several(model)
     known = _known(model, several) if len(several) else np.zeros(0, _KNOWN)
     for producer_id in several.tolist():
@@ -58,7 +85,7 @@ def find(model: CaptureModel) -> Found:
         spans = {int(code): mine["at"][mine["id_code"] == code] for code in np.unique(mine["id_code"])}
         first, last = max(times.min() for times in spans.values()), min(times.max() for times in spans.values())
         if first <= last:  # each of them was in use while the others were
-            yield _shared(model, producer_id, list(spans), int(first), int(mine["at"].max()))
+            yield _carried(model, producer_id, list(spans), int(first), int(mine["at"].max()))
 
 
 def _of_several(model: CaptureModel) -> Array:
@@ -92,7 +119,7 @@ def _known(model: CaptureModel, several: Array) -> Array:
     return np.concatenate(parts)
 
 
-def _shared(model: CaptureModel, producer_id: int, codes: list[int], since: int, until: int) -> Case:
+def _carried(model: CaptureModel, producer_id: int, codes: list[int], since: int, until: int) -> Case:
     latest = [row for code in codes if (row := model.latest_of(code)) is not None]
     names = [model.transactional_id(code) for code in codes]
     return Case(
@@ -111,6 +138,87 @@ def _told(model: CaptureModel) -> Iterator[Case]:
     logs = model.logs
     for subject, mine in by_producer(logs, logs.of_kind(EventKind.ids_went_back).tolist()):
         yield case_of(model, subject, mine, Verdict.likely, Severity.error, by_broker=True)
+    yield from _granted_twice(model)
+
+
+def _granted_twice(model: CaptureModel) -> Iterator[Case]:
+    """Producer ids that two ids, or two clients without one, were given; what is refused then makes it likely.
+
+    The first ids of a cluster are the same in all clusters, and a text may hold lines of two of them.
+    """
+    refusals = [row for told in left(model) if known_as(told, *REFUSED) for row in told.rows]
+    for producer_id, owners in _owners(series(model)).items():
+        for one, other in pairwise(owners) if producer_id >= BLOCK else ():
+            if (shared := _shared(one, other, producer_id)) is not None:
+                yield _case(model, (one, other), shared, refusals)
+
+
+def _owners(found: list[Series]) -> dict[int, list[Series]]:
+    """Who was given each producer id."""
+    owners: dict[int, list[Series]] = {}
+    for one in found:
+        for producer_id in dict.fromkeys(grant.producer_id for grant in one.all):
+            owners.setdefault(producer_id, []).append(one)
+    return owners
+
+
+def _shared(one: Series, other: Series, producer_id: int) -> tuple[Granted, Granted] | None:
+    """Grants of a producer id to both: to two named ids, or one and the same epoch to two clients of other names."""
+    are_named = one.transactional_id is not None and other.transactional_id is not None
+    is_apart = are_named or (one.client_id != other.client_id and None not in (one.client_id, other.client_id))
+    mine, its = ([grant for grant in which.all if grant.producer_id == producer_id] for which in (one, other))
+    same = ((grant, rival) for grant in mine for rival in its if are_named or grant.epoch == rival.epoch)
+    return next(same, None) if is_apart else None
+
+
+def _case(
+    model: CaptureModel, both: tuple[Series, Series], shared: tuple[Granted, Granted], refusals: list[int]
+) -> Case:
+    logs, rows = model.logs, [one.row for one in shared]
+    between = logs.lasted(*rows)
+    since, until = times_of(logs, [*rows, *refusals])
+    return Case(
+        facts=GrantedTwice(
+            producer_id=shared[0].producer_id,
+            owners=JoinedValues([one.transactional_id or one.client_id or "" for one in both]),
+            between=lasting(abs(between)) if between is not None else None,
+            grants=event_refs(model, rows),
+            refusals=event_refs(model, refusals, 3),
+        ),
+        verdict=Verdict.likely if refusals else Verdict.possible,
+        severity=Severity.error if refusals else Severity.warning,
+        producer_id=shared[0].producer_id,
+        since=since,
+        until=until,
+        subjects=tuple(Subject(one.transactional_id, shared[0].producer_id) for one in both),
+    )
+
+
+GRANTED_WORDS = Words(
+    GrantedTwice,
+    title="one producer id given to two producers",
+    summary="Producer id {producer_id} was given to {owners: and }[ within {between}]. A cluster gives each id once: "
+    "[{perhaps} ]a block of ids was handed out again.",
+    steps=(
+        step("Both were given producer id {producer_id}", cites="grants"),
+        step("One of them was refused where they met", cites="refusals", needs="refusals"),
+    ),
+    considered=(
+        ruled_out("fenced_by_new_instance", "the two are not instances of one transactional.id"),
+        left_open(
+            "two clusters",
+            "each cluster counts its producer ids by itself",
+            decided_by="the bootstrap addresses of both, and cluster.id in meta.properties",
+        ),
+    ),
+    remedies=(
+        remedy(
+            "Find out whether the metadata log was restored or migrated, and upgrade controllers and brokers",
+            "operator",
+        ),
+        remedy("Restart both producers, so that they get new ids", "application"),
+    ),
+)
 
 
 WORDS = Words(
@@ -164,4 +272,4 @@ WORDS_OF_RECORDS = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(WORDS, WORDS_OF_RECORDS), depth=1)
+RULE = Rule(find=find, words=(WORDS, GRANTED_WORDS, WORDS_OF_RECORDS), depth=1)

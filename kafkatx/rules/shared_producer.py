@@ -26,6 +26,7 @@ from kafkatx.rules.sharing.one_object import OBJECT_WORDS, of_threads
 from kafkatx.rules.sharing.processes import PROCESS_WORDS, in_processes
 from kafkatx.rules.sharing.requests import REQUEST_WORDS, in_requests
 from kafkatx.rules.sharing.rows import ROW_WORDS, in_rows
+from kafkatx.rules.sharing.takeovers import TAKE_OVER_WORDS, in_take_overs
 from kafkatx.rules.sharing.turns import TURN_WORDS, in_turns
 
 
@@ -35,10 +36,15 @@ def find(model: CaptureModel) -> Found:
     for case in (*in_turns(model), *of_threads(model)):
         told.add(case.transactional_id)
         yield case
-    for case in (*in_requests(model), *in_rows(model), *in_processes(model), *in_grants(model)):
+    others = (in_requests, in_rows, in_processes, in_grants, in_take_overs)
+    for case in (case for find_in in others for case in find_in(model)):
         if case.transactional_id not in told:
             told.add(case.transactional_id)
             yield case
 
 
-RULE = Rule(find=find, words=(TURN_WORDS, OBJECT_WORDS, REQUEST_WORDS, PROCESS_WORDS, GRANT_WORDS, ROW_WORDS), depth=1)
+RULE = Rule(
+    find=find,
+    words=(TURN_WORDS, OBJECT_WORDS, REQUEST_WORDS, PROCESS_WORDS, GRANT_WORDS, TAKE_OVER_WORDS, ROW_WORDS),
+    depth=1,
+)

@@ -4,6 +4,7 @@ Mechanism    PrepareX is durable: the outcome stands. The coordinator sends mark
              has answered; a partition without a leader or below min.insync.replicas holds the whole transaction up. A
              new instance of the id gets CONCURRENT_TRANSACTIONS for as long.
 Evidence     the id's latest row is Prepare*, older than ten seconds; markers in some of its partitions, none in others.
+             By logs alone: the coordinator's lines about a marker that it sends again and again, or gave up.
 Against      a younger row (in flight); a Complete* row in another copy.
 Look-alikes  hanging_transaction and open_transaction (nothing decided there); atomicity_violation (Complete* written,
              marker missing); on 4.3.1 a partition without a leader is skipped instead (KAFKA-20734).
@@ -24,6 +25,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import AFTER_HOLE
+from kafkatx.rules.answers.markers import MARKER_WORDS, refused_markers
 from kafkatx.terms.clocks import OLD_CLEANUP_INTERVAL_MS
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
@@ -77,10 +79,16 @@ class Facts:
 
 
 def find(model: CaptureModel) -> Found:
-    """One case for each id whose latest row is Prepare* and no longer in flight, or the last one that a page shows."""
+    """One case for each id whose latest row is Prepare* and no longer in flight, or the last one that a page shows.
+
+    Where no row is at hand, the coordinator's own lines about markers that were refused.
+    """
     for latest in model.latest[np.isin(model.latest["state"], list(PREPARED))]:
         if is_unfinished(model, latest):
             yield _stuck(model, latest, _age(model, latest))
+    for case in refused_markers(model):
+        if model.latest_of(model.id_code(case.transactional_id)) is None:
+            yield case
 
 
 def is_unfinished(model: CaptureModel, latest: Array) -> bool:
@@ -332,4 +340,4 @@ WORDS = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(WORDS,), depth=4, caused_by=(("broker_unreachable", leads_a_partition),))
+RULE = Rule(find=find, words=(WORDS, MARKER_WORDS), depth=4, caused_by=(("broker_unreachable", leads_a_partition),))

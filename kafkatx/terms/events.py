@@ -246,7 +246,7 @@ class EventKind(IntEnum):
     log_start_moved = 111
     """[topic, partition, offset: the new log start, detail: why]"""
     log_damaged = 112
-    """Damage was cut away or an index rebuilt. [topic, partition, offset, detail]"""
+    """Damage was met, cut away or an index rebuilt. [topic, partition, offset, detail, error: where a read failed]"""
     ids_allocated = 113
     """A broker took a block of producer ids. [detail: the block]"""
     id_allocation_failed = 114

@@ -143,3 +143,20 @@ def test_a_cut_log_tells_of_fewer():
     for end in range(len(lines)):
         found = findings(check, by_logs(lines[:end]))
         assert len(found) == (end >= 20)
+
+
+def gave_up(at="10:00:01", name="orders-1"):
+    """A client that gave up with the error."""
+    error = "CONCURRENT_TRANSACTIONS"
+    return line("app.log", at, Kind.failure, level=Level.error, transactional_id=name, error=error, thrown=error)
+
+
+def test_a_few_answers_close_together_are_likely_where_the_client_gave_up_with_them():
+    found = only(check, by_logs([*answers(4, every_ms=25), gave_up()]))
+    assert (found.verdict, found.severity, found.transactional_id) == (Verdict.likely, Severity.error, "orders-1")
+
+
+def test_a_few_answers_of_another_id_or_far_apart_are_not_it():
+    assert not findings(check, by_logs(answers(4, every_ms=25)))
+    assert not findings(check, by_logs([*answers(4, every_ms=25), gave_up(name="bills-1")]))
+    assert not findings(check, by_logs([*answers(4, every_ms=5_000), gave_up("10:00:30")]))

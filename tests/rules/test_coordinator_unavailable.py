@@ -185,3 +185,21 @@ def test_one_answer_that_a_client_only_warns_of_is_no_absence():
     warned = line("tm.log", "10:00:00", Kind.failure, error=error, level=Level.warn)
     assert not findings(check, by_logs([warned]))
     assert findings(check, by_logs([warned, line("tm.log", "10:00:10", Kind.failure, error=error)]))
+
+
+def test_expired_ids_that_can_not_be_removed_tell_that_the_log_takes_no_writes():
+    told = [line(BROKER, "10:00:00", Kind.expiry_failed, transactional_id="old-1", error="NOT_ENOUGH_REPLICAS")]
+    found = only(check, by_logs(told))
+    assert (found.verdict, found.severity) == (Verdict.proved, Severity.warning)
+    assert "(0 ms)" not in found.summary
+    moved = [line(BROKER, "10:00:00", Kind.expiry_failed, transactional_id="old-1", error="NOT_COORDINATOR")]
+    assert not findings(check, by_logs(moved))
+
+
+def test_a_partition_that_could_not_be_loaded_is_likely():
+    told = [
+        line(BROKER, "10:00:00", Kind.coordinator_load_failed, topic=TRANSACTION_STATE, partition=33,
+             error="java.lang.IllegalStateException")
+    ]  # fmt: skip
+    found = only(check, by_logs(told))
+    assert (found.verdict, found.topic, found.partition) == (Verdict.likely, TRANSACTION_STATE, 33)

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import partition_for
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explained import Remedy
+from tests.histories.log_facts import line
 from tests.rules.cluster import HOUR, MINUTE, SECOND, TWO_PHASE, Cluster
+from tests.rules.log_told import by_logs, only, rule
 
 RULE = "hanging_transaction"
 STATE = "__transaction_state-0"
@@ -393,3 +396,10 @@ def test_verification_is_proposed_against_the_next_one(classic):
     go_on(classic)
     prevent = classic.tell().only(RULE).remedies[-1]
     assert (prevent.config, prevent.proposed) == ("transaction.partition.verification.enable", "true")
+
+
+def test_a_marker_that_was_left_out_is_a_guess_that_troubles_nobody():
+    skipped = line("server.log", 1_000, EventKind.marker_skipped, transactional_id="inv-1", detail="Set(inv-3, inv-4)")
+    found = only(rule("hanging_transaction"), by_logs([skipped]))
+    assert (found.verdict, found.severity, found.topic) == (Verdict.possible, Severity.info, "inv")
+    assert "inv-3, inv-4" in found.summary

@@ -7,7 +7,7 @@ import pytest
 
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.rules.registry import judge
-from kafkatx.terms.events import EventKind, Level
+from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import DAY, FENCED, Line, facts, line
 from tests.rules.cluster import MINUTE, SECOND, Cluster
@@ -271,3 +271,42 @@ def test_processes_of_one_text_refused_again_sooner_than_a_timeout_are_likely():
 )
 def test_processes_of_one_text_that_may_be_anything_else_are_not_it(said):
     assert not findings(check, told_together(in_one_file(*said)))
+
+
+def granted(*given: tuple[float, int], busy: tuple[float, ...] = (), rolled_back: tuple[float, ...] = ()) -> list[Line]:
+    """The coordinator's lines about one id: grants (second, epoch), refusals of newcomers, and rollbacks, by time."""
+    about = {"transactional_id": "export", "side": Side.broker}
+    grants = [
+        line("server.log", DAY + int(at * SECOND), EventKind.initialized, producer_id=40, producer_epoch=epoch, **about)
+        for at, epoch in given
+    ]
+    kind = EventKind.concurrent_transactions
+    grants += [line("server.log", DAY + int(at * SECOND), kind, api="InitProducerId", **about) for at in busy]
+    grants += [line("server.log", DAY + int(at * SECOND), EventKind.timeout_rollback, **about) for at in rolled_back]
+    return sorted(grants, key=lambda entry: entry.at)
+
+
+def test_even_take_overs_of_open_transactions_by_the_coordinators_lines_are_likely():
+    found = only(check, by_logs(granted((0, 211), (9, 213), (18, 215), (27, 217))))
+    assert (found.verdict, found.transactional_id, found.producer_id) == (Verdict.likely, "export", 40)
+    assert {other.rule: other.refuted for other in found.considered}["a crash loop of one instance"] is False
+
+
+def test_take_overs_within_a_second_of_each_other_are_likely():
+    found = only(check, by_logs(granted((1, 2210), (1.4, 2212), busy=(0.7, 1.1))))
+    assert {other.rule: other.refuted for other in found.considered}["a crash loop of one instance"] is True
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        granted((0, 211), (9, 213), (18, 215)),
+        granted((0, 211), (10, 213), (30, 215), (70, 217)),
+        granted((0, 211), (9, 212), (18, 213), (27, 214)),
+        granted((0, 211), (9, 213), (18, 215), (27, 217), rolled_back=(5, 14, 23)),
+        granted((1, 2210), (1.4, 2212)),
+    ],
+    ids=["few", "growing pauses", "nothing open", "timeouts", "nobody was told to wait"],
+)
+def test_grants_that_a_restart_or_a_timeout_explains_are_not_it(said):
+    assert not findings(check, by_logs(said))

@@ -4,8 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
+from tests.histories.log_facts import ERRORS, line
 from tests.rules.cluster import DAY, MINUTE, SECOND, Cluster
+from tests.rules.log_told import by_logs, findings, only, rule
 
 RULE = "stuck_prepare"
 STATE = "__transaction_state-0"
@@ -176,3 +179,45 @@ def test_without_the_coordinators_log_nothing_is_prepared(either):
     either.beat()
     del either.logs[STATE]
     assert not either.tell().of(RULE)
+
+
+def refused(error: str, *seconds: float, kind: EventKind = EventKind.marker_retry, partition: int = 1) -> list:
+    """The coordinator's lines about a marker that the leader of a partition refused."""
+    return [
+        line("server.log", int(at * SECOND), kind, transactional_id="sdx", topic="tiny", partition=partition,
+             error=f"{ERRORS}{error}")
+        for at in seconds
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        refused("NotEnoughReplicasException", 1, 1.001),
+        refused("NotLeaderOrFollowerException", 1, 20),
+        refused("InvalidProducerEpochException", 1, kind=EventKind.marker_given_up),
+    ],
+    ids=["too few replicas", "for long", "given up"],
+)
+def test_a_marker_that_is_refused_without_end_or_given_up_is_likely(told):
+    found = only(rule(RULE), by_logs(told))
+    assert (found.verdict, found.severity, found.transactional_id) == (Verdict.likely, Severity.error, "sdx")
+    assert (found.topic, found.partition) == ("tiny", 1)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        refused("NotLeaderOrFollowerException", 1, 1.2),
+        refused("NotEnoughReplicasException", 1),
+        refused("TransactionCoordinatorFencedException", 1, kind=EventKind.marker_given_up),
+        [
+            *refused("NotEnoughReplicasException", 1, 2),
+            line("server.log", 5 * SECOND, EventKind.initialized, transactional_id="sdx", producer_id=7,
+                 producer_epoch=3),
+        ],
+    ],
+    ids=["a change of leaders", "once", "another coordinator", "completed since"],
+)  # fmt: skip
+def test_a_marker_that_is_written_in_the_end_is_none(told):
+    assert not findings(rule(RULE), by_logs(told))

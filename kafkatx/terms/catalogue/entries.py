@@ -95,8 +95,9 @@ class EventTemplate:
     """A text that lines of logs hold, and what it means as an event (log_texts.tsv).
 
     `fields` names for each placeholder of `template` the column of an event that it fills (terms.events), `-` for none;
-    `topic_partition` fills topic and partition. `constants` are columns that the text fills by itself. `stands` tells
-    where the text may stand: `line` is the message of a log line, `exception` the message of an exception, `both`.
+    `topic_partition` fills topic and partition, `file` those of its folder and detail. `constants` are columns that the
+    text fills by itself. `stands` tells where the text may stand: `line` is the message of a log line, `exception` the
+    message of an exception, `both`.
     `span` are the releases of all classes that write the text. `loggers`, where there are any, are simple names of the
     only classes that mean the event by these words.
     """

@@ -165,8 +165,12 @@ class Cut:
         for start, head_end, end, line in rows:
             framed = self.framer.frame(_text(self.data[start:head_end]))
             if framed.layout and framed.layout != MESSAGE_ONLY:
-                tail = takewhile(_is_of_brokers, self._tail(head_end + 1, end))
-                yield self._entry(start, line, framed, tuple(tail))
+                tail = tuple(takewhile(_is_of_brokers, self._tail(head_end + 1, end)))
+                if self.is_short and tail and begins_trace(tail[0]) and _is_quiet(framed):
+                    yield self._entry(start, line, framed, ())
+                    yield self._entry(head_end + 1, line + 1, _printed(framed), tail)
+                else:
+                    yield self._entry(start, line, framed, tail)
 
     def _entries_around(self, rows: list[list[int]]) -> Iterator[Entry]:
         """Yield the entries that lines with a literal belong to, each once."""
@@ -227,12 +231,10 @@ class Cut:
             first = next((at for at, line in enumerate(tail) if begins_trace(line)), -1)
         if first >= 0:
             yield self._entry(head, number, framed, tail[:first])
-            printed = replace(framed, level=Level.unknown, thread="", logger="", context=NOTHING, message="")
-            yield self._entry(below, number + 1, printed, (*tail[first:], *self._strays_behind(framed, end)))
+            yield self._entry(below, number + 1, _printed(framed), (*tail[first:], *self._strays_behind(framed, end)))
         elif framed.level in (Level.debug, Level.info) and (second := _second_trace(tail)):
             yield self._entry(head, number, framed, tail[:second])
-            printed = replace(framed, level=Level.unknown, thread="", logger="", context=NOTHING, message="")
-            yield self._entry(below, number + 1, printed, tail[second:])
+            yield self._entry(below, number + 1, _printed(framed), tail[second:])
         else:
             own = bool(tail) and (is_trace_line(tail[-1]) or begins_trace(tail[0]))
             yield self._entry(head, number, framed, (*tail, *self._strays_behind(framed, end)) if own else tail)
@@ -331,10 +333,19 @@ def _never_throws(framed: Framed) -> bool:
     """Whether a line is one of Kafka's own that never carries a trace."""
     if framed.message.startswith(_RETRIES) or framed.logger.startswith(_OF_C):
         return True
-    is_plain = framed.level in (Level.debug, Level.info) and not _TROUBLE.search(framed.message)
     if Level.unknown < framed.level < Level.error and framed.logger.startswith(_NOT_JAVAS):
         return True
-    return is_plain and framed.logger.startswith(("org.apache.kafka.", "o.a.k."))
+    return _is_quiet(framed) and framed.logger.startswith(("org.apache.kafka.", "o.a.k."))
+
+
+def _is_quiet(framed: Framed) -> bool:
+    """Whether a line tells of nothing that went wrong: in a short text what stands under it is another line's."""
+    return framed.level in (Level.debug, Level.info) and not _TROUBLE.search(framed.message)
+
+
+def _printed(framed: Framed) -> Framed:
+    """What is known of a trace below a line that is not its own."""
+    return replace(framed, level=Level.unknown, thread="", logger="", context=NOTHING, message="")
 
 
 _NOT_JAVAS = ("kafka.", "aiokafka")

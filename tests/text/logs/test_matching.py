@@ -115,6 +115,8 @@ def check_columns(found, entry, values):
             assert row[COLUMNS[name]] == int(value)
         elif name == "topic_partition":
             assert (texts[row[COLUMNS["topic_code"]]], row[COLUMNS["partition"]]) == ("orders.eu", 12)
+        elif name == "file":
+            assert texts[row[COLUMNS["detail_code"]]] == value
         elif name not in ("-", "exception") and name not in dict(entry.constants):
             assert texts[row[COLUMNS[f"{name}_code"]]] == value
 

@@ -1,0 +1,159 @@
+"""Two owners of one id as the coordinator's grants show them: each newcomer found a transaction open.
+
+InitProducerId that finds a transaction open aborts it under the next epoch, answers CONCURRENT_TRANSACTIONS, and grants
+the epoch after that: from grant to grant the epoch rises by two. An instance that crashes and starts again leaves the
+same, but not within a second, nor evenly within seconds: what restarts it waits longer each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby, pairwise
+
+from kafkatx.findings.client_lines import times_of
+from kafkatx.findings.ends import hands_ids_on
+from kafkatx.findings.grants import Granted, series
+from kafkatx.findings.rule import Case
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.rules.sharing.owners import CRASH_LOOP, SENT_AGAIN, id_of_its_own
+from kafkatx.terms.events import EventKind
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explanation import Words, left_open, ruled_out, step
+from kafkatx.words.log_refs import event_refs
+from kafkatx.words.values import Count, Duration, Refs, facts
+
+FEWEST = 3
+"""Take-overs in a row, each of an open transaction."""
+TOO_SOON_MS = 1_000
+"""No process dies, is noticed, starts and initialises within that time."""
+EVEN_MS = 15_000
+"""A process that is restarted starts within that time, at most a few times; then what restarts it waits longer."""
+GROWTH = 2
+"""How much longer than the first pause the last one may be where nobody waits longer each time."""
+
+
+@facts
+class TakeOverFacts:
+    """Grants of one producer id, `count` of them take-overs of an open transaction; `busy` answered newcomers first."""
+
+    id: str
+    producer_id: int
+    count: Count
+    lasted: Duration
+    is_instant: bool
+    lines: Refs
+    busy: Refs
+
+
+def in_take_overs(model: CaptureModel) -> Iterator[Case]:
+    """One case for each id that the coordinator granted again and again while a transaction was open."""
+    for one in series(model):
+        name = one.transactional_id
+        if name is None or hands_ids_on(model, name):
+            continue
+        for grants in _runs(model.logs, name, one.pairs()):
+            if _is_instant(model.logs, name, grants) or _is_even(model.logs, grants):
+                yield _case(model, name, grants)
+                break
+
+
+def _runs(logs: LogModel, name: str, pairs: Iterator[tuple[Granted, Granted]]) -> Iterator[list[Granted]]:
+    """Grants in a row each of which took over an open transaction, by the coordinator's own lines."""
+    for is_taken, run in groupby(pairs, key=lambda pair: _takes_over(logs, name, *pair)):
+        if is_taken:
+            found = list(run)
+            yield [found[0][0], *(new for _, new in found)]
+
+
+def _takes_over(logs: LogModel, name: str, old: Granted, new: Granted) -> bool:
+    if old.producer_id != new.producer_id or new.epoch != old.epoch + 2:
+        return False
+    rollbacks = logs.about(name, EventKind.timeout_rollback).tolist()
+    is_rolled_back = any(logs.is_before(old.row, row) and logs.is_before(row, new.row) for row in rollbacks)
+    return logs.kind(new.row) is EventKind.initialized and not is_rolled_back
+
+
+def _is_instant(logs: LogModel, name: str, grants: list[Granted]) -> bool:
+    """Whether newcomers came within a second of each other, and the first of them was told of an open transaction."""
+    pauses, busy = _pauses(logs, grants), _busy(logs, name)
+    is_told = len(busy) > 1 and any(logs.is_before(row, grants[0].row) for row in busy)
+    return is_told and bool(pauses) and max(pauses) <= TOO_SOON_MS
+
+
+def _is_even(logs: LogModel, grants: list[Granted]) -> bool:
+    """Whether take-overs came faster, and more evenly, than an instance that is restarted each time would."""
+    pauses = _pauses(logs, grants)
+    return len(pauses) >= FEWEST and max(pauses) <= EVEN_MS and pauses[-1] <= GROWTH * pauses[0]
+
+
+def _pauses(logs: LogModel, grants: list[Granted]) -> list[int]:
+    """Times from grant to grant; nothing where one is not known."""
+    pauses = [logs.lasted(old.row, new.row) for old, new in pairwise(grants)]
+    return [pause for pause in pauses if pause is not None] if None not in pauses else []
+
+
+def _busy(logs: LogModel, name: str) -> list[int]:
+    """Answers CONCURRENT_TRANSACTIONS to InitProducerId of an id."""
+    rows = logs.about(name, EventKind.concurrent_transactions).tolist()
+    return [row for row in rows if logs.string(row, "api") == "InitProducerId"]
+
+
+def _case(model: CaptureModel, name: str, grants: list[Granted]) -> Case:
+    logs, busy = model.logs, _busy(model.logs, name)
+    since, until = times_of(logs, [one.row for one in grants])
+    is_instant = _is_instant(logs, name, grants)
+    return Case(
+        facts=TakeOverFacts(
+            id=name,
+            producer_id=grants[0].producer_id,
+            count=Count(len(grants) - (0 if is_instant else 1)),
+            lasted=Duration(logs.lasted(grants[0].row, grants[-1].row) or 0),
+            is_instant=is_instant,
+            lines=event_refs(model, [one.row for one in grants], 5),
+            busy=event_refs(model, busy, 3),
+        ),
+        verdict=Verdict.likely,
+        severity=Severity.error,
+        transactional_id=name,
+        producer_id=grants[0].producer_id,
+        since=since,
+        until=until,
+        count=len(grants) - 1,
+    )
+
+
+TAKE_OVER_WORDS = Words(
+    TakeOverFacts,
+    title="taken over again and again",
+    summary="{count:open transaction} of {id} {count:was|were} aborted by newcomers within {lasted}. At least two "
+    "producers[ {perhaps}] use the id at the same time.",
+    steps=(
+        step(
+            "Newcomers found a transaction open",
+            "the coordinator answered CONCURRENT_TRANSACTIONS to InitProducerId",
+            cites="busy",
+            needs="busy",
+        ),
+        step(
+            "Each newcomer was granted an epoch two above the one before", "one of the two is the abort", cites="lines"
+        ),
+    ),
+    considered=(
+        ruled_out("transaction_timed_out", "the coordinator's log has no rollback in between"),
+        ruled_out(CRASH_LOOP, "no process restarts within {lasted}", needs="is_instant"),
+        left_open(
+            "one process that makes one producer after the other",
+            "the coordinator's log does not name who initialised",
+            decided_by="the logs of all instances of {id}",
+            needs="is_instant",
+        ),
+        left_open(
+            CRASH_LOOP,
+            "an instance that fails in its transaction and starts at once leaves the same",
+            decided_by="the hosts and process ids of the instances of {id}",
+            unless="is_instant",
+        ),
+    ),
+    remedies=(id_of_its_own(), SENT_AGAIN),
+)
