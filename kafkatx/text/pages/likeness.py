@@ -79,9 +79,7 @@ def is_log_line(text: str) -> bool:
     if quote is not None and any(shape.match(text, quote.end()) for shape in (_LOG, _TRACE, _CONTAINER)):
         return True
     is_setting = setting_name(text) is not None and not shows_error(text)
-    return any(
-        (not is_setting and tells(line)) or (line != text and begins_line(line)) for line in (text, *logged(text))
-    )
+    return any((not is_setting and tells(line)) or (line != text and begins_line(line)) for line in logged(text))
 
 
 def begins_line(text: str) -> bool:
