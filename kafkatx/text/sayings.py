@@ -60,6 +60,8 @@ class Saying(IntFlag):
     """A sequence came that had been there before."""
     OF_ABORTED_INDEX = auto()
     """The index of aborted transactions does not fit."""
+    OF_SNAPSHOT = auto()
+    """A snapshot of producers can't be read."""
     OLD_COORDINATOR = auto()
     """TRANSACTION_COORDINATOR_FENCED."""
     NO_MAPPING = auto()
@@ -165,7 +167,14 @@ _TEXTS = {
     Saying.REPEATED_SEQUENCE: (
         "uplicate sequence number", "DuplicateSequenceNumber", "DUPLICATE_SEQUENCE_NUMBER",
     ),
-    Saying.OF_ABORTED_INDEX: (".txnindex", "offset of appended transactions must increase"),
+    Saying.OF_ABORTED_INDEX: (
+        ".txnindex", "offset of appended transactions must increase", "Unexpected aborted transaction version",
+        "Last offset of aborted transaction",
+    ),
+    Saying.OF_SNAPSHOT: (
+        "Snapshot is corrupt", "Snapshot failed schema validation", "Snapshot contained an unknown file version",
+        "is corrupted (CRC is no longer valid)",
+    ),
     Saying.OLD_COORDINATOR: ("TransactionCoordinatorFenced", "TRANSACTION_COORDINATOR_FENCED"),
     Saying.NO_MAPPING: (
         "InvalidPidMapping", "INVALID_PRODUCER_ID_MAPPING", "not currently assigned to its transactional id",
@@ -194,6 +203,15 @@ _PATTERNS = {
     **{saying: re.compile(rf"\b(?:{'|'.join(_TEXTS[saying])})") for saying in _NAMES},
 }
 """What such a text must hold besides."""
+
+
+_FILE_OF_PARTITION = re.compile(r"(?:^|[\s/\\'\"])([\w.-]{1,249})-(\d{1,9})[/\\]\d{20}\.(?:txnindex|snapshot)\b")
+
+
+def partition_of_file_in(text: str) -> tuple[str, int] | None:
+    """Return the partition in whose folder an index or a snapshot lies that a text names."""
+    found = _FILE_OF_PARTITION.search(text)
+    return (found[1], int(found[2])) if found is not None else None
 
 
 @lru_cache(maxsize=16_384)

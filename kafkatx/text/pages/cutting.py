@@ -212,7 +212,7 @@ class _Cutter:
         is_rest = any(begin.startswith(bare) or bare.startswith(begin) for begin in BEGINNINGS) and bool(bare)
         is_end = current.kind in DUMPS and (is_rest or _DEATH.match(text[:LONGEST_COMMAND]) is not None)
         current.is_foreign |= is_end
-        return is_end
+        return is_end and (is_rest or current.kind in LOGS)  # why an index or a snapshot can't be read is a log's
 
     def _goes_on(self, text: str) -> bool:
         """Whether a line belongs to the log above it."""
