@@ -94,7 +94,7 @@ def _somebody_came(group: EndGroup) -> Array | None:
     """Without times, what shows that somebody initialised: data two epochs on."""
     span, spans = group.spans[0], group.model.spans
     mine = spans[(spans["producer_id"] == span["producer_id"]) & (spans["records"] > 0)]
-    later = mine[mine["producer_epoch"] >= span["producer_epoch"] + 2]
+    later = mine[mine["producer_epoch"] >= int(span["producer_epoch"]) + 2]
     return later[0] if group.first.took_ms is None and len(later) else None
 
 

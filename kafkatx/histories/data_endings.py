@@ -193,16 +193,18 @@ def _of_the_unnamed(model: CaptureModel, chosen: Array, timeout: Any) -> tuple[A
     early = (chosen["marker_timestamp"] >= 0) & (chosen["marker_timestamp"] < TRANSACTIONS_V2_SINCE_MS)
     own = (classic | early) & (step == 0) & (chosen["marker_epoch"] >= 0)
     raised = (classic | early) & (step == 1)
-    unprinted = ~times_known & (chosen["marker_epoch"] < 0) & _somebody_came(model.spans, chosen)
     is_soon = ~times_known & (chosen["batches"] == 1) & (chosen["last_timestamp"] >= 0) & _is_soon(chosen, timeout)
     short = times_known & (duration < timeout - CLIENT_TOLERANCE_MS)
+    came = _somebody_came(model.spans, chosen)
+    taken_over = chosen["producer_id"][raised & short & came]  # the last one of those is no different from the others
     over = times_known & (duration >= timeout)
+    unprinted = ~times_known & (chosen["marker_epoch"] < 0) & came
     is_one = chosen["flags"] & OVER_GAP == 0  # else the data before the hole may be of another transaction
     in_time = is_one & (duration <= timeout + OLD_CLEANUP_INTERVAL_MS + TIMEOUT_SLACK_MS + CLIENT_TOLERANCE_MS)
     answers = [
         (own & (model.facts.release_known_to_raise_epoch | short | is_soon), EndedBy.client, Verdict.likely),
-        (raised & ~times_known & _somebody_came(model.spans, chosen), EndedBy.new_instance, Verdict.likely),
-        (raised & short & _somebody_came(model.spans, chosen), EndedBy.new_instance, Verdict.likely),
+        (raised & ~times_known & came, EndedBy.new_instance, Verdict.likely),
+        (raised & short & np.isin(chosen["producer_id"], taken_over), EndedBy.new_instance, Verdict.likely),
         (raised & short, EndedBy.new_instance, Verdict.possible),
         (unprinted & is_one, EndedBy.new_instance, Verdict.possible),
         (raised & over & in_time, EndedBy.timeout, Verdict.likely),
@@ -234,6 +236,6 @@ def _somebody_came(spans: Array, chosen: Array) -> Any:
     """Whether the producer id is seen at two epochs above the data, or more: then somebody initialised."""
     producers, place = np.unique(spans["producer_id"], return_inverse=True)
     highest = np.full(len(producers), -1, np.int64)
-    np.maximum.at(highest, place, np.maximum(spans["producer_epoch"], spans["marker_epoch"]))
+    np.maximum.at(highest, place, np.maximum(spans["producer_epoch"], spans["marker_epoch"]).astype(np.int64))
     found = np.searchsorted(producers, chosen["producer_id"])
-    return highest[found] >= chosen["producer_epoch"] + 2 if len(chosen) else np.zeros(0, bool)
+    return highest[found] >= chosen["producer_epoch"].astype(np.int64) + 2 if len(chosen) else np.zeros(0, bool)
