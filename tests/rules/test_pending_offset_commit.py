@@ -2,10 +2,11 @@
 
 import pytest
 
+from kafkatx import diagnose
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, line
-from tests.rules.cluster import HOUR, MINUTE, Cluster
+from tests.rules.cluster import HOUR, MINUTE, START, Cluster
 from tests.rules.log_told import by_logs, findings, only, rule
 
 check = rule("pending_offset_commit")
@@ -58,3 +59,30 @@ def test_offsets_without_a_marker_on_disk(tmp_path):
 def test_other_failures_of_consumers_are_not_it():
     said = {"error": f"{ERRORS}TimeoutException", "detail": "Timeout of 60000ms expired"}
     assert not findings(check, by_logs(waiting("10:00:00", kind=EventKind.failure, **said)))
+
+
+BATCH = (
+    "baseOffset: {offset} lastOffset: {offset} count: 1 baseSequence: 0 lastSequence: 0 producerId: {producer} "
+    "producerEpoch: {epoch} partitionLeaderEpoch: 0 isTransactional: {transactional} isControl: false deleteHorizonMs: "
+    "OptionalLong.empty position: {position} CreateTime: {at} size: 120 magic: 2 compresscodec: none crc: 7 "
+    "isvalid: true\n"
+)
+
+
+def dumped(folder, minutes):
+    """A piece of a dump: offsets in a transaction, and a plain commit some time later."""
+    first = BATCH.format(offset=50, producer=9, epoch=1, transactional="true", position=900, at=START)
+    later = {"offset": 51, "producer": -1, "epoch": -1, "transactional": "false", "position": 1020}
+    text = first + BATCH.format(**later, at=START + minutes * MINUTE)
+    (folder / "page.md").write_text(f"__consumer_offsets-31 to its end:\n\n{text}")
+    found = [one.finding for one in diagnose([folder]).findings if one.finding.rule == "pending_offset_commit"]
+    return found[0]
+
+
+def test_a_text_that_goes_on_longer_than_a_transaction_may_last_shows_it(tmp_path):
+    found = dumped(tmp_path, 40)
+    assert (found.verdict, found.severity) == (Verdict.likely, Severity.warning)
+
+
+def test_a_text_that_ends_soon_behind_them_may_lack_the_marker(tmp_path):
+    assert dumped(tmp_path, 5).verdict is Verdict.possible
