@@ -20,6 +20,7 @@ from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.histories.logs.told_ages import ToldAge, told_age
 from kafkatx.terms.clocks import STREAMS_TIMEOUT_MS, TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.error_codes import FENCED, error_code
 from kafkatx.terms.events import EventKind
@@ -57,7 +58,7 @@ class Decided:
 def decided(model: CaptureModel) -> Iterator[Decided]:
     """Yield the refusals that no id is named for, and that the time decides."""
     logs = model.logs
-    for found in alike(model, lambda told: _is_nameless(logs, told)):
+    for found in alike(model, _is_nameless):
         names = _named_before(logs, found.first.rows[0])
         if len(names) > 1:
             return
@@ -65,7 +66,7 @@ def decided(model: CaptureModel) -> Iterator[Decided]:
             yield one
 
 
-def _is_nameless(logs: LogModel, told: ToldFailure) -> bool:
+def _is_nameless(told: ToldFailure) -> bool:
     if told.is_brokers or told.transactional_id is not None:
         return False
     known = told.known.name if told.known is not None else told.error
@@ -80,7 +81,8 @@ def _named_before(logs: LogModel, refusal: int) -> set[str]:
 
 def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | None:
     logs, told = model.logs, found.first
-    if (aged := _aged(logs, told.rows[0])) is not None:
+    aged = told_age(logs, told.rows[0])
+    if aged is not None and aged.is_over:
         return _by_age(model, found, aged)
     starts = _before(logs, told.rows[0])
     if not starts:
@@ -105,26 +107,17 @@ def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | N
     return Decided(found, ended_by, told_facts)
 
 
-def _by_age(model: CaptureModel, found: Alike, row: int) -> Decided | None:
-    """Decide by the age and the timeout that a framework names when it takes a transaction up again."""
-    age, timeout = model.logs.number(row, "number"), model.logs.number(row, "offset")
-    if age is None or timeout is None or age < timeout:
-        return None
+def _by_age(model: CaptureModel, found: Alike, told: ToldAge) -> Decided:
+    """The refusal of a transaction whose framework had named an age past its timeout."""
     told_facts = TimeFacts(
         **failure_facts(model, found),
-        age=Duration(age),
-        timeout=Duration(timeout),
+        age=Duration(told.age_ms),
+        timeout=Duration(told.timeout_ms),
         is_set=True,
         began=True,
-        start=event_refs(model, [row]),
+        start=event_refs(model, [told.row]),
     )
     return Decided(found, EndedBy.timeout, told_facts)
-
-
-def _aged(logs: LogModel, refusal: int) -> int | None:
-    """The last line before a refusal, in whatever text, that names the age of a transaction."""
-    ages = ((logs.lasted(row, refusal), row) for row in logs.of_kind(EventKind.transaction_aged).tolist())
-    return min(((age, row) for age, row in ages if age is not None and age >= 0), default=(0, None))[1]
 
 
 def _before(logs: LogModel, refusal: int) -> list[tuple[int, int]]:

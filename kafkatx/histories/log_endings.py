@@ -19,7 +19,9 @@ from kafkatx.histories.logs.fencings import Excluded, fencings, grants, timeout_
 from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
 from kafkatx.histories.logs.observers import ConnectionFailure
 from kafkatx.histories.logs.once import once
+from kafkatx.histories.logs.told_ages import told_age
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
+from kafkatx.terms.catalogue.frameworks import commits_at_once, is_of_one_process
 from kafkatx.terms.clocks import (
     CLIENT_TOLERANCE_MS,
     MAX_BLOCK_MS,
@@ -210,15 +212,21 @@ def _is_over(client: ClientInstance, at: int, ended: list[LogEnding]) -> bool:
 
 
 def _refused(logs: LogModel, name: str, stretches: list[ConnectionFailure]) -> Iterator[LogEnding]:
-    """Clients that were refused as too old, and no log says why: by how long their transaction had been open."""
+    """Clients that were refused as too old, and no log says why: by how long their transaction had been open.
+
+    Where that is open, an id that one process alone can know is left to findings/private_ids.py.
+    """
     for client in logs.clients_of(name):
         refusals = tuple(one for one in client.failures if one.error in FENCED and one.at is not None)
         if refusals:
             first = refusals[0]
             at, rows = first.at or 0, first.rows or (first.row,)
-            began = _began(logs, client, at, stretches)
+            aged = told_age(logs, first.row)
+            began = at - aged.age_ms if aged and aged.is_over else _began(logs, client, at, stretches)
             ending = replace(_of_client(name, client, at, rows), began=began, failures=refusals)
-            yield _reading(logs, client, ending)
+            ended = _reading(logs, client, ending)
+            if ended.verdict > Verdict.possible or not is_of_one_process(name):
+                yield ended
 
 
 def _reading(logs: LogModel, client: ClientInstance, ending: LogEnding) -> LogEnding:
@@ -235,6 +243,8 @@ def _reading(logs: LogModel, client: ClientInstance, ending: LogEnding) -> LogEn
         return timed_out
     if _is_too_soon(logs, client, ending.at, timeout if is_known else _half_of_default(client)):
         return replace(fenced, excluded=Excluded.BY_TIME)
+    if commits_at_once(ending.name, client.client_id):
+        return replace(fenced, excluded=Excluded.BY_USE)
     silent_since = _silent_since(logs, client, ending)
     if silent_since is not None and ending.at - silent_since >= timeout and _is_alone(logs, client, ending):
         return replace(timed_out, verdict=Verdict.possible, alternative=EndedBy.new_instance, silent_since=silent_since)

@@ -45,6 +45,8 @@ from kafkatx.findings.ends import (
 )
 from kafkatx.findings.ends_in_data import ONLY_TIMES, OWN_KEEPS_EPOCH, UNDER_NEXT_EPOCH, DataFacts, data_facts
 from kafkatx.findings.ends_in_logs import EITHER, FENCED_AT, REFUSED, LogEndFacts, log_facts
+from kafkatx.findings.one_failure import FailureFacts, failure_case, failure_facts
+from kafkatx.findings.private_ids import private_refusals
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd
@@ -137,9 +139,17 @@ class TimedOutByTime(TimeFacts):
     """A refusal that no id is named for, and that the time decides."""
 
 
+@facts
+class TimedOutAlone(FailureFacts):
+    """Refusals under an id that no other instance can have."""
+
+
 def find(model: CaptureModel) -> Found:
     """One case for each transactional.id of which transactions timed out, or may have (0.11.0.0, 0.11.0.1)."""
     yield from decided_cases(model, EndedBy.timeout, TimedOutByTime)
+    for alone in private_refusals(model):
+        told = TimedOutAlone(**failure_facts(model, alone))
+        yield failure_case(model, alone, told, Verdict.likely, Severity.warning)
     for group in groups(model, EndedBy.timeout):
         facts: Facts | DataFacts | TimedOutInLogs
         severity = Severity.warning
@@ -447,9 +457,47 @@ TIME_WORDS = Words(
     ),
 )
 
+ALONE_WORDS = Words(
+    TimedOutAlone,
+    who="{name.transactional_id}",
+    title="timed out",
+    summary="The producer of {name.transactional_id} was fenced. Its transaction[ {perhaps}] timed out: the id holds a "
+    "UUID of its own process, so no other instance can have taken it.",
+    actors=(included("client"),),
+    steps=(
+        step(
+            "The client was refused, {count:time}: its epoch was stale",
+            "its transactional.id is application.id, the UUID of the process and the thread",
+            cites="lines",
+        ),
+    ),
+    considered=(
+        ruled_out(OTHER_INSTANCE, "each process of Kafka Streams makes a UUID of its own"),
+        left_open(
+            "a copied state directory",
+            "it carries the UUID of its process along",
+            decided_by="logs of all processes of the application",
+        ),
+        OTHER,
+    ),
+    remedies=(
+        remedy(
+            "Nothing to do for the records: Kafka Streams closes the producer and reads again from the committed "
+            "offsets by itself",
+            "application",
+        ),
+        remedy(
+            text="Find out what held the thread up (paused host, long garbage collection, a slow record). If it must "
+            "be survived, raise the producer's transaction.timeout.ms above it (Kafka Streams: 10 s by default)",
+            where="client",
+            config="transaction.timeout.ms",
+        ),
+    ),
+)
+
 RULE = Rule(
     find=find,
-    words=(WORDS, SAME_EPOCH_WORDS, DATA_WORDS, LOG_WORDS, TIME_WORDS),
+    words=(WORDS, SAME_EPOCH_WORDS, DATA_WORDS, LOG_WORDS, TIME_WORDS, ALONE_WORDS),
     depth=3,
     caused_by=(
         ("broker_unreachable", same_time),

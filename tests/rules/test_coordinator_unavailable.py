@@ -178,3 +178,10 @@ def test_an_error_without_a_time_names_the_coordinator():
     assert (found.verdict, found.transactional_id) == (Verdict.likely, None)
     assert not findings(rule("coordinator_unavailable"), by_logs([line("a.log", None, Kind.failure,
                             api="poll", **said)]))  # fmt: skip
+
+
+def test_one_answer_that_a_client_only_warns_of_is_no_absence():
+    error = f"{ERRORS}CoordinatorLoadInProgressException"
+    warned = line("tm.log", "10:00:00", Kind.failure, error=error, level=Level.warn)
+    assert not findings(check, by_logs([warned]))
+    assert findings(check, by_logs([warned, line("tm.log", "10:00:10", Kind.failure, error=error)]))

@@ -114,3 +114,14 @@ def test_a_clients_log_that_says_nothing_of_it_leaves_no_guess(cluster):
     cluster.data("orders-1", "orders-0")
     cluster.abort("orders-1")
     assert not findings(check, beside(cluster, Client().start("10:00:00").said))
+
+
+def test_a_task_of_streams_that_moved_on_has_no_transaction_to_abort():
+    said = "Offset commit cannot be completed since the consumer is not part of an active group"
+    wrapped = "Client request for task 0_1 has been fenced due to a rebalance"
+    chain = (("org.apache.kafka.streams.errors.TaskMigratedException", wrapped), (COMMIT_FAILED, said))
+    migrated = line(CLIENT, "10:00:40", EventKind.failure, level=Level.warn, error=COMMIT_FAILED, thrown=chain)
+    found = only(check, by_logs([migrated]))
+    assert (found.verdict, found.severity) == (Verdict.proved, Severity.info)
+    assert "Kafka Streams gave its tasks up" in found.summary
+    assert "transaction" not in found.steps[-1].text

@@ -40,6 +40,7 @@ class Excluded(StrEnum):
     NOTHING = ""
     BY_TIME = "the new instance came before any transaction of the old one could time out"
     BY_LOG = "the coordinator's log goes through that time without a rollback"
+    BY_USE = "its transactions hold one write each and are committed at once: none is open for long"
     BY_EPOCH = "the epoch rose by one only: no transaction was aborted in between"
 
 

@@ -113,6 +113,17 @@ def recognise_id(transactional_id: str) -> Framework | None:
     return recognise(Signs(transactional_id))
 
 
+def is_of_one_process(transactional_id: str) -> bool:
+    """Whether an id holds the UUID that a process of Kafka Streams makes for itself (exactly_once_v2, ksqlDB)."""
+    return _STREAMS_V2.fullmatch(transactional_id) is not None
+
+
+def commits_at_once(transactional_id: str, client_id: str | None) -> bool:
+    """Whether a producer commits each of its writes at once: that of Connect's leader, to its config topic."""
+    found = recognise(Signs(transactional_id, client_id=client_id))
+    return found is not None and found.name is FrameworkName.CONNECT_LEADER and found.certainty is Verdict.proved
+
+
 def setting_of(framework: Framework | None, name: str) -> str:
     """Return what a setting of a Kafka producer or consumer is called in a framework's own configuration.
 

@@ -180,6 +180,16 @@ LAYOUTS = (
         ("2024-04-03 18:21:00,063 ERROR [com.example.Pool] (executor-thread-1) ", "exhausted (max 10) on `a`"),
     ),
     _of(
+        "time level logger [] -",
+        "{time} {level} {dotted} [] - {message}",
+        ("2024-04-03 18:21:00,063 INFO  org.apache.kafka.clients.producer.KafkaProducer      [] - " + _IDS, _ABORT),
+    ),
+    _of(
+        "tag time level logger [] -",
+        "[{thread}] {time} {level} {dotted} [] - {message}",
+        ("[job-1] 2024-04-03 18:21:00,063 INFO  o.a.k.clients.producer.KafkaProducer [] - " + _IDS, _ABORT),
+    ),
+    _of(
         "time level logger [thread]",
         "{time} {level} {dotted} [{thread}] - {message}",
         ("2024-04-03 18:21:00,063 INFO  org.apache.kafka.clients.producer.KafkaProducer [main] - " + _IDS, _ABORT),

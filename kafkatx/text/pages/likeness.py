@@ -33,7 +33,8 @@ _LOG = re.compile(
     r'|(?:(?:time(?:stamp)?|ts)="?\d[\dT:.,Z+-]{9,40}"?|(?:level|lvl)="?[A-Za-z]{4,8}"?) [\w.]{1,40}='
 )
 _CONTAINER = re.compile(
-    rf"[\w.-]{{1,60}}\s+\| {_OPENING}(?:{_TIME}|{_LEVEL})|[\w./-]{{1,200}}[:-](?:\d{{1,9}}[:-])?{_OPENING}(?:{_TIME})"
+    rf"[\w.-]{{1,60}}\s+\| {_OPENING}(?:{_TIME}|{_LEVEL})|\[[\w./:-]{{1,60}}\]\s+\[?(?:{_TIME})"
+    rf"|[\w./-]{{1,200}}[:-](?:\d{{1,9}}[:-])?{_OPENING}(?:{_TIME})"
 )
 _TRACE = re.compile(
     r"\s*at [\w.$<>/@-]{1,250}\(|\s*Caused by: |\s*Suppressed: |\s*\.\.\. \d+ (?:more|common frames)"

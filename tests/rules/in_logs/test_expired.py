@@ -4,7 +4,7 @@ import pytest
 
 from kafkatx.terms.events import EventKind as Kind
 from kafkatx.terms.verdicts import Severity, Verdict
-from tests.histories.log_facts import DAY, ERRORS, facts, settings
+from tests.histories.log_facts import DAY, ERRORS, facts, line, settings
 from tests.rules.cluster import DAY as ONE_DAY
 from tests.rules.cluster import HOUR, SECOND, START
 from tests.rules.log_told import Client, beside, by_logs, findings, only, rule
@@ -12,6 +12,7 @@ from tests.rules.log_told import Client, beside, by_logs, findings, only, rule
 check = rule("transactional_id_expired")
 
 MAPPING = f"{ERRORS}InvalidPidMappingException"
+COMMITTER = "org.apache.flink.connector.kafka.sink.internal.KafkaCommitter"
 TEN_SECONDS = settings("server.properties", "broker", {"broker.id": "1", "transactional.id.expiration.ms": "10000"})
 
 
@@ -115,3 +116,12 @@ def test_a_log_that_begins_with_the_error_speaks_against_no_pause():
     client = Client().threw(DAY, "commitTransaction", MAPPING)
     found = only(check, by_logs(facts(client.said, blocks=[TEN_SECONDS])))
     assert found.verdict is Verdict.likely
+
+
+def test_a_committable_of_a_checkpoint_names_its_own_producer_id():
+    failed = "Failed to commit KafkaCommittable{producerId=70233, epoch=0, transactionalId=hits-0-90114}"
+    named = {"transactional_id": "hits-0-90114", "producer_id": 70_233, "producer_epoch": 0}
+    error = line("tm.log", "10:00:18.355", Kind.failure, error=MAPPING, logger=COMMITTER)
+    wrapper = line("tm.log", "10:00:18.371", Kind.failure, error="x.StateException", detail=failed, logger=COMMITTER)
+    wrapper.columns.update(named)
+    assert only(check, by_logs([error, wrapper])).verdict is Verdict.likely

@@ -252,3 +252,10 @@ def test_every_cut_of_the_logs_proves_less_or_the_same():
             for found in told:
                 assert found.verdict is not Verdict.proved or both
                 assert found.verdict is Verdict.possible or len(found.actors) == 1 + both
+
+
+def test_connects_leader_has_no_transaction_that_could_time_out():
+    client = Client("connect-cluster-etl", client_id="etl-configs-leader").start("09:00:00").fatal("10:00:00", FENCED)
+    found = only(check, by_logs(client.said))
+    assert found.verdict is Verdict.likely
+    assert any("committed at once" in str(other.because) for other in found.considered)

@@ -112,3 +112,38 @@ def test_a_cut_log_without_the_line_proves_nothing():
     found = only(check, told(client.said))
     assert found.verdict is Verdict.possible
     assert not found.considered[0].refuted
+
+
+PRIVATE = "sum-5d0d2c53-1f05-4e0b-9cf5-0f3ad0a7c8bb-1"
+
+
+def test_an_id_that_one_process_alone_can_know_was_not_taken_over():
+    client = Client(PRIVATE).start("10:00:00").fatal("10:20:00", FENCED)
+    found = only(check, told(client.said))
+    assert (found.verdict, found.transactional_id) == (Verdict.likely, PRIVATE)
+    assert not findings(rule("fenced_by_new_instance"), told(client.said))
+
+
+def test_logs_of_two_processes_with_it_refute_that():
+    clients = [Client(PRIVATE, path=path).start("10:00:00").fatal("10:20:00", FENCED) for path in ("a.log", "b.log")]
+    assert not any(
+        one.verdict > Verdict.possible for one in findings(check, told([*clients[0].said, *clients[1].said]))
+    )
+
+
+def aged(age, timeout):
+    return line("client.log", "10:00:29", Kind.transaction_aged, number=age, offset=timeout)
+
+
+def test_the_age_that_a_framework_names_decides():
+    client = Client().start("10:00:20").fatal("10:00:30", FENCED)
+    found = only(check, told([*client.said, aged(45_310_220, 10_000)]))
+    assert (found.verdict, found.transactional_id) == (Verdict.likely, "orders-1")
+    assert "12.6 h" in found.summary
+    assert not findings(check, told([*client.said, aged(9_000, 10_000)]))
+
+
+def test_it_decides_of_lines_that_name_nobody_too():
+    refused = line("client.log", "10:00:30", Kind.failure, error=FENCED)
+    found = only(check, told([aged(45_310_220, 10_000), refused]))
+    assert (found.verdict, found.transactional_id) == (Verdict.likely, None)

@@ -9,6 +9,7 @@ import pytest
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.pages import parts as module
 from kafkatx.text.pages.cutting import MOST_PARTS
+from kafkatx.text.pages.likeness import is_log_line
 from kafkatx.text.pages.part import PartKind
 from kafkatx.text.pages.parts import parts
 from kafkatx.text.textual import is_text
@@ -175,3 +176,8 @@ def test_what_repeats_itself_is_no_line_of_a_dump(tmp_path: Path, line: str) -> 
     path.write_text(f"{line}\n")
     with OpenFile(str(path)) as file:
         assert {part.kind for part in parts(file)} <= {KINDS.PROSE}
+
+
+def test_a_line_behind_the_tag_of_its_writer_is_one_of_a_log():
+    assert is_log_line("[job-1] 2025-03-03 09:00:12,008 INFO  o.a.k.c.p.internals.TransactionManager [] - up")
+    assert not is_log_line("[job-1] was started at 09:00:12 by the deployer")

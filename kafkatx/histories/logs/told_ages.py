@@ -1,0 +1,34 @@
+"""How old a transaction was by a framework's own words, when it was taken up again after a restore (Flink)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.terms.events import EventKind
+
+
+@dataclass(frozen=True, slots=True)
+class ToldAge:
+    """A line that names the age of a transaction and its timeout, in milliseconds."""
+
+    row: int
+    age_ms: int
+    timeout_ms: int
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the timeout had passed."""
+        return self.age_ms >= self.timeout_ms
+
+
+def told_age(logs: LogModel, refusal: int) -> ToldAge | None:
+    """The last such line of the same text at or before a line."""
+    rows = logs.of_kind(EventKind.transaction_aged)
+    rows = rows[logs.events["source"][rows] == logs.events["source"][refusal]]
+    for row in reversed(rows.tolist()):
+        since = logs.lasted(row, refusal)
+        age, timeout = logs.number(row, "number"), logs.number(row, "offset")
+        if since is not None and since >= 0 and age is not None and timeout is not None:
+            return ToldAge(row, age, timeout)
+    return None
