@@ -9,7 +9,8 @@ Evidence     values in files and in the blocks that clients and brokers print, w
              rest; the refusal, the wait or the abort that followed; a leader's refusal of transactional records for a
              topic's old message format; a client's refusal of transactional calls without a transactional.id; by
              one error alone: a right that is missing, a size above its limit, brokers without transactions, a
-             configuration that the library refuses, __transaction_state with more replicas than there are brokers.
+             configuration that the library refuses, __transaction_state with more replicas than there are brokers, a
+             topic or a partition that brokers say they don't have.
 Against      a default on its own; a producer that evidently got its producer id with these settings; a value of the
              brokers that is only assumed (possible at most).
 Look-alikes  an incident with other causes while a setting is merely unusual: without its effect a setting is a warning
@@ -30,6 +31,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.rules.settings.broker import BROKER_CHECKS
 from kafkatx.rules.settings.checks import Check, HeldSettings, Seen, Wrong, judge
 from kafkatx.rules.settings.consumer import CONSUMER_CHECKS
+from kafkatx.rules.settings.missing_topics import MISSING_WORDS, missing_topics
 from kafkatx.rules.settings.misuse import (
     OLD_FORMAT_WORDS,
     SET_TWICE_WORDS,
@@ -106,6 +108,7 @@ def find(model: CaptureModel) -> Found:
     yield from calls_without_id(model)
     yield from set_twice(model)
     yield from too_few_brokers(model)
+    yield from missing_topics(model)
     if not model.logs.facts.settings:
         yield NO_SETTINGS.of(WholeCluster())
     wrong = [*_failed(CONSUMER_CHECKS, consumers(model)), *_failed(PRODUCER_CHECKS, producers(model))]
@@ -215,5 +218,7 @@ WORDS = Words(
 )
 
 RULE = Rule(
-    find=find, words=(WORDS, OLD_FORMAT_WORDS, WITHOUT_ID_WORDS, SET_TWICE_WORDS, REFUSED_WORDS, TOO_FEW_WORDS), depth=0
+    find=find,
+    words=(WORDS, OLD_FORMAT_WORDS, WITHOUT_ID_WORDS, SET_TWICE_WORDS, REFUSED_WORDS, TOO_FEW_WORDS, MISSING_WORDS),
+    depth=0,
 )

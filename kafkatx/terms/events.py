@@ -113,6 +113,8 @@ class EventKind(IntEnum):
     """A line shows the time of its own writing in UTC, whatever zone its log prints. [number: ms]"""
     config_values = 45
     """`... values:` block begins. [detail: ProducerConfig, ConsumerConfig, KafkaConfig, ...]"""
+    metadata_refused = 47
+    """Brokers answered a client's question for the leaders of topics with errors. [detail: topics and errors]"""
     # answers of tools
     transaction_open = 50
     """A partition's producer state has an open transaction. [topic, partition, producer_id, producer_epoch,

@@ -588,3 +588,33 @@ def test_a_state_topic_with_more_replicas_than_brokers():
     found = only(check, by_logs(told))
     assert found.verdict is Verdict.proved
     assert found.remedies[0].config == "transaction.state.log.replication.factor"
+
+
+WAITED = "Topic orders not present in metadata after 60000 ms."
+NO_SUCH = "orders=UNKNOWN_TOPIC_OR_PARTITION"
+
+
+@pytest.mark.parametrize(
+    ("warned", "said", "verdict"),
+    [
+        (NO_SUCH, WAITED, Verdict.likely),
+        (f"a=LEADER_NOT_AVAILABLE, {NO_SUCH}", WAITED, Verdict.likely),
+        ("payments=UNKNOWN_TOPIC_OR_PARTITION", WAITED, None),
+        ("orders=LEADER_NOT_AVAILABLE", WAITED, None),
+        (None, WAITED, None),
+        (
+            None,
+            "Partition 3 of topic orders with partition count 3 is not present in metadata after 1 ms.",
+            Verdict.proved,
+        ),
+    ],
+)
+def test_a_topic_is_missing_where_brokers_say_so(warned, said, verdict):
+    client = Client().start("10:00:00")
+    if warned:
+        client.say("10:00:01", EventKind.metadata_refused, detail=warned)
+    model = by_logs(client.threw("10:01:01", "send", f"{ERRORS}TimeoutException", said).said)
+    found = [one for one in findings(check, model) if "does not exist" in one.title]
+    assert [one.verdict for one in found] == ([verdict] if verdict else [])
+    unreachable = [one.verdict for one in findings(rule("broker_unreachable"), model)]
+    assert unreachable == ([] if verdict else [Verdict.possible])

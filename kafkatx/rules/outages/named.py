@@ -11,6 +11,7 @@ from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.once import once
+from kafkatx.rules.settings.missing_topics import is_missing
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.breaks import Break, break_in
@@ -54,7 +55,7 @@ def by_the_error(model: CaptureModel) -> Iterator[tuple[Case, list[int]]]:
 
 
 def _break(model: CaptureModel, told: ToldFailure) -> Break | None:
-    if told.is_brokers or told.call in OWN_COORDINATOR:
+    if told.is_brokers or told.call in OWN_COORDINATOR or is_missing(model.logs, told):
         return None
     named = _named(model)
     if (what := next((named[row] for row in told.rows if row in named), None)) is not None:
