@@ -6,26 +6,20 @@ by the cause of the exception, by the warnings before it, or by the number of pa
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from kafkatx.findings.one_failure import OF_WHOM, Alike, FailureFacts, alike, failure_case, failure_facts
+from kafkatx.findings.one_failure import OF_WHOM, FailureFacts, alike, failure_case, failure_facts
 from kafkatx.findings.rule import Case
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.breaks import MetadataWait, metadata_wait_in, unknown_topics_in
 from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Refs, facts
-
-_WAITED = re.compile(
-    r"Topic (?P<topic>\S+) not present in metadata after"
-    r"|Partition \d+ of topic (?P<other>\S+) with partition count (?P<count>\d+) is not present in metadata after"
-)
-_UNKNOWN = ("UnknownTopicOrPartition", "UNKNOWN_TOPIC_OR_PARTITION")
 
 
 @facts
@@ -41,12 +35,13 @@ def missing_topics(model: CaptureModel) -> Iterator[Case]:
     """One case for each client that waited for a topic or a partition that brokers said they don't have."""
     logs = model.logs
     for found in alike(model, lambda told: is_missing(logs, told)):
-        waited = next(waited for row in found.rows if (waited := _WAITED.search(logs.words(row))) is not None)
+        waits = _waits(logs, found.rows)
+        answers = [one for row, wait in waits for one in _warned(logs, row, wait.topic)]
         told = MissingTopic(
             **failure_facts(model, found),
-            topic=waited["topic"] or waited["other"],
-            is_partition=waited["count"] is not None,
-            said=event_refs(model, _answers(logs, found), 2),
+            topic=waits[0][1].topic,
+            is_partition=waits[0][1].is_partition,
+            said=event_refs(model, answers, 2),
         )
         verdict = Verdict.proved if told.is_partition else Verdict.likely
         yield failure_case(model, found, told, verdict, Severity.error)
@@ -54,32 +49,22 @@ def missing_topics(model: CaptureModel) -> Iterator[Case]:
 
 def is_missing(logs: LogModel, told: ToldFailure) -> bool:
     """Whether a call waited for metadata, and a line says that brokers don't know the topic or the partition."""
-    return any(_is_missing(logs, row) for row in told.rows)
+    return any(wait.is_unknown or _warned(logs, row, wait.topic) for row, wait in _waits(logs, told.rows))
 
 
-def _is_missing(logs: LogModel, row: int) -> bool:
-    words = logs.words(row)
-    waited = _WAITED.search(words)
-    if waited is None:
-        return False
-    is_told = waited["count"] is not None or any(error in words for error in _UNKNOWN)
-    return is_told or bool(_warned(logs, row, waited["topic"]))
-
-
-def _answers(logs: LogModel, found: Alike) -> list[int]:
-    waits = [(row, waited) for row in found.rows if (waited := _WAITED.search(logs.words(row))) is not None]
-    return [one for row, waited in waits for one in _warned(logs, row, waited["topic"] or waited["other"])]
+def _waits(logs: LogModel, rows: Sequence[int]) -> list[tuple[int, MetadataWait]]:
+    """Lines that tell of a wait for metadata, and what they tell."""
+    return [(row, wait) for row in rows if (wait := metadata_wait_in(logs.words(row))) is not None]
 
 
 def _warned(logs: LogModel, row: int, topic: str) -> list[int]:
     """Lines of the same text before one, by which a broker does not know a topic."""
-    errors = {f"{topic}={error}" for error in _UNKNOWN}
     return [
         one
         for one in logs.of_kind(EventKind.metadata_refused).tolist()
         if one < row
         and logs.events["source"][one] == logs.events["source"][row]
-        and errors & {part.strip() for part in (logs.string(one, "detail") or "").split(",")}
+        and topic in unknown_topics_in(logs.string(one, "detail") or "")
     ]
 
 
