@@ -85,7 +85,7 @@ def _named_before(logs: LogModel, refusal: int) -> set[str]:
 
 def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | None:
     logs, told = model.logs, found.first
-    aged = told_age(logs, int(logs.events["source"][told.rows[0]]), told.at) if told.at is not None else None
+    aged = told_age(logs, told.rows[0])
     if aged is not None and aged.is_over:
         return _by_age(model, found, aged)
     if (held := _held(model, found)) is not None:

@@ -221,7 +221,7 @@ def _refused(logs: LogModel, name: str, stretches: list[ConnectionFailure]) -> I
         if refusals:
             first = refusals[0]
             at, rows = first.at or 0, first.rows or (first.row,)
-            aged = told_age(logs, client.source, at)
+            aged = told_age(logs, first.row)
             began = at - aged.age_ms if aged and aged.is_over else _began(logs, client, at, stretches)
             ending = replace(_of_client(name, client, at, rows), began=began, failures=refusals)
             ended = _reading(logs, client, ending)

@@ -22,12 +22,13 @@ class ToldAge:
         return self.age_ms >= self.timeout_ms
 
 
-def told_age(logs: LogModel, source: int, at: int) -> ToldAge | None:
-    """The last such line of a source at or before a time."""
+def told_age(logs: LogModel, refusal: int) -> ToldAge | None:
+    """The last such line of the same text at or before a line."""
     rows = logs.of_kind(EventKind.transaction_aged)
-    rows = rows[(logs.events["source"][rows] == source) & (logs.times[rows] >= 0) & (logs.times[rows] <= at)]
+    rows = rows[logs.events["source"][rows] == logs.events["source"][refusal]]
     for row in reversed(rows.tolist()):
+        since = logs.lasted(row, refusal)
         age, timeout = logs.number(row, "number"), logs.number(row, "offset")
-        if age is not None and timeout is not None:
+        if since is not None and since >= 0 and age is not None and timeout is not None:
             return ToldAge(row, age, timeout)
     return None
