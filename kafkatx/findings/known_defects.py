@@ -28,7 +28,8 @@ LIBRARIES = {
 OF_LIBRARIES = frozenset(name for names in LIBRARIES.values() for name in names)
 FAMILY = {"Kafka Streams": "kafka-clients"}
 """Products whose releases are numbered as another one's."""
-Shown = Mapping[int, frozenset[str]]
+Shown = Mapping[str, set[int]]
+"""Lines by the texts that they show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +58,13 @@ def met_defects(model: CaptureModel) -> tuple[MetDefect, ...]:
 
 
 def _shown(logs: LogModel) -> dict[int, Shown]:
-    """Texts of known defects that lines show, by source and line."""
-    found: dict[int, dict[int, frozenset[str]]] = {}
+    """Texts of known defects that lines show, by source."""
+    found: dict[int, dict[str, set[int]]] = {}
     if len(logs.events):
         for row in np.flatnonzero(logs.events["signs_code"] >= 0).tolist():
-            signs = frozenset((logs.string(row, "signs") or "").split("\n"))
-            found.setdefault(int(logs.events["source"][row]), {})[row] = signs
+            shown = found.setdefault(int(logs.events["source"][row]), {})
+            for text in (logs.string(row, "signs") or "").split("\n"):
+                shown.setdefault(text, set()).add(row)
     return dict(found)
 
 
@@ -83,7 +85,8 @@ def _of_source(model: CaptureModel, source: int, shown: Shown) -> Iterator[MetDe
 
 def _rows(shown: Shown, signs: Signs) -> list[int]:
     """Lines that show all texts of one of the signs."""
-    return [row for row, texts in shown.items() if any(texts.issuperset(one) for one in signs)]
+    told = (set.intersection(*(shown.get(text, set()) for text in one)) for one in signs)
+    return sorted(set().union(*told))
 
 
 def _by_owner(model: CaptureModel, rows: Sequence[int]) -> list[tuple[ClientInstance | None, list[int]]]:

@@ -12,6 +12,7 @@ from kafkatx.findings.client_lines import is_cut_out, rows_of, seen, times_of
 from kafkatx.findings.one_failure import left
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import ClientInstance, LogModel
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, step
@@ -35,7 +36,7 @@ def aborted_without_id(model: CaptureModel) -> Iterator[Case]:
     logs = model.logs
     failed = {int(logs.events["source"][row]) for told in left(model) for row in told.rows}
     for client in logs.clients:
-        rows = rows_of(logs, client, EventKind.abort_called).tolist()
+        rows = _aborts(logs, client)
         if client.transactional_id is not None or not rows or client.source in failed:
             continue
         since, until = times_of(logs, rows)
@@ -49,6 +50,13 @@ def aborted_without_id(model: CaptureModel) -> Iterator[Case]:
             until=until,
             count=len(rows),
         )
+
+
+def _aborts(logs: LogModel, client: ClientInstance) -> list[int]:
+    """Lines of the calls; where none is shown, those of what librdkafka does in each of them."""
+    called: list[int] = rows_of(logs, client, EventKind.abort_called).tolist()
+    done = rows_of(logs, client, EventKind.client_state).tolist()
+    return called or [row for row in done if logs.string(row, "api") == "abortTransaction"]
 
 
 NAMELESS_WORDS = Words(
