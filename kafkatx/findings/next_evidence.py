@@ -93,8 +93,8 @@ def _is_at_hand(model: CaptureModel, kind: Ask, facts: AskFacts) -> bool:
         whole = (one for one in model.log_extents.values() if not one.is_torn and not one.has_gaps)
         return (facts.topic, facts.partition) in {(one.topic, one.partition) for one in whole}
     if kind is Ask.describe:
-        code = model.id_code(facts.transactional_id)
-        return bool((model.latest["updated_at"][model.latest["id_code"] == code] < 0).any())
+        told = model.latest[model.latest["id_code"] == model.id_code(facts.transactional_id)]
+        return bool(((told["updated_at"] < 0) & (told["timeout_ms"] >= 0)).any())  # a list has no timeouts
     if kind in ANSWERS:
         rows = model.logs.of_kind(ANSWERS[kind]).tolist()
         return any(model.logs.string(row, "topic") == facts.topic for row in rows)

@@ -36,8 +36,7 @@ def aborted_without_id(model: CaptureModel) -> Iterator[Case]:
     logs = model.logs
     failed = {int(logs.events["source"][row]) for told in left(model) for row in told.rows}
     for client in logs.clients:
-        rows = _aborts(logs, client)
-        if client.transactional_id is not None or not rows or client.source in failed:
+        if client.transactional_id is not None or client.source in failed or not (rows := _aborts(logs, client)):
             continue
         since, until = times_of(logs, rows)
         yield Case(

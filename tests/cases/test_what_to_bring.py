@@ -5,10 +5,7 @@ import re
 import shlex
 import subprocess
 from functools import cache
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.diagnosis_json import document
@@ -18,8 +15,6 @@ from tests.evidence import fixtures
 
 PAGES = sorted((fixtures() / "pages").rglob("*.md"))
 STATE = re.compile(r"__transaction_state-(\d+)/")
-DECIDED = {"k39-fenced": "fenced_by_new_instance", "k39-timeout": "transaction_timed_out"}
-"""Cases of whose client the lines of the fence alone leave the cause open, and the rule that the rest decides for."""
 
 
 @cache
@@ -60,17 +55,3 @@ def test_what_is_asked_for_names_the_findings_that_it_decides() -> None:
         for finding in told["findings"]:
             for candidate in finding["candidates"]:
                 assert all(finding["id"] in told["next"][number]["decides"] for number in candidate["decided_by"])
-
-
-@pytest.mark.parametrize("case", DECIDED)
-def test_what_is_asked_for_decides(case: str, tmp_path: Path) -> None:
-    log = (fixtures() / case / "logs/client-payments-a.log").read_text().splitlines()
-    cut = tmp_path / "client.log"
-    cut.write_text("\n".join(line for line in log if "Transiting to fatal error state" in line) + "\n")
-    told = document(diagnose([cut]), "test")
-    (open_one,) = [finding for finding in told["findings"] if finding["candidates"]]
-    assert DECIDED[case] in {one["rule"] for one in open_one["candidates"]}
-    assert any("__transaction_state" in (one["command"] or "") for one in told["next"])
-    whole = document(diagnose([cut, fixtures() / case / "broker-1"]), "test")
-    assert DECIDED[case] in {finding["rule"] for finding in whole["findings"] if finding["verdict"] != "possible"}
-    assert whole["answer"]["failures"]["unexplained"] == 0

@@ -356,8 +356,9 @@ _OF_C = ("rdkafka.", "librdkafka")
 
 def _second_trace(tail: Sequence[str]) -> int:
     """Where a second trace begins behind the first exception under a line, 0 where none does."""
-    heads = [number for number, line in enumerate(tail) if begins_trace(line)]
-    return next((at for at in heads[1:] if at + 1 < len(tail) and is_trace_line(tail[at + 1])), 0)
+    frames = [number for number, line in enumerate(tail) if is_trace_line(line)]
+    heads = [number for number, line in enumerate(tail[: frames[-1]] if frames else ()) if begins_trace(line)]
+    return next((at for at in heads[1:] if is_trace_line(tail[at + 1])), 0)
 
 
 def _is_of_brokers(line: str) -> bool:

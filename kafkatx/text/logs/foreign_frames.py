@@ -35,9 +35,12 @@ _PHP = re.compile(
 
 def foreign_call(line: str) -> str | None:
     """The client's method that a frame of Node, .NET or PHP is of; empty for other code's, None for other lines."""
-    if found := _PHP.match(line):
+    begin = line[:64].lstrip()
+    if begin.startswith("#") and (found := _PHP.match(line)):
         return METHODS.get(found[1], "") if len(found[1]) >= TELLING else ""
-    if found := _NET.match(line):
+    if not begin.startswith("at ") or ".java:" in line:
+        return None
+    if begin.startswith("at Confluent") and (found := _NET.match(line)):
         return METHODS.get(found[1], "")
     if _NODE.match(line) is None:
         return None

@@ -37,9 +37,10 @@ def _traced(tail: tuple[str, ...]) -> Iterator[str]:
     """Lines of a stack trace: frames, the source line under a frame of Python, exceptions."""
     is_under_frame = False
     for line in tail:
-        if is_under_frame or _TRACED.match(line):
+        begin = line[:64].lstrip()
+        if is_under_frame or begin.startswith(("at ", "Caused by: ")) or _TRACED.match(line):
             yield line
-        is_under_frame = _PYTHON_FRAME.match(line) is not None
+        is_under_frame = begin.startswith('File "') and _PYTHON_FRAME.match(line) is not None
 
 
 @lru_cache(maxsize=4096)
