@@ -30,12 +30,15 @@ class Refusal(Enum):
     acks = "acks below all"
     retries = "no retries"
     in_flight = "too many requests in flight"
+    endless = "transaction.timeout.ms beside two-phase commit"
+    value = "a value that a setting of transactions can't have"
     without_idempotence = "a transactional.id without idempotence"
     delivery_timeout = "delivery.timeout.ms below one attempt"
     message_timeout = "message.timeout.ms above transaction.timeout.ms"
     socket_timeout = "socket.timeout.ms above transaction.timeout.ms"
     queuing = "queuing.strategy other than fifo"
     pool = "a pool with too few transactional producers"
+    other_release = "a program and a client library of releases that don't fit"
 
 
 _PATTERNS: dict[Refusal, re.Pattern[str]] = {
@@ -81,7 +84,7 @@ _PATTERNS: dict[Refusal, re.Pattern[str]] = {
         r"|Idempotent producer requires Producer\.Retry\.Max|Idempotent producer must allow retries"
     ),
     Refusal.in_flight: re.compile(
-        r"Must set max\.in\.flight\.requests\.per\.connection to at most 5|`max\.in\.flight` must be set <="
+        r"(?:Must set )?max\.in\.flight\.requests\.per\.connection (?:must be set )?to (?:at most 5|1 in order ?to)|`max\.in\.flight` must be set <="
         r"|Idempotent producer requires Net\.MaxOpenRequests|invalid usage of MaxProduceRequestsInflightPerBroker"
     ),
     Refusal.without_idempotence: re.compile(
@@ -95,6 +98,18 @@ _PATTERNS: dict[Refusal, re.Pattern[str]] = {
     Refusal.message_timeout: re.compile(r"`?message\.timeout\.ms`? must be set <= `?transaction\.timeout\.ms"),
     Refusal.socket_timeout: re.compile(r"`?socket\.timeout\.ms`? must be set <= `?transaction\.timeout\.ms"),
     Refusal.queuing: re.compile(r"`queuing\.strategy` must be set to `fifo`"),
+    Refusal.endless: re.compile(r"Cannot set transaction\.timeout\.ms when transaction\.two\.phase\.commit\.enable"),
+    Refusal.value: re.compile(
+        r"(?:ConfigException|KafkaConfigurationError|KafkaJS\w*Error|ConfigurationError|rror): Invalid value .{1,100}? "
+        r"for configuration (?:acks|retries|enable\.idempotence|transaction\.timeout\.ms|transactional\.id"
+        r"|isolation\.level|processing\.guarantee|exactly\.once\.\S{1,30})\b"
+        r"|Invalid configuration value for 'acks'"
+    ),
+    Refusal.other_release: re.compile(
+        r"Incompatible KafkaProducer version"
+        r"|(?:NoSuchMethod|NoClassDefFound|NoSuchField|AbstractMethod|IncompatibleClassChange|IllegalAccess)Error: "
+        r".{0,200}?\borg[./]apache[./]kafka[./]"
+    ),
     Refusal.pool: re.compile(r"SRMSG18027\b|[Pp]ooled producer pool exhausted|Increase kafka producers pool size"),
 }
 

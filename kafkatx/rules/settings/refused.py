@@ -24,7 +24,7 @@ NO_TRANSACTION = frozenset({"poll", "commitSync"})
 AT_START = frozenset(
     {
         Refusal.acks, Refusal.retries, Refusal.in_flight, Refusal.without_idempotence, Refusal.delivery_timeout,
-        Refusal.message_timeout, Refusal.socket_timeout, Refusal.queuing,
+        Refusal.message_timeout, Refusal.socket_timeout, Refusal.queuing, Refusal.endless, Refusal.value,
     }
 )  # fmt: skip
 """What the library refuses before it asks any broker."""
@@ -130,6 +130,9 @@ REFUSED_WORDS = Words(
             Refusal.socket_timeout: "socket.timeout.ms above transaction.timeout.ms",
             Refusal.queuing: "queuing.strategy without fifo",
             Refusal.pool: "too few producers in the pool",
+            Refusal.endless: "transaction.timeout.ms beside two-phase commit",
+            Refusal.value: "a value that the setting can't have",
+            Refusal.other_release: "a program and kafka-clients that don't fit",
         },
     ),
     summary=pick(
@@ -164,6 +167,12 @@ REFUSED_WORDS = Words(
             Refusal.socket_timeout: "The client library refused its configuration: socket.timeout.ms must stay 100 ms "
             "below transaction.timeout.ms.",
             Refusal.queuing: f"{NEEDS}queuing.strategy=fifo.",
+            Refusal.endless: "The client library refused its configuration: with two-phase commit transactions don't "
+            "expire, so transaction.timeout.ms must not be set.",
+            Refusal.value: "The library refused its configuration: a setting of transactions has a value that this "
+            "release does not know.",
+            Refusal.other_release: "The program was built for another release of kafka-clients than the one that it "
+            "runs with: what it asks of the library is not there. No broker was asked.",
             Refusal.pool: "More transactions were open at once than the framework's pool has producers. The framework "
             "refused the next one; no broker was asked.",
         },
@@ -211,6 +220,10 @@ REFUSED_WORDS = Words(
                     "library then sets it by itself",
                     Refusal.socket_timeout: "Lower socket.timeout.ms to 100 ms below transaction.timeout.ms",
                     Refusal.queuing: "Remove the override of queuing.strategy",
+                    Refusal.endless: "Remove transaction.timeout.ms, or disable transaction.two.phase.commit.enable",
+                    Refusal.value: "Set a value that this release of the library knows",
+                    Refusal.other_release: "Run the program with the release of kafka-clients that it was built for: "
+                    "remove what forces another one (mvn dependency:tree shows it)",
                     Refusal.pool: "Raise the size of the pool above the number of transactions at once (Flink: of "
                     "concurrent checkpoints), or lower that number",
                 },
