@@ -1,7 +1,8 @@
-"""Aborts that a client shows which names no transactional.id (librdkafka at debug level), and that nothing forced.
+"""Aborts that a client shows without an id (librdkafka at debug level) or a date, and that nothing forced.
 
-The library prints what the application asked for. Where the same source tells no failure of Kafka at all, the
-application had reasons of its own.
+The library prints what the application asked for. Where the same source tells no failure of Kafka, but for calls that
+met the producer closed, the application had reasons of its own. Lines without a date have no place in the history of
+transactions, where an abort is found otherwise.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from kafkatx.findings.client_lines import is_cut_out, rows_of, seen, times_of
 from kafkatx.findings.one_failure import left
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import ClientInstance, LogModel
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, step
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import ClientName, Count, Refs, facts
+
+MECHANISM = "aborted_by_client"
 
 
 @facts
@@ -31,12 +35,13 @@ class NamelessAborts:
 
 
 def aborted_without_id(model: CaptureModel) -> Iterator[Case]:
-    """One case for each client that names no id, aborted, and met no failure of Kafka."""
+    """One case for each client that names no id or no date, aborted, and met no failure of Kafka."""
     logs = model.logs
-    failed = {int(logs.events["source"][row]) for told in left(model) for row in told.rows}
+    failed = {int(logs.events["source"][row]) for told in left(model) if MECHANISM not in told.candidates
+              for row in told.rows}  # fmt: skip
     for client in logs.clients:
-        rows = rows_of(logs, client, EventKind.abort_called).tolist()
-        if client.transactional_id is not None or not rows or client.source in failed:
+        rows = _aborts(logs, client)
+        if not rows or client.source in failed:
             continue
         since, until = times_of(logs, rows)
         yield Case(
@@ -45,16 +50,25 @@ def aborted_without_id(model: CaptureModel) -> Iterator[Case]:
             ),
             verdict=Verdict.likely,
             severity=Severity.warning if is_cut_out(logs, rows) else Severity.info,
+            transactional_id=client.transactional_id,
             since=since,
             until=until,
             count=len(rows),
         )
 
 
+def _aborts(logs: LogModel, client: ClientInstance) -> list[int]:
+    """Lines by which a client says that it aborts, as far as no transaction's history has them."""
+    if client.transactional_id is None:
+        return rows_of(logs, client, EventKind.abort_called).tolist()
+    rows = rows_of(logs, client, EventKind.abort_called, EventKind.abort_on_close).tolist()
+    return [row for row in rows if logs.at(row) is None]
+
+
 NAMELESS_WORDS = Words(
     NamelessAborts,
     title="{count:transaction} aborted by its own client",
-    summary="{name:The} aborted {count:transaction} by abortTransaction: nothing of Kafka failed before, so the "
+    summary="{name:The} aborted {count:transaction} by abortTransaction or close(): nothing of Kafka failed before, so the "
     "application[ {perhaps}] had reasons of its own. Readers never get these records.",
     actors=(included("client"),),
     steps=(step("The client was asked to abort", "its log tells no failure before", cites="lines"),),
