@@ -58,10 +58,10 @@ def aborted_without_id(model: CaptureModel) -> Iterator[Case]:
 
 
 def _aborts(logs: LogModel, client: ClientInstance) -> list[int]:
-    """Lines by which a client says that it aborts, as far as no transaction's history has them."""
+    """Lines by which a client says that it aborts; of one with an id those of close() that have no date."""
     if client.transactional_id is None:
         return rows_of(logs, client, EventKind.abort_called).tolist()
-    rows = rows_of(logs, client, EventKind.abort_called, EventKind.abort_on_close).tolist()
+    rows = rows_of(logs, client, EventKind.abort_on_close).tolist()
     return [row for row in rows if logs.at(row) is None]
 
 
