@@ -60,16 +60,16 @@ def aborted_without_id(model: CaptureModel) -> Iterator[Case]:
 def _aborts(logs: LogModel, client: ClientInstance) -> list[int]:
     """Lines by which a client says that it aborts; of one with an id those of close() that have no date."""
     if client.transactional_id is None:
-        return rows_of(logs, client, EventKind.abort_called).tolist()
-    rows = rows_of(logs, client, EventKind.abort_on_close).tolist()
+        return list(rows_of(logs, client, EventKind.abort_called).tolist())
+    rows: list[int] = rows_of(logs, client, EventKind.abort_on_close).tolist()
     return [row for row in rows if logs.at(row) is None]
 
 
 NAMELESS_WORDS = Words(
     NamelessAborts,
     title="{count:transaction} aborted by its own client",
-    summary="{name:The} aborted {count:transaction} by abortTransaction or close(): nothing of Kafka failed before, so the "
-    "application[ {perhaps}] had reasons of its own. Readers never get these records.",
+    summary="{name:The} aborted {count:transaction} by abortTransaction or close(): nothing of Kafka failed before, so "
+    "the application[ {perhaps}] had reasons of its own. Readers never get these records.",
     actors=(included("client"),),
     steps=(step("The client was asked to abort", "its log tells no failure before", cites="lines"),),
     considered=(

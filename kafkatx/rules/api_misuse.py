@@ -149,8 +149,8 @@ WORDS = Words(
             "call.",
             MisuseKind.at_once: f"The application{WHO} made a transactional call while another one was still running. "
             "The client refused the second call.",
-            MisuseKind.while_ending: f"The application{WHO}[ {{perhaps}}] went on sending while its commit or abort was "
-            "under way. The client refused the call; no broker was asked.",
+            MisuseKind.while_ending: f"The application{WHO}[ {{perhaps}}] went on sending while its commit or abort "
+            "was under way. The client refused the call; no broker was asked.",
             MisuseKind.not_polled: f"commitTransaction{WHO} waited for delivery reports. The application[ {{perhaps}}] "
             "did not take them from the event queue. Nothing was sent to the coordinator; nothing is committed.",
         },

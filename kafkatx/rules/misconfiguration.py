@@ -34,9 +34,9 @@ from kafkatx.rules.settings.checks import Check, HeldSettings, Seen, Wrong, judg
 from kafkatx.rules.settings.consumer import CONSUMER_CHECKS
 from kafkatx.rules.settings.missing_topics import MISSING_WORDS, missing_topics
 from kafkatx.rules.settings.misuse import (
+    MIXED_WORDS,
     OLD_FORMAT_WORDS,
     SET_TWICE_WORDS,
-    MIXED_WORDS,
     WITHOUT_ID_WORDS,
     calls_without_id,
     mixed_commits,
@@ -223,6 +223,15 @@ WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(WORDS, OLD_FORMAT_WORDS, WITHOUT_ID_WORDS, MIXED_WORDS, SET_TWICE_WORDS, REFUSED_WORDS, TOO_FEW_WORDS, MISSING_WORDS),
+    words=(
+        WORDS,
+        OLD_FORMAT_WORDS,
+        WITHOUT_ID_WORDS,
+        MIXED_WORDS,
+        SET_TWICE_WORDS,
+        REFUSED_WORDS,
+        TOO_FEW_WORDS,
+        MISSING_WORDS,
+    ),
     depth=0,
 )

@@ -90,7 +90,8 @@ _PATTERNS: dict[Refusal, re.Pattern[str]] = {
         r"|Idempotent producer requires Producer\.Retry\.Max|Idempotent producer must allow retries"
     ),
     Refusal.in_flight: re.compile(
-        r"(?:Must set )?max\.in\.flight\.requests\.per\.connection (?:must be set )?to (?:at most 5|1 in order ?to)|`max\.in\.flight` must be set <="
+        r"(?:Must set )?max\.in\.flight\.requests\.per\.connection (?:must be set )?to (?:at most 5|1 in order ?to)"
+        r"|`max\.in\.flight` must be set <="
         r"|Idempotent producer requires Net\.MaxOpenRequests|invalid usage of MaxProduceRequestsInflightPerBroker"
     ),
     Refusal.without_idempotence: re.compile(

@@ -31,7 +31,6 @@ PRODUCTS = {
     "Flink's Kafka connector": r"flink(?:-connector-kafka)?|connector",
     "Alpakka Kafka": r"alpakka(?:[- ]kafka)?|akka-stream-kafka(?:_2\.1\d)?",
     "SeaTunnel": r"seatunnel",
-    "Spark's Kafka reader": r"(?:apache )?spark(?:-streaming-kafka-0-10(?:_2\.1\d)?)?",
     "Redpanda": r"redpanda",
     "ksqlDB": r"ksql(?:db)?",
     "Ballerina's Kafka module": r"ballerinax?(?:\.kafka|/kafka)?",

@@ -24,8 +24,8 @@ NO_TRANSACTION = frozenset({"poll", "commitSync"})
 AT_START = frozenset(
     {
         Refusal.acks, Refusal.retries, Refusal.in_flight, Refusal.without_idempotence, Refusal.delivery_timeout,
-        Refusal.message_timeout, Refusal.socket_timeout, Refusal.queuing, Refusal.endless, Refusal.value, Refusal.commit_interval,
-        Refusal.not_enabled,
+        Refusal.message_timeout, Refusal.socket_timeout, Refusal.queuing, Refusal.endless, Refusal.value,
+        Refusal.commit_interval, Refusal.not_enabled,
     }
 )  # fmt: skip
 """What the library refuses before it asks any broker."""

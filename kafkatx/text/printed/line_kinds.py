@@ -56,7 +56,7 @@ _NOTE = re.compile(
     r"|Unknown record type -?\d+ at offset \d+, skipping|Error at offset \d+, skipping\."
 )
 _STATE = re.compile(
-    r'key: (?:(?:transaction_metadata::)?transactionalId=.{1,1000}?\s+payload:\s*(?:producerId:-?\d|<DELETE>)'
+    r"key: (?:(?:transaction_metadata::)?transactionalId=.{1,1000}?\s+payload:\s*(?:producerId:-?\d|<DELETE>)"
     r'|\{"(?:version|type)":"?\d+"?,"data":\{"transactionalId":.{1,1000}?\}\}? payload: )|'
     r'[^\s:]\S{0,300}?::TransactionMetadata\((?!.{0,1000}::TransactionMetadata\()|\{"key":\{"(?:version|type)":"?\d+"?,"data":\{"transactionalId":'
 )

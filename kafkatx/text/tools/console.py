@@ -1,6 +1,6 @@
 """Output of kafka-console-consumer through Kafka's own formatters: transaction states and offset commits.
 
-Shapes  `ID::TransactionMetadata(...)` and `ID::NULL` (0.11 to 3.9); `key: transaction_metadata::... payload: ...` of the
+Shapes  `ID::TransactionMetadata(...)` and `ID::NULL` (0.11 to 3.9); `key: transactionalId=... payload: ...` of the
         dump tool whose first columns were cut away; JSON objects back to back, without an end of line
         between (3.9+); `[group,topic,partition]::OffsetAndMetadata(...)`, `::[OffsetMetadata[N,META],CommitTime T,...]`
         (to 2.0).
