@@ -30,6 +30,12 @@ TRANSACTIONAL_CALLS = frozenset(
 )
 DEADLY = ("StackOverflow", "AccessViolation", "OutOfMemory")
 """Errors of the runtime that end the process: out of a transactional call they are its failure."""
+OF_DATA = (
+    "io.confluent.kafka.schemaregistry.", "io.confluent.kafka.serializers.", "io.apicurio.",
+    "org.apache.kafka.connect.errors.DataException", "org.apache.kafka.connect.errors.Schema",
+    "org.apache.kafka.common.errors.SerializationException",
+)  # fmt: skip
+"""Exceptions about what a record holds, or about its schema: thrown before anything is sent."""
 BROKER_RULES = frozenset({"broker_unreachable", "coordinator_unavailable", "log_directory_failed"})
 """Rules that are about brokers: whoever called them at that time met it."""
 WIDER = {"shared_producer": "fenced_by_new_instance"}
@@ -159,13 +165,13 @@ def _is_own_abort(logs: LogModel, told: ToldFailure) -> bool:
 
 
 def _is_of_application(logs: LogModel, told: ToldFailure) -> bool:
-    """Whether what was thrown is a Java exception that no library of Kafka's throws, with words that none says."""
+    """Whether what was thrown is a Java exception of no client of Kafka, with words that none says."""
     if told.known is not None or told.meaning is not None or any(logs.said[row] for row in told.rows):
         return False
     errors = [logs.string(row, "error") or "" for row in told.rows]
     if told.call in TRANSACTIONAL_CALLS and any(one in error for one in DEADLY for error in errors):
         return False
-    return all("." in error and "kafka" not in error.lower() for error in errors)
+    return all(error.startswith(OF_DATA) or ("." in error and "kafka" not in error.lower()) for error in errors)
 
 
 def _went_on(logs: LogModel, told: ToldFailure) -> bool:

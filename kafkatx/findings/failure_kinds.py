@@ -83,5 +83,8 @@ OF_FATAL = {
 }
 """What makes a producer of librdkafka fatal, the commonest first: a transactional one, and one that is idempotent."""
 OF_EPOCHS = (EventKind.init_fenced, EventKind.stale_epoch)
-BY_ERROR = (EventKind.init_refused, EventKind.end_refused, EventKind.add_refused, EventKind.append_refused)
+BY_ERROR = (
+    EventKind.init_refused, EventKind.end_refused, EventKind.add_refused, EventKind.append_refused,
+    EventKind.request_seen,
+)  # fmt: skip
 """Kinds of lines of brokers whose error says what it is."""

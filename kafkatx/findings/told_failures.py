@@ -269,7 +269,8 @@ def _of_brokers(logs: LogModel) -> Iterator[ToldFailure]:
     groups: dict[tuple[EventKind, str, str | int | None], list[int]] = {}
     for row in logs.of_kind(*OF_BROKERS, *BY_ERROR).tolist():
         kind, error = logs.kind(row), bare(logs.string(row, "error") or "")
-        if kind in BY_ERROR and protocol_error(error) is None:
+        known = protocol_error(error)
+        if kind in BY_ERROR and (known is None or (kind is EventKind.request_seen and _reaction(known) == RETRIED)):
             continue
         subject = logs.string(row, "transactional_id") or logs.number(row, "producer_id") or logs.string(row, "topic")
         groups.setdefault((kind, error, subject), []).append(row)

@@ -1,7 +1,8 @@
-"""Aborts that a client shows which names no transactional.id (librdkafka at debug level), and that nothing forced.
+"""Aborts that a client shows without an id (librdkafka at debug level) or a date, and that nothing forced.
 
-The library prints what the application asked for. Where the same source tells no failure of Kafka at all, the
-application had reasons of its own.
+The library prints what the application asked for. Where the same source tells no failure of Kafka, but for calls that
+met the producer closed, the application had reasons of its own. Lines without a date have no place in the history of
+transactions, where an abort is found otherwise.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import ClientName, Count, Refs, facts
 
+MECHANISM = "aborted_by_client"
+
 
 @facts
 class NamelessAborts:
@@ -32,11 +35,12 @@ class NamelessAborts:
 
 
 def aborted_without_id(model: CaptureModel) -> Iterator[Case]:
-    """One case for each client that names no id, aborted, and met no failure of Kafka."""
+    """One case for each client that names no id or no date, aborted, and met no failure of Kafka."""
     logs = model.logs
-    failed = {int(logs.events["source"][row]) for told in left(model) for row in told.rows}
+    failed = {int(logs.events["source"][row]) for told in left(model) if MECHANISM not in told.candidates
+              for row in told.rows}  # fmt: skip
     for client in logs.clients:
-        if client.transactional_id is not None or client.source in failed or not (rows := _aborts(logs, client)):
+        if client.source in failed or not (rows := _aborts(logs, client)):
             continue
         since, until = times_of(logs, rows)
         yield Case(
@@ -45,6 +49,7 @@ def aborted_without_id(model: CaptureModel) -> Iterator[Case]:
             ),
             verdict=Verdict.likely,
             severity=Severity.warning if is_cut_out(logs, rows) else Severity.info,
+            transactional_id=client.transactional_id,
             since=since,
             until=until,
             count=len(rows),
@@ -52,7 +57,13 @@ def aborted_without_id(model: CaptureModel) -> Iterator[Case]:
 
 
 def _aborts(logs: LogModel, client: ClientInstance) -> list[int]:
-    """Lines of the calls; where none is shown, those of what librdkafka does in each of them."""
+    """Lines by which a client says that it aborts; of one with an id those of close() that have no date.
+
+    Where librdkafka shows no call, its lines of what it does in each of them count.
+    """
+    if client.transactional_id is not None:
+        closed: list[int] = rows_of(logs, client, EventKind.abort_on_close).tolist()
+        return [row for row in closed if logs.at(row) is None]
     called: list[int] = rows_of(logs, client, EventKind.abort_called).tolist()
     done = rows_of(logs, client, EventKind.client_state).tolist()
     return called or [row for row in done if logs.string(row, "api") == "abortTransaction"]
@@ -61,8 +72,8 @@ def _aborts(logs: LogModel, client: ClientInstance) -> list[int]:
 NAMELESS_WORDS = Words(
     NamelessAborts,
     title="{count:transaction} aborted by its own client",
-    summary="{name:The} aborted {count:transaction} by abortTransaction: nothing of Kafka failed before, so the "
-    "application[ {perhaps}] had reasons of its own. Readers never get these records.",
+    summary="{name:The} aborted {count:transaction} by abortTransaction or close(): nothing of Kafka failed before, so "
+    "the application[ {perhaps}] had reasons of its own. Readers never get these records.",
     actors=(included("client"),),
     steps=(step("The client was asked to abort", "its log tells no failure before", cites="lines"),),
     considered=(

@@ -38,9 +38,12 @@ from kafkatx.words.values import ClientName, Count, Refs, facts
 
 TROUBLE = (
     EventKind.connection_failed, EventKind.request_timed_out, EventKind.node_disconnected, EventKind.batch_expired,
+    EventKind.await_timeout,
 )  # fmt: skip
 CANT_GO_ON = frozenset({MisuseKind.not_initialised, MisuseKind.closed})
 """Kinds after which every further call fails the same way."""
+NEEDS_CALM = frozenset({MisuseKind.not_polled, MisuseKind.while_ending})
+"""Kinds that brokers who don't answer make as well: reports are missing, a commit is still under way."""
 
 
 @facts
@@ -60,12 +63,24 @@ class Facts:
         """Whether the call waited for the application itself, instead of being refused."""
         return self.kind is MisuseKind.not_polled
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether the call met a commit or abort that was under way, which may only lack its answer."""
+        return self.kind is MisuseKind.while_ending
+
+    @property
+    def settled_state(self) -> str | None:
+        """The state, where it is not that of a commit or abort under way."""
+        return None if self.is_ending else self.state
+
 
 def find(model: CaptureModel) -> Found:
     """One case for each client and each wrong state that its calls met."""
     for client, misuse, rows in by_words(model, misuse_in):
         of_application = [row for row in rows if not is_network_thread(model.logs.string(row, "thread") or "")]
-        if misuse.kind is MisuseKind.not_polled and _has_trouble(model.logs, rows[0]):
+        if misuse.kind in NEEDS_CALM and _has_trouble(model.logs, rows[0]):
+            continue
+        if misuse.kind is MisuseKind.while_ending and failed_before(model.logs, client, rows[0]):
             continue
         if of_application:
             yield _case(model, client, misuse, of_application)
@@ -90,7 +105,7 @@ def _case(model: CaptureModel, client: ClientInstance | None, misuse: Misuse, ro
             lines=event_refs(model, rows, 4),
             earlier=event_refs(model, failed_before(logs, client, rows[0])),
         ),
-        verdict=Verdict.likely if misuse.kind is MisuseKind.not_polled else Verdict.proved,
+        verdict=Verdict.likely if misuse.kind in NEEDS_CALM else Verdict.proved,
         severity=Severity.error if misuse.kind in CANT_GO_ON else Severity.warning,
         since=since,
         until=until,
@@ -112,6 +127,7 @@ WORDS = Words(
             MisuseKind.initialised_twice: "initTransactions called twice",
             MisuseKind.closed: "{count:call} on a closed producer",
             MisuseKind.at_once: "two transactional calls at once",
+            MisuseKind.while_ending: "{count:call} while the transaction was being ended",
             MisuseKind.not_polled: "delivery reports not polled before the commit",
         },
         "{count:call} in a wrong state",
@@ -133,6 +149,8 @@ WORDS = Words(
             "call.",
             MisuseKind.at_once: f"The application{WHO} made a transactional call while another one was still running. "
             "The client refused the second call.",
+            MisuseKind.while_ending: f"The application{WHO}[ {{perhaps}}] went on sending while its commit or abort "
+            "was under way. The client refused the call; no broker was asked.",
             MisuseKind.not_polled: f"commitTransaction{WHO} waited for delivery reports. The application[ {{perhaps}}] "
             "did not take them from the event queue. Nothing was sent to the coordinator; nothing is committed.",
         },
@@ -160,7 +178,15 @@ WORDS = Words(
             needs="waits",
         ),
         ruled_out("abort_after_fatal_error", "the state that the call met is not the fatal one", needs="state"),
-        ruled_out("commit_outcome_unknown", "the state is not that of a commit without an answer", needs="state"),
+        ruled_out(
+            "commit_outcome_unknown", "the state is not that of a commit without an answer", needs="settled_state"
+        ),
+        left_open(
+            "commit_outcome_unknown",
+            "a commit that timed out before leaves the same state; no such timeout is in this text",
+            decided_by="the whole log of the client at that time",
+            needs="is_ending",
+        ),
     ),
     remedies=(
         remedy(
@@ -184,6 +210,8 @@ WORDS = Words(
                     MisuseKind.closed: "Make a new producer after closing one, and stop its users before close()",
                     MisuseKind.not_polled: "Read the delivery reports in a thread of its own (Go: range over Events()) "
                     "or turn them off. Then make the same call again, or abort",
+                    MisuseKind.while_ending: "Wait for the commit or abort before the next send: begin anew when it "
+                    "has returned (reactive code: concat the steps, never merge them). Use each producer in one thread",
                     MisuseKind.at_once: "Let one thread make all transactional calls, and wait for each of them",
                 },
                 "Keep the order: initTransactions once, then begin, send, one commit or abort. After an error abort "

@@ -10,7 +10,8 @@ Evidence     values in files and in the blocks that clients and brokers print, w
              topic's old message format; a client's refusal of transactional calls without a transactional.id; by
              one error alone: a right that is missing, a size above its limit, brokers without transactions, a
              configuration that the library refuses, __transaction_state with more replicas than there are brokers, a
-             topic or a partition that brokers say they don't have.
+             topic or a partition that brokers say they don't have;
+             a group that commits its offsets in transactions and by its consumers as well.
 Against      a default on its own; a producer that evidently got its producer id with these settings; a value of the
              brokers that is only assumed (possible at most).
 Look-alikes  an incident with other causes while a setting is merely unusual: without its effect a setting is a warning
@@ -33,10 +34,12 @@ from kafkatx.rules.settings.checks import Check, HeldSettings, Seen, Wrong, judg
 from kafkatx.rules.settings.consumer import CONSUMER_CHECKS
 from kafkatx.rules.settings.missing_topics import MISSING_WORDS, missing_topics
 from kafkatx.rules.settings.misuse import (
+    MIXED_WORDS,
     OLD_FORMAT_WORDS,
     SET_TWICE_WORDS,
     WITHOUT_ID_WORDS,
     calls_without_id,
+    mixed_commits,
     old_formats,
     set_twice,
 )
@@ -106,6 +109,7 @@ def find(model: CaptureModel) -> Found:
     """One case for each check and the values that fail it, whatever number of clients has them."""
     yield from old_formats(model)
     yield from calls_without_id(model)
+    yield from mixed_commits(model)
     yield from set_twice(model)
     yield from too_few_brokers(model)
     yield from missing_topics(model)
@@ -219,6 +223,15 @@ WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(WORDS, OLD_FORMAT_WORDS, WITHOUT_ID_WORDS, SET_TWICE_WORDS, REFUSED_WORDS, TOO_FEW_WORDS, MISSING_WORDS),
+    words=(
+        WORDS,
+        OLD_FORMAT_WORDS,
+        WITHOUT_ID_WORDS,
+        MIXED_WORDS,
+        SET_TWICE_WORDS,
+        REFUSED_WORDS,
+        TOO_FEW_WORDS,
+        MISSING_WORDS,
+    ),
     depth=0,
 )

@@ -26,6 +26,7 @@ from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import AFTER_HOLE
 from kafkatx.rules.answers.markers import MARKER_WORDS, refused_markers
+from kafkatx.rules.answers.places import place_of
 from kafkatx.terms.clocks import OLD_CLEANUP_INTERVAL_MS
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
@@ -152,7 +153,7 @@ def _verdict(model: CaptureModel, latest: Array, missing: list[Array], age: int)
     """Proved where a partition at hand goes on without its marker, for longer than any retry, by a broker's clock."""
     if _was_asked_for(latest):
         return Verdict.likely if age > STUCK_MS else Verdict.possible
-    is_told_so = _is_refused(model, latest) or _is_one_of_most(model, latest)
+    is_told_so = _is_refused(model, latest) or _is_one_of_most(model, latest) or _lacks_leader(model, missing)
     if is_told_so and _ends_a_page(model, latest):
         return Verdict.likely
     is_soon = age <= IN_FLIGHT_MS
@@ -171,6 +172,13 @@ def _is_refused(model: CaptureModel, latest: Array) -> bool:
     kinds = (EventKind.concurrent_transactions, EventKind.failure, EventKind.init_refused, EventKind.add_refused)
     told = [row for row in logs.of_kind(*kinds).tolist() if logs.error(row) is ErrorCode.CONCURRENT_TRANSACTIONS]
     return any(logs.transactional_id(row) in (None, name) for row in told)
+
+
+def _lacks_leader(model: CaptureModel, missing: list[Array]) -> bool:
+    """Whether a tool shows a partition without a leader that still lacks its marker: nobody can write it there."""
+    logs = model.logs
+    told = {place_of(logs, row) for row in logs.of_kind(EventKind.leader_missing).tolist()}
+    return any(topic_partition(model, int(part["partition_code"])) in told for part in missing)
 
 
 def _is_one_of_most(model: CaptureModel, latest: Array) -> bool:

@@ -27,6 +27,7 @@ class MisuseKind(Enum):
     initialised_twice = "initTransactions had been called before"
     closed = "the producer had been closed"
     at_once = "another transactional call was still running"
+    while_ending = "the transaction was being committed or aborted"
     not_polled = "delivery reports were not taken from the event queue"
     other = "the producer was in another state"
 
@@ -108,7 +109,8 @@ def misuse_in(text: str) -> Misuse | None:
     if (kind := next((kind for kind, pattern in _TEXTS if pattern.search(text)), None)) is not None:
         return Misuse(kind)
     if found := _IN_STATE.search(text):
-        return _in_state(found[1] or found[2] or found[3], "send")
+        state = found[1] or found[2] or found[3]
+        return Misuse(MisuseKind.while_ending, state) if state.startswith(_ENDS) else _in_state(state, "send")
     return Misuse(MisuseKind.other) if _PRODUCE.search(text) else None
 
 

@@ -25,17 +25,23 @@ class Refusal(Enum):
     group_denied = "no rights for the consumer group"
     too_large = "a record or batch above a limit"
     old_broker = "brokers without transactions"
+    old_for_groups = "brokers without the group's generation in transactions"
     old_for_tool = "brokers that are older than a tool"
     no_service = "a service without transactions"
     acks = "acks below all"
     retries = "no retries"
     in_flight = "too many requests in flight"
+    commit_interval = "transaction.timeout.ms below the commit interval"
+    not_enabled = "workers without exactly-once support"
+    endless = "transaction.timeout.ms beside two-phase commit"
+    value = "a value that a setting of transactions can't have"
     without_idempotence = "a transactional.id without idempotence"
     delivery_timeout = "delivery.timeout.ms below one attempt"
     message_timeout = "message.timeout.ms above transaction.timeout.ms"
     socket_timeout = "socket.timeout.ms above transaction.timeout.ms"
     queuing = "queuing.strategy other than fifo"
     pool = "a pool with too few transactional producers"
+    other_release = "a program and a client library of releases that don't fit"
 
 
 _PATTERNS: dict[Refusal, re.Pattern[str]] = {
@@ -66,7 +72,10 @@ _PATTERNS: dict[Refusal, re.Pattern[str]] = {
         r"Cannot create a v\d+ FindCoordinator request because we require features supported only in"
         r"|does not support (?:INIT_PRODUCER_ID|ADD_PARTITIONS_TO_TXN|ADD_OFFSETS_TO_TXN|END_TXN|TXN_OFFSET_COMMIT)"
         r"|Idempotent producer not supported by any|[Tt]ransactional producer requires broker >="
-        r"|Attempted to use idempotence with a broker which does not support the required message format"
+        r"|Attempt(?:ed|ing) to use idempotence with a broker which does not support the required message format"
+    ),
+    Refusal.old_for_groups: re.compile(
+        r"doesn't support group metadata commit API on version|unexpectedly doesn't support requireStable"
     ),
     Refusal.old_for_tool: re.compile(r"\b(?:DESCRIBE_PRODUCERS|DESCRIBE_TRANSACTIONS|LIST_TRANSACTIONS)\b"),
     Refusal.no_service: re.compile(r"coordinator with type code 1 which is not supported"),
@@ -81,7 +90,8 @@ _PATTERNS: dict[Refusal, re.Pattern[str]] = {
         r"|Idempotent producer requires Producer\.Retry\.Max|Idempotent producer must allow retries"
     ),
     Refusal.in_flight: re.compile(
-        r"Must set max\.in\.flight\.requests\.per\.connection to at most 5|`max\.in\.flight` must be set <="
+        r"(?:Must set )?max\.in\.flight\.requests\.per\.connection (?:must be set )?to (?:at most 5|1 in order ?to)"
+        r"|`max\.in\.flight` must be set <="
         r"|Idempotent producer requires Net\.MaxOpenRequests|invalid usage of MaxProduceRequestsInflightPerBroker"
     ),
     Refusal.without_idempotence: re.compile(
@@ -95,6 +105,20 @@ _PATTERNS: dict[Refusal, re.Pattern[str]] = {
     Refusal.message_timeout: re.compile(r"`?message\.timeout\.ms`? must be set <= `?transaction\.timeout\.ms"),
     Refusal.socket_timeout: re.compile(r"`?socket\.timeout\.ms`? must be set <= `?transaction\.timeout\.ms"),
     Refusal.queuing: re.compile(r"`queuing\.strategy` must be set to `fifo`"),
+    Refusal.commit_interval: re.compile(r"[Tt]ransaction timeout \d+ was set lower than streams commit interval"),
+    Refusal.not_enabled: re.compile(r"[Ww]orker does not have exactly-once source support enabled"),
+    Refusal.endless: re.compile(r"Cannot set transaction\.timeout\.ms when transaction\.two\.phase\.commit\.enable"),
+    Refusal.value: re.compile(
+        r"(?:ConfigException|KafkaConfigurationError|KafkaJS\w*Error|ConfigurationError|rror): Invalid value .{1,100}? "
+        r"for configuration (?:acks|retries|enable\.idempotence|transaction\.timeout\.ms|transactional\.id"
+        r"|isolation\.level|processing\.guarantee|exactly\.once\.\S{1,30})\b"
+        r"|Invalid configuration value for 'acks'"
+    ),
+    Refusal.other_release: re.compile(
+        r"Incompatible KafkaProducer version"
+        r"|(?:NoSuchMethod|NoClassDefFound|NoSuchField|AbstractMethod|IncompatibleClassChange|IllegalAccess)Error: "
+        r".{0,200}?\borg[./]apache[./]kafka[./]"
+    ),
     Refusal.pool: re.compile(r"SRMSG18027\b|[Pp]ooled producer pool exhausted|Increase kafka producers pool size"),
 }
 

@@ -163,6 +163,7 @@ _TEXTS = {
         "Must provide transactional id for transactional producer",
         "Cannot manage transactions without a transactionalId",
         "begin a transaction with a non-transactional client", "since transactions are not enabled",
+        "The 'ProducerFactory' must support transactions",
     ),
     Saying.NO_PRODUCER_STATE: (
         "UnknownProducerId", "UNKNOWN_PRODUCER_ID", "Unknown Producer Id", "unknown producer id",

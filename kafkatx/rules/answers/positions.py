@@ -12,6 +12,7 @@ A lag that stays at one, or is small, is no symptom. A group without members is 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
@@ -27,6 +28,8 @@ from kafkatx.words.values import Count, Refs, TopicPartition, facts
 GROUP, COMMITTED, UNCOMMITTED, LATEST = "consumer group", "read_committed", "read_uncommitted", "log end"
 STABLE, READ_UP_TO = "last stable offset", "last stable offset, where a reader stands"
 LATE = "PartitionsWithLateTransactionsCount"
+LEAST_BEHIND = 1_000
+"""Offsets behind which a last stable offset is at any moment on a busy partition, and more."""
 Key = tuple[str | None, str | None, int | None]
 Prints = dict[Key, list[int]]
 """Rows of a group, topic and partition."""
@@ -54,7 +57,7 @@ def blocked_told(model: CaptureModel) -> Iterator[Case]:
     """One case a partition whose readers stand still by what tools print."""
     logs = model.logs
     for place, offset, behind, rows, verdict, sign in (
-        *_groups(logs), *_ends(logs), *_stable(logs), *_reads(logs), *_metrics(logs)
+        *_groups(logs), *_ends(logs), *_stable(logs), *_reads(logs), *_metrics(logs), *_growing(logs)
     ):  # fmt: skip
         yield Case(
             facts=StandsFacts(place, offset, Count(behind), sign, event_refs(model, rows)),
@@ -164,6 +167,20 @@ def _metrics(logs: LogModel) -> Iterator[Told]:
         yield place_of(logs, worst), None, behind, [*late, *lags], Verdict.possible, "late"
 
 
+def _growing(logs: LogModel) -> Iterator[Told]:
+    """A last stable offset that is further behind at each print: with three the chance of traffic is small."""
+    prints: dict[TopicPartition, list[int]] = {}
+    rows = logs.of_kind(EventKind.stable_offset_behind).tolist()
+    if any(logs.string(row, "detail") == LATE for row in rows):
+        return
+    for row in rows:
+        prints.setdefault(place_of(logs, row), []).append(row)
+    for place, rows in prints.items():
+        lags = [logs.number(row, "number") or 0 for row in rows]
+        if len(rows) > 1 and lags[0] >= LEAST_BEHIND and all(one < other for one, other in pairwise(lags)):
+            yield place, None, lags[-1], rows, Verdict.likely if len(rows) > 2 else Verdict.possible, "lag"
+
+
 SEEN = {
     "group": "The group stood at offset {offset} while the log went on to {behind:record} behind it",
     "once": "The group stood {behind:record} before the end, at offset {offset}; elsewhere it was behind markers",
@@ -171,6 +188,7 @@ SEEN = {
     "stable": "The last stable offset stood at {offset} while the log went on to {behind:offset} behind it",
     "reader": "A reader stands at the last stable offset, {offset}; the log goes on for {behind:offset} more",
     "read": "A read_uncommitted reader got {behind:record}, a read_committed one none",
+    "lag": "The last stable offset was further behind at each print, {behind:offset} at the last one",
     "late": "A broker has transactions that are open for longer than transaction.max.timeout.ms and 5 min",
 }
 POSITION_WORDS = Words(

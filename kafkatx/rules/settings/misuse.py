@@ -48,6 +48,15 @@ class WithoutId:
 
 
 @facts
+class MixedCommits:
+    """A group whose offsets are committed by its consumers and in transactions as well."""
+
+    group: str | None
+    count: Count
+    lines: Refs
+
+
+@facts
 class SetTwice:
     """Names with two values in one file, and where the first of them stand."""
 
@@ -67,6 +76,24 @@ def old_formats(model: CaptureModel) -> Iterator[Case]:
         topics.pop(None, None)
     for topic in sorted(topics, key=str):
         yield _old_format(model, topic, topics[topic])
+
+
+def mixed_commits(model: CaptureModel) -> Iterator[Case]:
+    """Groups that the group coordinator saw commit in both ways."""
+    groups: dict[str | None, list[int]] = {}
+    for row in model.logs.of_kind(EventKind.mixed_commits).tolist():
+        groups.setdefault(model.logs.string(row, "group"), []).append(row)
+    for group in sorted(groups, key=str):
+        rows = groups[group]
+        since, until = times_of(model.logs, rows)
+        yield Case(
+            facts=MixedCommits(group, Count(len(rows)), event_refs(model, rows, 3)),
+            verdict=Verdict.proved,
+            severity=Severity.warning,
+            since=since,
+            until=until,
+            count=len(rows),
+        )
 
 
 def calls_without_id(model: CaptureModel) -> Iterator[Case]:
@@ -199,6 +226,27 @@ WITHOUT_ID_WORDS = Words(
             where="client",
             config="transactional.id",
             proposed="<application>-<ordinal>",
+            restart_needed=True,
+        ),
+    ),
+)
+MIXED_WORDS = Words(
+    MixedCommits,
+    title="offsets committed in and outside of transactions",
+    who="group {group}",
+    summary=(
+        pick("group", {None: "A group"}, "Group {group}"),
+        " commits its offsets in transactions, and by its consumers as well. What a consumer commits stays when the "
+        "transaction is aborted: its records are then skipped.",
+    ),
+    steps=(step("The group coordinator saw both kinds of commits, {count:time}", cites="lines"),),
+    remedies=(
+        remedy(
+            text="Commit the group's offsets in one way only: sendOffsetsToTransaction, with enable.auto.commit=false "
+            "and no commitSync or commitAsync. Compare what was written with the input after each abort",
+            where="client",
+            config="enable.auto.commit",
+            proposed="false",
             restart_needed=True,
         ),
     ),

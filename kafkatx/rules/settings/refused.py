@@ -24,7 +24,8 @@ NO_TRANSACTION = frozenset({"poll", "commitSync"})
 AT_START = frozenset(
     {
         Refusal.acks, Refusal.retries, Refusal.in_flight, Refusal.without_idempotence, Refusal.delivery_timeout,
-        Refusal.message_timeout, Refusal.socket_timeout, Refusal.queuing,
+        Refusal.message_timeout, Refusal.socket_timeout, Refusal.queuing, Refusal.endless, Refusal.value,
+        Refusal.commit_interval, Refusal.not_enabled,
     }
 )  # fmt: skip
 """What the library refuses before it asks any broker."""
@@ -120,6 +121,9 @@ REFUSED_WORDS = Words(
             Refusal.too_large: "a record or batch above the size limit",
             Refusal.old_broker: "brokers without transactions",
             Refusal.old_for_tool: "brokers older than the tool",
+            Refusal.old_for_groups: "brokers before 2.5",
+            Refusal.commit_interval: "transaction.timeout.ms below commit.interval.ms",
+            Refusal.not_enabled: "workers without exactly-once support",
             Refusal.no_service: "a service without transactions",
             Refusal.acks: "acks below all beside idempotence",
             Refusal.retries: "retries=0 beside idempotence",
@@ -130,6 +134,9 @@ REFUSED_WORDS = Words(
             Refusal.socket_timeout: "socket.timeout.ms above transaction.timeout.ms",
             Refusal.queuing: "queuing.strategy without fifo",
             Refusal.pool: "too few producers in the pool",
+            Refusal.endless: "transaction.timeout.ms beside two-phase commit",
+            Refusal.value: "a value that the setting can't have",
+            Refusal.other_release: "a program and kafka-clients that don't fit",
         },
     ),
     summary=pick(
@@ -149,6 +156,12 @@ REFUSED_WORDS = Words(
             "allows. Its transaction can't be committed with it.",
             Refusal.old_broker: f"The brokers refused the producer{OF}: they don't know the requests of transactions, "
             "which came with 0.11.",
+            Refusal.old_for_groups: "The brokers are older than 2.5: they don't know a consumer's generation in "
+            "transactions (exactly_once_v2, sendOffsetsToTransaction with group metadata), nor stable offsets.",
+            Refusal.commit_interval: "Streams refused its configuration: transaction.timeout.ms of its producers is "
+            "below commit.interval.ms, so every transaction would time out.",
+            Refusal.not_enabled: "Connect refused the connector: its workers run without exactly-once support for "
+            "sources.",
             Refusal.old_for_tool: "The brokers don't know what the tool asks for: the requests of "
             "kafka-transactions.sh came with 3.0, describe-producers with 2.8. Nothing is told of transactions.",
             Refusal.no_service: f"The service refused the producer{OF}: it offers no transaction coordinator in this "
@@ -164,6 +177,12 @@ REFUSED_WORDS = Words(
             Refusal.socket_timeout: "The client library refused its configuration: socket.timeout.ms must stay 100 ms "
             "below transaction.timeout.ms.",
             Refusal.queuing: f"{NEEDS}queuing.strategy=fifo.",
+            Refusal.endless: "The client library refused its configuration: with two-phase commit transactions don't "
+            "expire, so transaction.timeout.ms must not be set.",
+            Refusal.value: "The library refused its configuration: a setting of transactions has a value that this "
+            "release does not know.",
+            Refusal.other_release: "The program was built for another release of kafka-clients than the one that it "
+            "runs with: what it asks of the library is not there. No broker was asked.",
             Refusal.pool: "More transactions were open at once than the framework's pool has producers. The framework "
             "refused the next one; no broker was asked.",
         },
@@ -197,6 +216,12 @@ REFUSED_WORDS = Words(
                     "the producer, max.message.bytes of the topic, message.max.bytes of the brokers",
                     Refusal.old_broker: "Upgrade the brokers to 0.11 or later, and the topics' message format with "
                     "them; or do without idempotence and transactions",
+                    Refusal.old_for_groups: "Upgrade the brokers to 2.5 or later; until then use exactly_once (Streams "
+                    "before 4.0), or sendOffsetsToTransaction with the group's name",
+                    Refusal.commit_interval: "Lower commit.interval.ms, or raise producer.transaction.timeout.ms above "
+                    "three times that",
+                    Refusal.not_enabled: "Set exactly.once.source.support=preparing on all workers and restart them, "
+                    "then =enabled and restart them again",
                     Refusal.old_for_tool: "Look at the partition instead: a dump of its log, and of its partition of "
                     "__transaction_state, tells the same. Or upgrade the brokers",
                     Refusal.no_service: "Use a tier of the service that offers transactions, or do without a "
@@ -211,6 +236,10 @@ REFUSED_WORDS = Words(
                     "library then sets it by itself",
                     Refusal.socket_timeout: "Lower socket.timeout.ms to 100 ms below transaction.timeout.ms",
                     Refusal.queuing: "Remove the override of queuing.strategy",
+                    Refusal.endless: "Remove transaction.timeout.ms, or disable transaction.two.phase.commit.enable",
+                    Refusal.value: "Set a value that this release of the library knows",
+                    Refusal.other_release: "Run the program with the release of kafka-clients that it was built for: "
+                    "remove what forces another one (mvn dependency:tree shows it)",
                     Refusal.pool: "Raise the size of the pool above the number of transactions at once (Flink: of "
                     "concurrent checkpoints), or lower that number",
                 },
@@ -223,6 +252,7 @@ REFUSED_WORDS = Words(
                     Refusal.topic_denied: "broker",
                     Refusal.group_denied: "broker",
                     Refusal.old_broker: "broker",
+                    Refusal.old_for_groups: "broker",
                     Refusal.old_for_tool: "operator",
                     Refusal.no_service: "broker",
                 },

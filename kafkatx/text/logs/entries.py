@@ -225,7 +225,11 @@ class Cut:
         """
         below = _line_end(self.data, head) + 1
         tail = self._tail(below, end)
-        tail = tail[strays(framed.message, tail) :]
+        count = strays(framed.message, tail)
+        if count and self.is_short and framed.layout == MESSAGE_ONLY:
+            yield self._pasted_trace(below, number + 1, framed, tail)
+            return
+        tail = tail[count:]
         first = -1
         if tail and _never_throws(framed):
             first = next((at for at, line in enumerate(tail) if begins_trace(line)), -1)
@@ -238,6 +242,12 @@ class Cut:
         else:
             own = bool(tail) and (is_trace_line(tail[-1]) or begins_trace(tail[0]))
             yield self._entry(head, number, framed, (*tail, *self._strays_behind(framed, end)) if own else tail)
+
+    def _pasted_trace(self, below: int, number: int, framed: Framed, tail: tuple[str, ...]) -> Entry:
+        """A trace without its first line, under words that are no line of a log: nobody else's lines are between."""
+        while not self._line(below).strip():
+            below, number = _line_end(self.data, below) + 1, number + 1
+        return self._entry(below, number, replace(_printed(framed), layout=REMNANT), tail)
 
     def _strays_behind(self, framed: Framed, end: int) -> tuple[str, ...]:
         """Rest of the trace of an entry that lines of other threads interrupted."""

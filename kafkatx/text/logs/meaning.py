@@ -51,6 +51,10 @@ TRIED_AGAIN = frozenset(
 """Errors after which KafkaJS tries the request again (`retriable: true` in its protocol/error.js)."""
 _ANSWERED = re.compile(r"(?:Response \w{1,40}\(key: \d|Failed to send messages: )")
 """How KafkaJS logs, at ERROR, an answer that it may try again; when it gives up the application is told."""
+_MISLINKED = re.compile(
+    r"Incompatible KafkaProducer version|^['\"]?(?:[\w.$\[\]]{1,200} )?\[?L?org[./]apache[./]kafka[./]"
+)
+"""What a virtual machine says of a class or method of Kafka's that is not there, and Flink of a field."""
 _RESUMABLE = re.compile(r"KafkaRetriableException|retry call to resume")
 """What librdkafka says of a call that can be made again, and then goes on."""
 _THROWN = ("Confluent.Kafka.", "confluent_kafka.", "cimpl.", "KafkaJS")
@@ -234,7 +238,8 @@ def _is_talk(entry: Entry) -> bool:
 
 def _is_of_kafka(trace: Trace) -> bool:
     return bool(trace.calls) or any(
-        "kafka" in link.exception.lower() or link.name in known_classes() for link in trace.chain
+        "kafka" in link.exception.lower() or link.name in known_classes() or _MISLINKED.search(link.message)
+        for link in trace.chain
     )
 
 

@@ -56,6 +56,8 @@ _NOTE = re.compile(
     r"|Unknown record type -?\d+ at offset \d+, skipping|Error at offset \d+, skipping\."
 )
 _STATE = re.compile(
+    r"key: (?:(?:transaction_metadata::)?transactionalId=.{1,1000}?\s+payload:\s*(?:producerId:-?\d|<DELETE>)"
+    r'|\{"(?:version|type)":"?\d+"?,"data":\{"transactionalId":.{1,1000}?\}\}? payload: )|'
     r'[^\s:]\S{0,300}?::TransactionMetadata\((?!.{0,1000}::TransactionMetadata\()|\{"key":\{"(?:version|type)":"?\d+"?,"data":\{"transactionalId":'
 )
 STATE_TEXT = re.compile(r"::TransactionMetadata\(transactionalId=(.{1,1000}?), producerId=")
@@ -84,8 +86,9 @@ _ANSWER = re.compile(
     r"|% Reached end of topic \S+ \[\d{1,9}\] at offset \d|\S{1,249} \[\d{1,9}\] offset \d{1,19}$"
     r"|Found (?:partition \d{1,9} stuck at offset \d|causing producer ID and epoch \d|topic \S{1,249} stuck with tra)"
     r"|Processed a total of \d{1,18} messages|Failed to describe transaction state of transactional-id "
-    r"|[\w.:{}\"=,() -]{0,300}(?:LastStableOffsetLag|PartitionsWithLateTransactionsCount)\b"
-    r"[\w.:{}\"=,() -]{0,300}[\s=][\d.]+(?:[eE][+-]?\d+)?\s*$",
+    r"|[\w.:{}\"=,() -]{0,300}(?i:LastStableOffsetLag|PartitionsWithLateTransactionsCount)(?![^\W_])"
+    r"[\w.:{}\"=,() -]{0,300}[\s=][\d.]+(?:[eE][+-]?\d+)?\s*$"
+    r"|#?mbean = kafka\.\S{1,400}:$|Value = [\d.]{1,20};$",
 )
 _FRAMES = (
     (_STATE, ToolLineKind.STATE),

@@ -60,7 +60,7 @@ _HINT = re.compile(
     r"|Dumping|ing offset|KRaft b|_TIMESTAMP|ransactionalId|ProducerId|::"
     r"|TRANSACTIONAL-ID|PRODUCER-ID|-OFFSET\s|% Reached|\] offset |Processed a total|transactional-id |Topic:"
     r"|(?:Ongoing|Empty|Dead|Commit|Abort|EpochFence)\s*$"
-    r"|stuck at offset|stuck with tra|causing producer|StableOffsetLag|WithLateTransactions"
+    r"|stuck at offset|stuck with tra|causing producer|(?i:StableOffsetLag|WithLateTransactions)|#mbean = |Value = \d"
 )
 """A line without any of these is no tool's, however it was pasted (remarks of the dump tool aside)."""
 _STATE = re.compile(r"[Ss]tate.{0,8}(?:Ongoing|Prepare|Complete|Empty|Dead)")

@@ -50,10 +50,16 @@ _UNKNOWN_ID = re.compile(
     r"Failed to describe transaction state of transactional-id [`'\"](?P<id>.{1,1000}?)[`'\"]: "
     r"The transactionalId could not be found"
 )
+LAG, LATE = "LastStableOffsetLag", "PartitionsWithLateTransactionsCount"
 _METRIC = re.compile(
-    r"(?P<metric>LastStableOffsetLag|PartitionsWithLateTransactionsCount)\b.*?[\s=]"
-    r"(?P<number>[\d.]+(?:[eE][+-]?\d+)?)\s*$"
+    r"(?P<metric>(?i:LastStableOffsetLag|PartitionsWithLateTransactionsCount))(?![^\W_]).*?[\s=]"
+    r"(?P<number>[\d.]+(?:[eE][+-]?\d+)?);?\s*$"
 )
+_METRICS = {name.casefold(): name for name in (LAG, LATE)}
+"""Metrics by their letters alone: exporters print them in small ones."""
+_BEAN = re.compile(r"#?mbean = (?P<name>kafka\.\S+):$")
+_VALUE = re.compile(r"Value = [\d.]{1,20};$")
+"""How jmxterm prints an attribute: the name of its bean, then the value in a line of its own."""
 _LABEL = {name: re.compile(rf"\b{name}=\"?([\w.-]+)") for name in ("topic", "partition")}
 _ISOLATION = re.compile(r"read_(?:un)?committed")
 _TO_THE_END = re.compile(r"\s-Q\b.*:-1\b")
@@ -85,6 +91,7 @@ class _Reader:
         self.rows: list[Row] = []
         self.command = part.command or ""
         self.fields: dict[str, str] = {}
+        self.bean = ""
 
     def facts(self, file: OpenFile) -> LogFacts:
         """Return what was collected."""
@@ -190,12 +197,19 @@ class _Reader:
                 self.fields = {}
         elif tells_stable_offset(text):
             self._stable(line, text)
-        elif (found := _METRIC.search(text)) and float(found["number"]) > 0:
+        elif found := _BEAN.match(text):
+            self.bean = found["name"]
+        elif (found := _METRIC.search(self._of_bean(text))) and float(found["number"]) > 0:
+            text = self._of_bean(text)
             topic, partition = (label[1] if (label := one.search(text)) else "" for one in _LABEL.values())
             self._add(
                 EventKind.stable_offset_behind, *place, topic=topic, partition=_number(partition),
-                number=int(float(found["number"])), detail=found["metric"],
+                number=int(float(found["number"])), detail=_METRICS[found["metric"].casefold()],
             )  # fmt: skip
+
+    def _of_bean(self, text: str) -> str:
+        """A line with the name of the bean whose value it is, where it is only that."""
+        return f"{self.bean} {text}" if self.bean and _VALUE.match(text) else text
 
     def _unstick(self, found: re.Match[str]) -> None:
         """Complete what `kcl admin txn unstick-lso` found of the partition that it named before."""

@@ -1,6 +1,7 @@
 """Output of kafka-console-consumer through Kafka's own formatters: transaction states and offset commits.
 
-Shapes  `ID::TransactionMetadata(...)` and `ID::NULL` (0.11 to 3.9); JSON objects back to back, without an end of line
+Shapes  `ID::TransactionMetadata(...)` and `ID::NULL` (0.11 to 3.9); `key: transactionalId=... payload: ...` of the
+        dump tool whose first columns were cut away; JSON objects back to back, without an end of line
         between (3.9+); `[group,topic,partition]::OffsetAndMetadata(...)`, `::[OffsetMetadata[N,META],CommitTime T,...]`
         (to 2.0).
 Limits  formatters print no offset and no time of a record: what they print is in order for each id, and no more.
@@ -22,7 +23,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump.offsets import OffsetCommit, with_value
 from kafkatx.text.dump.rows import STATE_COLUMNS
-from kafkatx.text.dump.states import PrintedState, Unreadable, partitions_of, state_of_message
+from kafkatx.text.dump.states import PrintedState, Unreadable, partitions_of, state_of, state_of_message
 from kafkatx.text.lines import Line, lines
 from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.tool_lines import cleaned
@@ -30,6 +31,7 @@ from kafkatx.text.printed.tool_lines import cleaned
 BLOCK = 1 << 18
 LONGEST_OBJECT = 4 << 20
 """Bytes of one JSON object that are held; what is longer is none."""
+_KEY = "key: "
 _METADATA = "::TransactionMetadata(transactionalId="
 _FIELDS = {
     "producer_id": re.compile(r", producerId=(-?\d{1,19})"),
@@ -60,11 +62,15 @@ def printed_states(file: OpenFile, part: TextPart) -> Iterator[tuple[PrintedStat
 def _is_old_state(text: str) -> bool:
     if _METADATA in text:
         return _split_id(text)[0] is not None and text.endswith(")")
+    if text.startswith(_KEY):
+        return True
     return text.endswith("::NULL") or not text.strip()
 
 
 def old_state_of(text: str) -> PrintedState | None:
     """Return what a line of the old formatter says; None for any other line."""
+    if text.startswith(_KEY):
+        return _cut_record(text)
     if text.endswith("::NULL") and not text.startswith("["):
         return PrintedState(text.removesuffix("::NULL"), _KNOWN, is_tombstone=True)
     transactional_id, rest = _split_id(text)
@@ -89,6 +95,14 @@ def old_state_of(text: str) -> PrintedState | None:
         started_at=numbers.get("started_at", -1),
         updated_at=numbers.get("updated_at", -1),
     )
+
+
+def _cut_record(text: str) -> PrintedState | None:
+    """Key and value of a dumped record without the columns before them."""
+    try:
+        return state_of(f" {text}", -2)
+    except Unreadable:
+        return None
 
 
 def _split_id(text: str) -> tuple[str | None, str]:
