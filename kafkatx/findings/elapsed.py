@@ -1,4 +1,4 @@
-"""Refusals of an old epoch in lines that name no transactional.id: a timeout or a new instance, by the time alone.
+"""Refusals of an old epoch whose lines name no transactional.id or no date: timeout or new instance, by the time alone.
 
 A coordinator refuses the producer of a transaction past its timeout and that of a replaced instance by one error. Where
 the same text shows when the transaction began (or when somebody was last given the id), and names no more than one id,
@@ -19,7 +19,7 @@ from kafkatx.findings.rule import Case
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.histories.logs.log_model import DAY_MS, LogModel
 from kafkatx.histories.logs.told_ages import ToldAge, told_age
 from kafkatx.terms.clocks import STREAMS_TIMEOUT_MS, TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.error_codes import FENCED, error_code
@@ -31,6 +31,7 @@ from kafkatx.words.values import Duration, Refs
 
 OF_TRANSACTION = ("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn", "Produce")
 """Requests that are sent within a transaction."""
+HOUR_MS = 3_600_000
 GRANTS = (EventKind.producer_id_set, EventKind.initialized, EventKind.init_returned)
 
 
@@ -62,7 +63,7 @@ class Decided:
 def decided(model: CaptureModel) -> Iterator[Decided]:
     """Yield the refusals that no id is named for, and that the time decides."""
     logs = model.logs
-    for found in alike(model, _is_nameless):
+    for found in alike(model, lambda told: _is_meant(logs, told)):
         names = _named_before(logs, found.first.rows[0])
         if len(names) > 1:
             return
@@ -70,8 +71,9 @@ def decided(model: CaptureModel) -> Iterator[Decided]:
             yield one
 
 
-def _is_nameless(told: ToldFailure) -> bool:
-    if told.is_brokers or told.transactional_id is not None:
+def _is_meant(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether a refusal is one that no end of a transaction can be told of, since its id or its date is missing."""
+    if told.is_brokers or (told.transactional_id is not None and logs.at(told.rows[0]) is not None):
         return False
     known = told.known.name if told.known is not None else told.error
     return error_code(known) in FENCED or error_code(told.error) in FENCED
@@ -90,7 +92,7 @@ def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | N
         return _by_age(model, found, aged)
     if (held := _held(model, found)) is not None:
         return held
-    starts = _before(logs, told.rows[0])
+    starts = _before(logs, told.rows[0]) or _by_clock(logs, told.rows[0], _timeout(logs, told, name)[0])
     if not starts:
         return None
     age, start = min(starts, key=lambda one: (one[0], -one[1]))
@@ -98,7 +100,7 @@ def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | N
     timeout, is_set = _timeout(logs, told, name)
     if age >= timeout and has_begun:
         ended_by = EndedBy.timeout
-    elif 2 * age <= timeout:
+    elif 2 * age <= timeout and not len(logs.of_kind(EventKind.init_bump)):
         ended_by = EndedBy.new_instance
     else:
         return None
@@ -149,9 +151,29 @@ def _held(model: CaptureModel, found: Alike) -> Decided | None:
 
 def _before(logs: LogModel, refusal: int) -> list[tuple[int, int]]:
     """Lines that tell of a begin or a grant at or before a refusal, in whatever text, each behind its age."""
-    rows = logs.of_kind(EventKind.begin_called, *GRANTS).tolist()
+    rows = (row for row in logs.of_kind(EventKind.begin_called, *GRANTS).tolist() if not _is_own_bump(logs, row))
     ages = ((logs.lasted(row, refusal), row) for row in rows)
     return [(age, row) for age, row in ages if age is not None and age >= 0]
+
+
+def _by_clock(logs: LogModel, refusal: int, timeout: int) -> list[tuple[int, int]]:
+    """Begins that print a time of day, before a refusal in seconds since 1970, behind the age they have at least.
+
+    Read as UTC they are less than an hour apart; in any other zone the transaction was older by that. So it tells that
+    a timeout had passed, never that none had.
+    """
+    at, found = logs.at(refusal), list[tuple[int, int]]()
+    for row in logs.of_kind(EventKind.begin_called).tolist():
+        of_day = logs.number(row, "of_day")
+        if at is not None and of_day is not None and logs.at(row) is None and logs.path(row) == logs.path(refusal):
+            found.append(((at - of_day) % DAY_MS, row))
+    nearest = min(found, default=None)
+    return [nearest] if nearest is not None and timeout <= nearest[0] < HOUR_MS else []
+
+
+def _is_own_bump(logs: LogModel, row: int) -> bool:
+    """Whether a client raised its epoch itself (idempotent, librdkafka): nobody granted it."""
+    return logs.kind(row) is EventKind.producer_id_set and "bumped" in (logs.string(row, "detail") or "")
 
 
 def _timeout(logs: LogModel, told: ToldFailure, name: str | None) -> tuple[int, bool]:
