@@ -32,6 +32,8 @@ from kafkatx.words.values import Duration, Refs
 OF_TRANSACTION = ("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn", "Produce")
 """Requests that are sent within a transaction."""
 GRANTS = (EventKind.producer_id_set, EventKind.initialized, EventKind.init_returned)
+BY_ITSELF = "bumped by the client"
+"""What the catalogue says of an epoch that a client raised without asking: nobody was granted an id then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +152,7 @@ def _held(model: CaptureModel, found: Alike) -> Decided | None:
 def _before(logs: LogModel, refusal: int) -> list[tuple[int, int]]:
     """Lines that tell of a begin or a grant at or before a refusal, in whatever text, each behind its age."""
     rows = logs.of_kind(EventKind.begin_called, *GRANTS).tolist()
-    ages = ((logs.lasted(row, refusal), row) for row in rows)
+    ages = ((logs.lasted(row, refusal), row) for row in rows if logs.string(row, "detail") != BY_ITSELF)
     return [(age, row) for age, row in ages if age is not None and age >= 0]
 
 

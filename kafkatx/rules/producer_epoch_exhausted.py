@@ -26,6 +26,7 @@ from kafkatx.histories.endings import Protocol
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import ONGOING
 from kafkatx.rules.answers.broker_said import EXHAUSTED_WORDS, exhausted_told
+from kafkatx.rules.answers.run_over import RUN_OVER_WORDS, run_over
 from kafkatx.rules.open_transaction import is_overdue, open_since
 from kafkatx.rules.stuck_prepare import is_unfinished
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -139,6 +140,7 @@ def find(model: CaptureModel) -> Found:
     for found in alike(model, lambda told: says(model.logs, told, *USED_UP)):
         told = UsedUpByError(**failure_facts(model, found))
         yield failure_case(model, found, told, Verdict.proved, Severity.error)
+    yield from run_over(model)
     for log_extent in model.log_extents.values():
         if log_extent.highest_epoch == LAST:
             yield _impossible(log_extent)
@@ -410,4 +412,8 @@ BY_ERROR = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(ROTATED, LEFT_OPEN, LEFT_DECIDED, LOOP, IMPOSSIBLE, BY_ERROR, EXHAUSTED_WORDS), depth=3)
+RULE = Rule(
+    find=find,
+    words=(ROTATED, LEFT_OPEN, LEFT_DECIDED, LOOP, IMPOSSIBLE, BY_ERROR, RUN_OVER_WORDS, EXHAUSTED_WORDS),
+    depth=3,
+)
