@@ -10,6 +10,7 @@ Excused    retried by the client itself, dropped by the application's own abort,
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,22 +21,38 @@ from kafkatx.findings.finding import Finding
 from kafkatx.findings.told_failures import EFFECTS, OUTCOME, RETRIED, ToldFailure, is_dropped, told_failures
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.terms.catalogue.entries import simple_name
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.logs.calls import CONSUMERS, TRANSACTIONAL
 
 GIVEN_UP = frozenset({"commitTransaction", "abortTransaction"})
 TRANSACTIONAL_CALLS = frozenset(
     {*GIVEN_UP, "initTransactions", "beginTransaction", "sendOffsetsToTransaction", "send", "flush"}
 )
+CONSUMER_CALLS = frozenset({CONSUMERS, "commitAsync"})
+"""Calls of a consumer that no transaction waits for: what was not committed is read again."""
+OF_RECORDS = frozenset({
+    "SerializationException", "RecordDeserializationException", "DataException", "RestClientException",
+    "ValueSerializationError", "KeySerializationError", "ValueDeserializationError", "KeyDeserializationError",
+    "_VALUE_SERIALIZATION", "_KEY_SERIALIZATION", "_VALUE_DESERIALIZATION", "_KEY_DESERIALIZATION",
+})  # fmt: skip
+"""Errors of serializers and converters: the application's own, thrown before a record is sent, or behind its read."""
+OF_GROUPS = frozenset({
+    "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "REBALANCE_IN_PROGRESS", "FENCED_INSTANCE_ID",
+    "COORDINATOR_NOT_AVAILABLE", "COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR",
+})  # fmt: skip
+"""Errors of a group's coordinator: its consumer joins again."""
+_CONSUMER = re.compile(r"\.consumer\.|#consumer-")
+"""In the names of loggers of Java, kafka-python and aiokafka, and of librdkafka's clients."""
 DEADLY = ("StackOverflow", "AccessViolation", "OutOfMemory")
 """Errors of the runtime that end the process: out of a transactional call they are its failure."""
-OF_DATA = (
+OF_SCHEMAS = (
     "io.confluent.kafka.schemaregistry.", "io.confluent.kafka.serializers.", "io.apicurio.",
-    "org.apache.kafka.connect.errors.DataException", "org.apache.kafka.connect.errors.Schema",
-    "org.apache.kafka.common.errors.SerializationException",
+    "org.apache.kafka.connect.errors.Schema",
 )  # fmt: skip
-"""Exceptions about what a record holds, or about its schema: thrown before anything is sent."""
+"""What begins the names of exceptions about a schema: thrown before anything is sent."""
 BROKER_RULES = frozenset({"broker_unreachable", "coordinator_unavailable", "log_directory_failed"})
 """Rules that are about brokers: whoever called them at that time met it."""
 WIDER = {"shared_producer": "fenced_by_new_instance"}
@@ -151,6 +168,10 @@ def is_excused(logs: LogModel, told: ToldFailure) -> bool:
     if is_dropped(logs, told) and (told.known is None or _is_own_abort(logs, told)):
         return True
     client = told.client
+    if told.call in CONSUMER_CALLS and told.transactional_id is None:
+        return True
+    if told.known is not None and told.known.name in OF_GROUPS and _is_consumers(logs, told):
+        return True
     if client is not None and client.is_consumer and client.transactional_id is None:
         return told.call not in TRANSACTIONAL_CALLS
     return not told.is_brokers and _is_of_application(logs, told)
@@ -161,6 +182,14 @@ def _is_only_warned(logs: LogModel, told: ToldFailure) -> bool:
     level = max(int(logs.events["level"][row]) for row in told.rows)
     has_returned = told.call in TRANSACTIONAL_CALLS and any(logs.kind(row) is EventKind.failure for row in told.rows)
     return Level.unknown < level <= Level.warn and not has_returned
+
+
+def _is_consumers(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether a consumer's own logger told of it, and of no call of a transaction."""
+    if told.call in TRANSACTIONAL or told.transactional_id is not None:
+        return False
+    writers = (f"{logs.string(row, 'logger') or ''} {logs.string(row, 'client_id') or ''}" for row in told.rows)
+    return all(_CONSUMER.search(writer) for writer in writers)
 
 
 def _is_own_abort(logs: LogModel, told: ToldFailure) -> bool:
@@ -177,7 +206,12 @@ def _is_of_application(logs: LogModel, told: ToldFailure) -> bool:
     errors = [logs.string(row, "error") or "" for row in told.rows]
     if told.call in TRANSACTIONAL_CALLS and any(one in error for one in DEADLY for error in errors):
         return False
-    return all(error.startswith(OF_DATA) or ("." in error and "kafka" not in error.lower()) for error in errors)
+    return all(
+        error.startswith(OF_SCHEMAS)
+        or simple_name(error) in OF_RECORDS
+        or ("." in error and "kafka" not in error.lower())
+        for error in errors
+    )
 
 
 def _went_on(logs: LogModel, told: ToldFailure) -> bool:

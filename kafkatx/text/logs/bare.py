@@ -20,11 +20,24 @@ LONGEST_LABEL = 300
 """Characters of an application's own words before an exception."""
 _FULL = re.compile(rf"(?<![\w$.@/])({CLASS})(?P<message>: ?\S.*)?", re.DOTALL)
 _SIMPLE = re.compile(r"(?<![\w$.@/])([A-Z][a-z]\w{1,79}(?:Exception|Error|Fenced)): (?P<message>\S.*)", re.DOTALL)
-_TALK = re.compile(
-    r"(?i:\b(?:if|when|whenever|may|might|can|could|would|should|throws?|raises?|answers|returns|means|for example)\b)"
-    r"[^`\"]{0,120}[`\"](?:[\w.]+\.)?[A-Z]\w+(?:Exception|Error|[A-Z_]{4,40})\b|"
-    r"(?:Exception|Error)\b[^`\"]{0,600}[`\"] (?i:when|if|means|is thrown|is raised|indicates|tells)\b"
+_MODAL = re.compile(
+    r"\b(?:if|whenever|may|might|can|could|will|would|should|means|for example|such as"
+    r"|wenn|falls|w\u00fcrden?|k\u00f6nnten?)\b|\u5982\u679c",
+    re.IGNORECASE,
 )
+_HAPPENED = re.compile(
+    r"(?<!will )(?<!would )(?<!could )(?<!should )(?<!can )(?<!may )(?<!might )(?<!if )\b(?:I|we|you|it) (?:get|see)\b"
+    r"|\b(?:I'm|we're|am|are|is|keeps?|start(?:s|ed)?) (?:\w+ )?(?:getting|seeing|throwing|failing)\b"
+    r"|\b(?:got|gets|saw|sees|received|threw|failed|fails with|ended with|died|crashed|happened)\b",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"[.;!?] |: |, (?:but|and|so) | but ")
+_QUOTATION = re.compile(
+    r"[`\"](?=[\w.: $]*(?:[A-Z]\w+(?:Exception|Error|Fenced)|[A-Z_]{4,40}|server: |Broker: |Local: )\b|kafka server: )"
+)
+LONGEST_CLAUSE = 200
+"""Characters before a quotation in which a sentence says whether it happened."""
+_MEANT = re.compile(r"(?:Exception|Error)\b[^`\"]{0,600}[`\"] (?i:when|if|means|is thrown|is raised|indicates|tells)\b")
 """A quotation in a sentence about what can happen, not about what did."""
 _CELLS = re.compile(r"\s*\|(?:[^|]{1,300}\|){2,20}\s*$")
 """A row of a table of errors."""
@@ -34,12 +47,26 @@ _THREAD = re.compile(r'(?:\[\w+\] )?Exception in thread "|Process is terminated 
 @lru_cache(maxsize=4096)
 def tells(text: str) -> bool:
     """Whether a line without time, level and logger says that something happened."""
-    if not text.strip() or is_code(text) or _TALK.search(text) or _CELLS.match(text):
+    if not text.strip() or is_code(text) or is_supposed(text) or _CELLS.match(text):
         return False
     _, message = split_context(text.strip())
     if is_told_throw(message) or shows_error(text):
         return True
     return match_message(message) is not None or find_fragment(message) is not None
+
+
+def is_supposed(text: str) -> bool:
+    """Whether a sentence quotes an error as what can happen, or says what it means: not that anybody met it."""
+    return _MEANT.search(text) is not None or any(
+        _is_supposed(text[max(0, found.start() - LONGEST_CLAUSE) : found.start()])
+        for found in _QUOTATION.finditer(text)
+    )
+
+
+def _is_supposed(before: str) -> bool:
+    """Whether the clause before a quotation is about what can happen."""
+    clause = _CLAUSE.split(before)[-1]
+    return _MODAL.search(clause) is not None and _HAPPENED.search(clause) is None
 
 
 def is_told_throw(text: str) -> bool:

@@ -16,7 +16,9 @@ TRANSACTIONAL = (
 )  # fmt: skip
 """Transactional methods of KafkaProducer (KIP-98)."""
 
-METHODS = {name: name for name in (*TRANSACTIONAL, "commitSync", "commitAsync", "flush", "send", "poll")} | {
+CONSUMERS = "commitSync"
+"""A consumer's commit of offsets outside transactions, whatever a client calls it."""
+METHODS = {name: name for name in (*TRANSACTIONAL, CONSUMERS, "commitAsync", "flush", "send", "poll")} | {
     "init_transactions": "initTransactions",
     "begin_transaction": "beginTransaction",
     "commit_transaction": "commitTransaction",
@@ -43,6 +45,9 @@ METHODS = {name: name for name in (*TRANSACTIONAL, "commitSync", "commitAsync", 
     "transaction.abort": "abortTransaction",
     "transaction.sendOffsets": "sendOffsetsToTransaction",
     "sendOffsets": "sendOffsetsToTransaction",
+    "StoreOffset": CONSUMERS,
+    "StoreOffsets": CONSUMERS,
+    "store_offsets": CONSUMERS,
 }
 """Methods of clients to the names of Java's: of Python and Rust, .NET and Go, sarama, KafkaJS; `EndTransaction` of
 franz-go commits or aborts, its lines say which."""
@@ -74,6 +79,11 @@ _UNANSWERED = re.compile(
     r"|hangs\b|timed out|is stuck|was stuck|blocked for)"
 )
 """What an application says of a call that it gave up waiting for."""
+_OF_GROUP = re.compile(
+    r"\b(?:[Oo]ffset )?[Cc]ommit cannot be completed since|[\"']Commit failed: (?:Broker|Local): "
+    r"|\b[Oo]ffset ?[Cc]ommit failed\b|\berror occurred committing offsets\b|\bResponse OffsetCommit\(key: "
+)
+"""How clients say that offsets which a consumer commits outside transactions were refused."""
 _SHORT = re.compile(r"\b(commit|abort|begin|init|flush)(?: failed\b|: )")
 _OF_VERB = {
     "commit": "commitTransaction",
@@ -147,6 +157,8 @@ def call_in(text: str, is_kafka: bool = False) -> str | None:
         return found[1]
     if found := _REQUEST.search(text) or _ANSWER.search(text):
         return _OF_REQUEST[found[1]]
+    if _OF_GROUP.search(text) and "ransaction" not in text:
+        return CONSUMERS
     if _OFFSETS.search(text):
         return "sendOffsetsToTransaction"
     if found := _VERB.search(text):

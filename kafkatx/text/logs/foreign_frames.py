@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kafkatx.text.logs.calls import METHODS
+from kafkatx.text.logs.calls import CONSUMERS, METHODS
 
 TELLING = 8
 """Letters from which on a name is a client's method whatever class has it; `flush` and `send` are everybody's."""
@@ -15,18 +15,22 @@ _NODE = re.compile(
 """A frame of Node: `at Object.beginTransaction (/app/node_modules/kafkajs/src/producer/index.js:138:29)`."""
 _NODE_CALL = re.compile(r"\bat (?:async )?(?:[\w$<>]{1,60}\.)?([\w$]{1,60}) (?:\[as [\w$]{1,60}\] )?\(")
 _REQUEST = re.compile(
-    r"/protocol/requests/(initProducerId|addPartitionsToTxn|produce|addOffsetsToTxn|txnOffsetCommit)/"
+    r"/protocol/requests/(initProducerId|addPartitionsToTxn|produce|addOffsetsToTxn|txnOffsetCommit|offsetCommit)/"
 )
-"""Where KafkaJS reads the answer to a request of a transaction."""
+"""Where KafkaJS reads the answer to a request of a transaction, or to a consumer's commit."""
+_NETWORK = "/kafkajs/src/network/"
+"""Where KafkaJS sends requests of whatever call."""
 _OF_REQUEST = {
     "initProducerId": "initTransactions",
     "addPartitionsToTxn": "send",
     "produce": "send",
     "addOffsetsToTxn": "sendOffsetsToTransaction",
     "txnOffsetCommit": "sendOffsetsToTransaction",
+    "offsetCommit": CONSUMERS,
 }
 _NET = re.compile(r"\s{0,40}at Confluent\.Kafka\.[^\s(]{1,200}\.(\w{1,60})\(")
 """A frame of Confluent.Kafka: `at Confluent.Kafka.Impl.SafeKafkaHandle.CommitTransaction(Int32 timeout)`."""
+_NET_COMMIT = re.compile(r"\bConsumer`\d\.Commit\(")
 _PHP = re.compile(
     r"\s{0,8}#\d{1,3} (?:[^\s:]{1,300}\(\d{1,7}\)|\[internal function\]): (?:[\w\\]{1,200}(?:->|::))?(\w{1,60})\("
 )
@@ -41,9 +45,11 @@ def foreign_call(line: str) -> str | None:
     if not begin.startswith("at ") or ".java:" in line:
         return None
     if begin.startswith("at Confluent") and (found := _NET.match(line)):
-        return METHODS.get(found[1], "")
+        return CONSUMERS if _NET_COMMIT.search(line) else METHODS.get(found[1], "")
     if _NODE.match(line) is None:
         return None
+    if _NETWORK in line:
+        return ""
     if asked := _REQUEST.search(line):
         return _OF_REQUEST[asked[1]]
     found = _NODE_CALL.search(line)

@@ -57,7 +57,8 @@ _CODE = re.compile(
     r"\b(?:throw |throws |new \w+\(|catch ?\(|instanceof |import |assert\w*\b(?!:)|"
     r"::class|::new|\.class\b|return |const |val |def |var |public |"
     r"private |static |final |@throws|@link|@code|String\.format|\w*[lL]og(?:ger)?\.(?:trace|debug|info|warn|error)\(|"
-    r"println\(|printf\()|^\s*(?:\*|//|/\*|#include)\s|\) ?\{\s*$|\);\s*$|;\s*$"
+    r"println\(|printf\()|= &\w+\{|= \d+,? *//|\b(?:side_effect|thenThrow|doThrow)\b"
+    r"|^\s*(?:\*|//|/\*|#include)\s|\) ?\{\s*$|\);\s*$|;\s*$"
 )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.lines import HEAD, LONGEST_LINE, Line, encoding_of, lines
 from kafkatx.text.logs.page_lines import page_lines
+from kafkatx.text.logs.talk import explained
 from kafkatx.text.pages.part import TextPart
 
 BLOCK = 1 << 20
@@ -17,6 +19,8 @@ LINES_AT_ONCE = 4096
 LAST_LINES = 40
 LAST_BYTES = 1 << 13
 """Bytes of a source's end that tell when it ends."""
+AROUND = 1 << 12
+"""Bytes of a page before and behind a part that show whether its lines are of a list that explains errors."""
 LARGEST_PAGE = 1 << 18
 """Bytes up to which a part of a text is looked at for what pasting did to it."""
 
@@ -180,8 +184,9 @@ def window_of(file: OpenFile, part: TextPart) -> Window:
     encoding = encoding_of(file.read(0, HEAD))
     is_plain = encoding.unit == 1 and encoding.newline == b"\n"
     if part.end - part.position <= LARGEST_PAGE:
+        talk = explained(list(lines(file, max(0, part.position - AROUND), min(file.size, part.end + AROUND))))
         found = list(lines(file, part.position, part.end, part.line))
-        undone = list(page_lines(found))
+        undone = list(page_lines([replace(line, text="") if line.position in talk else line for line in found]))
         if undone != found:
             return PageWindow(file, part, undone)
     return Window(file, part) if is_plain else TurnedWindow(file, part)

@@ -1,0 +1,107 @@
+"""Lines of a page that explain errors and tell of none: tables, glossaries, headings, tables of errors in source code.
+
+Rule    A row of a table without a time, an error with its number and whether it can be retried, a term that a
+        definition follows, an error with its meaning behind it explain. One heading or item names what happened,
+        several are a list. What frames of a stack, or a cause, follow was thrown, whatever stands before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kafkatx.text.lines import Line
+from kafkatx.text.logs.bare import is_supposed
+
+FEWEST = 2
+"""Headings, items or entries that make a list of errors."""
+_ERROR = re.compile(r"[A-Z][a-z]\w{2,79}(?:Exception|Error|Fenced)\b|KafkaJS[A-Z]\w{3,79}|\b[A-Z]{3,20}_[A-Z_]{3,50}\b")
+_TIME = re.compile(r"\d\d:\d\d|\b1\d{9,12}\b")
+_CELLS = re.compile(r"\s*\|(?:[^|]{1,300}\|){2,20}\s*$")
+_NUMBERED = re.compile(
+    r"\b[A-Z]+_[A-Z_]{2,50}[\s|,\"']{1,8}-?\d{1,3}[\s|,\"']{1,8}(?i:true|false)\b"
+    r"|^\W*-?\d{1,3}[,;\t] ?\W?[A-Z]+_[A-Z_]{2,50}\b"
+)
+"""A row of the protocol's table of errors: name, number, whether it can be retried; or number and name."""
+_BLANK = re.compile(r"\{[a-z]\}|\{[a-z]\w{1,20}\} ?ms\b|%[sd]\b")
+"""Where a program would have printed a value."""
+_TERM = re.compile(r"\S.{0,400}\w\W{0,3}::(?:\s|$)")
+_HEADING = re.compile(r"\s*(?:#{1,6}|={2,6}) \S")
+_ITEM = re.compile(
+    r"\s*(?:[-*+\u2022] |\d{1,2}[.)] )?(?:`[^`]{8,400}`|\*\*[A-Z]\w{8,80}\*\*) ?"
+    r"(?:[-:\u2013\u2014]|means\b|indicates\b) ?[A-Za-z]\w*\W+\w+"
+)
+"""An error in marks of code, and what it means."""
+_HTML_ITEM = re.compile(r"\s*<(?:li|dt|dd|td)>(?:<\w{1,8}>){1,3}[^<]{3,200}</\w{1,8}>")
+_MEANING = re.compile(r"[.'\"`] It (?:means|indicates)\b")
+_MESSAGE = re.compile(r"\s*[\"']?message[\"']?: *['\"`]")
+_FIELD = re.compile(r"\s*[\"']?(?:type|code|retriable)[\"']?: *\S+,\s*$")
+_THROWN = re.compile(r"\s*(?:at [\w$.<>]+[\w$>]\(|at \w|\.\.\. \d+ more|Caused by|File \"|---> )")
+_EXAMPLES = re.compile(r"\b(?:may|might|will|would|could) .{0,120}\b(?:such as|like|for example|e\.g\.),?:?\s*$")
+
+
+def explained(source: Sequence[Line]) -> frozenset[int]:
+    """Positions of the lines of a page that only explain."""
+    texts = [line.text for line in source]
+    lists = [found for found in (_headings(texts), _items(texts), _entries(texts)) if len(found) >= FEWEST]
+    listed = {number for found in lists for number in found}
+    return frozenset(
+        line.position
+        for number, line in enumerate(source)
+        if (number in listed or _explains(texts, number)) and not _is_thrown(texts, number)
+    )
+
+
+def _explains(texts: Sequence[str], number: int) -> bool:
+    """Whether a line explains by itself, or is the example that the line above announces."""
+    text = texts[number]
+    if not text.strip() or _TIME.search(text):
+        return False
+    if (
+        _CELLS.match(text)
+        or _NUMBERED.search(text)
+        or _TERM.match(text)
+        or _MEANING.search(text)
+        or _BLANK.search(text)
+    ):
+        return _ERROR.search(text) is not None
+    return is_supposed(text) or (_is_quoted(text) and number > 0 and _is_example(texts, number))
+
+
+def _is_quoted(text: str) -> bool:
+    return text.strip()[:1] in "\"'`"
+
+
+def _is_example(texts: Sequence[str], number: int) -> bool:
+    """Whether the lines of quotations above a line begin below one that announces examples of what may come."""
+    while number > 0 and _is_quoted(texts[number]):
+        number -= 1
+    return _EXAMPLES.search(texts[number]) is not None
+
+
+def _headings(texts: Sequence[str]) -> list[int]:
+    return [number for number, text in enumerate(texts) if _HEADING.match(text) and _names_error(text)]
+
+
+def _items(texts: Sequence[str]) -> list[int]:
+    found = enumerate(texts)
+    return [number for number, text in found if (_ITEM.match(text) or _HTML_ITEM.match(text)) and _names_error(text)]
+
+
+def _entries(texts: Sequence[str]) -> list[int]:
+    """Messages in a table of errors of source code: type, number and message, one entry after the other."""
+    return [
+        number
+        for number, text in enumerate(texts)
+        if number > 1 and _MESSAGE.match(text) and all(_FIELD.match(one) for one in texts[number - 2 : number])
+    ]
+
+
+def _names_error(text: str) -> bool:
+    return _ERROR.search(text) is not None and not _TIME.search(text)
+
+
+def _is_thrown(texts: Sequence[str], number: int) -> bool:
+    """Whether a stack follows a line."""
+    below = next((text for text in texts[number + 1 : number + 3] if text.strip()), "")
+    return _THROWN.match(below) is not None

@@ -1,0 +1,60 @@
+"""Lines of pages that explain errors, beside lines that tell of one."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafkatx.text.lines import Line
+from kafkatx.text.logs.bare import is_supposed
+from kafkatx.text.logs.talk import explained
+
+FENCED = "There is a newer producer with the same transactionalId which fences the current one."
+
+
+def _explained(*texts: str) -> set[int]:
+    found = explained([Line(number, number, text) for number, text in enumerate(texts)])
+    return set(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"| PRODUCER_FENCED | 90 | False | {FENCED} |",
+        f"PRODUCER_FENCED\t90\tFalse\t{FENCED}",
+        f"90,PRODUCER_FENCED,{FENCED}",
+        "`TimeoutException: Timeout expired after 60000ms while awaiting InitProducerId`::",
+        f"ProducerFencedException: {FENCED} It means that fencing worked.",
+        "`TimeoutException: Timeout expired after {n}ms while awaiting {op}`. Raise the timeout.",
+    ],
+)
+def test_a_line_of_a_table_or_glossary_explains(text: str) -> None:
+    assert _explained("Errors", text) == {1}
+
+
+def test_what_a_stack_follows_was_thrown() -> None:
+    told = f"| PRODUCER_FENCED | 90 | False | {FENCED} |"
+    assert not _explained(told, "    at org.apache.kafka.clients.producer.KafkaProducer.send(KafkaProducer.java:1)")
+
+
+def test_one_heading_names_what_happened_and_several_are_a_list() -> None:
+    heading = f"## ProducerFencedException: {FENCED}"
+    other = "## OutOfOrderSequenceException: The broker received an out of order sequence number."
+    assert not _explained(heading, "since Monday")
+    assert _explained(heading, "two owners", other) == {0, 2}
+
+
+def test_a_row_with_a_time_tells() -> None:
+    assert not _explained(f"| a-0 | 10:02:11 | ProducerFencedException: {FENCED} |")
+
+
+@pytest.mark.parametrize(
+    ("text", "supposed"),
+    [
+        (f'and will I get `ProducerFenced` ("{FENCED}") or something else?', True),
+        ('I read that it should come back ("kafka server: The broker received a duplicate sequence number")', True),
+        ('When I call commit I get `KafkaError{code=_FENCED,val=-144,str="..."}`. Will it recover?', False),
+        (f'The second should take over, but the first died with "ProducerFencedException: {FENCED}"', False),
+    ],
+)
+def test_a_clause_says_whether_its_quotation_happened(text: str, supposed: bool) -> None:
+    assert is_supposed(text) is supposed
