@@ -146,8 +146,7 @@ def _is_near(finding: Finding, told: ToldFailure) -> bool:
 
 def is_excused(logs: LogModel, told: ToldFailure) -> bool:
     """Whether a failure needs no cause: the client tries again, or transactions have nothing to do with it."""
-    level = max(int(logs.events["level"][row]) for row in told.rows)
-    if told.category == RETRIED and (Level.unknown < level <= Level.warn or _went_on(logs, told)):
+    if told.category == RETRIED and (_is_only_warned(logs, told) or _went_on(logs, told)):
         return True
     if is_dropped(logs, told) and (told.known is None or _is_own_abort(logs, told)):
         return True
@@ -155,6 +154,13 @@ def is_excused(logs: LogModel, told: ToldFailure) -> bool:
     if client is not None and client.is_consumer and client.transactional_id is None:
         return told.call not in TRANSACTIONAL_CALLS
     return not told.is_brokers and _is_of_application(logs, told)
+
+
+def _is_only_warned(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether lines of level WARN or below are all, and none says which call of the application came back with it."""
+    level = max(int(logs.events["level"][row]) for row in told.rows)
+    has_returned = told.call in TRANSACTIONAL_CALLS and any(logs.kind(row) is EventKind.failure for row in told.rows)
+    return Level.unknown < level <= Level.warn and not has_returned
 
 
 def _is_own_abort(logs: LogModel, told: ToldFailure) -> bool:

@@ -82,9 +82,18 @@ OF_FATAL = {
     False: ("sequence_gap", "unresolved_sequence", "producer_state_expired"),
 }
 """What makes a producer of librdkafka fatal, the commonest first: a transactional one, and one that is idempotent."""
+OF_SEARCHES = ("coordinator_unavailable", "broker_unreachable")
+"""What makes a client look for its coordinator without end."""
 OF_EPOCHS = (EventKind.init_fenced, EventKind.stale_epoch)
 BY_ERROR = (
     EventKind.init_refused, EventKind.end_refused, EventKind.add_refused, EventKind.append_refused,
     EventKind.request_seen,
 )  # fmt: skip
 """Kinds of lines of brokers whose error says what it is."""
+OF_REFUSALS = {
+    EventKind.init_refused: ("coordinator_unavailable", "stuck_prepare"),
+    EventKind.end_refused: ("coordinator_unavailable", "stuck_prepare"),
+    EventKind.add_refused: ("coordinator_unavailable", "concurrent_transactions_storm"),
+    EventKind.append_refused: ("broker_unreachable", "transaction_timed_out"),
+}
+"""What makes a broker refuse with an error that is its own and not the protocol's, where it warns of it."""

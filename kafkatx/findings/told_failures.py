@@ -12,12 +12,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
+from kafkatx.findings.endless_retries import endless_retries, waiting_call
 from kafkatx.findings.failure_kinds import (
     BY_ERROR,
     OF_BROKERS,
     OF_CALLS,
     OF_EPOCHS,
     OF_FATAL,
+    OF_REFUSALS,
+    OF_SEARCHES,
     BrokerFailure,
 )
 from kafkatx.findings.finding import UNEXPLAINED
@@ -29,7 +32,7 @@ from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, simp
 from kafkatx.terms.catalogue.loading import error_codes
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.error_codes import error_code
-from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import Thrown
 from kafkatx.text.logs.calls import TRANSACTIONAL
 from kafkatx.text.sayings import Saying
@@ -87,7 +90,7 @@ class ToldFailure:
 def told_failures(model: CaptureModel) -> tuple[ToldFailure, ...]:
     """Every failure that logs and texts tell of, in the order of their lines."""
     logs = model.logs
-    of_clients = _without_excerpts(logs, list(_of_clients(logs)))
+    of_clients = _without_excerpts(logs, [*_of_clients(logs), *_of_retries(logs)])
     of_brokers = [told for told in _of_brokers(logs) if not any(_is_echo(told, other) for other in of_clients)]
     return tuple(sorted([*of_clients, *of_brokers], key=lambda told: told.rows[0]))
 
@@ -128,6 +131,30 @@ def _of_clients(logs: LogModel) -> Iterator[ToldFailure]:
     for (_, name), rows in nobody.items():
         found = [_told(logs, failure, None, name) for failure in failures(logs, rows, "unknown", ())]
         yield from _without_echoes(logs, found)
+
+
+def _of_retries(logs: LogModel) -> Iterator[ToldFailure]:
+    """Requests that were repeated for longer than a call waits."""
+    for rows in endless_retries(logs):
+        first, client = rows[0], logs.client(int(logs.owners[rows[0]]))
+        error, call = logs.string(first, "error") or "", waiting_call(logs.string(first, "api"))
+        known, message = protocol_error(error), logs.string(first, "detail") or ""
+        named = _candidates((), known)
+        yield ToldFailure(
+            client=client,
+            transactional_id=client.transactional_id if client is not None else logs.string(first, "transactional_id"),
+            producer_id=None,
+            error=bare(error),
+            known=known,
+            meaning=None,
+            call=call,
+            category="unknown",
+            message=message,
+            candidates=tuple(dict.fromkeys((*OF_SEARCHES, *named))),
+            rows=tuple(rows),
+            at=logs.at(first),
+            count=len(rows),
+        )
 
 
 def _without_excerpts(logs: LogModel, found: list[ToldFailure]) -> list[ToldFailure]:
@@ -269,8 +296,7 @@ def _of_brokers(logs: LogModel) -> Iterator[ToldFailure]:
     groups: dict[tuple[EventKind, str, str | int | None], list[int]] = {}
     for row in logs.of_kind(*OF_BROKERS, *BY_ERROR).tolist():
         kind, error = logs.kind(row), bare(logs.string(row, "error") or "")
-        known = protocol_error(error)
-        if kind in BY_ERROR and (known is None or (kind is EventKind.request_seen and _reaction(known) == RETRIED)):
+        if kind in BY_ERROR and not _is_refusal(kind, protocol_error(error), int(logs.events["level"][row])):
             continue
         subject = logs.string(row, "transactional_id") or logs.number(row, "producer_id") or logs.string(row, "topic")
         groups.setdefault((kind, error, subject), []).append(row)
@@ -278,9 +304,16 @@ def _of_brokers(logs: LogModel) -> Iterator[ToldFailure]:
         yield _brokers(logs, kind, error, rows)
 
 
+def _is_refusal(kind: EventKind, known: ProtocolError | None, level: int) -> bool:
+    """Whether an error is a failure: one of the protocol's, or a broker's own of which it warns."""
+    if kind is EventKind.request_seen:
+        return known is not None and _reaction(known) != RETRIED
+    return known is not None or level >= Level.warn
+
+
 def _brokers(logs: LogModel, kind: EventKind, error: str, rows: list[int]) -> ToldFailure:
     first, known = rows[0], protocol_error(error)
-    entry = OF_BROKERS.get(kind) or BrokerFailure(error, known.rules if known is not None else ())
+    entry = OF_BROKERS.get(kind) or BrokerFailure(error, known.rules if known is not None else OF_REFUSALS[kind])
     is_retried = known is not None and known.reaction.startswith("retr")
     by_error = known.rules if known is not None and not is_retried and kind not in OF_EPOCHS else ()
     return ToldFailure(

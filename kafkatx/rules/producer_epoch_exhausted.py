@@ -26,6 +26,7 @@ from kafkatx.histories.endings import Protocol
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import ONGOING
 from kafkatx.rules.answers.broker_said import EXHAUSTED_WORDS, exhausted_told
+from kafkatx.rules.answers.epoch_overrun import OVERRUN_WORDS, overrun_told
 from kafkatx.rules.open_transaction import is_overdue, open_since
 from kafkatx.rules.stuck_prepare import is_unfinished
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -127,6 +128,7 @@ class UsedUpByError(FailureFacts):
 def find(model: CaptureModel) -> Found:
     """One case for each id whose producer id rotated, and one for each partition with data at epoch 32767."""
     yield from exhausted_told(model)
+    yield from overrun_told(model)
     rotations = _rotations(model)
     for name in sorted(rotations):
         yield _rotated(model, name, sorted(rotations[name], key=lambda rotation: rotation.at))
@@ -410,4 +412,8 @@ BY_ERROR = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(ROTATED, LEFT_OPEN, LEFT_DECIDED, LOOP, IMPOSSIBLE, BY_ERROR, EXHAUSTED_WORDS), depth=3)
+RULE = Rule(
+    find=find,
+    words=(ROTATED, LEFT_OPEN, LEFT_DECIDED, LOOP, IMPOSSIBLE, BY_ERROR, EXHAUSTED_WORDS, OVERRUN_WORDS),
+    depth=3,
+)

@@ -162,7 +162,10 @@ def find(model: CaptureModel) -> Found:
 
 
 def _rows(logs: LogModel) -> list[int]:
-    rows = np.concatenate((logs.saying(Saying.LOST_ACKNOWLEDGEMENT), logs.of_kind(EventKind.idempotent_bump)))
+    """What clients say themselves; a bump that names no partition (librdkafka) may follow any error."""
+    bumps = logs.of_kind(EventKind.idempotent_bump)
+    bumps = bumps[logs.events["topic_code"][bumps] >= 0]
+    rows = np.concatenate((logs.saying(Saying.LOST_ACKNOWLEDGEMENT), bumps))
     return np.unique(rows).tolist()  # type: ignore[no-any-return]
 
 

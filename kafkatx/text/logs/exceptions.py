@@ -5,7 +5,8 @@ Shapes  `org.apache.kafka.common.errors.TimeoutException: text` anywhere in a me
         ProducerFencedError` (kafka-python); `KafkaError{FATAL,code=_FENCED,val=-144,str="text"}` (confluent-kafka);
         `Local: text (_FENCED)` at the end (librdkafka's own lines); `PRODUCER_FENCED: text` (franz-go's kerr);
         `KafkaJSProtocolError: text`; `KafkaError (Transaction error: text)` (rust-rdkafka); `[47] Invalid Producer
-        Epoch: text` (kafka-go); `code=_TIMED_OUT`; or nothing but the words of an error (spelled.py).
+        Epoch: text` (kafka-go); `code=_TIMED_OUT`; `apiId: 'INVALID_TXN_STATE'`; or nothing but the
+        words of an error (spelled.py).
 Rule    a message that holds the text of another exception (`KafkaException: org...InvalidPidMappingException: text`,
         `...; nested exception is X: text`) tells that one as its cause.
 Limits  texts are cut at `LONGEST_MESSAGE`; every search is linear in the line.
@@ -34,7 +35,7 @@ CLASS = r"(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[A-Z][\w$]{0,99}?(?:Exception|Error|T
 _QUOTED_LINE = re.compile("[\"'`\u201c\u00ab]" + r"\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 _ANY = re.compile(
     r"Exception|Error|Fenced|Throwable|KafkaJS|\(_?[A-Z_]{5,40}\)|[A-Z]_[A-Z_]{2,40}: |\bcode[=:]|\[\d{1,3}\] [A-Z]"
-    r"|RESP_ERR_|RespErr"
+    r"|RESP_ERR_|RespErr|\bapiId\b|\berror_?[nN]ame\b|\btype\b"
 )
 _FULL = re.compile(
     rf"(?<![\w$.@/])({CLASS})(?:`\d\[.{{0,400}}?\])?(?:(?:: ?|\"?, ?\"?message\"?[=:] ?\"?)(.*))?", re.DOTALL
@@ -54,6 +55,8 @@ _TITLED = re.compile(r"\[(\d{1,3})\] ([A-Z][A-Za-z]{2,20}(?: [A-Z][A-Za-z]{1,20}
 _CODED = re.compile(
     r"\b(?:code|errorCode|ErrorCode|err_code)[\"']?\s?[=:]\s?[\"']?(_[A-Z][A-Z_]{3,40}|Local_[A-Z]\w{2,40})\b"
 )
+_FIELD = re.compile(r"\b(?:apiId|errorName|error_name|type)[\"']?\s?[=:]\s?[\"']([A-Z][A-Z]+(?:_[A-Z]+){1,6})[\"']")
+"""Fields of printed objects that hold the protocol's name of an error (@platformatic/kafka, KafkaJS)."""
 _CONSTANT = re.compile(r"\bRD_KAFKA_RESP_ERR_(_?[A-Z][A-Z_]{2,60})\b|\bRdKafkaRespErr([A-Z][A-Za-z]{2,60})\b")
 """Constants of librdkafka in full, in C and as Haskell's binding shows them."""
 _OF_NUMBER = re.compile(r"\b(?:code|errno|err)[\"']?(?:\s?[=:(]\s?|\s)[\"']?(-1[3-9]\d)\b(?!\.)")
@@ -199,6 +202,12 @@ def _coded(message: str) -> Thrown | None:
     return Thrown(found[1], message[:LONGEST_MESSAGE]) if found else None
 
 
+def named_by_field(message: str) -> Thrown | None:
+    """Return the error of the protocol that a field of a printed object names."""
+    found = next((found for found in _FIELD.finditer(message) if found[1] in known_codes()), None)
+    return Thrown(found[1], "") if found else None
+
+
 def _terminated(message: str) -> Thrown | None:
     found = _TERMINATED.search(message)
     return Thrown(f"System.{found[1]}", "") if found else None
@@ -263,6 +272,7 @@ _READERS = (
     _titled,
     _spelled,
     _coded,
+    named_by_field,
     _constant,
     _terminated,
 )

@@ -50,6 +50,8 @@ _FIELDS = {
     r"|RecordAccumulator|ProducerBatch|ProducerConfig|ConsumerConfig|AppInfoParser|[A-Z][a-z]{1,20}Coordinator)",
     "facility": r"(?P<logger>[A-Z][A-Z0-9_]{1,31})",
     "name": r"(?P<thread>[^|\n]{1,250})",
+    "initial": r"[DIWEFA]",
+    "process": r"#\d{1,10}",
     "net": r"(?P<level>trce|dbug|info|warn|fail|crit)",
     "category": r"(?P<logger>[A-Za-z_][\w.`+-]{1,249})",
     "number": r"\d{1,10}",
@@ -275,6 +277,12 @@ LAYOUTS = (
         ("2026-11-21 11:51:52.781 [INFO] ", "producer id initialization success; id: 9, epoch: 0"),
         ("2026-11-21 10:42:52.609 ERROR ", "billing commit failed: KafkaError{FATAL,code=_FENCED,val=-144}"),
         ("Nov 21, 2026 3:42:22 PM INFO ", "begin"),
+    ),
+    _of(
+        "logger of Ruby",
+        "{initial}, [{time} {process}] {level} -- {app}: {message}",
+        ("D, [2023-02-02T03:11:40.118243 #71] DEBUG -- : ", "Coordinator not available; retrying in 1s"),
+        ("W, [2026-11-21T10:23:51.003118 #1]  WARN -- karafka: ", "slow"),
     ),
     _of(
         "python basic",

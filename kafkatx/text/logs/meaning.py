@@ -8,7 +8,8 @@ Kafka and is nothing else is a failure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind, Level, Side
@@ -17,7 +18,7 @@ from kafkatx.text.logs.bare import is_told_throw
 from kafkatx.text.logs.calls import METHODS, call_in, says_begun, says_initialised, unanswered_in
 from kafkatx.text.logs.contexts import LIBRDKAFKA, Context, behind, within
 from kafkatx.text.logs.entries import Entry
-from kafkatx.text.logs.exceptions import known_classes, may_throw, own_words, thrown_in
+from kafkatx.text.logs.exceptions import known_classes, may_throw, named_by_field, own_words, thrown_in
 from kafkatx.text.logs.filling import COLUMNS, Row, empty_row, fill, fill_field
 from kafkatx.text.logs.fragments import error_of, find_fragment
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed
@@ -49,6 +50,14 @@ TRIED_AGAIN = frozenset(
     }
 )  # fmt: skip
 """Errors after which KafkaJS tries the request again (`retriable: true` in its protocol/error.js)."""
+REFUSED_FOR_GOOD = frozenset(
+    {
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.GROUP_AUTHORIZATION_FAILED,
+        ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        ErrorCode.UNSUPPORTED_VERSION, ErrorCode.INVALID_TRANSACTION_TIMEOUT,
+    }
+)  # fmt: skip
+"""Errors that no further try mends, though librdkafka asks again for its producer id."""
 _ANSWERED = re.compile(r"(?:Response \w{1,40}\(key: \d|Failed to send messages: )")
 """How KafkaJS logs, at ERROR, an answer that it may try again; when it gives up the application is told."""
 _MISLINKED = re.compile(
@@ -129,7 +138,8 @@ def _says_less(kind: EventKind | None, found: RecognisedText | None, trace: Trac
         return True
     if kind is EventKind.failure and found is not None:
         return found.pattern.entry.stands != "line" and _is_spelled(trace.root)
-    return kind is None or (kind is EventKind.request_enqueued and trace.chain[0].exception.startswith(_THROWN))
+    is_over = trace.chain[0].exception.startswith(_THROWN) or trace.root.error in REFUSED_FOR_GOOD
+    return kind is None or (kind is EventKind.request_enqueued and is_over)
 
 
 def _fill_texts(
@@ -155,7 +165,16 @@ def _trace(entry: Entry, found: RecognisedText | None) -> Trace | None:
         is_told = found is not None and found.pattern.entry.side is not Side.client
         if is_told or not may_throw(message):
             return None
-    return read_trace((message, *framed.trace.split("\n"), *entry.tail)) or _beside(framed.trace)
+    trace = read_trace((message, *framed.trace.split("\n"), *entry.tail)) or _beside(framed.trace)
+    return _with_field(trace, (message, *entry.tail)) if trace else None
+
+
+def _with_field(trace: Trace, lines: Sequence[str]) -> Trace:
+    """Add the error that a field of a printed exception names, where its class is no error of the protocol."""
+    if any(link.error is not ErrorCode.NONE for link in trace.chain):
+        return trace
+    named = next(filter(None, map(named_by_field, lines)), None)
+    return replace(trace, chain=(*trace.chain, named)) if named else trace
 
 
 def _beside(text: str) -> Trace | None:

@@ -20,7 +20,7 @@ _SIGNS = (
     "Local: ", "Broker: ", "kafka server: ", "kafka: ", "KafkaError", "KafkaJS", "[Error ", "aiokafka", "(_", "code=",
     "code: ", "transaction manager: ", "transaction", "KafkaException", "TXN", "_TIMED_OUT", "timed out", "Producer ",
     "producer ", "valid in state ", "_", "cimpl.", "[thrd:", "RespErr", "failed with a",
-    "outstanding messages", "API call", "failed delivery",
+    "outstanding messages", "API call", "failed delivery", "apiId",
 )  # fmt: skip
 """One of these stands in every line that shows an error: quick to look for."""
 _SHAPES = re.compile(
@@ -30,6 +30,7 @@ _SHAPES = re.compile(
     r"(?:`\d\[.{0,400}?\])?(?=: |$)"
     r"|(?<![\w.])[A-Z]+_[A-Z_]{3,50}: (?=[A-Z][a-z])|\((?:_[A-Z][A-Z_]{3,60})(?:, requires epoch bump)?\)(?=\s*$)"
     r"|\bcode[=:] ?_[A-Z_]{3,40}\b|\[thrd:[^\]]{1,200}\]: |\bRD_KAFKA_RESP_ERR__?[A-Z]\w{2,60}"
+    r"|\bapiId: '[A-Z]+_[A-Z_]{3,50}'"
     r"|(?:\bKafkaResponseError )?\bRdKafkaRespErr[A-Z]\w{2,60}"
 )
 _LABEL = re.compile(

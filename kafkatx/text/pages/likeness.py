@@ -24,7 +24,7 @@ _LEVEL = r"(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE)\b[\]:|]?\s"
 _OPENING = r"(?:\x1b\[[0-9;]*m|[\[(\"'`<]|<\d{1,3}>(?:\d )?)*"
 _LOG = re.compile(
     rf"{_OPENING}(?:{_TIME}|{_LEVEL})|\[[\w.-]{{1,40}}\] (?:{_TIME})"
-    r"|%\d\|\d{10}|[IWEF]\d{4} \d\d:\d\d:\d\d|\[(?:main|[\w|. -]*thread[^\]]*)\] "
+    r"|%\d\|\d{10}|[IWEF]\d{4} \d\d:\d\d:\d\d|[DIWEFA], \[\d{4}-\d\d-\d\dT|\[(?:main|[\w|. -]*thread[^\]]*)\] "
     r'|\{"(?:@?timestamp|time|ts|@t|level|severity|log|message|msg|thread|thread_name|logger|@version|instant)"\s*:'
     r'|\{.{0,400}"(?:message|msg|log|stack_trace|textPayload)"\s*:\s*"'
     r'|\s*"(?:@timestamp|timestamp|level|severity|message|logger_name|loggerName|thread_name|stack_trace)"\s*:\s*"'
