@@ -54,7 +54,7 @@ def is_told_throw(text: str) -> bool:
         is_alone = found["message"] or not text[found.end() :].strip(" \t`\"'.)]}")
         return bool(is_alone) and _is_label(text[: found.start()])
     simple = _SIMPLE.search(text[: 2 * LONGEST_LABEL])
-    if simple is None or simple[1] not in known_classes() or not _is_label(text[: simple.start()]):
+    if simple is None or not _is_label(text[: simple.start()]):
         return False
     message = simple["message"]
     return match_exception(message) is not None or find_fragment(message) is not None
