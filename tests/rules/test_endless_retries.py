@@ -1,0 +1,80 @@
+"""Requests that clients repeat without end, epochs that run over, and other brokers' refusals, out of texts."""
+
+from pathlib import Path
+
+import kafkatx
+from kafkatx.outputs.diagnosis_json import document
+
+GETPID = (
+    "%4|{at}.123|GETPID|pay#producer-1| [thrd:main]: Failed to acquire transactional PID from broker "
+    "TxnCoordinator/0: Broker: {error}: retrying\n"
+)
+RUBY = "D, [2023-02-02T{at}.118243 #71] DEBUG -- : {message}\n"
+OVERRUN = (
+    "%7|1652270012.401|DRAIN|soak#producer-1| [thrd:b:9092/4]: All partitions drained, bumped epoch to "
+    "PID{Id:4012,Epoch:-32768}\n"
+    "%0|1652270012.533|FATAL|soak#producer-1| [thrd:b:9092/4]: Fatal error: Broker: Producer attempted an operation "
+    "with an old epoch: ProduceRequest for soak.t [0] with 1 message(s) failed: Broker: Producer attempted an "
+    "operation with an old epoch (broker 4 PID{Id:4012,Epoch:-32768}, base seq 0): unable to retry without risking "
+    "duplication/reordering\n"
+)
+
+
+def told(folder: Path, text: str) -> dict:
+    """Diagnose a text."""
+    path = folder / "page.md"
+    path.write_text(text)
+    return document(kafkatx.diagnose([path]), "1")
+
+
+def test_a_request_that_is_tried_again_for_minutes_is_a_failure(tmp_path):
+    text = "".join(GETPID.format(at=at, error="Request timed out") for at in (1686241309, 1686241509, 1686242309))
+    found = told(tmp_path, text)
+    assert found["answer"]["state"] == "unexplained"
+    assert [one["rule"] for one in found["findings"][0]["candidates"]][:1] == ["coordinator_unavailable"]
+
+
+def test_a_request_that_is_tried_again_for_a_second_is_none(tmp_path):
+    text = "".join(GETPID.format(at=at, error="Request timed out") for at in (1686241309, 1686241310))
+    assert not told(tmp_path, text)["findings"]
+
+
+def test_an_authorization_that_is_asked_for_again_fails_at_once(tmp_path):
+    text = GETPID.format(at=1686241309, error="Cluster authorization failed")
+    assert [one["rule"] for one in told(tmp_path, text)["findings"]] == ["misconfiguration"]
+
+
+def test_ruby_kafka_looks_for_its_coordinator_for_hours(tmp_path):
+    lines = [RUBY.format(at="03:11:40", message="Getting transaction coordinator for `exp-7`")]
+    again = "Coordinator not available; retrying in 1s"
+    lines += [RUBY.format(at=at, message=again) for at in ("03:11:41", "12:20:08")]
+    assert [one["rule"] for one in told(tmp_path, "".join(lines))["findings"]] == ["coordinator_unavailable"]
+
+
+def test_a_negative_epoch_is_no_second_instance(tmp_path):
+    assert [one["rule"] for one in told(tmp_path, OVERRUN)["findings"]] == ["producer_epoch_exhausted"]
+
+
+def test_redpanda_warns_of_an_error_that_is_its_own(tmp_path):
+    text = (
+        "WARN  2023-06-08 17:02:30,412 [shard 0] tx - tx_gateway_frontend.cc:1102 - got error tx_errc::timeout on "
+        "rolling previous tx.id={ledger-eu} with status=preparing\n"
+    )
+    assert told(tmp_path, text)["answer"]["state"] == "unexplained"
+
+
+def test_a_field_of_a_printed_object_names_the_error(tmp_path):
+    text = (
+        "ProtocolError: This exception is raised by the broker if it could not locate the producer metadata [...]\n"
+        "      code: 'PLT_KFK_PROTOCOL',\n      apiId: 'UNKNOWN_PRODUCER_ID',\n      apiCode: 59,\n"
+    )
+    assert [one["rule"] for one in told(tmp_path, text)["findings"]] == ["producer_state_expired"]
+
+
+def test_a_call_of_an_application_that_came_back_with_an_error_is_told(tmp_path):
+    text = (
+        "  WARN loop: failed to send offsets, error=CONCURRENT_TRANSACTIONS: Failed to add offsets to transaction on "
+        "broker TxnCoordinator/2: Broker: Producer attempted to update a transaction while another concurrent "
+        "operation on the same transaction was ongoing (after 0ms).\n"
+    )
+    assert told(tmp_path, text)["answer"]["state"] == "unexplained"
