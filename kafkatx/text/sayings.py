@@ -68,6 +68,8 @@ class Saying(IntFlag):
     """A coordinator has no, or another, producer id for a transactional.id."""
     UNSTABLE_OFFSETS = auto()
     """A group's offsets wait for the end of a transaction."""
+    NEGATIVE_EPOCH = auto()
+    """An epoch that librdkafka raised beyond 32767, whose number is negative then (-1 is that of no producer id)."""
     FATAL_ALREADY = auto()
     """What clients throw without asking anybody, since their state is fatal.
 
@@ -115,6 +117,7 @@ _WRONG_STATE = re.compile(
 _NAMES = (Saying.INTERRUPTED, Saying.MEMBER_LOST, Saying.ABORTABLE, Saying.INVALID_STATE)
 """Said by the name of an error, of which no longer word is a part."""
 _TEXTS = {
+    Saying.NEGATIVE_EPOCH: ("Epoch:-3",),
     Saying.LOST_ACKNOWLEDGEMENT: (
         "hasn't received acknowledgment for some previously sent messages", "less ordering", "less guarantee",
         "_GAPLESS_",

@@ -7,8 +7,6 @@ Source       rdkafka_idempotence.c (`rd_kafka_pid_bump`), librdkafka issue 3720.
 
 from __future__ import annotations
 
-import re
-
 from kafkatx.findings.one_failure import FailureFacts, alike, failure_case, failure_facts
 from kafkatx.findings.rule import Found
 from kafkatx.findings.told_failures import ToldFailure
@@ -16,11 +14,9 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.sayings import Saying
 from kafkatx.words.explanation import Words, remedy, ruled_out, step
 from kafkatx.words.values import facts
-
-_NEGATIVE = re.compile(r"PID\{Id:\d{1,19},Epoch:-\d{2,5}\}")
-"""Epoch -1 is that of a producer without an id."""
 
 
 @facts
@@ -38,7 +34,7 @@ def overrun_told(model: CaptureModel) -> Found:
 def is_overrun(logs: LogModel, told: ToldFailure) -> bool:
     """Whether a client was refused as old with an epoch that ran over."""
     is_old = any(logs.error(row) in FENCED for row in told.rows)
-    return is_old and any(_NEGATIVE.search(logs.words(row)) for row in told.rows)
+    return is_old and any(logs.says(row, Saying.NEGATIVE_EPOCH) for row in told.rows)
 
 
 OVERRUN_WORDS = Words(
