@@ -296,14 +296,19 @@ def _of_brokers(logs: LogModel) -> Iterator[ToldFailure]:
     groups: dict[tuple[EventKind, str, str | int | None], list[int]] = {}
     for row in logs.of_kind(*OF_BROKERS, *BY_ERROR).tolist():
         kind, error = logs.kind(row), bare(logs.string(row, "error") or "")
-        known = protocol_error(error)
-        is_retried = kind is EventKind.request_seen and known is not None and _reaction(known) == RETRIED
-        if kind in BY_ERROR and (is_retried or (known is None and logs.events["level"][row] < Level.warn)):
+        if kind in BY_ERROR and not _is_refusal(kind, protocol_error(error), int(logs.events["level"][row])):
             continue
         subject = logs.string(row, "transactional_id") or logs.number(row, "producer_id") or logs.string(row, "topic")
         groups.setdefault((kind, error, subject), []).append(row)
     for (kind, error, _), rows in groups.items():
         yield _brokers(logs, kind, error, rows)
+
+
+def _is_refusal(kind: EventKind, known: ProtocolError | None, level: int) -> bool:
+    """Whether an error is a failure: one of the protocol's, or a broker's own of which it warns."""
+    if kind is EventKind.request_seen:
+        return known is not None and _reaction(known) != RETRIED
+    return known is not None or level >= Level.warn
 
 
 def _brokers(logs: LogModel, kind: EventKind, error: str, rows: list[int]) -> ToldFailure:
