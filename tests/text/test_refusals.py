@@ -22,8 +22,8 @@ from kafkatx.text.refusals import Refusal, refusal_in
         ("`message.timeout.ms` must be set <= `transaction.timeout.ms`", Refusal.message_timeout),
         ("SRMSG18027: Pooled producer pool exhausted (max-pool-size=10) on channel `a`.", Refusal.pool),
         ("Too many ongoing snapshots. Increase kafka producers pool size or decrease number", Refusal.pool),
-        ("To use the idempotent producer, max.in.flight.requests.per.connection must be set to at most 5. Current value "
-         "is 10.", Refusal.in_flight),
+        ("To use the idempotent producer, max.in.flight.requests.per.connection must be set to at most 5. Current "
+         "value is 10.", Refusal.in_flight),
         ("Must set max.in.flight.requests.per.connection to at most 5 to use the idempotent producer.",
          Refusal.in_flight),
         ("Cannot set transaction.timeout.ms when transaction.two.phase.commit.enable is set to true.", Refusal.endless),
