@@ -53,3 +53,17 @@ def test_the_clients_own_thread_is_no_application():
 def test_a_cut_log_says_less_and_nothing_else():
     client = Client().start("10:00:00")
     assert not findings(check, by_logs(client.said))
+
+
+def test_a_send_while_the_commit_is_under_way_is_likely():
+    said = "Cannot call send in state COMMITTING_TRANSACTION"
+    found = only(check, by_logs([line("a.log", None, EventKind.failure, error="IllegalStateException", detail=said)]))
+    assert found.verdict is Verdict.likely
+    assert "while its commit or abort was under way" in found.summary
+
+
+def test_a_send_behind_a_commit_that_had_no_answer_is_not_it():
+    said = "Cannot call send in state COMMITTING_TRANSACTION"
+    waited = line("a.log", None, EventKind.await_timeout, api="EndTxn(true)")
+    lines = [waited, line("a.log", None, EventKind.failure, error="IllegalStateException", detail=said)]
+    assert not findings(check, by_logs(lines))

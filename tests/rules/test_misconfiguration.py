@@ -618,3 +618,10 @@ def test_a_topic_is_missing_where_brokers_say_so(warned, said, verdict):
     assert [one.verdict for one in found] == ([verdict] if verdict else [])
     unreachable = [one.verdict for one in findings(rule("broker_unreachable"), model)]
     assert unreachable == ([] if verdict else [Verdict.possible])
+
+
+def test_a_group_that_commits_in_both_ways_is_told():
+    said = line("server.log", "10:00:00", EventKind.mixed_commits, group="mailer")
+    found = only(check, by_logs([said]))
+    assert (found.verdict, found.severity) == (Verdict.proved, Severity.warning)
+    assert found.summary.startswith("Group mailer commits its offsets in transactions")
