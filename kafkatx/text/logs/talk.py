@@ -1,7 +1,7 @@
 """Lines of a page that explain errors and tell of none: tables, glossaries, headings, tables of errors in source code.
 
 Rule    A row of a table without a time, an error with its number and whether it can be retried, a term that a
-        definition follows, an error with its meaning behind it explain. One heading or item names what happened,
+        definition follows, an error with its meaning behind it, a test that passed explain. One heading or item names what happened,
         several are a list. What frames of a stack, or a cause, follow was thrown, whatever stands before it.
 """
 
@@ -25,6 +25,8 @@ _NUMBERED = re.compile(
 """A row of the protocol's table of errors: name, number, whether it can be retried; or number and name."""
 _BLANK = re.compile(r"\{[a-z]\}|\{[a-z]\w{1,20}\} ?ms\b|%[sd]\b")
 """Where a program would have printed a value."""
+_PASSED = re.compile(r"\s*(?:[\u2713\u2714\u221a\u2611\u2705] |PASS(?:ED)?\b|ok \d+ )")
+"""A test that expects an error, and met it: Jest, Mocha, TAP."""
 _TERM = re.compile(r"\S.{0,400}\w\W{0,3}::(?:\s|$)")
 _HEADING = re.compile(r"\s*(?:#{1,6}|={2,6}) \S")
 _ITEM = re.compile(
@@ -57,6 +59,8 @@ def _explains(texts: Sequence[str], number: int) -> bool:
     text = texts[number]
     if not text.strip() or _TIME.search(text):
         return False
+    if _PASSED.match(text):
+        return True
     if (
         _CELLS.match(text)
         or _NUMBERED.search(text)
