@@ -1,12 +1,14 @@
 """Two owners of one id in one text: its epoch is granted again and again, and refusals stand between the grants.
 
 The lines may name neither client nor instance: grants of rising epochs of one producer id, and refusals of old epochs
-after them, tell that each newcomer found somebody alive.
+after them, tell that each newcomer found somebody alive. Clients that start within a second of each other (workers of
+one server) did so side by side: there one refusal after them tells the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from kafkatx.findings.one_failure import left
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
-from kafkatx.rules.sharing.owners import CRASH_LOOP, SENT_AGAIN, TURNS, WINDOW_MS
+from kafkatx.rules.sharing.owners import CRASH_LOOP, SENT_AGAIN, TOO_SOON_MS, TURNS, WINDOW_MS
 from kafkatx.terms.error_codes import FENCED, error_code
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -53,7 +55,7 @@ def in_grants(model: CaptureModel) -> Iterator[Case]:
     if len(rising) < FEWEST or not _is_dense(logs, rising):
         return
     refused = _refused_after(model, rising[1:])
-    if len(refused) >= TURNS:
+    if len(refused) >= (1 if _start_together(logs, rising) else TURNS):
         yield _case(model, int(producers[0]), rising, refused)
 
 
@@ -83,6 +85,20 @@ def _is_dense(logs: LogModel, rows: list[int]) -> bool:
     """Whether they lie within the window of living owners, as far as they have times."""
     since, until = times_of(logs, rows)
     return since is None or until is None or until - since <= WINDOW_MS
+
+
+def _start_together(logs: LogModel, rows: list[int]) -> bool:
+    """Whether clients were given their first epochs too soon after each other for one to have died before the next."""
+    pauses = [logs.lasted(*pair) for pair in pairwise(rows)]
+    soon = [pause is not None and 0 <= pause <= TOO_SOON_MS for pause in pauses]
+    return all(soon) and all(_is_first(logs, row) for row in rows)
+
+
+def _is_first(logs: LogModel, row: int) -> bool:
+    """Whether a client had no epoch before a grant: librdkafka prints the former one, the others don't tell."""
+    owner = int(logs.owners[row])
+    is_told = owner >= 0 and logs.clients[owner].implementation == "librdkafka"
+    return is_told and logs.number(row, "other_epoch") is None and logs.string(row, "detail") is None
 
 
 def _case(model: CaptureModel, producer_id: int, rows: list[int], refused: list[int]) -> Case:

@@ -7,6 +7,8 @@ from functools import partial
 from kafkatx.findings.ends import SEND_AGAIN
 from kafkatx.words.explanation import remedy
 
+TOO_SOON_MS = 1_000
+"""No process dies, is noticed, starts and initialises within that time."""
 WINDOW_MS = 600_000
 """Take-overs further apart are deployments or accidents, not two owners at one time."""
 TURNS = 2

@@ -16,7 +16,7 @@ from kafkatx.findings.grants import Granted, series
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
-from kafkatx.rules.sharing.owners import CRASH_LOOP, SENT_AGAIN, id_of_its_own
+from kafkatx.rules.sharing.owners import CRASH_LOOP, SENT_AGAIN, TOO_SOON_MS, id_of_its_own
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, left_open, ruled_out, step
@@ -25,8 +25,6 @@ from kafkatx.words.values import Count, Duration, Refs, facts
 
 FEWEST = 3
 """Take-overs in a row, each of an open transaction."""
-TOO_SOON_MS = 1_000
-"""No process dies, is noticed, starts and initialises within that time."""
 EVEN_MS = 15_000
 """A process that is restarted starts within that time, at most a few times; then what restarts it waits longer."""
 GROWTH = 2

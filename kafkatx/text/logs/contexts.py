@@ -86,7 +86,7 @@ def split_context(message: str) -> tuple[Context, str]:
 
 _THREAD_OF_LIBRDKAFKA = re.compile(
     r"(?P<before>[^\n]{0,240}?)\[thrd:[^\]\n]{1,200}\]: (?P<message>.*?)"
-    r"(?:['\"], [\"']?(?:fac|severity|timestamp|name)[\"']?: .*)?$",
+    r"(?:['\"](?:, ?[\"']?(?:fac|severity|timestamp|name)[\"']?: ?.*|\s*\}))?$",
     re.DOTALL,
 )
 _NAME_IN_FRONT = re.compile(r"[^\[\]|\s'\"(]{1,250}#(?:producer|consumer)-\d{1,6}")

@@ -31,6 +31,8 @@ TELLING = 24
 """Literal characters from which on a text needs no logger to be known by."""
 HEAD = 4
 """Characters of a message by which the texts that may fit are found."""
+_BROKER = re.compile(r"(?:TxnCoordinator|GroupCoordinator|[\w.-]{1,250}:\d{1,5})/(?:\d{1,10}|bootstrap): ")
+"""A broker as librdkafka names it."""
 _BRACKET = re.compile(r"\[\w+ <\w+>\] ")
 """A bracket in front of a text (`[GroupId <groupId>] `): lines come without it, as its words are their context."""
 TROUBLE = (
@@ -87,8 +89,11 @@ class RecognisedText:
 
 
 def match_message(message: str, logger: str = "") -> RecognisedText | None:
-    """Recognise the message of a log line."""
-    return _match(trimmed(message), logger, *texts_of("line"))
+    """Recognise the message of a log line, with or without the name of the broker that librdkafka puts before some."""
+    text, texts = trimmed(message), texts_of("line")
+    found = _match(text, logger, *texts)
+    named = _BROKER.match(text) if found is None else None
+    return _match(text[named.end() :], logger, *texts) if named else found
 
 
 def match_exception(message: str) -> RecognisedText | None:
