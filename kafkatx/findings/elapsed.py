@@ -1,4 +1,4 @@
-"""Refusals of an old epoch in lines that name no transactional.id: a timeout or a new instance, by the time alone.
+"""Refusals of an old epoch whose lines name no transactional.id or no date: timeout or new instance, by the time alone.
 
 A coordinator refuses the producer of a transaction past its timeout and that of a replaced instance by one error. Where
 the same text shows when the transaction began (or when somebody was last given the id), and names no more than one id,
@@ -62,7 +62,7 @@ class Decided:
 def decided(model: CaptureModel) -> Iterator[Decided]:
     """Yield the refusals that no id is named for, and that the time decides."""
     logs = model.logs
-    for found in alike(model, _is_nameless):
+    for found in alike(model, lambda told: _is_meant(logs, told)):
         names = _named_before(logs, found.first.rows[0])
         if len(names) > 1:
             return
@@ -70,8 +70,9 @@ def decided(model: CaptureModel) -> Iterator[Decided]:
             yield one
 
 
-def _is_nameless(told: ToldFailure) -> bool:
-    if told.is_brokers or told.transactional_id is not None:
+def _is_meant(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether a refusal is one that no end of a transaction can be told of, since its id or its date is missing."""
+    if told.is_brokers or (told.transactional_id is not None and logs.at(told.rows[0]) is not None):
         return False
     known = told.known.name if told.known is not None else told.error
     return error_code(known) in FENCED or error_code(told.error) in FENCED
@@ -98,7 +99,7 @@ def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | N
     timeout, is_set = _timeout(logs, told, name)
     if age >= timeout and has_begun:
         ended_by = EndedBy.timeout
-    elif 2 * age <= timeout:
+    elif 2 * age <= timeout and not len(logs.of_kind(EventKind.init_bump)):
         ended_by = EndedBy.new_instance
     else:
         return None

@@ -105,6 +105,33 @@ def says_initialised(text: str) -> bool:
     return _INITIALISED.match(text) is not None
 
 
+_WORK = r"(?:transactions?|txn|tx)"
+_BEGUN = re.compile(
+    r"(?:[\w.-]{1,60}:? ){0,1}(?:"
+    r"(?:[\w.]{1,60}\.)?(?:rd_kafka_)?(?:beginTransaction|begin_transaction|BeginTransaction|BeginTxn)\b(?:\(\))?"
+    rf"|(?i:begin(?:ning)?|began|start(?:ing|ed)?|open(?:ing|ed)?) (?i:(?:the|a|new|kafka) ){{0,3}}(?i:{_WORK})\b"
+    rf"|(?i:(?:new |kafka )?{_WORK} (?:begun|began|begins?|started|opened))\b"
+    r"|(?i:begin)(?=$|[,;:(]))"
+    r"(?!.*\b(?i:fail\w*|error|exception|refused|not|cannot|can't|invalid|timeout|timed|before|after|when|if|then)\b)"
+)
+BEGUN = (b"beginTransaction", b"begin_transaction", b"BeginTransaction")
+"""Literals of lines that say so in the words of the client's interface."""
+
+
+_MAY_BEGIN = re.compile(rf"\b(?i:begin|began|begun|start|open|{_WORK})")
+
+
+def speaks_of_call(line: str) -> bool:
+    """Whether a line of a short text may be an application's own about a call: that it began, or did not return."""
+    found = _MAY_BEGIN.search(line)
+    return unanswered_in(line) is not None or (found is not None and says_begun(line[found.start() :]))
+
+
+def says_begun(text: str) -> bool:
+    """Whether a line says that a transaction began: an application's own, and nothing but that it did."""
+    return _BEGUN.match(text[:LONGEST_TEXT]) is not None
+
+
 def unanswered_in(text: str) -> str | None:
     """Return the transactional method that an application gave up waiting for, by its own words."""
     found = _UNANSWERED.search(text[:LONGEST_TEXT])

@@ -31,7 +31,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Level
 from kafkatx.text.lines import LONGEST_LINE
 from kafkatx.text.logs.bare import is_told_throw, tells
-from kafkatx.text.logs.calls import unanswered_in
+from kafkatx.text.logs.calls import speaks_of_call
 from kafkatx.text.logs.contexts import NOTHING
 from kafkatx.text.logs.fragments import best_in
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed, Framer
@@ -122,7 +122,7 @@ def _telling_lines(data: bytes, automaton: Automaton) -> Any:
     at = 0
     for number, line in enumerate(data.split(b"\n")):
         text = _text(line)
-        if automaton.pattern.search(line) or best_in(text) or is_thrown_frame(text) or unanswered_in(text):
+        if automaton.pattern.search(line) or best_in(text) or is_thrown_frame(text) or speaks_of_call(text):
             rows.append((at, at + len(line), min(at + len(line) + 1, len(data)), number))
         at += len(line) + 1
     return np.array(rows, np.int64).reshape(-1, ENTRY_COLUMNS)

@@ -20,7 +20,7 @@ from kafkatx.terms.catalogue.entries import EventTemplate, simple_name
 from kafkatx.terms.catalogue.loading import broker_log_templates, client_log_templates, event_templates
 from kafkatx.terms.catalogue.templates import Template, parse_template, trimmed
 from kafkatx.terms.events import EventKind
-from kafkatx.text.logs.calls import INITIALISED
+from kafkatx.text.logs.calls import BEGUN, INITIALISED
 from kafkatx.text.logs.spelled import words
 
 LONGEST_LITERAL = 20
@@ -118,7 +118,7 @@ def prefilter() -> Automaton:
     """The automaton of all literals."""
     own = (literal for pattern in patterns() for literal in _literals(pattern))
     spelled = (text[:LONGEST_LITERAL].encode() for text in words())
-    return automaton((*TROUBLE, *REQUESTS, *INITIALISED, *own, *spelled))
+    return automaton((*TROUBLE, *REQUESTS, *INITIALISED, *BEGUN, *own, *spelled))
 
 
 def _without_bracket(entry: EventTemplate) -> EventTemplate:

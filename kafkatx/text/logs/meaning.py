@@ -14,7 +14,7 @@ from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import Thrown, Trace
 from kafkatx.text.logs.bare import is_told_throw
-from kafkatx.text.logs.calls import METHODS, call_in, says_initialised, unanswered_in
+from kafkatx.text.logs.calls import METHODS, call_in, says_begun, says_initialised, unanswered_in
 from kafkatx.text.logs.contexts import LIBRDKAFKA, Context, behind, within
 from kafkatx.text.logs.entries import Entry
 from kafkatx.text.logs.exceptions import known_classes, may_throw, own_words, thrown_in
@@ -89,6 +89,9 @@ def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
     if kind is None and trace is None and says_initialised(framed.message):
         kind = EventKind.init_returned
         row[COLUMNS["side"]] = Side.client
+    if kind is None and trace is None and _has_time(framed) and says_begun(framed.message):
+        kind = EventKind.begin_called
+        row[COLUMNS["side"]] = Side.client
     if kind in TO_ERROR and found and found.pattern.entry.client == "librdkafka" and row[COLUMNS["error_code"]] < 0:
         fill_field(row, "error", "TXNERR" if row[COLUMNS["detail_code"]] >= 0 and not trace else "", strings)
     if kind is not None and trace:
@@ -99,6 +102,11 @@ def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
         if row[COLUMNS["detail_code"]] < 0 and (error or kind is EventKind.failure):
             fill_field(row, "detail", found.text or own_words(framed.message), strings)
     return kind
+
+
+def _has_time(framed: Framed) -> bool:
+    """Whether a line says when it was written, as lines of a program do."""
+    return framed.at >= 0 or framed.of_day >= 0
 
 
 def _fill_unanswered(row: Row, framed: Framed, strings: Strings) -> EventKind | None:
