@@ -150,9 +150,14 @@ def _held(model: CaptureModel, found: Alike) -> Decided | None:
 
 def _before(logs: LogModel, refusal: int) -> list[tuple[int, int]]:
     """Lines that tell of a begin or a grant at or before a refusal, in whatever text, each behind its age."""
-    rows = logs.of_kind(EventKind.begin_called, *GRANTS).tolist()
+    rows = (row for row in logs.of_kind(EventKind.begin_called, *GRANTS).tolist() if not _is_own_bump(logs, row))
     ages = ((logs.lasted(row, refusal), row) for row in rows)
     return [(age, row) for age, row in ages if age is not None and age >= 0]
+
+
+def _is_own_bump(logs: LogModel, row: int) -> bool:
+    """Whether a client raised its epoch itself (idempotent, librdkafka): nobody granted it."""
+    return logs.kind(row) is EventKind.producer_id_set and "bumped" in (logs.string(row, "detail") or "")
 
 
 def _timeout(logs: LogModel, told: ToldFailure, name: str | None) -> tuple[int, bool]:

@@ -71,6 +71,8 @@ TROUBLE = (
     EventKind.bootstrap_disconnected,
 )
 
+STILL_COMMITTING = "Conflicting commit_transaction API call is already in progress"
+"""How librdkafka refuses another call as long as a commit that timed out was not called again."""
 NOTHING_NAMED = "TXNERR"
 """librdkafka's line about a failed transaction, whose error is not printed or was cut off."""
 
@@ -158,7 +160,15 @@ def _rows(model: CaptureModel) -> list[int]:
             if is_end and failure.said & given_up and not _comes_again(failure):
                 rows |= {failure.row, *failure.rows}
         rows |= _unanswered(logs, client)
-    return sorted(rows)
+    return sorted(rows | _not_resumed(logs))
+
+
+def _not_resumed(logs: LogModel) -> set[int]:
+    """Commits of librdkafka's that had to be called again, where the next call was another one: it was refused."""
+    refused = [row for row in logs.of_kind(EventKind.failure).tolist() if STILL_COMMITTING in logs.words(row)]
+    timed_out = logs.saying(Saying.TIMED_OUT).tolist() if refused else []
+    waits = [row for row in timed_out if logs.kind(row) is EventKind.request_enqueued]
+    return {row for row in waits if any(logs.is_before(row, other) for other in refused)}
 
 
 def _unanswered(logs: LogModel, client: ClientInstance) -> set[int]:
