@@ -19,7 +19,7 @@ from kafkatx.findings.rule import Case
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.histories.logs.log_model import DAY_MS, LogModel
 from kafkatx.histories.logs.told_ages import ToldAge, told_age
 from kafkatx.terms.clocks import STREAMS_TIMEOUT_MS, TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.error_codes import FENCED, error_code
@@ -31,6 +31,7 @@ from kafkatx.words.values import Duration, Refs
 
 OF_TRANSACTION = ("AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn", "Produce")
 """Requests that are sent within a transaction."""
+HOUR_MS = 3_600_000
 GRANTS = (EventKind.producer_id_set, EventKind.initialized, EventKind.init_returned)
 
 
@@ -91,7 +92,7 @@ def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | N
         return _by_age(model, found, aged)
     if (held := _held(model, found)) is not None:
         return held
-    starts = _before(logs, told.rows[0])
+    starts = _before(logs, told.rows[0]) or _by_clock(logs, told.rows[0], _timeout(logs, told, name)[0])
     if not starts:
         return None
     age, start = min(starts, key=lambda one: (one[0], -one[1]))
@@ -153,6 +154,21 @@ def _before(logs: LogModel, refusal: int) -> list[tuple[int, int]]:
     rows = (row for row in logs.of_kind(EventKind.begin_called, *GRANTS).tolist() if not _is_own_bump(logs, row))
     ages = ((logs.lasted(row, refusal), row) for row in rows)
     return [(age, row) for age, row in ages if age is not None and age >= 0]
+
+
+def _by_clock(logs: LogModel, refusal: int, timeout: int) -> list[tuple[int, int]]:
+    """Begins that print a time of day, before a refusal in seconds since 1970, behind the age they have at least.
+
+    Read as UTC they are less than an hour apart; in any other zone the transaction was older by that. So it tells that
+    a timeout had passed, never that none had.
+    """
+    at, found = logs.at(refusal), list[tuple[int, int]]()
+    for row in logs.of_kind(EventKind.begin_called).tolist():
+        of_day = logs.number(row, "of_day")
+        if at is not None and of_day is not None and logs.at(row) is None and logs.path(row) == logs.path(refusal):
+            found.append(((at - of_day) % DAY_MS, row))
+    nearest = min(found, default=None)
+    return [nearest] if nearest is not None and timeout <= nearest[0] < HOUR_MS else []
 
 
 def _is_own_bump(logs: LogModel, row: int) -> bool:
