@@ -189,3 +189,59 @@ def test_somebody_who_writes_of_calls_that_do_not_return_is_not(tmp_path):
 )
 def test_what_stands_around_an_error_tells_its_mechanism(tmp_path, text, rule):
     assert rule in sure(told(tmp_path, text))
+
+
+FENCED_IN_PYTHON = (
+    "%1|{at}|TXNERR|rdkafka#producer-1| [thrd:main]: Fatal transaction error: Failed to add partitions to transaction: "
+    "Local: This instance has been fenced by a newer instance (_FENCED)\n"
+)
+GRANTED = (
+    "%7|{at}|GETPID|rdkafka#producer-1| [thrd:main]: {broker}Acquired PID{{Id:51,Epoch:{epoch}}} (previous {old})\n"
+)
+
+
+def granted(*seconds: float, old: str = "PID{Invalid}") -> str:
+    return "".join(
+        GRANTED.format(at=f"{1697097600 + at:.3f}", broker="TxnCoordinator/1: ", epoch=12 + number, old=old)
+        for number, at in enumerate(seconds)
+    )
+
+
+def test_workers_that_start_side_by_side_share_an_id(tmp_path):
+    text = granted(0, 0.4, 0.9) + FENCED_IN_PYTHON.format(at="1697097606.000")
+    assert "shared_producer" in sure(told(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    "grants", [granted(0, 9, 30), granted(0, 0.4, 0.9, old="PID{Id:51,Epoch:11}")], ids=["restarts", "own bumps"]
+)
+def test_grants_that_one_process_can_have_had_are_not_shared(tmp_path, grants):
+    text = grants + FENCED_IN_PYTHON.format(at="1697097636.000")
+    assert "shared_producer" not in sure(told(tmp_path, text))
+
+
+@pytest.mark.parametrize("begin", ["begin", "app begin_transaction", "Starting transaction 7", "tx started"])
+def test_an_application_that_says_when_it_began_tells_a_timeout(tmp_path, begin):
+    text = f"12:00:00 INFO {begin}\n" + FENCED_IN_PYTHON.format(at="1697112700.000")
+    assert "transaction_timed_out" in sure(told(tmp_path, text))
+
+
+@pytest.mark.parametrize("said", ["begin reading files", "could not begin transaction", "begin failed", "start of job"])
+def test_other_words_of_an_application_are_no_begin(tmp_path, said):
+    text = f"12:00:00 INFO {said}\n" + FENCED_IN_PYTHON.format(at="1697112700.000")
+    assert "transaction_timed_out" not in sure(told(tmp_path, text))
+
+
+def test_a_commit_that_was_not_called_again_is_of_unknown_outcome(tmp_path):
+    wait = 'KafkaError{code=_TIMED_OUT,val=-185,str="Timed out waiting for operation to finish, retry call to resume"}'
+    busy = 'KafkaError{code=_CONFLICT,val=-173,str="Conflicting commit_transaction API call is already in progress"}'
+    frame = '  File "a.py", line 4, in run\n    producer.abort_transaction()\n'
+    first = '  File "a.py", line 2, in run\n    producer.commit_transaction(5)\n'
+    begin = "Traceback (most recent call last):\n"
+    second = f"{begin}{frame}cimpl.KafkaException: {busy}\n"
+    whole = (
+        f"2024-09-03 02:14:31,118 WARNING commit: {wait}\n{begin}{first}cimpl.KafkaException: {wait}\n\n"
+        f"During handling of the above exception, another exception occurred:\n\n{second}"
+    )
+    assert "commit_outcome_unknown" in sure(told(tmp_path, whole))
+    assert "commit_outcome_unknown" not in sure(told(tmp_path, second))
