@@ -96,7 +96,7 @@ def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | N
     if not starts:
         return None
     age, start = min(starts, key=lambda one: (one[0], -one[1]))
-    has_begun = logs.kind(start) is EventKind.begin_called
+    has_begun = logs.kind(start) not in GRANTS
     timeout, is_set = _timeout(logs, told, name)
     if age >= timeout and has_begun:
         ended_by = EndedBy.timeout
@@ -151,9 +151,16 @@ def _held(model: CaptureModel, found: Alike) -> Decided | None:
 
 def _before(logs: LogModel, refusal: int) -> list[tuple[int, int]]:
     """Lines that tell of a begin or a grant at or before a refusal, in whatever text, each behind its age."""
-    rows = (row for row in logs.of_kind(EventKind.begin_called, *GRANTS).tolist() if not _is_own_bump(logs, row))
+    grants = [row for row in logs.of_kind(*GRANTS).tolist() if not _is_own_bump(logs, row)]
+    rows = [*logs.of_kind(EventKind.begin_called).tolist(), *grants, *_entered(logs)]
     ages = ((logs.lasted(row, refusal), row) for row in rows)
     return [(age, row) for age, row in ages if age is not None and age >= 0]
+
+
+def _entered(logs: LogModel) -> list[int]:
+    """Lines of librdkafka's that say that a transaction is under way now."""
+    rows = logs.of_kind(EventKind.client_state).tolist()
+    return [row for row in rows if (logs.string(row, "detail") or "").endswith("-> InTransaction")]
 
 
 def _by_clock(logs: LogModel, refusal: int, timeout: int) -> list[tuple[int, int]]:

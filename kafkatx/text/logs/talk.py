@@ -1,8 +1,9 @@
 """Lines of a page that explain errors and tell of none: tables, glossaries, headings, tables of errors in source code.
 
 Rule    A row of a table without a time, an error with its number and whether it can be retried, a term that a
-        definition follows, an error with its meaning behind it, a test that passed explain. One heading or item names what happened,
-        several are a list. What frames of a stack, or a cause, follow was thrown, whatever stands before it.
+        definition follows, an error with its meaning behind it, a test that passed explain. One heading or item names
+        what happened, several are a list. What frames of a stack, or a cause, follow was thrown, whatever stands
+        before it.
 """
 
 from __future__ import annotations
