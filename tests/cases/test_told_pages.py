@@ -1,6 +1,6 @@
 """Texts as people paste them from all families of clients, brokers and tools: nothing in them may be lost or accused.
 
-Each text of `fixtures/pages/FAMILY` has an expectation of what a committer concludes from it alone, written before it
+Each text of `fixtures/pages/FAMILY` and `fixtures/pages_later/FAMILY` has an expectation of what a committer concludes from it alone, written before it
 was ever diagnosed. Which texts fall short of it is a golden list: one that a change makes better or worse shows.
 """
 
@@ -14,10 +14,11 @@ from kafkatx.terms.errors import NothingReadableError
 from tests.evidence import fixtures
 from tests.golden import Golden
 
-PAGES = fixtures() / "pages"
+FOLDERS = (fixtures() / "pages", fixtures() / "pages_later")
 EXPECTED = {
-    f"{folder.parent.name}/{name}": expected
-    for folder in sorted(PAGES.glob("*/expected.json"))
+    f"{folder.parent.parent.name}/{folder.parent.name}/{name}": expected
+    for pages in FOLDERS
+    for folder in sorted(pages.glob("*/expected.json"))
     for name, expected in json.loads(folder.read_text()).items()
 }
 SURE = ("likely", "proved")
@@ -27,7 +28,7 @@ MOST_CANDIDATES = 2
 @cache
 def _told(name: str) -> dict[str, Any]:
     try:
-        return document(diagnose([PAGES / name]), "test")
+        return document(diagnose([fixtures() / name]), "test")
     except NothingReadableError:
         return {"answer": {"state": "not read"}, "findings": []}
 
@@ -62,7 +63,8 @@ def _shortfall(name: str) -> str | None:
 
 
 def test_every_text_has_an_expectation() -> None:
-    assert sorted(f"{path.parent.name}/{path.name}" for path in PAGES.glob("*/*.md")) == sorted(EXPECTED)
+    texts = {path.relative_to(fixtures()).as_posix() for pages in FOLDERS for path in pages.glob("*/*.md")}
+    assert texts == set(EXPECTED)
 
 
 def test_what_falls_short_is_known(golden: Golden) -> None:
