@@ -1,7 +1,8 @@
 """Texts as people paste them from all families of clients, brokers and tools: nothing in them may be lost or accused.
 
-Each text of `fixtures/pages/FAMILY` and `fixtures/pages_later/FAMILY` has an expectation of what a committer concludes from it alone, written before it
-was ever diagnosed. Which texts fall short of it is a golden list: one that a change makes better or worse shows.
+Each text of `fixtures/pages/FAMILY` and `fixtures/pages_later/FAMILY` has an expectation of what a committer concludes
+from it alone, written before it was ever diagnosed. Which texts fall short of it is a golden list: one that a change
+makes better or worse shows.
 """
 
 import json
