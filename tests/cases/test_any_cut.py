@@ -140,7 +140,7 @@ def test_two_logs_under_one_name_without_a_cluster_id_are_two_captures(tmp_path:
 
 
 def test_copies_of_one_log_without_a_cluster_id_are_one_capture(tmp_path: Path) -> None:
-    made = [data_batch(number, 4_000) for number in range(5)]
+    made = [data_batch(number, 4_000, base_sequence=number) for number in range(5)]
     segment(tmp_path / "one" / "payments-0", made[:4])
     segment(tmp_path / "other" / "payments-0", made[2:], name="00000000000000000002.log")
     found = document(diagnose([tmp_path / "one", tmp_path / "other"]), __version__)

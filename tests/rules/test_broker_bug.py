@@ -1,5 +1,7 @@
 """broker_bug: what only a defect of a broker writes; Kafka's own lines only in a release that has the defect."""
 
+import pytest
+
 from kafkatx.terms.verdicts import Verdict
 from tests.rules.defects_told import found_in, told
 
@@ -26,6 +28,7 @@ def test_the_same_words_of_another_broker_are_not_its_defect(tmp_path):
     assert not found_in(RULE, tmp_path, MARKERS.replace("io.streamnative.pulsar.handlers.kop", "kafka"))
 
 
+@pytest.mark.usefixtures("engine")
 def test_kafkas_own_line_needs_a_release_that_has_the_defect(tmp_path):
     assert not found_in(RULE, tmp_path, REFUSED_MARKER)
     assert not found_in(RULE, tmp_path, f"Kafka 3.9.1\n\n{REFUSED_MARKER}")

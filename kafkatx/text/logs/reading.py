@@ -134,10 +134,13 @@ class _Reading:
         )
 
     def _take_cut(self, cut: Cut, found: Any) -> None:
-        """Read the entries of a window: the fast way what is of the brokers' layout, if a compiler is at work."""
+        """Read the entries of a window: the fast way what is of the brokers' layout, if a compiler is at work.
+
+        A short text is read line by line, so that it tells the same whatever was read before it.
+        """
         self._look_for_levels(cut)
         parts = []
-        if cut.is_of_brokers and is_fast():
+        if cut.is_of_brokers and is_fast() and not cut.is_short:
             columns = read_columns(cut.data, found, self.strings)
             columns.events["position"] += cut.window.position
             columns.events["line"] += cut.window.line

@@ -8,7 +8,7 @@ business (findings/known_defects.py).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
 from kafkatx.terms.catalogue.loading import known_defects
@@ -19,6 +19,8 @@ SEPARATOR = "\n"
 MOST_LINES = 200
 """Lines of an entry that are looked at."""
 LONGEST_LINE = 4_096
+SHORTEST_PART = 12
+"""Characters of a piece of a message that make it part of a text."""
 _WORD = re.compile(r"[A-Za-z_]{4,80}")
 _TRACED = re.compile(r"\s{0,40}(?:at |File \"|Caused by: |#\d{1,3} +0x|[\w.$]{1,200}(?:Exception|Error)\b)")
 _PYTHON_FRAME = re.compile(r"\s{1,40}File \"")
@@ -49,6 +51,17 @@ def signs_in(text: str) -> tuple[str, ...]:
     by_word, others = _texts()
     likely = (sign for word in by_word.keys() & _WORD.findall(text) for sign in by_word[word])
     return tuple(sorted(sign for sign in (*likely, *others) if sign in text))
+
+
+def may_show(pieces: Iterable[str]) -> bool:
+    """Whether a message of these pieces may show a text: one holds it, or is a part of it that a value goes on."""
+    parts = [piece.strip() for piece in pieces if len(piece.strip()) >= SHORTEST_PART]
+    return any(part in _all_texts() or signs_in(part) for part in parts)
+
+
+@cache
+def _all_texts() -> str:
+    return SEPARATOR.join(text for defect in known_defects() for text in defect.texts)
 
 
 @cache

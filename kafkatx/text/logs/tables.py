@@ -11,7 +11,7 @@ from kafkatx.kernels.templates import MOST_FIELDS
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.text.logs.matching import HEAD, Pattern, patterns, texts_of
 from kafkatx.text.logs.meaning import VAGUE
-from kafkatx.text.logs.signs import signs_in
+from kafkatx.text.logs.signs import may_show
 
 PLACES = ("line", "exception")
 _SLOW_KINDS = frozenset({EventKind.config_values, EventKind.failure})
@@ -68,7 +68,7 @@ def _is_slow(pattern: Pattern) -> bool:
         or entry.kind in _SLOW_KINDS
         or "exception" in entry.fields
         or len(pattern.template.names) > MOST_FIELDS
-        or bool(signs_in(entry.template))
+        or may_show(pattern.template.pieces)
     )
 
 

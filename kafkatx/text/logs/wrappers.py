@@ -55,8 +55,9 @@ _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)"
 _PROGRAM = r"(?P<writer>[\w.@/-]{1,120})(?:\[\d{1,10}\])?"
 _FRONT = rf"(?=\[?(?:{STAMP})|%[0-7]\|1\d{{9}}\.|\[?{_LEVEL}\b[\] :|])"
 """How a line of a logger begins."""
-_NAME = r"(?!\S*(?:[tT]hread|exec))(?:(?=[\w./=-]{0,99}[\d_-])[A-Za-z][\w./=-]{1,99}(?: \([\w-]{1,20}\))?|[A-Za-z])"
-"""A name of a host, a pod or a process: no plain word, which may be of a sentence, and no thread."""
+_NO_NAME = r"(?!\S*(?:[tT]hread|exec|\d{4}-\d\d-\d\d))"
+_NAME = rf"{_NO_NAME}(?:(?=[\w./=-]{{0,99}}[\d_-])[A-Za-z][\w./=-]{{1,99}}(?: \([\w-]{{1,20}}\))?|[A-Za-z])"
+"""A name of a host, a pod or a process: no plain word, which may be of a sentence, no thread, no date."""
 
 WRAPPERS = (
     Wrapper(
