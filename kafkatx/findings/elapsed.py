@@ -1,10 +1,11 @@
 """Refusals of an old epoch whose lines name no transactional.id or no date: timeout or new instance, by the time alone.
 
-A coordinator refuses the producer of a transaction past its timeout and that of a replaced instance by one error. Where
-the same text shows when the transaction began (or when somebody was last given the id), and names no more than one id,
-the time between decides: at or above the timeout it fits the timeout, at or below half of it no timeout can have
-passed. Between the two nothing is told. Without a printed timeout the default counts (60 s; Kafka Streams 10 s). Where
-a framework that takes a transaction up again names its age and its timeout (Flink, after a restore), these decide.
+A coordinator refuses the producer of a transaction past its timeout and that of a replaced instance by one error.
+Where the same text shows when the transaction began (or when somebody was last given the id), and names no more than
+one id, the time between decides: at or above the timeout it fits the timeout, at or below half of it no timeout can
+have passed. Between the two time tells nothing (findings/told_by_people.py may). Without a printed timeout the
+default counts (60 s; Kafka Streams 10 s). Where a framework that takes a transaction up again names its age and its
+timeout (Flink, after a restore), these decide.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Decided:
 def decided(model: CaptureModel) -> Iterator[Decided]:
     """Yield the refusals that no id is named for, and that the time decides."""
     logs = model.logs
-    for found in alike(model, lambda told: _is_meant(logs, told)):
+    for found in alike(model, lambda told: is_unplaced(logs, told)):
         names = _named_before(logs, found.first.rows[0])
         if len(names) > 1:
             return
@@ -71,7 +72,7 @@ def decided(model: CaptureModel) -> Iterator[Decided]:
             yield one
 
 
-def _is_meant(logs: LogModel, told: ToldFailure) -> bool:
+def is_unplaced(logs: LogModel, told: ToldFailure) -> bool:
     """Whether a refusal is one that no end of a transaction can be told of, since its id or its date is missing."""
     if told.is_brokers or (told.transactional_id is not None and logs.at(told.rows[0]) is not None):
         return False
@@ -92,12 +93,12 @@ def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | N
         return _by_age(model, found, aged)
     if (held := _held(model, found)) is not None:
         return held
-    starts = _before(logs, told.rows[0]) or _by_clock(logs, told.rows[0], _timeout(logs, told, name)[0])
+    starts = _before(logs, told.rows[0]) or _by_clock(logs, told.rows[0], timeout_of_refusal(logs, told, name)[0])
     if not starts:
         return None
     age, start = min(starts, key=lambda one: (one[0], -one[1]))
     has_begun = logs.kind(start) not in GRANTS
-    timeout, is_set = _timeout(logs, told, name)
+    timeout, is_set = timeout_of_refusal(logs, told, name)
     if age >= timeout and has_begun:
         ended_by = EndedBy.timeout
     elif 2 * age <= timeout and not len(logs.of_kind(EventKind.init_bump)):
@@ -131,7 +132,7 @@ def _by_age(model: CaptureModel, found: Alike, told: ToldAge) -> Decided:
 def _held(model: CaptureModel, found: Alike) -> Decided | None:
     """Decide by a request of the transaction that had been in flight for longer than the timeout."""
     logs, told = model.logs, found.first
-    timeout, is_set = _timeout(logs, told, None)
+    timeout, is_set = timeout_of_refusal(logs, told, None)
     for row in logs.of_kind(EventKind.request_timed_out).tolist():
         waited, since = logs.number(row, "number"), logs.lasted(row, told.rows[0])
         is_of_it = (logs.string(row, "api") or "") in OF_TRANSACTION
@@ -183,7 +184,8 @@ def _is_own_bump(logs: LogModel, row: int) -> bool:
     return logs.kind(row) is EventKind.producer_id_set and "bumped" in (logs.string(row, "detail") or "")
 
 
-def _timeout(logs: LogModel, told: ToldFailure, name: str | None) -> tuple[int, bool]:
+def timeout_of_refusal(logs: LogModel, told: ToldFailure, name: str | None) -> tuple[int, bool]:
+    """The transaction.timeout.ms that a refusal is held against, and whether somebody says it."""
     found = logs.settings.value("producer", "transaction.timeout.ms", told.client or name)
     if found.is_known and found.number:
         return found.number, True

@@ -11,7 +11,7 @@ from kafkatx.histories.logs.log_model import Failure
 from kafkatx.histories.transaction_ends import LogEnding
 from kafkatx.words.explanation import ActorWords, Bound, step
 from kafkatx.words.facts import instant, thrown
-from kafkatx.words.log_refs import client_seen, failure_refs
+from kafkatx.words.log_refs import client_seen, failure_refs, testimony_refs
 from kafkatx.words.values import Instant, Refs, ShownError
 
 
@@ -23,6 +23,7 @@ class LogEndFacts(EndFacts):
     refused: ShownError | None
     refused_at: Instant | None
     refusal: Refs
+    told: Refs
 
 
 def log_facts(group: EndGroup, first: LogEnding, failures: Iterable[Failure]) -> dict[str, Any]:
@@ -37,6 +38,7 @@ def log_facts(group: EndGroup, first: LogEnding, failures: Iterable[Failure]) ->
         "client": client_seen(model, first.client, "T1") if first.client is not None else None,
         "refused": thrown(answers[0]) if answers else None,
         "refused_at": instant(answers[0].at) if answers else None,
+        "told": testimony_refs(first.told),
         "refusal": tuple(place for answer in answers[:3] for place in failure_refs(model, answer)),
     }
 
@@ -47,3 +49,5 @@ EITHER = "fenced, by a second instance or a timeout"
 """The title of a refusal that neither can be told for."""
 REFUSED = step("The client was refused[ at {refused_at}]: {refused}", cites="refusal")
 """What the client was answered afterwards."""
+TOLD = step("What is said beside these lines speaks for that", cites="told", needs="told")
+"""People's words, where they decided and no line did."""

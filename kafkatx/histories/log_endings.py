@@ -19,6 +19,7 @@ from kafkatx.histories.logs.fencings import Excluded, fencings, grants, timeout_
 from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
 from kafkatx.histories.logs.observers import ConnectionFailure
 from kafkatx.histories.logs.once import once
+from kafkatx.histories.logs.testimony import testimony
 from kafkatx.histories.logs.told_ages import told_age
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.terms.catalogue.frameworks import commits_at_once, is_of_one_process
@@ -232,9 +233,10 @@ def _refused(logs: LogModel, name: str, stretches: list[ConnectionFailure]) -> I
 def _reading(logs: LogModel, client: ClientInstance, ending: LogEnding) -> LogEnding:
     """Who ended what a refused client had open: the timeout or a new instance.
 
-    Where nothing excludes either, one end is told and the other one is its alternative: a refusal has one cause. The
-    client's own words name a newer producer, so it is a new instance, unless the client had been silent for its timeout
-    or longer and nobody else is seen with its id meanwhile: a transaction that stood still so long fits a timeout.
+    What people say beside the lines decides where no line does. Where nothing excludes either, one end is told and
+    the other one is its alternative: a refusal has one cause. The client's own words name a newer producer, so it
+    is a new instance, unless the client had been silent for its timeout or longer and nobody else is seen with its
+    id meanwhile: a transaction that stood still so long fits a timeout.
     """
     timeout, is_known = timeout_of(logs, ending.name, client)
     timed_out = replace(ending, ended_by=EndedBy.timeout)
@@ -245,6 +247,8 @@ def _reading(logs: LogModel, client: ClientInstance, ending: LogEnding) -> LogEn
         return replace(fenced, excluded=Excluded.BY_TIME)
     if commits_at_once(ending.name, client.client_id):
         return replace(fenced, excluded=Excluded.BY_USE)
+    if (said := testimony(logs, ending.rows[0], timeout)) is not None:
+        return replace(ending, ended_by=said.ended_by, told=said)
     silent_since = _silent_since(logs, client, ending)
     if silent_since is not None and ending.at - silent_since >= timeout and _is_alone(logs, client, ending):
         return replace(timed_out, verdict=Verdict.possible, alternative=EndedBy.new_instance, silent_since=silent_since)

@@ -19,6 +19,7 @@ from kafkatx.histories.endings import BY_LOGS, EndedBy, Endings, Protocol, Reaso
 from kafkatx.histories.logs.corroboration import Corroboration
 from kafkatx.histories.logs.fencings import Excluded, Fencing
 from kafkatx.histories.logs.log_model import ClientInstance, Failure
+from kafkatx.histories.logs.testimony import Testimony
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.verdicts import Verdict
 
@@ -56,6 +57,7 @@ class LogEnding:
     excluded: Excluded = Excluded.NOTHING
     alternative: EndedBy | None = None
     silent_since: int | None = None
+    told: Testimony | None = None
 
 
 @dataclass(frozen=True, slots=True)

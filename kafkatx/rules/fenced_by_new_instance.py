@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kafkatx.findings.conditions import same_id
-from kafkatx.findings.elapsed import OTHER, TIME_STEPS, TimeFacts, decided_cases
+from kafkatx.findings.elapsed import OTHER, TIME_STEPS, WHO_DECIDES, TimeFacts, decided_cases
 from kafkatx.findings.ends import (
     ABORTED,
     COORDINATOR_TELLS,
@@ -56,8 +56,9 @@ from kafkatx.findings.ends_in_data import (
     DataFacts,
     data_facts,
 )
-from kafkatx.findings.ends_in_logs import EITHER, FENCED_AT, REFUSED, LogEndFacts, log_facts
+from kafkatx.findings.ends_in_logs import EITHER, FENCED_AT, REFUSED, TOLD, LogEndFacts, log_facts
 from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.findings.told_by_people import TOLD_STEPS, ToldFacts, told_cases
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.logs.fencings import Excluded, Grant
@@ -150,9 +151,15 @@ class FencedByTime(TimeFacts):
     """A refusal that no id is named for, and that the time decides."""
 
 
+@facts
+class FencedAsTold(ToldFacts):
+    """A refusal whose cause no line decides, and that people's words do."""
+
+
 def find(model: CaptureModel) -> Found:
     """One case for each transactional.id of which open transactions were taken over."""
     yield from decided_cases(model, EndedBy.new_instance, FencedByTime)
+    yield from told_cases(model, EndedBy.new_instance, FencedAsTold)
     for group in groups(model, EndedBy.new_instance):
         facts: Facts | DataFacts | FencedInLogs
         if group.told_by is ToldBy.rows:
@@ -421,6 +428,7 @@ LOG_WORDS = Words(
     actors=(included("owners"),),
     steps=(
         replace(REFUSED, unless="new"),
+        TOLD,
         step("T1 got the id at {old.since}[ as {old.given}]", pick("old.by_itself", SAYS), cites="old.grant"),
         step(
             (
@@ -445,6 +453,11 @@ LOG_WORDS = Words(
     remedies=REMEDIES,
 )
 
+CLOSE = remedy(
+    "Close this producer. Let only one producer of each transactional.id run; if a newer instance was meant to take "
+    "over, there is nothing to do",
+    "application",
+)
 TIME_WORDS = Words(
     FencedByTime,
     title="fenced by a second instance",
@@ -458,18 +471,23 @@ TIME_WORDS = Words(
     actors=(included("client"),),
     steps=TIME_STEPS,
     considered=(ruled_out("transaction_timed_out", "{age} is less than half the timeout of {timeout}"), OTHER),
-    remedies=(
-        remedy(
-            "Close this producer. Let only one producer of each transactional.id run; if a newer instance was meant to "
-            "take over, there is nothing to do",
-            "application",
-        ),
-    ),
+    remedies=(CLOSE,),
+)
+
+TOLD_WORDS = Words(
+    FencedAsTold,
+    title="fenced by a second instance",
+    summary="The producer[ {name.transactional_id}] was refused with {error}. What is said beside these lines speaks "
+    "for a second instance: it[ {perhaps}] took the transactional.id.",
+    actors=(included("client"),),
+    steps=TOLD_STEPS,
+    considered=(left_open("transaction_timed_out", "the client sees the same error", decided_by=WHO_DECIDES), OTHER),
+    remedies=(CLOSE,),
 )
 
 RULE = Rule(
     find=find,
-    words=(WORDS, DATA_WORDS, LOG_WORDS, TIME_WORDS),
+    words=(WORDS, DATA_WORDS, LOG_WORDS, TIME_WORDS, TOLD_WORDS),
     depth=3,
     caused_by=(("shared_producer", same_id),),
     absorbed_by="shared_producer",

@@ -44,10 +44,11 @@ from kafkatx.findings.ends import (
     row_end,
 )
 from kafkatx.findings.ends_in_data import ONLY_TIMES, OWN_KEEPS_EPOCH, UNDER_NEXT_EPOCH, DataFacts, data_facts
-from kafkatx.findings.ends_in_logs import EITHER, FENCED_AT, REFUSED, LogEndFacts, log_facts
+from kafkatx.findings.ends_in_logs import EITHER, FENCED_AT, REFUSED, TOLD, LogEndFacts, log_facts
 from kafkatx.findings.one_failure import FailureFacts, failure_case, failure_facts
 from kafkatx.findings.private_ids import private_refusals
 from kafkatx.findings.rule import Case, Found, Rule
+from kafkatx.findings.told_by_people import TOLD_STEPS, ToldFacts, told_cases
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy, Reason
@@ -140,6 +141,11 @@ class TimedOutByTime(TimeFacts):
 
 
 @facts
+class TimedOutAsTold(ToldFacts):
+    """A refusal whose cause no line decides, and that people's words do."""
+
+
+@facts
 class TimedOutAlone(FailureFacts):
     """Refusals under an id that no other instance can have."""
 
@@ -147,6 +153,7 @@ class TimedOutAlone(FailureFacts):
 def find(model: CaptureModel) -> Found:
     """One case for each transactional.id of which transactions timed out, or may have (0.11.0.0, 0.11.0.1)."""
     yield from decided_cases(model, EndedBy.timeout, TimedOutByTime)
+    yield from told_cases(model, EndedBy.timeout, TimedOutAsTold)
     for alone in private_refusals(model):
         told = TimedOutAlone(**failure_facts(model, alone))
         yield failure_case(model, alone, told, Verdict.likely, Severity.warning)
@@ -398,6 +405,7 @@ THE_TIMEOUT = pick(
     {None: f"the default timeout is {duration(TRANSACTION_TIMEOUT_MS)}"},
     "transaction.timeout.ms is {timeout}",
 )
+SHOWN = pick("silence", {None: "it was open for {took} at least; "}, "its log was silent for {silence}; ")
 LOG_WORDS = Words(
     TimedOutInLogs,
     title=pick("is_possible", {True: EITHER}, TITLE),
@@ -407,7 +415,7 @@ LOG_WORDS = Words(
         (
             FENCED_AT,
             ". Its transaction[ {perhaps}] timed out: ",
-            pick("silence", {None: "it was open for {took} at least; "}, "its log was silent for {silence}; "),
+            pick("told", {(): SHOWN}, "what is said beside the log speaks for that; "),
             THE_TIMEOUT,
             ".",
         ),
@@ -422,6 +430,7 @@ LOG_WORDS = Words(
         ),
         step("The transaction had begun at {began_at} or before", unless="by_its_line"),
         REFUSED,
+        TOLD,
     ),
     considered=(
         ruled_out(OTHER_INSTANCE, ITS_LINE, needs="by_its_line"),
@@ -451,6 +460,24 @@ TIME_WORDS = Words(
         remedy(
             text="Raise transaction.timeout.ms above the longest transaction, or commit more often. Then close this "
             "producer, create a new one and repeat the work",
+            where="client",
+            config="transaction.timeout.ms",
+        ),
+    ),
+)
+
+TOLD_WORDS = Words(
+    TimedOutAsTold,
+    title="timed out",
+    summary="The producer[ {name.transactional_id}] was refused with {error}. What is said beside these lines speaks "
+    "for a timeout: the coordinator[ {perhaps}] had aborted its transaction.",
+    actors=(included("client"),),
+    steps=TOLD_STEPS,
+    considered=(left_open(OTHER_INSTANCE, "the client sees the same error", decided_by=WHO_DECIDES), OTHER),
+    remedies=(
+        remedy(
+            text="Find out how long its transactions take. Raise transaction.timeout.ms above the longest, or commit "
+            "more often. Then close this producer, create a new one and repeat the work",
             where="client",
             config="transaction.timeout.ms",
         ),
@@ -497,7 +524,7 @@ ALONE_WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(WORDS, SAME_EPOCH_WORDS, DATA_WORDS, LOG_WORDS, TIME_WORDS, ALONE_WORDS),
+    words=(WORDS, SAME_EPOCH_WORDS, DATA_WORDS, LOG_WORDS, TIME_WORDS, TOLD_WORDS, ALONE_WORDS),
     depth=3,
     caused_by=(
         ("broker_unreachable", same_time),

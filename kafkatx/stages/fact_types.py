@@ -34,7 +34,7 @@ from kafkatx.segments.entries import PRODUCER
 from kafkatx.segments.resync import ExpectedNext
 from kafkatx.stages.placed import PLACED
 from kafkatx.terms.events import Level, Side
-from kafkatx.text.events import LogFacts, LogSource, Setting, Thrown, Trace
+from kafkatx.text.events import LogFacts, LogSource, Setting, Statement, Thrown, Trace
 from kafkatx.text.pages.part import PartKind, TextPart
 
 
@@ -70,9 +70,8 @@ OBJECTS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         Capture, Coverage, Damage, DataDirectory, Ending, ExpectedNext, FactsHead, FileFacts, FileReach, FileReading,
-        BatchSummary, Item, LogFacts, LogFile, LogSource, NotCheckable, PartitionFolder, PartitionPlan, Setting, States,
-        TextPart,
-        Thrown, SplitSummary, Trace,
+        BatchSummary, Item, LogFacts, LogFile, LogSource, NotCheckable, PartitionFolder, PartitionPlan, Setting,
+        SplitSummary, Statement, States, TextPart, Thrown, Trace,
     )
 }  # fmt: skip
 DECLARED: dict[tuple[type, str], Any] = {(LogFacts, "events"): EVENT, (States, "rows"): STATE}

@@ -62,6 +62,21 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """What somebody says in a line of a page (terms/catalogue/statements.tsv), with the words around it.
+
+    `lasted_ms` is the duration that it names, `at` and `of_day` the time before the line (as in Framed), -1 for none.
+    """
+
+    name: str
+    line: int
+    text: str
+    lasted_ms: int = -1
+    at: int = -1
+    of_day: int = -1
+
+
+@dataclass(frozen=True, slots=True)
 class LogSource:
     """A text that events stand in: the path as given, what was read of it, and what is known of its clock.
 
@@ -69,7 +84,7 @@ class LogSource:
     line (milliseconds as if UTC where no zone is printed, -1: none); `is_zoned` whether times name their zone;
     `broker_id` is that of the broker that wrote it, None where it does not say; `lowest_level` the least severe level
     that was met (terms.events.Level); `digest` a hash of the beginning of its content. `releases` are those of products
-    that its page names anywhere (text/releases_told.py).
+    that its page names anywhere (text/releases_told.py), `statements` what people say on it (text/statements.py).
     """
 
     path: str
@@ -83,6 +98,7 @@ class LogSource:
     lowest_level: int
     digest: str
     releases: tuple[tuple[str, str], ...] = ()
+    statements: tuple[Statement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

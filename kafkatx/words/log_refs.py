@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
+from kafkatx.histories.logs.testimony import Testimony
 from kafkatx.terms.catalogue.loading import event_words
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import duration
@@ -27,6 +28,13 @@ def event_ref(model: CaptureModel, row: int) -> EvidenceRef:
     logs = model.logs
     text = event_text(logs, row)
     return EvidenceRef(None, None, None, logs.at(row), text, logs.path(row), int(logs.events["line"][row]))
+
+
+def testimony_refs(said: Testimony | None) -> tuple[EvidenceRef, ...]:
+    """The lines of a page in which people say something, as places, with their words."""
+    if said is None:
+        return ()
+    return tuple(EvidenceRef(None, None, None, None, cut(one.text), said.path, one.line) for one in said.statements)
 
 
 def event_text(logs: LogModel, row: int) -> str:

@@ -211,6 +211,15 @@ Signs = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
+class StatementPattern:
+    """Words by which people say something: a regular expression, and one that takes it back in the same line."""
+
+    name: str
+    pattern: str
+    unless: str
+
+
+@dataclass(frozen=True, slots=True)
 class KnownDefect:
     """A defect of a client library or of a broker, as its makers know it: where it is, how it shows, what to do.
 

@@ -26,6 +26,7 @@ from kafkatx.terms.catalogue.entries import (
     Spelling,
     Stated,
     StateEntry,
+    StatementPattern,
     Term,
     message_of_exception,
 )
@@ -147,6 +148,12 @@ def known_defects() -> tuple[KnownDefect, ...]:
         )
         for row in _rows("known_defects.tsv")
     )
+
+
+@cache
+def statement_patterns() -> tuple[StatementPattern, ...]:
+    """Return the words by which people say what matters beside the lines of programs."""
+    return tuple(_entry(StatementPattern, row) for row in _rows("statements.tsv"))
 
 
 def _rows(name: str) -> Iterator[Row]:

@@ -33,6 +33,7 @@ from kafkatx.text.logs.writers import Writers
 from kafkatx.text.pages.part import TextPart
 from kafkatx.text.releases_told import releases_on_page
 from kafkatx.text.settings.printed import ValuesBlocks
+from kafkatx.text.statements import statements_on_page
 
 DIGEST_BYTES = 4096
 """Bytes of a source's beginning that its digest is made of."""
@@ -131,6 +132,7 @@ class _Reading:
             lowest_level=self.lowest,
             digest=hashlib.sha256(self.file.read(self.part.position, DIGEST_BYTES)).hexdigest(),
             releases=releases_on_page(self.file),
+            statements=statements_on_page(self.file),
         )
 
     def _take_cut(self, cut: Cut, found: Any) -> None:

@@ -1,0 +1,72 @@
+"""Refusals that no time and no record decides, and what people say beside them: timeout or new instance.
+
+The sequel of findings/elapsed.py: where its time decides nothing, the words of the page do
+(histories/logs/testimony.py). Refusals whose id and date are known are ends of transactions; histories/log_endings.py
+asks the same words for them. An operation in an invalid state is meant too: transactions v2 answer it after a timeout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from kafkatx.findings.elapsed import decided, is_unplaced, timeout_of_refusal
+from kafkatx.findings.one_failure import Alike, FailureFacts, alike, failure_case, failure_facts
+from kafkatx.findings.rule import Case
+from kafkatx.findings.told_failures import ToldFailure
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.logs.once import once
+from kafkatx.histories.logs.testimony import Testimony, testimony
+from kafkatx.terms.error_codes import ErrorCode, error_code
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explanation import step
+from kafkatx.words.log_refs import testimony_refs
+from kafkatx.words.values import Refs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldFacts(FailureFacts):
+    """A refusal, and what people say that speaks for its cause."""
+
+    told: Refs
+
+
+def told_cases(model: CaptureModel, ended_by: EndedBy, kind: type[ToldFacts]) -> Iterator[Case]:
+    """Yield the cases of one of both rules: likely, never proved."""
+    for found, said in _told(model):
+        if said.ended_by is ended_by:
+            facts: dict[str, Any] = failure_facts(model, found)
+            yield failure_case(model, found, kind(**facts, told=testimony_refs(said)), Verdict.likely, Severity.error)
+
+
+@once
+def _told(model: CaptureModel) -> list[tuple[Alike, Testimony]]:
+    logs = model.logs
+    by_time = {row for one in decided(model) for row in one.found.rows}
+    found: list[tuple[Alike, Testimony]] = []
+    for one in alike(model, lambda told: is_unplaced(logs, told) or _is_of_state(told)):
+        if by_time.isdisjoint(one.rows):
+            timeout, _ = timeout_of_refusal(logs, one.first, one.first.transactional_id)
+            said = testimony(logs, one.first.rows[0], timeout)
+            if said is not None and _fits(one.first, said):
+                found.append((one, said))
+    return found
+
+
+def _is_of_state(told: ToldFailure) -> bool:
+    """Whether a client was told that its transaction is in no state for the call."""
+    known = told.known.name if told.known is not None else told.error
+    return not told.is_brokers and error_code(known) is ErrorCode.INVALID_TXN_STATE
+
+
+def _fits(told: ToldFailure, said: Testimony) -> bool:
+    """Whether a refusal can have that cause."""
+    return not _is_of_state(told) or said.ended_by is EndedBy.timeout
+
+
+TOLD_STEPS = (
+    step("The client was refused, {count:time}: its epoch was stale", cites="lines"),
+    step("What is said beside these lines speaks for that", cites="told"),
+)

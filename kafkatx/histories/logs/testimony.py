@@ -1,0 +1,85 @@
+"""What people say about a refusal: whether it speaks for a timeout or for a new instance.
+
+A coordinator refuses the producer of a transaction past its timeout and that of a replaced instance by one error. Where
+no line decides which it was, the words around the lines often do: nobody else has the id and the batch took two
+minutes, or a second copy was started. Each kind of statement counts once; those for one cause decide only where none
+speaks for the other. It is testimony: likely at most, and cited with its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.logs.log_model import DAY_MS, LogModel
+from kafkatx.text.events import Statement
+
+ENOUGH = 2
+"""Weight of statements that makes a cause the likelier one."""
+OF_OWNERS = {"one_owner": 2, "one_instance": 1}
+OF_NEWCOMERS = {"same_id_elsewhere": 2, "more_instances": 1}
+LONG_WORK, BEGAN = "long_work", "began"
+LONGEST_MS = DAY_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Testimony:
+    """Who ended a transaction as people's words have it, and the statements that say so; `path` is where they stand."""
+
+    ended_by: EndedBy
+    path: str
+    statements: tuple[Statement, ...]
+
+
+def testimony(logs: LogModel, refusal: int, timeout_ms: int) -> Testimony | None:
+    """Return what the page of a refusal says about its cause; None where it says nothing, or both."""
+    path = logs.path(refusal)
+    said = statements_of(logs, path)
+    newcomers = _first_of_each(said, OF_NEWCOMERS)
+    owners = _first_of_each(said, OF_OWNERS)
+    works = list(_works(logs, refusal, said, timeout_ms))
+    late = sum(OF_OWNERS[one.name] for one in owners) + max((weight for weight, _ in works), default=0)
+    taken = sum(OF_NEWCOMERS[one.name] for one in newcomers)
+    if late >= ENOUGH and not newcomers:
+        longest = [one for weight, one in works if weight == max(weight for weight, _ in works)]
+        return Testimony(EndedBy.timeout, path, (*owners, *longest[:1]))
+    if taken >= ENOUGH and not owners and all(weight < ENOUGH for weight, _ in works):
+        return Testimony(EndedBy.new_instance, path, tuple(newcomers))
+    return None
+
+
+def statements_of(logs: LogModel, path: str) -> tuple[Statement, ...]:
+    """What people say on a page."""
+    return next((source.statements for source in logs.facts.sources if source.path == path), ())
+
+
+def _first_of_each(said: tuple[Statement, ...], names: dict[str, int]) -> list[Statement]:
+    found: dict[str, Statement] = {}
+    for one in said:
+        if one.name in names:
+            found.setdefault(one.name, one)
+    return list(found.values())
+
+
+def _works(
+    logs: LogModel, refusal: int, said: tuple[Statement, ...], timeout_ms: int
+) -> Iterator[tuple[int, Statement]]:
+    """Statements that the work took long, each behind its weight: more where they name a time past the timeout."""
+    line = int(logs.events["line"][refusal])
+    for one in said:
+        lasted = one.lasted_ms if one.name == LONG_WORK else _since(logs, refusal, one) if one.line < line else -1
+        if timeout_ms <= lasted <= LONGEST_MS:
+            yield ENOUGH, one
+        elif one.name == LONG_WORK and lasted < 0:
+            yield 1, one
+
+
+def _since(logs: LogModel, refusal: int, said: Statement) -> int:
+    """Milliseconds from the line of a statement to a refusal, -1 where nothing tells."""
+    at, of_day = int(logs.events["at"][refusal]), logs.number(refusal, "of_day")
+    if said.name != BEGAN:
+        return -1
+    if at >= 0 and said.at >= 0:
+        return at - said.at
+    return (of_day - said.of_day) % DAY_MS if of_day is not None and said.of_day >= 0 else -1

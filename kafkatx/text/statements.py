@@ -1,0 +1,107 @@
+"""What people say beside what programs printed: how many instances run, how long the work took, when it began.
+
+A page that somebody wrote tells things that no log line does: that nobody else uses the id, that a second copy was
+started, that a batch takes five minutes. That is testimony and proves nothing, but where one error has two causes it
+may tell which is the likelier one (histories/logs/testimony.py). Which words say what is data
+(terms/catalogue/statements.tsv). Kafka's own lines are no testimony: their words are the same whatever happened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from kafkatx.sources.files import OpenFile
+from kafkatx.terms.catalogue.loading import statement_patterns
+from kafkatx.text.events import Statement
+from kafkatx.text.lines import lines
+from kafkatx.text.logs.bare import is_supposed, tells
+from kafkatx.text.logs.contexts import NOTHING
+from kafkatx.text.logs.framing import Framed, Framer, continues
+from kafkatx.text.releases_told import LARGEST_PAGE
+
+LONGEST = 600
+"""Characters of a line that are looked at; people's sentences that are longer are seldom about one thing."""
+MOST_SHOWN = 160
+MOST = 64
+"""Statements of a page that are kept."""
+BEGAN = "began"
+"""The statement that counts only with a time before it."""
+_KAFKAS = re.compile(r"^(?:org\.apache\.kafka|o\.a\.k|kafka|state\.change|rdkafka)\b")
+_ERROR = re.compile(r"(?:Exception|Error|Fenced)\b|\b[A-Z]{3,20}_[A-Z_]{3,50}\b|%\d\|")
+_DURATION = re.compile(
+    r"(?:PT(?:(?P<ph>\d{1,3})H)?(?:(?P<pm>\d{1,4})M)?(?:(?P<ps>\d{1,5})(?:\.\d{1,9})?S)?"
+    r"|(?<![\w.])(?P<number>\d{1,6}(?:[.,]\d{1,3})?) ?(?P<unit>ms|s|secs?|seconds?|mins?|minutes?|m|h|hours?)\b)"
+)
+_UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
+
+
+def statements_on_page(file: OpenFile) -> tuple[Statement, ...]:
+    """Return what a page says; nothing of what is too large for a page."""
+    if file.size > LARGEST_PAGE:
+        return ()
+    texts = [(line.number, line.text[:LONGEST]) for line in lines(file, 0, file.size)]
+    framer = Framer([text for _, text in texts])
+    found: list[Statement] = []
+    for number, text in texts:
+        framed = framer.frame(text)
+        if not _is_programs(text, framed):
+            found += _statements(number, framed)
+    return tuple(found[:MOST])
+
+
+def _is_programs(text: str, framed: Framed) -> bool:
+    """Whether a line is a message of Kafka's, or a part of a stack trace."""
+    if framed.context != NOTHING or _KAFKAS.match(framed.logger) or _ERROR.search(text):
+        return True
+    return (
+        (not framed.layout and bool(text.strip()) and continues(text))
+        or any(map(tells, {text, framed.message}))
+        or is_supposed(text)
+    )
+
+
+def _statements(number: int, framed: Framed) -> Iterator[Statement]:
+    """What one line says, each kind once."""
+    message = framed.message.strip()
+    seen = set[str]()
+    for name, pattern, unless in _patterns():
+        found = pattern.search(message) if name not in seen else None
+        if found is None or (unless is not None and unless.search(message) is not None):
+            continue
+        if name == BEGAN and framed.at < 0 and framed.of_day < 0:
+            continue
+        seen.add(name)
+        lasted = _duration(message[found.start() : found.end() + 24])
+        yield Statement(name, number, _around(message, found), lasted, framed.at, framed.of_day)
+
+
+def _around(message: str, found: re.Match[str]) -> str:
+    """The words around what was found, at most MOST_SHOWN characters."""
+    begin = max(0, min(found.start() - 40, len(message) - MOST_SHOWN))
+    return message[begin : begin + MOST_SHOWN].strip()
+
+
+def _duration(text: str) -> int:
+    """Milliseconds that a text names, -1 where it names none."""
+    for found in _DURATION.finditer(text):
+        if found["number"]:
+            unit = found["unit"] if found["unit"] == "ms" else found["unit"][0]
+            return int(float(found["number"].replace(",", ".")) * _UNITS[unit])
+        parts = ((found["ph"], "h"), (found["pm"], "m"), (found["ps"], "s"))
+        if any(part for part, _ in parts):
+            return sum(int(part) * _UNITS[unit] for part, unit in parts if part)
+    return -1
+
+
+@cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...]:
+    return tuple(
+        (
+            row.name,
+            re.compile(row.pattern, re.IGNORECASE),
+            re.compile(row.unless, re.IGNORECASE) if row.unless else None,
+        )
+        for row in statement_patterns()
+    )
