@@ -20,6 +20,7 @@ from kafkatx.findings.rule import Case
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.logs.begins import begins
 from kafkatx.histories.logs.log_model import DAY_MS, LogModel
 from kafkatx.histories.logs.told_ages import ToldAge, told_age
 from kafkatx.terms.clocks import STREAMS_TIMEOUT_MS, TRANSACTION_TIMEOUT_MS
@@ -153,15 +154,9 @@ def _held(model: CaptureModel, found: Alike) -> Decided | None:
 def _before(logs: LogModel, refusal: int) -> list[tuple[int, int]]:
     """Lines that tell of a begin or a grant at or before a refusal, in whatever text, each behind its age."""
     grants = [row for row in logs.of_kind(*GRANTS).tolist() if not _is_own_bump(logs, row)]
-    rows = [*logs.of_kind(EventKind.begin_called).tolist(), *grants, *_entered(logs)]
+    rows = [*begins(logs), *grants]
     ages = ((logs.lasted(row, refusal), row) for row in rows)
     return [(age, row) for age, row in ages if age is not None and age >= 0]
-
-
-def _entered(logs: LogModel) -> list[int]:
-    """Lines of librdkafka's that say that a transaction is under way now."""
-    rows = logs.of_kind(EventKind.client_state).tolist()
-    return [row for row in rows if (logs.string(row, "detail") or "").endswith("-> InTransaction")]
 
 
 def _by_clock(logs: LogModel, refusal: int, timeout: int) -> list[tuple[int, int]]:

@@ -62,8 +62,10 @@ def _is_of_state(told: ToldFailure) -> bool:
 
 
 def _fits(told: ToldFailure, said: Testimony) -> bool:
-    """Whether a refusal can have that cause."""
-    return not _is_of_state(told) or said.ended_by is EndedBy.timeout
+    """Whether a refusal can have that cause: who asks for an epoch has no transaction that could time out."""
+    if said.ended_by is EndedBy.timeout:
+        return told.call != "initTransactions"
+    return not _is_of_state(told)
 
 
 TOLD_STEPS = (

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.logs.begins import has_begun
 from kafkatx.histories.logs.connection_failures import downs
 from kafkatx.histories.logs.fencings import Excluded, fencings, grants, timeout_of
 from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
@@ -290,7 +291,7 @@ def _began(logs: LogModel, client: ClientInstance, at: int, stretches: list[Conn
     What was given up longer ago than a call blocks (max.block.ms) is another transaction's, and none stays open longer
     than transaction.max.timeout.ms.
     """
-    begun = [int(logs.times[row]) for row in client.rows if logs.kind(row) is EventKind.begin_called]
+    begun = [int(logs.times[row]) for row in client.rows if has_begun(logs, row)]
     earlier = [time for time in begun if 0 <= time <= at]
     if earlier:
         return earlier[-1]

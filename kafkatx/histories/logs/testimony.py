@@ -39,9 +39,10 @@ def testimony(logs: LogModel, refusal: int, timeout_ms: int) -> Testimony | None
     newcomers = _first_of_each(said, OF_NEWCOMERS)
     owners = _first_of_each(said, OF_OWNERS)
     works = list(_works(logs, refusal, said, timeout_ms))
-    late = sum(OF_OWNERS[one.name] for one in owners) + max((weight for weight, _ in works), default=0)
+    alone = sum(OF_OWNERS[one.name] for one in owners)
+    late = alone + max((weight for weight, _ in works), default=0)
     taken = sum(OF_NEWCOMERS[one.name] for one in newcomers)
-    if late >= ENOUGH and not newcomers:
+    if late >= ENOUGH and (works or alone > ENOUGH) and not newcomers:
         longest = [one for weight, one in works if weight == max(weight for weight, _ in works)]
         return Testimony(EndedBy.timeout, path, (*owners, *longest[:1]))
     if taken >= ENOUGH and not owners and all(weight < ENOUGH for weight, _ in works):

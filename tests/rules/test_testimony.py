@@ -1,0 +1,72 @@
+"""A refusal whose cause no line decides: what people say beside it does, unless it says both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import kafkatx
+from kafkatx.outputs.diagnosis_json import document
+
+BARE = (
+    "org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer with the same transactionalId "
+    "which fences the current one.\n"
+)
+PLACED = (
+    "2024-03-28T02:01:49.322Z ERROR 1 --- [ad | producer-1] o.a.k.c.p.internals.Sender : [Producer clientId=p, "
+    "transactionalId=t-0] Aborting producer batches due to fatal error\n" + BARE
+)
+TIMED_OUT, FENCED = "transaction_timed_out", "fenced_by_new_instance"
+DECIDED = {
+    "one instance whose work is slow": ("Single instance. Each record waits for a slow endpoint.\n", TIMED_OUT),
+    "work past the default timeout": ("The import takes about 5 minutes.\n", TIMED_OUT),
+    "nobody else, one pod": ("One pod only, and nobody else uses the id.\n replicas: 1\n", TIMED_OUT),
+    "the same id twice": ("Two of our apps had the same transactional.id.\n", FENCED),
+    "a new owner after scaling": ("We scaled out to 5 pods, the new owner of the partition uses it.\n", FENCED),
+}
+OPEN = {
+    "nothing is said": "What is it?\n",
+    "one instance alone": "We have a single instance.\n",
+    "slow work alone": "There is a slow query in it.\n",
+    "both": "The import takes about 5 minutes. Two apps have the same transactional.id.\n",
+    "work within the timeout": "We have a rather long batch, it takes 20 s.\n",
+    "more instances alone": "It is deployed on two servers.\n",
+}
+
+
+def _told(folder: Path, text: str) -> dict[str, str]:
+    path = folder / "page.md"
+    path.write_text(text)
+    found = document(kafkatx.diagnose([path]), "t")["findings"]
+    return {finding["rule"]: finding["verdict"] for finding in found}
+
+
+@pytest.mark.parametrize("refusal", [BARE, PLACED], ids=["bare", "placed"])
+@pytest.mark.parametrize(("said", "rule"), DECIDED.values(), ids=DECIDED.keys())
+def test_it_is_likely(said: str, rule: str, refusal: str, tmp_path: Path) -> None:
+    assert _told(tmp_path, f"{said}\n{refusal}").get(rule) == "likely"
+
+
+@pytest.mark.parametrize("refusal", [BARE, PLACED], ids=["bare", "placed"])
+@pytest.mark.parametrize("said", OPEN.values(), ids=OPEN.keys())
+def test_it_stays_open(said: str, refusal: str, tmp_path: Path) -> None:
+    told = _told(tmp_path, f"{said}\n{refusal}")
+    assert told
+    assert "likely" not in {told.get(TIMED_OUT), told.get(FENCED)}
+
+
+def test_words_alone_are_no_failure(tmp_path: Path) -> None:
+    text = "".join(said for said, _ in DECIDED.values())
+    path = tmp_path / "page.md"
+    path.write_text(text + "[2024-01-02 03:04:05,678] INFO started (kafka.server.KafkaServer)\n")
+    assert not document(kafkatx.diagnose([path]), "t")["findings"]
+
+
+def test_who_asks_for_an_epoch_has_not_timed_out(tmp_path: Path) -> None:
+    asked = (
+        'Exception in thread "main" org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer '
+        "with the same transactionalId which fences the current one.\n"
+        "\tat org.apache.kafka.clients.producer.KafkaProducer.initTransactions(KafkaProducer.java:604)\n"
+    )
+    assert TIMED_OUT not in _told(tmp_path, f"Single instance, the batch takes 5 minutes.\n\n{asked}")

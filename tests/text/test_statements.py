@@ -1,0 +1,89 @@
+"""What people say on a page, and what is no saying of theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kafkatx.sources.files import OpenFile
+from kafkatx.text.statements import LARGEST_PAGE, statements_on_page
+
+SAID = {
+    "We run a single pod of it.": {"one_instance"},
+    "Nobody else uses that id": {"one_owner"},
+    "There is no other producer with this prefix anywhere": {"one_owner"},
+    "replicas: 1, no autoscaling": {"one_instance"},
+    "only one instance of the service is deployed": set(),
+    "only one of the instances shows it": set(),
+    "one producer per partition": set(),
+    "one pod died and came back": set(),
+    "Nobody else should use it I think": set(),
+    "I had started the jar twice by accident": {"same_id_elsewhere"},
+    "It is not started twice, I checked": {"one_owner"},
+    "both environments have the same transactional.id": {"same_id_elsewhere"},
+    "we scaled it up to 4 pods at noon": {"more_instances"},
+    "during a rolling restart of the brokers": set(),
+    "happens at every rolling deployment": {"more_instances"},
+    "there are three brokers": set(),
+    "the import runs for about 20 minutes": {"long_work"},
+    "transaction.timeout.ms is 60 s, linger.ms 5": set(),
+    "a commit every 5 s": set(),
+    "stopped at a breakpoint": {"long_work"},
+}
+
+
+def _said(folder: Path, text: str) -> list:
+    path = folder / "page.md"
+    path.write_text(text)
+    file = OpenFile(str(path))
+    try:
+        return list(statements_on_page(file))
+    finally:
+        file.close()
+
+
+@pytest.mark.parametrize(("text", "names"), SAID.items(), ids=SAID.keys())
+def test_a_sentence_says(text: str, names: set[str], tmp_path: Path) -> None:
+    assert {one.name for one in _said(tmp_path, text)} == names
+
+
+@pytest.mark.parametrize(
+    ("text", "lasted"),
+    [
+        ("it took 90 s", 90_000),
+        ("the call came back after 3.5 min", 210_000),
+        ("sleep 120 s", 120_000),
+        ("batch done, took PT17M41S", 1_061_000),
+        ("waited for 250 ms", 250),
+        ("it takes long", -1),
+    ],
+)
+def test_a_duration_is_read(text: str, lasted: int, tmp_path: Path) -> None:
+    assert {one.lasted_ms for one in _said(tmp_path, text) if one.name == "long_work"} <= {lasted}
+    assert lasted < 0 or _said(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer with the same "
+        "transactionalId which fences the current one.",
+        "[2024-01-02 03:04:05,678] INFO [Producer clientId=a, transactionalId=b] Closing the Kafka producer with "
+        "timeoutMillis = 90000 ms. (org.apache.kafka.clients.producer.KafkaProducer)",
+        "\tat com.example.LongBatch.sleep(LongBatch.java:12)",
+        "%1|1657854002.147|TXNERR|rdkafka#producer-3| [thrd:main]: Fatal transaction error: Producer fenced by newer "
+        "instance",
+    ],
+)
+def test_programs_say_nothing(line: str, tmp_path: Path) -> None:
+    assert not _said(tmp_path, line)
+
+
+def test_a_line_says_when_work_began(tmp_path: Path) -> None:
+    (one,) = _said(tmp_path, "2024-03-28T02:00:04.870Z  INFO 1 --- [main] c.e.Batch : batch 7 started")
+    assert (one.name, one.line, one.at) == ("began", 1, 1_711_591_204_870)
+
+
+def test_what_is_too_large_for_a_page_is_a_log(tmp_path: Path) -> None:
+    assert not _said(tmp_path, "Nobody else uses that id\n" + "x" * LARGEST_PAGE)
