@@ -44,6 +44,10 @@ OF_GROUPS = frozenset({
     "COORDINATOR_NOT_AVAILABLE", "COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR",
 })  # fmt: skip
 """Errors of a group's coordinator: its consumer joins again."""
+PRESSED = frozenset({"_QUEUE_FULL", "BufferExhaustedException"})
+"""Errors of a client's own full queue: the record was not taken, and is handed in again once others are sent."""
+_AGAIN = re.compile(r"\b(?:will (?:be )?retr(?:y|ied)|retrying|(?:trying|try) (?:\w+ ){0,3}again)\b", re.IGNORECASE)
+"""How an application says that it repeats what had failed."""
 _CONSUMER = re.compile(r"\.consumer\.|#consumer-")
 """In the names of loggers of Java, kafka-python and aiokafka, and of librdkafka's clients."""
 DEADLY = ("StackOverflow", "AccessViolation", "OutOfMemory")
@@ -165,6 +169,8 @@ def is_excused(logs: LogModel, told: ToldFailure) -> bool:
     """Whether a failure needs no cause: the client tries again, or transactions have nothing to do with it."""
     if told.category == RETRIED and (_is_only_warned(logs, told) or _went_on(logs, told)):
         return True
+    if told.error in PRESSED or (_may_be_repeated(told) and _is_repeated(logs, told)):
+        return told.call not in TRANSACTIONAL
     if is_dropped(logs, told) and (told.known is None or _is_own_abort(logs, told)):
         return True
     client = told.client
@@ -175,6 +181,15 @@ def is_excused(logs: LogModel, told: ToldFailure) -> bool:
     if client is not None and client.is_consumer and client.transactional_id is None:
         return told.call not in TRANSACTIONAL_CALLS
     return not told.is_brokers and _is_of_application(logs, told)
+
+
+def _may_be_repeated(told: ToldFailure) -> bool:
+    return told.category == RETRIED or (told.known is not None and told.known.name in OF_GROUPS)
+
+
+def _is_repeated(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether every line says that what failed is done again."""
+    return all(_AGAIN.search(logs.words(row)) is not None for row in told.rows)
 
 
 def _is_only_warned(logs: LogModel, told: ToldFailure) -> bool:

@@ -20,6 +20,8 @@ Source       TransactionManager.transitionTo, KafkaProducer (0.11 to 4.3); rdkaf
 
 from __future__ import annotations
 
+import numpy as np
+
 from kafkatx.findings.client_lines import columns, producer_at, seen, times_of
 from kafkatx.findings.conditions import same_id_and_time
 from kafkatx.findings.rule import Case, Found, Rule
@@ -40,6 +42,7 @@ TROUBLE = (
     EventKind.connection_failed, EventKind.request_timed_out, EventKind.node_disconnected, EventKind.batch_expired,
     EventKind.await_timeout,
 )  # fmt: skip
+ERRORS = (*TROUBLE, EventKind.failure, EventKind.to_abortable, EventKind.to_fatal)
 CANT_GO_ON = frozenset({MisuseKind.not_initialised, MisuseKind.closed})
 """Kinds after which every further call fails the same way."""
 NEEDS_CALM = frozenset({MisuseKind.not_polled, MisuseKind.while_ending})
@@ -67,6 +70,11 @@ class Facts:
     def is_ending(self) -> bool:
         """Whether the call met a commit or abort that was under way, which may only lack its answer."""
         return self.kind is MisuseKind.while_ending
+
+    @property
+    def is_unnamed(self) -> bool:
+        """Whether the library does not say which state the call met."""
+        return self.kind is MisuseKind.unnamed
 
     @property
     def settled_state(self) -> str | None:
@@ -105,12 +113,28 @@ def _case(model: CaptureModel, client: ClientInstance | None, misuse: Misuse, ro
             lines=event_refs(model, rows, 4),
             earlier=event_refs(model, failed_before(logs, client, rows[0])),
         ),
-        verdict=Verdict.likely if misuse.kind in NEEDS_CALM else Verdict.proved,
+        verdict=_verdict(logs, misuse.kind, rows),
         severity=Severity.error if misuse.kind in CANT_GO_ON else Severity.warning,
         since=since,
         until=until,
         **columns(logs, name, [producer_at(client, row) for row in rows], rows),
     )
+
+
+def _verdict(logs: LogModel, kind: MisuseKind, rows: list[int]) -> Verdict:
+    """A state that is not named may be one that an error left: only possible where the same text tells of another."""
+    if kind is not MisuseKind.unnamed:
+        return Verdict.likely if kind in NEEDS_CALM else Verdict.proved
+    source = logs.events["source"][rows[0]]
+    others = set(np.flatnonzero(logs.events["source"] == source).tolist()) - set(rows)
+    is_alone = not any(_is_another(logs, row) for row in others)
+    return Verdict.likely if is_alone else Verdict.possible
+
+
+def _is_another(logs: LogModel, row: int) -> bool:
+    """Whether an event is a failure in its own words, not the begin of those of a call in a wrong state."""
+    said = logs.string(row, "detail") or ""
+    return logs.kind(row) in ERRORS and bool(said.rstrip(": ")) and misuse_in(logs.words(row)) is None
 
 
 WHO = "[ of {client.transactional_id}]"
@@ -153,6 +177,8 @@ WORDS = Words(
             "was under way. The client refused the call; no broker was asked.",
             MisuseKind.not_polled: f"commitTransaction{WHO} waited for delivery reports. The application[ {{perhaps}}] "
             "did not take them from the event queue. Nothing was sent to the coordinator; nothing is committed.",
+            MisuseKind.unnamed: f"The application{WHO} made {{count:call}} that the producer's state does not allow[: "
+            "{perhaps} outside of a transaction]. The client refused; no broker was asked.",
         },
         f"The application{WHO} made {{count:call}} that the producer's state does not allow. The client refused; no "
         "broker was asked.",
@@ -176,6 +202,12 @@ WORDS = Words(
             "records that no broker acknowledges have no report either; no connection failed in this text",
             decided_by="the whole log of the client at that time",
             needs="waits",
+        ),
+        left_open(
+            "an error before",
+            "an error within the transaction leaves a state that refuses the call as well",
+            decided_by="the client's log before this line, up to its last begin",
+            needs="is_unnamed",
         ),
         ruled_out("abort_after_fatal_error", "the state that the call met is not the fatal one", needs="state"),
         ruled_out(

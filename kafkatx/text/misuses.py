@@ -30,6 +30,7 @@ class MisuseKind(Enum):
     while_ending = "the transaction was being committed or aborted"
     not_polled = "delivery reports were not taken from the event queue"
     other = "the producer was in another state"
+    unnamed = "the producer was in a state that the library does not name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,10 @@ _TEXTS = (
     (MisuseKind.other, re.compile("transaction manager: invalid transition attempted")),
 )
 _PRODUCE = re.compile(r"(?:[Pp]roduce|transaction)\b.*(?:Local: Erroneous state|\b_STATE\b)", re.DOTALL)
-"""librdkafka's bare code stands for calls of consumers as well: only beside a call of a producer it means that."""
+"""librdkafka's bare code stands for calls of consumers as well: only beside a call of a producer it means that.
+
+It says no state: a produce is refused so without a begin, and after an error within the transaction.
+"""
 
 _UNINITIALISED = frozenset({"UNINITIALIZED", "INITIALIZING", "Init", "WaitPID", "ReadyNotAcked"})
 _READY = frozenset({"READY", "Ready"})
@@ -111,7 +115,7 @@ def misuse_in(text: str) -> Misuse | None:
     if found := _IN_STATE.search(text):
         state = found[1] or found[2] or found[3]
         return Misuse(MisuseKind.while_ending, state) if state.startswith(_ENDS) else _in_state(state, "send")
-    return Misuse(MisuseKind.other) if _PRODUCE.search(text) else None
+    return Misuse(MisuseKind.unnamed) if _PRODUCE.search(text) else None
 
 
 def _transition(before: str, asked: str) -> Misuse | None:

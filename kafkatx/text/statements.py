@@ -16,7 +16,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.catalogue.loading import statement_patterns
 from kafkatx.text.events import Statement
 from kafkatx.text.lines import lines
-from kafkatx.text.logs.bare import is_supposed, tells
+from kafkatx.text.logs.bare import is_supposed, supposes, tells
 from kafkatx.text.logs.contexts import NOTHING
 from kafkatx.text.logs.framing import Framed, Framer, continues
 from kafkatx.text.releases_told import LARGEST_PAGE
@@ -30,6 +30,8 @@ BEGAN = "began"
 """The statement that counts only with a time before it."""
 _KAFKAS = re.compile(r"^(?:org\.apache\.kafka|o\.a\.k|kafka|state\.change|rdkafka)\b")
 _ERROR = re.compile(r"(?:Exception|Error|Fenced)\b|\b[A-Z]{3,20}_[A-Z_]{3,50}\b|%\d\|")
+_ONLY_WHEN = re.compile(r"^\s*#|\b(?:only|or|and) when\b|\bTODO\b", re.IGNORECASE)
+"""Before what is no saying about this case: a heading, a condition, a plan."""
 _DURATION = re.compile(
     r"(?:PT(?:(?P<ph>\d{1,3})H)?(?:(?P<pm>\d{1,4})M)?(?:(?P<ps>\d{1,5})(?:\.\d{1,9})?S)?"
     r"|(?<![\w.])(?P<number>\d{1,6}(?:[.,]\d{1,3})?) ?(?P<unit>ms|s|secs?|seconds?|mins?|minutes?|m|h|hours?)\b)"
@@ -69,6 +71,8 @@ def _statements(number: int, framed: Framed) -> Iterator[Statement]:
     for name, pattern, unless in _patterns():
         found = pattern.search(message) if name not in seen else None
         if found is None or (unless is not None and unless.search(message) is not None):
+            continue
+        if supposes(message, found.start()) or _ONLY_WHEN.search(message[: found.start()]):
             continue
         if name == BEGAN and framed.at < 0 and framed.of_day < 0:
             continue

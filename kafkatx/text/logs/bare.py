@@ -63,6 +63,11 @@ def is_supposed(text: str) -> bool:
     )
 
 
+def supposes(sentence: str, until: int) -> bool:
+    """Whether what stands from a place on in a sentence is a case that is thought of, and nothing says that it was."""
+    return _MODAL.search(sentence[:until]) is not None and _HAPPENED.search(sentence) is None
+
+
 def _is_supposed(before: str) -> bool:
     """Whether the clause before a quotation is about what can happen."""
     clause = _CLAUSE.split(before)[-1]
