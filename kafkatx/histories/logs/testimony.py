@@ -21,6 +21,8 @@ OF_OWNERS = {"one_owner": 2, "one_instance": 1}
 OF_NEWCOMERS = {"same_id_elsewhere": 2, "more_instances": 1}
 LONG_WORK, BEGAN = "long_work", "began"
 LONGEST_MS = DAY_MS
+LONGEST_WAIT_MS = 1_800_000
+"""Time from a line that says that work began to a refusal above which it was other work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +69,20 @@ def _works(
     logs: LogModel, refusal: int, said: tuple[Statement, ...], timeout_ms: int
 ) -> Iterator[tuple[int, Statement]]:
     """Statements that the work took long, each behind its weight: more where they name a time past the timeout."""
-    line = int(logs.events["line"][refusal])
     for one in said:
-        lasted = one.lasted_ms if one.name == LONG_WORK else _since(logs, refusal, one) if one.line < line else -1
-        if timeout_ms <= lasted <= LONGEST_MS:
+        if one.name == LONG_WORK and timeout_ms <= one.lasted_ms <= LONGEST_MS:
             yield ENOUGH, one
-        elif one.name == LONG_WORK and lasted < 0:
+        elif one.name == LONG_WORK and one.lasted_ms < 0:
             yield 1, one
+    line = int(logs.events["line"][refusal])
+    last = max((one for one in said if one.name == BEGAN and one.line < line), key=lambda one: one.line, default=None)
+    if last is not None and timeout_ms <= _since(logs, refusal, last) <= LONGEST_WAIT_MS:
+        yield ENOUGH, last
 
 
 def _since(logs: LogModel, refusal: int, said: Statement) -> int:
     """Milliseconds from the line of a statement to a refusal, -1 where nothing tells."""
     at, of_day = int(logs.events["at"][refusal]), logs.number(refusal, "of_day")
-    if said.name != BEGAN:
-        return -1
     if at >= 0 and said.at >= 0:
         return at - said.at
     return (of_day - said.of_day) % DAY_MS if of_day is not None and said.of_day >= 0 else -1

@@ -81,7 +81,8 @@ _UNANSWERED = re.compile(
 """What an application says of a call that it gave up waiting for."""
 _OF_GROUP = re.compile(
     r"\b(?:[Oo]ffset )?[Cc]ommit cannot be completed since|[\"']Commit failed: (?:Broker|Local): "
-    r"|\b(?:[Oo]ffsets?|[Cc]heckpoint|[Cc]onsumer|[Aa]?[Ss]ync) ?[Cc]ommit failed\b|\berror occurred committing offsets\b|\bResponse OffsetCommit\(key: "
+    r"|\b(?:[Oo]ffsets?|[Cc]heckpoint|[Cc]onsumer|[Aa]?[Ss]ync) ?[Cc]ommit failed\b"
+    r"|\berror occurred committing offsets\b|\bResponse OffsetCommit\(key: "
 )
 """How clients say that offsets which a consumer commits outside transactions were refused."""
 _SHORT = re.compile(r"\b(commit|abort|begin|init|flush)(?: failed\b|: )")
