@@ -38,7 +38,7 @@ def log_facts(group: EndGroup, first: LogEnding, failures: Iterable[Failure]) ->
         "client": client_seen(model, first.client, "T1") if first.client is not None else None,
         "refused": thrown(answers[0]) if answers else None,
         "refused_at": instant(answers[0].at) if answers else None,
-        "told": testimony_refs(first.told),
+        "told": testimony_refs(first.told.path, first.told.statements) if first.told is not None else (),
         "refusal": tuple(place for answer in answers[:3] for place in failure_refs(model, answer)),
     }
 

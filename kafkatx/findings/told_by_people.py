@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from kafkatx.findings.elapsed import decided, is_unplaced, timeout_of_refusal
 from kafkatx.findings.one_failure import Alike, FailureFacts, alike, failure_case, failure_facts
@@ -37,8 +36,8 @@ def told_cases(model: CaptureModel, ended_by: EndedBy, kind: type[ToldFacts]) ->
     """Yield the cases of one of both rules: likely, never proved."""
     for found, said in _told(model):
         if said.ended_by is ended_by:
-            facts: dict[str, Any] = failure_facts(model, found)
-            yield failure_case(model, found, kind(**facts, told=testimony_refs(said)), Verdict.likely, Severity.error)
+            told = kind(**failure_facts(model, found), told=testimony_refs(said.path, said.statements))
+            yield failure_case(model, found, told, Verdict.likely, Severity.error)
 
 
 @once

@@ -280,7 +280,7 @@ def _fitting(candidates: tuple[str, ...], failure: Failure) -> tuple[str, ...]:
     """Those that fit the call: a timeout of another call than one that ends a transaction leaves no outcome open."""
     is_timeout = "TIMED_OUT" in failure.exception or "imeout" in failure.exception
     if is_timeout and failure.call in OF_CALLS and failure.call not in ENDS:
-        return tuple(rule for rule in candidates if rule != OUTCOME)
+        return tuple(dict.fromkeys(rule for rule in (*candidates, *OF_CALLS[failure.call]) if rule != OUTCOME))
     return candidates
 
 

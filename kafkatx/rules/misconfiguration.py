@@ -43,6 +43,7 @@ from kafkatx.rules.settings.misuse import (
     old_formats,
     set_twice,
 )
+from kafkatx.rules.settings.one_broker import ONE_BROKER_WORDS, one_broker
 from kafkatx.rules.settings.producer import PRODUCER_CHECKS
 from kafkatx.rules.settings.programs import BROKERS, Program, brokers, consumers, producers
 from kafkatx.rules.settings.refused import REFUSED_WORDS, TOO_FEW_WORDS, refused, too_few_brokers
@@ -112,6 +113,7 @@ def find(model: CaptureModel) -> Found:
     yield from mixed_commits(model)
     yield from set_twice(model)
     yield from too_few_brokers(model)
+    yield from one_broker(model)
     yield from missing_topics(model)
     if not model.logs.facts.settings:
         yield NO_SETTINGS.of(WholeCluster())
@@ -231,6 +233,7 @@ RULE = Rule(
         SET_TWICE_WORDS,
         REFUSED_WORDS,
         TOO_FEW_WORDS,
+        ONE_BROKER_WORDS,
         MISSING_WORDS,
     ),
     depth=0,

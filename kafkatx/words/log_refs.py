@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
-from kafkatx.histories.logs.testimony import Testimony
 from kafkatx.terms.catalogue.loading import event_words
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import duration
 from kafkatx.terms.topics import TRANSACTION_STATE
+from kafkatx.text.events import Statement
 from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import ActorWords, Bound, Phrase, actor
 from kafkatx.words.facts import instant, producer, thrown
@@ -30,11 +30,9 @@ def event_ref(model: CaptureModel, row: int) -> EvidenceRef:
     return EvidenceRef(None, None, None, logs.at(row), text, logs.path(row), int(logs.events["line"][row]))
 
 
-def testimony_refs(said: Testimony | None) -> tuple[EvidenceRef, ...]:
+def testimony_refs(path: str, said: Iterable[Statement]) -> tuple[EvidenceRef, ...]:
     """The lines of a page in which people say something, as places, with their words."""
-    if said is None:
-        return ()
-    return tuple(EvidenceRef(None, None, None, None, cut(one.text), said.path, one.line) for one in said.statements)
+    return tuple(EvidenceRef(None, None, None, None, cut(one.text), path, one.line) for one in said)
 
 
 def event_text(logs: LogModel, row: int) -> str:

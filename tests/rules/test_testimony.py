@@ -70,3 +70,24 @@ def test_who_asks_for_an_epoch_has_not_timed_out(tmp_path: Path) -> None:
         "\tat org.apache.kafka.clients.producer.KafkaProducer.initTransactions(KafkaProducer.java:604)\n"
     )
     assert TIMED_OUT not in _told(tmp_path, f"Single instance, the batch takes 5 minutes.\n\n{asked}")
+
+
+NO_COORDINATOR = (
+    "org.apache.kafka.common.errors.TimeoutException: Timeout expired after 60000ms while awaiting InitProducerId\n"
+    "\tat org.apache.kafka.clients.producer.KafkaProducer.initTransactions(KafkaProducer.java:657)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_likely"),
+    [
+        ("It is a single broker.\n", True),
+        ("Fresh cluster, started with docker-compose.\n", True),
+        ("It is a single broker. It worked until yesterday.\n", False),
+        ("There are 3 brokers, a fresh cluster with docker-compose.\n", False),
+        ("One broker was down.\n", False),
+        ("What is it?\n", False),
+    ],
+)
+def test_a_cluster_of_one_broker_has_no_coordinator(said: str, is_likely: bool, tmp_path: Path) -> None:
+    assert (_told(tmp_path, f"{said}\n{NO_COORDINATOR}").get("misconfiguration") == "likely") is is_likely

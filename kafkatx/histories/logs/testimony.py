@@ -38,8 +38,8 @@ def testimony(logs: LogModel, refusal: int, timeout_ms: int) -> Testimony | None
     """Return what the page of a refusal says about its cause; None where it says nothing, or both."""
     path = logs.path(refusal)
     said = statements_of(logs, path)
-    newcomers = _first_of_each(said, OF_NEWCOMERS)
-    owners = _first_of_each(said, OF_OWNERS)
+    newcomers = first_of_each(said, OF_NEWCOMERS)
+    owners = first_of_each(said, OF_OWNERS)
     works = list(_works(logs, refusal, said, timeout_ms))
     alone = sum(OF_OWNERS[one.name] for one in owners)
     late = alone + max((weight for weight, _ in works), default=0)
@@ -57,7 +57,8 @@ def statements_of(logs: LogModel, path: str) -> tuple[Statement, ...]:
     return next((source.statements for source in logs.facts.sources if source.path == path), ())
 
 
-def _first_of_each(said: tuple[Statement, ...], names: dict[str, int]) -> list[Statement]:
+def first_of_each(said: tuple[Statement, ...], names: dict[str, int]) -> list[Statement]:
+    """The first statement of each kind that is meant."""
     found: dict[str, Statement] = {}
     for one in said:
         if one.name in names:
