@@ -25,7 +25,7 @@ SAID = {
     "we scaled it up to 4 pods at noon": {"more_instances"},
     "during a rolling restart of the brokers": set(),
     "happens at every rolling deployment": {"more_instances"},
-    "there are three brokers": set(),
+    "there are three brokers": {"more_brokers"},
     "the import runs for about 20 minutes": {"long_work"},
     "transaction.timeout.ms is 60 s, linger.ms 5": set(),
     "a commit every 5 s": set(),
