@@ -45,7 +45,7 @@ _JAVA = re.compile(
     r"Invalid (?:state )?transition(?: attempted from state)? (?:TransactionState\.)?([A-Z_]+)"
     r" (?:to state|->) (?:TransactionState\.)?([A-Z_]+)"
 )
-_LIBRDKAFKA = re.compile(r"Operation not valid in state (\w+)")
+_LIBRDKAFKA = re.compile(r"(?:Operation not valid in|Producing not allowed in transactional) state (\w+)")
 _KAFKAJS = re.compile(r'Transaction state exception: Cannot call \\?"(\w+)\\?" in state \\?"(\w+)\\?"')
 _IN_STATE = re.compile(
     r"Cannot call send in state (\w+)|transaction is not in progress \(currentState= ?(\w+)|while in state +(\w+)"
@@ -74,6 +74,8 @@ _TEXTS = (
         re.compile(
             "Cannot perform operation after producer has been closed"
             "|producer is disconnecting; therefore, it can't safely accept messages"
+            "|The producer is disconnected|KafkaProducer already closed!|kafka: tried to use a client that was closed"
+            r"|kafka: message received by producer in process of shutting down|\bProducerClosed\b"
         ),
     ),
     (

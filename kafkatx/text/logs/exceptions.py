@@ -46,6 +46,11 @@ _CONFLUENT = re.compile(
     r'KafkaError\{(?:[A-Z]{1,20},){0,4}code=([A-Z_0-9]{2,60}),val=-?\d{1,6}(?:,str="(.{0,4000}?)")?\}'
 )
 _LIBRDKAFKA = re.compile(r"(?:: |^)((?:Local|Broker): [^()]{1,400}?)? ?\((_?[A-Z][A-Z0-9_]{3,60})\)\s*$")
+_REPR = re.compile(
+    r"[:=<(\[] ?(?:[a-z]\w{1,40}\.){0,4}([A-Z]\w{1,79}(?:Error|Exception|Fenced|Mapping|State|Number|Epoch|Closed))"
+    r"\((?:(['\"])(.{0,400})\2,?)?\)[\s'\"\])>.]*$"
+)
+"""What Python's %r shows of an exception, at the end of a message."""
 _KERR = re.compile(r"(?:^|[ =:\"'`(\[])([A-Z][A-Z_]{5,60}): ([A-Z].{0,2000})", re.DOTALL)
 _KAFKAJS = re.compile(
     r"(?<![\w.$])(KafkaJS[A-Z]\w{2,60})(?:(?: \[KafkaJS\w{2,60}\])?: (.*)|(?=:?\s*(?:$|[\n{\]\[])))", re.DOTALL
@@ -208,6 +213,12 @@ def named_by_field(message: str) -> Thrown | None:
     return Thrown(found[1], "") if found else None
 
 
+def _shown(message: str) -> Thrown | None:
+    """A class of the catalogue as Python's %r shows it."""
+    found = _REPR.search(message)
+    return thrown(found[1], found[3] or "") if found and found[1] in known_classes() else None
+
+
 def _terminated(message: str) -> Thrown | None:
     found = _TERMINATED.search(message)
     return Thrown(f"System.{found[1]}", "") if found else None
@@ -248,11 +259,17 @@ def _spelled(message: str) -> Thrown | None:
 
 def _words_of(message: str, found: Spelled) -> str:
     """The words of an error with those around them, within the quotation marks or brackets that hold them."""
-    opened = {mark: message.rfind(mark, 0, found.start) for mark in _MARKS}
+    opened = {mark: _opening(message, mark, found.start) for mark in _MARKS}
     mark = max(opened, key=lambda one: opened[one])
     begin = opened[mark] + 1
     end = message.find(_MARKS[mark], found.end) if begin else -1
     return message[begin : end if end >= 0 else None][:LONGEST_MESSAGE].strip()
+
+
+def _opening(message: str, mark: str, before: int) -> int:
+    """Where the last such mark stands before a place; -1 for a bracket that is closed again before it."""
+    at = message.rfind(mark, 0, before)
+    return -1 if _MARKS[mark] != mark and message.find(_MARKS[mark], at, before) > 0 else at
 
 
 def _kerr(message: str) -> Thrown | None:
@@ -270,6 +287,7 @@ _READERS = (
     _librdkafka,
     _kerr,
     _titled,
+    _shown,
     _spelled,
     _coded,
     named_by_field,

@@ -17,7 +17,12 @@ from functools import cache
 
 from kafkatx.kernels.literals import Automaton, automaton
 from kafkatx.terms.catalogue.entries import EventTemplate, simple_name
-from kafkatx.terms.catalogue.loading import broker_log_templates, client_log_templates, event_templates
+from kafkatx.terms.catalogue.loading import (
+    broker_log_templates,
+    client_log_templates,
+    error_codes,
+    event_templates,
+)
 from kafkatx.terms.catalogue.templates import Template, parse_template, trimmed
 from kafkatx.terms.events import EventKind
 from kafkatx.text.logs.calls import BEGUN, INITIALISED
@@ -39,9 +44,9 @@ TROUBLE = (
     b"Exception", b"Caused by: ", b"Traceback (most recent", b" values:", b"FencedError", b"KafkaError", b"KafkaJS",
     b"[Error ", b"aiokafka.errors.", b"kafka.errors.", b"code=_", b"code: _", b"Error code = ",
     b"RD_KAFKA_RESP_ERR_", b"RdKafkaRespErr",
-    b"PRODUCER_FENCED: ", b"INVALID_PRODUCER_EPOCH: ", b"INVALID_TXN_STATE: ", b"OPERATION_NOT_ATTEMPTED: ",
-    b"INVALID_PRODUCER_ID_MAPPING: ", b"TRANSACTION_ABORTABLE: ", b"UNKNOWN_PRODUCER_ID: ",
-    b"OUT_OF_ORDER_SEQUENCE_NUMBER: ",
+    b"OutOfOrderSequenceNu", b"InvalidProducerEpoch", b"InvalidTxnState", b"InvalidProducerIdMap",
+    b"ConcurrentTransactio", b"UnknownProducerId", b"TransactionAbortable", b"AuthorizationFailed",
+    b"IllegalGeneration", b"UnknownMemberId", b"FencedInstanceId", b"ProducerFenced",
 )  # fmt: skip
 """Literals of lines that matter whatever text they hold: exceptions, and blocks of settings."""
 REQUESTS = (
@@ -118,7 +123,8 @@ def prefilter() -> Automaton:
     """The automaton of all literals."""
     own = (literal for pattern in patterns() for literal in _literals(pattern))
     spelled = (text[:LONGEST_LITERAL].encode() for text in words())
-    return automaton((*TROUBLE, *REQUESTS, *INITIALISED, *BEGUN, *own, *spelled))
+    named = (f"{error.name}: ".encode() for error in error_codes())
+    return automaton((*TROUBLE, *REQUESTS, *INITIALISED, *BEGUN, *own, *spelled, *named))
 
 
 def _without_bracket(entry: EventTemplate) -> EventTemplate:
