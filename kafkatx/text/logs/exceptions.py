@@ -29,13 +29,16 @@ LONGEST_MESSAGE = 4_096
 MOST_EMBEDDED = 4
 """Exceptions told inside the message of one."""
 
-CLASS = r"(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[A-Z][\w$]{0,99}?(?:Exception|Error|Throwable|Fenced|Warning)(?![\w$.])"
+CLASS = (
+    r"(?:(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[A-Z][\w$]{0,99}?(?:Exception|Error|Throwable|Fenced|Warning)"
+    r"|(?:aio)?kafka\.errors\.[A-Z]\w{2,79})(?![\w$.])"
+)
 """Full name of a class of exceptions, as Java and Python print it."""
 
 _QUOTED_LINE = re.compile("[\"'`\u201c\u00ab]" + r"\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 _ANY = re.compile(
     r"Exception|Error|Fenced|Throwable|KafkaJS|\(_?[A-Z_]{5,40}\)|[A-Z]_[A-Z_]{2,40}: |\bcode[=:]|\[\d{1,3}\] [A-Z]"
-    r"|RESP_ERR_|RespErr|\bapiId\b|\berror_?[nN]ame\b|\btype\b"
+    r"|RESP_ERR_|RespErr|kafka\.errors\.|[a-z]\(['\")]|\bapiId\b|\berror_?[nN]ame\b|\btype\b"
 )
 _FULL = re.compile(
     rf"(?<![\w$.@/])({CLASS})(?:`\d\[.{{0,400}}?\])?(?:(?:: ?|\"?, ?\"?message\"?[=:] ?\"?)(.*))?", re.DOTALL
@@ -47,8 +50,7 @@ _CONFLUENT = re.compile(
 )
 _LIBRDKAFKA = re.compile(r"(?:: |^)((?:Local|Broker): [^()]{1,400}?)? ?\((_?[A-Z][A-Z0-9_]{3,60})\)\s*$")
 _REPR = re.compile(
-    r"[:=<(\[] ?(?:[a-z]\w{1,40}\.){0,4}([A-Z]\w{1,79}(?:Error|Exception|Fenced|Mapping|State|Number|Epoch|Closed))"
-    r"\((?:(['\"])(.{0,400})\2,?)?\)[\s'\"\])>.]*$"
+    r"[:=<(\[] ?(?:[a-z]\w{1,40}\.){0,4}([A-Z][A-Za-z]{5,79})\((?:(['\"])(.{0,400})\2,?)?\)[\s'\"\])>.]*$"
 )
 """What Python's %r shows of an exception, at the end of a message."""
 _KERR = re.compile(r"(?:^|[ =:\"'`(\[])([A-Z][A-Z_]{5,60}): ([A-Z].{0,2000})", re.DOTALL)
@@ -119,7 +121,7 @@ def _is_told(outer: Thrown, inner: Thrown) -> bool:
 
 def _of_library(outer: Thrown, inner: Thrown) -> Thrown:
     """Kafka's own words in an exception of KafkaJS are KafkaJS's."""
-    if outer.exception.startswith("KafkaJS") and "." not in inner.exception:
+    if outer.exception.startswith("KafkaJS") and "." not in inner.exception and not inner.name.startswith("_"):
         return Thrown(f"kafkajs.{inner.exception}", inner.message)
     return inner
 

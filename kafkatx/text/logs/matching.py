@@ -19,6 +19,7 @@ from kafkatx.kernels.literals import Automaton, automaton
 from kafkatx.terms.catalogue.entries import EventTemplate, simple_name
 from kafkatx.terms.catalogue.loading import (
     broker_log_templates,
+    client_exceptions,
     client_log_templates,
     error_codes,
     event_templates,
@@ -44,9 +45,6 @@ TROUBLE = (
     b"Exception", b"Caused by: ", b"Traceback (most recent", b" values:", b"FencedError", b"KafkaError", b"KafkaJS",
     b"[Error ", b"aiokafka.errors.", b"kafka.errors.", b"code=_", b"code: _", b"Error code = ",
     b"RD_KAFKA_RESP_ERR_", b"RdKafkaRespErr",
-    b"OutOfOrderSequenceNu", b"InvalidProducerEpoch", b"InvalidTxnState", b"InvalidProducerIdMap",
-    b"ConcurrentTransactio", b"UnknownProducerId", b"TransactionAbortable", b"AuthorizationFailed",
-    b"IllegalGeneration", b"UnknownMemberId", b"FencedInstanceId", b"ProducerFenced",
 )  # fmt: skip
 """Literals of lines that matter whatever text they hold: exceptions, and blocks of settings."""
 REQUESTS = (
@@ -124,7 +122,14 @@ def prefilter() -> Automaton:
     own = (literal for pattern in patterns() for literal in _literals(pattern))
     spelled = (text[:LONGEST_LITERAL].encode() for text in words())
     named = (f"{error.name}: ".encode() for error in error_codes())
-    return automaton((*TROUBLE, *REQUESTS, *INITIALISED, *BEGUN, *own, *spelled, *named))
+    return automaton((*TROUBLE, *REQUESTS, *INITIALISED, *BEGUN, *own, *spelled, *named, *_python_classes()))
+
+
+def _python_classes() -> Iterator[bytes]:
+    """Names of Python's classes of errors, which may end as no other's do."""
+    for entry in client_exceptions():
+        if entry.client in ("aiokafka", "kafka-python"):
+            yield from (simple_name(name)[:LONGEST_LITERAL].encode() for name in entry.exceptions if "." in name)
 
 
 def _without_bracket(entry: EventTemplate) -> EventTemplate:

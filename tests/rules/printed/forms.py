@@ -124,6 +124,8 @@ def _words(client: str, code: int) -> str:
     own = [entry.text for entry in spellings() if entry.client == client and entry.code == code and entry.text]
     known = next((error for error in error_codes() if error.code == code), None)
     kafkas = known.messages[-1].text if known is not None and known.messages else ""
+    if client == "kafka-go":
+        return kafkas.rstrip(".")
     return own[0] if own else kafkas.rstrip(".") if client == "kafkajs" else kafkas
 
 
