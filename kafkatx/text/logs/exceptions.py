@@ -50,7 +50,7 @@ _CONFLUENT = re.compile(
 )
 _LIBRDKAFKA = re.compile(r"(?:: |^)((?:Local|Broker): [^()]{1,400}?)? ?\((_?[A-Z][A-Z0-9_]{3,60})\)\s*$")
 _REPR = re.compile(
-    r"[:=<(\[] ?(?:[a-z]\w{1,40}\.){0,4}([A-Z][A-Za-z]{5,79})\((?:(['\"])(.{0,400})\2,?)?\)[\s'\"\])>.]*$"
+    r"(?:^|[:=<(\[] ?)(?:[a-z]\w{1,40}\.){0,4}([A-Z][A-Za-z]{5,79})\((?:(['\"])(.{0,400})\2,?)?\)[\s'\"\])>.]*$"
 )
 """What Python's %r shows of an exception, at the end of a message."""
 _KERR = re.compile(r"(?:^|[ =:\"'`(\[])([A-Z][A-Z_]{5,60}): ([A-Z].{0,2000})", re.DOTALL)

@@ -21,7 +21,9 @@ _PARTITION = re.compile(r"(?P<topic>.*)-(?P<partition>\d{1,10})", re.DOTALL)
 _OLD_PARTITION = re.compile(r"\[(?P<topic>[^,\]]*),(?P<partition>\d{1,10})\]")
 _PRODUCER = re.compile(r"producerId=(\d{1,19}), epoch=(\d{1,5})")
 _THROWN = re.compile(r"((?:[\w$]+\.)*[\w$]+)(?:: (.*))?", re.DOTALL)
-_FAILED = re.compile(r"(?P<words>.*) \((?P<error>[A-Z_0-9]{4,60})(?:, requires epoch bump)?\)", re.DOTALL)
+_FAILED = re.compile(
+    r"(?P<words>.*) \((?P<error>[A-Z_0-9]{4,60})(?:, requires epoch bump)?\)?(?:; [a-zA-Z].*)?", re.DOTALL
+)
 
 Row = list[int]
 

@@ -46,7 +46,9 @@ _PACKAGES = {"KafkaException": "org.apache.kafka.common.", "IllegalStateExceptio
              "IllegalArgumentException": "java.lang."}  # fmt: skip
 _WORD = re.compile(r"\S+")
 _ELLIPSIS = re.compile(r"^(?:\.{3}|\u2026|\[\.\.\.\])\s*|\s*(?:\.{2,3}|\u2026|\[\.\.\.\])$")
-_LABEL = re.compile(r"(?:^|[:=>\])\"'`}{;-]|\b(?:due to|with|is|reason|error|exception))\s*[\"'`(\[{]*$", re.IGNORECASE)
+_LABEL = re.compile(
+    r"(?:^|[:=>\])\"'`}{;-]|\b(?:due to|with|is|reason|error|exception\.?))\s*[\"'`(\[{]*$", re.IGNORECASE
+)
 _REST = re.compile(
     r"[\s\"'`.,;:)\]}>|!*_-]{0,8}(?:$|(?:\([\w$.:-]{1,200}\)|\[[^\]]{0,300}\]|at [\w$.]+\(|[,;:(|{]).*)", re.DOTALL
 )
@@ -55,8 +57,9 @@ _LOGGER = re.compile(r"\s*(?:[\w$]+\.)*[A-Z][\w$]*[a-z][A-Z][\w$]* +")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d.\d\d:\d\d")
 _CODE = re.compile(
     r"\b(?:throw |throws |new \w+\(|catch ?\(|instanceof |import |assert\w*\b(?!:)|"
-    r"::class|::new|\.class\b|return |const |val |def |var |public |"
-    r"private |static |final |@throws|@link|@code|String\.format|\w*[lL]og(?:ger)?\.(?:trace|debug|info|warn|error)\(|"
+    r"::class|::new|\.class\b|return (?!this exception)|const |val |def |var |public |"
+    r"private |static (?!consumer|member)|final |@throws|@link|@code|String\.format|"
+    r"\w*[lL]og(?:ger)?\.(?:trace|debug|info|warn|error)\(|"
     r"println\(|printf\()|= &\w+\{|= \d+,? *//|\b(?:side_effect|thenThrow|doThrow)\b"
     r"|^\s*(?:\*|//|/\*|#include)\s|\) ?\{\s*$|\);\s*$|;\s*$"
 )

@@ -39,6 +39,8 @@ HEAD = 4
 """Characters of a message by which the texts that may fit are found."""
 _BROKER = re.compile(r"(?:TxnCoordinator|GroupCoordinator|[\w.-]{1,250}:\d{1,5})/(?:\d{1,10}|bootstrap): ")
 """A broker as librdkafka names it."""
+_BESIDE = re.compile(r"; [A-Za-z][\w.-]{0,39}: ")
+"""What a structured line says beside its message, of which only texts of franz-go are a part."""
 _BRACKET = re.compile(r"\[\w+ <\w+>\] ")
 """A bracket in front of a text (`[GroupId <groupId>] `): lines come without it, as its words are their context."""
 TROUBLE = (
@@ -95,6 +97,9 @@ def match_message(message: str, logger: str = "") -> RecognisedText | None:
     """Recognise the message of a log line, with or without the name of the broker that librdkafka puts before some."""
     text, texts = trimmed(message), texts_of("line")
     found = _match(text, logger, *texts)
+    if found is None and (more := _BESIDE.search(text)):
+        text = text[: more.start()]
+        found = _match(text, logger, *texts)
     named = _BROKER.match(text) if found is None else None
     return _match(text[named.end() :], logger, *texts) if named else found
 

@@ -20,7 +20,9 @@ _SIGNS = (
     "Local: ", "Broker: ", "kafka server: ", "kafka: ", "KafkaError", "KafkaJS", "[Error ", "aiokafka", "(_", "code=",
     "code: ", "transaction manager: ", "transaction", "KafkaException", "TXN", "_TIMED_OUT", "timed out", "Producer ",
     "producer ", "valid in state ", "_", "cimpl.", "[thrd:", "RespErr", "failed with a",
-    "outstanding messages", "API call", "failed delivery", "apiId",
+    "outstanding messages", "API call", "failed delivery", "apiId", "Error code = ", "record", "broker ",
+    "retry buffer", "panic: ", "` must be set",
+    "` requires `",
 )  # fmt: skip
 """One of these stands in every line that shows an error: quick to look for."""
 _SHAPES = re.compile(
@@ -34,8 +36,11 @@ _SHAPES = re.compile(
     r"|(?:\bKafkaResponseError )?\bRdKafkaRespErr[A-Z]\w{2,60}"
 )
 _LABEL = re.compile(
-    r"(?:^|[:=>|\])\"'`}{,;\[(-]|->|\b(?:with|is|was|reason|error|err|exception|got|due to|by))\s*[\"'`(\[{<#]*$", re.I
+    r"(?:(?:^|[:=>|\])\"'`}{,;\[(-]|->|\b(?:with|is|was|reason|error|err|exception\.?|got|due to|by))\s*[\"'`(\[{<#]*"
+    r"(?:\d+ )?|^\W{0,3}(?:error|failed|unable|could not)\b(?: [\w'-]{1,30}){0,6} )$",
+    re.IGNORECASE,
 )
+"""What may stand before an error; `console.error('Error sending', error)` puts no colon between."""
 _REST = re.compile(r"[\"'`)\]}\s]*(?:$|[.,;:|>!<({\\-]|at \S|in (?:/|[A-Z]:)|\w{1,40}=)", re.DOTALL)
 _CODE = re.compile(
     r"^\s*(?://|/\*|\* |#(?!\d|<)|--|import |from \w+ import|const |let |var |func |fn |def |class |throw |raise |"
@@ -65,4 +70,4 @@ def _is_alone(line: str, begin: int, end: int) -> bool:
     """Whether what is around an error is a label and a rest."""
     before = line[:begin]
     is_label = _LABEL.search(before) is not None and len(before.split()) <= MOST_WORDS
-    return is_label and (_REST.match(line, end) is not None or line[end - 2 : end] == ": ")
+    return is_label and (_REST.match(line, end) is not None or line[end - 2 : end] in (": ", " ("))

@@ -105,7 +105,8 @@ WRAPPERS = (
     Wrapper(
         "journald or syslog",
         re.compile(
-            rf"{_PRIORITY}(?!\d?\d:|\d{{4}}[-/.]\d\d[-/.]\d\d[ _])(?P<time>{STAMP}) (?!{_LEVEL}\b)[\w.:-]{{0,119}}[\w.-] {_PROGRAM}: (?P<text>.*)",
+            rf"{_PRIORITY}(?!\d?\d:|\d{{4}}[-/.]\d\d[-/.]\d\d[ _])"
+            rf"(?P<time>{STAMP}) (?!{_LEVEL}\b)[\w.:-]{{0,119}}[\w.-] {_PROGRAM}: (?P<text>.*)",
             re.DOTALL,
         ),
         (

@@ -1,6 +1,6 @@
-"""How each client other than Java's prints a text: lines of its own log, its bindings' errors, common loggers of its language.
+"""How each client other than Java's prints a text: in its own log, as a binding's error, by loggers of its language.
 
-A row of the tables beside this file is a text of one client with the errors that it can carry; a form makes a page of it.
+A row of the tables beside this file is a text of one client with the errors that it can carry; a form makes a page.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ Page = tuple[str, str]
 """The name of a form and what is printed."""
 
 RUST = {
-    -195: "BrokerTransportFailure", -192: "MessageTimedOut", -185: "OperationTimedOut", -172: "State", -165:
-    "UnsupportedFeature", -152: "PurgeQueue", -151: "PurgeInflight", -150: "Fatal", -149: "Inconsistent", -148:
-    "GaplessGuarantee", -144: "Fenced", 3: "UnknownTopicOrPartition", 10: "MessageSizeTooLarge", 18:
-    "MessageBatchTooLarge", 48: "InvalidTransactionalState",
+    -195: "BrokerTransportFailure", -192: "MessageTimedOut", -185: "OperationTimedOut", -172: "State",
+    -165: "UnsupportedFeature", -152: "PurgeQueue", -151: "PurgeInflight", -150: "Fatal", -149: "Inconsistent",
+    -148: "GaplessGuarantee", -144: "Fenced", 3: "UnknownTopicOrPartition", 10: "MessageSizeTooLarge",
+    18: "MessageBatchTooLarge", 48: "InvalidTransactionalState",
 }  # fmt: skip
 """rust-rdkafka's names where they are not librdkafka's in other letters."""
 TITLES = {
-    3: "Unknown Topic Or Partition", 10: "Message Size Too Large", 15: "Group Coordinator Not Available", 16:
-    "Not Coordinator For Group", 25: "Unknown Member ID", 48: "Invalid Transaction State", 49:
-    "Invalid Producer ID Mapping", 53: "Transactional ID Authorization Failed", 59: "Unknown Producer ID", 82:
-    "Fenced Instance ID",
+    3: "Unknown Topic Or Partition", 6: "Not Leader For Partition", 10: "Message Size Too Large",
+    15: "Group Coordinator Not Available", 16: "Not Coordinator For Group", 25: "Unknown Member ID",
+    48: "Invalid Transaction State", 49: "Invalid Producer ID Mapping", 53: "Transactional ID Authorization Failed",
+    59: "Unknown Producer ID", 82: "Fenced Instance ID",
 }  # fmt: skip
 """kafka-go's titles where they are not the protocol's names in other letters."""
 
@@ -113,6 +113,8 @@ def _name(client: str, code: int) -> str:
     own = [entry.name for entry in spellings() if entry.client == client and entry.code == code and entry.name]
     known = next((error for error in reversed(error_codes()) if error.code == code), None)
     if client in ("aiokafka", "kafka-python"):
+        if code == 6:
+            return "NotLeaderForPartitionError"
         plain = "".join(part.title() for part in known.name.split("_")) if known is not None else "UnknownError"
         is_bare = client == "aiokafka" and 45 <= code <= 59
         return own[0] if own else f"{plain}{'' if is_bare or plain.endswith('Error') else 'Error'}"
@@ -143,7 +145,9 @@ def _librdkafka(printed: Printed) -> Iterator[Page]:
     if printed.form in lines:
         yield from _rdkafka_lines(*lines[printed.form])
         if printed.form == "fatal":
-            yield from _rdkafka_lines(0, "FATAL", f"Fatal error: {_words('librdkafka', printed.code or 0)}: {printed.text}")
+            yield from _rdkafka_lines(
+                0, "FATAL", f"Fatal error: {_words('librdkafka', printed.code or 0)}: {printed.text}"
+            )
     elif printed.form == "delivery":
         yield from _deliveries(printed, name)
     elif printed.form[:1].isdigit():
@@ -181,7 +185,9 @@ def _bindings(printed: Printed, name: str) -> Iterator[Page]:
     kind, _, call = printed.form.split(":")
     code, text, camel = printed.code or 0, printed.text, "".join(part.title() for part in call.split("_"))
     fatal = "FATAL," if kind == "fatal" else ""
-    net = {"retriable": "KafkaRetriableException", "abort": "KafkaTxnRequiresAbortException"}.get(kind, "KafkaException")
+    net = {"retriable": "KafkaRetriableException", "abort": "KafkaTxnRequiresAbortException"}.get(
+        kind, "KafkaException"
+    )
     yield (
         "python",
         f'Traceback (most recent call last):\n  File "/app/main.py", line 41, in run\n    producer.{call}()\n'
@@ -239,7 +245,10 @@ def _go(printed: Printed) -> Iterator[Page]:
     if printed.form == "error":
         yield "log with words", f"2024/06/10 06:13:21 commit failed: {text}\n"
         yield "panic", f"panic: {text}\n\ngoroutine 1 [running]:\nmain.main()\n\t/app/main.go:41 +0x1d\n"
-        yield "zerolog", f'{{"level":"error","error":{json.dumps(text)},"time":"2024-06-10T06:13:21Z","message":"tx"}}\n'
+        yield (
+            "zerolog",
+            f'{{"level":"error","error":{json.dumps(text)},"time":"2024-06-10T06:13:21Z","message":"tx"}}\n',
+        )
 
 
 def _pairs(text: str) -> tuple[str, list[tuple[str, str]]]:
@@ -253,7 +262,9 @@ def _pairs(text: str) -> tuple[str, list[tuple[str, str]]]:
 
 def _zap(level: str, text: str) -> str:
     message, pairs = _pairs(text)
-    return json.dumps({"level": level.lower(), "ts": 1718000001.12, "logger": "kgo", "msg": message, **dict(pairs)}) + "\n"
+    return (
+        json.dumps({"level": level.lower(), "ts": 1718000001.12, "logger": "kgo", "msg": message, **dict(pairs)}) + "\n"
+    )
 
 
 def _slog(level: str, text: str) -> str:
@@ -268,7 +279,9 @@ def _kafkajs(printed: Printed) -> Iterator[Page]:
         level, _, space = rest.partition(":")
         message, _, error = printed.text.partition("|")
         told = {"level": level, "timestamp": "2024-06-10T06:13:21.123Z", "logger": "kafkajs"}
-        told |= {"message": f"{space}{message}", "broker": "k1:9092", "clientId": "orders"} | ({"error": error} if error else {})
+        told |= {"message": f"{space}{message}", "broker": "k1:9092", "clientId": "orders"} | (
+            {"error": error} if error else {}
+        )
         yield "json", json.dumps(told) + "\n"
         yield "pretty", f"{level}: {space}{message} {json.dumps({'error': error}) if error else ''}".rstrip() + "\n"
         return
@@ -276,12 +289,19 @@ def _kafkajs(printed: Printed) -> Iterator[Page]:
     kinds = {"KafkaJSNumberOfRetriesExceeded": "KafkaJSNonRetriableError"}
     shown = f"{name} [{kinds[name]}]" if name in kinds else name
     code = f"\n  code: {printed.code},\n  type: '{_name('kafkajs', printed.code)}'" if printed.code is not None else ""
-    body = f"{shown}: {text}\n    at /app/node_modules/kafkajs/src/retry/index.js:55:18 {{\n  retriable: false,{code}\n}}\n"
-    yield "thrown", body
+    frame = "    at /app/node_modules/kafkajs/src/retry/index.js:55:18"
+    yield "thrown", f"{shown}: {text}\n{frame} {{\n  retriable: false,{code}\n}}\n"
     yield "one line", f"{name}: {text}\n"
-    yield "pino", json.dumps({"level": 50, "time": 1718000001123, "err": {"type": name, "message": text}, "msg": text}) + "\n"
-    yield "winston", json.dumps({"level": "error", "message": f"transaction failed: {text}", "name": name}) + "\n"
-    yield "console", f"Error committing {name}: {text}\n    at createErrorFromCode (/app/kafkajs/src/protocol/error.js:581:10)\n"
+    yield (
+        "pino",
+        json.dumps({"level": 50, "time": 1718000001123, "err": {"type": name, "message": text}, "msg": text}) + "\n",
+    )
+    stack = f"{name}: {text}\n{frame}"
+    yield "winston", json.dumps({"level": "error", "message": f"transaction failed: {text}", "stack": stack}) + "\n"
+    yield (
+        "console",
+        f"Error committing {name}: {text}\n    at createErrorFromCode (/app/kafkajs/src/protocol/error.js:581:10)\n",
+    )
 
 
 def _python(printed: Printed) -> Iterator[Page]:
@@ -292,7 +312,11 @@ def _python(printed: Printed) -> Iterator[Page]:
         yield "basic", f"{level}:{logger}:{text}\n"
         yield "dated", f"2024-06-10 06:13:21,123 - {logger} - {level} - {text}\n"
         yield "short", f"2024-06-10 06:13:21,123 {level} {logger} {text}\n"
-        yield "json", json.dumps({"asctime": "2024-06-10 06:13:21,123", "name": logger, "levelname": level, "message": text}) + "\n"
+        yield (
+            "json",
+            json.dumps({"asctime": "2024-06-10 06:13:21,123", "name": logger, "levelname": level, "message": text})
+            + "\n",
+        )
         return
     if kind == "plain":
         yield "one line", f"{text}\n"
@@ -304,6 +328,15 @@ def _python(printed: Printed) -> Iterator[Page]:
     yield "thrown", f'Traceback (most recent call last):\n  File "/app/main.py", line 41, in run\n    run()\n{thrown}\n'
     yield "one line", f"{thrown}\n"
     yield "logged", f"2024-06-10 06:13:21,123 ERROR app transaction failed: {text or name}\n"
-    yield "repr", f"2024-06-10 06:13:21,123 ERROR app transaction failed: {name}({json.dumps(text) if rest and text else ''})\n"
-    structured = {"event": "transaction failed", "level": "error", "exc_type": f"{library}.errors.{name}", "error": text}
+    yield (
+        "repr",
+        f"2024-06-10 06:13:21,123 ERROR app transaction failed: {name}({json.dumps(text) if rest and text else ''})\n",
+    )
+    structured = {
+        "timestamp": "2024-06-10T06:13:21.123Z",
+        "event": "transaction failed",
+        "level": "error",
+        "exc_type": f"{library}.errors.{name}",
+        "error": text or f"{name}()",
+    }
     yield "structlog", json.dumps(structured) + "\n"

@@ -1,0 +1,75 @@
+"""Every text that clients other than Java's print of transactions, alone on a page, is read as what it is.
+
+The tables in printed/ hold the texts by their clients' sources (librdkafka 1.4 to 2.11, sarama 1.20 to 1.46, franz-go,
+kafka-go, KafkaJS, aiokafka, faust, kafka-python 2.0 to 3.0), with the errors that each can carry; printed/forms.py
+prints them as the client, its bindings and the loggers of its language do.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import kafkatx
+from kafkatx.outputs.diagnosis_json import document
+from kafkatx.terms.error_codes import error_code
+from kafkatx.terms.errors import NothingReadableError
+from tests.rules.printed.forms import RUST, TITLES, Printed, pages_of, printed_texts
+
+TEXTS = list(printed_texts())
+
+
+def pages() -> Iterator[tuple[Printed, str, str]]:
+    """Each text in the first form of its client and in another one; all texts together meet all forms."""
+    for number, printed in enumerate(TEXTS):
+        forms = list(pages_of(printed))
+        for form, page in {forms[0], forms[number % len(forms)]}:
+            yield printed, form, page
+
+
+def told(folder: Path, page: str) -> list[dict]:
+    """What is found in a page."""
+    path = folder / "page.md"
+    path.write_text(page)
+    try:
+        return document(kafkatx.diagnose([path]), "1")["findings"]
+    except NothingReadableError:
+        return []
+
+
+@pytest.mark.parametrize("client", list(dict.fromkeys(printed.client for printed in TEXTS)))
+def test_what_a_client_prints_is_read(tmp_path, client):
+    short = [
+        f"{form}: {one.id}" for one, form, page in pages() if one.client == client and not is_read(tmp_path, one, page)
+    ]
+    assert not short
+
+
+def is_read(folder: Path, printed: Printed, page: str) -> bool:
+    """Whether a failure has its cause among findings or the first two candidates; what is none has no other rule."""
+    found = told(folder, page)
+    rules = {one["rule"] for one in found if one["rule"] != "unexplained_failure"}
+    if printed.is_quiet:
+        return {one["rule"] for one in found if one["severity"] != "info"} <= printed.allowed
+    named = rules | {candidate["rule"] for one in found for candidate in one["candidates"][:2]}
+    return bool(found) and (not printed.told or bool(named & printed.told))
+
+
+@pytest.mark.parametrize("client", ["librdkafka", "sarama", "franz-go"])
+def test_the_errors_of_texts_keep_their_numbers(tmp_path, client):
+    """What no rule explains has the number of the error that the text carries."""
+    for printed in TEXTS:
+        if printed.client == client and not printed.is_quiet and (printed.code or 0) > 0:
+            _, page = next(pages_of(printed))
+            codes = {one["facts"].get("code") for one in told(tmp_path, page) if one["rule"] == "unexplained_failure"}
+            assert codes <= {printed.code}, printed.id
+
+
+@pytest.mark.parametrize(("code", "name"), [(code, name) for code, name in RUST.items() if code > 0])
+def test_names_of_rust_are_errors(code, name):
+    assert error_code(name) in (code, 0)
+
+
+@pytest.mark.parametrize(("code", "title"), TITLES.items())
+def test_titles_of_kafka_go_are_errors(code, title):
+    assert error_code(title.replace(" ", "")) == code
