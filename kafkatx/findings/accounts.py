@@ -48,7 +48,7 @@ PRESSED = frozenset({"_QUEUE_FULL", "BufferExhaustedException"})
 """Errors of a client's own full queue: the record was not taken, and is handed in again once others are sent."""
 _AGAIN = re.compile(r"\b(?:will (?:be )?retr(?:y|ied)|retrying|(?:trying|try) (?:\w+ ){0,3}again)\b", re.IGNORECASE)
 """How an application says that it repeats what had failed."""
-_CONSUMER = re.compile(r"\.consumer\.|#consumer-")
+_CONSUMER = re.compile(r"\.consumer\b|#consumer-")
 """In the names of loggers of Java, kafka-python and aiokafka, and of librdkafka's clients."""
 DEADLY = ("StackOverflow", "AccessViolation", "OutOfMemory")
 """Errors of the runtime that end the process: out of a transactional call they are its failure."""

