@@ -15,7 +15,7 @@ from kafkatx.histories.logs.settings import Settings, release_of
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.error_codes import ErrorCode, error_code
-from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.events import KINDS, EventKind, Side
 from kafkatx.text.events import LogFacts, Setting, Trace
 from kafkatx.text.sayings import (
     EndGivenUp,
@@ -146,8 +146,10 @@ class ClientInstance:
         return given[-1] if given else None
 
 
-KINDS = {kind.value: kind for kind in EventKind}
-"""Kinds of events by their numbers."""
+def _together(found: Iterable[Array]) -> Array:
+    """Rows of several groups, in order."""
+    groups = list(found)
+    return np.sort(np.concatenate(groups)) if groups else np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,8 +202,19 @@ class LogModel:
 
     def of_kind(self, *kinds: EventKind) -> Array:
         """Row numbers of events of these kinds, in order."""
-        found = [self._by_kind[kind] for kind in kinds if kind in self._by_kind]
-        return np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+        return _together(self._by_kind[kind] for kind in kinds if kind in self._by_kind)
+
+    def of_client(self, number: int, *kinds: EventKind) -> Array:
+        """Row numbers of events of these kinds that a client instance wrote, in order."""
+        return _together(self._by_owner[number, kind] for kind in kinds if (number, kind) in self._by_owner)
+
+    @cached_property
+    def _by_owner(self) -> dict[tuple[int, int], Array]:
+        owners, kinds = self.owners, self.events["kind"]
+        order = np.lexsort((kinds, owners))
+        is_other = (np.diff(owners[order]) != 0) | (np.diff(kinds[order]) != 0)
+        groups = np.split(order, np.flatnonzero(is_other) + 1) if len(order) else []
+        return {(owners.item(rows[0]), kinds.item(rows[0])): rows for rows in groups}
 
     def string(self, row: int, column: str) -> str | None:
         """The string behind a code of an event (`transactional_id`, `client_id`, `error`, `detail`, ...), or None."""
@@ -259,8 +272,7 @@ class LogModel:
             return took > 0
         if self.path(first) != self.path(second):
             return took == 0 and first < second
-        lines = self._columns["line"]
-        return bool(lines[first] < lines[second])
+        return bool(self._columns["line"][first] < self._columns["line"][second])
 
     def kind(self, row: int) -> EventKind:
         """Kind of an event."""
@@ -268,7 +280,8 @@ class LogModel:
 
     def path(self, row: int) -> str:
         """Path of the source an event stands in."""
-        return self.facts.sources[self._columns["source"].item(row)].path
+        source: int = self._columns["source"].item(row)
+        return self.facts.sources[source].path
 
     @cached_property
     def short_paths(self) -> list[str]:
