@@ -45,9 +45,7 @@ def by_client(model: CaptureModel, rows: Iterable[int]) -> Iterator[tuple[Client
 
 def rows_of(logs: LogModel, client: ClientInstance, *kinds: EventKind) -> Array:
     """Row numbers of a client's events of these kinds, in order."""
-    rows = logs.of_kind(*kinds)
-    mine: Array = rows[logs.owners[rows] == client.number]
-    return mine
+    return logs.of_client(client.number, *kinds)
 
 
 def runs_by_itself(model: CaptureModel, client: ClientInstance | None) -> Framework | None:

@@ -82,9 +82,15 @@ def is_unplaced(logs: LogModel, told: ToldFailure) -> bool:
 
 
 def _named_before(logs: LogModel, refusal: int) -> set[str]:
-    """Transactional ids that lines before a refusal name; those of unknown order count as well."""
-    rows = np.flatnonzero(logs.events["transactional_id_code"] >= 0).tolist()
-    return {name for row in rows if not logs.is_before(refusal, row) and (name := logs.string(row, "transactional_id"))}
+    """Transactional ids that lines before a refusal name, two of several; those of unknown order count as well."""
+    names: set[str] = set()
+    for row in np.flatnonzero(logs.events["transactional_id_code"] >= 0).tolist():
+        name = logs.string(row, "transactional_id")
+        if name and name not in names and not logs.is_before(refusal, row):
+            names.add(name)
+            if len(names) > 1:
+                break
+    return names
 
 
 def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | None:

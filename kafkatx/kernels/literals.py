@@ -12,7 +12,6 @@ Cost        one look-up in the table a byte, whatever the bytes are, and some st
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.kernels.engine import kernel
+from kafkatx.kernels.grams import BYTES, Grams
 
 NEWLINE, RETURN, BLANK, OPEN, CLOSE, BRACKET = 10, 13, 32, 40, 41, 91
 EVERY_LINE, BROKER, BROKER_WITH_LOGGERS = 0, 1, 2
@@ -28,45 +28,90 @@ LONGEST_LOGGER = 200
 ENTRY_COLUMNS = 4
 """Of an entry: its first byte, the end of its first line, its own end, and the number of its first line in the block
 (from 0)."""
-_BEGINS = re.compile(rb"^\[[0-9][0-9]", re.MULTILINE)
+_LOGGER = re.compile(rb" \([A-Za-z0-9:.$_-]+\)")
 
 
-@dataclass(frozen=True)
 class Automaton:
-    """The automaton of some literals.
+    """The automaton of some literals, in the forms that one asks for.
+
+    `table`    its states, for the kernel; `grams` the same for blocks where that is not compiled; `pattern` for lines.
+    """
+
+    def __init__(self, literals: tuple[bytes, ...]) -> None:
+        """Take the literals; they hold no line ends, and of two that hold each other the longer one is of no use."""
+        self.literals = _shortest(literals)
+
+    @cached_property
+    def table(self) -> Table:
+        """The states."""
+        return _table(self.literals)
+
+    @cached_property
+    def grams(self) -> Grams | None:
+        """The search by groups of bytes; None where a literal is too short for that."""
+        return Grams(self.literals) if all(len(one) >= BYTES for one in self.literals) else None
+
+    @cached_property
+    def pattern(self) -> re.Pattern[bytes]:
+        """The same as a regular expression, for texts too short for anything else."""
+        return re.compile(_trie_pattern(self.literals))
+
+    def held(self, data: bytes, bounds: Any) -> list[int]:
+        """Numbers of the stretches [bounds[n], bounds[n + 1]) of whole lines that hold a literal, in order."""
+        if self.grams is not None:
+            return self.grams.held(data, bounds)
+        places = [hit.start() for hit in self.pattern.finditer(data, 0, int(bounds[-1]))]
+        return sorted(set((np.searchsorted(bounds, np.array(places, np.intp), "right") - 1).tolist()))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """States of an automaton.
 
     `classes` leads from byte to class; `table` from state (the index of its row's first cell) plus class to the next
     state; states from `accepting` on have met a literal, `line_end` is the one behind the end of a line.
     """
 
-    literals: tuple[bytes, ...]
     classes: Any
     table: Any
     accepting: int
     line_end: int
 
-    @cached_property
-    def pattern(self) -> re.Pattern[bytes]:
-        """The same as a regular expression, for texts too short for a compiler."""
-        return re.compile(_trie_pattern(self.literals))
-
 
 def automaton(literals: tuple[bytes, ...]) -> Automaton:
-    """Build the automaton. Literals hold no line ends; one that holds another is of no use and left out."""
-    wanted = tuple(one for one in sorted(set(literals)) if not any(o != one and o in one for o in literals))
-    classes, count = _classes(wanted)
-    children, is_end = _trie(wanted)
+    """The automaton of some literals."""
+    return Automaton(literals)
+
+
+def _shortest(literals: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """The literals that hold no other, in order."""
+    known = set(literals)
+    sizes = sorted({len(one) for one in known})
+    return tuple(one for one in sorted(known) if not _holds_another(one, known, sizes))
+
+
+def _holds_another(one: bytes, known: set[bytes], sizes: list[int]) -> bool:
+    shorter = (size for size in sizes if size < len(one))
+    return any(one[at : at + size] in known for size in shorter for at in range(len(one) - size + 1))
+
+
+def _table(literals: tuple[bytes, ...]) -> Table:
+    """Build the states, all of one depth at once: a row's cells are those of its fallback, but for its own children."""
+    classes, count = _classes(literals)
+    children, is_end = _trie(literals)
     nodes = len(children)
-    rows = np.zeros((nodes, count), np.int32)
-    order, fallback = [0], [0] * nodes
-    for node in order:
-        rows[node] = rows[fallback[node]] if node else 0
-        for byte, child in children[node].items():
-            fallback[child] = int(rows[fallback[node], classes[byte]]) if node else 0
-            is_end[child] = is_end[child] or is_end[fallback[child]]
-            rows[node, classes[byte]] = child
-            order.append(child)
-    return _renumbered(wanted, classes, rows, np.array(is_end))
+    rows, fallback, ends = np.zeros((nodes, count), np.int32), np.zeros(nodes, np.int32), np.array(is_end)
+    level = np.zeros(1, np.int32)
+    while len(level):
+        steps = [(node, byte, child) for node in level.tolist() for byte, child in children[node].items()]
+        above, byte, below = np.array(steps, np.int32).reshape(-1, 3).T
+        if level[0]:
+            rows[level] = rows[fallback[level]]
+            fallback[below] = rows[fallback[above], classes[byte]]
+        ends[below] |= ends[fallback[below]]
+        rows[above, classes[byte]] = below
+        level = below
+    return _renumbered(classes, rows, ends)
 
 
 def _classes(literals: tuple[bytes, ...]) -> tuple[Any, int]:
@@ -93,7 +138,7 @@ def _trie(literals: tuple[bytes, ...]) -> tuple[list[dict[int, int]], list[bool]
     return children, is_end
 
 
-def _renumbered(literals: tuple[bytes, ...], classes: Any, rows: Any, is_end: Any) -> Automaton:
+def _renumbered(classes: Any, rows: Any, is_end: Any) -> Table:
     """Number accepting states last, add the state of a line's end (a copy of the start), multiply by the row's size."""
     nodes, count = rows.shape
     rows = np.concatenate([rows, rows[:1]])
@@ -102,7 +147,7 @@ def _renumbered(literals: tuple[bytes, ...], classes: Any, rows: Any, is_end: An
     number = np.empty(nodes + 1, np.int32)
     number[order] = np.arange(nodes + 1, dtype=np.int32)
     table = np.ascontiguousarray((number[rows[order]] * count).astype(np.int32).reshape(-1))
-    return Automaton(literals, classes, table, int((~is_end).sum()) * count, nodes * count)
+    return Table(classes, table, int((~is_end).sum()) * count, nodes * count)
 
 
 def _trie_pattern(literals: tuple[bytes, ...]) -> bytes:
@@ -212,11 +257,11 @@ def entries(data: bytes, automaton: Automaton, mode: int) -> tuple[Any, int, int
     if not find_entries.is_compiled:
         return _plain_entries(data, automaton, mode)
     found = np.empty((max(16, len(data) >> 7), ENTRY_COLUMNS), np.int64)
-    parts, start, line = [], 0, 0
+    parts, start, line, states = [], 0, 0, automaton.table
     while True:
         count, at, lines = find_entries(
-            find_entries.view(data), start, len(data), automaton.classes, automaton.table, automaton.accepting,
-            automaton.line_end, mode, found,
+            find_entries.view(data), start, len(data), states.classes, states.table, states.accepting,
+            states.line_end, mode, found,
         )  # fmt: skip
         parts.append(found[:count] + np.array([0, 0, 0, line]))
         start, line = at, line + lines
@@ -225,56 +270,45 @@ def entries(data: bytes, automaton: Automaton, mode: int) -> tuple[Any, int, int
 
 
 def _plain_entries(data: bytes, automaton: Automaton, mode: int) -> tuple[Any, int, int]:
-    """The same as `entries`, by regular expressions: faster than the kernel's loop where that is not compiled."""
-    starts = _every_start(data) if mode == EVERY_LINE else _broker_starts(data, mode)
-    bounds = [0, *(start for start in starts if start)]
-    rows: list[tuple[int, int, int, int]] = []
-    line, counted, number = 0, 0, 0
-    for hit in automaton.pattern.finditer(data):
-        while number + 1 < len(bounds) and bounds[number + 1] <= hit.start():
-            number += 1
-        if rows and rows[-1][0] == bounds[number]:
-            continue
-        line, counted = line + data.count(b"\n", counted, bounds[number]), bounds[number]
-        if number + 1 < len(bounds):
-            rows.append((counted, data.index(b"\n", counted), bounds[number + 1], line))
-    line += data.count(b"\n", counted, bounds[-1])
-    return np.array(rows, np.int64).reshape(-1, ENTRY_COLUMNS), bounds[-1], line
+    """The same as `entries` where the kernel is not compiled: faster than its loop."""
+    octets = np.frombuffer(data, np.uint8)
+    stops = np.flatnonzero(octets == NEWLINE)
+    starts = np.concatenate([[0], stops + 1])
+    begins = starts[:-1] if mode == EVERY_LINE else _broker_starts(data, octets, starts[:-1], stops, mode)
+    bounds = np.concatenate([[0], begins[begins > 0]])
+    lines = np.searchsorted(starts, bounds)
+    held = automaton.held(data, bounds)
+    rows = np.stack([bounds[held], stops[lines[held]], bounds[1:][held], lines[held]], axis=1)
+    return rows.astype(np.int64), int(bounds[-1]), int(lines[-1])
 
 
-def _every_start(data: bytes) -> list[int]:
-    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == NEWLINE)
-    return (ends[:-1] + 1).tolist() if len(ends) else []
-
-
-def _broker_starts(data: bytes, mode: int) -> list[int]:
+def _broker_starts(data: bytes, octets: Any, starts: Any, stops: Any, mode: int) -> Any:
     """Where entries begin: lines that look so, but for those within a message that no ` (logger)` has ended yet."""
-    starts: list[int] = []
-    is_open, looked = False, 0
-    for found in _BEGINS.finditer(data):
-        end = data.find(b"\n", found.start())
-        if end < 0:
-            break
-        if not is_open or _has_logger(data, looked, found.start()):
-            starts.append(found.start())
-            is_open = mode == BROKER_WITH_LOGGERS
-        is_open = is_open and not _has_logger(data, found.start(), end)
-        looked = end + 1
-    return starts
+    head, first, second = (octets.take(starts + at, mode="clip") for at in range(3))
+    begins = (head == BRACKET) & _are_digits(first) & _are_digits(second)
+    if mode == BROKER:
+        return starts[begins]
+    last, before = (octets.take(stops - at, mode="clip") for at in (1, 2))
+    may_end = (last == CLOSE) | ((last == RETURN) & (before == CLOSE))
+    found: list[int] = []
+    is_open = False
+    lines = np.flatnonzero(begins | may_end)
+    columns = (starts[lines], stops[lines], begins[lines], may_end[lines])
+    for start, stop, looks_so, has_end in zip(*(column.tolist() for column in columns), strict=True):
+        if looks_so and not is_open:
+            found.append(start)
+            is_open = True
+        if is_open and has_end and _ends_with_logger(data, start, stop):
+            is_open = False
+    return np.array(found, np.intp)
 
 
-def _has_logger(data: bytes, start: int, end: int) -> bool:
-    """Whether one of the lines [start, end) ends with ` (logger)`."""
-    return any(
-        logger_start.plain(data, at, stop) >= 0
-        for at, stop in _lines(data, start, end)
-        if data[stop - 2 : stop].rstrip(b"\r").endswith(b")")
-    )
+def _are_digits(octets: Any) -> Any:
+    return (octets >= ord("0")) & (octets <= ord("9"))
 
 
-def _lines(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
-    while start < end:
-        stop = data.find(b"\n", start, end)
-        stop = end if stop < 0 else stop
-        yield start, stop
-        start = stop + 1
+def _ends_with_logger(data: bytes, start: int, end: int) -> bool:
+    """The same as `logger_start` that finds one."""
+    end -= data[start:end].endswith(b"\r")
+    at = data.rfind(b" (", max(start, end - LONGEST_LOGGER), end)
+    return at >= 0 and _LOGGER.fullmatch(data, at, end) is not None

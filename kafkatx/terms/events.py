@@ -276,3 +276,7 @@ class EventKind(IntEnum):
     """The coordinator could not raise the epoch of a producer id any more. [producer_id]"""
     other = 127
     """A line of the catalogue that no rule asks for yet. [detail: the template]"""
+
+
+KINDS = {kind.value: kind for kind in EventKind}
+"""Kinds of events by their numbers."""

@@ -5,6 +5,7 @@
     KAFKATX_BENCH_SMALL_MIB     ordinary, small (256)
     KAFKATX_BENCH_TINY          transactions of tiny (2000000)
     KAFKATX_BENCH_LOG_MIB       a broker's log, large (1024); the small one has a quarter of it
+    KAFKATX_BENCH_REPEATED_MIB  a recorded log repeated (20)
     KAFKATX_BENCH_RUNS          runs of each command, the one of least CPU counts (3)
 
 A quick check of everything:
@@ -17,7 +18,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.benchmarks import broker_log, generate, skewed, skewed_transactions
+from tests.benchmarks import broker_log, generate, repeated_log, skewed, skewed_transactions
 from tests.benchmarks.read_log import literals
 
 GENERATION = 1
@@ -81,10 +82,21 @@ def broker_log_of(kind: str, share: int = 1) -> Path:
     return _made(name, make) / "server.log"
 
 
+def repeated_log_of(kind: str) -> Path:
+    """A recorded log repeated (tests/benchmarks/repeated_log.py)."""
+    mib = setting("REPEATED_MIB", 20)
+
+    def make(place: Path) -> object:
+        place.mkdir(parents=True)
+        return repeated_log.write(place / f"{kind}.log", mib << 20, kind)
+
+    return _made(f"{kind}-repeated-{mib}MiB", make) / f"{kind}.log"
+
+
 def prefilter_literals() -> Path:
     """The literals of the prefilter, a line each; written anew, as they change with the catalogue."""
-    place = broker_log_of("sparse").with_name("literals.txt")
-    return literals(place)
+    _home().mkdir(parents=True, exist_ok=True)
+    return literals(_home() / "literals.txt")
 
 
 def logs(directory: Path) -> list[Path]:
@@ -102,9 +114,12 @@ def ordinary_of(mib: int) -> Path:
     return _made(f"ordinary-{mib}MiB-{TRANSACTIONS}", lambda place: generate.ordinary(place, mib << 20, TRANSACTIONS))
 
 
+def _home() -> Path:
+    return Path(os.environ.get("KAFKATX_BENCH_DATA", Path(tempfile.gettempdir(), "kafkatx-bench")))
+
+
 def _made(name: str, make: Callable[[Path], object]) -> Path:
-    home = Path(os.environ.get("KAFKATX_BENCH_DATA", Path(tempfile.gettempdir(), "kafkatx-bench")))
-    place = home / f"v{GENERATION}-{name}"
+    place = _home() / f"v{GENERATION}-{name}"
     if not place.exists():
         unfinished = place.with_name(f"{place.name}.unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)

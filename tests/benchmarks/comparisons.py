@@ -18,6 +18,8 @@ BLOCK_GROWTH = 0.01
 INCIDENT_WALL_S = 2.0
 SPARSE_TIMES_GREP = 5.0
 DENSE_TIMES_SPARSE = 10.0
+TIMES_GREP = {"quiet": 40.0, "busy": 40.0, "client": 70.0, "flink": 100.0}
+"""Of 20 MiB, kinds of tests/benchmarks/repeated_log.py; some of it is the start of the process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,22 @@ def broker_logs() -> Iterator[Figure]:
     yield _peaks(f"{what}, one line in 100 (all of them kept)", few, few_small)
 
 
+def diagnosed_logs() -> Iterator[Figure]:
+    """CPU of diagnosing a log that repeats a recorded one, against grep with the literals and a pass in Python."""
+    literals = cases.prefilter_literals()
+    for kind, most in TIMES_GREP.items():
+        log = cases.repeated_log_of(kind)
+        commands = [measure.diagnose(log), measure.grep(literals, log), measure.python_pass(log)]
+        ours, grep, python = measure.alternately(commands, cases.runs())
+        size = f"{log.stat().st_size / 2**20:.0f} MiB"
+        times = ours.cpu_s / grep.cpu_s
+        what = f"CPU, log of {size}, {kind}, against grep -cFf"
+        yield Figure(what, _cost(ours), _cost(grep), f"{times:.1f} times", f"<= {most:.0f}", times <= most)
+        times = ours.cpu_s / python.cpu_s
+        what = f"CPU, log of {size}, {kind}, against a pass over its lines in Python"
+        yield Figure(what, f"{ours.peak_bytes / 2**20:.0f} MiB RssAnon", _cost(python), f"{times:.0f} times")
+
+
 def exports() -> Iterator[Figure]:
     """Peak anonymous memory of writing batches and records as Parquet, over four times the data."""
     with tempfile.TemporaryDirectory() as folder:
@@ -119,7 +137,16 @@ def _peaks(what: str, large: Usage, small: Usage, wanted: str = "") -> Figure:
     return Figure(what, ours, other, f"{growth:+.1%}", wanted, abs(growth) <= PEAK_GROWTH if wanted else None)
 
 
-ALL: tuple[Callable[[], Iterator[Figure]], ...] = (ordinary, tiny, memory, first_run, blocks, broker_logs, exports)
+ALL: tuple[Callable[[], Iterator[Figure]], ...] = (
+    ordinary,
+    tiny,
+    memory,
+    first_run,
+    blocks,
+    broker_logs,
+    diagnosed_logs,
+    exports,
+)
 
 
 def peer_figures() -> Iterator[Figure]:

@@ -74,9 +74,9 @@ def kafkatx(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "kafkatx", *arguments]
 
 
-def diagnose(directory: Path) -> list[str]:
-    """The command that is measured everywhere."""
-    return kafkatx("diagnose", str(directory), "--format", "json", "--quiet")
+def diagnose(place: Path) -> list[str]:
+    """The command that is measured everywhere, of a directory or a file."""
+    return kafkatx("diagnose", str(place), "--format", "json", "--quiet")
 
 
 def read_log(log: Path) -> list[str]:
@@ -87,6 +87,16 @@ def read_log(log: Path) -> list[str]:
 def grep(literals: Path, log: Path) -> list[str]:
     """The command that counts the lines with one of some literals (with /dev/null for output it would stop at one)."""
     return ["sh", "-c", 'grep -cFf "$0" "$1" | cat', str(literals), str(log)]
+
+
+def python_pass(log: Path) -> list[str]:
+    """The command that counts the lines with one word in Python: what it costs there to have each line in hand."""
+    return [
+        sys.executable,
+        "-c",
+        "import sys; print(sum(b'xception' in line for line in open(sys.argv[1], 'rb')))",
+        str(log),
+    ]
 
 
 def _wait(pid: int) -> tuple[int, int, struct_rusage]:

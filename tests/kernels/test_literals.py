@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkatx.kernels import literals as kernels
+from kafkatx.kernels.engine import forced
 from kafkatx.kernels.literals import BROKER, BROKER_WITH_LOGGERS, EVERY_LINE, automaton, entries
 from tests.building import BOTH_ENGINES
 
@@ -49,8 +50,9 @@ def test_entries_are_those_with_a_line_that_holds_a_word(engine, mode, words, li
 def test_the_kernel_is_the_same_loop_plain(mode, words, lines):
     data, made = b"".join(line + b"\n" for line in lines), automaton(words)
     found = np.empty((len(lines) + 1, 4), np.int64)
+    states = made.table
     count, start, line = kernels.find_entries.plain(
-        data, 0, len(data), made.classes, made.table, made.accepting, np.int32(made.line_end), mode, found
+        data, 0, len(data), states.classes, states.table, states.accepting, np.int32(states.line_end), mode, found
     )
     assert (found[:count].tolist(), start, line) == entries_by_hand(data, words, mode)
 
@@ -92,3 +94,14 @@ def test_a_line_that_looks_like_an_entry_is_part_of_a_message_that_has_not_ended
         b"[2026-11-21 10:00:00,000] INFO ",
         b"[2026 word (a.b)",
     ]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@given(words=st.lists(st.text("ab[2)(", min_size=4, max_size=6).map(str.encode), min_size=1, max_size=6), lines=LINES)
+def test_words_of_four_bytes_and_more_are_found_by_groups_of_them(mode, words, lines):
+    made = automaton(tuple(words))
+    data = b"".join(line + b"\n" + word[: len(line) % 7] + b"\n" for line, word in zip(lines, words * 12, strict=False))
+    with forced("interpreted"):
+        found, start, line = entries(data, made, mode)
+    assert made.grams
+    assert (found.tolist(), start, line) == entries_by_hand(data, tuple(words), mode)

@@ -10,6 +10,7 @@ the life that had it.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -101,10 +102,6 @@ class _Life:
             return bool(self.given)
         return kind is EventKind.producer_id_set and self.is_closed
 
-    def had(self, producer_id: int, epoch: int) -> int:
-        """Highest epoch not above `epoch` that it was given of a producer id, -1 for none."""
-        return max((known for given, known in self.given if given == producer_id and known <= epoch), default=-1)
-
 
 def _lives(model: LogModel, client: Client, rows: list[int]) -> list[_Life]:
     e = model.events
@@ -125,33 +122,56 @@ def _lives(model: LogModel, client: Client, rows: list[int]) -> list[_Life]:
 
 def _given_back(model: LogModel, lives: list[_Life]) -> list[_Life]:
     """Move lines that an earlier life wrote after a later one had begun."""
-    threads = [_threads(model, life) for life in lives]
+    writers = _Writers(model, lives)
     for number, life in enumerate(lives):
         mine, life.rows = life.rows, []
         for row in mine:
-            lives[_writer(model, lives, threads, number, row)].rows.append(row)
+            lives[writers.of(row, number)].rows.append(row)
     for life in lives:
         life.rows.sort()
     return [life for life in lives if life.rows]
+
+
+class _Writers:
+    """Which of a client's lives wrote a line: by the epochs that they were given and by their threads."""
+
+    def __init__(self, model: LogModel, lives: list[_Life]) -> None:
+        self.model = model
+        self.threads = [_threads(model, life) for life in lives]
+        self.users: dict[int, list[int]] = {}
+        self.given: dict[int, dict[int, list[int]]] = {}
+        for number, life in enumerate(lives):
+            for thread in () if life.is_closed else self.threads[number]:
+                self.users.setdefault(thread, []).append(number)
+            for producer_id, epoch in life.given:
+                self.given.setdefault(producer_id, {}).setdefault(epoch, []).append(number)
+
+    def of(self, row: int, number: int) -> int:
+        """Number of the life that wrote a line that stands in life `number`."""
+        model = self.model
+        if not number or model.kind(row) in BOUNDARIES:
+            return number
+        named = _named_epoch(model, row)
+        if named is not None:
+            return self._given_until(*named, number)
+        thread, own = int(model.events["thread_code"][row]), self.threads[number]
+        users = self.users.get(thread, ())
+        at = bisect_left(users, number)
+        return users[at - 1] if at and own and thread not in own else number
+
+    def _given_until(self, producer_id: int, epoch: int, number: int) -> int:
+        """The latest life up to `number` that was given the highest epoch not above this one; else `number`."""
+        epochs = self.given.get(producer_id, {})
+        for known in sorted((known for known in epochs if 0 <= known <= epoch), reverse=True):
+            if at := bisect_right(epochs[known], number):
+                return epochs[known][at - 1]
+        return number
 
 
 def _threads(model: LogModel, life: _Life) -> set[int]:
     """Threads of the application that made a client, initialised or closed it."""
     codes = {int(model.events["thread_code"][row]) for row in life.rows if model.kind(row) in BOUNDARIES}
     return {code for code in codes if code >= 0 and not NETWORK_THREAD.fullmatch(model.facts.strings[code])}
-
-
-def _writer(model: LogModel, lives: list[_Life], threads: list[set[int]], number: int, row: int) -> int:
-    """Number of the life that wrote a line that stands in life `number`."""
-    if not number or model.kind(row) in BOUNDARIES:
-        return number
-    named = _named_epoch(model, row)
-    if named is not None:
-        had, at = max((life.had(*named), at) for at, life in enumerate(lives[: number + 1]))
-        return at if had >= 0 else number
-    thread = int(model.events["thread_code"][row])
-    users = [at for at in range(number) if thread in threads[at] and not lives[at].is_closed]
-    return users[-1] if users and threads[number] and thread not in threads[number] else number
 
 
 def _named_epoch(model: LogModel, row: int) -> tuple[int, int] | None:
@@ -275,15 +295,14 @@ def _release(model: LogModel, rows: list[int]) -> tuple[int, ...]:
 
 def _of_kinds(model: LogModel, rows: list[int], *kinds: EventKind) -> list[int]:
     """Rows of these kinds."""
-    numbers = np.array(rows, np.int64)
-    found: list[int] = numbers[np.isin(model.events["kind"][numbers], kinds)].tolist()
-    return found
+    wanted = frozenset(map(int, kinds))
+    return [row for row, kind in zip(rows, model.events["kind"][rows].tolist(), strict=True) if kind in wanted]
 
 
 def _strings(model: LogModel, rows: list[int], *columns: str) -> set[str]:
     """Strings that rows have in these columns."""
-    codes = [np.unique(model.events[f"{column}_code"][rows]) for column in columns]
-    return {model.facts.strings[code] for code in np.concatenate(codes).tolist() if code >= 0}
+    codes = {code for column in columns for code in model.events[f"{column}_code"][rows].tolist()}
+    return {model.facts.strings[code] for code in codes if code >= 0}
 
 
 def _traces(model: LogModel, rows: list[int]) -> list[Trace]:

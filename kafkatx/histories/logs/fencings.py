@@ -10,10 +10,12 @@ through that time without a rollback line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice, pairwise
+from operator import itemgetter
 
 import numpy as np
 
@@ -294,8 +296,10 @@ def _same_coordinator(logs: LogModel, old: Grant, new: Grant) -> bool:
 def _without_grants(logs: LogModel, name: str) -> Iterator[Fencing]:
     """Clients that never print their epochs: another instance began, and the one before was refused after that."""
     clients = [client for client in logs.clients_of(name) if not client.is_consumer and client.since is not None]
+    starts = sorted((client.since or 0, at) for at, client in enumerate(clients) if client.has_start)
     for old in clients:
-        found = (_refused_since(logs, name, _beginning(old), _beginning(new)) for new in _began_after(old, clients))
+        later = (clients[at] for at in _began_while(old, starts))
+        found = (_refused_since(logs, name, _beginning(old), _beginning(new)) for new in later if new is not old)
         yield from islice((taken for taken in found if taken is not None), 1)
 
 
@@ -304,11 +308,10 @@ def _beginning(client: ClientInstance) -> Grant:
     return Grant(client.since or 0, -1, -1, client.rows[0], client.source, client)
 
 
-def _began_after(old: ClientInstance, clients: Iterable[ClientInstance]) -> Iterator[ClientInstance]:
-    begin, end = old.since or 0, old.until or 0
-    for client in clients:
-        if client.number != old.number and client.has_start and begin < (client.since or 0) <= end:
-            yield client
+def _began_while(old: ClientInstance, starts: list[tuple[int, int]]) -> list[int]:
+    """Which clients began after a client did and before its last line, in order; `starts` are times with numbers."""
+    begin, end = (bisect_right(starts, time or 0, key=itemgetter(0)) for time in (old.since, old.until))
+    return sorted(at for _, at in starts[begin:end])
 
 
 def _refused_since(logs: LogModel, name: str, old: Grant, new: Grant) -> Fencing | None:

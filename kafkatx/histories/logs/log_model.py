@@ -15,7 +15,7 @@ from kafkatx.histories.logs.settings import Settings, release_of
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.error_codes import ErrorCode, error_code
-from kafkatx.terms.events import EventKind, Side
+from kafkatx.terms.events import KINDS, EventKind, Side
 from kafkatx.text.events import LogFacts, Setting, Trace
 from kafkatx.text.sayings import (
     EndGivenUp,
@@ -146,6 +146,12 @@ class ClientInstance:
         return given[-1] if given else None
 
 
+def _together(found: Iterable[Array]) -> Array:
+    """Rows of several groups, in order."""
+    groups = list(found)
+    return np.sort(np.concatenate(groups)) if groups else np.zeros(0, np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class LogModel:
     """Everything that rules may ask of logs. Row numbers index `events`; times are milliseconds UTC, zones applied."""
@@ -159,6 +165,11 @@ class LogModel:
         """All events, by source and line."""
         events: Array = self.facts.events
         return events
+
+    @cached_property
+    def _columns(self) -> dict[str, Array]:
+        """Views of the events by column: asking an array for one costs more than what is read of it."""
+        return {name: self.events[name] for name in self.events.dtype.names or ()}
 
     @cached_property
     def times(self) -> Array:
@@ -191,28 +202,39 @@ class LogModel:
 
     def of_kind(self, *kinds: EventKind) -> Array:
         """Row numbers of events of these kinds, in order."""
-        found = [self._by_kind[kind] for kind in kinds if kind in self._by_kind]
-        return np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+        return _together(self._by_kind[kind] for kind in kinds if kind in self._by_kind)
+
+    def of_client(self, number: int, *kinds: EventKind) -> Array:
+        """Row numbers of events of these kinds that a client instance wrote, in order."""
+        return _together(self._by_owner[number, kind] for kind in kinds if (number, kind) in self._by_owner)
+
+    @cached_property
+    def _by_owner(self) -> dict[tuple[int, int], Array]:
+        owners, kinds = self.owners, self.events["kind"]
+        order = np.lexsort((kinds, owners))
+        is_other = (np.diff(owners[order]) != 0) | (np.diff(kinds[order]) != 0)
+        groups = np.split(order, np.flatnonzero(is_other) + 1) if len(order) else []
+        return {(owners.item(rows[0]), kinds.item(rows[0])): rows for rows in groups}
 
     def string(self, row: int, column: str) -> str | None:
         """The string behind a code of an event (`transactional_id`, `client_id`, `error`, `detail`, ...), or None."""
-        code = int(self.events[f"{column}_code"][row])
+        code = self._columns[f"{column}_code"].item(row)
         return self.facts.strings[code] if code >= 0 else None
 
     def number(self, row: int, column: str) -> int | None:
         """A number of an event (`producer_id`, `node`, `partition`, `number`, ...), None where the line has none."""
-        value = int(self.events[column][row])
+        value: int = self._columns[column].item(row)
         return value if value >= 0 else None
 
     def trace(self, row: int) -> Trace | None:
         """The stack trace under an event."""
-        code = int(self.events["trace_code"][row])
+        code = self._columns["trace_code"].item(row)
         return self.facts.traces[code] if code >= 0 else None
 
     def words(self, row: int) -> str:
         """What an event says of an exception: class and detail, then the chain of its trace."""
-        event = self.events[row]
-        codes = (int(event["error_code"]), int(event["detail_code"]), int(event["trace_code"]))
+        columns = self._columns
+        codes = columns["error_code"].item(row), columns["detail_code"].item(row), columns["trace_code"].item(row)
         if codes not in self._words:
             trace = self.trace(row)
             said = [self.string(row, "error") or "", self.string(row, "detail") or ""]
@@ -226,7 +248,7 @@ class LogModel:
 
     def at(self, row: int) -> int | None:
         """Time of an event, None where none is printed."""
-        time = int(self.times[row])
+        time: int = self.times.item(row)
         return time if time >= 0 else None
 
     def lasted(self, first: int, second: int) -> int | None:
@@ -250,15 +272,16 @@ class LogModel:
             return took > 0
         if self.path(first) != self.path(second):
             return took == 0 and first < second
-        return int(self.events["line"][first]) < int(self.events["line"][second])
+        return bool(self._columns["line"][first] < self._columns["line"][second])
 
     def kind(self, row: int) -> EventKind:
         """Kind of an event."""
-        return EventKind(int(self.events["kind"][row]))
+        return KINDS[self._columns["kind"].item(row)]
 
     def path(self, row: int) -> str:
         """Path of the source an event stands in."""
-        return self.facts.sources[int(self.events["source"][row])].path
+        source: int = self._columns["source"].item(row)
+        return self.facts.sources[source].path
 
     @cached_property
     def short_paths(self) -> list[str]:
@@ -337,7 +360,7 @@ class LogModel:
 
     def says(self, row: int, saying: Saying) -> bool:
         """Whether the words of an event say something."""
-        return bool(self.said[row] & saying)
+        return bool(self.said.item(row) & saying.value)
 
     def says_itself(self, row: int) -> Saying:
         """What the detail of an event says, without the exceptions under it."""

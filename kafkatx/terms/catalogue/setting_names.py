@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 from kafkatx.terms.catalogue.loading import configs
 
 UNKNOWN = "unknown"
+MOST_NAMES = 4096
+"""Names of which it is kept what they are: a log prints the same some hundred again and again."""
 
 _PREFIXES = (
     ("spring.kafka.producer.properties.", "producer"),
@@ -137,6 +139,7 @@ def kafka_name(name: str) -> str:
     return split(name)[1]
 
 
+@lru_cache(maxsize=MOST_NAMES)
 def split(name: str) -> tuple[str | None, str]:
     """Return (owner that the name itself tells, or None, and Kafka's name)."""
     if name.startswith(_ENVIRONMENT) and name.isupper():
@@ -160,6 +163,7 @@ def _of_environment(name: str) -> tuple[str | None, str]:
     return ("broker", plain) if _scopes().get(plain) == "broker" else (None, plain if plain in _known() else name)
 
 
+@lru_cache(maxsize=MOST_NAMES)
 def _prefix(name: str) -> tuple[str | None, str]:
     """Take a prefix off; `producer.id.expiration.ms` has none."""
     if name in _known():

@@ -104,7 +104,7 @@ def cuts(window: Window, framer: Framer, shape: EntryShape, automaton: Automaton
         window.grow()
         cut = Cut(window, framer, shape)
         found, start, line = entries(cut.data, automaton, shape.mode)
-        if cut.is_final and automaton.pattern.search(cut.data, start):
+        if cut.is_final and automaton.held(cut.data[start:], np.array([0, len(cut.data) - start])):
             last = [[start, _line_end(cut.data, start), len(cut.data), line]]
             found = np.concatenate([found, np.array(last, np.int64)])
         if shape.mode == EVERY_LINE and cut.is_final and len(cut.data) <= SMALL:

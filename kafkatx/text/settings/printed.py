@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 from kafkatx.terms.catalogue.setting_names import is_known, scope_of_group
 from kafkatx.terms.secrets import shown_value
@@ -19,6 +21,8 @@ from kafkatx.text.events import Setting
 from kafkatx.text.settings.files import LONGEST_VALUE
 
 MOST_BLOCKS = 1_000
+MOST_LINES, LONGEST_KEPT = 4096, 200
+"""Lines that are kept as they were read, and characters of the longest: clients print the same blocks again."""
 HEADING = " values:"
 """The literal that every block begins with."""
 _HEADING = re.compile(
@@ -96,17 +100,34 @@ class ValuesBlocks:
 
     def _take(self, number: int, text: str, is_inside: bool = False) -> bool:
         """Take a line of a block; names come in order, so that a log line with ` = ` in it is none."""
-        found = _VALUE.fullmatch(text.rstrip('\r\n"'))
-        if found is None or (self._pairs and found["name"] <= self._pairs[-1][1]):
+        found = _pair(text) if len(text) > LONGEST_KEPT else _kept_pair(text)
+        if found is None or (self._pairs and found.name <= self._pairs[-1][1]):
             return False
-        lead = _DIGITS.sub("0", found["lead"])
-        if self._lead is not None and lead != self._lead and not is_inside:
+        if self._lead is not None and found.lead != self._lead and not is_inside:
             return False
-        self._lead = lead
-        self._pairs.append((number, found["name"], (found["value"] or "").strip()))
+        self._lead = found.lead
+        self._pairs.append((number, found.name, found.value))
         return True
 
     def _is_kept(self) -> bool:
         values = {name: value for _, name, value in self._pairs if name not in _IDENTITIES}
         is_new, self._last = values != self._last, values
         return self.block < MOST_BLOCKS or is_new
+
+
+class _Pair(NamedTuple):
+    """A line of a block; `lead` is what stands before the name, with noughts for its digits."""
+
+    lead: str
+    name: str
+    value: str
+
+
+def _pair(text: str) -> _Pair | None:
+    found = _VALUE.fullmatch(text.rstrip('\r\n"'))
+    if found is None:
+        return None
+    return _Pair(_DIGITS.sub("0", found["lead"]), found["name"], (found["value"] or "").strip())
+
+
+_kept_pair = lru_cache(maxsize=MOST_LINES)(_pair)
