@@ -49,7 +49,8 @@ REACTIONS = {"fatal": FATAL, "abortable": "abortable", "retried": RETRIED}
 """What a transactional producer makes of an error (errors.tsv), as the category of a failure."""
 GENERIC = frozenset({
     "Exception", "RuntimeException", "IllegalStateException", "IllegalArgumentException", "KafkaException",
-    "AssertionError", "KafkaError", "Error", "ExecutionException", "CompletionException",
+    "AssertionError", "KafkaError", "Error", "ExecutionException", "CompletionException", "ConnectException",
+    "StreamsException", "UnsupportedOperationException",
 })  # fmt: skip
 """Classes that say nothing: only their words do."""
 
