@@ -166,7 +166,9 @@ _TEXTS = {
         "Must provide transactional id for transactional producer",
         "Cannot manage transactions without a transactionalId",
         "begin a transaction with a non-transactional client", "since transactions are not enabled",
-        "The 'ProducerFactory' must support transactions",
+        "The 'ProducerFactory' must support transactions", "Producer factory does not support transactions",
+        "Template does not support transactions", "pooled-producer requires transactional.id to be set",
+        "requires a transactionalIdPrefix to be set", "requires a transactionIdPrefix to be set",
     ),
     Saying.NO_PRODUCER_STATE: (
         "UnknownProducerId", "UNKNOWN_PRODUCER_ID", "Unknown Producer Id", "unknown producer id",
