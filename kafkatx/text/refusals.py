@@ -73,23 +73,26 @@ _PATTERNS: dict[Refusal, re.Pattern[str]] = {
     Refusal.old_broker: re.compile(
         r"Cannot create a v\d+ FindCoordinator request because we require features supported only in"
         r"|does not support (?:INIT_PRODUCER_ID|ADD_PARTITIONS_TO_TXN|ADD_OFFSETS_TO_TXN|END_TXN|TXN_OFFSET_COMMIT)"
-        r"|Kafka cluster seems to be on a too old version|Idempotent producer not supported by any|[Tt]ransactional producer requires broker >="
+        r"|Kafka cluster seems to be on a too old version|Idempotent producer not supported by any"
+        r"|[Tt]ransactional producer requires broker >="
         r"|Attempt(?:ed|ing) to use idempotence with a broker which does not support the required message format"
     ),
     Refusal.old_for_groups: re.compile(
-        r"doesn't support group metadata commit API on version|Cannot write a v\d+ TXN_OFFSET_COMMIT|unexpectedly doesn't support requireStable"
+        r"doesn't support group metadata commit API on version|Cannot write a v\d+ TXN_OFFSET_COMMIT"
+        r"|unexpectedly doesn't support requireStable"
     ),
     Refusal.old_for_tool: re.compile(r"\b(?:DESCRIBE_PRODUCERS|DESCRIBE_TRANSACTIONS|LIST_TRANSACTIONS)\b"),
     Refusal.no_service: re.compile(
-        r"coordinator with type code 1 which is not supported|Broker has disabled transaction coordinator, please enable"
+        r"coordinator with type code 1 which is not supported"
+        r"|Broker has disabled transaction coordinator, please enable"
     ),
     Refusal.framework: re.compile(
-        r"may not produce to their own offsets topics when exactly-once|exactly-once support for source connectors requires"
-        r"|standalone mode does not support exactly-once|leader of the cluster, which is required for exactly-once source"
-        r"|connector does not support exactly-once semantics with"
-        r"|Found duplicate transactionalIdPrefix for|switch the transaction naming strategy back to"
-        r"|Offset strategy 'SEND_TO_TRANSACTION' can only|Redelivery not supported for transactions in combination"
-        r"|SRMSG18021\b|Kafka metadata exists for shard \S+, but there is no stored state|misuse of groupId\('"
+        r"may not produce to their own offsets topics when exactly-once|standalone mode does not support exactly-once"
+        r"|exactly-once support for source connectors requires|which is required for exactly-once source tasks"
+        r"|connector does not support exactly-once semantics with|Found duplicate transactionalIdPrefix for"
+        r"|switch the transaction naming strategy back to|Offset strategy 'SEND_TO_TRANSACTION' can only"
+        r"|Redelivery not supported for transactions in combination|SRMSG18021\b"
+        r"|Kafka metadata exists for shard \S+, but there is no stored state|misuse of groupId\('"
         r"|Unexpected user-specified \w+ config\b.{0,80} because producer config 'processing\.guarantee'"
         r"|you must provide a valid group\.id in the consumer"
     ),

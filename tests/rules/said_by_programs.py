@@ -1,9 +1,10 @@
-"""Messages that programs around the Java client, and brokers, can print: each made into a text as that program prints it.
+"""Messages that programs around the Java client, and brokers, can print, each as that program prints it.
 
 Tables   tests/rules/said/*.tsv: since which release, form (a level of a log, or `thrown`), who says it (a class of
          exceptions, or a logger; `o.a.k.` stands for Kafka's package), the words, and what must be told of them: rules
          of which one is a finding or one of the first two candidates, `failure` where words alone name no cause,
-         `quiet` where nothing failed.
+         `quiet` where nothing failed. In the words ` ~ ` stands for a new
+         line, ` <- ` for one that begins with `Caused by: `.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class Said:
 
     def text(self) -> str:
         """The message as its program prints it."""
-        by, words = _in_full(self.by), "\nCaused by: ".join(_in_full(part) for part in self.words.replace(" ~ ", "\n").split(" <- "))
+        by = _in_full(self.by)
+        words = "\nCaused by: ".join(map(_in_full, self.words.replace(" ~ ", "\n").split(" <- ")))
         if self.form == "thrown":
             return THROWN[self.number % len(THROWN)].format(time=TIME, exception=f"{by}: {words}")
         if self.form == "refused":
