@@ -52,8 +52,8 @@ REPEATED = "_FATAL"
 """What librdkafka answers to every call after a fatal error."""
 CATEGORIES = ("fatal", "abortable", "retriable", "refresh", "config")
 JAVA = (
-    "java", "kafka-streams", "kafka-connect", "spring-kafka", "flink-connector-kafka", "alpakka-kafka",
-    "pekko-connectors-kafka", "reactor-kafka", "zio-kafka", "smallrye", "micronaut-kafka", "beam", "spark",
+    "java", "kafka-streams", "kafka-connect", "spring-kafka", "flink-connector-kafka", "pekko-connectors-kafka",
+    "reactor-kafka", "smallrye", "micronaut-kafka", "beam", "spark",
 )  # fmt: skip
 
 
