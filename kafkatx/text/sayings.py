@@ -132,7 +132,9 @@ _TEXTS = {
     Saying.TIMED_OUT: (
         "_TIMED_OUT", "Local: Timed out", "TimeoutError", "context deadline exceeded", "did not return within",
     ),
-    Saying.GROUP_MISMATCH: ("failed due to consumer group metadata mismatch",),
+    Saying.GROUP_MISMATCH: (
+        "failed due to consumer group metadata mismatch", "Partition rebalance during exactly-once processing",
+    ),
     Saying.MEMBER_LOST: (
         "FencedInstanceId", "IllegalGeneration", "UnknownMemberId", "StaleMemberEpoch", "CommitFailed",
         "FENCED_INSTANCE_ID", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH", "RebalanceInProgress",
