@@ -50,7 +50,7 @@ REACTIONS = {"fatal": FATAL, "abortable": "abortable", "retried": RETRIED}
 GENERIC = frozenset({
     "Exception", "RuntimeException", "IllegalStateException", "IllegalArgumentException", "KafkaException",
     "AssertionError", "KafkaError", "Error", "ExecutionException", "CompletionException", "KafkaJSNonRetriableError",
-    "KafkaJSError",
+    "KafkaJSError", "ConnectException", "StreamsException", "UnsupportedOperationException",
 })  # fmt: skip
 """Classes that say nothing: only their words do."""
 

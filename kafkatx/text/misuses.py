@@ -56,7 +56,7 @@ _TEXTS = (
         MisuseKind.begun_inside,
         re.compile(
             r"already an ongoing transaction for this producer|Transaction already in progress"
-            r"|A transaction is already in progress for channel"
+            r"|A transaction is already in progress for channel|Nested calls to 'executeInTransaction' are not allowed"
         ),
     ),
     (
@@ -65,7 +65,7 @@ _TEXTS = (
             "not in an active transaction|No transaction is in process; possible solutions"
             "|Can't send messages while not in transaction|Not in the middle of a transaction"
             "|cannot produce record transactionally if not in a transaction"
-            "|transaction manager: transaction is not ready"
+            "|transaction manager: transaction is not ready|Transaction not started. Call beginTransaction"
         ),
     ),
     (MisuseKind.ended_before, re.compile("Cannot continue to use transaction once ended")),
@@ -73,7 +73,7 @@ _TEXTS = (
         MisuseKind.closed,
         re.compile(
             "Cannot perform operation after producer has been closed"
-            "|producer is disconnecting; therefore, it can't safely accept messages"
+            "|producer is disconnecting; therefore, it can't safely accept messages|Pooled producer is closed"
             "|The producer is disconnected|KafkaProducer already closed!|kafka: tried to use a client that was closed"
             r"|kafka: message received by producer in process of shutting down|\bProducerClosed\b"
         ),

@@ -5,7 +5,8 @@ read here to one kind, however a library spells them; whether that was the cause
 
 Source  org.apache.kafka.common.errors, ProducerConfig, KafkaProducer, NetworkClient (0.11 to 4.3); rdkafka_conf.c,
         rdkafka_idempotence.c; KafkaJS producer/index.js; sarama config.go, errors.go; franz-go config.go, kerr;
-        aiokafka producer.py; kafka-python kafka.py; KIP-98, KIP-679.
+        aiokafka producer.py; kafka-python kafka.py; Connect's Worker, DistributedHerder; Flink's KafkaSink; Beam's
+        KafkaExactlyOnceSink; KoP; KIP-98, KIP-679.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Refusal(Enum):
     old_for_groups = "brokers without the group's generation in transactions"
     old_for_tool = "brokers that are older than a tool"
     no_service = "a service without transactions"
+    framework = "a framework set up so that it can't do transactions"
     acks = "acks below all"
     retries = "no retries"
     in_flight = "too many requests in flight"
@@ -71,14 +73,29 @@ _PATTERNS: dict[Refusal, re.Pattern[str]] = {
     Refusal.old_broker: re.compile(
         r"Cannot create a v\d+ FindCoordinator request because we require features supported only in"
         r"|does not support (?:INIT_PRODUCER_ID|ADD_PARTITIONS_TO_TXN|ADD_OFFSETS_TO_TXN|END_TXN|TXN_OFFSET_COMMIT)"
-        r"|Idempotent producer not supported by any|[Tt]ransactional producer requires broker >="
+        r"|Kafka cluster seems to be on a too old version|Idempotent producer not supported by any"
+        r"|[Tt]ransactional producer requires broker >="
         r"|Attempt(?:ed|ing) to use idempotence with a broker which does not support the required message format"
     ),
     Refusal.old_for_groups: re.compile(
-        r"doesn't support group metadata commit API on version|unexpectedly doesn't support requireStable"
+        r"doesn't support group metadata commit API on version|Cannot write a v\d+ TXN_OFFSET_COMMIT"
+        r"|unexpectedly doesn't support requireStable"
     ),
     Refusal.old_for_tool: re.compile(r"\b(?:DESCRIBE_PRODUCERS|DESCRIBE_TRANSACTIONS|LIST_TRANSACTIONS)\b"),
-    Refusal.no_service: re.compile(r"coordinator with type code 1 which is not supported"),
+    Refusal.no_service: re.compile(
+        r"coordinator with type code 1 which is not supported"
+        r"|Broker has disabled transaction coordinator, please enable"
+    ),
+    Refusal.framework: re.compile(
+        r"may not produce to their own offsets topics when exactly-once|standalone mode does not support exactly-once"
+        r"|exactly-once support for source connectors requires|which is required for exactly-once source tasks"
+        r"|connector does not support exactly-once semantics with|Found duplicate transactionalIdPrefix for"
+        r"|switch the transaction naming strategy back to|Offset strategy 'SEND_TO_TRANSACTION' can only"
+        r"|Redelivery not supported for transactions in combination|SRMSG18021\b"
+        r"|Kafka metadata exists for shard \S+, but there is no stored state|misuse of groupId\('"
+        r"|Unexpected user-specified \w+ config\b.{0,80} because producer config 'processing\.guarantee'"
+        r"|you must provide a valid group\.id in the consumer"
+    ),
     Refusal.acks: re.compile(
         r"Must set acks to all in order to use the idempotent|`acks` must be set to `all` when"
         r"|Idempotent producer requires Producer\.RequiredAcks|idempotency requires acks=all"
@@ -119,7 +136,10 @@ _PATTERNS: dict[Refusal, re.Pattern[str]] = {
         r"|(?:NoSuchMethod|NoClassDefFound|NoSuchField|AbstractMethod|IncompatibleClassChange|IllegalAccess)Error: "
         r".{0,200}?\borg[./]apache[./]kafka[./]"
     ),
-    Refusal.pool: re.compile(r"SRMSG18027\b|[Pp]ooled producer pool exhausted|Increase kafka producers pool size"),
+    Refusal.pool: re.compile(
+        r"SRMSG18027\b|[Pp]ooled producer pool exhausted|Increase kafka producers pool size"
+        r"|No available transaction producer"
+    ),
 }
 
 

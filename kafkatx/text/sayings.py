@@ -132,7 +132,9 @@ _TEXTS = {
     Saying.TIMED_OUT: (
         "_TIMED_OUT", "Local: Timed out", "TimeoutError", "context deadline exceeded", "did not return within",
     ),
-    Saying.GROUP_MISMATCH: ("failed due to consumer group metadata mismatch",),
+    Saying.GROUP_MISMATCH: (
+        "failed due to consumer group metadata mismatch", "Partition rebalance during exactly-once processing",
+    ),
     Saying.MEMBER_LOST: (
         "FencedInstanceId", "IllegalGeneration", "UnknownMemberId", "StaleMemberEpoch", "CommitFailed",
         "FENCED_INSTANCE_ID", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH", "RebalanceInProgress",
@@ -166,7 +168,9 @@ _TEXTS = {
         "Must provide transactional id for transactional producer",
         "Cannot manage transactions without a transactionalId",
         "begin a transaction with a non-transactional client", "since transactions are not enabled",
-        "The 'ProducerFactory' must support transactions",
+        "The 'ProducerFactory' must support transactions", "Producer factory does not support transactions",
+        "Template does not support transactions", "pooled-producer requires transactional.id to be set",
+        "requires a transactionalIdPrefix to be set", "requires a transactionIdPrefix to be set",
     ),
     Saying.NO_PRODUCER_STATE: (
         "UnknownProducerId", "UNKNOWN_PRODUCER_ID", "Unknown Producer Id", "unknown producer id",

@@ -51,7 +51,10 @@ CALLS = {
 REPEATED = "_FATAL"
 """What librdkafka answers to every call after a fatal error."""
 CATEGORIES = ("fatal", "abortable", "retriable", "refresh", "config")
-JAVA = ("java", "kafka-streams", "kafka-connect", "spring-kafka", "flink-connector-kafka")
+JAVA = (
+    "java", "kafka-streams", "kafka-connect", "spring-kafka", "flink-connector-kafka", "pekko-connectors-kafka",
+    "reactor-kafka", "smallrye", "micronaut-kafka", "beam", "spark",
+)  # fmt: skip
 
 
 @dataclass(slots=True)

@@ -25,7 +25,7 @@ AT_START = frozenset(
     {
         Refusal.acks, Refusal.retries, Refusal.in_flight, Refusal.without_idempotence, Refusal.delivery_timeout,
         Refusal.message_timeout, Refusal.socket_timeout, Refusal.queuing, Refusal.endless, Refusal.value,
-        Refusal.commit_interval, Refusal.not_enabled,
+        Refusal.commit_interval, Refusal.not_enabled, Refusal.framework,
     }
 )  # fmt: skip
 """What the library refuses before it asks any broker."""
@@ -125,6 +125,7 @@ REFUSED_WORDS = Words(
             Refusal.commit_interval: "transaction.timeout.ms below commit.interval.ms",
             Refusal.not_enabled: "workers without exactly-once support",
             Refusal.no_service: "a service without transactions",
+            Refusal.framework: "a framework that can't do transactions as it is set up",
             Refusal.acks: "acks below all beside idempotence",
             Refusal.retries: "retries=0 beside idempotence",
             Refusal.in_flight: "too many requests in flight for idempotence",
@@ -165,7 +166,9 @@ REFUSED_WORDS = Words(
             Refusal.old_for_tool: "The brokers don't know what the tool asks for: the requests of "
             "kafka-transactions.sh came with 3.0, describe-producers with 2.8. Nothing is told of transactions.",
             Refusal.no_service: f"The service refused the producer{OF}: it offers no transaction coordinator in this "
-            "tier.",
+            "tier, or has it switched off.",
+            Refusal.framework: "The framework refused its configuration: as it is set up it can't do transactions. "
+            "Its message says which setting that is.",
             Refusal.acks: f"{NEEDS}acks=all.",
             Refusal.retries: f"{NEEDS}retries above 0.",
             Refusal.in_flight: f"{NEEDS}at most 5 requests in flight (1 for sarama).",
@@ -224,8 +227,9 @@ REFUSED_WORDS = Words(
                     "then =enabled and restart them again",
                     Refusal.old_for_tool: "Look at the partition instead: a dump of its log, and of its partition of "
                     "__transaction_state, tells the same. Or upgrade the brokers",
-                    Refusal.no_service: "Use a tier of the service that offers transactions, or do without a "
-                    "transactional.id",
+                    Refusal.no_service: "Use a tier of the service that offers transactions (KoP: "
+                    "kafkaTransactionCoordinatorEnabled=true), or do without a transactional.id",
+                    Refusal.framework: "Correct the setting that the message names, and start the program again",
                     Refusal.acks: "Set acks=all, or remove the override",
                     Refusal.retries: "Remove the override of retries",
                     Refusal.in_flight: "Lower max.in.flight.requests.per.connection to 5 (sarama: Net.MaxOpenRequests "
