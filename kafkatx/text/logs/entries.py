@@ -196,7 +196,9 @@ class Cut:
             top, number = self._before(top), number - 1
         text = self.framer.inside(self._line(top))
         if not (begins_trace(text.strip()) or is_trace_line(text) or is_told_throw(text) or shows_error(text)):
-            return
+            if not (self.is_short and tells(self.framer.inside(self._line(start)))):
+                return
+            top, number, text = start, line, self.framer.inside(self._line(start))
         framed = replace(self.framer.frame(self._line(top)), layout=REMNANT, message=text.strip())
         yield self._entry(top, number, framed, self._tail(_line_end(self.data, top) + 1, self._end_of(top)))
 
@@ -226,7 +228,7 @@ class Cut:
         below = _line_end(self.data, head) + 1
         tail = self._tail(below, end)
         count = strays(framed.message, tail)
-        if count and self.is_short and framed.layout == MESSAGE_ONLY:
+        if count and self.is_short and framed.layout == MESSAGE_ONLY and not tells(framed.message):
             yield self._pasted_trace(below, number + 1, framed, tail)
             return
         tail = tail[count:]

@@ -271,13 +271,14 @@ class Framer:
         if framed.layout == STRUCTURED or (found := parted(wrapped.text)) is None:
             return framed
         if one_blank(framed.message).find(found.message[:KNOWN]) >= 0 or found.message in framed.context.text:
-            return framed
+            return framed if framed.level >= 0 else replace(framed, level=found.level)
         again = self._of_front(found, wrapped)
         return replace(again, level=framed.level if framed.level >= 0 else again.level)
 
     def _of_front(self, found: Parted, wrapped: Wrapped) -> Framed:
         at, of_day, zoned = self._time(found.stamp, wrapped.stamp)
-        context, message = split_context(found.message)
+        is_error = found.message.startswith("[Error ")
+        context, message = (NOTHING, found.message) if is_error else split_context(found.message)
         return Framed(at, zoned, found.level, "", "", context, message, REMNANT, of_day, writer=wrapped.writer)
 
     def _headless(self, before: str) -> Framed | None:

@@ -59,7 +59,7 @@ def parted(line: str) -> Parted | None:
     """Part a line into its front and what Kafka says; None where it has no front, or says nothing known."""
     text = one_blank(line[:LONGEST]).strip()
     at = known_at(text)
-    if at <= 0 or not is_front(text[:at]):
+    if at <= 0 or text[0] == ">" or not is_front(text[:at]):
         return None
     front = text[:at]
     time, level = _STAMP.search(front), _LEVEL.search(front)

@@ -43,6 +43,9 @@ NO_FAILURES: dict[EventKind | None, frozenset[str]] = {
 MOST_BELOW = 6
 """Lines of an entry in which a message is looked for that its first line does not have."""
 _TIMED = re.compile(rf"\W{{0,3}}(?:{STAMP})")
+_TIMED_WITHIN = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")
+LATEST_TIME = 60
+"""Characters at a line's beginning in which its own time stands: below another line it is one that was quoted."""
 TRIED_AGAIN = frozenset(
     {
         ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -211,6 +214,8 @@ def _text_below(entry: Entry) -> RecognisedText | None:
         if is_trace_line(line):
             break
         text = line.strip()
+        if _TIMED_WITHIN.search(text[:LATEST_TIME]):
+            continue
         if found := match_message(text) or match_exception(text) or find_fragment(text):
             return found
     return None
@@ -219,6 +224,8 @@ def _text_below(entry: Entry) -> RecognisedText | None:
 def _told_beside(framed: Framed) -> RecognisedText | None:
     """The text that a structured line tells in a field of its own, beside its message."""
     first = framed.trace.partition("\n")[0].strip()
+    if _TIMED_WITHIN.search(first[:LATEST_TIME]):
+        return None
     return (match_message(first) or match_exception(first) or find_fragment(first)) if first else None
 
 
