@@ -25,13 +25,15 @@ _MET = re.compile(
     re.IGNORECASE,
 )
 """Words for having met an error, before a quotation of it: English, German, Romance and Slavic, Chinese and so on."""
+_SOURCE = re.compile(r"=> |(?:^|\s)//|::\w+\(|\b(?:if|match|let|return|raise|throw)\b")
+"""Signs of source code, in which a text is a constant or a comment."""
 MOST_BEFORE_TIME = 1
 """Words before the time of a line, as the name of its writer; more are somebody's who quotes a line."""
 
 
 def is_front(before: str) -> bool:
     """Whether a program may have printed this before its message: names, numbers and marks, hardly a word."""
-    if len(before) > LONGEST_FRONT or _quotes_line(before):
+    if len(before) > LONGEST_FRONT or _quotes_line(before) or _SOURCE.search(before):
         return False
     pieces = before.split()
     plain = sum(_WORD.fullmatch(piece) is not None and not piece.isupper() for piece in pieces)

@@ -59,7 +59,7 @@ _CODE = re.compile(
     r"::class|::new|\.class\b|return |const |val |def |var |public |"
     r"private |static |final |@throws|@link|@code|String\.format|\w*[lL]og(?:ger)?\.(?:trace|debug|info|warn|error)\(|"
     r"println\(|printf\()|= &\w+\{|= \d+,? *//|\b(?:side_effect|thenThrow|doThrow)\b"
-    r"|^\s*(?:\*|//|/\*|#include)\s|\) ?\{\s*$|\);\s*$|;\s*$"
+    r"|^\s*(?:\*|//|/\*|#include)\s|\) => [A-Z\w]+[:.(]|, +// |\) ?\{\s*$|\);\s*$|;\s*$"
 )
 
 

@@ -24,6 +24,8 @@ from kafkatx.text.logs.stamps import NO_STAMP, STAMP, Stamp, read_stamp
 LONGEST = 4_096
 """Characters of a line that are looked at."""
 _CLASS = re.compile(rf"(?<![\w$.@/])(?:{CLASS}|[A-Z][a-z]\w{{1,79}}(?:Exception|Error|Fenced)(?![\w$.(]))")
+_BRACKET = re.compile(r"\[[^\[\]]{0,120}\b(?:clientId|transactionalId|id|brokerId|partition)=[^\[\]]{0,300}\][: ]*$")
+"""Whose message it is, as clients and brokers print it before a message."""
 _STAMP = re.compile(rf"(?<![\d.:/-])(?:{STAMP})")
 _NAMES = "|".join(sorted((*LEVELS, "ERRO"), key=len, reverse=True))
 _LEVEL = re.compile(rf"(?<![\w.$-])(?:({_NAMES})(?![\w.$-])|({_NAMES.lower()})(?=[\]\s:|>]))|\b[A-Z]?(E)(?= +$)")
@@ -61,12 +63,16 @@ def parted(line: str) -> Parted | None:
     at = known_at(text)
     if at <= 0 or text[0] == ">" or not is_front(text[:at]):
         return None
+    bracket = _BRACKET.search(text[:at])
+    at = bracket.start() if bracket else at
     front = text[:at]
     time, level = _STAMP.search(front), _LEVEL.search(front)
-    name = next(filter(None, level.groups()), "").upper() if level else ""
+    name = next(filter(None, level.groups()), "") if level else ""
+    if level and name.islower() and not time and front[level.end()] == ":":
+        name = ""
     return Parted(
         front,
         read_stamp(time[0]) if time else NO_STAMP,
-        LEVELS.get({"E": "ERROR", "ERRO": "ERROR"}.get(name, name), Level.unknown),
+        LEVELS.get({"E": "ERROR", "ERRO": "ERROR"}.get(name.upper(), name.upper()), Level.unknown),
         text[at:],
     )

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from kafkatx.kernels.literals import EVERY_LINE
 from kafkatx.kernels.rows import EVENT
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import EventKind, Level, Side
@@ -79,11 +80,13 @@ class _Reading:
         """Read everything; return the events that are kept, and keep no string but theirs."""
         sample = self.window.first_lines(SAMPLE_LINES)
         self.last = self.window.last_lines()
-        self.framer = Framer(sample, day_of_name(self.file.path), self.window.end - self.part.position <= SMALL)
+        self.framer = Framer(sample, day_of_name(self.file.path))
         framed = [self.framer.frame(text) for text in sample]
         self._look_at(framed)
         others = self._sample_behind() if len(sample) == SAMPLE_LINES else []
         shape = shape_of([*sample, *others], [*framed, *(self.framer.frame(text) for text in others)])
+        is_short = self.window.end - self.part.position <= SMALL
+        self.framer.asks_what_is_known = is_short and shape.mode == EVERY_LINE and not shape.has_loggers
         self.framer.restart()
         for cut, found in cuts(self.window, self.framer, shape, prefilter()):
             self._take_cut(cut, found)
