@@ -33,7 +33,13 @@ MOST_BEFORE_TIME = 1
 
 def is_front(before: str) -> bool:
     """Whether a program may have printed this before its message: names, numbers and marks, hardly a word."""
-    if len(before) > LONGEST_FRONT or _quotes_line(before) or _SOURCE.search(before):
+    if (
+        len(before) > LONGEST_FRONT
+        or "\n" in before
+        or before.lstrip()[:1] == ">"
+        or _quotes_line(before)
+        or _SOURCE.search(before)
+    ):
         return False
     pieces = before.split()
     plain = sum(_WORD.fullmatch(piece) is not None and not piece.isupper() for piece in pieces)

@@ -47,7 +47,10 @@ _PACKAGES = {"KafkaException": "org.apache.kafka.common.", "IllegalStateExceptio
              "IllegalArgumentException": "java.lang."}  # fmt: skip
 _WORD = re.compile(r"\S+")
 _ELLIPSIS = re.compile(r"^(?:\.{3}|\u2026|\[\.\.\.\])\s*|\s*(?:\.{2,3}|\u2026|\[\.\.\.\])$")
-_LABEL = re.compile(r"(?:^|[:=>\])\"'`}{;(|-]|\b(?:due to|with|is|reason|error|exception|Uncaught)|exception\.)\s*[\"'`(\[{]*$", re.IGNORECASE)
+_LABEL = re.compile(
+    r"(?:^|[:=>\])\"'`}{;(|-]|\b(?:due to|with|is|reason|error|exception|Uncaught)|exception\.)\s*[\"'`(\[{]*$",
+    re.IGNORECASE,
+)
 _REST = re.compile(
     r"[\s\"'`.,;:)\]}>|!*_-]{0,8}(?:$|(?:\([\w$.:-]{1,200}\)|\[[^\]]{0,300}\]|at [\w$.]+\(|[,;:(|{]).*)", re.DOTALL
 )

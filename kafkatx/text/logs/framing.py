@@ -270,7 +270,7 @@ class Framer:
         """A line of which a layout took for a name what Kafka says: parted before that."""
         if framed.layout == STRUCTURED or (found := parted(wrapped.text)) is None:
             return framed
-        if one_blank(framed.message).find(found.message[:KNOWN]) >= 0 or found.message in framed.context.text:
+        if one_blank(framed.message).find(found.known[:KNOWN]) >= 0:
             return framed if framed.level >= 0 else replace(framed, level=found.level, layout=REMNANT)
         again = self._of_front(found, wrapped)
         return replace(again, level=framed.level if framed.level >= 0 else again.level)

@@ -33,12 +33,13 @@ _LEVEL = re.compile(rf"(?<![\w.$-])(?:({_NAMES})(?![\w.$-])|({_NAMES.lower()})(?
 
 @dataclass(frozen=True, slots=True)
 class Parted:
-    """A line: when and how severe its front says that it is, and the message behind it."""
+    """A line: when and how severe its front says that it is, the message behind it, and what is known in that."""
 
     front: str
     stamp: Stamp
     level: Level
     message: str
+    known: str
 
 
 @lru_cache(maxsize=4096)
@@ -63,6 +64,7 @@ def parted(line: str) -> Parted | None:
     at = known_at(text)
     if at <= 0 or text[0] == ">" or not is_front(text[:at]):
         return None
+    known = text[at:]
     bracket = _BRACKET.search(text[:at])
     at = bracket.start() if bracket else at
     front = text[:at]
@@ -75,4 +77,5 @@ def parted(line: str) -> Parted | None:
         read_stamp(time[0]) if time else NO_STAMP,
         LEVELS.get({"E": "ERROR", "ERRO": "ERROR"}.get(name.upper(), name.upper()), Level.unknown),
         text[at:],
+        known,
     )

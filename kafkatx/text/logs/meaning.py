@@ -26,6 +26,7 @@ from kafkatx.text.logs.matching import RecognisedText, match_exception, match_me
 from kafkatx.text.logs.requests import fill_request, is_request
 from kafkatx.text.logs.shown import shows_error
 from kafkatx.text.logs.signs import signs_of
+from kafkatx.text.logs.spoken import is_spoken_failure
 from kafkatx.text.logs.stamps import STAMP
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.traces import is_trace_line, read_trace
@@ -93,6 +94,18 @@ def event_of(entry: Entry, strings: Strings) -> Row | None:
     _frame(row, entry, strings)
     row[COLUMNS["kind"]] = kind
     row[COLUMNS["signs_code"]] = strings.code(signs_of(entry))
+    return row
+
+
+def spoken_event_of(entry: Entry, strings: Strings) -> Row | None:
+    """Return the row of an entry that means nothing to us but speaks of a failure of Kafka's."""
+    framed = entry.framed
+    if not is_spoken_failure(framed, framed.message):
+        return None
+    row = empty_row()
+    fill_field(row, "detail", framed.message, strings)
+    _frame(row, entry, strings)
+    row[COLUMNS["kind"]] = EventKind.spoken
     return row
 
 

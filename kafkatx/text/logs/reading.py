@@ -25,7 +25,7 @@ from kafkatx.text.logs.entries import SMALL, Cut, Entry, cuts, entry_at, shape_o
 from kafkatx.text.logs.filling import COLUMNS
 from kafkatx.text.logs.framing import Framed, Framer
 from kafkatx.text.logs.matching import prefilter
-from kafkatx.text.logs.meaning import OWN_NODE, event_of, side_of
+from kafkatx.text.logs.meaning import OWN_NODE, event_of, side_of, spoken_event_of
 from kafkatx.text.logs.stamps import day_of_name
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.thinning import Thinning
@@ -153,7 +153,7 @@ class _Reading:
             parts.append(columns.events)
             self._hear(columns)
             found = found[columns.slow]
-        rows = [row for entry in cut.entries(found) if (row := self._row(entry)) is not None]
+        rows = [row for entry in cut.entries(found) if (row := self._row(entry, cut.is_short)) is not None]
         if rows:
             parts.append(np.array(rows, EVENT))
         if parts:
@@ -161,8 +161,10 @@ class _Reading:
             self.thinning.add(events[np.argsort(events["position"], kind="stable")])
         self._forget_strings()
 
-    def _row(self, entry: Entry) -> tuple[int, ...] | None:
+    def _row(self, entry: Entry, is_short: bool) -> tuple[int, ...] | None:
         row = event_of(entry, self.strings)
+        if row is None and is_short:
+            row = spoken_event_of(entry, self.strings)
         self._meet(entry.framed)
         if row is None:
             return None
