@@ -1,7 +1,7 @@
 """A failure is told whatever logger, shipper, language or paste stands around its message.
 
-The layouts are those of the world (layouts.txt), the messages the catalogue's (failing_messages.py). What one usual layout tells
-of a message, every other tells as well; each test shows some of the messages in each layout, all of them over the layouts.
+The layouts are those of the world (layouts.txt), the messages the catalogue's (failing_messages.py). What one usual
+layout tells of a message, every other tells as well; each layout shows some of the messages.
 """
 
 from pathlib import Path
@@ -42,7 +42,7 @@ def _warns(said: dict[str, Any]) -> bool:
 
 @pytest.fixture(scope="module")
 def failing(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Messages that tell a failure in a usual layout: an error of a serializer, or one that is tried again, tells none."""
+    """Messages that tell a failure in a usual layout: those of serializers, or that are tried again, tell none."""
     folder = tmp_path_factory.mktemp("usual")
     return [text for text in sorted(messages().values()) if _warns(_told(USUAL.show(text), folder))]
 
@@ -79,7 +79,7 @@ def test_a_failure_is_told_at_the_time_that_its_layout_prints(shown: list[tuple[
 @pytest.mark.parametrize(
     "line",
     [
-        "2026-11-21 10:23:51,003 ERROR [main] c.e.KafkaBridge - the transactional producer is stuck and failed for good",
+        "2026-11-21 10:23:51,003 ERROR [main] c.e.KafkaBridge - the transactional producer is stuck and failed",
         "2026-11-21 10:23:51,003 WARN [main] c.e.Bridge - producer of orders lost in an impossible place",
         "[2026-11-21 10:23:51,003] ERROR [Transaction Widget 7] Widget failed to turn (kafka.server.Widget)",
     ],

@@ -102,7 +102,7 @@ class Framer:
     def __init__(self, sample: Iterable[str] = (), midnight: int | None = None) -> None:
         """Choose the layout by a sample; `midnight` is the day of times without a date (ms, as if UTC), if known.
 
-        Where `asks_what_is_known` is set, as for short texts, that parts the lines whose layout nobody knows (fronts.py).
+        Where `asks_what_is_known` is set (short texts), that parts the lines whose layout nobody knows (fronts.py).
         """
         self.asks_what_is_known = False
         self._order: tuple[LineLayout, ...] = LAYOUTS

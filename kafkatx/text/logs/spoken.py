@@ -1,4 +1,4 @@
-"""Lines of a program that speak of a failure of Kafka in words that nobody knows: the last that is asked of a short text.
+"""Lines of a program that speak of a failure of Kafka in words that nobody knows: asked last, of short texts only.
 
 A line counts that a logger wrote (a time, a level, a writer of Kafka's), that is no quiet one, that names Kafka or what
 transactions are made of, and that says that something failed. What went well all the same (`0 failed`, `no error`,

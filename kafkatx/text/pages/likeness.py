@@ -18,7 +18,8 @@ from kafkatx.text.logs.wrappers import unwrap
 from kafkatx.text.printed.logged import logged
 
 _TIME = (
-    r"\d{4}[-/.]\d\d[-/.]\d\d[T _]\d\d[:.]\d\d|\d{1,2}:\d\d:\d\d[.,]\d{3}|\d\d:\d\d:\d\d[\s\]]|\d{8}[ T]\d\d:?\d\d:?\d\d"
+    r"\d{4}[-/.]\d\d[-/.]\d\d[T _]\d\d[:.]\d\d|\d{1,2}:\d\d:\d\d[.,]\d{3}|\d\d:\d\d:\d\d[\s\]]"
+    r"|\d{8}[ T]\d\d:?\d\d:?\d\d"
     r"|\d{1,2}[./ -](?:\d\d|[A-Z][a-z]{2})[./ -]\d{2,4}[ ,T:]+\d{1,2}:\d\d"
     r"|(?:[A-Z][a-z]{2},? )?[A-Z][a-z]{2} +\d{1,2},? (?:\d{4},? )?\d{1,2}:\d\d:\d\d|\d{10,13}(?:\.\d{3,6})?[ |]"
 )
