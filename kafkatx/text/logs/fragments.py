@@ -26,6 +26,7 @@ from kafkatx.terms.catalogue.loading import (
 from kafkatx.terms.catalogue.releases import Span
 from kafkatx.terms.catalogue.templates import parse_template, trimmed
 from kafkatx.terms.events import EventKind
+from kafkatx.text.logs.around import is_front, is_quoted
 from kafkatx.text.logs.matching import Pattern, RecognisedText, patterns
 
 LONGEST_TEXT = 4_096
@@ -47,7 +48,8 @@ _PACKAGES = {"KafkaException": "org.apache.kafka.common.", "IllegalStateExceptio
 _WORD = re.compile(r"\S+")
 _ELLIPSIS = re.compile(r"^(?:\.{3}|\u2026|\[\.\.\.\])\s*|\s*(?:\.{2,3}|\u2026|\[\.\.\.\])$")
 _LABEL = re.compile(
-    r"(?:^|[:=>\])\"'`}{;-]|\b(?:due to|with|is|reason|error|exception\.?))\s*[\"'`(\[{]*$", re.IGNORECASE
+    r"(?:^|[:=>\])\"'`}{;(|-]|\b(?:due to|with|is|reason|error|exception\.?|Uncaught)|exception\.)\s*[\"'`(\[{]*$",
+    re.IGNORECASE,
 )
 _REST = re.compile(
     r"[\s\"'`.,;:)\]}>|!*_-]{0,8}(?:$|(?:\([\w$.:-]{1,200}\)|\[[^\]]{0,300}\]|at [\w$.]+\(|[,;:(|{]).*)", re.DOTALL
@@ -61,7 +63,7 @@ _CODE = re.compile(
     r"private |static (?!consumer|member)|final |@throws|@link|@code|String\.format|"
     r"\w*[lL]og(?:ger)?\.(?:trace|debug|info|warn|error)\(|"
     r"println\(|printf\()|= &\w+\{|= \d+,? *//|\b(?:side_effect|thenThrow|doThrow)\b"
-    r"|^\s*(?:\*|//|/\*|#include)\s|\) ?\{\s*$|\);\s*$|;\s*$"
+    r"|^\s*(?:\*|//|/\*|#include)\s|\) => [A-Z\w]+[:.(]|, +// |\) ?\{\s*$|\);\s*$|;\s*$"
 )
 
 
@@ -104,7 +106,11 @@ def stands_alone(line: str, found: Found) -> bool:
     fields = found.pattern.entry.fields
     if fields[-1:] == ("producer",) and found.values[-1] and "producerId" not in found.values[-1]:
         return False
-    return is_label(before) and _REST.match(behind) is not None and _CODE.search(line) is None
+    if _CODE.search(f"{before}\0{behind}") is not None:
+        return False
+    if is_quoted(before, behind) and found.weight >= TELLING:
+        return True
+    return is_front(before) or (is_label(before) and _REST.match(behind) is not None)
 
 
 def is_label(before: str) -> bool:
@@ -115,8 +121,12 @@ def is_label(before: str) -> bool:
 
 
 def is_code(line: str) -> bool:
-    """Whether a line is one of source code or of its documentation."""
-    return _CODE.search(line) is not None
+    """Whether a line is one of source code or of its documentation; Kafka's own words in it are none."""
+    if _CODE.search(line) is None:
+        return False
+    found = best_in(line)
+    text = _prepared(line)
+    return found is None or _CODE.search(f"{text[: found.start]}\0{text[found.end :]}") is not None
 
 
 def best_in(line: str) -> Found | None:

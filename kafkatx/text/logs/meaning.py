@@ -26,9 +26,10 @@ from kafkatx.text.logs.matching import RecognisedText, match_exception, match_me
 from kafkatx.text.logs.requests import fill_request, is_request
 from kafkatx.text.logs.shown import shows_error
 from kafkatx.text.logs.signs import signs_of
+from kafkatx.text.logs.spoken import is_spoken_failure
 from kafkatx.text.logs.stamps import STAMP
 from kafkatx.text.logs.strings import Strings
-from kafkatx.text.logs.traces import read_trace
+from kafkatx.text.logs.traces import is_trace_line, read_trace
 
 _OF_PARTITION = re.compile(r"(?:^Partition |\bpartition=)(?P<name>[^\s,\]]+-\d{1,10})(?=[\s,\]]|$)")
 _OF_GROUP = re.compile(r"Group(?:Id)? (.+)")
@@ -40,7 +41,12 @@ NO_FAILURES: dict[EventKind | None, frozenset[str]] = {
     None: frozenset({"_PARTITION_EOF", "_NO_OFFSET", "_NOOP", "_ASSIGN_PARTITIONS", "_REVOKE_PARTITIONS"}),
 }
 """Errors of clients that tell of a connection, of records that an abort threw away, or of nothing that failed."""
+MOST_BELOW = 6
+"""Lines of an entry in which a message is looked for that its first line does not have."""
 _TIMED = re.compile(rf"\W{{0,3}}(?:{STAMP})")
+_TIMED_WITHIN = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")
+LATEST_TIME = 60
+"""Characters at a line's beginning in which its own time stands: below another line it is one that was quoted."""
 TRIED_AGAIN = frozenset(
     {
         ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -91,9 +97,21 @@ def event_of(entry: Entry, strings: Strings) -> Row | None:
     return row
 
 
+def spoken_event_of(entry: Entry, strings: Strings) -> Row | None:
+    """Return the row of an entry that means nothing to us but speaks of a failure of Kafka's."""
+    framed = entry.framed
+    if not is_spoken_failure(framed, framed.message):
+        return None
+    row = empty_row()
+    fill_field(row, "detail", framed.message, strings)
+    _frame(row, entry, strings)
+    row[COLUMNS["kind"]] = EventKind.spoken
+    return row
+
+
 def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
     framed = entry.framed
-    found = _text_of(framed)
+    found = _text_of(framed) or _text_below(entry)
     trace = _trace(entry, found)
     kind = _fill_texts(row, found, _known(trace) if trace else None, strings)
     is_shown = trace is not None and _is_of_kafka(trace) and not _is_brokers_own(entry) and not _is_talk(entry)
@@ -200,7 +218,28 @@ def _text_of(framed: Framed) -> RecognisedText | None:
         found = match_exception(framed.message) or found
     if found is None and (told := behind(framed.message)):
         found = match_message(told, framed.logger)
-    return found or _piece(framed)
+    return found or _piece(framed) or _told_beside(framed)
+
+
+def _text_below(entry: Entry) -> RecognisedText | None:
+    """The text in the lines under one that says nothing itself, above all frames."""
+    for line in entry.tail[:MOST_BELOW]:
+        if is_trace_line(line):
+            break
+        text = line.strip()
+        if _TIMED_WITHIN.search(text[:LATEST_TIME]):
+            continue
+        if found := match_message(text) or match_exception(text) or find_fragment(text):
+            return found
+    return None
+
+
+def _told_beside(framed: Framed) -> RecognisedText | None:
+    """The text that a structured line tells in a field of its own, beside its message."""
+    first = framed.trace.partition("\n")[0].strip()
+    if _TIMED_WITHIN.search(first[:LATEST_TIME]):
+        return None
+    return (match_message(first) or match_exception(first) or find_fragment(first)) if first else None
 
 
 def _piece(framed: Framed) -> RecognisedText | None:

@@ -14,17 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from kafkatx.kernels.literals import EVERY_LINE
 from kafkatx.kernels.rows import EVENT
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import LogFacts, LogSource
 from kafkatx.text.lines import lines
 from kafkatx.text.logs.columns import PENDING, Columns, is_fast, read_columns
-from kafkatx.text.logs.entries import Cut, Entry, cuts, entry_at, shape_of
+from kafkatx.text.logs.entries import SMALL, Cut, Entry, cuts, entry_at, shape_of
 from kafkatx.text.logs.filling import COLUMNS
 from kafkatx.text.logs.framing import Framed, Framer
 from kafkatx.text.logs.matching import prefilter
-from kafkatx.text.logs.meaning import OWN_NODE, event_of, side_of
+from kafkatx.text.logs.meaning import OWN_NODE, event_of, side_of, spoken_event_of
 from kafkatx.text.logs.stamps import day_of_name
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.thinning import Thinning
@@ -84,6 +85,8 @@ class _Reading:
         self._look_at(framed)
         others = self._sample_behind() if len(sample) == SAMPLE_LINES else []
         shape = shape_of([*sample, *others], [*framed, *(self.framer.frame(text) for text in others)])
+        is_short = self.window.end - self.part.position <= SMALL
+        self.framer.asks_what_is_known = is_short and shape.mode == EVERY_LINE and not shape.has_loggers
         self.framer.restart()
         for cut, found in cuts(self.window, self.framer, shape, prefilter()):
             self._take_cut(cut, found)
@@ -150,7 +153,7 @@ class _Reading:
             parts.append(columns.events)
             self._hear(columns)
             found = found[columns.slow]
-        rows = [row for entry in cut.entries(found) if (row := self._row(entry)) is not None]
+        rows = [row for entry in cut.entries(found) if (row := self._row(entry, cut.is_short)) is not None]
         if rows:
             parts.append(np.array(rows, EVENT))
         if parts:
@@ -158,8 +161,10 @@ class _Reading:
             self.thinning.add(events[np.argsort(events["position"], kind="stable")])
         self._forget_strings()
 
-    def _row(self, entry: Entry) -> tuple[int, ...] | None:
+    def _row(self, entry: Entry, is_short: bool) -> tuple[int, ...] | None:
         row = event_of(entry, self.strings)
+        if row is None and is_short:
+            row = spoken_event_of(entry, self.strings)
         self._meet(entry.framed)
         if row is None:
             return None

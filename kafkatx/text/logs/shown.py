@@ -9,7 +9,9 @@ Rule    The words, the class or the constant of an error (spelled.py, exceptions
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+from kafkatx.text.logs.around import is_front, is_quoted
 from kafkatx.text.logs.spelled import all_spelled_in
 
 LONGEST = 4_096
@@ -36,8 +38,8 @@ _SHAPES = re.compile(
     r"|(?:\bKafkaResponseError )?\bRdKafkaRespErr[A-Z]\w{2,60}"
 )
 _LABEL = re.compile(
-    r"(?:(?:^|[:=>|\])\"'`}{,;\[(-]|->|\b(?:with|is|was|reason|error|err|exception\.?|got|due to|by))\s*[\"'`(\[{<#]*"
-    r"(?:\d+ )?|^\W{0,3}(?:error|failed|unable|could not)\b(?: [\w'-]{1,30}){0,6} )$",
+    r"(?:(?:^|[:=>|\])\"'`}{,;\[(-]|->|\b(?:with|is|was|reason|error|err|exception\.?|got|due to|by|Uncaught))\s*"
+    r"[\"'`(\[{<#]*(?:\d+ )?|^\W{0,3}(?:error|failed|unable|could not)\b(?: [\w'-]{1,30}){0,6} )$",
     re.IGNORECASE,
 )
 """What may stand before an error; `console.error('Error sending', error)` puts no colon between."""
@@ -66,8 +68,15 @@ def shows_error(text: str) -> bool:
     return any(_is_alone(line, begin, end) for begin, end in spans)
 
 
+def shapes_in(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the names and constants of errors stand in a text, but for those of a thread."""
+    yield from ((found.start(), found.end()) for found in _SHAPES.finditer(text) if not found[0].startswith("[thrd"))
+
+
 def _is_alone(line: str, begin: int, end: int) -> bool:
     """Whether what is around an error is a label and a rest."""
     before = line[:begin]
+    if is_front(before) or is_quoted(before, line[end:]):
+        return True
     is_label = _LABEL.search(before) is not None and len(before.split()) <= MOST_WORDS
     return is_label and (_REST.match(line, end) is not None or line[end - 2 : end] in (": ", " ("))
