@@ -36,6 +36,8 @@ from kafkatx.words.values import Count, Data, Instant, JoinedValues, OffsetRange
 
 KINDS = ("ABORT", "COMMIT", "a marker that does not show its kind")
 MOST_SUMMED_UP, MOST_TOLD = 3, 5
+SURELY_LATER_MS = 120_000
+"""By a client's clock."""
 
 
 @facts
@@ -150,10 +152,14 @@ def _is_compacted(model: CaptureModel, part: Array) -> bool:
 
 
 def _missing(model: CaptureModel, transaction: int, part: Array) -> Phrase[OnePartition, GapWords] | None:
-    """None where the partition's log covers the time in which the marker must have come."""
+    """None where the partition's log covers the time in which the marker must have come.
+
+    A log that was cut off behind that time lacks nothing: offsets go on in the order in which they were written.
+    """
     log_extent, row = model.log_extents[int(part["partition_code"])], model.transactions[transaction]
-    is_of_unknown_kind = part["span"] >= 0 and model.spans["marker_kind"][part["span"]] == UNKNOWN_KIND
-    if not log_extent.is_whole or is_of_unknown_kind:
+    span = model.spans[int(part["span"])] if part["span"] >= 0 else None
+    has_gaps = log_extent.has_gaps if span is None else span["flags"] & OVER_GAP
+    if has_gaps or (span is not None and span["marker_kind"] == UNKNOWN_KIND):
         return NOT_WHOLE
     if not _goes_on(model, log_extent, int(row["completion_timestamp"])):
         return ENDS_EARLY
@@ -163,9 +169,12 @@ def _missing(model: CaptureModel, transaction: int, part: Array) -> Phrase[OnePa
 
 
 def _goes_on(model: CaptureModel, log_extent: LogExtent, completed: int) -> bool:
-    """Whether the log reaches beyond a time: by a broker's clock, or by data of a transaction that began later."""
+    """Whether the log reaches beyond a time: by a broker's clock, or by data of a transaction that began later.
+
+    Clients' clocks say so where they are minutes ahead: no clock is as wrong.
+    """
     after = completed + (BROKERS_TOLERANCE_MS if model.facts.brokers > 1 else 0)
-    if log_extent.broker_time > after:
+    if log_extent.broker_time > after or log_extent.newest > completed + SURELY_LATER_MS:
         return True
     owners = model.parts.owner[model.spans_of(log_extent.partition_code)]
     return bool((model.transactions["started_at"][owners[owners >= 0]] > after).any())

@@ -157,13 +157,21 @@ def _verdict(model: CaptureModel, latest: Array, missing: list[Array], age: int)
     if is_told_so and _ends_a_page(model, latest):
         return Verdict.likely
     is_soon = age <= IN_FLIGHT_MS
-    if is_soon or not model.is_latest_known(latest) or _may_be_anothers(model, latest, missing):
+    if is_soon or not _is_last_so_far(model, latest) or _may_be_anothers(model, latest, missing):
         return Verdict.possible
     shown = any(_goes_on_without(model, part, int(latest["timestamp"])) for part in missing)
     lacks_marker = any(part["status"] == Status.UNMARKED for part in missing)
     if not shown and not lacks_marker and _may_be_cut_off(model, latest):
         return Verdict.possible
-    return Verdict.proved if shown and age > STUCK_MS else Verdict.likely
+    is_proved = shown and age > STUCK_MS and model.is_latest_known(latest)
+    return Verdict.proved if is_proved else Verdict.likely
+
+
+def _is_last_so_far(model: CaptureModel, latest: Array) -> bool:
+    """Whether no row of the id can be lost up to the newest row at hand, which is where its age is measured to."""
+    log_extent = model.state_log_extents[int(latest["state_partition"])]
+    lost_before = log_extent.last_gap if log_extent.is_torn else log_extent.last_loss
+    return int(latest["offset"]) >= lost_before
 
 
 def _is_refused(model: CaptureModel, latest: Array) -> bool:
