@@ -55,7 +55,14 @@ _NOTE = re.compile(
     r"|The following indexed offsets are not found in the log|\S+ is empty\.$|\S+ passed sanity check\.$"
     r"|Unknown record type -?\d+ at offset \d+, skipping|Error at offset \d+, skipping\."
 )
+NAMELESS = (
+    rf"(?:{ELIDED_FIELDS}\s{{0,9}})?(?:payload:\s{{0,9}})?"
+    r"(?=producerId:-?\d{1,19},producerEpoch:-?\d{1,5},state=\w"
+    r'|\{"version":"?\d"?,"data":\{"producerId":-?\d|TransactionMetadata\(transactionalId=)'
+)
+"""How a value of `__transaction_state` begins whose key was cut away."""
 _STATE = re.compile(
+    rf"{NAMELESS}|"
     r"key: (?:(?:transaction_metadata::)?transactionalId=.{1,1000}?\s+payload:\s*(?:producerId:-?\d|<DELETE>)"
     r'|\{"(?:version|type)":"?\d+"?,"data":\{"transactionalId":.{1,1000}?\}\}? payload: )|'
     r'[^\s:]\S{0,300}?::TransactionMetadata\((?!.{0,1000}::TransactionMetadata\()|\{"key":\{"(?:version|type)":"?\d+"?,"data":\{"transactionalId":'

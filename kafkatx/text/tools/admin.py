@@ -16,7 +16,7 @@ from datetime import datetime
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.transaction_states import TransactionState
-from kafkatx.text.dump.states import PrintedState
+from kafkatx.text.dump.starts import PrintedState
 from kafkatx.text.lines import lines
 from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.line_kinds import listed_cells
