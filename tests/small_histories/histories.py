@@ -173,7 +173,7 @@ def _stuck(kind: str) -> Tale:
         owner.prepare(kind).mark(kind.upper(), A)
         log.wait(25 * MINUTE).others(A, B)
         Owner(log, id="other-3", producer=6000, epoch=2).commits(A)
-        return _rows("stuck_prepare", "read_committed_blocked")
+        return _rows("stuck_prepare", "read_committed_blocked", "aborted_by_client")
 
     return told
 
