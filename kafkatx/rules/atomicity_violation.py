@@ -154,12 +154,12 @@ def _is_compacted(model: CaptureModel, part: Array) -> bool:
 def _missing(model: CaptureModel, transaction: int, part: Array) -> Phrase[OnePartition, GapWords] | None:
     """None where the partition's log covers the time in which the marker must have come.
 
-    A log that was cut off behind that time lacks nothing: offsets go on in the order in which they were written.
+    Of a page it counts what it shows behind the data, since a page always begins and breaks off somewhere.
     """
     log_extent, row = model.log_extents[int(part["partition_code"])], model.transactions[transaction]
     span = model.spans[int(part["span"])] if part["span"] >= 0 else None
-    has_gaps = log_extent.has_gaps if span is None else span["flags"] & OVER_GAP
-    if has_gaps or (span is not None and span["marker_kind"] == UNKNOWN_KIND):
+    is_shown = log_extent.is_printed and span is not None
+    if (span["flags"] & OVER_GAP if is_shown else not log_extent.is_whole) or (span is not None and span["marker_kind"] == UNKNOWN_KIND):
         return NOT_WHOLE
     if not _goes_on(model, log_extent, int(row["completion_timestamp"])):
         return ENDS_EARLY
@@ -171,10 +171,11 @@ def _missing(model: CaptureModel, transaction: int, part: Array) -> Phrase[OnePa
 def _goes_on(model: CaptureModel, log_extent: LogExtent, completed: int) -> bool:
     """Whether the log reaches beyond a time: by a broker's clock, or by data of a transaction that began later.
 
-    Clients' clocks say so where they are minutes ahead: no clock is as wrong.
+    On a page the time of any record says so that is minutes later: who shows it looked at the log by then.
     """
     after = completed + (BROKERS_TOLERANCE_MS if model.facts.brokers > 1 else 0)
-    if log_extent.broker_time > after or log_extent.newest > completed + SURELY_LATER_MS:
+    is_later = log_extent.is_printed and log_extent.newest > completed + SURELY_LATER_MS
+    if log_extent.broker_time > after or is_later:
         return True
     owners = model.parts.owner[model.spans_of(log_extent.partition_code)]
     return bool((model.transactions["started_at"][owners[owners >= 0]] > after).any())

@@ -168,10 +168,11 @@ def _verdict(model: CaptureModel, latest: Array, missing: list[Array], age: int)
 
 
 def _is_last_so_far(model: CaptureModel, latest: Array) -> bool:
-    """Whether no row of the id can be lost up to the newest row at hand, which is where its age is measured to."""
+    """Whether no row of the id can be lost up to the newest one at hand; a page always breaks off behind that."""
     log_extent = model.state_log_extents[int(latest["state_partition"])]
-    lost_before = log_extent.last_gap if log_extent.is_torn else log_extent.last_loss
-    return int(latest["offset"]) >= lost_before
+    if log_extent.is_printed and log_extent.is_torn:
+        return int(latest["offset"]) >= log_extent.last_gap
+    return model.is_latest_known(latest)
 
 
 def _is_refused(model: CaptureModel, latest: Array) -> bool:

@@ -56,11 +56,11 @@ _NOTE = re.compile(
     r"|Unknown record type -?\d+ at offset \d+, skipping|Error at offset \d+, skipping\."
 )
 NAMELESS = (
-    rf"(?:{ELIDED_FIELDS}\s{{0,9}})?(?:payload:\s{{0,9}})?"
+    rf"(?:{ELIDED_FIELDS}\s{{0,9}})?(?:(?<!\A )payload:\s{{0,9}})?"
     r"(?=producerId:-?\d{1,19},producerEpoch:-?\d{1,5},state=\w"
     r'|\{"version":"?\d"?,"data":\{"producerId":-?\d|TransactionMetadata\(transactionalId=)'
 )
-"""How a value of `__transaction_state` begins whose key was cut away."""
+"""How a value of `__transaction_state` begins whose key was cut away; behind one blank alone it is a record's title."""
 _STATE = re.compile(
     rf"{NAMELESS}|"
     r"key: (?:(?:transaction_metadata::)?transactionalId=.{1,1000}?\s+payload:\s*(?:producerId:-?\d|<DELETE>)"
