@@ -58,3 +58,11 @@ def test_other_grants_are_not_it(grants):
 
 def test_a_log_that_begins_behind_the_former_grant_tells_nothing():
     assert not findings(check, by_logs(granted(ANEW)))
+
+
+@pytest.mark.parametrize(("again", "is_told"), [((12, 0), True), ((45_000, 0), False), ((12, 24), False)])
+def test_rows_tell_it_as_well(classic, again, is_told):
+    classic.init("ledger-0")
+    classic.log(STATE).state("ledger-0", *FORMER, "CompleteCommit")
+    classic.log(STATE).state("ledger-0", *again, "Empty")
+    assert ("producer_restarted_empty" in classic.tell().rules) is is_told

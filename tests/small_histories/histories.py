@@ -225,7 +225,7 @@ def state_lost(log: Log, v2: bool) -> dict[str, Conclusion]:
     log.wait(2 * DAY)
     owner.producer, owner.epoch = 0, -1
     owner.init().commits(A)
-    return {ROWS: Conclusion("producer_restarted_empty", False)}
+    return {ROWS: Conclusion("producer_restarted_empty", True)}
 
 
 def open_in_time(log: Log, v2: bool) -> dict[str, Conclusion]:
