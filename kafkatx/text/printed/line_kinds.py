@@ -82,14 +82,18 @@ _LISTED = re.compile(
     rf"(?P<transactionstate>{_STATES})\s*$"
 )
 """A row of `kafka-transactions.sh list`, without the heading above it."""
+_SEP = r"(?:\s*[|,;]\s*|\s+)"
+"""What parts the columns of a heading: blanks, tabs, bars of a table, the commas of a spreadsheet."""
 _ADMIN = re.compile(
-    r"TransactionalId\s+TransactionState\s*$|TransactionalId\s+Coordinator\s+ProducerId\s+TransactionState\b|CoordinatorId\s+TransactionalId\s+ProducerId\s"
-    r"|COORDINATOR\s+TRANSACTIONAL-ID\s+PRODUCER-ID\s"
+    rf"TransactionalId{_SEP}TransactionState[\s|]*$|TransactionalId{_SEP}Coordinator{_SEP}ProducerId{_SEP}TransactionState\b"
+    rf"|CoordinatorId{_SEP}TransactionalId{_SEP}ProducerId{_SEP}|COORDINATOR{_SEP}TRANSACTIONAL-ID{_SEP}PRODUCER-ID{_SEP}"
 )
 _ANSWER = re.compile(
-    r"ProducerId\s+ProducerEpoch\s+LatestCoordinatorEpoch\s|LEADER\s+TOPIC\s+PARTITION\s+PRODUCER-ID\s+PRODUCER-EPOCH\s"
-    r"|Topic\s+Partition\s+ProducerId\s+ProducerEpoch\s+CoordinatorEpoch\s"
-    r"|(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:CURRENT|COMMITTED)-OFFSET\s|Topic:\s?\S+\s+(?:TopicId:\s?\S+\s+)?Partition"
+    rf"ProducerId{_SEP}ProducerEpoch{_SEP}LatestCoordinatorEpoch{_SEP}"
+    rf"|LEADER{_SEP}TOPIC{_SEP}PARTITION{_SEP}PRODUCER-ID{_SEP}PRODUCER-EPOCH{_SEP}"
+    rf"|Topic{_SEP}Partition{_SEP}ProducerId{_SEP}ProducerEpoch{_SEP}CoordinatorEpoch{_SEP}"
+    rf"|(?:GROUP{_SEP})?TOPIC{_SEP}PARTITION{_SEP}(?:CURRENT|COMMITTED)-OFFSET{_SEP}"
+    r"|Topic:\s?\S+\s+(?:TopicId:\s?\S+\s+)?Partition"
     r"|% Reached end of topic \S+ \[\d{1,9}\] at offset \d|\S{1,249} \[\d{1,9}\] offset \d{1,19}$"
     r"|Found (?:partition \d{1,9} stuck at offset \d|causing producer ID and epoch \d|topic \S{1,249} stuck with tra)"
     r"|Processed a total of \d{1,18} messages|Failed to describe transaction state of transactional-id "
