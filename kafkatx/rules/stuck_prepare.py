@@ -184,9 +184,10 @@ def _is_refused(model: CaptureModel, latest: Array) -> bool:
 
 
 def _lacks_leader(model: CaptureModel, missing: list[Array]) -> bool:
-    """Whether a tool shows a partition without a leader that still lacks its marker: nobody can write it there."""
+    """Whether a tool shows a partition that takes no writes and still lacks its marker: nobody can write it there."""
     logs = model.logs
-    told = {place_of(logs, row) for row in logs.of_kind(EventKind.leader_missing).tolist()}
+    kinds = (EventKind.leader_missing, EventKind.replicas_missing)
+    told = {place_of(logs, row) for row in logs.of_kind(*kinds).tolist()}
     return any(topic_partition(model, int(part["partition_code"])) in told for part in missing)
 
 

@@ -59,12 +59,7 @@ def separated(table: Cells) -> str:
     return "\n".join(",".join(row) for row in table)
 
 
-def vertical(table: Cells) -> str:
-    """One field a line, as YAML, `\\G` and UIs with details print it."""
-    return "\n\n".join("\n".join(f"{n}: {c}" for n, c in zip(table[0], row, strict=True)) for row in table[1:])
-
-
-SHAPES: tuple[Callable[[Cells], str], ...] = (kafkas, spaced, in_markdown, boxed, separated, vertical)
+SHAPES: tuple[Callable[[Cells], str], ...] = (kafkas, spaced, in_markdown, boxed, separated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +128,11 @@ def of_ids() -> Iterator[Answer]:
         command = f"$ kafka-transactions.sh --bootstrap-server k1:9092 describe --transactional-id {told.id}\n"
         for shape in SHAPES:
             yield Answer(f"describe {told.state} {told.lasted} {shape.__name__}", command + shape(describe(told)), concludes)
-        for shape in (spaced, in_markdown, vertical):
-            yield Answer(f"rpk {told.state} {told.lasted} {shape.__name__}", shape(described_by_rpk(told)), concludes)
-        yield Answer(f"client {told.state} {told.lasted}", description(told), concludes)
+        # neither tells how late it is: of an open transaction nothing follows, of a decided one that it may be stuck
+        timeless = Conclusion(rule if told.state.startswith("Prepare") else None, False, also | {"open_transaction"})
+        for shape in (spaced, in_markdown):
+            yield Answer(f"rpk {told.state} {told.lasted} {shape.__name__}", shape(described_by_rpk(told)), timeless)
+        yield Answer(f"client {told.state} {told.lasted}", description(told), timeless)
 
 
 def _producers(rows: list[tuple[int, int, int, str]]) -> Cells:
@@ -165,7 +162,7 @@ def of_partitions() -> Iterator[Answer]:
     late = Conclusion("open_transaction", True, BLOCKED | {"hanging_transaction"})
     usual = Conclusion(None, also=frozenset({"open_transaction"}))
     for rows, concludes, name in ((LATE, late, "late"), (USUAL, usual, "usual"), (IDLE, QUIET, "idle")):
-        for shape in SHAPES[:5]:
+        for shape in SHAPES:
             yield Answer(f"producers {name} {shape.__name__}", command + shape(_producers(rows)), concludes)
         for shape in (spaced, in_markdown):
             yield Answer(f"rpk producers {name} {shape.__name__}", shape(_producers_by_rpk(rows)), concludes)
@@ -196,7 +193,7 @@ def of_lists() -> Iterator[Answer]:
     usual = [["a-0", "0", "11", "CompleteCommit"], ["a-1", "1", "12", "Ongoing"], ["a-2", "2", "13", "Empty"],
              ["a-3", "2", "14", "CompleteAbort"]]  # fmt: skip
     stuck = [["a-0", "0", "11", "PrepareCommit"], ["a-1", "1", "12", "PrepareCommit"], ["a-2", "2", "13", "PrepareAbort"]]
-    for shape in SHAPES[:5]:
+    for shape in SHAPES:
         command = "$ kafka-transactions.sh --bootstrap-server k1:9092 list\n"
         quiet = Conclusion(None, also=frozenset({"open_transaction"}))
         yield Answer(f"list usual {shape.__name__}", command + shape([head, *usual]), quiet)
@@ -265,6 +262,12 @@ def of_topics() -> Iterator[Answer]:
     for name, leader in (("none", "none"), ("-1", "-1")):
         text = "\n".join(line.format(topic="__transaction_state", n=n, leader=leader, isr="") for n in (6, 21, 38))
         yield Answer(f"no leader {name}", text, Conclusion("coordinator_unavailable", True))
+    few = "\n".join(line.format(topic="__transaction_state", n=n, leader=2, isr="2") for n in (6, 21, 38))
+    command = "$ kafka-topics.sh --bootstrap-server k1:9092 --describe --under-min-isr-partitions\n"
+    yield Answer("under min isr", command + few, Conclusion("coordinator_unavailable", True))
+    head = "Topic: __transaction_state\tTopicId: x1\tPartitionCount: 50\tReplicationFactor: 3\tConfigs: cleanup.policy=compact,min.insync.replicas={}\n"
+    yield Answer("few of two", head.format(2) + few, Conclusion("coordinator_unavailable", True))
+    yield Answer("one of one", head.format(1) + few, QUIET)
     healthy = "\n".join(line.format(topic="__transaction_state", n=n, leader=2, isr="2,4,5") for n in (6, 21, 38))
     yield Answer("leaders", healthy, QUIET)
 

@@ -64,7 +64,7 @@ _HINT = re.compile(
 )
 """A line without any of these is no tool's, however it was pasted (remarks of the dump tool aside)."""
 _STATE = re.compile(r"[Ss]tate.{0,8}(?:Ongoing|Prepare|Complete|Empty|Dead)")
-_STABLE = re.compile(r"LSO|lso\b|[a-z]_offset|[Ss]table|\(read_committed\)")
+_STABLE = re.compile(r"LSO|lso\b|[a-z]_offset|[Ss]table|read_(?:un)?committed\W.{0,200}read_(?:un)?committed\b")
 _TAIL = re.compile(r"\s(?:key|payload):(?:\s|$)")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~&$\"':=,])")
 _SHOWS_MARKDOWN = re.compile(r"\\[|\[\]_]")

@@ -71,8 +71,7 @@ def _separator(text: str) -> str:
 def _cells(text: str, separator: str) -> list[str]:
     if separator not in _SIGNS:
         return undecorated(text).split()
-    text = text.strip(" \t>#*") if separator == "|" else undecorated(text).strip()
-    return [cell.strip(" *`\"") for cell in text.strip("|").split(separator)]
+    return [cell.strip(" *`\"") for cell in text.strip(" \t>#*").strip("|").split(separator)]
 
 
 def _in_signs(text: str, columns: tuple[str, ...], separator: str) -> dict[str, str] | None:
