@@ -82,8 +82,9 @@ class EndGroup:
         if self.told_by is ToldBy.rows:
             partitions = np.unique(model.transactions["state_partition"][self.numbers])
             return all(model.state_log_extents[int(number)].is_printed for number in partitions)
-        codes = np.unique(self.spans["partition_code"]) if self.told_by is ToldBy.data else []
-        return len(codes) > 0 and all(model.log_extents[int(code)].is_printed for code in codes)
+        if self.told_by is not ToldBy.data:
+            return False
+        return all(model.log_extents[int(code)].is_printed for code in np.unique(self.spans["partition_code"]))
 
     def columns(self) -> CaseColumns:
         """The columns that place their finding."""

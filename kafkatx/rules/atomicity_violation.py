@@ -158,8 +158,10 @@ def _missing(model: CaptureModel, transaction: int, part: Array) -> Phrase[OnePa
     """
     log_extent, row = model.log_extents[int(part["partition_code"])], model.transactions[transaction]
     span = model.spans[int(part["span"])] if part["span"] >= 0 else None
-    is_shown = log_extent.is_printed and span is not None
-    if (span["flags"] & OVER_GAP if is_shown else not log_extent.is_whole) or (span is not None and span["marker_kind"] == UNKNOWN_KIND):
+    has_gap = not log_extent.is_whole
+    if log_extent.is_printed and span is not None:
+        has_gap = bool(span["flags"] & OVER_GAP)
+    if has_gap or (span is not None and span["marker_kind"] == UNKNOWN_KIND):
         return NOT_WHOLE
     if not _goes_on(model, log_extent, int(row["completion_timestamp"])):
         return ENDS_EARLY

@@ -4,7 +4,8 @@ Mechanism    The coordinator keeps the producer id and epoch of each transaction
              gives out producer ids in rising blocks. Where that topic was lost or not restored, or the client's address
              leads to another cluster, initTransactions finds no record: the id gets a new producer id, far below the
              one it had, at epoch 0. Nothing of the former producer is fenced or ended there.
-Evidence     grants of one transactional.id, or Empty rows of it: a producer id that lies several blocks below the former one, at epoch 0.
+Evidence     grants of one transactional.id, or Empty rows of it: a producer id that lies several blocks below the former
+             one, at epoch 0.
 Against      a producer id above the former one: an expired id and an exhausted epoch get the next free one.
 Look-alikes  transactional_id_expired, producer_epoch_exhausted (a higher producer id at epoch 0); producers that are
              only idempotent get another producer id at every start.
@@ -68,6 +69,11 @@ class Restart:
     before: Refs
     after: Refs
 
+    @property
+    def between(self) -> Duration | None:
+        """How long after its last sign it began anew."""
+        return None if self.new_at is None or self.old_at is None else lasting(self.new_at - self.old_at)
+
 
 def find(model: CaptureModel) -> Found:
     """One case for all ids that began anew: by grants that logs tell, else by the coordinator's rows."""
@@ -126,7 +132,7 @@ def _case(found: list[Restart]) -> Case:
             old=first.old,
             new=first.new,
             new_at=instant(first.new_at),
-            between=lasting(first.new_at - first.old_at) if None not in (first.new_at, first.old_at) else None,
+            between=first.between,
             count=Count(len(found)),
             before=tuple(ref for one in found[:MOST_SUBJECTS] for ref in one.before),
             after=tuple(ref for one in found[:MOST_SUBJECTS] for ref in one.after),

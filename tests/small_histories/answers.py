@@ -1,6 +1,6 @@
 """What admin tools, UIs and metrics answer about one state of a cluster, and what is to be concluded from it.
 
-A situation is what holds at a moment: the coordinator's word of an id, the producers of a partition, a group's position.
+A situation is what holds at a moment: the coordinator's word of an id, the producers of a partition, where a group is.
 Each tool prints it in its own columns, and people paste tables in several shapes.
 """
 
@@ -127,7 +127,9 @@ def of_ids() -> Iterator[Answer]:
         concludes = Conclusion(rule, is_sure, also)
         command = f"$ kafka-transactions.sh --bootstrap-server k1:9092 describe --transactional-id {told.id}\n"
         for shape in SHAPES:
-            yield Answer(f"describe {told.state} {told.lasted} {shape.__name__}", command + shape(describe(told)), concludes)
+            yield Answer(
+                f"describe {told.state} {told.lasted} {shape.__name__}", command + shape(describe(told)), concludes
+            )
         # neither tells how late it is: of an open transaction nothing follows, of a decided one that it may be stuck
         timeless = Conclusion(rule if told.state.startswith("Prepare") else None, False, also | {"open_transaction"})
         for shape in (spaced, in_markdown):
@@ -177,7 +179,11 @@ def of_partitions() -> Iterator[Answer]:
         yield Answer(f"late and held {shape.__name__}", both + shape(describe(held)), open_)
         stuck = Told("pick-7", "PrepareAbort", MINUTE, 3 * DAY, 17650, 10, "pick.list-8")
         both = f"{command}{shape(_producers(LATE))}\n\n$ kafka-transactions.sh describe --transactional-id pick-7\n"
-        yield Answer(f"late and stuck {shape.__name__}", both + shape(describe(stuck)), Conclusion("stuck_prepare", True, BLOCKED))
+        yield Answer(
+            f"late and stuck {shape.__name__}",
+            both + shape(describe(stuck)),
+            Conclusion("stuck_prepare", True, BLOCKED),
+        )
     head = ["Topic", "Partition", "ProducerId", "ProducerEpoch", "CoordinatorEpoch", "StartOffset", "LastTimestamp",
             "Duration(min)"]  # fmt: skip
     row = ["loyalty", "6", "18110", "0", "31", "5501220", str(NOW - 2911 * MINUTE), "2911"]
@@ -192,7 +198,11 @@ def of_lists() -> Iterator[Answer]:
     head = ["TransactionalId", "Coordinator", "ProducerId", "TransactionState"]
     usual = [["a-0", "0", "11", "CompleteCommit"], ["a-1", "1", "12", "Ongoing"], ["a-2", "2", "13", "Empty"],
              ["a-3", "2", "14", "CompleteAbort"]]  # fmt: skip
-    stuck = [["a-0", "0", "11", "PrepareCommit"], ["a-1", "1", "12", "PrepareCommit"], ["a-2", "2", "13", "PrepareAbort"]]
+    stuck = [
+        ["a-0", "0", "11", "PrepareCommit"],
+        ["a-1", "1", "12", "PrepareCommit"],
+        ["a-2", "2", "13", "PrepareAbort"],
+    ]
     for shape in SHAPES:
         command = "$ kafka-transactions.sh --bootstrap-server k1:9092 list\n"
         quiet = Conclusion(None, also=frozenset({"open_transaction"}))
@@ -201,7 +211,17 @@ def of_lists() -> Iterator[Answer]:
 
 
 def _group(positions: list[tuple[int, int, int]], member: str = "consumer-r-1-0b6c2d1e") -> Cells:
-    head = ["GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST", "CLIENT-ID"]
+    head = [
+        "GROUP",
+        "TOPIC",
+        "PARTITION",
+        "CURRENT-OFFSET",
+        "LOG-END-OFFSET",
+        "LAG",
+        "CONSUMER-ID",
+        "HOST",
+        "CLIENT-ID",
+    ]
     return [head, *(
         ["readers", "ledger", str(number), str(at), str(end), str(end - at), member, "/10.1.2.3", "consumer-r-1"]
         for number, at, end in positions
@@ -209,9 +229,15 @@ def _group(positions: list[tuple[int, int, int]], member: str = "consumer-r-1-0b
 
 
 def _group_by_rpk(positions: list[tuple[int, int, int]]) -> Cells:
-    head = ["TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-START-OFFSET", "LOG-END-OFFSET", "LAG", "MEMBER-ID", "CLIENT-ID",
-            "HOST"]  # fmt: skip
-    return [head, *(["ledger", str(n), str(at), "0", str(end), str(end - at), "c-1", "c", "10.1.2.3"] for n, at, end in positions)]
+    head = ["TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-START-OFFSET", "LOG-END-OFFSET", "LAG", "MEMBER-ID",
+            "CLIENT-ID", "HOST"]  # fmt: skip
+    return [
+        head,
+        *(
+            ["ledger", str(n), str(at), "0", str(end), str(end - at), "c-1", "c", "10.1.2.3"]
+            for n, at, end in positions
+        ),
+    ]
 
 
 def of_groups() -> Iterator[Answer]:
@@ -237,7 +263,10 @@ def of_offsets() -> Iterator[Answer]:
         ("client2", "ledger-3 read_committed end={stable} read_uncommitted end={end}"),
         ("client3", "ledger-3: endOffsets read_committed {stable}, read_uncommitted {end}"),
         ("table", "topic=ledger partition=3 lso={stable} hw={end}"),
-        ("statistics", '"ledger": {{"partitions": {{"3": {{"partition": 3, "hi_offset": {end}, "ls_offset": {stable}}}}}}}'),
+        (
+            "statistics",
+            '"ledger": {{"partitions": {{"3": {{"partition": 3, "hi_offset": {end}, "ls_offset": {stable}}}}}}}',
+        ),
     ):
         stands = "\n".join(line.format(stable=310, end=end) for end in (900, 2500, 7100))
         yield Answer(f"stable offset stands {name}", stands, blocked)
@@ -247,7 +276,10 @@ def of_offsets() -> Iterator[Answer]:
         yield Answer(f"stable offset at the end {name}", equal, QUIET)
     for name, line in (
         ("exporter", 'kafka_cluster_partition_laststableoffsetlag{{topic="ledger",partition="3"}} {lag}'),
-        ("exporter2", 'kafka_cluster_Partition_Value{{name="LastStableOffsetLag",partition="3",topic="ledger",}} {lag}.0'),
+        (
+            "exporter2",
+            'kafka_cluster_Partition_Value{{name="LastStableOffsetLag",partition="3",topic="ledger",}} {lag}.0',
+        ),
         ("bean", "kafka.cluster:type=Partition,name=LastStableOffsetLag,topic=ledger,partition=3 Value={lag}"),
         ("bean2", "kafka.cluster:type=Partition,name=LastStableOffsetLag,topic=ledger,partition=3:Value {lag}"),
     ):
@@ -265,7 +297,10 @@ def of_topics() -> Iterator[Answer]:
     few = "\n".join(line.format(topic="__transaction_state", n=n, leader=2, isr="2") for n in (6, 21, 38))
     command = "$ kafka-topics.sh --bootstrap-server k1:9092 --describe --under-min-isr-partitions\n"
     yield Answer("under min isr", command + few, Conclusion("coordinator_unavailable", True))
-    head = "Topic: __transaction_state\tTopicId: x1\tPartitionCount: 50\tReplicationFactor: 3\tConfigs: cleanup.policy=compact,min.insync.replicas={}\n"
+    head = (
+        "Topic: __transaction_state\tTopicId: x1\tPartitionCount: 50\tReplicationFactor: 3\t"
+        "Configs: cleanup.policy=compact,min.insync.replicas={}\n"
+    )
     yield Answer("few of two", head.format(2) + few, Conclusion("coordinator_unavailable", True))
     yield Answer("one of one", head.format(1) + few, QUIET)
     healthy = "\n".join(line.format(topic="__transaction_state", n=n, leader=2, isr="2,4,5") for n in (6, 21, 38))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from tests.small_histories.tale import CLASSIC_TIME, LATE_TIME, Log, Owner, Place
+from tests.small_histories.tale import CLASSIC_TIME, LATE_TIME, Log, Owner
 
 A, B = ("ledger", 2), ("audit", 0)
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000

@@ -1,7 +1,7 @@
 """A tale: what one transactional.id did, written down as its coordinator and its partitions write it.
 
-Every step leaves what Kafka leaves: rows of `__transaction_state`, batches and markers, each with the epoch and the time
-that it has there (the epoch table of KIP-98, KIP-360, KIP-890).
+Every step leaves what Kafka leaves: rows of `__transaction_state`, batches and markers, each with the epoch and the
+time that it has there (the epoch table of KIP-98, KIP-360, KIP-890).
 """
 
 from __future__ import annotations
@@ -99,8 +99,18 @@ class Owner:
         since = -1 if state in ("Empty", None) else self.since
         version = (2 if self.is_v2 else 0) if version is None else version
         self.log.rows.append(
-            Row(self.id, self.producer, self.epoch, state, places, self.log.now, since, self.timeout, version,
-                900 + len(self.log.rows))  # fmt: skip
+            Row(
+                self.id,
+                self.producer,
+                self.epoch,
+                state,
+                places,
+                self.log.now,
+                since,
+                self.timeout,
+                version,
+                900 + len(self.log.rows),
+            )
         )
         return self
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
 
 from tests.small_histories.tale import Batch, Log, Row
 
@@ -43,7 +42,7 @@ def json_value(row: Row) -> str:
     return json.dumps({"version": "1" if row.version else "0", "data": _data(row)}, separators=(",", ":"))
 
 
-def _batch_line(offset: int, sizes: str, content: str, at: int, is_new: bool) -> str:
+def _batch_line(offset: int, at: int, is_new: bool) -> str:
     horizon = "deleteHorizonMs: OptionalLong.empty " if is_new else ""
     return (
         f"baseOffset: {offset} lastOffset: {offset} count: 1 baseSequence: -1 lastSequence: -1 producerId: -1 "
@@ -56,14 +55,18 @@ def _batch_line(offset: int, sizes: str, content: str, at: int, is_new: bool) ->
 def _row_record(row: Row, value: str, key: str, is_new: bool) -> str:
     name = "keySize: {} valueSize: {}" if is_new else "keysize: {} valuesize: {}"
     sizes = name.format(len(row.id) + 4, -1 if row.state is None else 60)
-    return f"| offset: {row.offset} CreateTime: {row.at} {sizes} sequence: -1 headerKeys: [] key: {key} payload: {value}"
+    return (
+        f"| offset: {row.offset} CreateTime: {row.at} {sizes} sequence: -1 headerKeys: [] key: {key} payload: {value}"
+    )
 
 
 def dumped(rows: Iterable[Row], is_new: bool = True) -> Lines:
     """Kafka-dump-log --transaction-log-decoder, 2.2 to 4.0."""
     for row in rows:
-        yield _batch_line(row.offset, "", "", row.at, is_new)
-        yield _row_record(row, old_value(row, "" if is_new else "Set"), f"transaction_metadata::transactionalId={row.id}", is_new)
+        yield _batch_line(row.offset, row.at, is_new)
+        yield _row_record(
+            row, old_value(row, "" if is_new else "Set"), f"transaction_metadata::transactionalId={row.id}", is_new
+        )
 
 
 def dumped_old(rows: Iterable[Row]) -> Lines:
@@ -75,7 +78,8 @@ def dumped_flat(rows: Iterable[Row]) -> Lines:
     for row in rows:
         yield (
             f"offset: {row.offset} position: {row.offset * 120} CreateTime: {row.at} isvalid: true keysize: "
-            f"{len(row.id) + 4} valuesize: 60 magic: 2 compresscodec: NONE producerId: -1 producerEpoch: -1 sequence: -1 "
+            f"{len(row.id) + 4} valuesize: 60 magic: 2 compresscodec: NONE producerId: -1 producerEpoch: -1 "
+            "sequence: -1 "
             f"isTransactional: false headerKeys: [] key: transactionalId={row.id} payload: {old_value(row, 'Set')}"
         )
 
@@ -84,7 +88,7 @@ def dumped_json(rows: Iterable[Row]) -> Lines:
     """4.1 and later."""
     for row in rows:
         key = json.dumps({"type": "0", "data": {"transactionalId": row.id}}, separators=(",", ":"))
-        yield _batch_line(row.offset, "", "", row.at, True)
+        yield _batch_line(row.offset, row.at, True)
         yield _row_record(row, json_value(row), key, True)
 
 
@@ -114,8 +118,8 @@ def cut_to_json_payloads(rows: Iterable[Row]) -> Lines:
 
 def elided(rows: Iterable[Row]) -> Lines:
     for row in rows:
-        value = old_value(row)
-        yield f"| offset: {row.offset} CreateTime: {row.at} ... key: transaction_metadata::transactionalId={row.id} payload: {value}"
+        front = f"| offset: {row.offset} CreateTime: {row.at} ... "
+        yield f"{front}key: transaction_metadata::transactionalId={row.id} payload: {old_value(row)}"
 
 
 def grepped(rows: Iterable[Row]) -> Lines:
@@ -142,7 +146,9 @@ def consumed(rows: Iterable[Row]) -> Lines:
 def consumed_new(rows: Iterable[Row]) -> Lines:
     """2.5 to 3.8: lastProducerId and lastProducerEpoch beside them."""
     for line in consumed(rows):
-        yield line.replace(", txnTimeoutMs", ", lastProducerId=-1, lastProducerEpoch=-1, txnTimeoutMs").replace("=Set(", "=HashSet(")
+        yield line.replace(", txnTimeoutMs", ", lastProducerId=-1, lastProducerEpoch=-1, txnTimeoutMs").replace(
+            "=Set(", "=HashSet("
+        )
 
 
 def consumed_json(rows: Iterable[Row]) -> Lines:
@@ -151,14 +157,6 @@ def consumed_json(rows: Iterable[Row]) -> Lines:
         key = {"version": 0, "data": {"transactionalId": row.id}}
         value = None if row.state is None else {"version": 1 if row.version else 0, "data": _data(row)}
         yield json.dumps({"key": key, "value": value}, separators=(",", ":"))
-
-
-def tabled(rows: Iterable[Row]) -> Lines:
-    """What somebody writes down of rows: one a line, times of day."""
-    for row in rows:
-        if row.state is not None:
-            at = datetime.fromtimestamp(row.at / 1000, UTC).strftime("%H:%M:%S.%f")[:-3]
-            yield f"{at} producerId:{row.producer} producerEpoch:{row.epoch} state={row.state} txnTimeoutMs={row.timeout}"
 
 
 ROW_TEXTS: tuple[Callable[[Iterable[Row]], Lines], ...] = (
@@ -196,7 +194,8 @@ def deep(batches: Iterable[Batch], is_new: bool = True) -> Lines:
             if batch.marker:
                 yield f"{front}{sizes.format(4, 6)} sequence: -1 headerKeys: [] {_marked(batch)}"
             else:
-                yield f"{front}{sizes.format(-1, 5)} sequence: {sequence} headerKeys: [] payload: row-{batch.offset + number}"
+                content = f"payload: row-{batch.offset + number}"
+                yield f"{front}{sizes.format(-1, 5)} sequence: {sequence} headerKeys: [] {content}"
 
 
 def deep_old(batches: Iterable[Batch]) -> Lines:
@@ -226,9 +225,10 @@ def elided_batches(batches: Iterable[Batch]) -> Lines:
     for batch in batches:
         last = -1 if batch.sequence < 0 else (batch.sequence + batch.count - 1) % (1 << 31)
         yield (
-            f"baseOffset: {batch.offset} lastOffset: {batch.offset + batch.count - 1} ... baseSequence: {batch.sequence} "
-            f"lastSequence: {last} producerId: {batch.producer} producerEpoch: {batch.epoch} ... isTransactional: "
-            f"{'true' if batch.producer >= 0 else 'false'} isControl: {'true' if batch.marker else 'false'} ... CreateTime: {batch.at} ..."
+            f"baseOffset: {batch.offset} lastOffset: {batch.offset + batch.count - 1} ... "
+            f"baseSequence: {batch.sequence} lastSequence: {last} producerId: {batch.producer} producerEpoch: {batch.epoch} ... isTransactional: "
+            f"{'true' if batch.producer >= 0 else 'false'} isControl: "
+            f"{'true' if batch.marker else 'false'} ... CreateTime: {batch.at} ..."
         )
         if batch.marker:
             yield f"| offset: {batch.offset} CreateTime: {batch.at} ... {_marked(batch)}"
@@ -249,6 +249,21 @@ def elided_lines(batches: Iterable[Batch]) -> Lines:
 DATA_TEXTS: tuple[Callable[[Iterable[Batch]], Lines], ...] = (
     deep, deep_old, shallow_with_markers, flat, elided_batches, elided_lines,
 )  # fmt: skip
+
+
+KEYLESS = (cut_to_payloads, cut_to_json_payloads, elided_values)
+"""Rows whose keys were cut away: whose they are shows in the producer id alone."""
+PAIRS = (
+    (dumped, deep), (dumped_flat, flat), (dumped_json, deep), (consumed, deep_old), (cut_to_keys, elided_batches),
+    (dumped, shallow_with_markers), (elided, elided_lines),
+)  # fmt: skip
+"""Rows and data that are shown together."""
+
+
+def both(log: Log, rows: Callable[[Iterable[Row]], Lines], batches: Callable[[Iterable[Batch]], Lines]) -> str:
+    is_dump = rows not in (consumed, cut_to_keys)
+    title = "Dumping /var/lib/kafka/data/__transaction_state-7/00000000000000000000.log\n" if is_dump else ""
+    return f"{title}{chr(10).join(rows(log.rows))}\n\n{data_text(log, batches)}"
 
 
 def quoted(text: str) -> str:
@@ -274,6 +289,8 @@ def data_text(log: Log, style: Callable[[Iterable[Batch]], Lines]) -> str:
     """Every partition under its own name, as the tool prints it."""
     lines: list[str] = []
     for topic, number in sorted({batch.place for batch in log.batches}):
-        lines += [f"Dumping /var/lib/kafka/data/{topic}-{number}/00000000000000000000.log", *style(
-            batch for batch in log.batches if batch.place == (topic, number))]
+        lines += [
+            f"Dumping /var/lib/kafka/data/{topic}-{number}/00000000000000000000.log",
+            *style(batch for batch in log.batches if batch.place == (topic, number)),
+        ]
     return "\n".join(lines)

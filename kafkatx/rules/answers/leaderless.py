@@ -79,8 +79,8 @@ TOO_FEW_WORDS = Words(
     TooFewFacts,
     who="{partitions:3}",
     title="too few replicas in sync, so nothing is written",
-    summary="{partitions:3} had fewer replicas in sync than min.insync.replicas when the tool asked: the coordinator of "
-    "their transactional.ids could write nothing, and initTransactions, commits and aborts wait or time out.",
+    summary="{partitions:3} had fewer replicas in sync than min.insync.replicas when the tool asked: the coordinator "
+    "of their transactional.ids could write nothing, and initTransactions, commits and aborts wait or time out.",
     steps=(step("{partitions:3} had too few replicas in sync", cites="told"),),
     considered=(
         left_open(

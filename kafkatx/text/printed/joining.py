@@ -78,7 +78,7 @@ def is_whole(printed: Printed) -> bool:
         case ToolLineKind.DUMPING:
             return FILE_END.search(text) is not None
         case ToolLineKind.STATE | ToolLineKind.OFFSET:
-            return text.endswith((")", "]", "NULL")) or text.startswith("{")
+            return text.endswith((")", "]", "NULL")) or text.startswith("{") or _LAST_OF_STATE.search(text) is not None
         case ToolLineKind.SNAPSHOT:
             return _LAST_TIMESTAMP.search(text) is not None
         case ToolLineKind.INDEX:
@@ -165,7 +165,8 @@ def _extended_text(printed: Printed, rest: str) -> Printed | None:
     if printed.kind is ToolLineKind.DUMPING:
         text = f"Dumping {rest}" if printed.text == "Dumping" else printed.text + rest
         return replace(printed, text=text) if FILE_END.search(text) and " " not in rest else None
-    if "::" in rest or _stands_alone(rest):
+    lacks_value = printed.text.rstrip().endswith("payload:")
+    if "::" in rest or (_stands_alone(rest) if lacks_value else as_printed(rest) is not None):
         return None
     return replace(printed, text=printed.text + " " * printed.text.endswith(",") + rest)
 
@@ -199,6 +200,7 @@ def _reaches_content(text: str, row: FieldRow, before: str) -> bool:
 
 
 _NAMELESS = re.compile(NAMELESS)
+_LAST_OF_STATE = re.compile(r",txnTimeoutMs=\d{1,10}$")
 _BROKEN_KEY = re.compile(r"[A-Za-z]{1,21}:?\s*")
 _WHOLE_VALUE = re.compile(
     r"true|false|COMMIT|ABORT|-?\d{1,19}|OptionalLong(?:\.empty|\[-?\d+\])|Some\(\d+\)|None|\[.*\]"

@@ -113,6 +113,7 @@ def as_printed(text: str) -> Printed | None:
 
 def _offsets(text: str) -> Printed | None:
     """A line that tells a last stable offset beside the end of the log."""
+    text = unescaped(text) if "\\" in text else text
     is_told = _STABLE.search(text) is not None and (is_of_statistics(text) or tells_stable_offset(text))
     return Printed(ToolLineKind.ANSWER, text) if is_told else None
 

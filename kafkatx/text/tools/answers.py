@@ -29,7 +29,7 @@ from kafkatx.text.lines import Line, lines
 from kafkatx.text.logs.filling import COLUMNS, LARGEST, NUMBERS, Row, empty_row
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.pages.part import PartKind, TextPart
-from kafkatx.text.printed.pasted import undecorated
+from kafkatx.text.printed.pasted import undecorated, unescaped
 from kafkatx.text.printed.stable_offsets import offset_field, stable_offsets, tells_stable_offset
 from kafkatx.text.tools.tables import TableRow, table_rows
 
@@ -170,7 +170,7 @@ class _Reader:
 
     def line(self, line: Line) -> None:
         """Take in a line that tells something by itself."""
-        text = undecorated(line.text).strip()
+        text = undecorated(unescaped(line.text) if "\\" in line.text else line.text).strip()
         place = line.number, line.position
         isolation = found[0] if (found := _ISOLATION.search(self.command)) else None
         if found := _PARTITION.match(text):

@@ -2,9 +2,10 @@
 
 Shapes  `ID::TransactionMetadata(...)` and `ID::NULL` (0.11 to 3.9); `key: transactionalId=... payload: ...` of the
         dump tool whose first columns were cut away; JSON objects back to back, without an end of line
-        between (3.9+); values of the dump tool alone, whose keys were cut away; `[group,topic,partition]::OffsetAndMetadata(...)`, `::[OffsetMetadata[N,META],CommitTime T,...]`
+        between (3.9+); values of the dump tool alone, whose keys were cut away;
+        `[group,topic,partition]::OffsetAndMetadata(...)`, `::[OffsetMetadata[N,META],CommitTime T,...]`
         (to 2.0).
-Nameless  a value without its key has the id that the command above asks for (`grep ID`), else one of its producer's.
+Keys    a value without its key has the id that the command above asks for (`grep ID`), else one of its producer's.
 Limits  formatters print no offset and no time of a record: what they print is in order for each id, and no more.
 Source  TransactionLog.scala, GroupMetadataManager.scala, TransactionLogMessageFormatter, OffsetsMessageFormatter
         (Kafka 0.11 to 4.3).
@@ -64,6 +65,8 @@ def printed_states(file: OpenFile, part: TextPart) -> Iterator[tuple[PrintedStat
 
 
 def _is_old_state(text: str) -> bool:
+    if "\\" in text:  # perhaps escaped
+        return False
     if _NAMELESS.match(text):
         return True
     if _METADATA in text:
@@ -134,10 +137,12 @@ _GREPPED = re.compile(r"\bgrep\s+(?:-\w+\s+)*[\'\"]?(\w[\w.-]{2,248})[\'\"]?(?=\
 
 def _cut_record(text: str) -> PrintedState | None:
     """Key and value of a dumped record without the columns before them."""
-    try:
-        return state_of(f" {text}", -2)
-    except Unreadable:
-        return None
+    for way in dict.fromkeys((text, _ESCAPED_SIGN.sub(r"\1", text))):
+        try:
+            return state_of(f" {way}", -2)
+        except Unreadable:
+            continue
+    return None
 
 
 def _split_id(text: str) -> tuple[str | None, str]:
@@ -212,12 +217,18 @@ class _Held:
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    try:
-        whole = text.replace("\n", "").replace("\r", "").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        data, _ = _JSON.raw_decode(whole)
-    except (ValueError, RecursionError):
-        return None
-    return data if isinstance(data, dict) else None
+    whole = text.replace("\n", "").replace("\r", "").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    for way in dict.fromkeys((whole, _ESCAPED_SIGN.sub(r"\1", whole))):
+        try:
+            data, _ = _JSON.raw_decode(way)
+        except (ValueError, RecursionError):
+            continue
+        return data if isinstance(data, dict) else None
+    return None
+
+
+_ESCAPED_SIGN = re.compile(r"\\([\[\]{}_])")
+"""What Markdown escapes, and JSON never does."""
 
 
 def _lines(file: OpenFile, part: TextPart) -> Iterator[Line]:

@@ -1,8 +1,8 @@
 """Tables that admin tools print: a heading of column names, then a line a row, whichever tool printed it.
 
 Shape   kafka-transactions.sh parts columns by tabs and pads them with blanks; rpk and kafka-consumer-groups by blanks
-        alone, and so does who pastes; wikis and databases draw bars, spreadsheets commas. rpk prints names like `PRODUCER-ID`, Kafka `ProducerId`: names are compared
-        without case and dashes.
+        alone, and so does who pastes; wikis and databases draw bars, spreadsheets commas. rpk prints
+        names like `PRODUCER-ID`, Kafka `ProducerId`: names are compared without case and dashes.
 Limits  without tabs an id may hold blanks, so it takes the words that are left over; columns at the end may be empty.
 Source  ToolsUtils.prettyPrintTable, TransactionsCommand (3.0 to 4.3), ConsumerGroupCommand (0.11 to 4.3); rpk's
         out.Table.
@@ -24,7 +24,7 @@ ID = "transactionalid"
 """The column whose values may hold blanks."""
 MOST_EMPTY = 2
 """Columns at the end that may be empty."""
-_RULE = re.compile(r"[-=+|:\s]+")
+_RULE = re.compile(r"[-=+|:>\s]+")
 MOST_WORDS = 64
 _SIGNS = ("|", ",", ";")
 """Signs between cells: bars as in Markdown or a box, commas of a spreadsheet."""
@@ -71,7 +71,7 @@ def _separator(text: str) -> str:
 def _cells(text: str, separator: str) -> list[str]:
     if separator not in _SIGNS:
         return undecorated(text).split()
-    return [cell.strip(" *`\"") for cell in text.strip(" \t>#*").strip("|").split(separator)]
+    return [cell.strip(' *`"') for cell in text.strip(" \t>#*").strip("|").split(separator)]
 
 
 def _in_signs(text: str, columns: tuple[str, ...], separator: str) -> dict[str, str] | None:
