@@ -4,7 +4,7 @@ Mechanism    The coordinator keeps the producer id and epoch of each transaction
              gives out producer ids in rising blocks. Where that topic was lost or not restored, or the client's address
              leads to another cluster, initTransactions finds no record: the id gets a new producer id, far below the
              one it had, at epoch 0. Nothing of the former producer is fenced or ended there.
-Evidence     grants of one transactional.id, or Empty rows of it: a producer id that lies several blocks below the former
+Evidence     grants of one transactional.id, or Empty rows of it: a producer id several blocks below the former
              one, at epoch 0.
 Against      a producer id above the former one: an expired id and an exhausted epoch get the next free one.
 Look-alikes  transactional_id_expired, producer_epoch_exhausted (a higher producer id at epoch 0); producers that are

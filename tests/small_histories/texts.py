@@ -226,7 +226,8 @@ def elided_batches(batches: Iterable[Batch]) -> Lines:
         last = -1 if batch.sequence < 0 else (batch.sequence + batch.count - 1) % (1 << 31)
         yield (
             f"baseOffset: {batch.offset} lastOffset: {batch.offset + batch.count - 1} ... "
-            f"baseSequence: {batch.sequence} lastSequence: {last} producerId: {batch.producer} producerEpoch: {batch.epoch} ... isTransactional: "
+            f"baseSequence: {batch.sequence} lastSequence: {last} producerId: {batch.producer} "
+            f"producerEpoch: {batch.epoch} ... isTransactional: "
             f"{'true' if batch.producer >= 0 else 'false'} isControl: "
             f"{'true' if batch.marker else 'false'} ... CreateTime: {batch.at} ..."
         )
