@@ -78,6 +78,11 @@ class Item:
         return f"{self.path}#{self.part.position}{'+' if self.kind is Kind.ANSWERS else ''}"
 
     @property
+    def order(self) -> tuple[str, int, str]:
+        """Where it stands among others: by path, and in one text from its beginning on."""
+        return self.path, -1 if self.part is None else self.part.position, self.key
+
+    @property
     def topic(self) -> str | None:
         """Topic, None where the file belongs to no partition."""
         return self.folder.topic if self.folder else None

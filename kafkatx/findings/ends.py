@@ -75,6 +75,17 @@ class EndGroup:
         ends = self.model.ends
         return self.model.spans[ends.spans[np.array(self.numbers) - ends.row_count]]  # type: ignore[no-any-return]
 
+    @cached_property
+    def is_printed(self) -> bool:
+        """Whether somebody shows the rows or data that tell them in a text."""
+        model = self.model
+        if self.told_by is ToldBy.rows:
+            partitions = np.unique(model.transactions["state_partition"][self.numbers])
+            return all(model.state_log_extents[int(number)].is_printed for number in partitions)
+        if self.told_by is not ToldBy.data:
+            return False
+        return all(model.log_extents[int(code)].is_printed for code in np.unique(self.spans["partition_code"]))
+
     def columns(self) -> CaseColumns:
         """The columns that place their finding."""
         if self.told_by is ToldBy.logs:

@@ -30,6 +30,7 @@ from kafkatx.kernels.transactions import COMPLETE_COMMIT, EMPTY
 from kafkatx.terms.clocks import (
     CLIENT_TOLERANCE_MS,
     OLD_CLEANUP_INTERVAL_MS,
+    RETRY_WINDOW_MS,
     TIMEOUT_SLACK_MS,
     TRANSACTION_TIMEOUT_MS,
     TRANSACTIONS_V2_SINCE_MS,
@@ -191,11 +192,12 @@ def _of_the_unnamed(model: CaptureModel, chosen: Array, timeout: Any) -> tuple[A
     duration = np.where(times_known, chosen["marker_timestamp"] - chosen["first_timestamp"], -1)
     step = chosen["marker_epoch"].astype(np.int64) - chosen["producer_epoch"]
     early = (chosen["marker_timestamp"] >= 0) & (chosen["marker_timestamp"] < TRANSACTIONS_V2_SINCE_MS)
-    own = (classic | early) & (step == 0) & (chosen["marker_epoch"] >= 0)
-    raised = (classic | early) & (step == 1)
+    is_v2 = _is_v2(chosen, model.spans)
+    own = (classic | early | ~is_v2) & (step == 0) & (chosen["marker_epoch"] >= 0)
+    raised, perhaps_raised = (classic | early) & (step == 1), ~is_v2 & (step == 1)
     is_soon = ~times_known & (chosen["batches"] == 1) & (chosen["last_timestamp"] >= 0) & _is_soon(chosen, timeout)
     short = times_known & (duration < timeout - CLIENT_TOLERANCE_MS)
-    came = _somebody_came(model.spans, chosen)
+    came, came_soon = _somebody_came(model.spans, chosen), _came_soon(model.spans, chosen)
     taken_over = chosen["producer_id"][raised & short & came]  # the last one of those is no different from the others
     over = times_known & (duration >= timeout)
     unprinted = ~times_known & (chosen["marker_epoch"] < 0) & came
@@ -203,12 +205,14 @@ def _of_the_unnamed(model: CaptureModel, chosen: Array, timeout: Any) -> tuple[A
     in_time = is_one & (duration <= timeout + OLD_CLEANUP_INTERVAL_MS + TIMEOUT_SLACK_MS + CLIENT_TOLERANCE_MS)
     answers = [
         (own & (model.facts.release_known_to_raise_epoch | short | is_soon), EndedBy.client, Verdict.likely),
+        (own & times_known, EndedBy.client, Verdict.possible),
         (raised & ~times_known & came, EndedBy.new_instance, Verdict.likely),
         (raised & short & np.isin(chosen["producer_id"], taken_over), EndedBy.new_instance, Verdict.likely),
+        (perhaps_raised & short & came_soon, EndedBy.new_instance, Verdict.likely),
         (raised & short, EndedBy.new_instance, Verdict.possible),
         (unprinted & is_one, EndedBy.new_instance, Verdict.possible),
         (raised & over & in_time, EndedBy.timeout, Verdict.likely),
-        (raised & over, EndedBy.timeout, Verdict.possible),
+        ((raised | perhaps_raised) & over, EndedBy.timeout, Verdict.possible),
     ]
     conditions = [answer[0] for answer in answers]
     ended_by = np.select(conditions, [int(answer[1]) for answer in answers], int(EndedBy.unknown))
@@ -230,6 +234,35 @@ def _is_classic(chosen: Array, spans: Array) -> Any:
     committed = (spans["first_offset"] >= 0) & (spans["marker_kind"] == COMMIT)
     own = committed & (spans["marker_epoch"] == spans["producer_epoch"])
     return np.isin(chosen["producer_id"], np.unique(spans["producer_id"][own]))
+
+
+def _is_v2(chosen: Array, spans: Array) -> Any:
+    """Whether a COMMIT of the same producer id has the epoch above the data's: no classic transaction ends so."""
+    committed = (spans["first_offset"] >= 0) & (spans["marker_kind"] == COMMIT)
+    raised = committed & (spans["marker_epoch"] == spans["producer_epoch"] + 1)
+    return np.isin(chosen["producer_id"], np.unique(spans["producer_id"][raised]))
+
+
+def _came_soon(spans: Array, chosen: Array) -> Any:
+    """Whether data two epochs above those of each came right behind its marker.
+
+    Whatever the protocol, somebody initialised then: a client that aborted by itself goes on at the marker's epoch.
+    """
+    timed = spans[(spans["first_offset"] >= 0) & (spans["first_timestamp"] >= 0)]
+    if not len(timed) or not len(chosen):
+        return np.zeros(len(chosen), bool)
+    keys, place = np.unique(_key(timed["producer_id"], timed["producer_epoch"]), return_inverse=True)
+    first = np.full(len(keys), np.iinfo(np.int64).max)
+    np.minimum.at(first, place, timed["first_timestamp"])
+    wanted = _key(chosen["producer_id"], chosen["producer_epoch"].astype(np.int64) + 2)
+    at = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
+    gap = first[at] - chosen["marker_timestamp"]
+    return (keys[at] == wanted) & (chosen["marker_timestamp"] >= 0) & (np.abs(gap) <= RETRY_WINDOW_MS)
+
+
+def _key(producer_ids: Any, epochs: Any) -> Any:
+    """One number for each producer id and epoch."""
+    return producer_ids.astype(np.int64) * (1 << 16) + epochs.astype(np.int64)
 
 
 def _somebody_came(spans: Array, chosen: Array) -> Any:

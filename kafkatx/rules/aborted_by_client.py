@@ -155,12 +155,13 @@ def find(model: CaptureModel) -> Found:
     for verdict in (Verdict.proved, Verdict.likely, Verdict.possible):
         for group in _by_id(model, by_client & (ended.verdict == verdict)):
             facts = _of_rows(group)
-            loud = facts.is_often and verdict is not Verdict.possible
+            loud = (facts.is_often or _is_all_that_is_shown(group)) and verdict is not Verdict.possible
             severity = Severity.warning if loud else Severity.info
             yield Case(facts=facts, verdict=verdict, severity=severity, **group.columns())
     for group in groups_without_rows(model, EndedBy.client):
         told = _in_logs(group) if group.told_by is ToldBy.logs else _in_data(group)
-        severity = Severity.warning if _is_shown_close(model, group) else Severity.info
+        is_loud = _is_shown_close(model, group) or _is_all_that_is_shown(group)
+        severity = Severity.warning if is_loud else Severity.info
         verdict = Verdict.possible if _was_asked_for(group) else group.verdict
         yield Case(facts=told, verdict=verdict, severity=severity, **group.columns())
     yield from aborted_without_id(model)
@@ -174,6 +175,20 @@ def _is_shown_close(model: CaptureModel, group: EndGroup) -> bool:
     rows = [row for end in group.logs for row in end.rows] if group.told_by is ToldBy.logs else []
     by_close = all(model.logs.kind(row) is EventKind.abort_on_close for row in rows)
     return bool(rows) and by_close and is_cut_out(model.logs, rows) and not left(model)
+
+
+def _is_all_that_is_shown(group: EndGroup) -> bool:
+    """Whether a text shows transactions of an id, or of a producer, of which all were aborted: that is its question."""
+    model = group.model
+    if not group.is_printed:
+        return False
+    if group.told_by is ToldBy.rows:
+        decisions = model.transactions["decision"][model.transactions_of(int(group.first.row["id_code"]))]
+        return int(np.count_nonzero(decisions >= PREPARE_COMMIT)) == len(group.numbers)
+    of_producer = model.spans[np.isin(model.spans["producer_id"], group.spans["producer_id"])]
+    return int(np.count_nonzero(of_producer["marker_kind"] >= 0)) == len(group.numbers) and (
+        group.verdict is not Verdict.possible
+    )
 
 
 def _by_id(model: CaptureModel, chosen: Array) -> Iterator[EndGroup]:

@@ -36,6 +36,8 @@ from kafkatx.words.values import Count, Data, Instant, JoinedValues, OffsetRange
 
 KINDS = ("ABORT", "COMMIT", "a marker that does not show its kind")
 MOST_SUMMED_UP, MOST_TOLD = 3, 5
+SURELY_LATER_MS = 120_000
+"""By a client's clock."""
 
 
 @facts
@@ -150,10 +152,16 @@ def _is_compacted(model: CaptureModel, part: Array) -> bool:
 
 
 def _missing(model: CaptureModel, transaction: int, part: Array) -> Phrase[OnePartition, GapWords] | None:
-    """None where the partition's log covers the time in which the marker must have come."""
+    """None where the partition's log covers the time in which the marker must have come.
+
+    Of a page it counts what it shows behind the data, since a page always begins and breaks off somewhere.
+    """
     log_extent, row = model.log_extents[int(part["partition_code"])], model.transactions[transaction]
-    is_of_unknown_kind = part["span"] >= 0 and model.spans["marker_kind"][part["span"]] == UNKNOWN_KIND
-    if not log_extent.is_whole or is_of_unknown_kind:
+    span = model.spans[int(part["span"])] if part["span"] >= 0 else None
+    has_gap = not log_extent.is_whole
+    if log_extent.is_printed and span is not None:
+        has_gap = bool(span["flags"] & OVER_GAP)
+    if has_gap or (span is not None and span["marker_kind"] == UNKNOWN_KIND):
         return NOT_WHOLE
     if not _goes_on(model, log_extent, int(row["completion_timestamp"])):
         return ENDS_EARLY
@@ -163,9 +171,13 @@ def _missing(model: CaptureModel, transaction: int, part: Array) -> Phrase[OnePa
 
 
 def _goes_on(model: CaptureModel, log_extent: LogExtent, completed: int) -> bool:
-    """Whether the log reaches beyond a time: by a broker's clock, or by data of a transaction that began later."""
+    """Whether the log reaches beyond a time: by a broker's clock, or by data of a transaction that began later.
+
+    On a page the time of any record says so that is minutes later: who shows it looked at the log by then.
+    """
     after = completed + (BROKERS_TOLERANCE_MS if model.facts.brokers > 1 else 0)
-    if log_extent.broker_time > after:
+    is_later = log_extent.is_printed and log_extent.newest > completed + SURELY_LATER_MS
+    if log_extent.broker_time > after or is_later:
         return True
     owners = model.parts.owner[model.spans_of(log_extent.partition_code)]
     return bool((model.transactions["started_at"][owners[owners >= 0]] > after).any())

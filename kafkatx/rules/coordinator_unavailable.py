@@ -40,7 +40,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.coordinator_unavailability import Absence, absences
 from kafkatx.histories.logs.broker_outages import outages
 from kafkatx.histories.logs.log_model import LogModel
-from kafkatx.rules.answers.leaderless import LEADERLESS_WORDS, leaderless_told
+from kafkatx.rules.answers.leaderless import LEADERLESS_WORDS, TOO_FEW_WORDS, leaderless_told
 from kafkatx.terms.clocks import MAX_BLOCK_MS
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.topics import TRANSACTION_STATE
@@ -507,7 +507,7 @@ WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(WORDS, ERROR_WORDS, LEADERLESS_WORDS),
+    words=(WORDS, ERROR_WORDS, LEADERLESS_WORDS, TOO_FEW_WORDS),
     depth=2,
     caused_by=(("broker_unreachable", same_time),),
     decided_by=(Side.client, Side.broker),

@@ -167,7 +167,7 @@ def find(model: CaptureModel) -> Found:
             severity = _severity(group, facts)
         elif group.told_by is ToldBy.data:
             facts = data_facts(group)
-            severity = Severity.error if facts.was_alive and not facts.is_handed_on else Severity.info
+            severity = _severity_in_data(group, facts)
         else:
             facts = _in_logs(group)
             severity = _severity_in_logs(group, facts)
@@ -182,13 +182,15 @@ def _severity(group: EndGroup, facts: Facts) -> Severity:
     alive = (group.model.ends.witnesses.refusal[group.numbers] >= 0).any()
     if alive and not facts.is_handed_on:
         return Severity.error
-    return Severity.warning if _is_loop(group) or (_is_printed(group) and not facts.is_handed_on) else Severity.info
+    return Severity.warning if _is_loop(group) or (group.is_printed and not facts.is_handed_on) else Severity.info
 
 
-def _is_printed(group: EndGroup) -> bool:
-    """Whether somebody shows the rows in a text."""
-    extents, t = group.model.state_log_extents, group.model.transactions
-    return all(extents[int(number)].is_printed for number in np.unique(t["state_partition"][group.numbers]))
+def _severity_in_data(group: EndGroup, facts: DataFacts) -> Severity:
+    """The same where only data tell of it."""
+    if facts.was_alive and not facts.is_handed_on:
+        return Severity.error
+    is_asked_for = group.is_printed and not facts.is_handed_on and group.verdict is not Verdict.possible
+    return Severity.warning if is_asked_for else Severity.info
 
 
 def _is_loop(group: EndGroup) -> bool:

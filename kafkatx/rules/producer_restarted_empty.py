@@ -4,7 +4,8 @@ Mechanism    The coordinator keeps the producer id and epoch of each transaction
              gives out producer ids in rising blocks. Where that topic was lost or not restored, or the client's address
              leads to another cluster, initTransactions finds no record: the id gets a new producer id, far below the
              one it had, at epoch 0. Nothing of the former producer is fenced or ended there.
-Evidence     grants of one transactional.id: a producer id that lies several blocks below the former one, at epoch 0.
+Evidence     grants of one transactional.id, or Empty rows of it: a producer id several blocks below the former
+             one, at epoch 0.
 Against      a producer id above the former one: an expired id and an exhausted epoch get the next free one.
 Look-alikes  transactional_id_expired, producer_epoch_exhausted (a higher producer id at epoch 0); producers that are
              only idempotent get another producer id at every start.
@@ -16,13 +17,16 @@ Source       TransactionCoordinator.handleInitProducerId, ProducerIdManager (0.1
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from kafkatx.findings.client_lines import times_of
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.grants import BLOCK, Granted, Series, series
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.initialisations import EXHAUSTED_EPOCH
+from kafkatx.kernels.transactions import EMPTY
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.evidence_refs import initialised_row, row_before, time_or_none
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import instant, lasting
 from kafkatx.words.log_refs import event_refs
@@ -53,11 +57,57 @@ class Facts:
         return Count(self.count - 1)
 
 
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """An id that was given a producer id far below its former one, and where both are told."""
+
+    id: str | None
+    old: Producer
+    new: Producer
+    old_at: int | None
+    new_at: int | None
+    before: Refs
+    after: Refs
+
+    @property
+    def between(self) -> Duration | None:
+        """How long after its last sign it began anew."""
+        return None if self.new_at is None or self.old_at is None else lasting(self.new_at - self.old_at)
+
+
 def find(model: CaptureModel) -> Found:
-    """One case for all ids that began anew."""
-    found = [(one, *pair) for one in series(model) for pair in _restarts(one)]
+    """One case for all ids that began anew: by grants that logs tell, else by the coordinator's rows."""
+    found = [*_in_logs(model)]
+    told = {one.id for one in found}
+    found += [one for one in _in_rows(model) if one.id not in told]
     if found:
-        yield _case(model, found)
+        yield _case(found)
+
+
+def _in_logs(model: CaptureModel) -> Iterator[Restart]:
+    for one in series(model):
+        for old, new in _restarts(one):
+            before, after = event_refs(model, [old.row]), event_refs(model, [new.row])
+            producers = Producer(old.producer_id, old.epoch), Producer(new.producer_id, new.epoch)
+            yield Restart(one.transactional_id, *producers, old.at, new.at, before, after)
+
+
+def _in_rows(model: CaptureModel) -> Iterator[Restart]:
+    """Empty rows at epoch 0 whose id had a producer id far above, and epochs left."""
+    rows = model.initialisations
+    lower = rows["previous_producer_id"] // BLOCK - rows["producer_id"] // BLOCK >= FEWEST_BLOCKS
+    anew = (rows["is_tombstone"] == 0) & (rows["producer_id"] >= 0) & (rows["producer_epoch"] == 0)
+    is_known = (rows["previous_state"] >= EMPTY) & (rows["previous_epoch"] < EXHAUSTED_EPOCH)
+    for row in rows[lower & anew & is_known]:
+        yield Restart(
+            model.transactional_id(int(row["id_code"])),
+            Producer(int(row["previous_producer_id"]), int(row["previous_epoch"])),
+            Producer(int(row["producer_id"]), 0),
+            time_or_none(int(row["previous_updated_at"])),
+            time_or_none(int(row["updated_at"])),
+            (row_before(row),),
+            (initialised_row(row),),
+        )
 
 
 def _restarts(one: Series) -> Iterator[tuple[Granted, Granted]]:
@@ -72,31 +122,30 @@ def _restarts(one: Series) -> Iterator[tuple[Granted, Granted]]:
             return
 
 
-def _case(model: CaptureModel, found: list[tuple[Series, Granted, Granted]]) -> Case:
-    first, old, new = found[0]
-    rows = [one.row for _, *grants in found for one in grants]
-    since, until = times_of(model.logs, rows)
-    names = [one.transactional_id for one, _, _ in found]
+def _case(found: list[Restart]) -> Case:
+    first = found[0]
+    times = sorted(at for one in found for at in (one.old_at, one.new_at) if at is not None)
+    is_one = len(found) == 1
     return Case(
         facts=Facts(
-            id=first.transactional_id,
-            old=Producer(old.producer_id, old.epoch),
-            new=Producer(new.producer_id, new.epoch),
-            new_at=instant(new.at),
-            between=lasting(new.at - old.at) if new.at is not None and old.at is not None else None,
+            id=first.id,
+            old=first.old,
+            new=first.new,
+            new_at=instant(first.new_at),
+            between=first.between,
             count=Count(len(found)),
-            before=event_refs(model, [one.row for _, one, _ in found], 3),
-            after=event_refs(model, [one.row for _, _, one in found], 3),
+            before=tuple(ref for one in found[:MOST_SUBJECTS] for ref in one.before),
+            after=tuple(ref for one in found[:MOST_SUBJECTS] for ref in one.after),
         ),
         verdict=Verdict.likely,
         severity=Severity.error,
-        transactional_id=first.transactional_id if len(found) == 1 else None,
-        producer_id=new.producer_id if len(found) == 1 else None,
-        producer_epoch=new.epoch if len(found) == 1 else None,
-        since=since,
-        until=until,
+        transactional_id=first.id if is_one else None,
+        producer_id=first.new.id if is_one else None,
+        producer_epoch=first.new.epoch if is_one else None,
+        since=times[0] if times else None,
+        until=times[-1] if times else None,
         count=len(found),
-        subjects=tuple(Subject(name) for name in names[:MOST_SUBJECTS]) if len(found) > 1 else (),
+        subjects=() if is_one else tuple(Subject(one.id) for one in found[:MOST_SUBJECTS]),
     )
 
 

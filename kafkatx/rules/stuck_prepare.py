@@ -157,13 +157,22 @@ def _verdict(model: CaptureModel, latest: Array, missing: list[Array], age: int)
     if is_told_so and _ends_a_page(model, latest):
         return Verdict.likely
     is_soon = age <= IN_FLIGHT_MS
-    if is_soon or not model.is_latest_known(latest) or _may_be_anothers(model, latest, missing):
+    if is_soon or not _is_last_so_far(model, latest) or _may_be_anothers(model, latest, missing):
         return Verdict.possible
     shown = any(_goes_on_without(model, part, int(latest["timestamp"])) for part in missing)
     lacks_marker = any(part["status"] == Status.UNMARKED for part in missing)
     if not shown and not lacks_marker and _may_be_cut_off(model, latest):
         return Verdict.possible
-    return Verdict.proved if shown and age > STUCK_MS else Verdict.likely
+    is_proved = shown and age > STUCK_MS and model.is_latest_known(latest)
+    return Verdict.proved if is_proved else Verdict.likely
+
+
+def _is_last_so_far(model: CaptureModel, latest: Array) -> bool:
+    """Whether no row of the id can be lost up to the newest one at hand; a page always breaks off behind that."""
+    log_extent = model.state_log_extents[int(latest["state_partition"])]
+    if log_extent.is_printed and log_extent.is_torn:
+        return int(latest["offset"]) >= log_extent.last_gap
+    return model.is_latest_known(latest)
 
 
 def _is_refused(model: CaptureModel, latest: Array) -> bool:
@@ -175,9 +184,10 @@ def _is_refused(model: CaptureModel, latest: Array) -> bool:
 
 
 def _lacks_leader(model: CaptureModel, missing: list[Array]) -> bool:
-    """Whether a tool shows a partition without a leader that still lacks its marker: nobody can write it there."""
+    """Whether a tool shows a partition that takes no writes and still lacks its marker: nobody can write it there."""
     logs = model.logs
-    told = {place_of(logs, row) for row in logs.of_kind(EventKind.leader_missing).tolist()}
+    kinds = (EventKind.leader_missing, EventKind.replicas_missing)
+    told = {place_of(logs, row) for row in logs.of_kind(*kinds).tolist()}
     return any(topic_partition(model, int(part["partition_code"])) in told for part in missing)
 
 

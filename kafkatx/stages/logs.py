@@ -40,7 +40,7 @@ def _read_each(capture: Capture, progress: Progress, read: Read, coverage: list[
 
 def log_items(capture: Capture) -> list[Item]:
     """Logs and files of settings of a capture, in the order in which they are united."""
-    return sorted(capture.texts(*LOG_KINDS), key=lambda item: item.key)
+    return sorted(capture.texts(*LOG_KINDS), key=lambda item: item.order)
 
 
 def united_logs(parts: Iterable[FileFacts]) -> LogFacts:

@@ -132,6 +132,8 @@ class EventKind(IntEnum):
     detail: the metric]"""
     records_read = 56
     """How many records a console consumer read. [topic, partition, number, detail: isolation level]"""
+    replicas_missing = 57
+    """A partition has a leader, and fewer replicas in sync than min.insync.replicas. [topic, partition, detail: ISR]"""
     # brokers
     initialized = 60
     """InitProducerId was granted. [transactional_id, producer_id, producer_epoch, partition: of __transaction_state]"""

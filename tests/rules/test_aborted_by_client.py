@@ -175,12 +175,11 @@ def test_data_alone_say_nothing_of_an_abort_under_v2(v2):
     assert "7000" in told.not_checkable(RULE)[0].scope
 
 
-def test_aborts_alone_do_not_tell_the_protocol(classic):
+def test_an_abort_at_the_datas_own_epoch_needs_no_protocol(classic):
+    """The coordinator's own aborts raise the epoch by either protocol: a client asked for it, or an operator."""
     rounds(classic, "a")
     del classic.logs[STATE]
-    told = classic.tell()
-    assert not told.rules
-    assert told.not_checkable(RULE)
+    assert classic.tell().only(RULE).verdict is Verdict.likely
 
 
 @pytest.mark.parametrize(

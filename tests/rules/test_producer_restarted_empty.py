@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafkatx import diagnose
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import line
@@ -58,3 +59,17 @@ def test_other_grants_are_not_it(grants):
 
 def test_a_log_that_begins_behind_the_former_grant_tells_nothing():
     assert not findings(check, by_logs(granted(ANEW)))
+
+
+ROW = (
+    "ledger-0::TransactionMetadata(transactionalId=ledger-0, producerId={}, producerEpoch={}, txnTimeoutMs=60000, "
+    "state={}, pendingState=None, topicPartitions=Set(), txnStartTimestamp=-1, txnLastUpdateTimestamp={})\n"
+)
+
+
+@pytest.mark.parametrize(("again", "is_told"), [((12, 0), True), ((45_000, 0), False), ((12, 24), False)])
+def test_rows_tell_it_as_well(again, is_told, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(ROW.format(*FORMER, "CompleteCommit", 1) + ROW.format(*again, "Empty", DAY_S * 1000))
+    told = {one.finding.rule: one.finding for one in diagnose([page]).findings}
+    assert ("producer_restarted_empty" in told) is is_told

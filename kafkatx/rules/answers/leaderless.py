@@ -1,4 +1,7 @@
-"""Partitions of `__transaction_state` without a leader, as kafka-topics --describe prints them."""
+"""Partitions of `__transaction_state` that take no writes, as kafka-topics --describe prints them.
+
+They have no leader, or fewer replicas in sync than min.insync.replicas: either way their coordinator can't write.
+"""
 
 from __future__ import annotations
 
@@ -22,23 +25,30 @@ class LeaderlessFacts:
     told: Refs
 
 
+@facts
+class TooFewFacts(LeaderlessFacts):
+    """Those that have a leader, and too few replicas in sync."""
+
+
 def leaderless_told(model: CaptureModel) -> Iterator[Case]:
-    """One case for all of them."""
-    logs = model.logs
-    rows = [
-        row for row in logs.of_kind(EventKind.leader_missing).tolist() if logs.string(row, "topic") == TRANSACTION_STATE
-    ]
-    if rows:
-        numbers = sorted({logs.number(row, "partition") or 0 for row in rows})
-        yield Case(
-            facts=LeaderlessFacts(
-                NameList(f"{TRANSACTION_STATE}-{number}" for number in numbers), event_refs(model, rows)
-            ),
-            verdict=Verdict.proved,
-            severity=Severity.error,
-            topic=TRANSACTION_STATE,
-            partition=numbers[0] if len(numbers) == 1 else None,
-        )
+    """One case for all without a leader, and one for all with too few replicas."""
+    kinds = ((EventKind.leader_missing, LeaderlessFacts), (EventKind.replicas_missing, TooFewFacts))
+    for kind, told in kinds:
+        rows = [row for row in model.logs.of_kind(kind).tolist() if _is_of_states(model, row)]
+        if rows:
+            numbers = sorted({model.logs.number(row, "partition") or 0 for row in rows})
+            names = NameList(f"{TRANSACTION_STATE}-{number}" for number in numbers)
+            yield Case(
+                facts=told(names, event_refs(model, rows)),
+                verdict=Verdict.proved,
+                severity=Severity.error,
+                topic=TRANSACTION_STATE,
+                partition=numbers[0] if len(numbers) == 1 else None,
+            )
+
+
+def _is_of_states(model: CaptureModel, row: int) -> bool:
+    return model.logs.string(row, "topic") == TRANSACTION_STATE
 
 
 LEADERLESS_WORDS = Words(
@@ -62,6 +72,27 @@ LEADERLESS_WORDS = Words(
             "broker",
             "transaction.state.log.replication.factor",
             proposed="3",
+        ),
+    ),
+)
+TOO_FEW_WORDS = Words(
+    TooFewFacts,
+    who="{partitions:3}",
+    title="too few replicas in sync, so nothing is written",
+    summary="{partitions:3} had fewer replicas in sync than min.insync.replicas when the tool asked: the coordinator "
+    "of their transactional.ids could write nothing, and initTransactions, commits and aborts wait or time out.",
+    steps=(step("{partitions:3} had too few replicas in sync", cites="told"),),
+    considered=(
+        left_open(
+            "broker_unreachable",
+            "a broker that is down takes its replicas out of sync",
+            decided_by="the server.log of the brokers that hold the replicas",
+        ),
+    ),
+    remedies=(
+        remedy(
+            "Bring back the brokers whose replicas of {partitions:3} are out of sync; do not lower min.insync.replicas",
+            "operator",
         ),
     ),
 )

@@ -3,6 +3,7 @@
 A column that was left out is unknown, never false. But some follow from others: a producer id has a transactional.id or
 has none for all its life, so a marker of it proves that its data were transactional; a sequence, or content behind the
 fields, shows that a record is data; and where a text shows one producer id only, a marker that lost its own is of that.
+Plain   a batch without a producer id is in no transaction and ends none.
 Source  KIP-98: ids without a transactional.id get a producer id of their own, which no marker names.
 """
 
@@ -26,10 +27,13 @@ def complete(drafts: list[BatchDraft], rows: Rows, known: Rows) -> bool:
     what such a page is about, though those of an idempotent producer look the same. Returns whether that was assumed of
     any; nothing may be proved by the end of such a text.
     """
+    _count(rows, known)
     needed = known_as("producer_id", "is_transactional", "is_control")
     lacking = known & needed != needed
     if not lacking.any():
         return False
+    plain = lacking & _has(known, "producer_id") & (rows["producer_id"] == -1)
+    known |= np.where(plain, known_as("is_transactional", "is_control"), 0)
     unknown = lacking & (known & known_as("is_control") == 0)
     is_data = unknown & np.array([_shows_data(draft) for draft in drafts], bool)
     known |= np.where(is_data, known_as("is_control"), 0)
@@ -39,12 +43,16 @@ def complete(drafts: list[BatchDraft], rows: Rows, known: Rows) -> bool:
     proved = ~_has(known, "is_transactional") & _has(known, "producer_id") & np.isin(rows["producer_id"], ended)
     rows["attributes"] |= np.where(proved, IS_TRANSACTIONAL, 0).astype(np.int16)
     known |= np.where(proved, known_as("is_transactional"), 0)
-    uncounted = lacking & (rows["record_count"] < 0)
-    rows["record_count"] = np.where(uncounted, rows["last_offset"] - rows["base_offset"] + 1, rows["record_count"])
     assumed = ~_has(known, "is_transactional") & is_data & (rows["producer_id"] >= 0) & bool(is_marker.any())
     rows["attributes"] |= np.where(assumed, IS_TRANSACTIONAL, 0).astype(np.int16)
     known |= np.where(assumed, known_as("is_transactional"), 0)
     return bool(assumed.any())
+
+
+def _count(rows: Rows, known: Rows) -> None:
+    """Take a batch whose count was left out for one that nothing was cleaned out of."""
+    uncounted = (rows["record_count"] < 0) & ~_has(known, "record_count")
+    rows["record_count"] = np.where(uncounted, rows["last_offset"] - rows["base_offset"] + 1, rows["record_count"])
 
 
 def _has(known: Rows, column: str) -> Rows:

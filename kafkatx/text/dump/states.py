@@ -3,8 +3,7 @@
 Old shape  (0.11 to 4.0) `transactionalId=ID` or `transaction_metadata::transactionalId=ID`, payload `producerId:P,...`
            with partitions as `Set(a-0, b-1)`, `HashSet(..)` or `[a-0,b-1]`; no start, no tags, no value version.
 JSON       (4.1) key and value as messages; numbers of type and version are strings.
-Start      the old shape has no start of the transaction. It is the last update of the first Ongoing row, where that row
-           directly follows an Empty or Complete* row of its id, or lists one partition only; else it is not known.
+Start      the old shape has no start of the transaction (text/dump/starts.py).
 Limits     the list of Empty is null in the bytes, of any other state it is a list; the text prints the same for both.
 """
 
@@ -28,6 +27,7 @@ from kafkatx.text.dump.columns import BatchDraft
 from kafkatx.text.dump.events import DumpedRecord, Header
 from kafkatx.text.dump.records import log_text
 from kafkatx.text.dump.rows import STATE_COLUMNS, TextRows, mask_of
+from kafkatx.text.dump.starts import PrintedState, Starts
 from kafkatx.text.lines import Line
 from kafkatx.text.pages.part import TextPart
 
@@ -41,31 +41,6 @@ _OLD_VALUE = re.compile(
 _PARTITION = re.compile(r"(.+?)-(\d{1,10})(?:, ?|$)", re.DOTALL)
 _JSON_KEY = " key: {"
 _PAYLOAD = " payload: "
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedState:
-    """What a key and a value say; absent is -1, columns that were not printed are not in `known`.
-
-    `asked_at` is the time as of which an admin tool told it.
-    """
-
-    transactional_id: str
-    known: frozenset[str]
-    is_tombstone: bool = False
-    producer_id: int = -1
-    producer_epoch: int = -1
-    state: int = -1
-    partitions: tuple[tuple[str, int], ...] | None = None
-    timeout_ms: int = -1
-    updated_at: int = -1
-    started_at: int = -1
-    previous_producer_id: int = -1
-    next_producer_id: int = -1
-    next_producer_epoch: int = -1
-    client_transaction_version: int = -1
-    value_version: int = -1
-    asked_at: int = -1
 
 
 _IN_KEY = frozenset({"position", "offset", "timestamp", "id_code", "leader_epoch", "crc", "is_tombstone"})
@@ -196,16 +171,6 @@ def state_chunks(file: OpenFile, part: TextPart, names: Names) -> Iterator[tuple
 
 
 @dataclass(slots=True)
-class _Start:
-    """Where an id stands: state and start of its last row, -1: not known."""
-
-    offset: int
-    state: int
-    started_at: int
-    is_known: bool
-
-
-@dataclass(slots=True)
 class _States:
     """Collects rows of states; an id's start is carried from row to row."""
 
@@ -213,9 +178,7 @@ class _States:
     names: Names
     rows: list[tuple[BatchDraft, DumpedRecord, PrintedState]] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
-    _starts: dict[str, _Start] = field(default_factory=dict)
-    _previous_offset: int = -1
-    _whole_since: int = -1
+    _starts: Starts = field(default_factory=Starts)
 
     def add(self, draft: BatchDraft, record: DumpedRecord) -> None:
         """Read the contents of a record."""
@@ -256,7 +219,7 @@ class _States:
         known = set(state.known)
         self._of_batch(row, draft, known)
         if "started_at" not in known:
-            row["started_at"], is_known = self._started_at(record.offset, state)
+            row["started_at"], is_known = self._starts.of(record.offset, state)
             if is_known:
                 known.add("started_at")
             else:
@@ -270,28 +233,6 @@ class _States:
             if told is None:
                 known.discard(column)
             row[column] = told if told is not None else 0 if column == "crc" else -1
-
-    def _started_at(self, offset: int, state: PrintedState) -> tuple[int, bool]:
-        """Start of the transaction that a row belongs to, and whether it is known."""
-        if offset != self._previous_offset + 1:
-            self._whole_since = offset
-        self._previous_offset = offset
-        before = self._starts.get(state.transactional_id)
-        follows = before is not None and before.offset >= self._whole_since
-        started_at, is_known = -1, state.state == TransactionState.Empty or state.is_tombstone
-        if state.state == TransactionState.Ongoing and len(state.partitions or ()) == 1:
-            started_at, is_known = state.updated_at, True  # a row is written only where a partition is new
-        elif (
-            state.state == TransactionState.Ongoing and before is not None and before.state != TransactionState.Ongoing
-        ):
-            started_at, is_known = (state.updated_at, True) if follows else (-1, False)
-        elif not is_known and before is not None:
-            started_at, is_known = before.started_at, before.is_known and follows
-        if state.is_tombstone:
-            self._starts.pop(state.transactional_id, None)
-        else:
-            self._starts[state.transactional_id] = _Start(offset, state.state, started_at, is_known)
-        return started_at, is_known
 
 
 _PLAIN = (

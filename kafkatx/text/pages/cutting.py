@@ -41,7 +41,9 @@ COMMAND_LINES = 40
 _DEATH = re.compile(
     r"Exception in thread \"|\s+at [\w.$]+\(|(?:java|scala|kafka|org\.apache)\.[\w.$]+(?:Exception|Error)\b"
 )
-_COLUMNS = re.compile(r"\t| {2,}")
+_COLUMNS = re.compile(r"\t| {2,}|,(?=\S)")
+_IN_BARS = re.compile(r"\s*(?:>\s*)*(?:\|.*\||[-+=|:\s]{4,})\s*")
+"""A row of a table between bars, or a rule between its rows."""
 KINDS = {
     ToolLineKind.BATCH: PartKind.DUMP_LOG,
     ToolLineKind.RECORD: PartKind.DUMP_LOG,
@@ -206,6 +208,7 @@ class _Cutter:
                 likeness.is_row_of_state(text)
                 or offset_field(text) is not None
                 or len(_COLUMNS.split(undecorated(text).strip())) >= 3
+                or _IN_BARS.fullmatch(text[:LONGEST_COMMAND]) is not None
                 or likeness.is_row_of_numbers(text)
             )
         bare = undecorated(text)

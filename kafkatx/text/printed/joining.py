@@ -16,7 +16,7 @@ from kafkatx.text.printed.contents import HEADER_KEYS, SIZES, Growth, Reach, con
 from kafkatx.text.printed.dump_lines import TIMESTAMPS, FieldRow, row_of
 from kafkatx.text.printed.elisions import is_elision
 from kafkatx.text.printed.eras import SHAPES, TIMESTAMP
-from kafkatx.text.printed.line_kinds import BEGINNINGS, CONTENT, ToolLineKind, begin_of_row
+from kafkatx.text.printed.line_kinds import BEGINNINGS, CONTENT, NAMELESS, ToolLineKind, begin_of_row
 from kafkatx.text.printed.pasted import Printed, as_printed
 
 _TITLES = ("key:", "payload:")
@@ -78,7 +78,7 @@ def is_whole(printed: Printed) -> bool:
         case ToolLineKind.DUMPING:
             return FILE_END.search(text) is not None
         case ToolLineKind.STATE | ToolLineKind.OFFSET:
-            return text.endswith((")", "]", "NULL")) or text.startswith("{")
+            return text.endswith((")", "]", "NULL")) or text.startswith("{") or _LAST_OF_STATE.search(text) is not None
         case ToolLineKind.SNAPSHOT:
             return _LAST_TIMESTAMP.search(text) is not None
         case ToolLineKind.INDEX:
@@ -138,10 +138,15 @@ def extended(printed: Printed, rest: str, is_full: bool) -> Printed | None:
     return next(filter(None, (_extended_row(printed, way) for way in ways)), None)
 
 
+def _stands_alone(text: str) -> bool:
+    """Whether a line is a tool's own, and can't be the value of a record whose line was broken before it."""
+    return as_printed(text) is not None and _NAMELESS.match(text) is None
+
+
 def _has_title_apart(text: str, rest: str, is_full: bool) -> bool:
     """Whether a record was broken around the title of its key or value."""
     is_open = _OPEN_TITLE.search(text) is not None and (is_full or text[-1] == ":")
-    return (is_open and as_printed(rest) is None) or (_TITLE.match(rest) is not None and " payload: " not in text)
+    return (is_open and not _stands_alone(rest)) or (_TITLE.match(rest) is not None and " payload: " not in text)
 
 
 def _extended_content(printed: Printed, tail: str, rest: str, is_full: bool) -> Printed | None:
@@ -149,7 +154,7 @@ def _extended_content(printed: Printed, tail: str, rest: str, is_full: bool) -> 
     if looks_decoded(tail):
         is_all = _DECODED_END.search(tail) and not (is_full and rest.isdecimal())
         glue = " " if not is_full and tail.endswith(_TITLES) else ""  # but for titles decoders print no blank
-        return None if is_all or as_printed(rest) else replace(printed, text=printed.text + glue + rest)
+        return None if is_all or _stands_alone(rest) else replace(printed, text=printed.text + glue + rest)
     is_open = is_full and growth_of(Line(0, 0, printed.text), printed.text) is not None
     return replace(printed, text=printed.text + rest) if is_open else None
 
@@ -160,7 +165,8 @@ def _extended_text(printed: Printed, rest: str) -> Printed | None:
     if printed.kind is ToolLineKind.DUMPING:
         text = f"Dumping {rest}" if printed.text == "Dumping" else printed.text + rest
         return replace(printed, text=text) if FILE_END.search(text) and " " not in rest else None
-    if "::" in rest or as_printed(rest) is not None:
+    lacks_value = printed.text.rstrip().endswith("payload:")
+    if "::" in rest or (_stands_alone(rest) if lacks_value else as_printed(rest) is not None):
         return None
     return replace(printed, text=printed.text + " " * printed.text.endswith(",") + rest)
 
@@ -193,6 +199,8 @@ def _reaches_content(text: str, row: FieldRow, before: str) -> bool:
     return CONTENT.match(text, row.end) is not None and not CONTENT.match(before, len(before))
 
 
+_NAMELESS = re.compile(NAMELESS)
+_LAST_OF_STATE = re.compile(r",txnTimeoutMs=\d{1,10}$")
 _BROKEN_KEY = re.compile(r"[A-Za-z]{1,21}:?\s*")
 _WHOLE_VALUE = re.compile(
     r"true|false|COMMIT|ABORT|-?\d{1,19}|OptionalLong(?:\.empty|\[-?\d+\])|Some\(\d+\)|None|\[.*\]"

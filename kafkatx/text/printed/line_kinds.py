@@ -55,7 +55,14 @@ _NOTE = re.compile(
     r"|The following indexed offsets are not found in the log|\S+ is empty\.$|\S+ passed sanity check\.$"
     r"|Unknown record type -?\d+ at offset \d+, skipping|Error at offset \d+, skipping\."
 )
+NAMELESS = (
+    rf"(?:{ELIDED_FIELDS}\s{{0,9}})?(?:(?<!\A )payload:\s{{0,9}})?"
+    r"(?=producerId:-?\d{1,19},producerEpoch:-?\d{1,5},state=\w"
+    r'|\{"version":"?\d"?,"data":\{"producerId":-?\d|TransactionMetadata\(transactionalId=)'
+)
+"""How a value of `__transaction_state` begins whose key was cut away; behind one blank alone it is a record's title."""
 _STATE = re.compile(
+    rf"{NAMELESS}|"
     r"key: (?:(?:transaction_metadata::)?transactionalId=.{1,1000}?\s+payload:\s*(?:producerId:-?\d|<DELETE>)"
     r'|\{"(?:version|type)":"?\d+"?,"data":\{"transactionalId":.{1,1000}?\}\}? payload: )|'
     r'[^\s:]\S{0,300}?::TransactionMetadata\((?!.{0,1000}::TransactionMetadata\()|\{"key":\{"(?:version|type)":"?\d+"?,"data":\{"transactionalId":'
@@ -75,14 +82,18 @@ _LISTED = re.compile(
     rf"(?P<transactionstate>{_STATES})\s*$"
 )
 """A row of `kafka-transactions.sh list`, without the heading above it."""
+_SEP = r"(?:\s*[|,;]\s*|\s+)"
+"""What parts the columns of a heading: blanks, tabs, bars of a table, the commas of a spreadsheet."""
 _ADMIN = re.compile(
-    r"TransactionalId\s+TransactionState\s*$|TransactionalId\s+Coordinator\s+ProducerId\s+TransactionState\b|CoordinatorId\s+TransactionalId\s+ProducerId\s"
-    r"|COORDINATOR\s+TRANSACTIONAL-ID\s+PRODUCER-ID\s"
+    rf"TransactionalId{_SEP}TransactionState[\s|]*$|TransactionalId{_SEP}Coordinator{_SEP}ProducerId{_SEP}TransactionState\b"
+    rf"|CoordinatorId{_SEP}TransactionalId{_SEP}ProducerId{_SEP}|COORDINATOR{_SEP}TRANSACTIONAL-ID{_SEP}PRODUCER-ID{_SEP}"
 )
 _ANSWER = re.compile(
-    r"ProducerId\s+ProducerEpoch\s+LatestCoordinatorEpoch\s|LEADER\s+TOPIC\s+PARTITION\s+PRODUCER-ID\s+PRODUCER-EPOCH\s"
-    r"|Topic\s+Partition\s+ProducerId\s+ProducerEpoch\s+CoordinatorEpoch\s"
-    r"|(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:CURRENT|COMMITTED)-OFFSET\s|Topic:\s?\S+\s+(?:TopicId:\s?\S+\s+)?Partition"
+    rf"ProducerId{_SEP}ProducerEpoch{_SEP}LatestCoordinatorEpoch{_SEP}"
+    rf"|LEADER{_SEP}TOPIC{_SEP}PARTITION{_SEP}PRODUCER-ID{_SEP}PRODUCER-EPOCH{_SEP}"
+    rf"|Topic{_SEP}Partition{_SEP}ProducerId{_SEP}ProducerEpoch{_SEP}CoordinatorEpoch{_SEP}"
+    rf"|(?:GROUP{_SEP})?TOPIC{_SEP}PARTITION{_SEP}(?:CURRENT|COMMITTED)-OFFSET{_SEP}"
+    r"|Topic:\s?\S+\s+(?:TopicId:\s?\S+\s+)?Partition"
     r"|% Reached end of topic \S+ \[\d{1,9}\] at offset \d|\S{1,249} \[\d{1,9}\] offset \d{1,19}$"
     r"|Found (?:partition \d{1,9} stuck at offset \d|causing producer ID and epoch \d|topic \S{1,249} stuck with tra)"
     r"|Processed a total of \d{1,18} messages|Failed to describe transaction state of transactional-id "

@@ -57,14 +57,14 @@ DECORATIONS = (
 _DECORATION = re.compile("|".join(f"(?:{pattern})" for _, pattern in DECORATIONS))
 _HINT = re.compile(
     r"(?:ffset|Id|Epoch|imestamp|Time|key|payload|crc|alid|agic|ize|equence|ount|Marker|artition):"
-    r"|Dumping|ing offset|KRaft b|_TIMESTAMP|ransactionalId|ProducerId|::"
-    r"|TRANSACTIONAL-ID|PRODUCER-ID|-OFFSET\s|% Reached|\] offset |Processed a total|transactional-id |Topic:"
+    r"|Dumping|ing offset|KRaft b|_TIMESTAMP|ransactionalId|ProducerId|\"producerId|::"
+    r"|TRANSACTIONAL-ID|PRODUCER-ID|-OFFSET[\s|,]|% Reached|\] offset |Processed a total|transactional-id |Topic:"
     r"|(?:Ongoing|Empty|Dead|Commit|Abort|EpochFence)\s*$"
     r"|stuck at offset|stuck with tra|causing producer|(?i:StableOffsetLag|WithLateTransactions)|#mbean = |Value = \d"
 )
 """A line without any of these is no tool's, however it was pasted (remarks of the dump tool aside)."""
 _STATE = re.compile(r"[Ss]tate.{0,8}(?:Ongoing|Prepare|Complete|Empty|Dead)")
-_STABLE = re.compile(r"LSO|lso\b|[a-z]_offset|[Ss]table|\(read_committed\)")
+_STABLE = re.compile(r"LSO|lso\b|[a-z]_offset|[Ss]table|read_(?:un)?committed\W.{0,200}read_(?:un)?committed\b")
 _TAIL = re.compile(r"\s(?:key|payload):(?:\s|$)")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~&$\"':=,])")
 _SHOWS_MARKDOWN = re.compile(r"\\[|\[\]_]")
@@ -113,6 +113,7 @@ def as_printed(text: str) -> Printed | None:
 
 def _offsets(text: str) -> Printed | None:
     """A line that tells a last stable offset beside the end of the log."""
+    text = unescaped(text) if "\\" in text else text
     is_told = _STABLE.search(text) is not None and (is_of_statistics(text) or tells_stable_offset(text))
     return Printed(ToolLineKind.ANSWER, text) if is_told else None
 

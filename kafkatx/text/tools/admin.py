@@ -16,7 +16,7 @@ from datetime import datetime
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.transaction_states import TransactionState
-from kafkatx.text.dump.states import PrintedState
+from kafkatx.text.dump.starts import PrintedState
 from kafkatx.text.lines import lines
 from kafkatx.text.pages.part import TextPart
 from kafkatx.text.printed.line_kinds import listed_cells
@@ -72,9 +72,12 @@ def _of_row(cells: dict[str, str]) -> PrintedState | None:
     if state is None or re.fullmatch(_NUMBER, producer_id) is None or not cells["transactionalid"]:
         return None
     known, epoch, started_at = set(_IN_LIST), cells.get("producerepoch", ""), _time_of(cells.get("starttimestamp", ""))
-    timeout = _number(cells["timeoutms"]) if "timeoutms" in cells else _milliseconds(cells.get("timeout", ""))
-    started_at = _number(cells["starttimems"]) if "starttimems" in cells else started_at
-    topics = [*_PARTITION.findall(cells.get("partitions", "")), *_TOPIC.findall(cells.get("topics", ""))]
+    timeout = _first_number(cells, "transactiontimeoutms", "timeoutms")
+    timeout = timeout if timeout >= 0 else _milliseconds(cells.get("timeout", ""))
+    started_at = max(started_at, _first_number(cells, "currenttransactionstarttimems", "starttimems"))
+    lasts = _first_number(cells, "transactiondurationms")
+    listed = cells.get("topicpartitions", cells.get("partitions", ""))
+    topics = [*_PARTITION.findall(listed), *_TOPIC.findall(cells.get("topics", ""))]
     known |= {"producer_id"} if int(producer_id) >= 0 else set()
     known |= {"producer_epoch"} if epoch.isdecimal() else set()
     known |= {"timeout_ms"} if timeout >= 0 else set()
@@ -88,7 +91,12 @@ def _of_row(cells: dict[str, str]) -> PrintedState | None:
         partitions=tuple((topic, int(one)) for topic, listed in topics for one in listed.split(";") if one) or None,
         timeout_ms=timeout,
         started_at=started_at if state is not TransactionState.Empty else -1,
+        asked_at=started_at + lasts if min(started_at, lasts) >= 0 else -1,
     )
+
+
+def _first_number(cells: dict[str, str], *names: str) -> int:
+    return next((_number(cells[name]) for name in names if name in cells), -1)
 
 
 def _number(text: str) -> int:

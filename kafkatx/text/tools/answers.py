@@ -29,7 +29,7 @@ from kafkatx.text.lines import Line, lines
 from kafkatx.text.logs.filling import COLUMNS, LARGEST, NUMBERS, Row, empty_row
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.pages.part import PartKind, TextPart
-from kafkatx.text.printed.pasted import undecorated
+from kafkatx.text.printed.pasted import undecorated, unescaped
 from kafkatx.text.printed.stable_offsets import offset_field, stable_offsets, tells_stable_offset
 from kafkatx.text.tools.tables import TableRow, table_rows
 
@@ -43,6 +43,8 @@ _PARTITION = re.compile(
     r"Topic:\s?(?P<topic>\S+)\s+Partition:\s?(?P<partition>\d{1,9})\s+Leader:\s?(?P<leader>none|-?\d{1,9})"
     r"(?:.*?\bIsr:\s?(?P<isr>[\d,]*))?"
 )
+UNDER_MIN_ISR = "--under-min-isr-partitions"
+_LEAST = re.compile(r"Topic:\s?(?P<topic>\S+)\s.*\bmin\.insync\.replicas=(?P<number>\d{1,3})\b")
 _END = re.compile(r"% Reached end of topic (?P<topic>\S+) \[(?P<partition>\d{1,9})\] at offset (?P<offset>\d{1,18})")
 _QUERIED = re.compile(r"(?P<topic>\S{1,249}) \[(?P<partition>\d{1,9})\] offset (?P<offset>\d{1,18})$")
 _READ = re.compile(r"Processed a total of (?P<number>\d{1,18}) messages")
@@ -91,6 +93,7 @@ class _Reader:
         self.rows: list[Row] = []
         self.command = part.command or ""
         self.fields: dict[str, str] = {}
+        self.least: dict[str, int] = {}
         self.bean = ""
 
     def facts(self, file: OpenFile) -> LogFacts:
@@ -167,12 +170,16 @@ class _Reader:
 
     def line(self, line: Line) -> None:
         """Take in a line that tells something by itself."""
-        text = undecorated(line.text).strip()
+        text = undecorated(unescaped(line.text) if "\\" in line.text else line.text).strip()
         place = line.number, line.position
         isolation = found[0] if (found := _ISOLATION.search(self.command)) else None
         if found := _PARTITION.match(text):
             if found["leader"] in ("none", "-1"):
                 self._add(EventKind.leader_missing, *place, **_of(found), detail=found["isr"])
+            elif self._has_too_few(found["topic"], found["isr"] or ""):
+                self._add(EventKind.replicas_missing, *place, **_of(found), detail=found["isr"])
+        elif found := _LEAST.match(text):
+            self.least[found["topic"]] = int(found["number"])
         elif found := _END.search(line.text):
             self._add(EventKind.position_told, *place, **_of(found), offset=_number(found["offset"]), detail=isolation)
         elif found := _QUERIED.match(text):
@@ -206,6 +213,10 @@ class _Reader:
                 EventKind.stable_offset_behind, *place, topic=topic, partition=_number(partition),
                 number=int(float(found["number"])), detail=_METRICS[found["metric"].casefold()],
             )  # fmt: skip
+
+    def _has_too_few(self, topic: str, in_sync: str) -> bool:
+        """Whether a partition lacks replicas: the tool was asked for such ones, or prints the topic's setting above."""
+        return UNDER_MIN_ISR in self.command or 0 < len(in_sync.split(",")) < self.least.get(topic, 0)
 
     def _of_bean(self, text: str) -> str:
         """A line with the name of the bean whose value it is, where it is only that."""

@@ -2,8 +2,10 @@
 
 Shapes  `ID::TransactionMetadata(...)` and `ID::NULL` (0.11 to 3.9); `key: transactionalId=... payload: ...` of the
         dump tool whose first columns were cut away; JSON objects back to back, without an end of line
-        between (3.9+); `[group,topic,partition]::OffsetAndMetadata(...)`, `::[OffsetMetadata[N,META],CommitTime T,...]`
+        between (3.9+); values of the dump tool alone, whose keys were cut away;
+        `[group,topic,partition]::OffsetAndMetadata(...)`, `::[OffsetMetadata[N,META],CommitTime T,...]`
         (to 2.0).
+Keys    a value without its key has the id that the command above asks for (`grep ID`), else one of its producer's.
 Limits  formatters print no offset and no time of a record: what they print is in order for each id, and no more.
 Source  TransactionLog.scala, GroupMetadataManager.scala, TransactionLogMessageFormatter, OffsetsMessageFormatter
         (Kafka 0.11 to 4.3).
@@ -23,9 +25,11 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump.offsets import OffsetCommit, with_value
 from kafkatx.text.dump.rows import STATE_COLUMNS
-from kafkatx.text.dump.states import PrintedState, Unreadable, partitions_of, state_of, state_of_message
+from kafkatx.text.dump.starts import PrintedState
+from kafkatx.text.dump.states import Unreadable, partitions_of, state_of, state_of_message
 from kafkatx.text.lines import Line, lines
 from kafkatx.text.pages.part import TextPart
+from kafkatx.text.printed.line_kinds import NAMELESS
 from kafkatx.text.printed.tool_lines import cleaned
 
 BLOCK = 1 << 18
@@ -49,8 +53,9 @@ _KNOWN = frozenset({"id_code", "is_tombstone", "state", "partitions_code", *_FIE
 
 def printed_states(file: OpenFile, part: TextPart) -> Iterator[tuple[PrintedState, int, int]]:
     """Yield the states of both formatters in the order in which they stand, with line and position."""
+    asked_for = _name_asked_for(part.command or "")
     for line in cleaned(_lines(file, part), _is_old_state):
-        state = old_state_of(line.text)
+        state = old_state_of(line.text) or nameless_state(line.text, asked_for)
         if state is not None:
             yield state, line.number, line.position
     for data, number, position in json_objects(file, part):
@@ -60,6 +65,10 @@ def printed_states(file: OpenFile, part: TextPart) -> Iterator[tuple[PrintedStat
 
 
 def _is_old_state(text: str) -> bool:
+    if "\\" in text:  # perhaps escaped
+        return False
+    if _NAMELESS.match(text):
+        return True
     if _METADATA in text:
         return _split_id(text)[0] is not None and text.endswith(")")
     if text.startswith(_KEY):
@@ -71,6 +80,8 @@ def old_state_of(text: str) -> PrintedState | None:
     """Return what a line of the old formatter says; None for any other line."""
     if text.startswith(_KEY):
         return _cut_record(text)
+    if _NAMELESS.match(text):
+        return None
     if text.endswith("::NULL") and not text.startswith("["):
         return PrintedState(text.removesuffix("::NULL"), _KNOWN, is_tombstone=True)
     transactional_id, rest = _split_id(text)
@@ -97,12 +108,41 @@ def old_state_of(text: str) -> PrintedState | None:
     )
 
 
+def nameless_state(text: str, name: str | None) -> PrintedState | None:
+    """Return what a value says whose key was cut away, of the id `name` or of its producer's; None for another line."""
+    begin = _NAMELESS.match(text)
+    value = text[begin.end() :] if begin else ""
+    if value.startswith(_TITLE):
+        return old_state_of(f"{value[len(_TITLE) :].partition(', producerId=')[0]}::{value}")
+    producer = _PRODUCER.match(value)
+    if producer is None:
+        return None
+    name = name or f"id of producer {producer[1]}"
+    if value.startswith("{"):
+        return _json_state({"key": {"data": {"transactionalId": name}}, "value": _object(value)})
+    return _cut_record(f"{_KEY}transactionalId={name} payload: {value}")
+
+
+def _name_asked_for(command: str) -> str | None:
+    """The id that the lines of an answer were chosen by."""
+    found = _GREPPED.search(command)
+    return found[1] if found and found[1] not in TransactionState.__members__ else None
+
+
+_TITLE = "TransactionMetadata(transactionalId="
+_NAMELESS = re.compile(NAMELESS)
+_PRODUCER = re.compile(r'(?:producerId:|\{"version":"?\d"?,"data":\{"producerId":)(-?\d{1,19}),')
+_GREPPED = re.compile(r"\bgrep\s+(?:-\w+\s+)*[\'\"]?(\w[\w.-]{2,248})[\'\"]?(?=\s|$)")
+
+
 def _cut_record(text: str) -> PrintedState | None:
     """Key and value of a dumped record without the columns before them."""
-    try:
-        return state_of(f" {text}", -2)
-    except Unreadable:
-        return None
+    for way in dict.fromkeys((text, _ESCAPED_SIGN.sub(r"\1", text))):
+        try:
+            return state_of(f" {way}", -2)
+        except Unreadable:
+            continue
+    return None
 
 
 def _split_id(text: str) -> tuple[str | None, str]:
@@ -177,12 +217,18 @@ class _Held:
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    try:
-        whole = text.replace("\n", "").replace("\r", "").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        data, _ = _JSON.raw_decode(whole)
-    except (ValueError, RecursionError):
-        return None
-    return data if isinstance(data, dict) else None
+    whole = text.replace("\n", "").replace("\r", "").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    for way in dict.fromkeys((whole, _ESCAPED_SIGN.sub(r"\1", whole))):
+        try:
+            data, _ = _JSON.raw_decode(way)
+        except (ValueError, RecursionError):
+            continue
+        return data if isinstance(data, dict) else None
+    return None
+
+
+_ESCAPED_SIGN = re.compile(r"\\([\[\]{}_])")
+"""What Markdown escapes, and JSON never does."""
 
 
 def _lines(file: OpenFile, part: TextPart) -> Iterator[Line]:

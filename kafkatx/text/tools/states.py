@@ -9,6 +9,7 @@ are told as of then (the start of its transaction, and how long it had lasted).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -19,7 +20,8 @@ from kafkatx.segments.names import Names
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.dump.rows import BATCH_COLUMNS, STATE_COLUMNS, TextRows, mask_of
-from kafkatx.text.dump.states import PrintedState, put_state
+from kafkatx.text.dump.starts import PrintedState, Starts
+from kafkatx.text.dump.states import put_state
 from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.tools.admin import told_by_admins
 from kafkatx.text.tools.console import printed_states
@@ -43,10 +45,21 @@ def told_states(file: OpenFile, part: TextPart, names: Names) -> Iterator[tuple[
 
 def state_rows(file: OpenFile, part: TextPart, names: Names) -> Iterator[TextRows]:
     """Yield rows of states (kernels.rows.STATE), in the order printed; offset, time and batch are not known."""
-    found = (told_by_admins if part.kind is PartKind.ADMIN_TRANSACTIONS else printed_states)(file, part)
+    is_asked = part.kind is PartKind.ADMIN_TRANSACTIONS
+    found = told_by_admins(file, part) if is_asked else _with_starts(printed_states(file, part))
     yield _rows(list(islice(found, ROWS_PER_CHUNK)), names)
     while some := list(islice(found, ROWS_PER_CHUNK)):
         yield _rows(some, names)
+
+
+def _with_starts(found: Iterator[tuple[PrintedState, int, int]]) -> Iterator[tuple[PrintedState, int, int]]:
+    """Tell when a transaction began where no column does: a consumer prints the rows of an id one behind the other."""
+    starts = Starts()
+    for number, (state, line, position) in enumerate(found):
+        started_at, is_known = starts.of(number, state)
+        if "started_at" not in state.known and is_known:
+            state = replace(state, started_at=started_at, known=state.known | {"started_at"})
+        yield state, line, position
 
 
 def _rows(found: list[tuple[PrintedState, int, int]], names: Names) -> TextRows:

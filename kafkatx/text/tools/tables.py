@@ -1,8 +1,8 @@
 """Tables that admin tools print: a heading of column names, then a line a row, whichever tool printed it.
 
 Shape   kafka-transactions.sh parts columns by tabs and pads them with blanks; rpk and kafka-consumer-groups by blanks
-        alone, and so does who pastes. rpk prints names like `PRODUCER-ID`, Kafka `ProducerId`: names are compared
-        without case and dashes.
+        alone, and so does who pastes; wikis and databases draw bars, spreadsheets commas. rpk prints
+        names like `PRODUCER-ID`, Kafka `ProducerId`: names are compared without case and dashes.
 Limits  without tabs an id may hold blanks, so it takes the words that are left over; columns at the end may be empty.
 Source  ToolsUtils.prettyPrintTable, TransactionsCommand (3.0 to 4.3), ConsumerGroupCommand (0.11 to 4.3); rpk's
         out.Table.
@@ -24,8 +24,10 @@ ID = "transactionalid"
 """The column whose values may hold blanks."""
 MOST_EMPTY = 2
 """Columns at the end that may be empty."""
-_RULE = re.compile(r"[-=+|\s]+")
+_RULE = re.compile(r"[-=+|:>\s]+")
 MOST_WORDS = 64
+_SIGNS = ("|", ",", ";")
+"""Signs between cells: bars as in Markdown or a box, commas of a spreadsheet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +40,48 @@ class TableRow:
 
 def named_columns(text: str) -> tuple[str, ...]:
     """Return the names in a heading, as they are compared."""
-    return tuple(word.replace("-", "").lower() for word in undecorated(text).replace("|", " ").split()[:MOST_WORDS])
+    return tuple(cell.replace("-", "").lower() for cell in _cells(text, _separator(text))[:MOST_WORDS])
 
 
 def table_rows(file: OpenFile, part: TextPart, *wanted: frozenset[str]) -> Iterator[TableRow]:
     """Yield the rows of the tables of a part that have all columns of one of `wanted`; other lines end a table."""
     columns: tuple[str, ...] = ()
-    prefix = ""
+    prefix = separator = ""
     for line in lines(file, part.position, part.end, part.line):
         names = named_columns(line.text)
         if any(columns_wanted <= set(names) for columns_wanted in wanted):
             columns, prefix = names, line.text[: len(line.text) - len(undecorated(line.text))]
+            separator = _separator(line.text)
             continue
         text = without_prefix(line.text, prefix)
         if not columns or not text.strip() or _RULE.fullmatch(text):
             continue
-        cells = cells_of(text, columns)
+        cells = cells_of(text, columns) if separator not in _SIGNS else _in_signs(line.text, columns, separator)
         if cells is None:
             columns = ()
         else:
             yield TableRow(cells, line)
+
+
+def _separator(text: str) -> str:
+    """What parts the cells of a heading: the sign of a table or a spreadsheet, else blanks or tabs."""
+    return next((sign for sign in _SIGNS if sign in text.strip("|>#* \t")), " ")
+
+
+def _cells(text: str, separator: str) -> list[str]:
+    if separator not in _SIGNS:
+        return undecorated(text).split()
+    return [cell.strip(' *`"') for cell in text.strip(" \t>#*").strip("|").split(separator)]
+
+
+def _in_signs(text: str, columns: tuple[str, ...], separator: str) -> dict[str, str] | None:
+    """Return the cells of a line between signs; what is over belongs to the last column, a list with commas."""
+    cells = _cells(text, separator)
+    if len(cells) < len(columns) - MOST_EMPTY:
+        return None
+    last = len(columns) - 1
+    cells = [*cells[:last], separator.join(cells[last:])] if len(cells) > last else cells
+    return {**dict.fromkeys(columns, ""), **dict(zip(columns, cells, strict=False))}
 
 
 def cells_of(text: str, columns: tuple[str, ...]) -> dict[str, str] | None:

@@ -1,0 +1,1 @@
+"""Small histories of transactions, as programs print them: what each text must be read as is known."""
