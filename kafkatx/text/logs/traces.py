@@ -152,11 +152,12 @@ def _parted(line: str) -> list[str]:
 def _java(lines: list[str]) -> Trace | None:
     reading = _Reading()
     for number, line in enumerate(lines):
-        if (call := foreign_call(line)) is not None:
+        may_be_frame = "at " in line
+        if (may_be_frame or "#" in line) and (call := foreign_call(line)) is not None:
             _take_foreign(reading, call)
-        elif frame := _FRAME.match(line):
+        elif may_be_frame and (frame := _FRAME.match(line)):
             _take_frame(reading, frame, _indent(line))
-        elif label := _LABELLED.match(line):
+        elif ("by: " in line or "Suppressed: " in line) and (label := _LABELLED.match(line)):
             _take_label(reading, label, _indent(line))
         elif not number:
             reading.links += [_Link(link.exception, link.message) for link in thrown_in(line)]
