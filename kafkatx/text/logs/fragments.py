@@ -26,6 +26,7 @@ from kafkatx.terms.catalogue.loading import (
 from kafkatx.terms.catalogue.releases import Span
 from kafkatx.terms.catalogue.templates import parse_template, trimmed
 from kafkatx.terms.events import EventKind
+from kafkatx.text.logs.around import is_front, is_quoted
 from kafkatx.text.logs.matching import Pattern, RecognisedText, patterns
 
 LONGEST_TEXT = 4_096
@@ -101,7 +102,11 @@ def stands_alone(line: str, found: Found) -> bool:
     fields = found.pattern.entry.fields
     if fields[-1:] == ("producer",) and found.values[-1] and "producerId" not in found.values[-1]:
         return False
-    return is_label(before) and _REST.match(behind) is not None and _CODE.search(line) is None
+    if _CODE.search(line) is not None:
+        return False
+    if is_quoted(before, behind) and found.weight >= TELLING:
+        return True
+    return is_front(before) or (is_label(before) and _REST.match(behind) is not None)
 
 
 def is_label(before: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from kafkatx.text.logs.around import is_front, is_quoted
 from kafkatx.text.logs.spelled import all_spelled_in
 
 LONGEST = 4_096
@@ -64,5 +65,7 @@ def shows_error(text: str) -> bool:
 def _is_alone(line: str, begin: int, end: int) -> bool:
     """Whether what is around an error is a label and a rest."""
     before = line[:begin]
+    if is_front(before) or is_quoted(before, line[end:]):
+        return True
     is_label = _LABEL.search(before) is not None and len(before.split()) <= MOST_WORDS
     return is_label and (_REST.match(line, end) is not None or line[end - 2 : end] == ": ")
