@@ -43,7 +43,7 @@ _FULL = re.compile(
 _SIMPLE = re.compile(r"(?<![\w$.@/])([A-Z][a-z]\w{1,79}(?:Exception|Error|Fenced))(?![\w$.(])(?:: (.*))?", re.DOTALL)
 _NUMBERED = re.compile(r"\[Error (\d{1,4})\] ([A-Z]\w{2,79})(?:: (.*))?", re.DOTALL)
 _CONFLUENT = re.compile(
-    r'KafkaError\{(?:[A-Z]{1,20},){0,4}code=([A-Z_0-9]{2,60}),val=-?\d{1,6}(?:,str="(.{0,4000}?)")?\}'
+    r'KafkaError\{(?:[A-Z]{1,20},){0,4}code=([A-Z_0-9]{2,60}),val=-?\d{1,6}(?:,str=\\{0,2}"(.{0,4000}?)\\{0,2}")?\}'
 )
 _LIBRDKAFKA = re.compile(r"(?:: |^)((?:Local|Broker): [^()]{1,400}?)? ?\((_?[A-Z][A-Z0-9_]{3,60})\)\s*$")
 _KERR = re.compile(r"(?:^|[ =:\"'`(\[])([A-Z][A-Z_]{5,60}): ([A-Z].{0,2000})", re.DOTALL)

@@ -4,14 +4,17 @@ Keys   time: `@timestamp`, `timestamp`, `time`, `ts`, `timeMillis`, `instant{epo
        level: `level`, `log.level`, `severity`, `lvl`; logger: `logger_name`, `logger`, `loggerName`, `log.logger`;
        thread: `thread_name`, `thread`, `process.thread.name`; message: `message`, `msg`, `textPayload`,
        `jsonPayload.message`; trace: `stack_trace`, `error.stack_trace`, `exception`, `thrown`, `stacktrace`, `err`;
-       who: `clientId` (KafkaJS), `transactional_id` and the like.
+       who: `clientId` (KafkaJS), `transactional_id` and the like. `Level`, `LOG_LEVEL` and `@level` are one key.
+Rest   what no key tells is looked for in the other strings, however deep: one that names an exception is the trace.
 Note   a line break inside a message belongs to the message: what stands behind it is no log line of its own.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from kafkatx.text.logs.stamps import NO_STAMP, Stamp, read_stamp
@@ -20,30 +23,35 @@ from kafkatx.text.logs.wrappers import parse_object
 MOST_CAUSES = 16
 MOST_NESTED = 3
 """Objects around the one that holds the message."""
+LONGEST_MARKED = 3
+"""Characters of a key whose sign is all that tells it apart (`@t`)."""
 LONGEST_PAIRS = 1 << 16
 """Characters of a line that is read as `key=value` pairs."""
 
-_TIMES = ("@timestamp", "timestamp", "time", "ts", "timeMillis", "eventTime", "asctime", "datetime")
-_LEVELS = ("level", "log.level", "severity", "lvl", "levelname", "loglevel")
-_LOGGERS = ("logger_name", "logger", "loggerName", "log.logger", "name", "source.class", "category")
+_TIMES = (
+    "@timestamp", "timestamp", "time", "ts", "@t", "timeMillis", "eventTime", "asctime", "datetime",
+    "__REALTIME_TIMESTAMP", "date",
+)  # fmt: skip
+_LEVELS = ("level", "log.level", "severity", "lvl", "levelname", "loglevel", "@l", "priority")
+_LOGGERS = ("logger_name", "logger", "loggerName", "log.logger", "name", "source.class", "category", "SourceContext")
 _THREADS = ("thread_name", "thread", "threadName", "process.thread.name")
-_MESSAGES = ("message", "msg", "textPayload", "jsonPayload.message", "event", "log")
+_MESSAGES = (
+    "message", "msg", "textPayload", "jsonPayload.message", "event", "log", "short_message", "RenderedMessage", "@m",
+    "MessageTemplate", "@mt", "line", "fields.message",
+)  # fmt: skip
 _CLIENTS = ("clientId", "client_id", "client.id")
 _IDS = ("transactionalId", "transactional_id", "transactional.id", "txid", "txn_id")
 _TRACES = (
-    "stack_trace",
-    "stackTrace",
-    "error.stack_trace",
-    "exception",
-    "stacktrace",
-    "exc_info",
-    "throwable",
-    "stack",
-    "err",
-    "error",
-    "errorVerbose",
-    "cause",
-)
+    "stack_trace", "stackTrace", "error.stack_trace", "exception", "stacktrace", "exc_info", "throwable", "stack",
+    "err", "error", "errorVerbose", "cause", "full_message", "@x", "error.message", "fields.error", "trace",
+)  # fmt: skip
+_LISTED = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
+"""Levels of pino and bunyan: 10, 20 ... 60."""
+_OF_SYSLOG = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG")
+_MARKS = str.maketrans("", "", "@_-")
+MOST_STRINGS = 64
+"""Strings of an object that are looked at for what no key tells."""
+_THROWN = re.compile(r"\n\s*(?:at |File \")|Caused by: |Exception\b|Error\b|Fenced\b|rror: |ailed|\b[A-Z]{3,}_[A-Z_]{3,}\b")
 _PAIR = re.compile(r'(?:^| )([A-Za-z@_][\w.@-]{0,60})=(?:"((?:[^"\\]|\\.){0,16000})"|([^" ]{0,1000}))(?= |$)')
 _OPEN_PAIR = re.compile(r'(?:^| )(cause|error|err|exception|stack_?trace)="(?=[^"])(.*)$', re.DOTALL)
 """A last value that holds quotation marks as they are, or goes on in the next lines (`cause="Exception in ...`)."""
@@ -68,16 +76,18 @@ def read_record(text: str) -> StructuredLine | None:
     fields = _innermost(parse_object(text)) if text[:1] == "{" else _pairs(text)
     if not fields:
         return None
-    message = _first(fields, _MESSAGES)
-    if message is None:
+    message, trace = _first(fields, _MESSAGES), _trace(fields)
+    rest = "" if trace else _rest(fields)
+    if message is None and not (trace or rest):
         return None
+    message = message if message is not None else ""
     return StructuredLine(
         stamp=_stamp(fields),
-        level=(_first(fields, _LEVELS) or "").upper(),
+        level=_level(fields),
         logger=_first(fields, _LOGGERS) or "",
         thread=_first(fields, _THREADS) or "",
         message=message + _more(fields),
-        trace=_trace(fields),
+        trace=trace or rest,
         client_id=_first(fields, _CLIENTS) or "",
         transactional_id=_first(fields, _IDS) or "",
     )
@@ -124,7 +134,43 @@ def _get(fields: dict[str, Any], name: str) -> Any:
 
 
 def _first(fields: dict[str, Any], names: tuple[str, ...]) -> str | None:
-    return next((value for name in names if isinstance(value := _get(fields, name), str)), None)
+    found = next((value for name in names if isinstance(value := _get(fields, name), str)), None)
+    if found is not None:
+        return found
+    alike = {_folded(name): value for name, value in fields.items()}
+    return next((value for name in names if isinstance(value := alike.get(_folded(name)), str)), None)
+
+
+def _folded(name: str) -> str:
+    return name if len(name) <= LONGEST_MARKED else name.translate(_MARKS).casefold()
+
+
+def _level(fields: dict[str, Any]) -> str:
+    """The level by its name, or by its number in pino, bunyan and syslog."""
+    told = _first(fields, _LEVELS) or next((fields[name] for name in ("level", "PRIORITY") if name in fields), "")
+    if not str(told).isdecimal():
+        return str(told).upper()
+    number = int(told)
+    if number < len(_OF_SYSLOG):
+        return _OF_SYSLOG[number]
+    return _LISTED[number // 10 - 1] if number // 10 in range(1, len(_LISTED) + 1) else ""
+
+
+def _rest(fields: dict[str, Any]) -> str:
+    """A string under a key that nobody knows that tells of a failure."""
+    used = {*_MESSAGES, *_TIMES, *_LEVELS, *_LOGGERS, *_THREADS}
+    others = (value for name, value in fields.items() if name not in used)
+    found = islice((text for value in others for text in _strings(value)), MOST_STRINGS)
+    return next((text for text in found if _THROWN.search(text)), "")
+
+
+def _strings(value: Any, depth: int = MOST_NESTED + 1) -> Iterator[str]:
+    """Strings in a value, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif depth and isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _strings(one, depth - 1)
 
 
 def _stamp(fields: dict[str, Any]) -> Stamp:
@@ -136,9 +182,20 @@ def _stamp(fields: dict[str, Any]) -> Stamp:
         value = _get(fields, name)
         if isinstance(value, str) and (found := read_stamp(value.strip())) != NO_STAMP:
             return found
-        if isinstance(value, int | float) and not isinstance(value, bool) and 1e9 <= value < 1e14:
-            return Stamp(int(value if value >= 1e11 else value * 1_000), -1, is_zoned=True)
-    return NO_STAMP
+        if isinstance(value, str) and value.isdecimal():
+            value = int(value)
+        if isinstance(value, int | float) and not isinstance(value, bool) and (at := _epoch_ms(value)) >= 0:
+            return Stamp(at, -1, is_zoned=True)
+    alike = next((value for name in _TIMES for key, value in fields.items() if _folded(key) == _folded(name)), None)
+    return read_stamp(alike.strip()) if isinstance(alike, str) else NO_STAMP
+
+
+def _epoch_ms(number: float) -> int:
+    """Milliseconds since the epoch, of a number of seconds, milli-, micro- or nanoseconds; -1 for any other number."""
+    for least, ms in ((1e18, 1e-6), (1e15, 1e-3), (1e12, 1), (1e9, 1e3)):
+        if least <= number < 4 * least:
+            return round(number * ms)
+    return -1
 
 
 def _more(fields: dict[str, Any]) -> str:
@@ -170,7 +227,7 @@ def _trace(fields: dict[str, Any]) -> str:
 def _text(value: Any) -> str:
     """A trace as text: of an error that is an object (pino, winston, bunyan) its stack, else its words."""
     if isinstance(value, dict):
-        words = (value.get(name) for name in ("stack", "message", "msg"))
+        words = (value.get(name) for name in ("stack", "stack_trace", "message", "msg", "stackTrace"))
         return next((text for text in words if isinstance(text, str)), "")
     return value if isinstance(value, str) else ""
 

@@ -200,7 +200,13 @@ def _text_of(framed: Framed) -> RecognisedText | None:
         found = match_exception(framed.message) or found
     if found is None and (told := behind(framed.message)):
         found = match_message(told, framed.logger)
-    return found or _piece(framed)
+    return found or _piece(framed) or _told_beside(framed)
+
+
+def _told_beside(framed: Framed) -> RecognisedText | None:
+    """The text that a structured line tells in a field of its own, beside its message."""
+    first = framed.trace.partition("\n")[0].strip()
+    return (match_message(first) or match_exception(first) or find_fragment(first)) if first else None
 
 
 def _piece(framed: Framed) -> RecognisedText | None:

@@ -11,6 +11,7 @@ import re
 from kafkatx.terms.catalogue.setting_names import is_known
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.logs.bare import tells
+from kafkatx.text.logs.json_lines import read_record
 from kafkatx.text.logs.shown import shows_error
 from kafkatx.text.logs.wrappers import unwrap
 from kafkatx.text.printed.logged import logged
@@ -74,6 +75,8 @@ def is_log_line(text: str) -> bool:
     """Whether a line begins like one of a log, or is a line of a stack trace."""
     text = text[:LONGEST_FRONT]
     if _begins(text) or _TRACE.match(text):
+        return True
+    if text[:1] == "{" and read_record(text) is not None:
         return True
     quote = _QUOTE.match(text)
     if quote is not None and any(shape.match(text, quote.end()) for shape in (_LOG, _TRACE, _CONTAINER)):

@@ -39,7 +39,7 @@ MOST_SETTING_LINES = 5_000
 MOST_DOCUMENT = 1 << 20
 """Bytes of a file that is one JSON object."""
 OF_SHIPPERS = frozenset(
-    {"_source", "hits", "result", "results", "data", "logs", "events", "records", "rows", "entries"}
+    {"_source", "hits", "result", "results", "data", "logs", "events", "records", "rows", "entries", "tasks"}
 )
 """Keys under which shippers and searches of logs put what they found."""
 SAMPLE_LINES = 100

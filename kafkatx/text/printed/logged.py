@@ -81,10 +81,21 @@ def logged(text: str) -> tuple[str, ...]:
         return (text,)
     plain = text if text.isascii() else text.translate(_LETTERS)
     found: list[str] = []
-    for piece in _lines_of_html(plain):
+    for piece in _elements(plain) or _lines_of_html(plain):
         bare = _unescaped(_without_front(piece))
         found += _field(bare) or (_without_foreign(bare),)
     return tuple(found) or (text,)
+
+
+def _elements(text: str) -> list[str]:
+    """The objects of an array that a line is, each as a line."""
+    if not text.lstrip().startswith("[{"):
+        return []
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return [json.dumps(one, ensure_ascii=False) for one in found if isinstance(one, dict)]
 
 
 def _lines_of_html(text: str) -> list[str]:
