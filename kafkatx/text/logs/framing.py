@@ -15,8 +15,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from kafkatx.terms.catalogue.templates import one_blank
 from kafkatx.terms.events import Level
 from kafkatx.text.logs.contexts import NOTHING, Context, split_context, with_thread
+from kafkatx.text.logs.fronts import Parted, parted
 from kafkatx.text.logs.json_lines import StructuredLine, read_record
 from kafkatx.text.logs.layouts import LAYOUTS, LEVELS, OF_NET, SYSLOG_LEVELS, LineLayout
 from kafkatx.text.logs.stamps import DAY_MS, NO_STAMP, STAMP, ZONE_STEP_MS, Stamp, midnight_of, read_stamp
@@ -27,6 +29,8 @@ SAMPLE_LINES = 200
 FURTHEST_WEST_MS = -(10 * 4 + 1) * ZONE_STEP_MS
 """Zones of places where people live begin at -10:00; a time of day alone can't tell -11:00 from +13:00."""
 STRUCTURED = "structured"
+KNOWN = 30
+"""Characters of what Kafka says that a message must begin with, or hold."""
 REMNANT = "remnant"
 MESSAGE_ONLY = "message"
 """Names of layouts that have no shape: JSON or pairs; the front was cut off; nothing before the message."""
@@ -95,8 +99,12 @@ def continues(line: str) -> bool:
 class Framer:
     """Frames the lines of one file, in any order; times without a date take it from the last dated line framed."""
 
-    def __init__(self, sample: Iterable[str] = (), midnight: int | None = None) -> None:
-        """Choose the layout by a sample; `midnight` is the day of times without a date (ms, as if UTC), if known."""
+    def __init__(self, sample: Iterable[str] = (), midnight: int | None = None, is_short: bool = False) -> None:
+        """Choose the layout by a sample; `midnight` is the day of times without a date (ms, as if UTC), if known.
+
+        In a short text what is known of Kafka parts the lines whose layout is not (fronts.py).
+        """
+        self._is_short = is_short
         self._order: tuple[LineLayout, ...] = LAYOUTS
         self._wrappers: tuple[Wrapper, ...] = WRAPPERS
         self._fronts = NamedFronts()
@@ -116,7 +124,7 @@ class Framer:
         """
         wrapped = self._unwrapped(line, self._wrappers)
         if framed := self._structured(wrapped) or self._shaped(wrapped):
-            return framed
+            return self._with_all_known(framed, wrapped) if self._is_short else framed
         if not continues(wrapped.text):
             wrapped = self._unwrapped(line, WRAPPERS)
             if wrapped.start and (framed := self._structured(wrapped) or self._shaped(wrapped)):
@@ -253,7 +261,24 @@ class Framer:
             context, rest = split_context(text)
             context = head.context if context is NOTHING else with_thread(context, head.thread)
             return replace(head, context=context, message=rest.rstrip())
+        found = parted(text) if self._is_short else None
+        if found is not None and (found.stamp != NO_STAMP or found.level >= 0):
+            return self._of_front(found, wrapped)
         return self._remnant(wrapped)
+
+    def _with_all_known(self, framed: Framed, wrapped: Wrapped) -> Framed:
+        """A line of which a layout took for a name what Kafka says: parted before that."""
+        if framed.layout == STRUCTURED or (found := parted(wrapped.text)) is None:
+            return framed
+        if one_blank(framed.message).find(found.message[:KNOWN]) >= 0 or found.message in framed.context.text:
+            return framed
+        again = self._of_front(found, wrapped)
+        return replace(again, level=framed.level if framed.level >= 0 else again.level)
+
+    def _of_front(self, found: Parted, wrapped: Wrapped) -> Framed:
+        at, of_day, zoned = self._time(found.stamp, wrapped.stamp)
+        context, message = split_context(found.message)
+        return Framed(at, zoned, found.level, "", "", context, message, REMNANT, of_day, writer=wrapped.writer)
 
     def _headless(self, before: str) -> Framed | None:
         """Return the line before, if it is a line whose message was moved to the next one.

@@ -221,7 +221,12 @@ def _trace(fields: dict[str, Any]) -> str:
     thrown = fields.get("thrown")
     if isinstance(thrown, dict):
         return "\n".join(_thrown(thrown))
-    return next((text for name in _TRACES if (text := _text(_get(fields, name)))), "")
+    told = (_text(_get(fields, name)) for name in _TRACES)
+    found = list(dict.fromkeys(filter(None, told))) or [_first(fields, _TRACES) or ""]
+    words = [text for text in found if "\n" not in text]
+    traces = [text for text in found if "\n" in text]
+    beside = next((text for text in words if not any(text in trace for trace in traces)), "")
+    return "\n".join(filter(None, (beside, *traces[:1])))
 
 
 def _text(value: Any) -> str:

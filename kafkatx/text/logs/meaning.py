@@ -28,7 +28,7 @@ from kafkatx.text.logs.shown import shows_error
 from kafkatx.text.logs.signs import signs_of
 from kafkatx.text.logs.stamps import STAMP
 from kafkatx.text.logs.strings import Strings
-from kafkatx.text.logs.traces import read_trace
+from kafkatx.text.logs.traces import is_trace_line, read_trace
 
 _OF_PARTITION = re.compile(r"(?:^Partition |\bpartition=)(?P<name>[^\s,\]]+-\d{1,10})(?=[\s,\]]|$)")
 _OF_GROUP = re.compile(r"Group(?:Id)? (.+)")
@@ -40,6 +40,8 @@ NO_FAILURES: dict[EventKind | None, frozenset[str]] = {
     None: frozenset({"_PARTITION_EOF", "_NO_OFFSET", "_NOOP", "_ASSIGN_PARTITIONS", "_REVOKE_PARTITIONS"}),
 }
 """Errors of clients that tell of a connection, of records that an abort threw away, or of nothing that failed."""
+MOST_BELOW = 6
+"""Lines of an entry in which a message is looked for that its first line does not have."""
 _TIMED = re.compile(rf"\W{{0,3}}(?:{STAMP})")
 TRIED_AGAIN = frozenset(
     {
@@ -93,7 +95,7 @@ def event_of(entry: Entry, strings: Strings) -> Row | None:
 
 def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
     framed = entry.framed
-    found = _text_of(framed)
+    found = _text_of(framed) or _text_below(entry)
     trace = _trace(entry, found)
     kind = _fill_texts(row, found, _known(trace) if trace else None, strings)
     is_shown = trace is not None and _is_of_kafka(trace) and not _is_brokers_own(entry) and not _is_talk(entry)
@@ -201,6 +203,17 @@ def _text_of(framed: Framed) -> RecognisedText | None:
     if found is None and (told := behind(framed.message)):
         found = match_message(told, framed.logger)
     return found or _piece(framed) or _told_beside(framed)
+
+
+def _text_below(entry: Entry) -> RecognisedText | None:
+    """The text in the lines under one that says nothing itself, above all frames."""
+    for line in entry.tail[:MOST_BELOW]:
+        if is_trace_line(line):
+            break
+        text = line.strip()
+        if found := match_message(text) or match_exception(text) or find_fragment(text):
+            return found
+    return None
 
 
 def _told_beside(framed: Framed) -> RecognisedText | None:

@@ -18,6 +18,7 @@ from kafkatx.terms.catalogue.templates import one_blank
 from kafkatx.text.lines import Line
 from kafkatx.text.logs.exceptions import CLASS
 from kafkatx.text.logs.fragments import TELLING, most_in, most_over
+from kafkatx.text.logs.stamps import STAMP
 from kafkatx.text.pages.likeness import begins_entry, begins_line, goes_on, is_fence
 from kafkatx.text.printed.logged import logged
 
@@ -46,6 +47,9 @@ _OPEN_FRONT = re.compile(
 _CLIENT = re.compile(r"\[(?:Producer|Consumer|AdminClient)\b")
 _WRITER = re.compile(r"[A-Za-z][\w.-]{3,120}(?: [\w.-]{1,120})?[\s|:]{1,6}")
 _IN_OBJECT = re.compile(r'\s+"(?:@timestamp|timestamp|time|level|message|logger_name|thread_name|stack_trace)"\s*:\s*"')
+_TIMED_HEAD = re.compile(rf"(?:{STAMP})(?: (?:[\w$]+\.){{1,20}}[\w$]+ [\w$<>]+)?")
+"""A time, or the first of the two lines of java.util.logging."""
+_LEVEL_FIRST = re.compile(r"(?:SEVERE|WARNING|INFO|CONFIG|FINE(?:R|ST)?): ")
 _OPEN_BRACKET = re.compile(r"\[(?:Producer|Consumer|AdminClient)(?: [^\[\]]{0,300})?$")
 
 
@@ -151,6 +155,8 @@ def _together(first: str, second: str) -> str | None:
         return head + rest
     if _CUT_CLASS.search(head) and not _ROOT.match(rest) and (joined := _class_over(head, rest)):
         return joined
+    if _TIMED_HEAD.fullmatch(head) and (_LEVEL_FIRST.match(rest) or _CLASS.match(rest)):
+        return f"{head} {rest}"
     is_rest = _CLIENT.match(rest) is not None or not (second[0].isspace() or begins_line(second))
     if is_rest and _OPEN_FRONT.match(head) and not most_in(head):
         return f"{head} {rest}"

@@ -20,7 +20,7 @@ from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import LogFacts, LogSource
 from kafkatx.text.lines import lines
 from kafkatx.text.logs.columns import PENDING, Columns, is_fast, read_columns
-from kafkatx.text.logs.entries import Cut, Entry, cuts, entry_at, shape_of
+from kafkatx.text.logs.entries import SMALL, Cut, Entry, cuts, entry_at, shape_of
 from kafkatx.text.logs.filling import COLUMNS
 from kafkatx.text.logs.framing import Framed, Framer
 from kafkatx.text.logs.matching import prefilter
@@ -79,7 +79,7 @@ class _Reading:
         """Read everything; return the events that are kept, and keep no string but theirs."""
         sample = self.window.first_lines(SAMPLE_LINES)
         self.last = self.window.last_lines()
-        self.framer = Framer(sample, day_of_name(self.file.path))
+        self.framer = Framer(sample, day_of_name(self.file.path), self.window.end - self.part.position <= SMALL)
         framed = [self.framer.frame(text) for text in sample]
         self._look_at(framed)
         others = self._sample_behind() if len(sample) == SAMPLE_LINES else []

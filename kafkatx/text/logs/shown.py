@@ -9,6 +9,7 @@ Rule    The words, the class or the constant of an error (spelled.py, exceptions
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from kafkatx.text.logs.around import is_front, is_quoted
 from kafkatx.text.logs.spelled import all_spelled_in
@@ -60,6 +61,11 @@ def shows_error(text: str) -> bool:
     spans = [(found.start(), found.end()) for found in _SHAPES.finditer(line)]
     spans += [(found.start, found.end) for found in all_spelled_in(line)]
     return any(_is_alone(line, begin, end) for begin, end in spans)
+
+
+def shapes_in(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the names and constants of errors stand in a text, but for those of a thread."""
+    yield from ((found.start(), found.end()) for found in _SHAPES.finditer(text) if not found[0].startswith("[thrd"))
 
 
 def _is_alone(line: str, begin: int, end: int) -> bool:

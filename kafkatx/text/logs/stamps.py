@@ -3,7 +3,7 @@
 Styles   ISO 8601 and its relatives (`2026-11-21 10:23:51,003`, `2026-11-21T10:23:51.003+08:00`, `2026/11/21 ...`),
          compact (`20231221 09:48:17,309`), day first (`21 Nov 2026 10:23:51,003`, `21/Nov/2026:10:23:51`), month first
          (`Nov 21, 2026 3:42:22 PM`, `Sat Nov 21 10:23:51 2026`, `Nov 21 10:23:51` of syslog: no year), time of day
-         alone (`15:42:22.815`), and seconds or milliseconds since the epoch (`1795256939.072`, `1795256939072`).
+         alone (`15:42:22.815`), years of two digits (`26/11/21`, `11/21/26`), and seconds or milliseconds since the epoch (`1795256939.072`, `1795256939072`).
 Zones    `Z`, `UTC`, `GMT`, `+08:00`, `+0800`, `+08`. Other names of zones (`CST`) stand for several zones: not told.
 Limits   a leap second counts as the second after it; a day that no calendar has is no time.
 """
@@ -16,6 +16,8 @@ from datetime import date
 from functools import lru_cache
 
 DAY_MS = 86_400_000
+FEWEST_OF_YEAR = 12
+"""A number of two digits above which no month is meant."""
 ZONE_STEP_MS = 900_000
 """Zones are multiples of a quarter of an hour."""
 
@@ -28,11 +30,12 @@ _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
 
 STAMP = "|".join(
     (
-        rf"\d{{4}}[-/.]\d\d[-/.]\d\d[T _]{_CLOCK}{_ZONE}",
+        rf"\d{{4}}[-/.]\d\d[-/.]\d\d(?:[T _]|, ){_CLOCK}{_ZONE}",
         rf"\d{{8}}[T _-]{_CLOCK}{_ZONE}",
-        rf"\d\d/\d\d/\d{{4}} {_CLOCK}{_ZONE}",
-        rf"\d{{1,2}}[-/ ]{_MONTH}[-/ ]\d{{4}}[: ]{_CLOCK}{_ZONE}",
-        rf"{_MONTH} {{1,2}}\d{{1,2}},? \d{{4}},? {_CLOCK}{_ZONE}",
+        rf"\d\d/\d\d/\d{{4}},? {_CLOCK}{_ZONE}",
+        rf"\d\d/\d\d/\d\d {_CLOCK}{_ZONE}",
+        rf"\d{{1,2}}[-/ ]{_MONTH}[-/ ]\d{{4}}(?:::?| ){_CLOCK}{_ZONE}",
+        rf"{_MONTH} {{1,2}}\d{{1,2}},? \d{{4}},?(?: @)? {_CLOCK}{_ZONE}",
         rf"{_WEEKDAY}{_MONTH} {{1,2}}\d{{1,2}} {_CLOCK}(?: [A-Z]{{3,4}})? (?:19|20)\d\d(?!\d)",
         rf"{_MONTH} {{1,2}}\d{{1,2}} {_CLOCK}{_ZONE}",
         rf"{_CLOCK}{_ZONE}",
@@ -42,10 +45,11 @@ STAMP = "|".join(
 """Regular expression of any stamp, most telling first. It takes time linear in the length of a stamp."""
 
 _PARTS = re.compile(
-    rf"""(?: (?P<year>\d{{4}})[-/.]?(?P<month>\d\d)[-/.]?(?P<day>\d\d)[T\ _-]
-           | (?P<month4>\d\d)/(?P<day4>\d\d)/(?P<year4>\d{{4}})[ ]
-           | (?P<day2>\d{{1,2}})[-/\ ](?P<name2>{_MONTH})[-/\ ](?P<year2>\d{{4}})[:\ ]
-           | {_WEEKDAY}(?P<name3>{_MONTH})\ {{1,2}}(?P<day3>\d{{1,2}})(?:,?\ (?P<year3>\d{{4}}))?,?\  )?
+    rf"""(?: (?P<year>\d{{4}})[-/.]?(?P<month>\d\d)[-/.]?(?P<day>\d\d)(?:[T\ _-]|,\ )
+           | (?P<month4>\d\d)/(?P<day4>\d\d)/(?P<year4>\d{{4}}),?[ ]
+           | (?P<short>\d\d/\d\d/\d\d)[ ]
+           | (?P<day2>\d{{1,2}})[-/\ ](?P<name2>{_MONTH})[-/\ ](?P<year2>\d{{4}})(?:::?|\ )
+           | {_WEEKDAY}(?P<name3>{_MONTH})\ {{1,2}}(?P<day3>\d{{1,2}})(?:,?\ (?P<year3>\d{{4}}))?,?(?:\ @)?\  )?
         (?P<hour>\d{{1,2}}):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,:](?P<fraction>\d{{1,9}}))?\ ?(?P<half>[AP]M)?\ ?
         (?P<zone>Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?(?:\ ?[A-Z]{{3,4}})?(?:\ (?P<year5>\d{{4}}))?""",
     re.VERBOSE,
@@ -95,8 +99,16 @@ def _read(text: str) -> Stamp:
     found = _PARTS.fullmatch(text)
     if not found:
         return NO_STAMP
+    if found["short"]:
+        return _read(_in_full(found["short"]) + text[len(found["short"]) :])
     of_day, month = _of_day(found), _month(found)
     return Stamp(-1, of_day) if of_day < 0 or not month else _dated(found, month, of_day)
+
+
+def _in_full(date: str) -> str:
+    """A date whose year has two digits: the year stands first (Spark), or last behind the month (WebSphere)."""
+    first, second, third = date.split("/")
+    return f"20{first}-{second}-{third}" if int(first) > FEWEST_OF_YEAR else f"20{third}-{first}-{second}"
 
 
 def _month(found: re.Match[str]) -> int | None:

@@ -21,6 +21,7 @@ from kafkatx.text.logs.calls import METHODS
 from kafkatx.text.logs.exceptions import CLASS, LONGEST_MESSAGE, thrown, thrown_in, with_embedded
 from kafkatx.text.logs.foreign_frames import foreign_call
 from kafkatx.text.logs.frame_lines import release_of_frames
+from kafkatx.text.logs.shown import shows_error
 
 MOST_FRAMES = 64
 MOST_CAUSES = 16
@@ -236,6 +237,8 @@ def _take_text(reading: _Reading, line: str) -> None:
     if head := _HEAD.match(line if reading.links else line.lstrip(" ")):
         if not any(link.has_frames for link in reading.links):
             reading.links = [_Link(head[1], head[2] or "")]
+    elif not reading.links and shows_error(line):
+        reading.links += [_Link(link.exception, link.message) for link in thrown_in(line.strip())]
     elif reading.links and not reading.links[-1].has_frames and len(reading.links[-1].message) < LONGEST_MESSAGE:
         reading.links[-1].message += "\n" + line[:LONGEST_MESSAGE]
 

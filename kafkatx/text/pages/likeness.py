@@ -17,12 +17,12 @@ from kafkatx.text.logs.wrappers import unwrap
 from kafkatx.text.printed.logged import logged
 
 _TIME = (
-    r"\d{4}[-/.]\d\d[-/.]\d\d[T _]\d\d[:.]\d\d|\d{1,2}:\d\d:\d\d[.,]\d{3}|\d\d:\d\d:\d\d\s|\d{8}[ T]\d\d:?\d\d:?\d\d"
+    r"\d{4}[-/.]\d\d[-/.]\d\d[T _]\d\d[:.]\d\d|\d{1,2}:\d\d:\d\d[.,]\d{3}|\d\d:\d\d:\d\d[\s\]]|\d{8}[ T]\d\d:?\d\d:?\d\d"
     r"|\d{1,2}[./ -](?:\d\d|[A-Z][a-z]{2})[./ -]\d{2,4}[ ,T:]+\d{1,2}:\d\d"
     r"|(?:[A-Z][a-z]{2},? )?[A-Z][a-z]{2} +\d{1,2},? (?:\d{4},? )?\d{1,2}:\d\d:\d\d|\d{10,13}(?:\.\d{3,6})?[ |]"
 )
 _LEVEL = r"(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE)\b[\]:|]?\s"
-_OPENING = r"(?:\x1b\[[0-9;]*m|[\[(\"'`<]|<\d{1,3}>(?:\d )?)*"
+_OPENING = r"(?:\x1b\[[0-9;]*m|\[\d{1,3}(?:;\d{1,3}){0,4}m|[\[(\"'`<]|<\d{1,3}>(?:\d )?)*"
 _LOG = re.compile(
     rf"{_OPENING}(?:{_TIME}|{_LEVEL})|\[[\w.-]{{1,40}}\] (?:{_TIME})"
     r"|%\d\|\d{10}|[IWEF]\d{4} \d\d:\d\d:\d\d|[DIWEFA], \[\d{4}-\d\d-\d\dT|\[(?:main|[\w|. -]*thread[^\]]*)\] "

@@ -1,0 +1,72 @@
+"""Lines of short texts whose layout nobody knows: what Kafka says in them parts them into a front and a message.
+
+A known text, the words, the name or the constant of an error stands somewhere in the line; what a program prints before
+its messages (around.py) stands before it, and in that the time and the level, wherever they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from kafkatx.terms.catalogue.templates import one_blank
+from kafkatx.terms.events import Level
+from kafkatx.text.logs.around import is_front
+from kafkatx.text.logs.exceptions import CLASS, known_classes
+from kafkatx.text.logs.fragments import best_in
+from kafkatx.text.logs.layouts import LEVELS
+from kafkatx.text.logs.shown import shapes_in
+from kafkatx.text.logs.spelled import all_spelled_in
+from kafkatx.text.logs.stamps import NO_STAMP, STAMP, Stamp, read_stamp
+
+LONGEST = 4_096
+"""Characters of a line that are looked at."""
+_CLASS = re.compile(rf"(?<![\w$.@/])(?:{CLASS}|[A-Z][a-z]\w{{1,79}}(?:Exception|Error|Fenced)(?![\w$.(]))")
+_STAMP = re.compile(rf"(?<![\d.:/-])(?:{STAMP})")
+_NAMES = "|".join(sorted((*LEVELS, "ERRO"), key=len, reverse=True))
+_LEVEL = re.compile(rf"(?<![\w.$-])(?:({_NAMES})(?![\w.$-])|({_NAMES.lower()})(?=[\]\s:|>]))|\b[A-Z]?(E)(?= +$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Parted:
+    """A line: when and how severe its front says that it is, and the message behind it."""
+
+    front: str
+    stamp: Stamp
+    level: Level
+    message: str
+
+
+@lru_cache(maxsize=4096)
+def known_at(text: str) -> int:
+    """Return where in a line (one blank between words) what is known of Kafka begins, -1 where nothing is."""
+    return min(_places(text[:LONGEST]), default=-1)
+
+
+def _places(text: str) -> Iterator[int]:
+    if (found := best_in(text)) is not None:
+        yield found.start
+    yield from (spelled.start for spelled in all_spelled_in(text))
+    yield from (begin for begin, _ in shapes_in(text))
+    for name in _CLASS.finditer(text):
+        if "kafka" in name[0].lower() or name[0].rpartition(".")[2] in known_classes():
+            yield name.start()
+
+
+def parted(line: str) -> Parted | None:
+    """Part a line into its front and what Kafka says; None where it has no front, or says nothing known."""
+    text = one_blank(line[:LONGEST]).strip()
+    at = known_at(text)
+    if at <= 0 or not is_front(text[:at]):
+        return None
+    front = text[:at]
+    time, level = _STAMP.search(front), _LEVEL.search(front)
+    name = next(filter(None, level.groups()), "").upper() if level else ""
+    return Parted(
+        front,
+        read_stamp(time[0]) if time else NO_STAMP,
+        LEVELS.get({"E": "ERROR", "ERRO": "ERROR"}.get(name, name), Level.unknown),
+        text[at:],
+    )
