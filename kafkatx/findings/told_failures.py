@@ -60,7 +60,7 @@ class ToldFailure:
 
     `error` is the class, constant or words that name it, `known` the protocol's error behind it; `category` what it
     means to the client (fatal, abortable, retriable, refresh, config, unknown); `candidates` the mechanisms that show
-    themselves by it, the commonest first; `rows` its lines.
+    themselves by it, the commonest first; `rows` its lines; `is_spoken`: no word of it is known.
     """
 
     client: ClientInstance | None
@@ -78,6 +78,7 @@ class ToldFailure:
     is_brokers: bool = False
     is_grave: bool = False
     is_harmless: bool = False
+    is_spoken: bool = False
     count: int = 1
 
     @property
@@ -92,7 +93,31 @@ def told_failures(model: CaptureModel) -> tuple[ToldFailure, ...]:
     logs = model.logs
     of_clients = _without_excerpts(logs, [*_of_clients(logs), *_of_retries(logs)])
     of_brokers = [told for told in _of_brokers(logs) if not any(_is_echo(told, other) for other in of_clients)]
-    return tuple(sorted([*of_clients, *of_brokers], key=lambda told: told.rows[0]))
+    return tuple(sorted([*of_clients, *of_brokers], key=lambda told: told.rows[0])) or tuple(_spoken(logs))
+
+
+def _spoken(logs: LogModel) -> Iterator[ToldFailure]:
+    """What nobody knows, where nothing else is told: lines of a short text that speak of a failure."""
+    rows = tuple(logs.of_kind(EventKind.spoken).tolist())
+    if rows:
+        message = logs.string(rows[0], "detail") or ""
+        yield ToldFailure(
+            client=None,
+            transactional_id=None,
+            producer_id=None,
+            error="",
+            known=None,
+            meaning=None,
+            call=None,
+            category="unknown",
+            message=message,
+            candidates=(),
+            rows=rows,
+            at=logs.at(rows[0]),
+            is_harmless=True,
+            is_spoken=True,
+            count=len(rows),
+        )
 
 
 def protocol_error(name: str, message: str = "") -> ProtocolError | None:

@@ -102,6 +102,8 @@ def _state(diagnosis: Diagnosis) -> AnswerState:
         return AnswerState.findings
     if wrong:
         return AnswerState.unexplained
+    if _speaks_of_failure(diagnosis):
+        return AnswerState.unexplained
     if diagnosis.failures.explained and diagnosis.findings:
         return AnswerState.findings
     selected = diagnosis.selected
@@ -109,10 +111,17 @@ def _state(diagnosis: Diagnosis) -> AnswerState:
     return AnswerState.nothing_to_judge if is_open or diagnosis.examined.is_empty else AnswerState.clear
 
 
+def _speaks_of_failure(diagnosis: Diagnosis) -> bool:
+    """Whether lines say that something failed, in words that nobody knows: no clean bill, and no diagnosis."""
+    return any(found.finding.is_unexplained and "said" in found.finding.facts for found in diagnosis.findings)
+
+
 def _headline(diagnosis: Diagnosis, state: AnswerState) -> str:
     """One sentence."""
     if any(_is_wrong(found) for found in diagnosis.findings):
         return _wrong(diagnosis.findings)
+    if state is AnswerState.unexplained:
+        return "No diagnosis yet: the text speaks of a failure that kafkatx does not know."
     if state is AnswerState.nothing_to_judge:
         return _nothing(diagnosis)
     return _clear(diagnosis)

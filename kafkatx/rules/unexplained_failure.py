@@ -33,6 +33,8 @@ from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, NameList, Quoted, Refs, facts
 
+MOST_SHOWN = 4
+"""Lines that nobody knows, of which so many are shown."""
 FATAL, ABORTABLE, RETRIABLE = "fatal", "abortable", "retriable"
 
 
@@ -81,6 +83,15 @@ class Facts:
         return self.category == RETRIABLE
 
 
+@facts
+class SpokenFacts:
+    """Lines that speak of a failure in words that nobody knows: the first one, and how many there are."""
+
+    said: Quoted
+    count: Count
+    lines: Refs
+
+
 @dataclass(frozen=True, slots=True)
 class _Group:
     """Failures of one client (or broker) that are alike."""
@@ -102,7 +113,7 @@ def find_rest(model: CaptureModel, failures: Sequence[Accounted]) -> Found:
     """One case for each client and error that no finding explains."""
     left = [one.told for one in failures if one.account is Account.unexplained]
     for group in _groups(left):
-        yield _case(model, group)
+        yield _spoken(model, group.first) if group.first.is_spoken else _case(model, group)
 
 
 def _groups(left: Sequence[ToldFailure]) -> Iterator[_Group]:
@@ -133,6 +144,18 @@ def _case(model: CaptureModel, group: _Group) -> Case:
         until=until,
         count=sum(one.count for one in group.all),
         subjects=subjects([Subject(one.transactional_id, one.producer_id) for one in group.all]),
+    )
+
+
+def _spoken(model: CaptureModel, told: ToldFailure) -> Case:
+    since, until = times_of(model.logs, list(told.rows))
+    return Case(
+        facts=SpokenFacts(Quoted(told.message), Count(told.count), event_refs(model, list(told.rows), MOST_SHOWN)),
+        verdict=Verdict.proved,
+        severity=Severity.info,
+        since=since,
+        until=until,
+        count=told.count,
     )
 
 
@@ -225,10 +248,27 @@ WORDS = Words(
     ),
 )
 
+SPOKEN = Words(
+    SpokenFacts,
+    title=("a failure that kafkatx does not know",),
+    summary=(
+        pick("count", {1: "A line speaks"}, "{count:line} speak"),
+        " of a failure that kafkatx does not know: {said}.",
+        " Whether a transaction is touched, this text does not show.",
+    ),
+    steps=(step(pick("count", {1: "The line was logged"}, "The lines were logged"), cites="lines"),),
+    remedies=(
+        remedy(
+            "Look for the first error before these lines, in the same log: that one may be known",
+            "application",
+        ),
+    ),
+)
+
 RULE = Rule(
     find=nothing,
     find_rest=find_rest,
-    words=(WORDS,),
+    words=(WORDS, SPOKEN),
     depth=4,
     causes=(("abort_after_fatal_error", same_id_and_time), ("silent_failure", same_id_and_time)),
 )

@@ -274,5 +274,7 @@ class EventKind(IntEnum):
     """A block of producer ids that was given out before. [detail]"""
     epochs_exhausted = 125
     """The coordinator could not raise the epoch of a producer id any more. [producer_id]"""
+    spoken = 126
+    """A line speaks of a failure of Kafka in words that the catalogue does not have: short texts only. [detail: it]"""
     other = 127
     """A line of the catalogue that no rule asks for yet. [detail: the template]"""

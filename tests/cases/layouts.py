@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,7 +13,7 @@ AT = "2026-11-21T10:23:51.003Z"
 """When every layout with a date says that its message was printed."""
 _HEAD = re.compile(r"== (?P<name>.+?) \| (?P<time>ms|s|none)")
 _PLACE = re.compile(r"<m(?::([\w ]+))?>")
-_ESCAPES = {
+_ESCAPES: dict[str, Callable[[str], str]] = {
     "json": lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
     "html": lambda text: html.escape(text),
     "quoted": lambda text: text.replace("\\", "\\\\").replace('"', '\\"'),

@@ -2,7 +2,8 @@
 
 Front       what loggers, shippers and tools put before a message is made of names, numbers and marks, whichever tool it
             is: times, levels, hosts, files, ids. A sentence is made of words.
-Quotation   words in marks that open before and close behind them are quoted whole, whatever the sentence goes on with.
+Quotation   words in marks that open before and close behind them are quoted whole, whatever the sentence goes on with;
+            they happened where the sentence says that somebody met them (bare.py knows those that suppose).
 """
 
 from __future__ import annotations
@@ -17,27 +18,46 @@ _WORD = re.compile(r"[^\W\d_]+['\u2019]?[^\W\d_]*[,.!?]?")
 _NAME = re.compile(r".*[\d|\]\[{}<>=:/_]|.*\w\.\w|[A-Z]{4,8}\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d.\d\d:\d\d")
 _QUOTES = {'"': '"', "'": "'", "`": "`", "{{": "}}", "\u00ab": "\u00bb", "\u201c": "\u201d", "\u300c": "\u300d"}
-LATEST_TIME = 60
-"""Characters before the time of a line; one behind them begins a quotation of another line."""
+_MET = re.compile(
+    r"\b(?:get|gets|getting|got|see|sees|seeing|saw|receives?|received|threw|throws|fail(?:s|ed|ing)?|dies|died|crash\w*|"
+    r"stopped|logs?|shows?|says?|with|reports?)\b[^.;!?]{0,60}$|(?:Fehler|error|erreur|erro|errore|bekomm\w+|ошибк\w+)\b"
+    r"[^.;!?]{0,40}$|[\u62a5\u62cb\u51fa\u9519\u7570\u5f02]|\u30a8\u30e9\u30fc|\u4f8b\u5916|\uc624\ub958",
+    re.IGNORECASE,
+)
+"""Words for having met an error, before a quotation of it: English, German, Romance and Slavic, Chinese and so on."""
+_SOURCE = re.compile(r"=> |(?:^|\s)//|::\w+\(|\b(?:if|match|let|return|raise|throw)\b")
+"""Signs of source code, in which a text is a constant or a comment."""
+MOST_BEFORE_TIME = 1
+"""Words before the time of a line, as the name of its writer; more are somebody's who quotes a line."""
 
 
 def is_front(before: str) -> bool:
     """Whether a program may have printed this before its message: names, numbers and marks, hardly a word."""
-    if len(before) > LONGEST_FRONT or _quotes_line(before):
+    if (
+        len(before) > LONGEST_FRONT
+        or "\n" in before
+        or before.lstrip()[:1] == ">"
+        or _quotes_line(before)
+        or _SOURCE.search(before)
+    ):
         return False
     pieces = before.split()
-    words = [piece for piece in pieces if _WORD.fullmatch(piece)]
-    plain = sum(not piece.isupper() for piece in words)
+    plain = sum(_WORD.fullmatch(piece) is not None and not piece.isupper() for piece in pieces)
     return plain <= MOST_WORDS and any(_NAME.match(piece) for piece in pieces)
 
 
 def _quotes_line(before: str) -> bool:
     """Whether a line of a log begins within what stands before a message."""
-    times = [found.start() for found in _TIME.finditer(before)]
-    return any(at > LATEST_TIME for at in times)
+    words = (_words(before[: found.start()]) for found in _TIME.finditer(before))
+    return any(count > MOST_BEFORE_TIME for count in words)
+
+
+def _words(text: str) -> int:
+    return sum(_WORD.fullmatch(piece.strip("\"'()[]:=")) is not None for piece in text.split())
 
 
 def is_quoted(before: str, behind: str) -> bool:
-    """Whether marks open right before and close right behind."""
+    """Whether marks open right before and close right behind, in a sentence that says that somebody met this."""
     opened, closed = before.rstrip(), behind.lstrip(" .!")
-    return any(opened.endswith(begin) and closed.startswith(end) for begin, end in _QUOTES.items())
+    is_within = any(opened.endswith(begin) and closed.startswith(end) for begin, end in _QUOTES.items())
+    return is_within and (_MET.search(opened) is not None or not opened.strip("\"'`{ "))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from kafkatx.text.logs.around import is_front
 from kafkatx.text.logs.contexts import split_context
 from kafkatx.text.logs.exceptions import CLASS, known_classes
 from kafkatx.text.logs.fragments import find_fragment, is_code, is_label
@@ -97,4 +98,4 @@ def _is_kafkas(name: str) -> bool:
 
 
 def _is_label(before: str) -> bool:
-    return len(before) <= LONGEST_LABEL and is_label(before)
+    return len(before) <= LONGEST_LABEL and (is_label(before) or is_front(before))

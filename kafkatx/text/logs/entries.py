@@ -21,7 +21,6 @@ import numpy as np
 from kafkatx.kernels.literals import (
     BROKER,
     BROKER_WITH_LOGGERS,
-    ENTRY_COLUMNS,
     EVERY_LINE,
     Automaton,
     begins_entry,
@@ -31,12 +30,11 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Level
 from kafkatx.text.lines import LONGEST_LINE
 from kafkatx.text.logs.bare import is_told_throw, tells
-from kafkatx.text.logs.calls import speaks_of_call
 from kafkatx.text.logs.contexts import NOTHING
-from kafkatx.text.logs.fragments import best_in
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed, Framer
 from kafkatx.text.logs.shown import shows_error
-from kafkatx.text.logs.traces import begins_trace, is_thrown_frame, is_trace_line, strays
+from kafkatx.text.logs.telling import telling_lines, with_speaking_entries
+from kafkatx.text.logs.traces import begins_trace, is_trace_line, strays
 from kafkatx.text.logs.windows import Window
 
 MOST_TAIL_LINES = 500
@@ -108,24 +106,14 @@ def cuts(window: Window, framer: Framer, shape: EntryShape, automaton: Automaton
             last = [[start, _line_end(cut.data, start), len(cut.data), line]]
             found = np.concatenate([found, np.array(last, np.int64)])
         if shape.mode == EVERY_LINE and cut.is_final and len(cut.data) <= SMALL:
-            found = _telling_lines(cut.data, automaton)
+            found = telling_lines(cut.data, automaton)
+        elif cut.is_short:
+            found = with_speaking_entries(cut.data, found)
         yield cut, found
         if cut.is_final:
             window.drop_all()
         else:
             window.drop(*cut.resume(start, line))
-
-
-def _telling_lines(data: bytes, automaton: Automaton) -> Any:
-    """Lines of a short text that hold a literal, or a piece of a text without its literal."""
-    rows: list[tuple[int, int, int, int]] = []
-    at = 0
-    for number, line in enumerate(data.split(b"\n")):
-        text = _text(line)
-        if automaton.pattern.search(line) or best_in(text) or is_thrown_frame(text) or speaks_of_call(text):
-            rows.append((at, at + len(line), min(at + len(line) + 1, len(data)), number))
-        at += len(line) + 1
-    return np.array(rows, np.int64).reshape(-1, ENTRY_COLUMNS)
 
 
 def entry_at(file: OpenFile, framer: Framer, position: int, line: int) -> Entry:
@@ -196,7 +184,9 @@ class Cut:
             top, number = self._before(top), number - 1
         text = self.framer.inside(self._line(top))
         if not (begins_trace(text.strip()) or is_trace_line(text) or is_told_throw(text) or shows_error(text)):
-            return
+            if not (self.is_short and tells(self.framer.inside(self._line(start)))):
+                return
+            top, number, text = start, line, self.framer.inside(self._line(start))
         framed = replace(self.framer.frame(self._line(top)), layout=REMNANT, message=text.strip())
         yield self._entry(top, number, framed, self._tail(_line_end(self.data, top) + 1, self._end_of(top)))
 
@@ -226,7 +216,7 @@ class Cut:
         below = _line_end(self.data, head) + 1
         tail = self._tail(below, end)
         count = strays(framed.message, tail)
-        if count and self.is_short and framed.layout == MESSAGE_ONLY:
+        if count and self.is_short and framed.layout == MESSAGE_ONLY and not tells(framed.message):
             yield self._pasted_trace(below, number + 1, framed, tail)
             return
         tail = tail[count:]

@@ -47,7 +47,10 @@ _PACKAGES = {"KafkaException": "org.apache.kafka.common.", "IllegalStateExceptio
              "IllegalArgumentException": "java.lang."}  # fmt: skip
 _WORD = re.compile(r"\S+")
 _ELLIPSIS = re.compile(r"^(?:\.{3}|\u2026|\[\.\.\.\])\s*|\s*(?:\.{2,3}|\u2026|\[\.\.\.\])$")
-_LABEL = re.compile(r"(?:^|[:=>\])\"'`}{;-]|\b(?:due to|with|is|reason|error|exception))\s*[\"'`(\[{]*$", re.IGNORECASE)
+_LABEL = re.compile(
+    r"(?:^|[:=>\])\"'`}{;(|-]|\b(?:due to|with|is|reason|error|exception|Uncaught)|exception\.)\s*[\"'`(\[{]*$",
+    re.IGNORECASE,
+)
 _REST = re.compile(
     r"[\s\"'`.,;:)\]}>|!*_-]{0,8}(?:$|(?:\([\w$.:-]{1,200}\)|\[[^\]]{0,300}\]|at [\w$.]+\(|[,;:(|{]).*)", re.DOTALL
 )
@@ -59,7 +62,7 @@ _CODE = re.compile(
     r"::class|::new|\.class\b|return |const |val |def |var |public |"
     r"private |static |final |@throws|@link|@code|String\.format|\w*[lL]og(?:ger)?\.(?:trace|debug|info|warn|error)\(|"
     r"println\(|printf\()|= &\w+\{|= \d+,? *//|\b(?:side_effect|thenThrow|doThrow)\b"
-    r"|^\s*(?:\*|//|/\*|#include)\s|\) ?\{\s*$|\);\s*$|;\s*$"
+    r"|^\s*(?:\*|//|/\*|#include)\s|\) => [A-Z\w]+[:.(]|, +// |\) ?\{\s*$|\);\s*$|;\s*$"
 )
 
 
@@ -102,7 +105,7 @@ def stands_alone(line: str, found: Found) -> bool:
     fields = found.pattern.entry.fields
     if fields[-1:] == ("producer",) and found.values[-1] and "producerId" not in found.values[-1]:
         return False
-    if _CODE.search(line) is not None:
+    if _CODE.search(f"{before}\0{behind}") is not None:
         return False
     if is_quoted(before, behind) and found.weight >= TELLING:
         return True
@@ -117,8 +120,12 @@ def is_label(before: str) -> bool:
 
 
 def is_code(line: str) -> bool:
-    """Whether a line is one of source code or of its documentation."""
-    return _CODE.search(line) is not None
+    """Whether a line is one of source code or of its documentation; Kafka's own words in it are none."""
+    if _CODE.search(line) is None:
+        return False
+    found = best_in(line)
+    text = _prepared(line)
+    return found is None or _CODE.search(f"{text[: found.start]}\0{text[found.end :]}") is not None
 
 
 def best_in(line: str) -> Found | None:

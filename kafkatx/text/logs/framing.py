@@ -99,12 +99,12 @@ def continues(line: str) -> bool:
 class Framer:
     """Frames the lines of one file, in any order; times without a date take it from the last dated line framed."""
 
-    def __init__(self, sample: Iterable[str] = (), midnight: int | None = None, is_short: bool = False) -> None:
+    def __init__(self, sample: Iterable[str] = (), midnight: int | None = None) -> None:
         """Choose the layout by a sample; `midnight` is the day of times without a date (ms, as if UTC), if known.
 
-        In a short text what is known of Kafka parts the lines whose layout is not (fronts.py).
+        Where `asks_what_is_known` is set (short texts), that parts the lines whose layout nobody knows (fronts.py).
         """
-        self._is_short = is_short
+        self.asks_what_is_known = False
         self._order: tuple[LineLayout, ...] = LAYOUTS
         self._wrappers: tuple[Wrapper, ...] = WRAPPERS
         self._fronts = NamedFronts()
@@ -124,7 +124,7 @@ class Framer:
         """
         wrapped = self._unwrapped(line, self._wrappers)
         if framed := self._structured(wrapped) or self._shaped(wrapped):
-            return self._with_all_known(framed, wrapped) if self._is_short else framed
+            return self._with_all_known(framed, wrapped) if self.asks_what_is_known else framed
         if not continues(wrapped.text):
             wrapped = self._unwrapped(line, WRAPPERS)
             if wrapped.start and (framed := self._structured(wrapped) or self._shaped(wrapped)):
@@ -261,7 +261,7 @@ class Framer:
             context, rest = split_context(text)
             context = head.context if context is NOTHING else with_thread(context, head.thread)
             return replace(head, context=context, message=rest.rstrip())
-        found = parted(text) if self._is_short else None
+        found = parted(text) if self.asks_what_is_known else None
         if found is not None and (found.stamp != NO_STAMP or found.level >= 0):
             return self._of_front(found, wrapped)
         return self._remnant(wrapped)
@@ -270,14 +270,15 @@ class Framer:
         """A line of which a layout took for a name what Kafka says: parted before that."""
         if framed.layout == STRUCTURED or (found := parted(wrapped.text)) is None:
             return framed
-        if one_blank(framed.message).find(found.message[:KNOWN]) >= 0 or found.message in framed.context.text:
-            return framed
+        if one_blank(framed.message).find(found.known[:KNOWN]) >= 0:
+            return framed if framed.level >= 0 else replace(framed, level=found.level, layout=REMNANT)
         again = self._of_front(found, wrapped)
         return replace(again, level=framed.level if framed.level >= 0 else again.level)
 
     def _of_front(self, found: Parted, wrapped: Wrapped) -> Framed:
         at, of_day, zoned = self._time(found.stamp, wrapped.stamp)
-        context, message = split_context(found.message)
+        is_error = found.message.startswith("[Error ")
+        context, message = (NOTHING, found.message) if is_error else split_context(found.message)
         return Framed(at, zoned, found.level, "", "", context, message, REMNANT, of_day, writer=wrapped.writer)
 
     def _headless(self, before: str) -> Framed | None:

@@ -24,6 +24,8 @@ from kafkatx.text.logs.stamps import NO_STAMP, STAMP, Stamp, read_stamp
 LONGEST = 4_096
 """Characters of a line that are looked at."""
 _CLASS = re.compile(rf"(?<![\w$.@/])(?:{CLASS}|[A-Z][a-z]\w{{1,79}}(?:Exception|Error|Fenced)(?![\w$.(]))")
+_BRACKET = re.compile(r"\[[^\[\]]{0,120}\b(?:clientId|transactionalId|id|brokerId|partition)=[^\[\]]{0,300}\][: ]*$")
+"""Whose message it is, as clients and brokers print it before a message."""
 _STAMP = re.compile(rf"(?<![\d.:/-])(?:{STAMP})")
 _NAMES = "|".join(sorted((*LEVELS, "ERRO"), key=len, reverse=True))
 _LEVEL = re.compile(rf"(?<![\w.$-])(?:({_NAMES})(?![\w.$-])|({_NAMES.lower()})(?=[\]\s:|>]))|\b[A-Z]?(E)(?= +$)")
@@ -31,12 +33,13 @@ _LEVEL = re.compile(rf"(?<![\w.$-])(?:({_NAMES})(?![\w.$-])|({_NAMES.lower()})(?
 
 @dataclass(frozen=True, slots=True)
 class Parted:
-    """A line: when and how severe its front says that it is, and the message behind it."""
+    """A line: when and how severe its front says that it is, the message behind it, and what is known in that."""
 
     front: str
     stamp: Stamp
     level: Level
     message: str
+    known: str
 
 
 @lru_cache(maxsize=4096)
@@ -59,14 +62,20 @@ def parted(line: str) -> Parted | None:
     """Part a line into its front and what Kafka says; None where it has no front, or says nothing known."""
     text = one_blank(line[:LONGEST]).strip()
     at = known_at(text)
-    if at <= 0 or not is_front(text[:at]):
+    if at <= 0 or text[0] == ">" or not is_front(text[:at]):
         return None
+    known = text[at:]
+    bracket = _BRACKET.search(text[:at])
+    at = bracket.start() if bracket else at
     front = text[:at]
     time, level = _STAMP.search(front), _LEVEL.search(front)
-    name = next(filter(None, level.groups()), "").upper() if level else ""
+    name = next(filter(None, level.groups()), "") if level else ""
+    if level and name.islower() and not time and front[level.end()] == ":":
+        name = ""
     return Parted(
         front,
         read_stamp(time[0]) if time else NO_STAMP,
-        LEVELS.get({"E": "ERROR", "ERRO": "ERROR"}.get(name, name), Level.unknown),
+        LEVELS.get({"E": "ERROR", "ERRO": "ERROR"}.get(name.upper(), name.upper()), Level.unknown),
         text[at:],
+        known,
     )

@@ -51,7 +51,9 @@ _OF_SYSLOG = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG
 _MARKS = str.maketrans("", "", "@_-")
 MOST_STRINGS = 64
 """Strings of an object that are looked at for what no key tells."""
-_THROWN = re.compile(r"\n\s*(?:at |File \")|Caused by: |Exception\b|Error\b|Fenced\b|rror: |ailed|\b[A-Z]{3,}_[A-Z_]{3,}\b")
+_THROWN = re.compile(
+    r"\n\s*(?:at |File \")|Caused by: |Exception\b|Error\b|Fenced\b|rror: |ailed|\b[A-Z]{3,}_[A-Z_]{3,}\b"
+)
 _PAIR = re.compile(r'(?:^| )([A-Za-z@_][\w.@-]{0,60})=(?:"((?:[^"\\]|\\.){0,16000})"|([^" ]{0,1000}))(?= |$)')
 _OPEN_PAIR = re.compile(r'(?:^| )(cause|error|err|exception|stack_?trace)="(?=[^"])(.*)$', re.DOTALL)
 """A last value that holds quotation marks as they are, or goes on in the next lines (`cause="Exception in ...`)."""
@@ -69,6 +71,11 @@ class StructuredLine:
     trace: str
     client_id: str = ""
     transactional_id: str = ""
+
+    @property
+    def is_logged(self) -> bool:
+        """Whether it says when, or how severe, as records of logs do."""
+        return self.stamp != NO_STAMP or bool(self.level)
 
 
 def read_record(text: str) -> StructuredLine | None:

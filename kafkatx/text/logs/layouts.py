@@ -42,7 +42,8 @@ _FIELDS = {
     "thread": r"(?P<thread>[^\[\]\n]{1,250}(?:\[[^\[\]\n]{0,120}\][^\[\]\n]{0,120})?)",
     "app": r"[^\[\]\n]{0,120}?",
     "logger": r"(?P<logger>[A-Za-z_$][\w$./#:\[\]-]{0,249}?)",
-    "dotted": r"(?P<logger>(?![\w.$]{0,249}(?:Exception|Error|Throwable)\b)(?:[A-Za-z_$][\w$-]{0,99}\.){1,20}[\w$-]{1,99}|aiokafka|kafka|rdkafka|librdkafka|kgo)",
+    "dotted": r"(?P<logger>(?![\w.$]{0,249}(?:Exception|Error|Throwable)\b)"
+    r"(?:[A-Za-z_$][\w$-]{0,99}\.){1,20}[\w$-]{1,99}|aiokafka|kafka|rdkafka|librdkafka|kgo)",
     "enclosed": r"(?P<thread>[^()\n]{1,250}(?:\([^()\n]{0,120}\)[^()\n]{0,120})?)",
     "plain": r"(?P<thread>[^\[\]\n=]{1,250})",
     "class": r"(?P<logger>(?!TransactionalId:|\w{0,79}(?:Exception|Error|Fenced|Operation)\b)[A-Z][A-Za-z0-9_$]{2,79})",

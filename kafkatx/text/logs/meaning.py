@@ -26,6 +26,7 @@ from kafkatx.text.logs.matching import RecognisedText, match_exception, match_me
 from kafkatx.text.logs.requests import fill_request, is_request
 from kafkatx.text.logs.shown import shows_error
 from kafkatx.text.logs.signs import signs_of
+from kafkatx.text.logs.spoken import is_spoken_failure
 from kafkatx.text.logs.stamps import STAMP
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.traces import is_trace_line, read_trace
@@ -43,6 +44,9 @@ NO_FAILURES: dict[EventKind | None, frozenset[str]] = {
 MOST_BELOW = 6
 """Lines of an entry in which a message is looked for that its first line does not have."""
 _TIMED = re.compile(rf"\W{{0,3}}(?:{STAMP})")
+_TIMED_WITHIN = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")
+LATEST_TIME = 60
+"""Characters at a line's beginning in which its own time stands: below another line it is one that was quoted."""
 TRIED_AGAIN = frozenset(
     {
         ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -90,6 +94,18 @@ def event_of(entry: Entry, strings: Strings) -> Row | None:
     _frame(row, entry, strings)
     row[COLUMNS["kind"]] = kind
     row[COLUMNS["signs_code"]] = strings.code(signs_of(entry))
+    return row
+
+
+def spoken_event_of(entry: Entry, strings: Strings) -> Row | None:
+    """Return the row of an entry that means nothing to us but speaks of a failure of Kafka's."""
+    framed = entry.framed
+    if not is_spoken_failure(framed, framed.message):
+        return None
+    row = empty_row()
+    fill_field(row, "detail", framed.message, strings)
+    _frame(row, entry, strings)
+    row[COLUMNS["kind"]] = EventKind.spoken
     return row
 
 
@@ -211,6 +227,8 @@ def _text_below(entry: Entry) -> RecognisedText | None:
         if is_trace_line(line):
             break
         text = line.strip()
+        if _TIMED_WITHIN.search(text[:LATEST_TIME]):
+            continue
         if found := match_message(text) or match_exception(text) or find_fragment(text):
             return found
     return None
@@ -219,6 +237,8 @@ def _text_below(entry: Entry) -> RecognisedText | None:
 def _told_beside(framed: Framed) -> RecognisedText | None:
     """The text that a structured line tells in a field of its own, beside its message."""
     first = framed.trace.partition("\n")[0].strip()
+    if _TIMED_WITHIN.search(first[:LATEST_TIME]):
+        return None
     return (match_message(first) or match_exception(first) or find_fragment(first)) if first else None
 
 

@@ -47,6 +47,7 @@ _OPEN_FRONT = re.compile(
 _CLIENT = re.compile(r"\[(?:Producer|Consumer|AdminClient)\b")
 _WRITER = re.compile(r"[A-Za-z][\w.-]{3,120}(?: [\w.-]{1,120})?[\s|:]{1,6}")
 _IN_OBJECT = re.compile(r'\s+"(?:@timestamp|timestamp|time|level|message|logger_name|thread_name|stack_trace)"\s*:\s*"')
+_OPEN_ERROR = re.compile(r"KafkaError\{[^{}]{0,1000}$")
 _TIMED_HEAD = re.compile(rf"(?:{STAMP})(?: (?:[\w$]+\.){{1,20}}[\w$]+ [\w$<>]+)?")
 """A time, or the first of the two lines of java.util.logging."""
 _LEVEL_FIRST = re.compile(r"(?:SEVERE|WARNING|INFO|CONFIG|FINE(?:R|ST)?): ")
@@ -164,6 +165,8 @@ def _together(first: str, second: str) -> str | None:
         return f"{head} {rest}" if head.endswith(("due to", "Caused by:", "due to:")) and _CLASS.match(rest) else None
     if _OPEN_BRACKET.search(head) and "]" in rest:
         return head + (" " if head[-1] == "," or " " not in head[head.rindex("[") :] else "") + rest
+    if _OPEN_ERROR.search(head) and "}" in rest:
+        return f"{head} {rest}"
     if _OPEN_END.search(head):
         return f"{head} {rest}"
     return _text_over(head, rest)

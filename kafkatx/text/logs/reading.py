@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from kafkatx.kernels.literals import EVERY_LINE
 from kafkatx.kernels.rows import EVENT
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import EventKind, Level, Side
@@ -24,7 +25,7 @@ from kafkatx.text.logs.entries import SMALL, Cut, Entry, cuts, entry_at, shape_o
 from kafkatx.text.logs.filling import COLUMNS
 from kafkatx.text.logs.framing import Framed, Framer
 from kafkatx.text.logs.matching import prefilter
-from kafkatx.text.logs.meaning import OWN_NODE, event_of, side_of
+from kafkatx.text.logs.meaning import OWN_NODE, event_of, side_of, spoken_event_of
 from kafkatx.text.logs.stamps import day_of_name
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.thinning import Thinning
@@ -79,11 +80,13 @@ class _Reading:
         """Read everything; return the events that are kept, and keep no string but theirs."""
         sample = self.window.first_lines(SAMPLE_LINES)
         self.last = self.window.last_lines()
-        self.framer = Framer(sample, day_of_name(self.file.path), self.window.end - self.part.position <= SMALL)
+        self.framer = Framer(sample, day_of_name(self.file.path))
         framed = [self.framer.frame(text) for text in sample]
         self._look_at(framed)
         others = self._sample_behind() if len(sample) == SAMPLE_LINES else []
         shape = shape_of([*sample, *others], [*framed, *(self.framer.frame(text) for text in others)])
+        is_short = self.window.end - self.part.position <= SMALL
+        self.framer.asks_what_is_known = is_short and shape.mode == EVERY_LINE and not shape.has_loggers
         self.framer.restart()
         for cut, found in cuts(self.window, self.framer, shape, prefilter()):
             self._take_cut(cut, found)
@@ -150,7 +153,7 @@ class _Reading:
             parts.append(columns.events)
             self._hear(columns)
             found = found[columns.slow]
-        rows = [row for entry in cut.entries(found) if (row := self._row(entry)) is not None]
+        rows = [row for entry in cut.entries(found) if (row := self._row(entry, cut.is_short)) is not None]
         if rows:
             parts.append(np.array(rows, EVENT))
         if parts:
@@ -158,8 +161,10 @@ class _Reading:
             self.thinning.add(events[np.argsort(events["position"], kind="stable")])
         self._forget_strings()
 
-    def _row(self, entry: Entry) -> tuple[int, ...] | None:
+    def _row(self, entry: Entry, is_short: bool) -> tuple[int, ...] | None:
         row = event_of(entry, self.strings)
+        if row is None and is_short:
+            row = spoken_event_of(entry, self.strings)
         self._meet(entry.framed)
         if row is None:
             return None

@@ -36,7 +36,9 @@ _SHAPES = re.compile(
     r"|(?:\bKafkaResponseError )?\bRdKafkaRespErr[A-Z]\w{2,60}"
 )
 _LABEL = re.compile(
-    r"(?:^|[:=>|\])\"'`}{,;\[(-]|->|\b(?:with|is|was|reason|error|err|exception|got|due to|by))\s*[\"'`(\[{<#]*$", re.I
+    r"(?:^|[:=>|\])\"'`}{,;\[(-]|->|\b(?:with|is|was|reason|error|err|exception|got|due to|by|Uncaught)"
+    r"|exception\.)\s*[\"'`(\[{<#]*$",
+    re.I,
 )
 _REST = re.compile(r"[\"'`)\]}\s]*(?:$|[.,;:|>!<({\\-]|at \S|in (?:/|[A-Z]:)|\w{1,40}=)", re.DOTALL)
 _CODE = re.compile(

@@ -3,7 +3,9 @@
 Styles   ISO 8601 and its relatives (`2026-11-21 10:23:51,003`, `2026-11-21T10:23:51.003+08:00`, `2026/11/21 ...`),
          compact (`20231221 09:48:17,309`), day first (`21 Nov 2026 10:23:51,003`, `21/Nov/2026:10:23:51`), month first
          (`Nov 21, 2026 3:42:22 PM`, `Sat Nov 21 10:23:51 2026`, `Nov 21 10:23:51` of syslog: no year), time of day
-         alone (`15:42:22.815`), years of two digits (`26/11/21`, `11/21/26`), and seconds or milliseconds since the epoch (`1795256939.072`, `1795256939072`).
+         alone (`15:42:22.815`), years of two
+         digits (`26/11/21`, `11/21/26`), and seconds
+         or milliseconds since the epoch (`1795256939.072`, `1795256939072`).
 Zones    `Z`, `UTC`, `GMT`, `+08:00`, `+0800`, `+08`. Other names of zones (`CST`) stand for several zones: not told.
 Limits   a leap second counts as the second after it; a day that no calendar has is no time.
 """

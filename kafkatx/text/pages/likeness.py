@@ -9,15 +9,17 @@ from __future__ import annotations
 import re
 
 from kafkatx.terms.catalogue.setting_names import is_known
+from kafkatx.terms.catalogue.templates import one_blank
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.logs.bare import tells
+from kafkatx.text.logs.fronts import known_at
 from kafkatx.text.logs.json_lines import read_record
-from kafkatx.text.logs.shown import shows_error
 from kafkatx.text.logs.wrappers import unwrap
 from kafkatx.text.printed.logged import logged
 
 _TIME = (
-    r"\d{4}[-/.]\d\d[-/.]\d\d[T _]\d\d[:.]\d\d|\d{1,2}:\d\d:\d\d[.,]\d{3}|\d\d:\d\d:\d\d[\s\]]|\d{8}[ T]\d\d:?\d\d:?\d\d"
+    r"\d{4}[-/.]\d\d[-/.]\d\d[T _]\d\d[:.]\d\d|\d{1,2}:\d\d:\d\d[.,]\d{3}|\d\d:\d\d:\d\d[\s\]]"
+    r"|\d{8}[ T]\d\d:?\d\d:?\d\d"
     r"|\d{1,2}[./ -](?:\d\d|[A-Z][a-z]{2})[./ -]\d{2,4}[ ,T:]+\d{1,2}:\d\d"
     r"|(?:[A-Z][a-z]{2},? )?[A-Z][a-z]{2} +\d{1,2},? (?:\d{4},? )?\d{1,2}:\d\d:\d\d|\d{10,13}(?:\.\d{3,6})?[ |]"
 )
@@ -25,6 +27,7 @@ _LEVEL = r"(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE)\b[\]:|]?\s"
 _OPENING = r"(?:\x1b\[[0-9;]*m|\[\d{1,3}(?:;\d{1,3}){0,4}m|[\[(\"'`<]|<\d{1,3}>(?:\d )?)*"
 _LOG = re.compile(
     rf"{_OPENING}(?:{_TIME}|{_LEVEL})|\[[\w.-]{{1,40}}\] (?:{_TIME})"
+    r"|(?:trce|dbug|info|warn|fail|crit): [A-Za-z_][\w.`+-]{1,249}\[\d{1,9}\]"
     r"|%\d\|\d{10}|[IWEF]\d{4} \d\d:\d\d:\d\d|[DIWEFA], \[\d{4}-\d\d-\d\dT|\[(?:main|[\w|. -]*thread[^\]]*)\] "
     r'|\{"(?:@?timestamp|time|ts|@t|level|severity|log|message|msg|thread|thread_name|logger|@version|instant)"\s*:'
     r'|\{.{0,400}"(?:message|msg|log|stack_trace|textPayload)"\s*:\s*"'
@@ -81,7 +84,7 @@ def is_log_line(text: str) -> bool:
     quote = _QUOTE.match(text)
     if quote is not None and any(shape.match(text, quote.end()) for shape in (_LOG, _TRACE, _CONTAINER)):
         return True
-    is_setting = setting_name(text) is not None and not shows_error(text)
+    is_setting = setting_name(text) is not None and known_at(one_blank(text).strip()) < 0
     return any((not is_setting and tells(line)) or (line != text and begins_line(line)) for line in logged(text))
 
 
