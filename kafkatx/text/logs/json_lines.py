@@ -72,6 +72,11 @@ class StructuredLine:
     client_id: str = ""
     transactional_id: str = ""
 
+    @property
+    def is_logged(self) -> bool:
+        """Whether it says when, or how severe, as records of logs do."""
+        return self.stamp != NO_STAMP or bool(self.level)
+
 
 def read_record(text: str) -> StructuredLine | None:
     """Read a line as JSON or as pairs; None if it is neither or holds no message."""

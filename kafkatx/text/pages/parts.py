@@ -39,8 +39,11 @@ MOST_SETTING_LINES = 5_000
 MOST_DOCUMENT = 1 << 20
 """Bytes of a file that is one JSON object."""
 OF_SHIPPERS = frozenset(
-    {"_source", "hits", "result", "results", "data", "logs", "events", "records", "rows", "entries", "tasks"}
-)
+    {
+        "_source", "hits", "result", "results", "data", "logs", "events", "records", "rows", "entries", "tasks",
+        "errorMessage",
+    }
+)  # fmt: skip
 """Keys under which shippers and searches of logs put what they found."""
 SAMPLE_LINES = 100
 OVERLAP = 1 << 14
@@ -90,7 +93,10 @@ def _is_document(file: OpenFile) -> bool:
         found = json.loads(file.read(0, file.size))
     except (ValueError, RecursionError):
         return False
-    return isinstance(found, dict) and read_record(json.dumps(found)) is None and not OF_SHIPPERS & found.keys()
+    if not isinstance(found, dict) or OF_SHIPPERS & found.keys():
+        return False
+    record = read_record(json.dumps(found))
+    return record is None or not record.is_logged
 
 
 def _is_log(file: OpenFile) -> bool:
