@@ -178,7 +178,7 @@ def since_of(one: OpenSpan) -> int | None:
 
 
 def doubt_of(one: OpenSpan) -> Doubt | None:
-    """None where no other copy can hold the missing marker, or the leader or the coordinator says that none was sent."""
+    """None where no other copy can hold the missing marker, or the leader or the coordinator says there is none."""
     if told_open(one):
         return None
     if one.is_over_gap or (one.log_extent.is_torn and not goes_on_in_page(one)):
