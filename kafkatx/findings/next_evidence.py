@@ -16,12 +16,14 @@ from kafkatx.findings.finding import Finding
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.times import iso
-from kafkatx.terms.topics import INTERNAL, UNNAMED, partition_for
+from kafkatx.terms.topics import CONSUMER_OFFSETS, INTERNAL, OFFSETS_PARTITIONS, UNNAMED, partition_for
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.asked import DECIDES, Ask, Asked, AskFacts, asked
 
 STATE_PARTITIONS = 50
 """Default of transaction.state.log.num.partitions."""
+WAITING_GROUP = "pending_offset_commit"
+"""The rule that is about offsets of a group, which lie in the group's partition, not in those that it reads."""
 ANSWERS = {
     Ask.find_hanging: EventKind.hanging_found,
     Ask.describe_producers: EventKind.transaction_open,
@@ -104,17 +106,28 @@ def _is_at_hand(model: CaptureModel, kind: Ask, facts: AskFacts) -> bool:
 def _facts(model: CaptureModel, finding: Finding) -> AskFacts:
     name, count = finding.transactional_id, model.state_partition_count
     number = count or STATE_PARTITIONS
-    is_data = finding.topic is not None and finding.topic not in {*INTERNAL, UNNAMED}
+    topic, partition = _place(finding)
     return AskFacts(
         transactional_id=name,
         producer_id=finding.producer_id,
-        topic=finding.topic if is_data else None,
-        partition=finding.partition if is_data else None,
+        topic=topic,
+        partition=partition,
         state_partition=partition_for(name, number) if name is not None else None,
         partitions=number,
         is_counted=count is not None,
         when=iso(finding.since) if finding.has_zone else None,
     )
+
+
+def _place(finding: Finding) -> tuple[str | None, int | None]:
+    """Where the data lie that a finding is about; a group's offsets by the default number of partitions."""
+    if finding.rule == WAITING_GROUP and finding.topic != CONSUMER_OFFSETS:
+        group = finding.facts.get("group")
+        return (CONSUMER_OFFSETS, partition_for(group, OFFSETS_PARTITIONS)) if group else (None, None)
+    is_data = finding.topic is not None and finding.topic not in {*INTERNAL, UNNAMED}
+    if is_data or finding.rule == WAITING_GROUP:
+        return finding.topic, finding.partition
+    return None, None
 
 
 def _order(finding: Finding) -> tuple[int, int, int]:

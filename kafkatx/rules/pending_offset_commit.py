@@ -30,19 +30,31 @@ from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.kernels.spans import OPEN
+from kafkatx.rules.answers.leaders import told_of
+from kafkatx.rules.answers.places import place_of
 from kafkatx.rules.read_committed_blocked import doubt_of, since_of, verdict_of
 from kafkatx.terms.events import EventKind, Side
-from kafkatx.terms.topics import CONSUMER_OFFSETS
+from kafkatx.terms.topics import CONSUMER_OFFSETS, OFFSETS_PARTITIONS, partition_for
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import time_or_none
 from kafkatx.words.explanation import Words, left_open, remedy, step
 from kafkatx.words.facts import lasting
 from kafkatx.words.log_refs import event_refs
-from kafkatx.words.values import Count, Duration, NameList, OffsetRange, Refs, facts
+from kafkatx.words.values import Count, Duration, NameList, OffsetRange, Refs, TopicPartition, facts
 
 SHORT_MS, LONG_MS = 10_000, 60_000
 """Waits below the first are every day's; above the second something is wrong."""
 UNSTABLE = ("UNSTABLE_OFFSET_COMMIT", "UnstableOffsetCommit", "unstable offsets", "unstable_offset_commit")
+
+
+@facts
+class Holder:
+    """A transaction that the leader of the group's partition has open, by its answer."""
+
+    partition: TopicPartition
+    offset: int
+    producer_id: int
+    told: Refs
 
 
 @facts
@@ -54,6 +66,12 @@ class Facts:
     lasted: Duration | None
     count: Count
     lines: Refs
+    holder: Holder | None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no leader told which transaction holds them."""
+        return self.holder is None
 
 
 @facts
@@ -121,6 +139,7 @@ def _case(model: CaptureModel, group: str | None, rows: list[int]) -> Case:
     lasted = until - since if since is not None and until is not None and len(rows) > 1 else None
     pairs = [(logs.string(row, "topic"), logs.number(row, "partition")) for row in rows]
     names = dict.fromkeys(f"{topic}-{number}" for topic, number in pairs if topic is not None and number is not None)
+    holder = _holder(model, group)
     is_failed = any(logs.kind(row) is not EventKind.unstable_offsets for row in rows)
     return Case(
         facts=Facts(
@@ -129,8 +148,10 @@ def _case(model: CaptureModel, group: str | None, rows: list[int]) -> Case:
             lasted=lasting(lasted),
             count=Count(len(rows) + sum(max(0, int(logs.events["repeats"][row])) for row in rows)),
             lines=event_refs(model, rows, 4),
+            holder=holder,
         ),
-        verdict=Verdict.likely,
+        verdict=Verdict.likely if holder is None else Verdict.proved,
+        producer_id=None if holder is None else holder.producer_id,
         severity=_severity(lasted, is_failed=is_failed, is_shown=since is None or is_cut_out(logs, rows)),
         topic=only(topic for topic, _ in pairs),
         partition=only(number for _, number in pairs),
@@ -139,6 +160,19 @@ def _case(model: CaptureModel, group: str | None, rows: list[int]) -> Case:
         count=1,
         subjects=tuple(Subject(None, None, topic, number) for topic, number in pairs[:3]) if len(names) > 1 else (),
     )
+
+
+def _holder(model: CaptureModel, group: str | None) -> Holder | None:
+    """The oldest transaction that the leader of the group's partition told to be open there."""
+    if group is None:
+        return None
+    place = TopicPartition(CONSUMER_OFFSETS, partition_for(group, OFFSETS_PARTITIONS))
+    told = [row for row in told_of(model, place.topic, place.partition) if place_of(model.logs, row) == place]
+    numbers = sorted((model.logs.number(row, "offset") or 0, row) for row in told)
+    if not numbers:
+        return None
+    offset, row = numbers[0]
+    return Holder(place, offset, model.logs.number(row, "producer_id") or 0, event_refs(model, [row]))
 
 
 def _severity(lasted: int | None, *, is_failed: bool, is_shown: bool) -> Severity:
@@ -162,17 +196,25 @@ WORDS = Words(
             "UNSTABLE_OFFSET_COMMIT: pending offsets of a transaction, or such that are not replicated yet",
             cites="lines",
         ),
+        step(
+            "Producer id {holder.producer_id} had a transaction open in {holder.partition} from offset "
+            "{holder.offset} on",
+            "the leader's producer state of the group's partition",
+            cites="holder.told",
+        ),
     ),
     considered=(
         left_open(
             "which transaction holds them",
             "the answer names no producer",
             decided_by="kafka-transactions.sh describe-producers for the group's partition of __consumer_offsets",
+            needs="is_open",
         ),
         left_open(
             "offsets that wait for replication",
             "they are answered the same way for a moment",
             decided_by="the in-sync replicas of the group's partition of __consumer_offsets",
+            needs="is_open",
         ),
     ),
     remedies=(

@@ -26,6 +26,7 @@ from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import PREPARE_COMMIT
 from kafkatx.rules import hanging_transaction
+from kafkatx.rules.answers.leaders import told_open
 from kafkatx.rules.answers.positions import POSITION_WORDS, blocked_told
 from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.topics import INTERNAL
@@ -33,6 +34,7 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import begin_row, data_ref, marker_ref, time_or_none
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import instant
+from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Instant, OffsetRange, Refs, facts
 
@@ -154,7 +156,7 @@ def _facts(one: OpenSpan) -> Facts:
         evidence_end=instant(model.facts.evidence_end),
         holder=_holder(one),
         doubt=doubt_of(one),
-        held=tuple(dict.fromkeys((*one.written, *begin, *one.latest_row))),
+        held=tuple(dict.fromkeys((*one.written, *begin, *one.latest_row, *event_refs(model, told_open(one))))),
         examples=tuple(place for row in behind[:2] for place in (data_ref(model, row), marker_ref(model, row))),
     )
 
@@ -176,7 +178,9 @@ def since_of(one: OpenSpan) -> int | None:
 
 
 def doubt_of(one: OpenSpan) -> Doubt | None:
-    """None where no other copy can hold the missing marker, or the coordinator itself says that none was sent."""
+    """None where no other copy can hold the missing marker, or the leader or the coordinator says there is none."""
+    if told_open(one):
+        return None
     if one.is_over_gap or (one.log_extent.is_torn and not goes_on_in_page(one)):
         return Doubt.missing
     if one.is_disputed:

@@ -26,6 +26,10 @@ def java_hash(name: str) -> int:
     return value - (1 << 32) if value >= 1 << 31 else value
 
 
+OFFSETS_PARTITIONS = 50
+"""Default of offsets.topic.num.partitions."""
+
+
 def partition_for(name: str, partitions: int) -> int:
     """Partition of an internal topic with `partitions` partitions that a transactional.id or group belongs to."""
     value = java_hash(name)

@@ -131,13 +131,13 @@ WORDS = {
         ),
         "the first error leads to the cause; its start shows the transactional.id, the producer id and the settings",
         "where the application runs",
-        "grep -nE 'transactionalId=|ProducerId set|Transiting to|Exception' app.log",
+        "grep -iE 'producer|transaction|exception|error| = ' app.log",
     ),
     Ask.client_settings: AskWords(
         "the settings of this client and of the brokers",
         "they show which settings do not fit",
-        "the block after 'ProducerConfig values:' in the client's log, and server.properties",
-        "grep -A80 'ProducerConfig values:' app.log",
+        "the block after 'ProducerConfig values:' in the client's log, and server.properties of the brokers",
+        "grep -E '^(transaction|min|offsets|default)' server.properties; grep -A99 'ProducerConfig values:' app.log",
     ),
     Ask.describe: AskWords(
         "the state of {transactional_id} now",
@@ -149,8 +149,8 @@ WORDS = {
         "the producers of {place}",
         "they show which producer has a transaction open there, and from which offset on",
         "the leader of {place}",
-        'kafka-transactions.sh --bootstrap-server "$BOOTSTRAP" describe-producers --topic {quoted_topic} '
-        "--partition {partition}",
+        '(set -x; kafka-transactions.sh --bootstrap-server "$BOOTSTRAP" describe-producers --topic {quoted_topic} '
+        "--partition {partition}) 2>&1",
     ),
     Ask.find_hanging: AskWords(
         "the hanging transactions of {topic}",
@@ -162,25 +162,25 @@ WORDS = {
         "a dump of {place}",
         "its batches and markers show what was written and how it ended",
         "any replica of {place}",
-        'kafka-dump-log.sh --files "$(ls "$LOG_DIR"/{quoted_place}/*.log | paste -sd, -)"',
+        'kafka-dump-log.sh --deep-iteration --files "$(ls "$LOG_DIR"/{quoted_place}/*.log | paste -sd, -)"',
     ),
     Ask.leader_log: AskWords(
         "the log of the leader of {place}[ around {when}]",
         "it shows refused writes, elections and truncations",
         "server.log of the broker that led {place}",
-        "grep -hF -e {quoted_place} server.log*",
+        "grep -hF -A1 -e {quoted_place} server.log*",
     ),
     Ask.broker_logs: AskWords(
         "the logs of all brokers[ around {when}]",
         "they show which broker was away, loading or out of disk",
         "server.log of each broker",
-        "grep -hE 'TransactionCoordinator|shutting down|started \\(kafka|ISR|log directory|ERROR' server.log*",
+        "grep -hE -A1 'TransactionCoordinator|shutting down|started \\(kafka|ISR|log directory|ERROR' server.log*",
     ),
     Ask.consumer_log: AskWords(
         "the log of the consumer behind the offsets[ around {when}]",
         "it shows why the consumer lost its partitions",
         "where the application runs",
-        "grep -nE 'max.poll|rebalance|Revoke|generation|left group|LeaveGroup' app.log",
+        "grep -iE 'consumer|group|max\\.poll|rebalance|exception|error' app.log",
     ),
 }
 """What is said of each kind."""
@@ -209,7 +209,7 @@ DECIDES = {
     "hanging_transaction": (Ask.find_hanging, Ask.describe_producers, Ask.partition_dump, Ask.describe, Ask.client_log),
     "open_transaction": (*OF_READERS, Ask.describe, Ask.client_log),
     "read_committed_blocked": (*OF_READERS, Ask.broker_logs),
-    "pending_offset_commit": (*OF_READERS, Ask.consumer_log),
+    "pending_offset_commit": (Ask.describe_producers, Ask.partition_dump, Ask.state_rows, Ask.client_log),
     "sequence_gap": (*OF_DATA, Ask.client_log),
     "duplicate_sequence": (*OF_DATA, Ask.client_log),
     "producer_state_expired": (*OF_DATA, Ask.client_log),

@@ -13,7 +13,7 @@ from kafkatx.terms.errors import NothingReadableError
 from kafkatx.terms.topics import partition_for
 from tests.evidence import fixtures
 
-PAGES = sorted((fixtures() / "pages").rglob("*.md"))
+PAGES = sorted(page for folder in ("pages", "pages_later") for page in (fixtures() / folder).rglob("*.md"))
 STATE = re.compile(r"__transaction_state-(\d+)/")
 
 
@@ -30,7 +30,7 @@ def _documents() -> list[dict[str, Any]]:
 
 def test_a_shell_takes_every_command() -> None:
     commands = {one["command"] for told in _documents() for one in told["next"] if one["command"]}
-    assert len(commands) > 100
+    assert len(commands) > 150
     for command in commands:
         assert shlex.split(command)
     checked = subprocess.run(["bash", "-n"], input="\n".join(commands), text=True, capture_output=True, check=False)
