@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from kafkatx.text.lines import Line
 from kafkatx.text.logs.bare import is_supposed
+from kafkatx.text.logs.source_code import is_of_code
 
 FEWEST = 2
 """Headings, items or entries that make a list of errors."""
@@ -60,7 +61,7 @@ def _explains(texts: Sequence[str], number: int) -> bool:
     text = texts[number]
     if not text.strip() or _TIME.search(text):
         return False
-    if _PASSED.match(text):
+    if _PASSED.match(text) or is_of_code(texts, number):
         return True
     if (
         _CELLS.match(text)
