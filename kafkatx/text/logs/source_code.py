@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from html import unescape
 
 NEAR = 4
 """Lines before and behind a line that tell whether it stands in code, empty ones not counted."""
@@ -50,7 +51,7 @@ _LITERAL = re.compile(
 )
 _EXPRESSION = re.compile(r".*(?:[,(){;\\:]|\|\||&&|==.*)\s*$|.*\w\(.*\)|\s*[\w:]+\s*(?:=|:=)\s")
 _UNFILLED = re.compile(
-    r"%(?:[-+]?\d{0,3}\.?\*?(?:l{0,2}[dius]|zu|[svqxT]|\+v))(?![\w%])|\$\{\w[^}]{0,80}\}|%\{\w+\}|#\{\w[^}]{0,80}\}|\"\s?PRI[diux]\d\d"
+    r"%(?:[-+]?\d{0,3}\.?\*?(?:l{0,2}[dius]|zu|[svqxT]|\+v))(?![\w%])|%\{\w+\}|[\"'`].*[$#]\{\w[^}]{0,80}\}.*[\"'`]|\"\s?PRI[diux]\d\d"
 )
 _UNFILLED_LITERAL = re.compile(r"[\"'`].*(?<![\w=])\{\w{0,30}(?::[^}]{0,8}|![rs])?\}.*[\"'`]?|.*(?<![\w=])\{\}.*[\"'`][,)+;]")
 _CLOSED_CALL = re.compile(r".*[\"'`]\s*(?:\)+[,;]|\)\)+|\)\s*\{|;)\s*$|.*[\"'`]\s\+\s*(?:\w|$)")
@@ -85,7 +86,7 @@ def unfronted(text: str) -> str:
         if found is None:
             break
         text = text[found.end() :]
-    return text
+    return unescape(text) if "&" in text else text
 
 
 def _is_code_alone(text: str) -> bool:
@@ -112,7 +113,7 @@ def _is_in_trace(texts: Sequence[str], number: int) -> bool:
 def _stands_in_code(texts: Sequence[str], number: int) -> bool:
     """Whether enough lines around a line are code."""
     near = [*_nearest(texts, number, -1), *_nearest(texts, number, 1)]
-    found = sum(1 for text in near if _STRONG.match(text))
+    found = sum(1 for text in near if _STRONG.match(text) or _CLOSED_CALL.match(text))
     weak = sum(1 for text in near if _COMMENT.match(text) or _CLOSING.match(text))
     return found >= FEWEST and 2 * (found + weak) >= len(near)
 
