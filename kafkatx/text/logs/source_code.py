@@ -20,47 +20,61 @@ FEWEST = 2
 MOST_BLANK = 2
 """Empty lines in a row that code may have."""
 _FRONT = re.compile(
-    r"(?:[\w./-]{3,300}\.[a-z]{1,8}[:-]\d{1,6}[:-]|\s*>?\s*\d{1,6}(?: ?[|:]|\t| {1,2}(?=\S| {2}))|(?:> ?)+|[+-](?=\s|\w|$|[\"'/*}]))"
+    r"(?:[\w./-]{3,300}\.[a-z]{1,8}[:-]\d{1,6}[:-]|\s*>?\s*\d{1,6}(?: ?[|:]|\t| {1,2}(?=\S| {2}))|(?:> ?)+"
+    r"|[+-](?=\s|\w|$|[\"'/*}]))"
 )
+_TAG = re.compile(r"</?\w[^<>]{0,300}>")
 _KEYWORD = (
-    r"(?:public|private|protected|internal|static|final|override|sealed|async|export|default|abstract|virtual|inline|unsafe|pub)\s+\w"
-    r"|(?:def|func|fn|class|interface|struct|enum|trait|object|module|namespace|impl|typedef|record)\s+\w.*[({:]\s*\w*$"
+    r"(?:public|private|protected|internal|static|final|override|sealed|async|export|default|abstract|virtual"
+    r"|inline|unsafe|pub)\s+\w"
+    r"|(?:def|func|fn|class|interface|struct|enum|trait|object|module|namespace|impl|typedef"
+    r"|record)\s+\w.*[({:]\s*\w*$"
     r"|(?:func|fn|def|class)\s+\(?\w+.*\)?"
     r"|(?:const|let|var|val|final)\s+(?:\w+|\{.*\}|\(.*\))(?:\s*:\s*[\w<>\[\].]+)?\s*(?:=|$|;)"
-    r"|(?:if|while|for|switch|catch|elif|else if|unless|match|with|except|using|foreach)\b.*(?:[{:(]|\)|&&|\|\||->)\s*$"
+    r"|(?:if|while|for|switch|catch|elif|else if|unless|match|with|except|using|foreach)\b.*(?:[{:(]|\)|&&|\|\|"
+    r"|->)\s*$"
     r"|(?:else|try|finally|do|begin|ensure|rescue)\s*[{:]?\s*$|\}\s*(?:else|catch|finally|while)\b"
     r"|(?:return|throw|raise|yield|await|assert|panic|defer|go|new|delete|goto)\b(?:\s+\S+)?\s*[\w.]*[(;]"
     r"|(?:return|raise|yield|break|continue|pass|end)\s*[\w.]*;?$"
     r"|(?:import|package|use|using|require|include)\s+[\w.\"'{<*:]+.*;?$|from\s+[\w.]+\s+import\b"
     r"|case\s+[\w.\"'(].*(?::|=>|\{)|default:\s*$|#(?:include|define|if|ifdef|ifndef|endif|else|undef|pragma|\[)"
-    r"|@[A-Z]\w+(?:\(.*)?$|@\w+\(.*\)$|(?:it|test|describe|expect|beforeEach|afterEach)\(|assert\w*[\s.(!]|self\.\w|this\.\w"
+    r"|@[A-Z]\w+(?:\(.*)?$|@\w+\(.*\)$|(?:it|test|describe|expect|beforeEach|afterEach)\(|assert\w*[\s.(!]"
+    r"|self\.\w|this\.\w"
     r"|\*?\s*@(?:param|return|throws|see|deprecated|since|locality|remark|sa|brief)\b|\.\w+\("
 )
 _STRONG = re.compile(
     rf"\s*(?:{_KEYWORD})"
-    r"|.*(?:\)\s*(?:->|=>|throws [\w, .]+)?\s*\{|=>\s*[{(]|\)\s*;|\w\s*;|['\"]\s*;|[\])}]\s*;|\w\(|\(\s*|&&|\|\||\\|\+ ?=.*|:=.*|\{@(?:link|code).*)$"
+    r"|.*(?:\)\s*(?:->|=>|throws [\w, .]+)?\s*\{|=>\s*[{(]|\)\s*;|\w\s*;|['\"]\s*;|[\])}]\s*;|\w\(|\(\s*|&&|\|\|"
+    r"|\\|\+ ?=.*|:=.*|\{@(?:link|code).*)$"
     r"|\s*[\w.\[\]>*-]{1,80}\s*(?::=|=|\+=|<-|\|=)\s*[\w.&*]{1,80}\("
     r"|\s*[\w.:>-]{2,80}\(.*\)?[,;]?$|\s*_?[A-Z][A-Z_]+(?:\s*=\s*-?\d+)?,$|\s*(?:[\w.:]+::)?[A-Za-z]*[A-Z]+_\w+,$"
-    r"|\s*\w+\s*[:=]\s*\w+\(|\s*\w+\s+\w+\s*=\s*.*;|\s*\w+ \w+ = [\w.]+$|\s*\w+ = (?:-?\d+|True|False|None|[\"'].*[\"']),?$"
+    r"|\s*\w+\s*[:=]\s*\w+\(|\s*\w+\s+\w+\s*=\s*.*;|\s*\w+ \w+ = [\w.]+$|\s*\w+ = (?:-?\d+|True|False|None"
+    r"|[\"'].*[\"']),?$"
     r"|\s*\w+=[^\s,;]+,$|\s*[A-Za-z]\w*:\s+(?:\[\]\w|-?\d+,$|\w+\{)"
 )
 _COMMENT = re.compile(r"\s*(?:/\*|\*/|\*(?:\s|$)|//|#(?:\s|:)|--\s|;;|\"\"\"|'''|<!--)|.*\*/\s*$|.{1,200}\s//\s")
 _CLOSING = re.compile(r"\s*[\])}]+[;,]?\s*$")
 _LITERAL = re.compile(
-    r"\s*[frbu]?[\"'`].*[\"'`]?\s*[+\\,;:)\]}]*$|.*[\"'`][^\"'`]{3,}[\"'`]\s*(?:\}|\)|,|;|:|\]|\+|\\|=>)*\s*\S{0,20}$|.*\w\([frbuL]?[\"'`]"
+    r"\s*[frbu]?[\"'`].*[\"'`]?\s*[+\\,;:)\]}]*$|.*[\"'`][^\"'`]{3,}[\"'`]\s*(?:\}|\)|,|;|:|\]|\+"
+    r"|\\|=>)*\s*\S{0,20}$|.*\w\([frbuL]?[\"'`]"
 )
 _EXPRESSION = re.compile(r".*(?:[,(){;\\:]|\|\||&&|==.*)\s*$|.*\w\(.*\)|\s*[\w:]+\s*(?:=|:=)\s")
 _UNFILLED = re.compile(
-    r"%(?:[-+]?\d{0,3}\.?\*?(?:l{0,2}[dius]|zu|[svqxT]|\+v))(?![\w%])|%\{\w+\}|[\"'`].*[$#]\{\w[^}]{0,80}\}.*[\"'`]|\"\s?PRI[diux]\d\d"
+    r"%(?:[-+]?\d{0,3}\.?\*?(?:l{0,2}[dius]|zu|[svqxT]|\+v))(?![\w%])|%\{\w+\}"
+    r"|[\"'`].*[$#]\{\w[^}]{0,80}\}.*[\"'`]|\"\s?PRI[diux]\d\d"
 )
-_UNFILLED_LITERAL = re.compile(r"[\"'`].*(?<![\w=])\{\w{0,30}(?::[^}]{0,8}|![rs])?\}.*[\"'`]?|.*(?<![\w=])\{\}.*[\"'`][,)+;]")
+_FORMAT = re.compile(r"[\"'`].*%(?:l{0,2}[diusv]|zu)(?![\w%])")
+_UNFILLED_LITERAL = re.compile(
+    r"[\"'`].*(?<![\w=])\{\w{0,30}(?::[^}]{0,8}|![rs])?\}.*[\"'`]?|.*(?<![\w=])\{\}.*[\"'`][,)+;]"
+)
 _CLOSED_CALL = re.compile(r".*[\"'`]\s*(?:\)+[,;]|\)\)+|\)\s*\{|;)\s*$|.*[\"'`]\s\+\s*(?:\w|$)")
 _DESCRIBED = re.compile(r"\s*(?:description|doc|help|title)\s*[=:]\s*[\"'(`]", re.IGNORECASE)
 """What a table in a program says of an error."""
 _OPEN_CALL = re.compile(r".*[\w\]]\(\s*$|\s*\w+ ?[=:]\s*\(?\s*$")
 _CLOSED = re.compile(r"\s*\)+[;,)]*")
 _OUTPUT = re.compile(
-    r"(?:[a-z_$][\w$]*\.){1,20}[A-Z]\w{2,90}(?:Exception|Error)\b(?::|\s*$)|(?:Caused by|Traceback|Exception in thread|panic:|%[0-7]\|)"
+    r"(?:[a-z_$][\w$]*\.){1,20}[A-Z]\w{2,90}(?:Exception|Error)\b(?::|\s*$)|(?:Caused by|Traceback"
+    r"|Exception in thread|panic:|%[0-7]\|)"
     r"|[A-Z]\w{2,80}(?:Exception|Error)(?:: | \[)"
 )
 """What programs print when they fail: no line of code begins like this."""
@@ -86,6 +100,8 @@ def unfronted(text: str) -> str:
         if found is None:
             break
         text = text[found.end() :]
+    if "</" in text:
+        text = _TAG.sub("", text)
     return unescape(text) if "&" in text else text
 
 
@@ -113,7 +129,7 @@ def _is_in_trace(texts: Sequence[str], number: int) -> bool:
 def _stands_in_code(texts: Sequence[str], number: int) -> bool:
     """Whether enough lines around a line are code."""
     near = [*_nearest(texts, number, -1), *_nearest(texts, number, 1)]
-    found = sum(1 for text in near if _STRONG.match(text) or _CLOSED_CALL.match(text))
+    found = sum(1 for text in near if _STRONG.match(text) or _CLOSED_CALL.match(text) or _FORMAT.search(text))
     weak = sum(1 for text in near if _COMMENT.match(text) or _CLOSING.match(text))
     return found >= FEWEST and 2 * (found + weak) >= len(near)
 

@@ -13,18 +13,22 @@ from collections.abc import Sequence
 MOST_LINES = 6
 """Lines above and below that a sentence is looked for on."""
 _MENTION = re.compile(
-    r"(?<![\w])(?:[a-z]\w*\.){0,8}[A-Z][a-z]\w{2,79}(?:Exception|Error|Fenced)\b|KafkaJS[A-Z]\w{3,79}|\b[A-Z]{3,20}_[A-Z_]{3,50}\b"
+    r"(?<![\w])(?:[a-z]\w*\.){0,8}[A-Z][a-z]\w{2,79}(?:Exception|Error|Fenced)\b|KafkaJS[A-Z]\w{3,79}"
+    r"|\b[A-Z]{3,20}_[A-Z_]{3,50}\b"
     r"|(?<=\s)[\"'`\u201c][A-Z][^\"`\u201c]{12,400}|\b(?:Broker|Local|kafka server): "
 )
 _END = re.compile(r"[.?!](?:[\"'`)]*)\s+(?=[A-Z\"'`(])")
 _QUOTED = re.compile(r"[\"'`\u201c][^\"`\u201d]{12,400}[\"'`\u201d]")
+_SHOWN = re.compile(r"\b(?:kafka server|kafka|Broker|Local): [A-Z][^.\"`]{8,300}")
 _ITEM = re.compile(r"(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6}|[+-]\d(?= \())\s+|(?:> ?)+|\|\s*")
 _WORDS = re.compile(r"\b[a-z\u00e4\u00f6\u00fc]{2,}\b")
 _LOGGED = re.compile(
-    r"\d\d:\d\d|\b1\d{9,12}\b|(?:^|^\S{1,40} |[\[|<(]) *(?:ERROR|WARN(?:ING)?|FATAL|SEVERE|INFO|DEBUG)\b|^\s*at |Caused by|^Traceback|^\s*File \""
+    r"\d\d:\d\d|\b1\d{9,12}\b|(?:^|^\S{1,40} |[\[|<(]) *(?:ERROR|WARN(?:ING)?|FATAL|SEVERE|INFO|DEBUG)\b|^\s*at "
+    r"|Caused by|^Traceback|^\s*File \""
 )
 _MACHINE = re.compile(
-    r"\w=\S|\[[^\] ]+[:=|][^\]]*\]|\{[\"']?@?\w+[\"']?:|\w\.\w{1,5}:\d+|^\s*\w+: ['\"`]|[\^|]\w+[\^|]|\(after \d+|^[\w.$]+(?:Exception|Error)\b(?::|$)"
+    r"\w=\S|\[[^\] ]+[:=|][^\]]*\]|\{[\"']?@?\w+[\"']?:|\w\.\w{1,5}:\d+|^\s*\w+: ['\"`]|[\^|]\w+[\^|]|\(after \d+"
+    r"|^[\w.$]+(?:Exception|Error)\b(?::|$)"
     r"|^[\w.$-]+:\s*$|^\[\w+ clientId="
 )
 """What programs print and nobody writes in a sentence."""
@@ -38,38 +42,48 @@ _SUPPOSED = re.compile(
 """What makes a sentence one about any case."""
 _DEFINING = re.compile(
     r"\bwhat (?:exactly |precisely )?(?:does|is|do|are)\b.{0,80}\b(?:mean|for|about|between)\b"
-    r"|\b(?:is|was) what (?:the|a|you|clients?)\b|\b(?:means?|indicates?|signals?|stands for)\b|\binstead of (?:surfac|throw|rais)"
-    r"|\bmaps? (?:it |this |that |them )?(?:to|onto)\b|\bshows? it as\b|\bsurfaces? (?:it )?as\b|\bclients (?:print|show|call)\b"
+    r"|\b(?:is|was) what (?:the|a|you|clients?)\b|\b(?:means?|indicates?|signals?|stands for)\b"
+    r"|\binstead of (?:surfac|throw|rais)"
+    r"|\bmaps? (?:it |this |that |them )?(?:to|onto)\b|\bshows? it as\b|\bsurfaces? (?:it )?as\b"
+    r"|\bclients (?:print|show|call)\b"
     r"|\b(?:javadocs?|docs?|documentation|manual|KIP|spec(?:ification)?) (?:says?|states?|describes?|calls?)\b"
-    r"|\bthe difference between\b|\bwhen is it (?:thrown|raised)\b|\b(?:is|are) (?:thrown|raised|returned|answered) (?:if|whenever|by)\b"
-    r"|\brecovers? from\b|\b(?:treat|catch|handle|expect|ignore|swallow)(?:s|es|ing)? (?:a |an |the |only )?[`\"]?(?=[A-Z])"
-    r"|\bno longer (?:throws?|raises?|fails?|logs?)\b|\bis now (?:logged|thrown|raised|treated|returned|retried|handled)\b",
+    r"|\bthe difference between\b|\bwhen is it (?:thrown|raised)\b|\b(?:is|are) (?:thrown|raised|returned"
+    r"|answered) (?:if|whenever|by)\b"
+    r"|\brecovers? from\b|\b(?:treat|catch|handle|expect|ignore|swallow)(?:s|es|ing)? (?:a |an |the "
+    r"|only )?[`\"]?(?=[A-Z])"
+    r"|\bno longer (?:throws?|raises?|fails?|logs?)\b|\bis now (?:logged|thrown|raised|treated|returned|retried"
+    r"|handled)\b",
     re.IGNORECASE,
 )
 _CHANGED = re.compile(
     r"(?:\[?[A-Z]{3,12}-\d{2,6}\]?:? |#\d+:? |\(#\d+\) |[\w/-]{2,30}: )?"
     r"(?:Fix(?:ed|es)?|Improve[ds]?|Add(?:ed|s)?|Remove[ds]?|Change[ds]?|Deprecate[ds]?|Handle[ds]?|Support(?:ed|s)?"
-    r"|Treat(?:ed|s)?|Avoid(?:ed|s)?|Prevent(?:ed|s)?|Allow(?:ed|s)?|Rename[ds]?|Make|Bump(?:ed|s)?|Return|Raise|Map)\b"
+    r"|Treat(?:ed|s)?|Avoid(?:ed|s)?|Prevent(?:ed|s)?|Allow(?:ed|s)?|Rename[ds]?|Make|Bump(?:ed|s)?|Return|Raise"
+    r"|Map)\b"
 )
 """How an entry of a list of changes begins."""
-_TICKET = re.compile(r"(?:\[?KAFKA-\d{2,6}\]?|#\d{2,6}|GH-\d{2,6})[:\s]")
 _MET = re.compile(
     r"\b(?:I|we)\b(?! (?:should|would|could|can|might|may|must|will|think|like|know|read|want|wonder))"
     r"|\b(?:my|mine|our|ours|ich|wir|unsere?\w?|meine?\w?)\b|\b(?:I'm|we're|I've|we've)\b"
-    r"|\b(?:got|saw|received|threw|thrown after|failed|died|crashed|happened|occurred|logged the|ended with|stopped with|killed)\b"
+    r"|\b(?:got|saw|received|threw|thrown after|failed|died|crashed|happened|occurred|logged the|ended with"
+    r"|stopped with|killed)\b"
     r"|\b(?:keeps?|start(?:s|ed)?|is|are|am|been) (?:\w+ )?(?:getting|seeing|throwing|failing|crashing|dying)\b"
-    r"|\b(?:yesterday|today|last (?:night|week)|since (?:the|we|monday|upgrad)|this morning|after (?:the )?(?:upgrade|upgrading|update|restart))\b"
+    r"|\b(?:yesterday|today|last (?:night|week)|since (?:the|we|monday|upgrad)|this morning"
+    r"|after (?:the )?(?:upgrade|upgrading|update|restart))\b"
 )
 """What somebody says who met an error."""
 _ASKED = re.compile(
-    r"^(?:can|could|should|would|will|may|does|do|is|are|why would|why does|what (?:if|does|happens|is)|when (?:is|does))\b", re.IGNORECASE
+    r"^(?:can|could|should|would|will|may|does|do|is|are|why would|why does|what (?:if|does|happens|is)|when (?:is"
+    r"|does))\b",
+    re.IGNORECASE,
 )
 _STEP = re.compile(r"\s*(?:Given|When|Then|And|But|Scenario:|Feature:)\s+\S")
 """A step of a test in words."""
-_AUTHOR = re.compile(r"Author: |commit [0-9a-f]{7,40}\b")
 _SEARCH = re.compile(
-    r"\s*(?:[$%#>]\s*)?(?:sudo )?(?:grep|egrep|zgrep|rg|ag|ack|journalctl|kubectl logs|docker logs|jq|awk|sed)\s.*[\"'\w]"
-    r"|.*[\"']\s+(?:OR|AND)\s+[\"']|.*\|\s*(?:stats|where|timechart|count_over_time|count by|summarize)\b|.*\|[=~]\s*[\"`]"
+    r"\s*(?:[$%#>]\s*)?(?:sudo )?(?:grep|egrep|zgrep|rg|ag|ack|journalctl|kubectl logs|docker logs|jq|awk"
+    r"|sed)\s.*[\"'\w]"
+    r"|.*[\"']\s+(?:OR|AND)\s+[\"']|.*\|\s*(?:stats|where|timechart|count_over_time|count by|summarize)\b"
+    r"|.*\|[=~]\s*[\"`]"
 )
 _FAQ = re.compile(r"\s*(?:#{1,6} |\*\*|Q\d*[:.] ).*\?\W*$")
 
@@ -82,7 +96,7 @@ def speaks_of(texts: Sequence[str], number: int) -> bool:
     if _SEARCH.match(text) or _is_step(texts, number) or _is_of_commit(texts, number):
         return True
     found = _MENTION.search(text)
-    if found is None or _MACHINE.search(_plain(text[: found.start()] + text[found.start() : found.end() + 2])):
+    if found is None or _is_printed(_plain(text[: found.end() + 2])):
         return False
     sentence, is_first = _sentence(texts, number, found)
     if _is_answer(texts, number):
@@ -102,6 +116,11 @@ def _is_of_any_case(sentence: str) -> bool:
     return is_about is not None and _MET.search(sentence) is None
 
 
+def _is_printed(plain: str) -> bool:
+    """Whether a line is as programs print, up to its error; an entry of a list of changes may look so."""
+    return _CHANGED.match(plain) is None and _MACHINE.search(plain) is not None
+
+
 def _is_prose(sentence: str) -> bool:
     """Whether words make up a sentence, and not the label of a program's message."""
     return len(_WORDS.findall(sentence)) >= 4
@@ -113,9 +132,12 @@ def _sentence(texts: Sequence[str], number: int, found: re.Match[str]) -> tuple[
     while first > max(0, number - MOST_LINES) and not _begins(texts[first]) and _goes_on(texts[first - 1]):
         first -= 1
     last = number
-    while last < min(len(texts) - 1, number + MOST_LINES) and _goes_on(texts[last + 1]) and not _begins(texts[last + 1]):
+    while (
+        last < min(len(texts) - 1, number + MOST_LINES) and _goes_on(texts[last + 1]) and not _begins(texts[last + 1])
+    ):
         last += 1
     before = " ".join(_plain(text) for text in (*texts[first:number], texts[number][: found.start()])).lstrip()
+    before = _QUOTED.sub("X", before)
     ends = list(_END.finditer(before))
     begin = ends[-1].end() if ends else 0
     behind = " ".join(_plain(text) for text in texts[number + 1 : last + 1])
@@ -128,13 +150,13 @@ def _without_message(text: str, found: re.Match[str]) -> str:
     """What stands in a line from an error on, without the words that Kafka prints for it."""
     rest = text[found.start() :]
     if rest[:1] in "\"'`\u201c":
-        return _QUOTED.sub("X", rest, count=1)
+        return _SHOWN.sub("X", _QUOTED.sub("X", rest))
     if found[0].endswith(": "):
         return "X"
     rest = "X" + text[found.end() :]
     if rest[1:3] == ": ":
         return "X" + _QUOTED.sub("", rest[3:]) if rest[3:4] in "\"'`" else "X"
-    return _QUOTED.sub("X", rest)
+    return _SHOWN.sub("X", _QUOTED.sub("X", rest))
 
 
 def _plain(text: str) -> str:

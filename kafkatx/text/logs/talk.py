@@ -30,7 +30,8 @@ _BLANK = re.compile(r"\{[a-z]\}|\{[a-z]\w{1,20}\} ?ms\b|%[sd]\b")
 """Where a program would have printed a value."""
 _PASSED = re.compile(
     r"\s*(?:[\u2713\u2714\u221a\u2611\u2705] |PASS(?:ED)?\b|ok \d+ |=== (?:RUN|PAUSE|CONT) |--- (?:PASS|SKIP):)"
-    r"|.*\s(?:PASSED|SKIPPED)(?:\s+\[ *\d+%\])?\s*$|\s*test \S.* \.\.\. ok\s*$|.*\b[Ee]xpected (?:exception|error)\b(?!.*\b(?:but|got)\b)"
+    r"|.*\s(?:PASSED|SKIPPED)(?:\s+\[ *\d+%\])?\s*$|\s*test \S.* \.\.\. ok\s*$|.*\b[Ee]xpected (?:exception"
+    r"|error)\b(?!.*\b(?:but|got)\b)"
 )
 """A test that expects an error, and met it, as runners of tests print it."""
 _TERM = re.compile(r"\S.{0,400}\w\W{0,3}::(?:\s|$)")
