@@ -48,7 +48,9 @@ PRESSED = frozenset({"_QUEUE_FULL", "BufferExhaustedException"})
 """Errors of a client's own full queue: the record was not taken, and is handed in again once others are sent."""
 _AGAIN = re.compile(r"\b(?:will (?:be )?retr(?:y|ied)|retrying|(?:trying|try) (?:\w+ ){0,3}again)\b", re.IGNORECASE)
 """How an application says that it repeats what had failed."""
-_CONSUMER = re.compile(r"\.consumer\b|#consumer-")
+REBALANCING = "REBALANCE_IN_PROGRESS"
+"""Of which a group's coordinator tells its members: who only warns of it joins again."""
+_CONSUMER = re.compile(r"\.consumer|#consumer-")
 """In the names of loggers of Java, kafka-python and aiokafka, and of librdkafka's clients."""
 DEADLY = ("StackOverflow", "AccessViolation", "OutOfMemory")
 """Errors of the runtime that end the process: out of a transactional call they are its failure."""
@@ -178,6 +180,8 @@ def is_excused(logs: LogModel, told: ToldFailure) -> bool:
         return True
     if told.known is not None and told.known.name in OF_GROUPS and _is_consumers(logs, told):
         return True
+    if told.known is not None and told.known.name == REBALANCING and _is_only_warned(logs, told):
+        return told.call not in TRANSACTIONAL
     if client is not None and client.is_consumer and client.transactional_id is None:
         return told.call not in TRANSACTIONAL_CALLS
     return not told.is_brokers and _is_of_application(logs, told)

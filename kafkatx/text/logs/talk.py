@@ -13,6 +13,8 @@ from collections.abc import Sequence
 
 from kafkatx.text.lines import Line
 from kafkatx.text.logs.bare import is_supposed
+from kafkatx.text.logs.source_code import is_of_code
+from kafkatx.text.logs.sentences import speaks_of
 
 FEWEST = 2
 """Headings, items or entries that make a list of errors."""
@@ -26,8 +28,12 @@ _NUMBERED = re.compile(
 """A row of the protocol's table of errors: name, number, whether it can be retried; or number and name."""
 _BLANK = re.compile(r"\{[a-z]\}|\{[a-z]\w{1,20}\} ?ms\b|%[sd]\b")
 """Where a program would have printed a value."""
-_PASSED = re.compile(r"\s*(?:[\u2713\u2714\u221a\u2611\u2705] |PASS(?:ED)?\b|ok \d+ )")
-"""A test that expects an error, and met it: Jest, Mocha, TAP."""
+_PASSED = re.compile(
+    r"\s*(?:[\u2713\u2714\u221a\u2611\u2705] |PASS(?:ED)?\b|ok \d+ |=== (?:RUN|PAUSE|CONT) |--- (?:PASS|SKIP):)"
+    r"|.*\s(?:PASSED|SKIPPED)(?:\s+\[ *\d+%\])?\s*$|\s*test \S.* \.\.\. ok\s*$|.*\b[Ee]xpected (?:exception"
+    r"|error)\b(?!.*\b(?:but|got)\b)"
+)
+"""A test that expects an error, and met it, as runners of tests print it."""
 _TERM = re.compile(r"\S.{0,400}\w\W{0,3}::(?:\s|$)")
 _HEADING = re.compile(r"\s*(?:#{1,6}|={2,6}) \S")
 _ITEM = re.compile(
@@ -35,10 +41,17 @@ _ITEM = re.compile(
     r"(?:[-:\u2013\u2014]|means\b|indicates\b) ?[A-Za-z]\w*\W+\w+"
 )
 """An error in marks of code, and what it means."""
+_DEFINITION = re.compile(r"\s*: {1,3}\S")
+"""What stands under a term of a list of definitions."""
+_ROWS = re.compile(r"\s*\|?\s*:?-{3,}:?\s*\|[\s:|-]*$")
+"""The rule under the heads of a table."""
+_OBSERVED = re.compile(r"\b(?:time|when|pod|host|node|instance|count|last|status|run|day|partition)\b", re.IGNORECASE)
+"""A head of a table of what was seen."""
 _HTML_ITEM = re.compile(r"\s*<(?:li|dt|dd|td)>(?:<\w{1,8}>){1,3}[^<]{3,200}</\w{1,8}>")
 _MEANING = re.compile(r"[.'\"`] It (?:means|indicates)\b")
 _MESSAGE = re.compile(r"\s*[\"']?message[\"']?: *['\"`]")
 _FIELD = re.compile(r"\s*[\"']?(?:type|code|retriable)[\"']?: *\S+,\s*$")
+_DEFINED = re.compile(r"\s*(type|code|retriable): *\S+,\s*$")
 _THROWN = re.compile(r"\s*(?:at [\w$.<>]+[\w$>]\(|at \w|\.\.\. \d+ more|Caused by|File \"|---> )")
 _EXAMPLES = re.compile(r"\b(?:may|might|will|would|could) .{0,120}\b(?:such as|like|for example|e\.g\.),?:?\s*$")
 
@@ -60,7 +73,7 @@ def _explains(texts: Sequence[str], number: int) -> bool:
     text = texts[number]
     if not text.strip() or _TIME.search(text):
         return False
-    if _PASSED.match(text):
+    if _PASSED.match(text) or is_of_code(texts, number) or speaks_of(texts, number):
         return True
     if (
         _CELLS.match(text)
@@ -70,7 +83,22 @@ def _explains(texts: Sequence[str], number: int) -> bool:
         or _BLANK.search(text)
     ):
         return _ERROR.search(text) is not None
+    if _is_defined(texts, number) or _is_in_table(texts, number) or _is_entry(texts, number):
+        return True
     return is_supposed(text) or (_is_quoted(text) and number > 0 and _is_example(texts, number))
+
+
+def _is_defined(texts: Sequence[str], number: int) -> bool:
+    """Whether a line says what the term above it means."""
+    return number > 0 and _DEFINITION.match(texts[number]) is not None and _names_error(texts[number - 1])
+
+
+def _is_in_table(texts: Sequence[str], number: int) -> bool:
+    """Whether a line is a row of a table, by the rule above it, that does not list what was seen."""
+    at = number
+    while at > 0 and "|" in texts[at] and not _ROWS.match(texts[at]):
+        at -= 1
+    return 0 < at < number and _ROWS.match(texts[at]) is not None and not _OBSERVED.search(texts[at - 1])
 
 
 def _is_quoted(text: str) -> bool:
@@ -100,6 +128,13 @@ def _entries(texts: Sequence[str]) -> list[int]:
         for number, text in enumerate(texts)
         if number > 1 and _MESSAGE.match(text) and all(_FIELD.match(one) for one in texts[number - 2 : number])
     ]
+
+
+def _is_entry(texts: Sequence[str], number: int) -> bool:
+    """Whether a message has type, number and what to do above it, in the order in which programs define errors."""
+    above = texts[max(0, number - 3) : number]
+    names = [found[1] for text in above if (found := _DEFINED.match(text))]
+    return _MESSAGE.match(texts[number]) is not None and names == ["type", "code", "retriable"]
 
 
 def _names_error(text: str) -> bool:

@@ -1,0 +1,201 @@
+"""Sentences that speak of an error: what can happen, what it means, what a program shall do; not that anybody met it.
+
+Rule    The whole sentence around an error decides, over all lines that it is written on. A condition, a question, a
+        definition, a change or a step of a test speaks of any case; whoever says what befell himself, or what was
+        seen, tells of one. A sentence without a sign of either tells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+MOST_LINES = 6
+"""Lines above and below that a sentence is looked for on."""
+_MENTION = re.compile(
+    r"(?<![\w])(?:[a-z]\w*\.){0,8}[A-Z][a-z]\w{2,79}(?:Exception|Error|Fenced)\b|KafkaJS[A-Z]\w{3,79}"
+    r"|\b[A-Z]{3,20}_[A-Z_]{3,50}\b"
+    r"|(?<=\s)[\"'`\u201c][A-Z][^\"`\u201c]{12,400}|\b(?:Broker|Local|kafka server): "
+)
+_END = re.compile(r"[.?!](?:[\"'`)]*)\s+(?=[A-Z\"'`(])")
+_QUOTED = re.compile(r"[\"'`\u201c][^\"`\u201d]{12,400}[\"'`\u201d]")
+_SHOWN = re.compile(r"\b(?:kafka server|kafka|Broker|Local): [A-Z][^.\"`]{8,300}")
+_ITEM = re.compile(r"(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6}|[+-]\d(?= \())\s+|(?:> ?)+|\|\s*")
+_WORDS = re.compile(r"\b[a-z\u00e4\u00f6\u00fc]{2,}\b")
+_LOGGED = re.compile(
+    r"\d\d:\d\d|\b1\d{9,12}\b|(?:^|^\S{1,40} |[\[|<(]) *(?:ERROR|WARN(?:ING)?|FATAL|SEVERE|INFO|DEBUG)\b|^\s*at "
+    r"|Caused by|^Traceback|^\s*File \""
+)
+_MACHINE = re.compile(
+    r"\w=\S|\[[^\] ]+[:=|][^\]]*\]|\{[\"']?@?\w+[\"']?:|\w\.\w{1,5}:\d+|^\s*\w+: ['\"`]|[\^|]\w+[\^|]|\(after \d+"
+    r"|^[\w.$]+(?:Exception|Error)\b(?::|$)"
+    r"|^[\w.$-]+:\s*$|^\[\w+ clientId="
+)
+"""What programs print and nobody writes in a sentence."""
+_SUPPOSED = re.compile(
+    r"^(?:if|whenever|unless|suppose|assume|imagine|otherwise|wenn|falls|once)\b"
+    r"|(?:[,;:]|\bthat|\bor|\band|\bbut) (?:if|unless|whenever|falls|wenn) "
+    r"|\b(?:would|could|might|may|should|shall|must|can|w\u00fcrde|k\u00f6nnte|sollte)\b"
+    r"|\bwill (?:be|get|receive|fail|see|throw|return|raise|answer|then)\b|^will\b",
+    re.IGNORECASE,
+)
+"""What makes a sentence one about any case."""
+_DEFINING = re.compile(
+    r"\bwhat (?:exactly |precisely )?(?:does|is|do|are)\b.{0,80}\b(?:mean|for|about|between)\b"
+    r"|\b(?:is|was) what (?:the|a|you|clients?)\b|\b(?:means?|indicates?|signals?|stands for)\b"
+    r"|\binstead of (?:surfac|throw|rais)"
+    r"|\bmaps? (?:it |this |that |them )?(?:to|onto)\b|\bshows? it as\b|\bsurfaces? (?:it )?as\b"
+    r"|\bclients (?:print|show|call)\b"
+    r"|\b(?:javadocs?|docs?|documentation|manual|KIP|spec(?:ification)?) (?:says?|states?|describes?|calls?)\b"
+    r"|\bthe difference between\b|\bwhen is it (?:thrown|raised)\b|\b(?:is|are) (?:thrown|raised|returned"
+    r"|answered) (?:if|whenever|by)\b"
+    r"|\brecovers? from\b|\b(?:treat|catch|handle|expect|ignore|swallow)(?:s|es|ing)? (?:a |an |the "
+    r"|only )?[`\"]?(?=[A-Z])"
+    r"|\bno longer (?:throws?|raises?|fails?|logs?)\b|\bis now (?:logged|thrown|raised|treated|returned|retried"
+    r"|handled)\b",
+    re.IGNORECASE,
+)
+_CHANGED = re.compile(
+    r"(?:\[?[A-Z]{3,12}-\d{2,6}\]?:? |#\d+:? |\(#\d+\) |[\w/-]{2,30}: )?"
+    r"(?:Fix(?:ed|es)?|Improve[ds]?|Add(?:ed|s)?|Remove[ds]?|Change[ds]?|Deprecate[ds]?|Handle[ds]?|Support(?:ed|s)?"
+    r"|Treat(?:ed|s)?|Avoid(?:ed|s)?|Prevent(?:ed|s)?|Allow(?:ed|s)?|Rename[ds]?|Make|Bump(?:ed|s)?|Return|Raise"
+    r"|Map)\b"
+)
+"""How an entry of a list of changes begins."""
+_MET = re.compile(
+    r"\b(?:I|we)\b(?! (?:should|would|could|can|might|may|must|will|think|like|know|read|want|wonder))"
+    r"|\b(?:my|mine|our|ours|ich|wir|unsere?\w?|meine?\w?)\b|\b(?:I'm|we're|I've|we've)\b"
+    r"|\b(?:got|saw|received|threw|thrown after|failed|died|crashed|happened|occurred|logged the|ended with"
+    r"|stopped with|killed)\b"
+    r"|\b(?:keeps?|start(?:s|ed)?|is|are|am|been) (?:\w+ )?(?:getting|seeing|throwing|failing|crashing|dying)\b"
+    r"|\b(?:yesterday|today|last (?:night|week)|since (?:the|we|monday|upgrad)|this morning"
+    r"|after (?:the )?(?:upgrade|upgrading|update|restart))\b"
+)
+"""What somebody says who met an error."""
+_ASKED = re.compile(
+    r"^(?:can|could|should|would|will|may|does|do|is|are|why would|why does|what (?:if|does|happens|is)|when (?:is"
+    r"|does))\b",
+    re.IGNORECASE,
+)
+_STEP = re.compile(r"\s*(?:Given|When|Then|And|But|Scenario:|Feature:)\s+\S")
+"""A step of a test in words."""
+_SEARCH = re.compile(
+    r"\s*(?:[$%#>]\s*)?(?:sudo )?(?:grep|egrep|zgrep|rg|ag|ack|journalctl|kubectl logs|docker logs|jq|awk"
+    r"|sed)\s.*[\"'\w]"
+    r"|.*[\"']\s+(?:OR|AND)\s+[\"']|.*\|\s*(?:stats|where|timechart|count_over_time|count by|summarize)\b"
+    r"|.*\|[=~]\s*[\"`]"
+)
+_FAQ = re.compile(r"\s*(?:#{1,6} |\*\*|Q\d*[:.] ).*\?\W*$")
+
+
+def speaks_of(texts: Sequence[str], number: int) -> bool:
+    """Whether a line speaks of an error without telling of one."""
+    text = texts[number]
+    if _LOGGED.search(text):
+        return False
+    if _SEARCH.match(text) or _is_step(texts, number) or _is_of_commit(texts, number):
+        return True
+    found = _MENTION.search(text)
+    if found is None or _is_printed(_plain(text[: found.end() + 2])):
+        return False
+    sentence, is_first = _sentence(texts, number, found)
+    if _is_answer(texts, number):
+        return _MET.search(sentence) is None
+    if not _is_prose(sentence):
+        return False
+    if is_first and _CHANGED.match(sentence) and not _MET.search(sentence.replace("we ", "", 1)):
+        return True
+    return _is_of_any_case(sentence)
+
+
+def _is_of_any_case(sentence: str) -> bool:
+    """Whether a sentence is about any case rather than one."""
+    if _ASKED.match(sentence) and sentence.rstrip("\"'`)> ").endswith("?"):
+        return True
+    is_about = _SUPPOSED.search(sentence) or _DEFINING.search(sentence)
+    return is_about is not None and _MET.search(sentence) is None
+
+
+def _is_printed(plain: str) -> bool:
+    """Whether a line is as programs print, up to its error; an entry of a list of changes may look so."""
+    return _CHANGED.match(plain) is None and _MACHINE.search(plain) is not None
+
+
+def _is_prose(sentence: str) -> bool:
+    """Whether words make up a sentence, and not the label of a program's message."""
+    return len(_WORDS.findall(sentence)) >= 4
+
+
+def _sentence(texts: Sequence[str], number: int, found: re.Match[str]) -> tuple[str, bool]:
+    """The sentence around an error of a line without the error's own words, and whether it begins its paragraph."""
+    first = number
+    while first > max(0, number - MOST_LINES) and not _begins(texts[first]) and _goes_on(texts[first - 1]):
+        first -= 1
+    last = number
+    while (
+        last < min(len(texts) - 1, number + MOST_LINES) and _goes_on(texts[last + 1]) and not _begins(texts[last + 1])
+    ):
+        last += 1
+    before = " ".join(_plain(text) for text in (*texts[first:number], texts[number][: found.start()])).lstrip()
+    before = _QUOTED.sub("X", before)
+    ends = list(_END.finditer(before))
+    begin = ends[-1].end() if ends else 0
+    behind = " ".join(_plain(text) for text in texts[number + 1 : last + 1])
+    rest = f"{_without_message(texts[number], found)} {behind}"
+    stop = _END.search(rest)
+    return f"{before[begin:]} {rest[: stop.end()] if stop else rest}".strip(), begin == 0
+
+
+def _without_message(text: str, found: re.Match[str]) -> str:
+    """What stands in a line from an error on, without the words that Kafka prints for it."""
+    rest = text[found.start() :]
+    if rest[:1] in "\"'`\u201c":
+        return _SHOWN.sub("X", _QUOTED.sub("X", rest))
+    if found[0].endswith(": "):
+        return "X"
+    rest = "X" + text[found.end() :]
+    if rest[1:3] == ": ":
+        return "X" + _QUOTED.sub("", rest[3:]) if rest[3:4] in "\"'`" else "X"
+    return _SHOWN.sub("X", _QUOTED.sub("X", rest))
+
+
+def _plain(text: str) -> str:
+    """A line without the signs of quotations, items and headings before it."""
+    text = text.strip()
+    while found := _ITEM.match(text):
+        text = text[found.end() :]
+    return text
+
+
+def _begins(text: str) -> bool:
+    """Whether an item or a heading begins with a line."""
+    return re.match(r"\s*(?:(?:> ?)+\s*)?(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6})\s", text) is not None
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a sentence may go on over a line: it is neither empty nor one of a program."""
+    plain = _plain(text)
+    is_words = bool(plain) and not plain.startswith(("```", "~~~", "{code", "|", "at "))
+    return is_words and _LOGGED.search(text) is None and _MACHINE.search(plain) is None
+
+
+def _is_step(texts: Sequence[str], number: int) -> bool:
+    """Whether a line is one of several steps of a test."""
+    if not _STEP.match(texts[number]):
+        return False
+    near = texts[max(0, number - 3) : number + 4]
+    return sum(1 for text in near if _STEP.match(text)) >= 3
+
+
+def _is_of_commit(texts: Sequence[str], number: int) -> bool:
+    """Whether a line is of the message of a commit, as git prints it."""
+    at = number
+    while at >= 0 and (texts[at].startswith("    ") or not texts[at].strip()):
+        at -= 1
+    return 0 <= at < number and re.match(r"(?:Author|AuthorDate|Date|Commit|CommitDate): ", texts[at]) is not None
+
+
+def _is_answer(texts: Sequence[str], number: int) -> bool:
+    """Whether a line is of an answer on a page of questions."""
+    heads = [at for at, text in enumerate(texts) if _FAQ.match(text)]
+    return len(heads) >= 2 and any(at < number for at in heads)

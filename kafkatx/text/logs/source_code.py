@@ -1,0 +1,150 @@
+"""Stretches of source code in a page: a message there is what a program may print, not what one printed.
+
+Rule    A line is code if it stands among lines of code, and is itself what holds a message there: a literal in
+        quotation marks, a comment, an expression. An exception at the beginning of a line is output, even right below
+        a program. A line with a blank that no value has filled, or that closes a call behind a literal, is code by
+        itself.
+What pasting puts before lines (quotation, signs of a diff, numbers, the path that grep prints) is looked through.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import unescape
+
+NEAR = 4
+"""Lines before and behind a line that tell whether it stands in code, empty ones not counted."""
+FEWEST = 2
+"""Lines of code among them."""
+MOST_BLANK = 2
+"""Empty lines in a row that code may have."""
+_FRONT = re.compile(
+    r"(?:[\w./-]{3,300}\.[a-z]{1,8}[:-]\d{1,6}[:-]|\s*>?\s*\d{1,6}(?: ?[|:]|\t| {1,2}(?=\S| {2}))|(?:> ?)+"
+    r"|[+-](?=\s|\w|$|[\"'/*}]))"
+)
+_TAG = re.compile(r"</?\w[^<>]{0,300}>")
+_KEYWORD = (
+    r"(?:public|private|protected|internal|static|final|override|sealed|async|export|default|abstract|virtual"
+    r"|inline|unsafe|pub)\s+\w"
+    r"|(?:def|func|fn|class|interface|struct|enum|trait|object|module|namespace|impl|typedef"
+    r"|record)\s+\w.*[({:]\s*\w*$"
+    r"|(?:func|fn|def|class)\s+\(?\w+.*\)?"
+    r"|(?:const|let|var|val|final)\s+(?:\w+|\{.*\}|\(.*\))(?:\s*:\s*[\w<>\[\].]+)?\s*(?:=|$|;)"
+    r"|(?:if|while|for|switch|catch|elif|else if|unless|match|with|except|using|foreach)\b.*(?:[{:(]|\)|&&|\|\|"
+    r"|->)\s*$"
+    r"|(?:else|try|finally|do|begin|ensure|rescue)\s*[{:]?\s*$|\}\s*(?:else|catch|finally|while)\b"
+    r"|(?:return|throw|raise|yield|await|assert|panic|defer|go|new|delete|goto)\b(?:\s+\S+)?\s*[\w.]*[(;]"
+    r"|(?:return|raise|yield|break|continue|pass|end)\s*[\w.]*;?$"
+    r"|(?:import|package|use|using|require|include)\s+[\w.\"'{<*:]+.*;?$|from\s+[\w.]+\s+import\b"
+    r"|case\s+[\w.\"'(].*(?::|=>|\{)|default:\s*$|#(?:include|define|if|ifdef|ifndef|endif|else|undef|pragma|\[)"
+    r"|@[A-Z]\w+(?:\(.*)?$|@\w+\(.*\)$|(?:it|test|describe|expect|beforeEach|afterEach)\(|assert\w*[\s.(!]"
+    r"|self\.\w|this\.\w"
+    r"|\*?\s*@(?:param|return|throws|see|deprecated|since|locality|remark|sa|brief)\b|\.\w+\("
+)
+_STRONG = re.compile(
+    rf"\s*(?:{_KEYWORD})"
+    r"|.*(?:\)\s*(?:->|=>|throws [\w, .]+)?\s*\{|=>\s*[{(]|\)\s*;|\w\s*;|['\"]\s*;|[\])}]\s*;|\w\(|\(\s*|&&|\|\|"
+    r"|\\|\+ ?=.*|:=.*|\{@(?:link|code).*)$"
+    r"|\s*[\w.\[\]>*-]{1,80}\s*(?::=|=|\+=|<-|\|=)\s*[\w.&*]{1,80}\("
+    r"|\s*[\w.:>-]{2,80}\(.*\)?[,;]?$|\s*_?[A-Z][A-Z_]+(?:\s*=\s*-?\d+)?,$|\s*(?:[\w.:]+::)?[A-Za-z]*[A-Z]+_\w+,$"
+    r"|\s*\w+\s*[:=]\s*\w+\(|\s*\w+\s+\w+\s*=\s*.*;|\s*\w+ \w+ = [\w.]+$|\s*\w+ = (?:-?\d+|True|False|None"
+    r"|[\"'].*[\"']),?$"
+    r"|\s*\w+=[^\s,;]+,$|\s*[A-Za-z]\w*:\s+(?:\[\]\w|-?\d+,$|\w+\{)"
+)
+_COMMENT = re.compile(r"\s*(?:/\*|\*/|\*(?:\s|$)|//|#(?:\s|:)|--\s|;;|\"\"\"|'''|<!--)|.*\*/\s*$|.{1,200}\s//\s")
+_CLOSING = re.compile(r"\s*[\])}]+[;,]?\s*$")
+_LITERAL = re.compile(
+    r"\s*[frbu]?[\"'`].*[\"'`]?\s*[+\\,;:)\]}]*$|.*[\"'`][^\"'`]{3,}[\"'`]\s*(?:\}|\)|,|;|:|\]|\+"
+    r"|\\|=>)*\s*\S{0,20}$|.*\w\([frbuL]?[\"'`]"
+)
+_EXPRESSION = re.compile(r".*(?:[,(){;\\:]|\|\||&&|==.*)\s*$|.*\w\(.*\)|\s*[\w:]+\s*(?:=|:=)\s")
+_UNFILLED = re.compile(
+    r"%(?:[-+]?\d{0,3}\.?\*?(?:l{0,2}[dius]|zu|[svqxT]|\+v))(?![\w%])|%\{\w+\}"
+    r"|[\"'`].*[$#]\{\w[^}]{0,80}\}.*[\"'`]|\"\s?PRI[diux]\d\d"
+)
+_FORMAT = re.compile(r"[\"'`].*%(?:l{0,2}[diusv]|zu)(?![\w%])")
+_UNFILLED_LITERAL = re.compile(
+    r"[\"'`].*(?<![\w=])\{\w{0,30}(?::[^}]{0,8}|![rs])?\}.*[\"'`]?|.*(?<![\w=])\{\}.*[\"'`][,)+;]"
+)
+_CLOSED_CALL = re.compile(r".*[\"'`]\s*(?:\)+[,;]|\)\)+|\)\s*\{|;)\s*$|.*[\"'`]\s\+\s*(?:\w|$)")
+_DESCRIBED = re.compile(r"\s*(?:description|doc|help|title)\s*[=:]\s*[\"'(`]", re.IGNORECASE)
+"""What a table in a program says of an error."""
+_OPEN_CALL = re.compile(r".*[\w\]]\(\s*$|\s*\w+ ?[=:]\s*\(?\s*$")
+_CLOSED = re.compile(r"\s*\)+[;,)]*")
+_OUTPUT = re.compile(
+    r"(?:[a-z_$][\w$]*\.){1,20}[A-Z]\w{2,90}(?:Exception|Error)\b(?::|\s*$)|(?:Caused by|Traceback"
+    r"|Exception in thread|panic:|%[0-7]\|)"
+    r"|[A-Z]\w{2,80}(?:Exception|Error)(?:: | \[)"
+)
+"""What programs print when they fail: no line of code begins like this."""
+_FRAME = re.compile(r"\s*File \".{1,300}\", line \d|\s*at [\w$.<>]+\(|^goroutine \d|\s*at \S+:\d+")
+_SAME = re.compile(r"\s*(?:`{3,}|~{3,}|\{code)")
+
+
+def is_of_code(texts: Sequence[str], number: int) -> bool:
+    """Whether a line holds what a program may print, not what one has printed."""
+    text = unfronted(texts[number])
+    if not text.strip() or _OUTPUT.match(text.lstrip()) or _is_in_trace(texts, number):
+        return False
+    if _is_code_alone(text) or _is_argument(texts, number):
+        return True
+    is_holder = any(shape.match(text) for shape in (_COMMENT, _LITERAL, _EXPRESSION, _STRONG))
+    return is_holder and _stands_in_code(texts, number)
+
+
+def unfronted(text: str) -> str:
+    """A line without what pasting put before it."""
+    for _ in range(2):
+        found = _FRONT.match(text)
+        if found is None:
+            break
+        text = text[found.end() :]
+    if "</" in text:
+        text = _TAG.sub("", text)
+    return unescape(text) if "&" in text else text
+
+
+def _is_code_alone(text: str) -> bool:
+    """Whether a line is code whatever stands around it."""
+    if _UNFILLED.search(text) or _UNFILLED_LITERAL.search(text):
+        return True
+    return _CLOSED_CALL.match(text) is not None or _DESCRIBED.match(text) is not None
+
+
+def _is_argument(texts: Sequence[str], number: int) -> bool:
+    """Whether a line is a literal by itself that the line above asks for, or the line below closes the call of."""
+    if unfronted(texts[number]).strip()[:1] not in "\"'`":
+        return False
+    above = unfronted(texts[number - 1]) if number else ""
+    below = unfronted(texts[number + 1]) if number + 1 < len(texts) else ""
+    return _OPEN_CALL.match(above) is not None or _CLOSED.fullmatch(below) is not None
+
+
+def _is_in_trace(texts: Sequence[str], number: int) -> bool:
+    """Whether frames stand right above a line: what Python prints is frames, their code, and then the error."""
+    return any(_FRAME.match(text) for text in texts[max(0, number - 3) : number])
+
+
+def _stands_in_code(texts: Sequence[str], number: int) -> bool:
+    """Whether enough lines around a line are code."""
+    near = [*_nearest(texts, number, -1), *_nearest(texts, number, 1)]
+    found = sum(1 for text in near if _STRONG.match(text) or _CLOSED_CALL.match(text) or _FORMAT.search(text))
+    weak = sum(1 for text in near if _COMMENT.match(text) or _CLOSING.match(text))
+    return found >= FEWEST and 2 * (found + weak) >= len(near)
+
+
+def _nearest(texts: Sequence[str], number: int, step: int) -> list[str]:
+    """The next lines in one direction, as far as code may go."""
+    found: list[str] = []
+    blank = 0
+    at = number + step
+    while 0 <= at < len(texts) and len(found) < NEAR:
+        text = unfronted(texts[at])
+        blank = 0 if text.strip() else blank + 1
+        if _SAME.match(text) or blank > MOST_BLANK:
+            break
+        if text.strip():
+            found.append(text)
+        at += step
+    return found
