@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from kafkatx.text.lines import Line
 from kafkatx.text.logs.bare import is_supposed
-from kafkatx.text.logs.source_code import is_of_code
 from kafkatx.text.logs.sentences import speaks_of
+from kafkatx.text.logs.source_code import is_of_code
 
 FEWEST = 2
 """Headings, items or entries that make a list of errors."""
