@@ -31,6 +31,7 @@ from kafkatx.terms.events import Level
 from kafkatx.text.lines import LONGEST_LINE
 from kafkatx.text.logs.bare import is_told_throw, tells
 from kafkatx.text.logs.contexts import NOTHING
+from kafkatx.text.logs.defect_texts import shows_defect
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed, Framer
 from kafkatx.text.logs.shown import shows_error
 from kafkatx.text.logs.telling import telling_lines, with_speaking_entries
@@ -183,7 +184,7 @@ class Cut:
         while top > 0 and self._continues_trace(self._line(self._before(top))):
             top, number = self._before(top), number - 1
         text = self.framer.inside(self._line(top))
-        if not (begins_trace(text.strip()) or is_trace_line(text) or is_told_throw(text) or shows_error(text)):
+        if not (begins_trace(text.strip()) or is_trace_line(text) or is_told_throw(text) or _shows(text)):
             if not (self.is_short and tells(self.framer.inside(self._line(start)))):
                 return
             top, number, text = start, line, self.framer.inside(self._line(start))
@@ -261,7 +262,7 @@ class Cut:
         """Whether a line begins an entry; one that has nothing before its message does where all lines are such."""
         if framed.layout != MESSAGE_ONLY or self.shape.is_bare:
             return bool(framed.layout)
-        return self.is_short and tells(framed.message)
+        return self.is_short and (tells(framed.message) or shows_defect(framed.message))
 
     def resume(self, start: int, line: int) -> tuple[int, int]:
         """Where the next window has to begin (bytes, lines), given where the last entry begins."""
@@ -359,6 +360,11 @@ def _second_trace(tail: Sequence[str]) -> int:
     frames = [number for number, line in enumerate(tail) if is_trace_line(line)]
     heads = [number for number, line in enumerate(tail[: frames[-1]] if frames else ()) if begins_trace(line)]
     return next((at for at in heads[1:] if is_trace_line(tail[at + 1])), 0)
+
+
+def _shows(line: str) -> bool:
+    """Whether a line that is no log's shows an error of a client, or a known defect."""
+    return shows_error(line) or shows_defect(line)
 
 
 def _is_of_brokers(line: str) -> bool:

@@ -17,6 +17,7 @@ from kafkatx.text.events import Thrown, Trace
 from kafkatx.text.logs.bare import is_told_throw
 from kafkatx.text.logs.calls import METHODS, call_in, says_begun, says_initialised, unanswered_in
 from kafkatx.text.logs.contexts import LIBRDKAFKA, Context, behind, within
+from kafkatx.text.logs.defect_texts import is_evidence
 from kafkatx.text.logs.entries import Entry
 from kafkatx.text.logs.exceptions import known_classes, may_throw, named_by_field, own_words, thrown_in
 from kafkatx.text.logs.filling import COLUMNS, Row, empty_row, fill, fill_field
@@ -25,7 +26,7 @@ from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed
 from kafkatx.text.logs.matching import RecognisedText, match_exception, match_message
 from kafkatx.text.logs.requests import fill_request, is_request
 from kafkatx.text.logs.shown import shows_error
-from kafkatx.text.logs.signs import signs_of
+from kafkatx.text.logs.signs import SEPARATOR, signs_of
 from kafkatx.text.logs.spoken import is_spoken_failure
 from kafkatx.text.logs.stamps import STAMP
 from kafkatx.text.logs.strings import Strings
@@ -89,11 +90,14 @@ def event_of(entry: Entry, strings: Strings) -> Row | None:
     is_asked = is_request(framed.message)
     kind = fill_request(row, framed.message, strings) if is_asked else _fill(row, entry, strings)
     kind = _fill_unanswered(row, framed, strings) if kind is None else kind
+    signs = signs_of(entry)
+    if kind is None and is_evidence(signs.split(SEPARATOR)):
+        kind = EventKind.other
     if kind is None:
         return None
     _frame(row, entry, strings)
     row[COLUMNS["kind"]] = kind
-    row[COLUMNS["signs_code"]] = strings.code(signs_of(entry))
+    row[COLUMNS["signs_code"]] = strings.code(signs)
     return row
 
 

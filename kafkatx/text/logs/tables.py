@@ -9,9 +9,9 @@ import numpy as np
 
 from kafkatx.kernels.templates import MOST_FIELDS
 from kafkatx.terms.events import EventKind, Side
+from kafkatx.text.logs.defect_texts import may_show
 from kafkatx.text.logs.matching import HEAD, Pattern, patterns, texts_of
 from kafkatx.text.logs.meaning import VAGUE
-from kafkatx.text.logs.signs import may_show
 
 PLACES = ("line", "exception")
 _SLOW_KINDS = frozenset({EventKind.config_values, EventKind.failure})

@@ -9,6 +9,7 @@ import numpy as np
 from kafkatx.kernels.literals import ENTRY_COLUMNS, Automaton, begins_entry
 from kafkatx.text.lines import LONGEST_LINE
 from kafkatx.text.logs.calls import speaks_of_call
+from kafkatx.text.logs.defect_texts import is_evidence, signs_in
 from kafkatx.text.logs.fragments import best_in
 from kafkatx.text.logs.spoken import speaks_of_failure
 from kafkatx.text.logs.traces import is_thrown_frame
@@ -49,7 +50,8 @@ def with_speaking_entries(data: bytes, found: Any) -> Any:
 
 
 def _tells(text: str) -> bool:
-    return best_in(text) is not None or is_thrown_frame(text) or speaks_of_call(text) or speaks_of_failure(text)
+    is_told = best_in(text) is not None or is_thrown_frame(text) or speaks_of_call(text)
+    return is_told or speaks_of_failure(text) or is_evidence(signs_in(text))
 
 
 def _rows(rows: list[tuple[int, int, int, int]]) -> Any:

@@ -12,6 +12,7 @@ from kafkatx.terms.catalogue.setting_names import is_known
 from kafkatx.terms.catalogue.templates import one_blank
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.text.logs.bare import tells
+from kafkatx.text.logs.defect_texts import shows_defect
 from kafkatx.text.logs.fronts import known_at
 from kafkatx.text.logs.json_lines import read_record
 from kafkatx.text.logs.wrappers import unwrap
@@ -85,7 +86,10 @@ def is_log_line(text: str) -> bool:
     if quote is not None and any(shape.match(text, quote.end()) for shape in (_LOG, _TRACE, _CONTAINER)):
         return True
     is_setting = setting_name(text) is not None and known_at(one_blank(text).strip()) < 0
-    return any((not is_setting and tells(line)) or (line != text and begins_line(line)) for line in logged(text))
+    return any(
+        shows_defect(line) or (not is_setting and tells(line)) or (line != text and begins_line(line))
+        for line in logged(text)
+    )
 
 
 def begins_line(text: str) -> bool:
