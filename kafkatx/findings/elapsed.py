@@ -22,6 +22,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.begins import begins
 from kafkatx.histories.logs.log_model import DAY_MS, LogModel
+from kafkatx.histories.logs.testimony import told_timeout
 from kafkatx.histories.logs.told_ages import ToldAge, told_age
 from kafkatx.terms.clocks import STREAMS_TIMEOUT_MS, TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.error_codes import FENCED, error_code
@@ -190,6 +191,8 @@ def timeout_of_refusal(logs: LogModel, told: ToldFailure, name: str | None) -> t
     found = logs.settings.value("producer", "transaction.timeout.ms", told.client or name)
     if found.is_known and found.number:
         return found.number, True
+    if (said := told_timeout(logs, logs.path(told.rows[0]))) is not None:
+        return said, True
     is_streams = any("StreamThread" in (logs.string(row, "thread") or "") for row in told.rows)
     return STREAMS_TIMEOUT_MS if is_streams else TRANSACTION_TIMEOUT_MS, False
 

@@ -20,7 +20,7 @@ from kafkatx.histories.logs.fencings import Excluded, fencings, grants, timeout_
 from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
 from kafkatx.histories.logs.observers import ConnectionFailure
 from kafkatx.histories.logs.once import once
-from kafkatx.histories.logs.testimony import testimony
+from kafkatx.histories.logs.testimony import testimony, told_timeout
 from kafkatx.histories.logs.told_ages import told_age
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.terms.catalogue.frameworks import commits_at_once, is_of_one_process
@@ -240,6 +240,8 @@ def _reading(logs: LogModel, client: ClientInstance, ending: LogEnding) -> LogEn
     id meanwhile: a transaction that stood still so long fits a timeout.
     """
     timeout, is_known = timeout_of(logs, ending.name, client)
+    if not is_known and (said := told_timeout(logs, logs.path(ending.rows[0]))) is not None:
+        timeout, is_known = said, True
     timed_out = replace(ending, ended_by=EndedBy.timeout)
     fenced = replace(ending, ended_by=EndedBy.new_instance)
     if ending.began is not None and ending.at - ending.began >= timeout:
@@ -248,8 +250,8 @@ def _reading(logs: LogModel, client: ClientInstance, ending: LogEnding) -> LogEn
         return replace(fenced, excluded=Excluded.BY_TIME)
     if commits_at_once(ending.name, client.client_id):
         return replace(fenced, excluded=Excluded.BY_USE)
-    if (said := testimony(logs, ending.rows[0], timeout)) is not None:
-        return replace(ending, ended_by=said.ended_by, told=said)
+    if (told := testimony(logs, ending.rows[0], timeout)) is not None:
+        return replace(ending, ended_by=told.ended_by, told=told)
     silent_since = _silent_since(logs, client, ending)
     if silent_since is not None and ending.at - silent_since >= timeout and _is_alone(logs, client, ending):
         return replace(timed_out, verdict=Verdict.possible, alternative=EndedBy.new_instance, silent_since=silent_since)

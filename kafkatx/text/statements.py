@@ -19,6 +19,7 @@ from kafkatx.text.lines import lines
 from kafkatx.text.logs.bare import is_supposed, supposes, tells
 from kafkatx.text.logs.contexts import NOTHING
 from kafkatx.text.logs.framing import Framed, Framer, continues
+from kafkatx.text.logs.stamps import STAMP, read_stamp
 from kafkatx.text.releases_told import LARGEST_PAGE
 
 LONGEST = 600
@@ -26,8 +27,13 @@ LONGEST = 600
 MOST_SHOWN = 160
 MOST = 64
 """Statements of a page that are kept."""
-BEGAN = "began"
-"""The statement that counts only with a time before it."""
+TIMED = frozenset({"began", "initialised"})
+"""Statements that count only with a time before them."""
+TIMEOUT = "timeout_told"
+LONGEST_FRONT = 80
+"""Characters before the words of a line in which its time stands."""
+_STAMPED = re.compile(STAMP)
+_LEVEL = re.compile(r"^.{0,80}?\b(?:TRACE|DEBUG|INFO|WARN|ERROR)\b[\s:|\]]{1,4}")
 _KAFKAS = re.compile(r"^(?:org\.apache\.kafka|o\.a\.k|kafka|state\.change|rdkafka)\b")
 _ERROR = re.compile(r"(?:Exception|Error|Fenced)\b|\b[A-Z]{3,20}_[A-Z_]{3,50}\b|%\d\|")
 _ONLY_WHEN = re.compile(r"^\s*#|\b(?:only|or|and) when\b|\bTODO\b", re.IGNORECASE)
@@ -35,6 +41,9 @@ _ONLY_WHEN = re.compile(r"^\s*#|\b(?:only|or|and) when\b|\bTODO\b", re.IGNORECAS
 _DURATION = re.compile(
     r"(?:PT(?:(?P<ph>\d{1,3})H)?(?:(?P<pm>\d{1,4})M)?(?:(?P<ps>\d{1,5})(?:\.\d{1,9})?S)?"
     r"|(?<![\w.])(?P<number>\d{1,6}(?:[.,]\d{1,3})?) ?(?P<unit>ms|s|secs?|seconds?|mins?|minutes?|m|h|hours?)\b)"
+)
+_SET_TO = re.compile(
+    r"(?P<number>\d{1,9}(?:[.,]\d{1,3})?)(?: ?(?P<unit>ms|s|secs?|seconds?|mins?|minutes?|m|h|hours?)\b)?"
 )
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 
@@ -66,7 +75,7 @@ def _is_programs(text: str, framed: Framed) -> bool:
 
 def _statements(number: int, framed: Framed) -> Iterator[Statement]:
     """What one line says, each kind once."""
-    message = framed.message.strip()
+    message, at, of_day = _told_at(framed)
     seen = set[str]()
     for name, pattern, unless in _patterns():
         found = pattern.search(message) if name not in seen else None
@@ -74,11 +83,21 @@ def _statements(number: int, framed: Framed) -> Iterator[Statement]:
             continue
         if supposes(message, found.start()) or _ONLY_WHEN.search(message[: found.start()]):
             continue
-        if name == BEGAN and framed.at < 0 and framed.of_day < 0:
+        if name in TIMED and at < 0 and of_day < 0:
             continue
         seen.add(name)
-        lasted = _duration(message[found.start() : found.end() + 24])
-        yield Statement(name, number, _around(message, found), lasted, framed.at, framed.of_day)
+        around = message[found.start() : found.end() + 24]
+        lasted = _timeout(around) if name == TIMEOUT else _duration(around)
+        yield Statement(name, number, _around(message, found), lasted, at, of_day)
+
+
+def _told_at(framed: Framed) -> tuple[str, int, int]:
+    """The words of a line and its time: whatever stands before the time, and the level behind it, are left out."""
+    message, at, of_day = framed.message.strip(), framed.at, framed.of_day
+    if at < 0 and of_day < 0 and (found := _STAMPED.search(message[:LONGEST_FRONT])) is not None:
+        stamp = read_stamp(found[0])
+        message, at, of_day = message[found.end() :].strip(), stamp.at, stamp.of_day
+    return _LEVEL.sub("", message, count=1), at, of_day
 
 
 def _around(message: str, found: re.Match[str]) -> str:
@@ -97,6 +116,15 @@ def _duration(text: str) -> int:
         if any(part for part, _ in parts):
             return sum(int(part) * _UNITS[unit] for part, unit in parts if part)
     return -1
+
+
+def _timeout(text: str) -> int:
+    """Milliseconds that a setting is said to have: a number without a unit counts them."""
+    found = _SET_TO.search(text)
+    if found is None:
+        return -1
+    unit = found["unit"] or "ms"
+    return int(float(found["number"].replace(",", ".")) * _UNITS[unit if unit == "ms" else unit[0]])
 
 
 @cache

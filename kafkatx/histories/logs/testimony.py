@@ -3,7 +3,8 @@
 A coordinator refuses the producer of a transaction past its timeout and that of a replaced instance by one error. Where
 no line decides which it was, the words around the lines often do: nobody else has the id and the batch took two
 minutes, or a second copy was started. Each kind of statement counts once; those for one cause decide only where none
-speaks for the other. It is testimony: likely at most, and cited with its words.
+speaks for the other. A line by which somebody was given the id moments before leaves no time for a timeout. It is
+testimony: likely at most, and cited with its words.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ ENOUGH = 2
 """Weight of statements that makes a cause the likelier one."""
 OF_OWNERS = {"one_owner": 2, "one_instance": 1}
 OF_NEWCOMERS = {"same_id_elsewhere": 2, "more_instances": 1}
-LONG_WORK, BEGAN = "long_work", "began"
+LONG_WORK, BEGAN, STARTED = "long_work", "began", "initialised"
 LONGEST_MS = DAY_MS
 LONGEST_WAIT_MS = 1_800_000
 """Time from a line that says that work began to a refusal above which it was other work."""
@@ -43,6 +44,9 @@ def testimony(logs: LogModel, refusal: int, timeout_ms: int) -> Testimony | None
     works = list(_works(logs, refusal, said, timeout_ms))
     alone = sum(OF_OWNERS[one.name] for one in owners)
     late = alone + max((weight for weight, _ in works), default=0)
+    started = _started(logs, refusal, said, timeout_ms)
+    if started is not None:
+        return Testimony(EndedBy.new_instance, path, (started, *newcomers))
     taken = sum(OF_NEWCOMERS[one.name] for one in newcomers)
     if late >= ENOUGH and (works or alone > ENOUGH) and not newcomers:
         longest = [one for weight, one in works if weight == max(weight for weight, _ in works)]
@@ -50,6 +54,19 @@ def testimony(logs: LogModel, refusal: int, timeout_ms: int) -> Testimony | None
     if taken >= ENOUGH and not owners and all(weight < ENOUGH for weight, _ in works):
         return Testimony(EndedBy.new_instance, path, tuple(newcomers))
     return None
+
+
+def told_timeout(logs: LogModel, path: str) -> int | None:
+    """The transaction.timeout.ms that people say, in milliseconds."""
+    said = [one.lasted_ms for one in statements_of(logs, path) if one.name == "timeout_told" and one.lasted_ms > 0]
+    return said[-1] if said else None
+
+
+def _started(logs: LogModel, refusal: int, said: tuple[Statement, ...], timeout_ms: int) -> Statement | None:
+    """The last line before a refusal by which somebody was given an id: no transaction since can have timed out."""
+    near = [(since, one) for one in said if one.name == STARTED and (since := _since(logs, refusal, one)) >= 0]
+    since, one = min(near, key=lambda pair: pair[0], default=(timeout_ms, None))
+    return one if 2 * since <= timeout_ms else None
 
 
 def statements_of(logs: LogModel, path: str) -> tuple[Statement, ...]:
@@ -86,4 +103,6 @@ def _since(logs: LogModel, refusal: int, said: Statement) -> int:
     at, of_day = int(logs.events["at"][refusal]), logs.number(refusal, "of_day")
     if at >= 0 and said.at >= 0:
         return at - said.at
+    if of_day is None and at >= 0:
+        of_day = at % DAY_MS
     return (of_day - said.of_day) % DAY_MS if of_day is not None and said.of_day >= 0 else -1
