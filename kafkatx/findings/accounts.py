@@ -59,6 +59,8 @@ OF_SCHEMAS = (
     "org.apache.kafka.connect.errors.Schema",
 )  # fmt: skip
 """What begins the names of exceptions about a schema: thrown before anything is sent."""
+RETURNED = (EventKind.failure, EventKind.await_timeout)
+"""Kinds of lines that show a call which came back with an error."""
 BROKER_RULES = frozenset({"broker_unreachable", "coordinator_unavailable", "log_directory_failed"})
 """Rules that are about brokers: whoever called them at that time met it."""
 WIDER = {"shared_producer": "fenced_by_new_instance"}
@@ -199,7 +201,7 @@ def _is_repeated(logs: LogModel, told: ToldFailure) -> bool:
 def _is_only_warned(logs: LogModel, told: ToldFailure) -> bool:
     """Whether lines of level WARN or below are all, and none says which call of the application came back with it."""
     level = max(int(logs.events["level"][row]) for row in told.rows)
-    has_returned = told.call in TRANSACTIONAL_CALLS and any(logs.kind(row) is EventKind.failure for row in told.rows)
+    has_returned = told.call in TRANSACTIONAL_CALLS and any(logs.kind(row) in RETURNED for row in told.rows)
     return Level.unknown < level <= Level.warn and not has_returned
 
 

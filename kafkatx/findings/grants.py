@@ -20,6 +20,13 @@ from kafkatx.terms.events import EventKind
 GRANTS = (EventKind.producer_id_set, EventKind.initialized)
 BLOCK = 1_000
 """Producer ids that a broker takes from the cluster at once."""
+FEWEST_BLOCKS = 5
+"""Blocks that a new producer id lies below the former one: brokers of one cluster use blocks that lie closer."""
+
+
+def begins_anew(old: int, new: int) -> bool:
+    """Whether a producer id can't be of the cluster that gave the former one: far below it, or the very first."""
+    return old // BLOCK - new // BLOCK >= FEWEST_BLOCKS or (new == 0 < old)
 
 
 @dataclass(frozen=True, slots=True)

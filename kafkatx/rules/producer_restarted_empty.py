@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kafkatx.findings.finding import Subject
-from kafkatx.findings.grants import BLOCK, Granted, Series, series
+from kafkatx.findings.grants import BLOCK, FEWEST_BLOCKS, Granted, Series, begins_anew, series
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.initialisations import EXHAUSTED_EPOCH
@@ -33,8 +33,6 @@ from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Instant, Producer, Refs, facts
 
-FEWEST_BLOCKS = 5
-"""Blocks that a new producer id lies below the former one: brokers of one cluster use blocks that lie closer."""
 MOST_SUBJECTS = 3
 
 
@@ -96,6 +94,7 @@ def _in_rows(model: CaptureModel) -> Iterator[Restart]:
     """Empty rows at epoch 0 whose id had a producer id far above, and epochs left."""
     rows = model.initialisations
     lower = rows["previous_producer_id"] // BLOCK - rows["producer_id"] // BLOCK >= FEWEST_BLOCKS
+    lower |= (rows["producer_id"] == 0) & (rows["previous_producer_id"] > 0)
     anew = (rows["is_tombstone"] == 0) & (rows["producer_id"] >= 0) & (rows["producer_epoch"] == 0)
     is_known = (rows["previous_state"] >= EMPTY) & (rows["previous_epoch"] < EXHAUSTED_EPOCH)
     for row in rows[lower & anew & is_known]:
@@ -116,7 +115,7 @@ def _restarts(one: Series) -> Iterator[tuple[Granted, Granted]]:
     A producer without a transactional.id gets a new producer id, at epoch 0, whenever it starts.
     """
     for old, new in one.pairs():
-        is_lower = old.producer_id // BLOCK - new.producer_id // BLOCK >= FEWEST_BLOCKS
+        is_lower = begins_anew(old.producer_id, new.producer_id)
         if is_lower and new.epoch == 0 and (one.transactional_id is not None or old.epoch > 0):
             yield old, new
             return

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 
 from kafkatx.findings.conditions import by_settings
 from kafkatx.findings.ends import hands_ids_on
+from kafkatx.findings.grants import begins_anew
 from kafkatx.findings.one_failure import FailureFacts, alike, failure_case, failure_facts, known_as
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.told_failures import ToldFailure
@@ -254,7 +255,8 @@ def _in_logs(model: CaptureModel, told: set[str | None]) -> Iterator[Case]:
         failure = next((one for one in client.failures if one.error is UNMAPPED), None)
         if name is None or failure is None or not client.owns_producer_ids or name in told:
             continue
-        if not _goes_on(model, name, client, failure):
+        new = _replaced(model, client, failure)
+        if not _goes_on(model, name, client, failure) and (new is None or not begins_anew(new.old, new.new)):
             yield _of_client(model, name, client, failure)
 
 

@@ -24,9 +24,11 @@ from kafkatx.findings.finding import Subject
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.rules.candidates.weighing import weighed
 from kafkatx.rules.candidates.words import CANDIDATES
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.logs.calls import TRANSACTIONAL
 from kafkatx.words.explanation import ActorWords, Bound, ConsideredWords, Words, included, remedy, step
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import client_seen, event_refs
@@ -136,7 +138,7 @@ def _case(model: CaptureModel, group: _Group) -> Case:
     return Case(
         facts=_facts(model, group),
         verdict=Verdict.proved,
-        severity=_severity(told),
+        severity=_severity(model, told),
         transactional_id=name,
         producer_id=producer_id,
         producer_epoch=epoch,
@@ -159,11 +161,24 @@ def _spoken(model: CaptureModel, told: ToldFailure) -> Case:
     )
 
 
-def _severity(told: ToldFailure) -> Severity:
-    """A producer that can do nothing more, or a part of a broker that stopped, is an error."""
+def _severity(model: CaptureModel, told: ToldFailure) -> Severity:
+    """A producer that can do nothing more, or a part of a broker that stopped, is an error.
+
+    Whoever says that there are no transactions is told for information: nothing of a transaction failed.
+    """
+    if _is_plain(model, told):
+        return Severity.info
     if told.category == FATAL or told.is_grave:
         return Severity.error
     return Severity.info if told.is_harmless else Severity.warning
+
+
+def _is_plain(model: CaptureModel, told: ToldFailure) -> bool:
+    """Whether people say that the producer has no transactions, and no line of the failure shows one."""
+    if told.is_brokers or told.category == FATAL or told.transactional_id is not None or told.call in TRANSACTIONAL:
+        return False
+    said = statements_of(model.logs, model.logs.path(told.rows[0]))
+    return any(one.name == "plain_producer" for one in said)
 
 
 def _facts(model: CaptureModel, group: _Group) -> Facts:

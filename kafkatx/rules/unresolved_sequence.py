@@ -72,6 +72,8 @@ from kafkatx.words.remedies import delivery_timeout
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Duration, Instant, NameList, Refs, TopicPartition, facts
 
+SETTING = "unable to satisfy gap-less"
+"""Said where enable.gapless.guarantee stops librdkafka after a broker's answer: the batch was refused, not lost."""
 EVERY_ATTEMPT = 2_147_483_647
 """Default retries: what `attempts left` is counted down from."""
 MOST_NAMED = 3
@@ -165,7 +167,12 @@ def _rows(logs: LogModel) -> list[int]:
     """What clients say themselves; a bump that names no partition (librdkafka) may follow any error."""
     bumps = logs.of_kind(EventKind.idempotent_bump)
     bumps = bumps[logs.events["topic_code"][bumps] >= 0]
-    rows = np.concatenate((logs.saying(Saying.LOST_ACKNOWLEDGEMENT), bumps))
+    lost = logs.saying(Saying.LOST_ACKNOWLEDGEMENT)
+    stopped = [
+        row for row in logs.of_kind(EventKind.failure, EventKind.to_fatal).tolist() if SETTING in logs.words(row)
+    ]
+    lost = lost[~np.isin(logs.events["source"][lost], logs.events["source"][stopped])]
+    rows = np.concatenate((lost, bumps))
     return np.unique(rows).tolist()  # type: ignore[no-any-return]
 
 

@@ -114,6 +114,10 @@ _WRONG_STATE = re.compile(
     r"[A-Z_]+ to state [A-Z_]+|Cannot add partition \S+ to transaction while in state"
     r"|__?PREV_IN_PROGRESS\b|__?CONFLICT\b"
 )
+_LOST = re.compile(
+    r"^(?!.*unable to satisfy gap-less).*(?:hasn't received|[Gg]ap-?less (?:ordering|guarantee)|_GAPLESS_)", re.DOTALL
+)
+"""With enable.gapless.guarantee librdkafka stops after any failed batch, and names the broker's answer."""
 _NAMES = (Saying.INTERRUPTED, Saying.MEMBER_LOST, Saying.ABORTABLE, Saying.INVALID_STATE)
 """Said by the name of an error, of which no longer word is a part."""
 _TEXTS = {
@@ -207,7 +211,7 @@ _TEXTS = {
 }  # fmt: skip
 """Literals of which a text that says something holds one: quick to look for, and mostly enough."""
 _PATTERNS = {
-    Saying.LOST_ACKNOWLEDGEMENT: re.compile("hasn't received|[Gg]ap-?less (?:ordering|guarantee)|_GAPLESS_"),
+    Saying.LOST_ACKNOWLEDGEMENT: _LOST,
     Saying.EXPIRED: _EXPIRY,
     Saying.END_GIVEN_UP: _END_GIVEN_UP,
     Saying.TIMED_OUT: re.compile(

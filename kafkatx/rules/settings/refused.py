@@ -98,11 +98,18 @@ def too_few_brokers(model: CaptureModel) -> Iterator[Case]:
                 event_refs(model, rows, 3),
             ),
             verdict=Verdict.proved,
-            severity=Severity.error,
+            severity=Severity.info if _was_made(model, rows[-1]) else Severity.error,
             since=since,
             until=until,
             count=len(rows),
         )
+
+
+def _was_made(model: CaptureModel, row: int) -> bool:
+    """Whether the topic was there later: brokers that were still starting had joined."""
+    logs = model.logs
+    given = logs.of_kind(EventKind.initialized, EventKind.coordinator_loaded, EventKind.coordinator_elected).tolist()
+    return any(logs.is_before(row, one) for one in given)
 
 
 OF = "[ of {client.transactional_id}]"

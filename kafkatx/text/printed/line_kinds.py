@@ -91,7 +91,7 @@ _ADMIN = re.compile(
 _ANSWER = re.compile(
     rf"ProducerId{_SEP}ProducerEpoch{_SEP}LatestCoordinatorEpoch{_SEP}"
     rf"|LEADER{_SEP}TOPIC{_SEP}PARTITION{_SEP}PRODUCER-ID{_SEP}PRODUCER-EPOCH{_SEP}"
-    rf"|Topic{_SEP}Partition{_SEP}ProducerId{_SEP}ProducerEpoch{_SEP}CoordinatorEpoch{_SEP}"
+    rf"|Topic{_SEP}Partition{_SEP}ProducerId{_SEP}ProducerEpoch{_SEP}(?:CoordinatorEpoch|StartOffset){_SEP}"
     rf"|(?:GROUP{_SEP})?TOPIC{_SEP}PARTITION{_SEP}(?:CURRENT|COMMITTED)-OFFSET{_SEP}"
     r"|Topic:\s?\S+\s+(?:TopicId:\s?\S+\s+)?Partition"
     r"|% Reached end of topic \S+ \[\d{1,9}\] at offset \d|\S{1,249} \[\d{1,9}\] offset \d{1,19}$"

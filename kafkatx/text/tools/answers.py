@@ -38,6 +38,7 @@ _OF_RPK = frozenset({"topic", "partition", "producerid", "producerepoch", "lastt
 _BEGINS = ("currenttransactionstartoffset", "currenttxnstartoffset", "txnstartoffset")
 """What tools call the offset where a producer's open transaction begins."""
 _HANGING = frozenset({"topic", "partition", "producerid", "startoffset"})
+_UNITS = {"min": 60_000, "s": 1_000}
 _GROUPS = frozenset({"topic", "partition", "currentoffset", "logendoffset"})
 _PARTITION = re.compile(
     r"Topic:\s?(?P<topic>\S+)\s+Partition:\s?(?P<partition>\d{1,9})\s+Leader:\s?(?P<leader>none|-?\d{1,9})"
@@ -148,13 +149,13 @@ class _Reader:
         cells = row.cells
         if min(_number(cells[name]) for name in ("partition", "producerid", "startoffset")) < 0:
             return
-        minutes = _number(cells.get("duration(min)", ""))
+        lasted = [_number(cells.get(f"duration({unit})", "")) * ms for unit, ms in _UNITS.items()]
         self._add(
             EventKind.hanging_found, row.line.number, row.line.position, topic=cells["topic"],
             partition=_number(cells["partition"]), producer_id=_number(cells["producerid"]),
             producer_epoch=_number(cells.get("producerepoch", "")),
             other_epoch=_number(cells.get("coordinatorepoch", "")), offset=_number(cells["startoffset"]),
-            number=minutes * 60_000 if minutes >= 0 else -1,
+            number=max(-1, *lasted),
         )  # fmt: skip
 
     def _group(self, row: TableRow) -> None:

@@ -45,7 +45,7 @@ _FIELDS = {
     "updated_at": re.compile(r", txnLastUpdateTimestamp=(-?\d{1,19})"),
 }
 _STATE = re.compile(r", state=(\w+)")
-_PARTITIONS = re.compile(r", topicPartitions=((?:\w*Set)?[(\[].*?[)\]])(?=, txn|\)$)", re.DOTALL)
+_PARTITIONS = re.compile(r", (?:topicP|p)artitions=((?:\w*Set)?[(\[].*?[)\]])(?=, txn|\)$)", re.DOTALL)
 _BEGIN = re.compile(r'\{\s{0,9}"key"\s{0,9}:\s{0,9}\{')
 _JSON = json.JSONDecoder()
 _KNOWN = frozenset({"id_code", "is_tombstone", "state", "partitions_code", *_FIELDS})
@@ -94,7 +94,7 @@ def old_state_of(text: str) -> PrintedState | None:
     except Unreadable:
         return None
     numbers = {column: int(found[1]) for column, pattern in _FIELDS.items() if (found := pattern.search(rest))}
-    known = (_KNOWN - _FIELDS.keys()) | numbers.keys() | ({"partitions_code"} if listed else set())
+    known = (_KNOWN - {"partitions_code", *_FIELDS}) | numbers.keys() | ({"partitions_code"} if listed else set())
     return PrintedState(
         transactional_id,
         known,

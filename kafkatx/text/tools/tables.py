@@ -26,6 +26,8 @@ MOST_EMPTY = 2
 """Columns at the end that may be empty."""
 _RULE = re.compile(r"[-=+|:>\s]+")
 MOST_WORDS = 64
+LEFT_OUT = ("...", "\u2026")
+"""What stands in a heading for columns that were cut out, of the rows as well."""
 _SIGNS = ("|", ",", ";")
 """Signs between cells: bars as in Markdown or a box, commas of a spreadsheet."""
 
@@ -40,7 +42,8 @@ class TableRow:
 
 def named_columns(text: str) -> tuple[str, ...]:
     """Return the names in a heading, as they are compared."""
-    return tuple(cell.replace("-", "").lower() for cell in _cells(text, _separator(text))[:MOST_WORDS])
+    cells = _cells(text, _separator(text))[:MOST_WORDS]
+    return tuple(cell.replace("-", "").lower() for cell in cells if cell not in LEFT_OUT)
 
 
 def table_rows(file: OpenFile, part: TextPart, *wanted: frozenset[str]) -> Iterator[TableRow]:
