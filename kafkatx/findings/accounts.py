@@ -50,7 +50,7 @@ _AGAIN = re.compile(r"\b(?:will (?:be )?retr(?:y|ied)|retrying|(?:trying|try) (?
 """How an application says that it repeats what had failed."""
 REBALANCING = "REBALANCE_IN_PROGRESS"
 """Of which a group's coordinator tells its members: who only warns of it joins again."""
-_CONSUMER = re.compile(r"\.consumer|#consumer-")
+_CONSUMER = re.compile(r"\.consumer\b|#consumer-")
 """In the names of loggers of Java, kafka-python and aiokafka, and of librdkafka's clients."""
 DEADLY = ("StackOverflow", "AccessViolation", "OutOfMemory")
 """Errors of the runtime that end the process: out of a transactional call they are its failure."""

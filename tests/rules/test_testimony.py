@@ -91,3 +91,29 @@ NO_COORDINATOR = (
 )
 def test_a_cluster_of_one_broker_has_no_coordinator(said: str, is_likely: bool, tmp_path: Path) -> None:
     assert (_told(tmp_path, f"{said}\n{NO_COORDINATOR}").get("misconfiguration") == "likely") is is_likely
+
+
+def test_an_id_given_moments_before_leaves_no_time_for_a_timeout(tmp_path: Path) -> None:
+    text = (
+        "6120 02:59:58.301 work begins\n8844 03:00:00.958 InitTransactions done\n"
+        "6120 03:00:01.077 rdkafka ERR TXNERR Fatal transaction error: Failed to add partitions to transaction: Local: "
+        "This instance has been fenced by a newer instance (_FENCED)\n"
+    )
+    assert _told(tmp_path, text).get(FENCED) == "likely"
+
+
+@pytest.mark.parametrize(("timeout", "is_likely"), [("30000", True), ("30 s", True), ("5 min", False)])
+def test_a_timeout_that_is_said_counts(timeout: str, is_likely: bool, tmp_path: Path) -> None:
+    begun = "2024-03-28T02:01:05.322Z  INFO 1 --- [main] c.e.Batch : batch 7 started\n"
+    text = f"transaction.timeout.ms is {timeout}. Single pod.\n{begun}{PLACED}"
+    assert (_told(tmp_path, text).get(TIMED_OUT) == "likely") is is_likely
+
+
+def test_a_plain_producer_has_no_transaction_that_failed(tmp_path: Path) -> None:
+    failed = "% Delivery failed for message: Broker: Not enough in-sync replicas\n"
+    severities = []
+    for said in ("", "There are no transactions here.\n"):
+        path = tmp_path / "page.md"
+        path.write_text(f"{said}\n{failed}")
+        severities.append({one["severity"] for one in document(kafkatx.diagnose([path]), "t")["findings"]})
+    assert severities == [{"warning"}, {"info"}]

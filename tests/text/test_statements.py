@@ -27,8 +27,9 @@ SAID = {
     "happens at every rolling deployment": {"more_instances"},
     "there are three brokers": {"more_brokers"},
     "the import runs for about 20 minutes": {"long_work"},
-    "transaction.timeout.ms is 60 s, linger.ms 5": set(),
+    "transaction.timeout.ms is 60 s, linger.ms 5": {"timeout_told"},
     "a commit every 5 s": set(),
+    "init_transactions done": set(),
     "stopped at a breakpoint": {"long_work"},
 }
 

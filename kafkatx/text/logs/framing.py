@@ -87,6 +87,8 @@ LONGEST_COLLECTORS = 160
 """Characters that a collector of logs may put before a JSON object."""
 _TIME_OF_DAY = re.compile(r"(?<![\d:])\d\d:\d\d:\d\d[.,]\d{3}(?!\d)")
 _BROKER_LOGGER = re.compile(r"\((?:[\w$-]{1,99}\.){1,20}[\w$-]{1,99}(?::\d{1,6})?\)")
+_LAST_NAME = re.compile(r"(?<![\w$/.-])((?:[a-z_][\w$]{0,99}\.){1,12}[\w$]{1,99})[\]>)]?[\s:|-]{1,8}$")
+"""A logger at the end of a front: a dotted name that begins small."""
 _LAST_LOGGER = re.compile(r"[ \t]{2,8}\[((?:[\w$-]{1,99}\.){2,20}[\w$-]{1,99})\]$")
 """`   [logger]` at the end of a line, as Debezium's images print it."""
 
@@ -279,7 +281,9 @@ class Framer:
         at, of_day, zoned = self._time(found.stamp, wrapped.stamp)
         is_error = found.message.startswith("[Error ")
         context, message = (NOTHING, found.message) if is_error else split_context(found.message)
-        return Framed(at, zoned, found.level, "", "", context, message, REMNANT, of_day, writer=wrapped.writer)
+        logger = _LAST_NAME.search(found.front)
+        name = logger[1] if logger is not None else ""
+        return Framed(at, zoned, found.level, "", name, context, message, REMNANT, of_day, writer=wrapped.writer)
 
     def _headless(self, before: str) -> Framed | None:
         """Return the line before, if it is a line whose message was moved to the next one.

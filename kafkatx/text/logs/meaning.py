@@ -121,6 +121,8 @@ def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
     is_shown = trace is not None and _is_of_kafka(trace) and not _is_brokers_own(entry) and not _is_talk(entry)
     if trace and is_shown and _says_less(kind, found, trace, framed):
         kind = kind_of(trace, framed)
+    if kind is EventKind.concurrent_transactions and found is None and framed.level >= Level.error:
+        kind = EventKind.failure  # an application's own line: its client had given up
     if kind is None and trace is None and says_initialised(framed.message):
         kind = EventKind.init_returned
         row[COLUMNS["side"]] = Side.client

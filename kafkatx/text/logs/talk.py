@@ -16,6 +16,8 @@ from kafkatx.text.logs.bare import is_supposed
 from kafkatx.text.logs.sentences import speaks_of
 from kafkatx.text.logs.source_code import is_of_code
 
+LONGEST = 600
+"""Characters of a line that are looked at: what people write and programs hold is shorter, hostile lines are not."""
 FEWEST = 2
 """Headings, items or entries that make a list of errors."""
 _ERROR = re.compile(r"[A-Z][a-z]\w{2,79}(?:Exception|Error|Fenced)\b|KafkaJS[A-Z]\w{3,79}|\b[A-Z]{3,20}_[A-Z_]{3,50}\b")
@@ -52,13 +54,13 @@ _MEANING = re.compile(r"[.'\"`] It (?:means|indicates)\b")
 _MESSAGE = re.compile(r"\s*[\"']?message[\"']?: *['\"`]")
 _FIELD = re.compile(r"\s*[\"']?(?:type|code|retriable)[\"']?: *\S+,\s*$")
 _DEFINED = re.compile(r"\s*(type|code|retriable): *\S+,\s*$")
-_THROWN = re.compile(r"\s*(?:at [\w$.<>]+[\w$>]\(|at \w|\.\.\. \d+ more|Caused by|File \"|---> )")
+_THROWN = re.compile(r"\s*(?:at [\w$.<>]+[\w$>]\(|at [\w/]|\.\.\. \d+ more|Caused by|File \"|---> )")
 _EXAMPLES = re.compile(r"\b(?:may|might|will|would|could) .{0,120}\b(?:such as|like|for example|e\.g\.),?:?\s*$")
 
 
 def explained(source: Sequence[Line]) -> frozenset[int]:
     """Positions of the lines of a page that only explain."""
-    texts = [line.text for line in source]
+    texts = [line.text[:LONGEST] for line in source]
     lists = [found for found in (_headings(texts), _items(texts), _entries(texts)) if len(found) >= FEWEST]
     listed = {number for found in lists for number in found}
     return frozenset(
