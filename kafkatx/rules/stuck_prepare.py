@@ -171,7 +171,7 @@ def _is_last_so_far(model: CaptureModel, latest: Array) -> bool:
     """Whether no row of the id can be lost up to the newest one at hand; a page always breaks off behind that."""
     log_extent = model.state_log_extents[int(latest["state_partition"])]
     if log_extent.is_printed and log_extent.is_torn:
-        return int(latest["offset"]) >= log_extent.last_gap
+        return log_extent.last_gap < 0
     return model.is_latest_known(latest)
 
 

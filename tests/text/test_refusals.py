@@ -63,7 +63,7 @@ def test_an_error_names_what_was_refused(text, refusal):
         ("SRMSG18020: A transaction is already in progress for channel `audit-tx`", MisuseKind.begun_inside),
         ('Transaction state exception: Cannot call "commit" in state "READY"', MisuseKind.not_begun),
         ("Cannot perform operation after producer has been closed", MisuseKind.closed),
-        ("Failed to produce message (5 bytes): Local: Erroneous state", MisuseKind.other),
+        ("Failed to produce message (5 bytes): Local: Erroneous state", MisuseKind.unnamed),
         ("transaction manager: invalid transition attempted", MisuseKind.other),
         ("Simultaneous commit_transaction API calls not allowed", MisuseKind.at_once),
     ],

@@ -31,12 +31,17 @@ MOST_BEFORE_TIME = 1
 """Words before the time of a line, as the name of its writer; more are somebody's who quotes a line."""
 
 
+SETTING = re.compile(r"\s*[\w-]{1,60}(?:\.[\w-]{1,60}){1,12}\s?=")
+"""How a line of a properties file begins: what its value holds is nobody's line of a log."""
+
+
 def is_front(before: str) -> bool:
     """Whether a program may have printed this before its message: names, numbers and marks, hardly a word."""
     if (
         len(before) > LONGEST_FRONT
         or "\n" in before
         or before.lstrip()[:1] == ">"
+        or SETTING.match(before)
         or _quotes_line(before)
         or _SOURCE.search(before)
     ):

@@ -121,7 +121,7 @@ def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
     is_shown = trace is not None and _is_of_kafka(trace) and not _is_brokers_own(entry) and not _is_talk(entry)
     if trace and is_shown and _says_less(kind, found, trace, framed):
         kind = kind_of(trace, framed)
-    if kind is EventKind.concurrent_transactions and found is None and framed.level >= Level.error:
+    if kind is EventKind.concurrent_transactions and framed.level >= Level.error and not _goes_on(framed.message):
         kind = EventKind.failure  # an application's own line: its client had given up
     if kind is None and trace is None and says_initialised(framed.message):
         kind = EventKind.init_returned
@@ -139,6 +139,11 @@ def _fill(row: Row, entry: Entry, strings: Strings) -> EventKind | None:
         if row[COLUMNS["detail_code"]] < 0 and (error or kind is EventKind.failure):
             fill_field(row, "detail", found.text or own_words(framed.message), strings)
     return kind
+
+
+def _goes_on(message: str) -> bool:
+    """Whether a client says that it tries again."""
+    return _ANSWERED.match(message) is not None or "retry" in message
 
 
 def _has_time(framed: Framed) -> bool:

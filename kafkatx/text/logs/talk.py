@@ -24,7 +24,7 @@ _ERROR = re.compile(r"[A-Z][a-z]\w{2,79}(?:Exception|Error|Fenced)\b|KafkaJS[A-Z
 _TIME = re.compile(r"\d\d:\d\d|\b1\d{9,12}\b")
 _CELLS = re.compile(r"\s*\|(?:[^|]{1,300}\|){2,20}\s*$")
 _NUMBERED = re.compile(
-    r"\b[A-Z]+_[A-Z_]{2,50}[\s|,\"']{1,8}-?\d{1,3}[\s|,\"']{1,8}(?i:true|false)\b"
+    r"\b[A-Z]+_[A-Z_]{2,50}[\s|,\"']{1,60}-?\d{1,3}[\s|,\"']{1,60}(?i:true|false)\b"
     r"|^\W*-?\d{1,3}[,;\t] ?\W?[A-Z]+_[A-Z_]{2,50}\b"
 )
 """A row of the protocol's table of errors: name, number, whether it can be retried; or number and name."""
@@ -49,7 +49,9 @@ _ROWS = re.compile(r"\s*\|?\s*:?-{3,}:?\s*\|[\s:|-]*$")
 """The rule under the heads of a table."""
 _OBSERVED = re.compile(r"\b(?:time|when|pod|host|node|instance|count|last|status|run|day|partition)\b", re.IGNORECASE)
 """A head of a table of what was seen."""
-_HTML_ITEM = re.compile(r"\s*<(?:li|dt|dd|td)>(?:<\w{1,8}>){1,3}[^<]{3,200}</\w{1,8}>")
+_HTML_ITEM = re.compile(
+    r"\s*(?:<tr>)?<td>[A-Z_]{3,50}</td>\s*<td>[^<]{3,300}</td>|\s*<(?:li|dt|dd|td)>(?:<\w{1,8}>){1,3}[^<]{3,200}</\w{1,8}>"
+)
 _MEANING = re.compile(r"[.'\"`] It (?:means|indicates)\b")
 _MESSAGE = re.compile(r"\s*[\"']?message[\"']?: *['\"`]")
 _FIELD = re.compile(r"\s*[\"']?(?:type|code|retriable)[\"']?: *\S+,\s*$")

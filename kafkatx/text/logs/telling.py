@@ -8,6 +8,7 @@ import numpy as np
 
 from kafkatx.kernels.literals import ENTRY_COLUMNS, Automaton, begins_entry
 from kafkatx.text.lines import LONGEST_LINE
+from kafkatx.text.logs.around import SETTING
 from kafkatx.text.logs.calls import speaks_of_call
 from kafkatx.text.logs.defect_texts import is_evidence, signs_in
 from kafkatx.text.logs.fragments import best_in
@@ -25,7 +26,7 @@ def telling_lines(data: bytes, automaton: Automaton) -> Any:
     rows: list[tuple[int, int, int, int]] = []
     at = 0
     for number, line in enumerate(data.split(b"\n")):
-        if automaton.pattern.search(line) or _tells(_text(line)):
+        if automaton.pattern.search(line) or (not SETTING.match(_text(line)) and _tells(_text(line))):
             rows.append((at, at + len(line), min(at + len(line) + 1, len(data)), number))
         at += len(line) + 1
     return _rows(rows)

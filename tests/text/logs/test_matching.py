@@ -17,7 +17,8 @@ from kafkatx.text.logs.framing import Framer
 from kafkatx.text.logs.matching import match_exception, match_message, patterns, prefilter
 from kafkatx.text.logs.strings import Strings
 
-OWN = [entry for entry in event_templates() if entry.side is not Side.client and entry.kind is not EventKind.other]
+OF_KAFKA = [entry for entry in event_templates() if entry.side is not Side.client and entry.client != "kop"]
+OWN = [entry for entry in OF_KAFKA if entry.kind is not EventKind.other]
 LINES = Path(__file__).with_name("broker_lines.tsv")
 EXCEPTIONS = {
     EventKind.unsupported_format: ("Transactional records are not supported for magic 1",
