@@ -161,10 +161,16 @@ def _verdict(model: CaptureModel, latest: Array, missing: list[Array], age: int)
         return Verdict.possible
     shown = any(_goes_on_without(model, part, int(latest["timestamp"])) for part in missing)
     lacks_marker = any(part["status"] == Status.UNMARKED for part in missing)
-    if not shown and not lacks_marker and _may_be_cut_off(model, latest):
+    if not shown and ((not lacks_marker and _may_be_cut_off(model, latest)) or _is_of_several_texts(model, latest)):
         return Verdict.possible
     is_proved = shown and age > STUCK_MS and model.is_latest_known(latest)
     return Verdict.proved if is_proved else Verdict.likely
+
+
+def _is_of_several_texts(model: CaptureModel, latest: Array) -> bool:
+    """Whether rows of several ids and lines of logs were put into texts: each may break off anywhere."""
+    is_printed = model.state_log_extents[int(latest["state_partition"])].is_printed
+    return is_printed and len(model.latest) > 1 and len(model.logs.events) > 0
 
 
 def _is_last_so_far(model: CaptureModel, latest: Array) -> bool:
@@ -176,11 +182,12 @@ def _is_last_so_far(model: CaptureModel, latest: Array) -> bool:
 
 
 def _is_refused(model: CaptureModel, latest: Array) -> bool:
-    """Whether somebody was answered CONCURRENT_TRANSACTIONS for the id, or for one that is not named."""
+    """Whether somebody was answered CONCURRENT_TRANSACTIONS for the id, or for one without a name where it is alone."""
     logs, name = model.logs, model.transactional_id(int(latest["id_code"]))
     kinds = (EventKind.concurrent_transactions, EventKind.failure, EventKind.init_refused, EventKind.add_refused)
     told = [row for row in logs.of_kind(*kinds).tolist() if logs.error(row) is ErrorCode.CONCURRENT_TRANSACTIONS]
-    return any(logs.transactional_id(row) in (None, name) for row in told)
+    meant = (None, name) if len(model.latest) == 1 else (name,)
+    return any(logs.transactional_id(row) in meant for row in told)
 
 
 def _lacks_leader(model: CaptureModel, missing: list[Array]) -> bool:
