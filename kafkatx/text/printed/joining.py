@@ -140,7 +140,7 @@ def extended(printed: Printed, rest: str, is_full: bool) -> Printed | None:
 
 def _stands_alone(text: str) -> bool:
     """Whether a line is a tool's own, and can't be the value of a record whose line was broken before it."""
-    return as_printed(text) is not None and _NAMELESS.match(text) is None
+    return as_printed(text) is not None and _NAMELESS.match(text.lstrip()) is None
 
 
 def _has_title_apart(text: str, rest: str, is_full: bool) -> bool:
