@@ -161,23 +161,20 @@ def _verdict(model: CaptureModel, latest: Array, missing: list[Array], age: int)
         return Verdict.possible
     shown = any(_goes_on_without(model, part, int(latest["timestamp"])) for part in missing)
     lacks_marker = any(part["status"] == Status.UNMARKED for part in missing)
-    if not shown and ((not lacks_marker and _may_be_cut_off(model, latest)) or _is_of_several_texts(model, latest)):
+    if not shown and not lacks_marker and _may_be_cut_off(model, latest):
         return Verdict.possible
     is_proved = shown and age > STUCK_MS and model.is_latest_known(latest)
     return Verdict.proved if is_proved else Verdict.likely
 
 
-def _is_of_several_texts(model: CaptureModel, latest: Array) -> bool:
-    """Whether rows of several ids and lines of logs were put into texts: each may break off anywhere."""
-    is_printed = model.state_log_extents[int(latest["state_partition"])].is_printed
-    return is_printed and len(model.latest) > 1 and len(model.logs.events) > 0
-
-
 def _is_last_so_far(model: CaptureModel, latest: Array) -> bool:
-    """Whether no row of the id can be lost up to the newest one at hand; a page always breaks off behind that."""
+    """Whether no row of the id can be lost up to the newest one at hand.
+
+    A page always breaks off behind that; of one that was put together, nobody knows where.
+    """
     log_extent = model.state_log_extents[int(latest["state_partition"])]
     if log_extent.is_printed and log_extent.is_torn:
-        return log_extent.last_gap < 0
+        return log_extent.last_gap < 0 and not log_extent.is_pieced
     return model.is_latest_known(latest)
 
 
