@@ -19,7 +19,7 @@ from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Side
 from kafkatx.text.events import LogFacts, LogSource
 from kafkatx.text.lines import lines
-from kafkatx.text.pages.part import TextPart
+from kafkatx.text.pages.part import PartKind, TextPart
 
 HEAD = 1 << 16
 """Bytes of a log that tell whose it is."""
@@ -72,6 +72,9 @@ def _read(file: OpenFile, item: Item, part: TextPart, entry: Coverage) -> LogFac
     from kafkatx.text.logs.reading import read_log as read_part
 
     facts = read_part(file, part)
+    if part.kind is PartKind.WORDS:
+        entry.status, entry.note = "read", "words about errors; no line of a program"
+        return facts
     _tell(entry, facts.sources[0], len(facts.events) + int(facts.events["repeats"].clip(0).sum()))
     from kafkatx.text.products import product_of
 

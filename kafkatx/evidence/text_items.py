@@ -25,6 +25,7 @@ KINDS = {
     PartKind.ANSWER: Kind.ANSWERS,
     PartKind.LOG: Kind.TEXT_LOG,
     PartKind.SETTINGS: Kind.SETTINGS,
+    PartKind.WORDS: Kind.TEXT_LOG,
     PartKind.PROSE: Kind.TEXT,
 }
 

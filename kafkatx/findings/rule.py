@@ -58,7 +58,7 @@ class Rule:
     causes: tuple[tuple[str, Condition], ...] = ()
     absorbed_by: str | None = None
     decided_by: tuple[Side, ...] = ()
-    find_rest: Callable[[CaptureModel, Sequence[Accounted]], Found] | None = None
+    find_rest: Callable[[CaptureModel, Sequence[Accounted], Sequence[Finding]], Found] | None = None
 
 
 def findings_of(name: str, rule: Rule, model: CaptureModel) -> Iterator[Finding | NotCheckable]:
@@ -67,11 +67,11 @@ def findings_of(name: str, rule: Rule, model: CaptureModel) -> Iterator[Finding 
 
 
 def rest_of(
-    name: str, rule: Rule, model: CaptureModel, failures: Sequence[Accounted]
+    name: str, rule: Rule, model: CaptureModel, failures: Sequence[Accounted], findings: Sequence[Finding]
 ) -> Iterator[Finding | NotCheckable]:
     """Say what a rule finds in what the findings of all others leave of the failures that were told."""
     if rule.find_rest is not None:
-        yield from _said(name, rule, model, rule.find_rest(model, failures))
+        yield from _said(name, rule, model, rule.find_rest(model, failures, findings))
 
 
 def _said(name: str, rule: Rule, model: CaptureModel, cases: Found) -> Iterator[Finding | NotCheckable]:

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined, Selected
 from kafkatx.findings.finding import Finding
+from kafkatx.findings.named_errors import SPOKEN_OF
 from kafkatx.outputs.diagnosis_order import Story, stories
 from kafkatx.terms.times import span
 from kafkatx.terms.verdicts import Severity
@@ -112,8 +113,9 @@ def _state(diagnosis: Diagnosis) -> AnswerState:
 
 
 def _speaks_of_failure(diagnosis: Diagnosis) -> bool:
-    """Whether lines say that something failed, in words that nobody knows: no clean bill, and no diagnosis."""
-    return any(found.finding.is_unexplained and "said" in found.finding.facts for found in diagnosis.findings)
+    """Whether lines say that something failed, in unknown words or in people's: no clean bill, and no diagnosis."""
+    told = (found.finding.facts for found in diagnosis.findings if found.finding.is_unexplained)
+    return any("said" in facts and facts.get("named") != SPOKEN_OF for facts in told)
 
 
 def _headline(diagnosis: Diagnosis, state: AnswerState) -> str:
@@ -121,10 +123,18 @@ def _headline(diagnosis: Diagnosis, state: AnswerState) -> str:
     if any(_is_wrong(found) for found in diagnosis.findings):
         return _wrong(diagnosis.findings)
     if state is AnswerState.unexplained:
-        return "No diagnosis yet: the text speaks of a failure that kafkatx does not know."
+        return _open(diagnosis)
     if state is AnswerState.nothing_to_judge:
         return _nothing(diagnosis)
     return _clear(diagnosis)
+
+
+def _open(diagnosis: Diagnosis) -> str:
+    """What the text says that no line of a program, or none that is known, shows."""
+    named = [found.finding for found in diagnosis.findings if "named" in found.finding.facts]
+    if named:
+        return f"No diagnosis yet: {named[0].title}; no line of a program shows it."
+    return "No diagnosis yet: the text speaks of a failure that kafkatx does not know."
 
 
 def _clear(diagnosis: Diagnosis) -> str:
@@ -150,7 +160,8 @@ def totals(diagnosis: Diagnosis) -> str:
         return f"{plural(len(told), 'root cause')}; findings: {', '.join(said)}."
     waiting = _waiting(diagnosis)
     begin = f"{waiting[0].upper()}{waiting[1:]}; no error" if waiting else "No error"
-    return f"{begin} and no warning in {amount(diagnosis.examined)}."
+    about = amount(diagnosis.examined)
+    return f"{begin} and no warning in {about}." if about else f"{begin} and no warning."
 
 
 def _waiting(diagnosis: Diagnosis) -> str:

@@ -40,6 +40,7 @@ SURE = {
     Verdict.possible: "possible: one of several explanations",
 }
 UNEXPLAINED = "only that it failed; the cause is open"
+ONLY_WORDS = "nothing: these are somebody's words"
 MOST_ASKED = 3
 """Things to bring that are printed; JSON has all."""
 INDENT = 3
@@ -236,13 +237,20 @@ class _Told:
 
 def _certainty(finding: Finding) -> Iterator[RenderableType]:
     """How sure it is, which explanations are left, and what would decide."""
-    yield _line("sure: ", UNEXPLAINED if finding.is_unexplained else SURE[finding.verdict], mark_style="bold")
+    yield _line("sure: ", _how_sure(finding), mark_style="bold")
     left = [other for other in finding.considered if not other.refuted]
     for at, other in enumerate(left):
         is_last = at + 1 == len(left) or left[at + 1].decided_by != other.decided_by
         against = f"; against it: {other.against}" if other.against else ""
         decided = f"; {other.decided_by} would decide" if other.decided_by and is_last else ""
         yield _line(f"      {_mark(finding)}", f"{_name(other)} ({other.because}){against}{decided}")
+
+
+def _how_sure(finding: Finding) -> str:
+    """What the verdict means; of a failure without a cause it is about the failure."""
+    if finding.is_unexplained:
+        return ONLY_WORDS if finding.verdict is Verdict.possible else UNEXPLAINED
+    return SURE[finding.verdict]
 
 
 def _mark(finding: Finding) -> str:

@@ -4,7 +4,8 @@ Mechanism    None: the honest rest. What no rule about a cause explains is told 
              in this release, whether the producer can go on, the causes that fit, the likeliest first, and what would
              decide between them.
 Evidence     a line that tells of a failure: an exception, an error of a client library, a refusal that a broker logs.
-             It proves that this happened, and nothing about why.
+             It proves that this happened, and nothing about why. Where nothing of the kind is there, an error or a
+             symptom that people name in words is told for information.
 Against      a finding about its cause at likely or proved; a client that tries again by itself; a consumer that has
              nothing to do with transactions.
 Look-alikes  every rule: its candidates are named, with what speaks for and against each in this evidence.
@@ -20,13 +21,15 @@ from dataclasses import dataclass
 from kafkatx.findings.accounts import Account, Accounted
 from kafkatx.findings.client_lines import producer_at, subjects, times_of
 from kafkatx.findings.conditions import same_id_and_time
-from kafkatx.findings.finding import Subject
+from kafkatx.findings.finding import Finding, Subject
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.rules.candidates.weighing import weighed
 from kafkatx.rules.candidates.words import CANDIDATES
+from kafkatx.rules.unexplained.named import NAMED_WORDS, named_cases
+from kafkatx.rules.unexplained.spoken import SPOKEN_WORDS, spoken_case
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.logs.calls import TRANSACTIONAL
 from kafkatx.words.explanation import ActorWords, Bound, ConsideredWords, Words, included, remedy, step
@@ -35,8 +38,6 @@ from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, NameList, Quoted, Refs, facts
 
-MOST_SHOWN = 4
-"""Lines that nobody knows, of which so many are shown."""
 FATAL, ABORTABLE, RETRIABLE = "fatal", "abortable", "retriable"
 
 
@@ -85,15 +86,6 @@ class Facts:
         return self.category == RETRIABLE
 
 
-@facts
-class SpokenFacts:
-    """Lines that speak of a failure in words that nobody knows: the first one, and how many there are."""
-
-    said: Quoted
-    count: Count
-    lines: Refs
-
-
 @dataclass(frozen=True, slots=True)
 class _Group:
     """Failures of one client (or broker) that are alike."""
@@ -111,11 +103,13 @@ def nothing(model: CaptureModel) -> Found:
     yield from ()
 
 
-def find_rest(model: CaptureModel, failures: Sequence[Accounted]) -> Found:
-    """One case for each client and error that no finding explains."""
+def find_rest(model: CaptureModel, failures: Sequence[Accounted], findings: Sequence[Finding]) -> Found:
+    """One case for each client and error that no finding explains; where nothing failed, what texts only name."""
     left = [one.told for one in failures if one.account is Account.unexplained]
     for group in _groups(left):
-        yield _spoken(model, group.first) if group.first.is_spoken else _case(model, group)
+        yield spoken_case(model, group.first) if group.first.is_spoken else _case(model, group)
+    if all(one.account is Account.excused for one in failures):
+        yield from named_cases(model, findings)
 
 
 def _groups(left: Sequence[ToldFailure]) -> Iterator[_Group]:
@@ -146,18 +140,6 @@ def _case(model: CaptureModel, group: _Group) -> Case:
         until=until,
         count=sum(one.count for one in group.all),
         subjects=subjects([Subject(one.transactional_id, one.producer_id) for one in group.all]),
-    )
-
-
-def _spoken(model: CaptureModel, told: ToldFailure) -> Case:
-    since, until = times_of(model.logs, list(told.rows))
-    return Case(
-        facts=SpokenFacts(Quoted(told.message), Count(told.count), event_refs(model, list(told.rows), MOST_SHOWN)),
-        verdict=Verdict.proved,
-        severity=Severity.info,
-        since=since,
-        until=until,
-        count=told.count,
     )
 
 
@@ -263,27 +245,10 @@ WORDS = Words(
     ),
 )
 
-SPOKEN = Words(
-    SpokenFacts,
-    title=("a failure that kafkatx does not know",),
-    summary=(
-        pick("count", {1: "A line speaks"}, "{count:line} speak"),
-        " of a failure that kafkatx does not know: {said}.",
-        " Whether a transaction is touched, this text does not show.",
-    ),
-    steps=(step(pick("count", {1: "The line was logged"}, "The lines were logged"), cites="lines"),),
-    remedies=(
-        remedy(
-            "Look for the first error before these lines, in the same log: that one may be known",
-            "application",
-        ),
-    ),
-)
-
 RULE = Rule(
     find=nothing,
     find_rest=find_rest,
-    words=(WORDS, SPOKEN),
+    words=(WORDS, SPOKEN_WORDS, NAMED_WORDS),
     depth=4,
     causes=(("abort_after_fatal_error", same_id_and_time), ("silent_failure", same_id_and_time)),
 )

@@ -66,6 +66,7 @@ class Statement:
     """What somebody says in a line of a page (terms/catalogue/statements.tsv), with the words around it.
 
     `lasted_ms` is the duration that it names, `at` and `of_day` the time before the line (as in Framed), -1 for none.
+    `error` is what an error is called that people name (text/named_errors.py), "" of all other statements.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Statement:
     lasted_ms: int = -1
     at: int = -1
     of_day: int = -1
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,6 +220,20 @@ class StatementPattern:
 
 
 @dataclass(frozen=True, slots=True)
+class Symptom:
+    """What people say that does not work (symptoms.tsv): a name, the words as in StatementPattern, and what it means.
+
+    `rules` are the mechanisms that show themselves so, the commonest first.
+    """
+
+    name: str
+    pattern: str
+    unless: str
+    meaning: str
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class KnownDefect:
     """A defect of a client library or of a broker, as its makers know it: where it is, how it shows, what to do.
 

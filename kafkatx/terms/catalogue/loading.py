@@ -27,6 +27,7 @@ from kafkatx.terms.catalogue.entries import (
     Stated,
     StateEntry,
     StatementPattern,
+    Symptom,
     Term,
     message_of_exception,
 )
@@ -154,6 +155,12 @@ def known_defects() -> tuple[KnownDefect, ...]:
 def statement_patterns() -> tuple[StatementPattern, ...]:
     """Return the words by which people say what matters beside the lines of programs."""
     return tuple(_entry(StatementPattern, row) for row in _rows("statements.tsv"))
+
+
+@cache
+def symptoms() -> tuple[Symptom, ...]:
+    """Return what people say that does not work, and what may be behind it."""
+    return tuple(_entry(Symptom, row, rules=_names(row["rules"])) for row in _rows("symptoms.tsv"))
 
 
 def _rows(name: str) -> Iterator[Row]:

@@ -31,7 +31,8 @@ from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.thinning import Thinning
 from kafkatx.text.logs.windows import window_of
 from kafkatx.text.logs.writers import Writers
-from kafkatx.text.pages.part import TextPart
+from kafkatx.text.named_errors import named_on_page
+from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.releases_told import releases_on_page
 from kafkatx.text.settings.printed import ValuesBlocks
 from kafkatx.text.statements import statements_on_page
@@ -55,10 +56,30 @@ def read_log(file: OpenFile, part: TextPart) -> LogFacts:
         What it says: itself as the only source (number 0), or its writers, each as one; events by source and line,
         codes of its own.
     """
+    if part.kind is PartKind.WORDS:
+        return LogFacts([_words(file)])
     reading = _Reading(file, part)
     events = reading.run()
     strings, sources = reading.strings, reading.writers.sources(reading.summary())
     return LogFacts(sources, events, strings.texts(), strings.traces, reading.blocks.settings)
+
+
+def _words(file: OpenFile) -> LogSource:
+    """A page on which people only say something, as a source without events."""
+    return LogSource(
+        path=file.path,
+        side=Side.unknown,
+        lines=sum(1 for _ in lines(file)),
+        bytes=file.size,
+        first_at=-1,
+        last_at=-1,
+        is_zoned=False,
+        broker_id=None,
+        lowest_level=int(Level.unknown),
+        digest=hashlib.sha256(file.read(0, DIGEST_BYTES)).hexdigest(),
+        releases=releases_on_page(file),
+        statements=(*statements_on_page(file), *named_on_page(file)),
+    )
 
 
 class _Reading:
@@ -135,7 +156,7 @@ class _Reading:
             lowest_level=self.lowest,
             digest=hashlib.sha256(self.file.read(self.part.position, DIGEST_BYTES)).hexdigest(),
             releases=releases_on_page(self.file),
-            statements=statements_on_page(self.file),
+            statements=(*statements_on_page(self.file), *named_on_page(self.file)),
         )
 
     def _take_cut(self, cut: Cut, found: Any) -> None:

@@ -105,10 +105,10 @@ def speaks_of(texts: Sequence[str], number: int) -> bool:
         return False
     if is_first and _CHANGED.match(sentence) and not _MET.search(sentence.replace("we ", "", 1)):
         return True
-    return _is_of_any_case(sentence)
+    return is_of_any_case(sentence)
 
 
-def _is_of_any_case(sentence: str) -> bool:
+def is_of_any_case(sentence: str) -> bool:
     """Whether a sentence is about any case rather than one."""
     if _ASKED.match(sentence) and sentence.rstrip("\"'`)> ").endswith("?"):
         return True

@@ -22,6 +22,7 @@ class PartKind(StrEnum):
     ANSWER = "answer of a tool"
     LOG = "log"
     SETTINGS = "settings"
+    WORDS = "words about errors"
     PROSE = "text"
 
 

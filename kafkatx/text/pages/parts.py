@@ -2,7 +2,8 @@
 
 Small texts are cut line by line. Of a large one the beginning and places all over it are looked at: where they show
 nothing but lines of logs, it is a log, and only the literals that dumps begin with are searched in it; what surrounds
-them is cut line by line. Any other large text is cut as a small one is.
+them is cut line by line. Any other large text is cut as a small one is. A page without a line of any tool that names
+errors of Kafka is a part all the same: what people say of them (text/named_errors.py).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from itertools import islice
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.lines import HEAD, Line, encoding_of, lines
 from kafkatx.text.logs.json_lines import read_record
+from kafkatx.text.named_errors import named_on_page
 from kafkatx.text.pages.cutting import cut
 from kafkatx.text.pages.growing import TOOLS
 from kafkatx.text.pages.likeness import goes_on, is_log_line
@@ -62,6 +64,8 @@ def parts(file: OpenFile) -> list[TextPart]:
     if file.size > LARGE and _is_log(file):
         return _cut_log(file)
     found = cut(tool_lines(lines(file)))
+    if all(part.kind is PartKind.PROSE for part in found) and named_on_page(file):
+        return [TextPart(PartKind.WORDS, 0, file.size, 1)]
     return [TextPart(PartKind.LOG, 0, file.size, 1)] if _is_one_log(file, found) else found
 
 

@@ -1,0 +1,91 @@
+"""What pages name in words and no line of a program shows: errors that somebody met or speaks of, and symptoms.
+
+It is the last resort of a diagnosis (text/named_errors.py): no rule builds on it. It is told with the causes that the
+catalogue names, where nothing else of the evidence is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafkatx.findings.told_failures import EFFECTS, protocol_error
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.testimony import LONG_WORK, OF_NEWCOMERS
+from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, simple_name
+from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
+from kafkatx.text.events import Statement
+from kafkatx.text.named_errors import MET, NAMED, SYMPTOM
+
+NAMED_AS_MET, NAMED_AS_SYMPTOM, SPOKEN_OF = "met", "symptom", "spoken_of"
+"""How a text names something: somebody writes that it happened, writes what does not work, or speaks of any case."""
+TIMEOUT, TAKEOVER = "transaction_timed_out", "fenced_by_new_instance"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedError:
+    """An error or a symptom that a page names: in which words and where, what it means, the causes that fit.
+
+    `known` is the protocol's error, None of a client's own and of symptoms.
+    """
+
+    error: str
+    known: ProtocolError | None
+    means: str | None
+    candidates: tuple[str, ...]
+    path: str
+    statement: Statement
+
+    @property
+    def named(self) -> str:
+        """How the text names it."""
+        return {MET: NAMED_AS_MET, SYMPTOM: NAMED_AS_SYMPTOM}.get(self.statement.name, SPOKEN_OF)
+
+
+def named_errors(model: CaptureModel) -> list[NamedError]:
+    """Everything that pages name, each once: errors that were met, then symptoms, then errors that are spoken of."""
+    found: dict[tuple[str, str], NamedError] = {}
+    for source in model.logs.facts.sources:
+        for said in source.statements:
+            if said.name in (MET, NAMED, SYMPTOM):
+                one = _symptom(source.path, said) if said.name == SYMPTOM else _error(source.path, said)
+                words = _ordered(one.candidates, source.statements)
+                named = NamedError(one.error, one.known, one.means, words, one.path, said)
+                found.setdefault((source.path, _subject(named)), named)
+    order = (MET, SYMPTOM, NAMED)
+    return sorted(found.values(), key=lambda one: order.index(one.statement.name))
+
+
+def _subject(named: NamedError) -> str:
+    """What makes two names one: the protocol's error."""
+    return named.known.name if named.known is not None else named.error
+
+
+def _error(path: str, said: Statement) -> NamedError:
+    known, rows = protocol_error(said.error), _rows(said.error)
+    rules = [*(known.rules if known is not None else ()), *(rule for row in rows for rule in row.rules)]
+    means = known.meaning if known is not None else next((row.meaning for row in rows if row.meaning), None)
+    causes = tuple(dict.fromkeys(rule for rule in rules if rule not in EFFECTS))
+    return NamedError(said.error, known, means, causes, path, said)
+
+
+def _rows(name: str) -> list[ClientException]:
+    """Rows of the catalogue about an error that a client's application sees."""
+    return [row for row in client_exceptions() if name in {_short(one) for one in row.exceptions}]
+
+
+def _short(name: str) -> str:
+    """Constants of librdkafka are named without their prefix."""
+    return simple_name(name).removeprefix("RD_KAFKA_RESP_ERR_")
+
+
+def _symptom(path: str, said: Statement) -> NamedError:
+    row = next(row for row in symptoms() if row.name == said.error)
+    return NamedError(said.error, None, row.meaning, row.rules, path, said)
+
+
+def _ordered(candidates: tuple[str, ...], said: tuple[Statement, ...]) -> tuple[str, ...]:
+    """Causes, with that before which the words around speak for: long work, or other instances."""
+    names = {one.name for one in said}
+    is_long, is_taken = LONG_WORK in names, not names.isdisjoint(OF_NEWCOMERS)
+    first = TIMEOUT if is_long and not is_taken else TAKEOVER if is_taken and not is_long else None
+    return tuple(sorted(candidates, key=lambda rule: rule != first))

@@ -1,0 +1,104 @@
+"""Errors and symptoms that a text only names: told for information where nothing else is, with the causes that fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kafkatx.findings.finding import Finding
+from kafkatx.findings.named_errors import (
+    NAMED_AS_MET,
+    NAMED_AS_SYMPTOM,
+    NamedError,
+    named_errors,
+)
+from kafkatx.findings.rule import Case
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.rules.candidates.weighing import MOST
+from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explanation import Bound, ConsideredWords, Words, included, remedy, step
+from kafkatx.words.log_refs import testimony_refs
+from kafkatx.words.template import pick
+from kafkatx.words.values import NameList, Quoted, Refs, facts
+
+
+@facts
+class NamedFacts:
+    """An error (`error`, `protocol_name` and `code` as in Facts of the rule), or a symptom, that a text names.
+
+    `named` tells how (findings/named_errors.py); `said` are the words; `others` what else it names; `candidates` and
+    `open` the causes that fit.
+    """
+
+    named: str
+    error: str
+    protocol_name: str | None
+    code: int | None
+    means: str | None
+    said: Quoted
+    others: NameList | None
+    candidates: NameList
+    open: tuple[Bound[ConsideredWords], ...]
+    lines: Refs
+
+
+def named_cases(model: CaptureModel, findings: Sequence[Finding]) -> Iterator[Case]:
+    """One case for what texts name, if nothing else is wrong: the first of it, with the rest beside."""
+    found = named_errors(model)
+    if found and not any(finding.severity >= Severity.warning for finding in findings):
+        yield Case(facts=_facts(found[0], found[1:]), verdict=Verdict.possible, severity=Severity.info)
+
+
+def _facts(one: NamedError, others: Sequence[NamedError]) -> NamedFacts:
+    known, rules = one.known, [rule for rule in one.candidates if rule in CANDIDATES][:MOST]
+    return NamedFacts(
+        named=one.named,
+        error=one.error,
+        protocol_name=known.name if known is not None and known.name != one.error else None,
+        code=known.code if known is not None else None,
+        means=one.means,
+        said=Quoted(one.statement.text),
+        others=_names(others),
+        candidates=NameList(rules),
+        open=tuple(CANDIDATES[rule].of(CandidateFacts()) for rule in rules),
+        lines=testimony_refs(one.path, [one.statement]),
+    )
+
+
+def _names(others: Sequence[NamedError]) -> NameList | None:
+    names = [one.error for one in others if one.named != NAMED_AS_SYMPTOM]
+    return NameList(names) if names else None
+
+
+BRING = remedy(
+    "Add to this text what the program printed: its first error with the time, and the lines before it",
+    "application",
+)
+
+NOT_SHOWN = " No line of a program in this text shows it."
+NAME = "{error}[ ({protocol_name}, {code})][: {means}]"
+
+NAMED_WORDS = Words(
+    NamedFacts,
+    title=(
+        pick(
+            "named",
+            {NAMED_AS_MET: "{error} told of in words", NAMED_AS_SYMPTOM: "{means}, in somebody's words"},
+            "{error} spoken of",
+        ),
+    ),
+    summary=(
+        pick(
+            "named",
+            {
+                NAMED_AS_MET: f"Somebody[ {{perhaps}}] met {NAME}.{NOT_SHOWN}",
+                NAMED_AS_SYMPTOM: f"Somebody[ {{perhaps}}] saw that {{means}}: {{said}}.{NOT_SHOWN}",
+            },
+            f"The text speaks of {NAME}. Nothing in it shows that somebody met it;[ {{perhaps}}] nobody did.",
+        ),
+        "[ The text names {others}, too.]",
+    ),
+    steps=(step("These are the words", cites="lines"),),
+    considered=(included("open"),),
+    remedies=(BRING,),
+)

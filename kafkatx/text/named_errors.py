@@ -1,0 +1,157 @@
+"""Errors of Kafka that a page names in words, and what people say that does not work: no line of a program shows it.
+
+Somebody writes `since Monday we get InvalidPidMappingException` or `the commit never returns` and pastes nothing that a
+program printed; or a line of one stands in a comment, in a table, in a test. That is no failure that was seen, and no
+rule builds on it. Where nothing else is told it must not end in a clean bill: the text is asked about this.
+Met     somebody says so of himself, or a line that only a program prints stands in a comment; no talk about any case
+        (text/logs/talk.py).
+Rule    A line of a logger names nothing here: what it tells is read by text/logs. Which words say what does not work
+        is data (terms/catalogue/symptoms.tsv); they count where the page speaks of transactions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache
+
+from kafkatx.sources.files import OpenFile
+from kafkatx.terms.catalogue.entries import Symptom, simple_name
+from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
+from kafkatx.terms.error_codes import ErrorCode, error_code
+from kafkatx.text.events import Statement
+from kafkatx.text.lines import Line, lines
+from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framer
+from kafkatx.text.logs.sentences import is_of_any_case
+from kafkatx.text.logs.spelled import all_spelled_in
+from kafkatx.text.logs.talk import explained
+from kafkatx.text.releases_told import LARGEST_PAGE
+
+MET, NAMED, SYMPTOM = "error_met", "error_named", "symptom"
+"""Names of statements: somebody met an error, a page names one, something does not work."""
+LONGEST = 600
+"""Characters of a line that are looked at."""
+MOST_SHOWN, BEFORE = 160, 60
+"""Characters of a line that are quoted, and of them before what it names."""
+MOST = 32
+"""Statements of a page that are kept."""
+GENERIC = frozenset({
+    "IllegalStateException", "IllegalArgumentException", "KafkaException", "AssertionError", "KafkaError",
+    "RuntimeException", "ExecutionException", "KafkaJSNonRetriableError", "KafkaJSError", "StreamsException",
+    "UnsupportedOperationException", "ConnectException",
+})  # fmt: skip
+"""Classes that say nothing by their names."""
+_NAME = re.compile(r"(?<![\w$])(?:\w+\.)*(_?[A-Za-z][\w$]{4,79})")
+_IS_NAME = re.compile(r"[a-z][A-Z]|[A-Z]_[A-Z]|^_[A-Z]")
+"""What makes a word a name of a program's, and none of a sentence."""
+_OF_TRANSACTIONS = re.compile(
+    r"transact|exactly[- _]once|read_committed|idempot|\beos\b|\bLSO\b|last stable offset"
+    r"|\u4e8b\u52a1|\u4e8b\u52d9|\u7cbe\u786e\u4e00\u6b21"
+    r"|\ud2b8\ub79c\uc7ad\uc158|\u30c8\u30e9\u30f3\u30b6\u30af\u30b7\u30e7\u30f3|\u0442\u0440\u0430\u043d\u0437\u0430\u043a\u0446",
+    re.IGNORECASE,
+)
+_OF_PRODUCERS = re.compile(
+    r"T(?:XN|xn|ransact|RANSACT)|P(?:roducer|RODUCER)|F(?:enced|ENCED)|E(?:poch|POCH)|S(?:equence|EQUENCE)"
+    r"|C(?:luster|LUSTER_)A(?:uthorization|UTHORIZATION)"
+)
+"""Parts of names of errors that only producers with an id, or transactions, meet."""
+_FRAME = re.compile(r"\s*(?:at [\w.$/<>@-]{3,250}[(:]|\.\.\. \d+ more|File \")")
+_PRINTED = re.compile(
+    r"%[0-7]\|\d|KafkaError\{[A-Z,]*code=|\d\d:\d\d:\d\d|\[(?:Producer|Consumer) clientId="
+    r"|^[\s/#*>-]*(?:[a-z_]\w*\.)+[A-Z]\w+: [A-Z]"
+)
+"""What only programs print, with values filled in."""
+
+
+def named_on_page(file: OpenFile) -> tuple[Statement, ...]:
+    """Return what a page names; nothing of what is too large for a page."""
+    if file.size > LARGEST_PAGE:
+        return ()
+    return named_in(list(lines(file)))
+
+
+def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
+    """Return errors and symptoms that lines name, each once: where somebody met it, else where it stands first."""
+    source = [replace(line, text=line.text[:LONGEST]) for line in source]
+    framer = Framer([line.text for line in source])
+    words = [line for line in source if line.text.strip() and not _is_of_logger(framer, line.text)]
+    is_about_transactions = any(_OF_TRANSACTIONS.search(line.text) for line in source)
+    found = [
+        (line, name)
+        for line in words
+        for name in dict.fromkeys(errors_in(line.text))
+        if is_about_transactions or is_of_producers(name)
+    ]
+    talk = explained(source) if found else frozenset()
+    named = [_named(line, name, is_talk=line.position in talk) for line, name in found]
+    said = [one for line in words for one in _symptoms_in(line)] if is_about_transactions else []
+    first: dict[str, Statement] = {}
+    for one in sorted((*named, *said), key=lambda one: one.name == NAMED):
+        first.setdefault(one.error, one)
+    return tuple(first.values())[:MOST]
+
+
+def _named(line: Line, name: str, *, is_talk: bool) -> Statement:
+    """What a line says that names an error."""
+    is_met = not is_talk or _PRINTED.search(line.text) is not None
+    return Statement(MET if is_met else NAMED, line.number, _around(line.text, line.text.find(name)), error=name)
+
+
+def errors_in(text: str) -> Iterator[str]:
+    """Yield errors that a line names, by their names or by their words; of several spellings of one the first."""
+    names = [match[1] for match in _NAME.finditer(text) if _IS_NAME.search(match[1])]
+    names += [simple_name(spelled.name) for spelled in all_spelled_in(text)]
+    known = [name for name in names if _is_error(name)]
+    by_code = {error_code(name): name for name in reversed(known)}
+    yield from (name for name in known if by_code[error_code(name)] == name or error_code(name) is ErrorCode.NONE)
+
+
+def is_of_producers(name: str) -> bool:
+    """Whether only producers with an id, or transactions, meet an error."""
+    return _OF_PRODUCERS.search(name) is not None
+
+
+@lru_cache(maxsize=4096)
+def _is_error(name: str) -> bool:
+    """Whether a name is an error that a mechanism of transactions shows itself by."""
+    return name not in GENERIC and (error_code(name) is not ErrorCode.NONE or name in _classes())
+
+
+@cache
+def _classes() -> frozenset[str]:
+    """Names of errors of clients for which the catalogue has a cause."""
+    named = (name for row in client_exceptions() if row.rules for name in row.exceptions)
+    return frozenset(simple_name(name).removeprefix("RD_KAFKA_RESP_ERR_") for name in named)
+
+
+def _is_of_logger(framer: Framer, text: str) -> bool:
+    """Whether a line is one of a logger, or of a stack trace."""
+    return framer.frame(text.strip()).layout not in ("", MESSAGE_ONLY, REMNANT) or _FRAME.match(text) is not None
+
+
+def _symptoms_in(line: Line) -> Iterator[Statement]:
+    """Yield what a line says that does not work, if it is about one case."""
+    for symptom, pattern, unless in _patterns():
+        found = pattern.search(line.text)
+        if found and not (unless and unless.search(line.text)) and not is_of_any_case(line.text):
+            yield Statement(SYMPTOM, line.number, _around(line.text, found.start()), error=symptom.name)
+
+
+@cache
+def _patterns() -> tuple[tuple[Symptom, re.Pattern[str], re.Pattern[str] | None], ...]:
+    return tuple(
+        (
+            row,
+            re.compile(row.pattern, re.IGNORECASE),
+            re.compile(row.unless, re.IGNORECASE) if row.unless else None,
+        )
+        for row in symptoms()
+    )
+
+
+def _around(text: str, at: int) -> str:
+    """The words around a place in a line."""
+    begin = max(0, min(at - BEFORE, len(text) - MOST_SHOWN))
+    begin = text.find(" ", begin) + 1 if begin else 0
+    return text[begin : begin + MOST_SHOWN].strip()

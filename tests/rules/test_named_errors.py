@@ -1,0 +1,120 @@
+"""A text that only names an error, or says what does not work, is no clean bill, and proves nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafkatx.local.diagnosis import diagnose
+from kafkatx.outputs.diagnosis_json import document
+from kafkatx.rules.candidates.words import CANDIDATES
+from kafkatx.terms.catalogue.loading import error_codes
+from kafkatx.terms.error_codes import ErrorCode, error_code
+from kafkatx.terms.errors import NothingReadableError
+
+EFFECTS = {"abort_after_fatal_error", "silent_failure", "read_committed_blocked"}
+MET = (
+    "Since the upgrade on Monday our transactional service stops with {error}, twice a day.",
+    "we keep getting {error} from the transactional producer and do not know why",
+    "Hi all,\n\nyesterday {error} killed the exactly-once job. What can that be?\n",
+    "# transactions were switched off, we got {error} in production\nenable = False\n",
+)
+SPOKEN_OF = (
+    "What does {error} mean for a transactional producer?",
+    "If the transaction was aborted by the broker, commitTransaction may throw {error}.",
+    "| error | meaning for transactions |\n| --- | --- |\n| {error} | see the manual |\n",
+)
+SYMPTOMS = {
+    "commit_outcome_unknown": (
+        "we use transactions, and sometimes commitTransaction() never returns",
+        "The app hangs in commit_transaction for ever. Brokers are fine, transactions enabled.",
+    ),
+    "coordinator_unavailable": (
+        "initTransactions() blocks on the new cluster and nothing is logged",
+        "all transactional producers hang in init since the restart",
+    ),
+    "hanging_transaction": (
+        "our read_committed consumer gets nothing since ten o'clock",
+        "isolation level read_committed: the reader is stuck at one offset although producers write",
+        "the last stable offset of the topic does not move any more",
+        "\u4e8b\u52a1\u6d88\u606f\uff0c\u4ece\u6628\u5929\u5f00\u59cb\u6d88\u8d39\u4e0d\u5230\u6570\u636e",
+    ),
+    "misconfiguration": ("the consumer received three aborted records of the transaction",),
+    "concurrent_transactions_storm": ("sendOffsetsToTransaction never comes back, transactions everywhere else work",),
+}
+QUIET = (
+    "The commit never hangs any more: transactions are fine since the upgrade.",
+    "A read_committed reader gets nothing until the transaction commits. That is by design.",
+    "If the coordinator is away, initTransactions() blocks for max.block.ms.",
+    "Our consumer is stuck, it reads mails from IMAP.",
+)
+
+
+def _names() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Errors of the protocol that a cause shows itself by, by their names and their newest classes."""
+    for error in error_codes():
+        rules = tuple(rule for rule in error.rules if rule not in EFFECTS and rule in CANDIDATES)
+        if rules and error_code(error.name) is not ErrorCode.NONE:
+            yield error.name, rules
+
+
+def _told(folder: Path, text: str) -> dict[str, Any]:
+    path = folder / "page.md"
+    path.write_text(text)
+    return document(diagnose([path]), "0")
+
+
+@pytest.mark.parametrize("text", MET, ids=range(len(MET)))
+@pytest.mark.parametrize(("name", "rules"), _names(), ids=[name for name, _ in _names()])
+def test_an_error_that_somebody_met_is_told_with_its_causes(
+    text: str, name: str, rules: tuple[str, ...], tmp_path: Path
+) -> None:
+    told = _told(tmp_path, text.format(error=name))
+    assert told["answer"]["state"] == "unexplained"
+    (finding,) = told["findings"]
+    assert finding["rule"] == "unexplained_failure"
+    assert (finding["severity"], finding["verdict"]) == ("info", "possible")
+    assert finding["candidates"][0]["rule"] == rules[0]
+
+
+@pytest.mark.parametrize("text", SPOKEN_OF, ids=range(len(SPOKEN_OF)))
+@pytest.mark.parametrize("name", ["INVALID_PRODUCER_EPOCH", "ProducerFencedException", "InvalidPidMappingException"])
+def test_an_error_that_is_only_spoken_of_is_nothing_to_judge(text: str, name: str, tmp_path: Path) -> None:
+    told = _told(tmp_path, text.format(error=name))
+    assert told["answer"]["state"] == "nothing_to_judge"
+    (finding,) = told["findings"]
+    assert (finding["severity"], finding["verdict"]) == ("info", "possible")
+    assert finding["facts"]["named"] == "spoken_of"
+
+
+@pytest.mark.parametrize(("cause", "text"), [(cause, text) for cause, texts in SYMPTOMS.items() for text in texts])
+def test_what_does_not_work_is_told_with_what_may_be_behind_it(cause: str, text: str, tmp_path: Path) -> None:
+    told = _told(tmp_path, text)
+    assert told["answer"]["state"] == "unexplained"
+    (finding,) = told["findings"]
+    assert cause in [one["rule"] for one in finding["candidates"]]
+
+
+@pytest.mark.parametrize("text", QUIET)
+def test_what_works_or_is_foreign_is_nothing(text: str, tmp_path: Path) -> None:
+    try:
+        told = _told(tmp_path, text)
+    except NothingReadableError:
+        return
+    assert told["findings"] == []
+    assert told["answer"]["state"] != "unexplained"
+
+
+def test_words_say_nothing_where_a_program_does(tmp_path: Path) -> None:
+    line = (
+        "2026-03-01 10:00:01,200 ERROR [Producer clientId=p-1, transactionalId=orders-1] Transiting to fatal error "
+        "state due to org.apache.kafka.common.errors.InvalidPidMappingException: The producer attempted to use a "
+        "producer id which is not currently assigned to its transactional id. "
+        "(org.apache.kafka.clients.producer.internals.TransactionManager)\n"
+    )
+    told = _told(tmp_path, f"Help, we get INVALID_PRODUCER_EPOCH and the commit never returns (transactions)\n\n{line}")
+    assert all("named" not in finding["facts"] for finding in told["findings"])
+    assert any(finding["severity"] != "info" for finding in told["findings"])
