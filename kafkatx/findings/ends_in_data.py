@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.findings.ends import WITNESSED, WROTE, EndGroup, RecordedEnd, end_facts, named, refused_in, witnesses
+from kafkatx.findings.end_groups import EndGroup
+from kafkatx.findings.ends import WITNESSED, WROTE, RecordedEnd, end_facts, named, refused_in, witnesses
 from kafkatx.findings.grouping import MOST_NAMED
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from kafkatx.findings.ends import EndFacts, EndGroup, end_facts
+from kafkatx.findings.end_groups import EndGroup
+from kafkatx.findings.ends import EndFacts, end_facts
 from kafkatx.histories.logs.log_model import Failure
 from kafkatx.histories.transaction_ends import LogEnding
 from kafkatx.words.explanation import ActorWords, Bound, step

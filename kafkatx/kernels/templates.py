@@ -5,6 +5,7 @@ Line       `[2026-11-21 10:23:51,003] LEVEL [context] message (logger)`, and und
 Recognised as terms/catalogue/templates.py does it: pieces in order, the first at the beginning of the message, the last
            at its end; candidates by the first four bytes of the message, the most telling first.
 Equal      to the slow path on every line: tests/text/logs/test_columns.py holds them together.
+Length     more than one file holds elsewhere: it is one automaton over one array of columns, read from the top.
 """
 
 from typing import Any

@@ -19,32 +19,25 @@ Source       KIP-98, KIP-360, KIP-588, KIP-1050; TransactionManager.beginAbort, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kafkatx.findings.client_lines import TIMES, only, producer_at, rows_of, runs_by_itself, subjects, times_of
+from kafkatx.findings.client_lines import TIMES, only, producer_at, runs_by_itself, subjects, times_of
 from kafkatx.findings.conditions import same_id_and_time
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.grouping import CaseColumns
 from kafkatx.findings.outcomes import FATE_ALONE, IS_REPLACED, OUTCOME, REPLACE, Resolved, taken_from
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.line_owners import SAME_EXCEPTION_MS
-from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
+from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.rules.fatal_states.dead_clients import DeadClient, dead_client
 from kafkatx.terms.catalogue.frameworks import Framework
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sayings import Saying
 from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import client_name, instant, thrown
 from kafkatx.words.log_refs import client_seen, event_refs, library
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Instant, NameList, Quoted, Refs, ShownError, bare, facts
-
-ABORT = "abortTransaction"
-FATAL = "fatal"
-STATE_CALLS = frozenset({"beginTransaction", "commitTransaction", "sendOffsetsToTransaction", "send", ABORT, "flush"})
-"""Methods that fail on a producer in its fatal state."""
 
 
 @facts
@@ -100,48 +93,11 @@ class FatalState:
     line: Refs
 
 
-@dataclass(frozen=True, slots=True)
-class _Abort:
-    """A call of abortTransaction that threw, and the row at which it began."""
-
-    row: int
-    failure: Failure
-    is_local: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _DeadClient:
-    """A client that aborted in its fatal state.
-
-    `fatal` is the row that shows the state first (None: only the abort's own exception does), `cause` the class of the
-    first error, `aborts` the rows of the aborts, `failed` those that show their exceptions, `later` failures of calls
-    after the first one; `is_local`: the client threw without asking anybody; `message` says what the first error was.
-    """
-
-    client: ClientInstance
-    fatal: int | None
-    cause: str
-    aborts: tuple[int, ...]
-    failed: tuple[Failure, ...]
-    later: tuple[Failure, ...]
-    is_local: bool
-    message: str
-
-    def shown(self) -> list[int]:
-        """Return the lines that show its aborts."""
-        return [*self.aborts, *(row for failure in self.failed for row in failure.rows or (failure.row,))]
-
-    def rows(self) -> list[int]:
-        """Return all lines that tell of it."""
-        fatal = [self.fatal] if self.fatal is not None else []
-        return [*self.aborts, *(failure.row for failure in self.later), *fatal]
-
-
 def find(model: CaptureModel) -> Found:
     """One case for each client and first error."""
-    groups: dict[tuple[ClientName, str], list[_DeadClient]] = {}
+    groups: dict[tuple[ClientName, str], list[DeadClient]] = {}
     for client in model.logs.clients:
-        dead = _dead(model.logs, client)
+        dead = dead_client(model.logs, client)
         if dead is not None:
             groups.setdefault((client_name(client), dead.cause), []).append(dead)
     for group in groups.values():
@@ -154,113 +110,19 @@ def find(model: CaptureModel) -> Found:
         )
 
 
-def _dead(logs: LogModel, client: ClientInstance) -> _DeadClient | None:
-    fatal, cause = _first_fatal(logs, client)
-    begun = rows_of(logs, client, EventKind.abort_called).tolist()
-    failed = _failed(logs, client, begun)
-    wrong = [abort for abort in failed if abort.is_local or _is_after(fatal, abort.row)]
-    silent = [row for row in begun if _is_after(fatal, row) and row not in {abort.row for abort in failed}]
-    aborts = sorted([*(abort.row for abort in wrong), *silent])
-    if not aborts:
-        return None
-    failures = tuple(sorted((abort.failure for abort in wrong), key=lambda failure: failure.row))
-    return _DeadClient(
-        client=client,
-        fatal=fatal,
-        cause=cause or (failures[0].exception if failures else ""),
-        aborts=tuple(aborts),
-        failed=failures,
-        later=_later(logs, client, aborts[0], begun, failures),
-        is_local=any(abort.is_local for abort in wrong),
-        message=_message(logs, client, fatal, failures),
-    )
-
-
-def _is_after(fatal: int | None, row: int) -> bool:
-    return fatal is not None and fatal < row
-
-
-def _failed(logs: LogModel, client: ClientInstance, begun: list[int]) -> list[_Abort]:
-    """Aborts of a client that threw."""
-    failed = _once(failure for failure in client.failures if _is_abort(logs, failure, begun))
-    return [_Abort(_begin_of(failure, failed, begun), failure, _is_local(logs, failure)) for failure in failed]
-
-
-def _later(
-    logs: LogModel, client: ClientInstance, first: int, begun: list[int], wrong: tuple[Failure, ...]
-) -> tuple[Failure, ...]:
-    """Other calls that failed after the first abort."""
-    shown = {row for failure in wrong for row in (failure.row, *failure.rows)}
-    after = [one for one in _once(client.failures) if one.row > first and not _is_abort(logs, one, begun)]
-    return tuple(one for one in after if one.row not in shown and one.call in STATE_CALLS)
-
-
-def _once(failures: Iterable[Failure]) -> list[Failure]:
-    """Leave out what repeats the failure before it under another class: one exception, logged by two layers."""
-    found: list[Failure] = []
-    for failure in failures:
-        last = found[-1] if found else None
-        if last is None or last.call != failure.call or last.exception == failure.exception or not _soon(last, failure):
-            found.append(failure)
-    return found
-
-
-def _soon(one: Failure, other: Failure) -> bool:
-    return one.at is None or other.at is None or other.at - one.at <= SAME_EXCEPTION_MS
-
-
-def _message(logs: LogModel, client: ClientInstance, fatal: int | None, wrong: Iterable[Failure]) -> str:
-    """The first error's own words: some errors share a class that says nothing (KafkaException)."""
-    named = [failure.message for failure in client.failures if fatal in (failure.row, *failure.rows)]
-    detail = logs.string(fatal, "detail") if fatal is not None else None
-    return next((text for text in (*named, detail, *(failure.message for failure in wrong)) if text), "")
-
-
-def _first_fatal(logs: LogModel, client: ClientInstance) -> tuple[int | None, str]:
-    """The first row that shows the fatal state before any abort could have caused it, and the class of the error."""
-    found = [
-        (row, logs.string(row, "error") or "")
-        for row in rows_of(logs, client, EventKind.to_fatal, EventKind.fenced, EventKind.batches_failed).tolist()
-        if logs.kind(row) != EventKind.batches_failed or "fatal" in (logs.string(row, "detail") or "")
-    ]
-    found += [(f.row, f.exception) for f in client.failures if f.category == FATAL and f.call != ABORT and f.call]
-    return min(found, default=(None, ""))
-
-
-def _is_abort(logs: LogModel, failure: Failure, begun: list[int]) -> bool:
-    """Whether a failure came out of abortTransaction: by its call, by its stack, or by the line before it."""
-    trace = logs.trace(failure.row)
-    if failure.call == ABORT or (trace is not None and any("beginAbort" in call for call in trace.calls)):
-        return True
-    return failure.call is None and _is_local(logs, failure) and any(0 < failure.row - row <= 2 for row in begun)
-
-
-def _is_local(logs: LogModel, failure: Failure) -> bool:
-    """Whether the client threw by itself: the exception's own words, or those of the outermost one."""
-    trace = logs.trace(failure.row)
-    said = failure.said | logs.says_itself(failure.row) | (trace.chain[0].said if trace is not None else Saying(0))
-    return bool(said & Saying.FATAL_ALREADY)
-
-
-def _begin_of(failure: Failure, failed: list[Failure], begun: list[int]) -> int:
-    """Row at which the abort of a failure began: its own line (clients 2.6 and later), else the failure's."""
-    before = max((other.row for other in failed if other.row < failure.row), default=-1)
-    return max((row for row in begun if before < row < failure.row), default=failure.row)
-
-
-def _severity(model: CaptureModel, group: list[_DeadClient]) -> Severity:
+def _severity(model: CaptureModel, group: list[DeadClient]) -> Severity:
     """A producer that is kept is dead for good; a framework that swallows the second error makes a new one."""
     if any(dead.later or len(dead.aborts) > 1 for dead in group):
         return Severity.error
     return Severity.info if _handler(model, group) is not None else Severity.warning
 
 
-def _handler(model: CaptureModel, group: list[_DeadClient]) -> Framework | None:
+def _handler(model: CaptureModel, group: list[DeadClient]) -> Framework | None:
     """The framework that made these aborts itself and goes on after them."""
     return None if any(dead.failed or dead.later for dead in group) else runs_by_itself(model, group[0].client)
 
 
-def _columns(logs: LogModel, group: list[_DeadClient]) -> CaseColumns:
+def _columns(logs: LogModel, group: list[DeadClient]) -> CaseColumns:
     name = group[0].client.transactional_id
     given = [producer_at(dead.client, dead.aborts[0]) for dead in group]
     since, until = times_of(logs, [row for dead in group for row in dead.rows()])
@@ -275,7 +137,7 @@ def _columns(logs: LogModel, group: list[_DeadClient]) -> CaseColumns:
     )
 
 
-def _facts(model: CaptureModel, group: list[_DeadClient]) -> Facts:
+def _facts(model: CaptureModel, group: list[DeadClient]) -> Facts:
     first, handler = group[0], _handler(model, group)
     return Facts(
         name=client_name(first.client),
@@ -298,7 +160,7 @@ def _facts(model: CaptureModel, group: list[_DeadClient]) -> Facts:
     )
 
 
-def _resolved(model: CaptureModel, group: list[_DeadClient]) -> Resolved | None:
+def _resolved(model: CaptureModel, group: list[DeadClient]) -> Resolved | None:
     """Who aborted their transactions, where it is the same for all."""
     found = [taken_from(model, dead.client, producer_at(dead.client, dead.aborts[0])) for dead in group]
     is_same = only(one.fate if one is not None else None for one in found) is not None

@@ -19,52 +19,36 @@ Source       KIP-98, KIP-664, KIP-890; TransactionCoordinator.endTransaction, Wr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from kafkatx.findings.client_lines import is_cut_out, rows_of
 from kafkatx.findings.conditions import same_id_and_time
-from kafkatx.findings.ends import (
-    COORDINATOR_TELLS,
-    T1,
-    WITHIN_TIMEOUT,
-    WITNESSED,
-    WROTE,
-    EndGroup,
-    RowEnd,
-    groups_without_rows,
-    row_end,
-)
+from kafkatx.findings.end_groups import EndGroup, groups_without_rows
+from kafkatx.findings.ends import COORDINATOR_TELLS, T1, WITHIN_TIMEOUT, WITNESSED, WROTE, RowEnd, row_end
 from kafkatx.findings.ends_in_data import LONG_IDLE_MS, NOT_EXPIRED, DataFacts, data_facts
-from kafkatx.findings.ends_in_logs import LogEndFacts, log_facts
 from kafkatx.findings.grouping import by_transactional_id
-from kafkatx.findings.one_failure import left
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy, Reason
-from kafkatx.histories.logs.log_model import Failure, LogModel
-from kafkatx.histories.transaction_ends import LogEnding, ToldBy
+from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.rules.aborted_without_id import NAMELESS_WORDS, aborted_without_id
-from kafkatx.terms.events import EventKind
+from kafkatx.rules.aborts.in_logs import LOG_WORDS, is_shown_close, told_in_logs, was_asked_for
+from kafkatx.rules.aborts.nobodys import NOBODYS, Nobodys, nobodys_data
+from kafkatx.rules.aborts.reasons import NOTHING, why_aborted
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import completion_row
-from kafkatx.words.explanation import Phrase, Words, gap, included, left_open, remedy, ruled_out, step
-from kafkatx.words.facts import lasting, thrown, topic_partition
-from kafkatx.words.log_refs import event_refs, failure_refs
+from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
+from kafkatx.words.facts import lasting
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Duration, NameList, Refs, ShownError, TopicPartition, bare, facts
+from kafkatx.words.values import Count, Duration, Refs, facts
 
 FEWEST_ENDED, FEWEST_ABORTED, SHARE_PERCENT, IN_A_ROW = 10, 5, 5, 3
 """From this many on a share of aborted transactions says something; fewer is chance, unless they come in a row."""
-BEFORE_MS = 60_000
-"""How long before an abort its reason may stand in the log."""
-SAYS_NOTHING = ("", "KafkaException")
-"""Names of exceptions that only repeat that there was one."""
 
 
 @facts
@@ -98,55 +82,6 @@ class ByOperator(DataFacts):
     """Aborted data of which the coordinator knows nothing: an operator wrote the marker."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AbortedInLogs(LogEndFacts):
-    """Aborts that a client's log shows; `reason` is what went wrong just before the first."""
-
-    aborts: Count
-    all_by_close: bool
-    reason: ShownError | None
-    reason_lines: Refs
-    lines: Refs
-
-
-@facts
-class Nobodys:
-    """Aborted transactions whose author the evidence does not tell."""
-
-    count: Count
-    id: str
-
-
-@facts
-class NobodysData:
-    """The same where there are only data."""
-
-    count: Count
-    where: TopicPartition
-    elsewhere: bool
-    producers: NameList
-
-
-NOBODYS = Phrase(
-    Nobodys,
-    gap(
-        "{count:aborted transaction} of {id}",
-        "the first records of the transaction, or a time by one clock: who aborted it",
-    ),
-)
-NOBODYS_DATA = Phrase(
-    NobodysData,
-    gap(
-        (
-            "{count:aborted transaction} in {where}",
-            pick("elsewhere", {True: " and elsewhere"}, ""),
-            " of producer id {producers:3}",
-        ),
-        "the records of that time in __transaction_state: who aborted them",
-    ),
-)
-
-
 def find(model: CaptureModel) -> Found:
     """One case for each transactional.id and verdict; what is aborted by nobody knows whom is not checkable."""
     ended, is_abort = model.ends.rows(), model.transactions["decision"] == PREPARE_ABORT
@@ -159,22 +94,15 @@ def find(model: CaptureModel) -> Found:
             severity = Severity.warning if loud else Severity.info
             yield Case(facts=facts, verdict=verdict, severity=severity, **group.columns())
     for group in groups_without_rows(model, EndedBy.client):
-        told = _in_logs(group) if group.told_by is ToldBy.logs else _in_data(group)
-        is_loud = _is_shown_close(model, group) or _is_all_that_is_shown(group)
+        told = told_in_logs(group) if group.told_by is ToldBy.logs else _in_data(group)
+        is_loud = is_shown_close(model, group) or _is_all_that_is_shown(group)
         severity = Severity.warning if is_loud else Severity.info
-        verdict = Verdict.possible if _was_asked_for(group) else group.verdict
+        verdict = Verdict.possible if was_asked_for(group) else group.verdict
         yield Case(facts=told, verdict=verdict, severity=severity, **group.columns())
     yield from aborted_without_id(model)
     for group in _by_id(model, is_abort & (ended.ended_by == EndedBy.unknown) & ~perhaps):
         yield NOBODYS.of(Nobodys(group.count, group.transactional_id or ""))
-    yield from _nobodys_data(model)
-
-
-def _is_shown_close(model: CaptureModel, group: EndGroup) -> bool:
-    """Whether somebody shows a producer that was closed with its transaction open, and nothing else that went wrong."""
-    rows = [row for end in group.logs for row in end.rows] if group.told_by is ToldBy.logs else []
-    by_close = all(model.logs.kind(row) is EventKind.abort_on_close for row in rows)
-    return bool(rows) and by_close and is_cut_out(model.logs, rows) and not left(model)
+    yield from nobodys_data(model)
 
 
 def _is_all_that_is_shown(group: EndGroup) -> bool:
@@ -196,17 +124,6 @@ def _by_id(model: CaptureModel, chosen: Array) -> Iterator[EndGroup]:
         yield EndGroup(model, ToldBy.rows, rows)
 
 
-def _nobodys_data(model: CaptureModel) -> Found:
-    """One entry for all aborted data whose author the evidence does not tell."""
-    ends = model.ends
-    spans = model.spans[ends.spans[ends.ended(EndedBy.unknown, ToldBy.data) - ends.row_count]]
-    if len(spans):
-        partitions = spans["partition_code"]
-        producers = NameList(str(number) for number in np.unique(spans["producer_id"]).tolist())
-        where = topic_partition(model, int(partitions[0]))
-        yield NOBODYS_DATA.of(NobodysData(Count(len(spans)), where, len(np.unique(partitions)) > 1, producers))
-
-
 def _of_rows(group: EndGroup) -> Facts:
     end, model, row = group.first, group.model, group.first.row
     of_id = model.transactions_of(int(row["id_code"]))
@@ -215,30 +132,10 @@ def _of_rows(group: EndGroup) -> Facts:
         **row_end(group),
         ended=Count(np.count_nonzero(model.transactions["decision"][of_id] >= PREPARE_COMMIT)),
         is_often=_is_often(model, of_id),
-        why=_why(model, group.numbers),
+        why=why_aborted(model, group.numbers),
         idle=lasting(int(row["started_at"] - before["completion_timestamp"])) if before is not None else None,
         before_idle=tuple(completion_row(before)) if before is not None else (),
     )
-
-
-def _why(model: CaptureModel, numbers: list[int]) -> str | None:
-    """The exception that each client logged just before it aborted, where all are the same."""
-    found: set[str | None] = set()
-    for row in model.ends.witnesses.client_abort[numbers].tolist():
-        found.add(_before_line(model.logs, row) if row >= 0 else None)
-        if len(found) > 1:
-            return None
-    return found.pop() if found else None
-
-
-def _before_line(logs: LogModel, row: int) -> str | None:
-    """The last exception that says something, of the client that wrote a line, in the minute before it."""
-    client, at = logs.client(int(logs.owners[row])), logs.at(row)
-    if client is None or at is None:
-        return None
-    before = [failure for failure in _near(client.failures, at) if failure.row < row]
-    names = [bare(failure.exception) for failure in before]
-    return next((name for name in reversed(names) if name not in SAYS_NOTHING), None)
 
 
 def _is_often(model: CaptureModel, of_id: Array) -> bool:
@@ -270,50 +167,6 @@ def _in_data(group: EndGroup) -> DataFacts:
     return ByOperator(**{name: getattr(facts, name) for name in DataFacts.__dataclass_fields__})
 
 
-def _in_logs(group: EndGroup) -> AbortedInLogs:
-    model, ends = group.model, group.logs
-    rows = [row for end in ends for row in end.rows]
-    reason = _reason(ends[0])
-    return AbortedInLogs(
-        **log_facts(group, ends[0], ()),
-        aborts=Count(len(rows)),
-        all_by_close=all(model.logs.kind(row) is EventKind.abort_on_close for row in rows),
-        reason=thrown(reason) if reason is not None else None,
-        reason_lines=failure_refs(model, reason) if reason is not None else (),
-        lines=event_refs(model, rows),
-    )
-
-
-def _was_asked_for(group: EndGroup) -> bool:
-    """Whether each abort answered an error that left the client no choice: what it met may have ended all before."""
-    return group.told_by is ToldBy.logs and all(_answers_error(group.model.logs, end) for end in group.logs)
-
-
-def _answers_error(logs: LogModel, end: LogEnding) -> bool:
-    """Whether an abortable error, or the client's own abortable state, came just before an abort."""
-    why = _reason(end)
-    if why is not None and why.category == "abortable":
-        return True
-    rows = rows_of(logs, end.client, EventKind.to_abortable).tolist() if end.client is not None else ()
-    return any(end.at - BEFORE_MS <= int(logs.times[row]) <= end.at for row in rows)
-
-
-def _reason(end: LogEnding) -> Failure | None:
-    """What went wrong just before an abort."""
-    before = _near(end.client.failures if end.client is not None else (), end.at)
-    return before[-1] if before else None
-
-
-def _near(failures: Iterable[Failure], at: int) -> list[Failure]:
-    """Failures in the minute before a time."""
-    return [one for one in failures if one.at is not None and at - BEFORE_MS <= one.at <= at]
-
-
-NOTHING = remedy(
-    text="Nothing to do if the application meant this abort; if not, find out why it aborted. Then send the aborted "
-    "records again, unless it did so already",
-    where="application",
-)
 WORDS = Words(
     Facts,
     title=pick(
@@ -441,29 +294,6 @@ OPERATOR_WORDS = Words(
         NOT_EXPIRED,
     ),
     remedies=(remedy(text="Nothing to do: the transaction is ended, and readers can go on", where="operator"),),
-)
-
-LOG_WORDS = Words(
-    AbortedInLogs,
-    title="{aborts:transaction} aborted by its own client",
-    summary=(
-        "The client of {whom}[ {perhaps}] aborted {aborts:transaction} by ",
-        pick("all_by_close", {True: "close()"}, "abortTransaction"),
-        pick("aborts", {1: " at {at}."}, ", the first at {at}."),
-    ),
-    actors=(included("client"),),
-    steps=(
-        step("Before that {reason}", cites="reason_lines"),
-        step("The client aborted the transaction at {at}", "no refusal follows in its log", cites="lines"),
-    ),
-    considered=(
-        left_open(
-            "an abort without effect",
-            "the log does not show whether anything was written, or who ended it first",
-            decided_by="the ABORT markers, or the records of {whom} in __transaction_state around {at}",
-        ),
-    ),
-    remedies=(NOTHING,),
 )
 
 RULE = Rule(

@@ -24,7 +24,7 @@ from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OVER_GAP, UNKNOWN_KIND
 from kafkatx.kernels.transactions import AFTER_HOLE, PREPARE_COMMIT
-from kafkatx.rules.hanging_transaction import TOOL
+from kafkatx.rules.hanging.live_checks import TOOL
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict

@@ -18,22 +18,19 @@ Source       NetworkClient, ReplicaFetcher, BrokerLifecycleManager, DelayedProdu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import PurePosixPath
-
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.broker_outages import BrokerOutage, outages
-from kafkatx.histories.logs.observers import Observer, Weight
-from kafkatx.histories.logs.own_logs import OwnLog, OwnLogs
+from kafkatx.histories.logs.broker_outages import outages
+from kafkatx.histories.logs.observers import Weight
+from kafkatx.histories.logs.own_logs import OwnLog
 from kafkatx.rules.outages.incidents import Incident, incidents, severity_of, verdict_of
 from kafkatx.rules.outages.named import NAMED_WORDS, by_the_error
 from kafkatx.rules.outages.shown import SHOWN_WORDS, at_the_end
+from kafkatx.rules.outages.sights import Away, Brokers, Sighting, Watcher, away_of, missed_brokers, sighting
 from kafkatx.rules.settings.effects import Effect, Failed, TimedOut, WaitedInVain, effects
 from kafkatx.terms.events import Side
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.explanation import Words, actor, left_open, remedy, ruled_out, step
-from kafkatx.words.facts import instant
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Instant, JoinedValues, NameList, Refs, facts
@@ -43,63 +40,6 @@ OFTEN = 3
 MOST_NAMED = 2
 """Observers and effects that the summary names."""
 MOST_EFFECTS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Brokers:
-    """`broker 3`, `brokers 1, 2 and 3`."""
-
-    nodes: tuple[int, ...]
-
-    def __format__(self, spec: str) -> str:
-        *others, last = self.nodes
-        said = f"brokers {', '.join(map(str, others))} and {last}" if others else f"broker {last}"
-        return said.capitalize() if spec == "The" else said
-
-
-@dataclass(frozen=True, slots=True)
-class Watcher:
-    """An observer as sentences call it."""
-
-    kind: str
-    name: str
-
-    def __format__(self, spec: str) -> str:
-        if self.kind == "broker":
-            said = self.name
-        else:
-            said = f"the {self.kind} of {self.name if self.kind == 'leader' else PurePosixPath(self.name).name}"
-        return said[0].upper() + said[1:] if spec == "The" else said
-
-
-@dataclass(frozen=True, slots=True)
-class Sighting:
-    """What one observer saw, by its surest line; `missed` is None where no line names a broker."""
-
-    by: Watcher
-    missed: Brokers | None
-    since: Instant
-    until: Instant
-    weight: Weight
-    lines: Count
-    rows: Refs
-
-    @property
-    def is_moment(self) -> bool:
-        """Whether it saw that at one time only."""
-        return self.since == self.until
-
-
-@dataclass(frozen=True, slots=True)
-class Away:
-    """A broker that was away, and what its own log says of that time; `log_end` is where that log ends."""
-
-    node: int
-    since: Instant
-    until: Instant
-    is_back: bool
-    own_log: OwnLog
-    log_end: Instant | None
 
 
 @facts
@@ -219,7 +159,7 @@ def _facts(model: CaptureModel, incident: Incident, count: int, verdict: Verdict
     downs, told = incident.downs, hurt[:MOST_EFFECTS]
     return Facts(
         count=Count(count),
-        brokers=_brokers(incident),
+        brokers=missed_brokers(incident),
         partitions=NameList(sorted({down.topic_partition for down in downs if down.topic_partition})),
         since=Instant(incident.since),
         lasted=Duration(incident.length),
@@ -228,36 +168,12 @@ def _facts(model: CaptureModel, incident: Incident, count: int, verdict: Verdict
         is_possible=verdict is Verdict.possible,
         waited_for_followers=any(down.weight is Weight.indirect for down in downs),
         own_log=incident.own_log,
-        sights=tuple(_sight(model, incident, observer) for observer in incident.observers),
-        away=tuple(_away(model, outage, outage.node) for outage in incident.outages if outage.node is not None),
+        sights=tuple(sighting(model, incident, observer) for observer in incident.observers),
+        away=tuple(away_of(model, outage, outage.node) for outage in incident.outages if outage.node is not None),
         failures=Count(len({effect.what for effect in hurt})),
         effects=JoinedValues(dict.fromkeys(effect.what for effect in told)),
         effect_lines=event_refs(model, [effect.row for effect in told if effect.row is not None], 4),
     )
-
-
-def _brokers(incident: Incident) -> Brokers | None:
-    return Brokers(incident.nodes) if incident.nodes else None
-
-
-def _sight(model: CaptureModel, incident: Incident, observer: Observer) -> Sighting:
-    stretches = [down for down in incident.downs if down.observer == observer]
-    rows = sorted({row for down in stretches for row in down.rows}, key=lambda row: (model.logs.times[row], row))
-    return Sighting(
-        by=Watcher(observer.kind, observer.name),
-        missed=_brokers(incident.seen_by(observer)),
-        since=Instant(min(down.since for down in stretches)),
-        until=Instant(max(down.until for down in stretches)),
-        weight=max(down.weight for down in stretches),
-        lines=Count(sum(max(0, int(model.logs.events["repeats"][row])) + 1 for row in rows)),
-        rows=event_refs(model, rows, 4),
-    )
-
-
-def _away(model: CaptureModel, outage: BrokerOutage, node: int) -> Away:
-    sources = [number for number, entry in enumerate(model.logs.facts.sources) if entry.broker_id == node]
-    end = OwnLogs(model.logs).ends(sources) if outage.own_log is OwnLog.ENDS else None
-    return Away(node, Instant(outage.since), Instant(outage.until), outage.is_back, outage.own_log, instant(end))
 
 
 NAMELESS = pick("partitions", {(): "bootstrap server"}, "broker with a replica of {partitions:3}")

@@ -30,16 +30,17 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import ClientInstance, LogModel
 from kafkatx.kernels.growing import Array
 from kafkatx.rules.storms.given_up import GIVEN_UP_WORDS, given_up
+from kafkatx.rules.storms.in_rows import ROW_WORDS, often_slow, slow_in_rows
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.transaction_states import PREPARED, state_name
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.config_context import advised
-from kafkatx.words.evidence_refs import completion_row, decision_row, latest_row
+from kafkatx.words.evidence_refs import latest_row
 from kafkatx.words.explanation import Phrase, Words, included, left_open, measure, remedy, ruled_out, step
 from kafkatx.words.log_refs import event_refs
-from kafkatx.words.proposals import Lasted, Remedies
+from kafkatx.words.proposals import Remedies
 from kafkatx.words.remedies import larger_transactions
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Instant, Refs, facts
@@ -47,8 +48,6 @@ from kafkatx.words.values import Count, Duration, Instant, Refs, facts
 MANY, WITHIN_MS = 20, 60_000
 FEW, CLOSE_MS = 3, 1_000
 """Answers, and how close they follow each other, where the client gave up with that error in the end."""
-SLOW_MS, TIMES_MEDIAN, PERCENT, FEWEST = 1_000, 10, 95, 20
-"""Prepare* to Complete*: the 95th percentile of an id with at least that many transactions."""
 NAMED = "CONCURRENT_TRANSACTIONS"
 REPEATED = ("INITPRODUCERID", "ENDTXN")
 """Requests that a healthy client sends once at a time; AddPartitionsToTxn comes once for each new partition."""
@@ -97,26 +96,6 @@ class StormInLines:
         return not self.is_named and self.state is None
 
 
-@dataclass(frozen=True, slots=True)
-class Waited:
-    """A transaction that waited long for its markers."""
-
-    took: Duration
-    rows: Refs
-
-
-@facts
-class StormInRows:
-    """Markers of an id that took long now and then, by the times of the coordinator's records."""
-
-    id: str
-    transactions: Count
-    median: Duration
-    slow: Duration
-    worst: tuple[Waited, ...]
-    larger: Remedies
-
-
 @facts
 class AskedOften:
     """How many answers or requests there were in how much time."""
@@ -135,9 +114,9 @@ def find(model: CaptureModel) -> Found:
     for name in sorted(storms):
         yield _from_lines(model, storms[name])
     yield from given_up(model, storms)
-    for code in _often_slow(model).tolist():
+    for code in often_slow(model).tolist():
         if model.transactional_id(code) not in storms:
-            yield from _from_rows(model, code)
+            yield from slow_in_rows(model, code)
 
 
 def _named(model: CaptureModel) -> Iterator[Storm]:
@@ -267,54 +246,8 @@ def _gave_up(model: CaptureModel, name: str, since: int, until: int) -> list[int
     ]
 
 
-def _often_slow(model: CaptureModel) -> Array:
-    """Codes of the ids of which one transaction in twenty waited long for its markers: only they are looked at."""
-    t = model.transactions
-    known = (t["decision_timestamp"] >= 0) & (t["completion_timestamp"] >= t["decision_timestamp"])
-    is_slow = known & (t["completion_timestamp"] - t["decision_timestamp"] > SLOW_MS)
-    ids = len(model.labels.transactional_ids)
-    ended, slow = np.bincount(t["id_code"][known], minlength=ids), np.bincount(t["id_code"][is_slow], minlength=ids)
-    return np.flatnonzero((ended >= FEWEST) & (100 * slow > (100 - PERCENT) * ended))
-
-
-def _from_rows(model: CaptureModel, code: int) -> Iterator[Case]:
-    """Markers that take long now and then, by the times of the coordinator's records."""
-    rows = model.transactions_of(code)
-    t = model.transactions[rows]
-    known = (t["decision_timestamp"] >= 0) & (t["completion_timestamp"] >= t["decision_timestamp"])
-    rows, took = rows[known], (t["completion_timestamp"] - t["decision_timestamp"])[known]
-    if len(took) < FEWEST:
-        return
-    median, slow = int(np.median(took)), int(np.percentile(took, PERCENT, method="lower"))
-    if slow <= SLOW_MS or slow <= TIMES_MEDIAN * median:
-        return
-    name, worst = model.transactional_id(code), np.argsort(-took, kind="stable")[:3]
-    measured = TOOK.of(Lasted(Duration(slow)))
-    yield Case(
-        facts=StormInRows(
-            id=name,
-            transactions=Count(len(took)),
-            median=Duration(median),
-            slow=Duration(slow),
-            worst=tuple(Waited(Duration(took[at]), _pair(model.transactions[rows[at]])) for at in worst),
-            larger=larger_transactions(advised(model, name), None, measured),
-        ),
-        verdict=Verdict.likely,
-        severity=Severity.warning,
-        transactional_id=name,
-        since=int(t["decided_at"].min()),
-        until=int(t["completion_timestamp"].max()),
-        count=int(np.count_nonzero(took > SLOW_MS)),
-    )
-
-
-def _pair(transaction: Array) -> Refs:
-    return (*decision_row(transaction), *completion_row(transaction))
-
-
 RATE = f"{{count:time}}, at least {MANY} within a minute"
 ASKED_OFTEN = Phrase(AskedOften, measure("{count} answers or requests in {time}"))
-TOOK = Phrase(Lasted, measure("Prepare* to Complete* took {time}"))
 ANSWERED = "{id} was answered CONCURRENT_TRANSACTIONS {count:time} in {lasted}"
 REPEATED_IT = "The client of {id} sent {request} {count:time} in {lasted}"
 SAID = "The coordinator[ {perhaps}] answered CONCURRENT_TRANSACTIONS"
@@ -383,22 +316,6 @@ LINE_WORDS = Words(
         ),
         included("larger"),
     ),
-)
-ROW_WORDS = Words(
-    StormInRows,
-    title="waited {slow} or more for markers, 1 time in 20",
-    summary="One in twenty of the {transactions:transaction} of {id} waited {slow} or more for its markers; the median "
-    "is {median}. Meanwhile its requests were[ {perhaps}] answered CONCURRENT_TRANSACTIONS.",
-    steps=(
-        step(
-            "A transaction waited {each.took} for its markers",
-            "timestamps of its Prepare* and Complete* records",
-            cites="each.rows",
-            each="worst",
-        ),
-    ),
-    considered=(ruled_out("stuck_prepare", "all of these transactions were completed"),),
-    remedies=(included("larger"),),
 )
 
 RULE = Rule(

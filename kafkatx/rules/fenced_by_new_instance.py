@@ -24,30 +24,11 @@ Source       KIP-98, KIP-360, KIP-588, KIP-890; TransactionCoordinator.handleIni
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 
 from kafkatx.findings.conditions import same_id
-from kafkatx.findings.elapsed import OTHER, TIME_STEPS, WHO_DECIDES, TimeFacts, decided_cases
-from kafkatx.findings.ends import (
-    ABORTED,
-    COORDINATOR_TELLS,
-    RECORDS_TELL,
-    RESENT,
-    SAME_ERROR,
-    T1,
-    TIMES,
-    WHO_ENDED,
-    WITHIN_TIMEOUT,
-    WITNESSED,
-    WROTE,
-    EndGroup,
-    RowEnd,
-    groups,
-    log_name,
-    row_end,
-)
+from kafkatx.findings.end_groups import EndGroup, groups
+from kafkatx.findings.ends import ABORTED, COORDINATOR_TELLS, T1, WITHIN_TIMEOUT, WITNESSED, WROTE, RowEnd, row_end
 from kafkatx.findings.ends_in_data import (
     EPOCH_LEFT_OUT,
     ONLY_TIMES,
@@ -56,32 +37,20 @@ from kafkatx.findings.ends_in_data import (
     DataFacts,
     data_facts,
 )
-from kafkatx.findings.ends_in_logs import EITHER, FENCED_AT, REFUSED, TOLD, LogEndFacts, log_facts
 from kafkatx.findings.rule import Case, Found, Rule
-from kafkatx.findings.told_by_people import TOLD_STEPS, ToldFacts, told_cases
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy, Reason
-from kafkatx.histories.logs.fencings import Excluded, Grant
-from kafkatx.histories.transaction_ends import LogEnding, ToldBy
+from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.kernels.transactions import EMPTY
+from kafkatx.rules.fencing.in_logs import LOG_WORDS, FencedInLogs, severity_in_logs, told_in_logs
+from kafkatx.rules.fencing.refusals import TIME_WORDS, TOLD_WORDS, fenced_by_refusals
+from kafkatx.rules.fencing.shared_words import OPERATOR, REMEDIES, TAKEN_OVER, TITLE
 from kafkatx.terms.clocks import RETRY_WINDOW_MS
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explanation import (
-    ActorWords,
-    Bound,
-    Phrase,
-    Words,
-    actor,
-    included,
-    left_open,
-    remedy,
-    ruled_out,
-    step,
-)
-from kafkatx.words.facts import instant, lasting, producer
-from kafkatx.words.log_refs import client_seen, event_refs
+from kafkatx.words.explanation import Words, actor, left_open, ruled_out, step
+from kafkatx.words.facts import instant, lasting
 from kafkatx.words.template import pick
-from kafkatx.words.values import Duration, Instant, Producer, Refs, facts
+from kafkatx.words.values import Duration, Instant, Producer, facts
 
 REPEATED, REPEATED_WITHIN_MS = 5, 60_000
 """Take-overs of one id at this rate are two owners or a crash loop, not deployments."""
@@ -112,54 +81,9 @@ class Facts(RowEnd):
         return self.new_timeout is not None and self.new_timeout != self.timeout
 
 
-@facts
-class Owner:
-    """An owner of the id, as T1 or T2: since when it had it, by its own log or the coordinator's."""
-
-    name: str
-    since: Instant
-    given: Producer | None
-    by_itself: bool
-    grant: Refs
-
-
-OWNER = Phrase(Owner, actor("{name}", "[{given}, ]since {since} (its own log is missing)"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FencedInLogs(LogEndFacts):
-    """Takeovers that logs tell and no record; `old` and `new` are None where a refusal is all there is."""
-
-    old: Owner | None
-    new: Owner | None
-    old_log: str | None
-    owners: tuple[Bound[ActorWords], ...]
-    was_open: bool
-    was_alive: bool
-    has_newcomers_log: bool
-    excluded: Excluded
-    refusals: Refs
-
-    @property
-    def is_excluded(self) -> bool:
-        """Whether something excludes a timeout."""
-        return self.excluded is not Excluded.NOTHING
-
-
-@facts
-class FencedByTime(TimeFacts):
-    """A refusal that no id is named for, and that the time decides."""
-
-
-@facts
-class FencedAsTold(ToldFacts):
-    """A refusal whose cause no line decides, and that people's words do."""
-
-
 def find(model: CaptureModel) -> Found:
     """One case for each transactional.id of which open transactions were taken over."""
-    yield from decided_cases(model, EndedBy.new_instance, FencedByTime)
-    yield from told_cases(model, EndedBy.new_instance, FencedAsTold)
+    yield from fenced_by_refusals(model)
     for group in groups(model, EndedBy.new_instance):
         facts: Facts | DataFacts | FencedInLogs
         if group.told_by is ToldBy.rows:
@@ -169,8 +93,8 @@ def find(model: CaptureModel) -> Found:
             facts = data_facts(group)
             severity = _severity_in_data(group, facts)
         else:
-            facts = _in_logs(group)
-            severity = _severity_in_logs(group, facts)
+            facts = told_in_logs(group)
+            severity = severity_in_logs(group, facts)
         yield Case(facts=facts, verdict=group.verdict, severity=severity, **group.columns())
 
 
@@ -210,122 +134,6 @@ def _of_rows(group: EndGroup) -> Facts:
         waited=Duration(max(0, row["next_timestamp"] - row["completion_timestamp"])) if came else None,
     )
 
-
-def _in_logs(group: EndGroup) -> FencedInLogs:
-    model, ends = group.model, group.logs
-    first = next((end for end in ends if _was_alive(end)), ends[0])
-    taken = first.takeover
-    old = _owner(model, "T1", taken.old) if taken is not None else None
-    new = _owner(model, "T2", taken.new) if taken is not None else None
-    return FencedInLogs(
-        **log_facts(group, first, first.failures if taken is None else ()),
-        old=old,
-        new=new,
-        old_log=_old_log(model, first),
-        owners=_owners(model, first, old, new),
-        was_open=taken is not None and taken.was_open,
-        was_alive=_was_alive(first),
-        has_newcomers_log=taken is None or taken.new.client is not None,
-        excluded=taken.excluded if taken is not None else first.excluded,
-        refusals=event_refs(model, taken.refusals, 4) if taken is not None else (),
-    )
-
-
-def _owner(model: CaptureModel, name: str, grant: Grant) -> Owner:
-    given = producer(grant.producer_id, grant.producer_epoch)
-    return Owner(name, Instant(grant.at), given, grant.client is not None, event_refs(model, [grant.row]))
-
-
-def _owners(model: CaptureModel, end: LogEnding, old: Owner | None, new: Owner | None) -> tuple[Bound[ActorWords], ...]:
-    if end.takeover is None or old is None or new is None:
-        return (client_seen(model, end.client, "T1"),) if end.client is not None else ()
-    clients = ((old, end.takeover.old_client), (new, end.takeover.new.client))
-    return tuple(OWNER.of(owner) if one is None else client_seen(model, one, owner.name) for owner, one in clients)
-
-
-def _old_log(model: CaptureModel, end: LogEnding) -> str | None:
-    """The log of the instance that was thrown out, where the newcomer has another."""
-    if end.takeover is None:
-        return log_name(model, end.client)
-    return log_name(model, end.takeover.old_client, end.takeover.new.client)
-
-
-def _was_alive(end: LogEnding) -> bool:
-    return end.takeover.was_alive if end.takeover is not None else bool(end.failures)
-
-
-def _severity_in_logs(group: EndGroup, facts: FencedInLogs) -> Severity:
-    """An error where a living instance was thrown out; frameworks hand their ids on like that."""
-    ends = group.logs
-    if all(end.verdict is Verdict.possible and end.takeover is None for end in ends):
-        return Severity.warning
-    if not any(_was_alive(end) for end in ends) or facts.is_handed_on:
-        return Severity.info
-    return Severity.error if ends[0].verdict is not Verdict.possible else Severity.warning
-
-
-OPERATOR = "an operator who ended the transaction by its id"
-TITLE = (
-    pick("was_alive", {True: "fenced by a second instance"}, "open transaction aborted by a new instance"),
-    TIMES,
-)
-TAKEN_OVER = (
-    "A new instance[ {perhaps}] took {whom} over",
-    pick("times", {1: "[ at {at}]"}, " {times:time}[ (first at {at})]"),
-    pick(
-        "was_open",
-        {
-            True: (
-                " and aborted the open ",
-                pick("times", {1: "transaction"}, "transactions"),
-                " of the old one[, with {affected}]: read_committed readers never get ",
-                pick("times", {1: "its records"}, "their records"),
-            )
-        },
-        "",
-    ),
-    ".",
-    pick("was_alive", {True: " The old instance was still alive."}, ""),
-)
-OF_ITS_OWN = "an id of its own for each instance, stable over restarts (input partition or ordinal)"
-NO_RANDOM_ID = "Do not use a random id: an old instance would no longer be fenced"
-REMEDIES = (
-    WHO_ENDED,
-    remedy(
-        text="Stop the old instance[ (log {old_log})], or give it a transactional.id of its own",
-        where="operator",
-        needs="was_alive",
-        unless="is_possible is_handed_on",
-    ),
-    replace(RESENT, needs="was_open"),
-    remedy(
-        text=(
-            pick(
-                "was_alive",
-                {
-                    True: "Prevent it: give each instance a transactional.id of its own, and stop the old one before "
-                    "the new one starts"
-                },
-                "Find out whether the old instance was still alive. If so, give each instance an id of its own; if it "
-                "had crashed, nothing else is to be done",
-            ),
-            f". {NO_RANDOM_ID}",
-        ),
-        where="application",
-        config="transactional.id",
-        current="{id}",
-        proposed=OF_ITS_OWN,
-        restart_needed=True,
-        unless="is_possible is_handed_on",
-    ),
-    remedy(
-        text="Nothing to do: {framework} hands transactional.ids on by design (restart, rebalance) and processes the "
-        "input again by itself",
-        where="application",
-        needs="is_handed_on",
-        unless="is_possible",
-    ),
-)
 
 WORDS = Words(
     Facts,
@@ -410,81 +218,6 @@ DATA_WORDS = Words(
         EPOCH_LEFT_OUT,
     ),
     remedies=REMEDIES,
-)
-
-SAYS = {True: "its own log", False: "the coordinator's log"}
-LOG_WORDS = Words(
-    FencedInLogs,
-    title=pick("new", {None: pick("is_possible", {True: EITHER}, TITLE)}, TITLE),
-    summary=pick(
-        "new",
-        {
-            None: (
-                FENCED_AT,
-                pick("is_excluded", {True: ", before its transaction could time out"}, ""),
-                ". A second instance[ {perhaps}] took it over.",
-            )
-        },
-        TAKEN_OVER,
-    ),
-    actors=(included("owners"),),
-    steps=(
-        replace(REFUSED, unless="new"),
-        TOLD,
-        step("T1 got the id at {old.since}[ as {old.given}]", pick("old.by_itself", SAYS), cites="old.grant"),
-        step(
-            (
-                "T2 got the id at {new.since}[ as {new.given}]",
-                pick("was_open", {True: ", and the coordinator aborted T1's open transaction"}, ""),
-            ),
-            (pick("new.by_itself", SAYS), pick("was_open", {True: "; the epoch rose by two"}, "")),
-            cites="new.grant",
-        ),
-        step("T1 was still alive: what it sent after that was refused", cites="refusals", needs="refusals"),
-    ),
-    considered=(
-        ruled_out("transaction_timed_out", "{excluded}", needs="is_excluded"),
-        left_open("transaction_timed_out", SAME_ERROR, decided_by=RECORDS_TELL, unless="is_excluded"),
-        left_open(
-            OPERATOR,
-            "forceTerminateTransaction and Admin.fenceProducers do the same",
-            decided_by="the log of T2",
-            unless="has_newcomers_log",
-        ),
-    ),
-    remedies=REMEDIES,
-)
-
-CLOSE = remedy(
-    "Close this producer. Let only one producer of each transactional.id run; if a newer instance was meant to take "
-    "over, there is nothing to do",
-    "application",
-)
-TIME_WORDS = Words(
-    FencedByTime,
-    title="fenced by a second instance",
-    summary=(
-        "The producer was refused {age} after ",
-        pick("began", {True: "its transaction began", False: "the transactional.id was granted"}),
-        ": no timeout ({timeout}",
-        pick("is_set", {True: ""}, ", the default"),
-        ") can have passed. A second instance[ {perhaps}] took its transactional.id.",
-    ),
-    actors=(included("client"),),
-    steps=TIME_STEPS,
-    considered=(ruled_out("transaction_timed_out", "{age} is less than half the timeout of {timeout}"), OTHER),
-    remedies=(CLOSE,),
-)
-
-TOLD_WORDS = Words(
-    FencedAsTold,
-    title="fenced by a second instance",
-    summary="The producer[ {name.transactional_id}] was refused with {error}. What is said beside these lines speaks "
-    "for a second instance: it[ {perhaps}] took the transactional.id.",
-    actors=(included("client"),),
-    steps=TOLD_STEPS,
-    considered=(left_open("transaction_timed_out", "the client sees the same error", decided_by=WHO_DECIDES), OTHER),
-    remedies=(CLOSE,),
 )
 
 RULE = Rule(

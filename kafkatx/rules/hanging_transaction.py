@@ -24,27 +24,37 @@ from kafkatx.findings.open_spans import OpenSpan
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import known
-from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
-from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, ONGOING, PREPARE_ABORT
+from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, PREPARE_ABORT
 from kafkatx.rules.answers.disowned import DISOWNED_WORDS, disowned
 from kafkatx.rules.answers.open_told import HANGING_WORDS, hanging_told
 from kafkatx.rules.answers.skipped import SKIPPED_WORDS, skipped_markers
-from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, LATE_TRANSACTION_BUFFER_MS, MAX_TRANSACTION_TIMEOUT_MS
+from kafkatx.rules.hanging.live_checks import AGAIN, COST, IS_STILL_OPEN, IS_UNKNOWN, NOT_YET, PARTITION, TOOL
+from kafkatx.rules.hanging.reach import (
+    CUT_OFF,
+    DISPUTED,
+    ENDS_EARLY,
+    NO_PARTITION,
+    NO_ROWS,
+    NOT_REACHED,
+    NOT_WHOLE,
+    OpenData,
+    is_beyond_timeouts,
+    is_in_progress,
+    longest_ms,
+    may_be_cut_off,
+    missing_rows,
+    reaches,
+)
+from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.times import clock
-from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.transaction_states import state_name
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import parts_of
 from kafkatx.words.explained import EvidenceRef
-from kafkatx.words.explanation import GapWords, Phrase, Words, gap, left_open, remedy, ruled_out, step
-from kafkatx.words.template import Text, pick
+from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
+from kafkatx.words.template import pick
 from kafkatx.words.values import Duration, Instant, OffsetRange, Refs, facts
-
-IN_FLIGHT_MS = 60_000
-"""Twice request.timeout.ms: as long as the request that adds a partition may be on its way."""
-ON_THE_WAY_MS = 1_000
-"""How long records may wait in their client and on their way before they stand in the log."""
 
 
 class OfPartition:
@@ -87,15 +97,6 @@ class Facts(OfPartition):
     def has_start_offset(self) -> bool:
         """Whether brokers can be asked where the transaction begins in this partition."""
         return self.highest_epoch is None and self.named is not None
-
-
-@facts
-class OpenData:
-    """Open data that could not be judged; `epoch` is the one whose rows are missing."""
-
-    data: OffsetRange
-    producer_id: int
-    epoch: int | None = None
 
 
 def find(model: CaptureModel) -> Found:
@@ -147,7 +148,7 @@ def _is_late_write_in_page(one: OpenSpan) -> bool:
 
 def _goes_on_for_long(one: OpenSpan) -> bool:
     """Whether a page shows the partition without a marker for longer than any timeout, by what others wrote there."""
-    return one.log_extent.newest - int(one.span["last_timestamp"]) > _longest_ms(one.latest)
+    return one.log_extent.newest - int(one.span["last_timestamp"]) > longest_ms(one.latest)
 
 
 def _was_aborted(model: CaptureModel, transaction: int) -> bool:
@@ -169,108 +170,17 @@ def _hanging(one: OpenSpan, where: OpenData) -> Found:
     model, latest = one.model, one.latest
     if latest is None and not model.has_all_state_partitions:
         yield NO_PARTITION.of(where)
-    elif latest is not None and _is_in_progress(one, latest):
+    elif latest is not None and is_in_progress(one, latest):
         return
-    elif not _reaches(one):
+    elif not reaches(one):
         yield NOT_REACHED.of(where)
-    elif _may_be_cut_off(one):
+    elif may_be_cut_off(one):
         yield CUT_OFF.of(where)
-    elif (behind := _is_behind(one, latest) if latest is not None else None) is not None:
+    elif (behind := missing_rows(one, latest) if latest is not None else None) is not None:
         phrase, epoch = behind
         yield phrase.of(OpenData(one.data, one.producer_id, epoch))
     else:
-        yield _case(one, Verdict.proved if latest is not None and _is_late(one, latest) else Verdict.likely)
-
-
-def _may_be_cut_off(one: OpenSpan) -> bool:
-    """Whether the marker may have stood behind the last line of a text: what it shows last are these data.
-
-    A late write, older than its producer's marker before it, gets none.
-    """
-    is_last = int(one.span["last_offset"]) + 1 >= one.log_extent.log_end
-    is_late = 0 <= one.span["first_timestamp"] < one.span["previous_marker_timestamp"]
-    return is_last and not one.log_extent.is_end_told and not is_late
-
-
-def _is_in_progress(one: OpenSpan, latest: Array) -> bool:
-    """Whether the id's latest row lists the partition in a transaction that has not ended."""
-    lists, code = one.model.labels.partition_lists, int(latest["partitions_code"])
-    listed = code >= 0 and one.log_extent.partition_code in lists[code]
-    return bool(ONGOING <= latest["state"] <= PREPARE_ABORT and listed and latest["producer_id"] == one.producer_id)
-
-
-def _is_behind(one: OpenSpan, latest: Array) -> tuple[Phrase[OpenData, GapWords], int | None] | None:
-    """What rows are missing behind the id's latest one, by what its producer id left elsewhere; None: none."""
-    model, log_extent = one.model, one.model.state_log_extents[int(latest["state_partition"])]
-    of_producer = model.spans[model.spans["producer_id"] == one.producer_id]
-    newest, marked = int(of_producer["coordinator_epoch"].max()), int(of_producer["marker_epoch"].max())
-    if newest > log_extent.leader_epoch >= 0:
-        return NO_NEWER_ROWS, newest
-    if latest["producer_id"] == one.producer_id and marked > latest["producer_epoch"]:
-        return NO_ROW_OF_MARKER, marked
-    if latest["state"] == ONGOING and model.age_ms(int(one.span["first_timestamp"])) < IN_FLIGHT_MS:
-        return ON_ITS_WAY, None
-    return None
-
-
-def _reaches(one: OpenSpan) -> bool:
-    """Whether rows are at hand that are younger than the data: the coordinator's log knows nothing of them then."""
-    model, latest = one.model, one.latest
-    if latest is None:
-        return _rows_reach(model, _stood_by(one))
-    first_timestamp = int(one.span["first_timestamp"])
-    is_whole = model.is_latest_known(latest) and model.is_whole_since(int(latest["state_partition"]), first_timestamp)
-    return is_whole and (_own_rows_reach(one, latest) or _completed_before(one, latest))
-
-
-def _own_rows_reach(one: OpenSpan, latest: Array) -> bool:
-    return one.model.state_log_extents[int(latest["state_partition"])].newest >= _stood_by(one)
-
-
-def _completed_before(one: OpenSpan, latest: Array) -> bool:
-    """Whether the id's last transaction is complete and can't get the data any more.
-
-    Data behind the marker of a completed transaction belong to nobody by their place alone; there another partition of
-    `__transaction_state` may show that the copy is young enough, if there is only one copy.
-    """
-    if latest["state"] < COMPLETE_COMMIT:
-        return False
-    is_behind = one.span["previous_marker_offset"] >= 0 and one.model.facts.brokers <= 1
-    return _sent_before_the_decision(one, latest) or bool(is_behind and _rows_reach(one.model, _stood_by(one)))
-
-
-def _rows_reach(model: CaptureModel, time: int) -> bool:
-    """Whether some partition of `__transaction_state` has a row from then; of several copies all of them."""
-    ends = [log_extent.newest for log_extent in model.state_log_extents.values() if log_extent.newest >= 0]
-    return bool(ends) and (max(ends) if model.facts.brokers <= 1 else min(ends)) >= time
-
-
-def _sent_before_the_decision(one: OpenSpan, latest: Array) -> bool:
-    """Whether the data are older than the decision of the id's last transaction: what comes next is sent after it."""
-    rows = one.model.transactions_of(int(latest["id_code"]))
-    decided = int(one.model.transactions["decided_at"][rows].max()) if len(rows) else -1
-    return bool(latest["producer_id"] == one.producer_id and int(one.span["last_timestamp"]) < decided)
-
-
-def _stood_by(one: OpenSpan) -> int:
-    """Time by which the data were in the log; their own is from before the coordinator heard of them."""
-    others = one.model.spans[one.model.spans_of(one.log_extent.partition_code)]
-    behind = others["marker_timestamp"][others["marker_offset"] > one.span["last_offset"]]
-    sent = int(one.span["last_timestamp"]) + (0 if one.log_extent.topic == CONSUMER_OFFSETS else ON_THE_WAY_MS)
-    return min(sent, int(behind.min())) if len(behind) else sent
-
-
-def _is_late(one: OpenSpan, latest: Array) -> bool:
-    """Whether no timeout can still be running, as far as the id's own partition of `__transaction_state` reaches."""
-    model = one.model
-    reached = min(model.facts.evidence_end, model.state_log_extents[int(latest["state_partition"])].newest)
-    return reached - int(one.span["last_timestamp"]) > _longest_ms(latest)
-
-
-def _longest_ms(latest: Array | None) -> int:
-    """How long after its last write a transaction may still be ended by the coordinator."""
-    timeout = int(latest["timeout_ms"]) if latest is not None else 0
-    return max(timeout, MAX_TRANSACTION_TIMEOUT_MS) + LATE_TRANSACTION_BUFFER_MS
+        yield _case(one, Verdict.proved if latest is not None and is_beyond_timeouts(one, latest) else Verdict.likely)
 
 
 def _case(one: OpenSpan, verdict: Verdict) -> Case:
@@ -288,7 +198,7 @@ def _case(one: OpenSpan, verdict: Verdict) -> Case:
 
 def _facts(one: OpenSpan, verdict: Verdict) -> Facts:
     latest, (epoch, coordinator_epoch) = one.latest, _highest_epochs(one)
-    wait, written = _longest_ms(latest), known(one.span["last_timestamp"])
+    wait, written = longest_ms(latest), known(one.span["last_timestamp"])
     return Facts(
         id=one.id if latest is not None else None,
         producer_id=one.producer_id,
@@ -324,65 +234,6 @@ def _highest_epochs(one: OpenSpan) -> tuple[int | None, int | None]:
     return epoch, max(int(spans["coordinator_epoch"].max()), 0)
 
 
-def _gap(missing: Text) -> Phrase[OpenData, GapWords]:
-    return Phrase(OpenData, gap("{data}, producer id {producer_id}", missing))
-
-
-NO_ROWS = _gap("__transaction_state: whether the coordinator knows the transaction")
-DISPUTED = _gap("evidence of which of two transactions wrote these records")
-NOT_WHOLE = _gap("the whole log of the partition: offsets are missing, and a marker may be among them")
-ENDS_EARLY = _gap("a later copy of this partition: it ends before the abort was complete, a marker may be behind")
-CUT_OFF = _gap("what follows in the log: this text ends with these records, and a marker may be cut off")
-NO_PARTITION = _gap("the partition of __transaction_state that knows this producer id")
-NOT_REACHED = _gap("a copy of __transaction_state from beyond the time of these records")
-NO_NEWER_ROWS = _gap("records of __transaction_state of coordinator epoch {epoch}, which wrote markers of this id")
-NO_ROW_OF_MARKER = _gap("records of __transaction_state from after the marker of epoch {epoch}")
-ON_ITS_WAY = _gap("evidence from a minute later: the partition may still be added to the open transaction")
-
-TOOL = "kafka-transactions.sh --bootstrap-server HOST:PORT"
-PARTITION = "--topic {named.topic} --partition {named.partition}"
-FIND_HANGING = f"{TOOL} find-hanging {PARTITION}"
-COST = "read_committed readers lose the records @ {data:offsets} for good"
-NOT_YET = pick(
-    "is_proved",
-    {False: "[Do not abort before {not_before}, and then only if both checks below say that it hangs. ]"},
-    "",
-)
-"""What holds whatever the checks say: an end may still come."""
-IS_STILL_OPEN = pick(
-    "has_start_offset",
-    {
-        True: "Check that {data.place} still holds the transaction open at offset {data.first_offset}. It does if "
-        "CurrentTransactionStartOffset of producer id {producer_id} is {data.first_offset}. If not, the transaction "
-        "has ended: stop here"
-    },
-    "Check the leader's log of {data.place} for a marker of producer id {producer_id} after offset {data.last_offset}. "
-    "If there is one, the transaction has ended: stop here",
-)
-STATE = "Ongoing, PrepareCommit or PrepareAbort"
-IS_UNKNOWN = pick(
-    "has_start_offset",
-    {
-        True: pick(
-            "id",
-            {
-                None: "Then check that no coordinator has a transaction of producer id {producer_id}. If the list has "
-                f"it as {STATE}, its coordinator may end it: do not abort. If not, the transaction hangs"
-            },
-            f"Then check that the coordinator has no transaction with {{data.place}}. If the state is {STATE} and "
-            "TopicPartitions lists {data.place}, the coordinator ends it: do not abort. If not, or if the id is not "
-            "found, the transaction hangs",
-        )
-    },
-    "Then check that __transaction_state has no open transaction with {data.place}. If the latest record[ of {id}] "
-    f"lists it and is {STATE}, the coordinator ends it: do not abort. If not, the transaction hangs",
-)
-ASK = (
-    "Do not abort it yet: ask the live cluster whether it hangs. Listed: it has been open for 15 min and no "
-    "coordinator will end it; diagnose again with a new copy of __transaction_state. Not listed: it has ended, or its "
-    "coordinator will end it"
-)
-AGAIN = "The application must send the records again, if it did not do so already: this evidence does not tell"
 WORDS = Words(
     Facts,
     title="a hanging transaction in {data.place}",

@@ -26,7 +26,8 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OPEN
 from kafkatx.rules.answers.open_told import OPEN_WORDS, hanging_subjects, open_told
-from kafkatx.rules.hanging_transaction import ASK, FIND_HANGING, OfPartition
+from kafkatx.rules.hanging.live_checks import ASK, FIND_HANGING
+from kafkatx.rules.hanging_transaction import OfPartition
 from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS, OLD_CLEANUP_INTERVAL_MS
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.transaction_states import TransactionState

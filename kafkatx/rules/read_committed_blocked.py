@@ -28,6 +28,7 @@ from kafkatx.kernels.transactions import PREPARE_COMMIT
 from kafkatx.rules import hanging_transaction
 from kafkatx.rules.answers.leaders import told_open
 from kafkatx.rules.answers.positions import POSITION_WORDS, blocked_told
+from kafkatx.rules.hanging.live_checks import ASK, FIND_HANGING
 from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -316,10 +317,10 @@ WORDS = Words(
                     Holder.hanging: "Do not abort {data} before both checks under hanging transaction say that "
                     "it hangs",
                 },
-                hanging_transaction.ASK,
+                ASK,
             ),
             pick("holder", {Holder.open: "application"}, "operator"),
-            command=pick("holder", dict.fromkeys((Holder.aborted, Holder.unknown), hanging_transaction.FIND_HANGING)),
+            command=pick("holder", dict.fromkeys((Holder.aborted, Holder.unknown), FIND_HANGING)),
         ),
         remedy(
             "Or let readers read on at once, but only if they may see records that are aborted later",

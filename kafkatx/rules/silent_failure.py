@@ -16,25 +16,22 @@ Source       KIP-98; KafkaProducer.send, commitTransaction, close (0.11 to 4.3);
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-
-import numpy as np
 
 from kafkatx.findings.client_lines import only, subjects, times_of
 from kafkatx.findings.conditions import same_id_and_time
-from kafkatx.findings.ends import SEND_AGAIN, hands_ids_on
+from kafkatx.findings.ends import SEND_AGAIN
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.grouping import CaseColumns
-from kafkatx.findings.lost_data import Lost, clock_of, covering_client, losses
+from kafkatx.findings.lost_data import Lost, covering_client, losses
 from kafkatx.findings.outcomes import DESCRIBE, LOOK_UP
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.windows import Windows
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
-from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
-from kafkatx.terms.events import EventKind, Level, Side
+from kafkatx.rules.silences.quiet_clients import ENDING_CALLS, Silence, by_logs_alone, over_data
+from kafkatx.terms.events import Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import data_ref, marker_ref
 from kafkatx.words.explanation import (
@@ -53,23 +50,6 @@ from kafkatx.words.facts import client_name, data, instant
 from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import MOST_RANGES, ClientName, Count, Data, Instant, JoinedValues, NameList, Refs, facts
-
-EXCEPTIONS = (
-    EventKind.failure,
-    EventKind.to_abortable,
-    EventKind.to_fatal,
-    EventKind.fenced,
-    EventKind.batch_expired,
-    EventKind.batches_failed,
-    EventKind.produce_failed,
-    EventKind.await_timeout,
-)
-"""Lines that show that something failed for good."""
-SAYS_ABORT = (2, 6)
-"""From this release on a client logs abortTransaction; before it an intended abort leaves no line."""
-LATEST = 1 << 62
-"""A client meets the coordinator's timeout at its next call, however late."""
-ENDING_CALLS = ("abortTransaction", "commitTransaction")
 
 
 @facts
@@ -124,21 +104,6 @@ class Untold:
     names: NameList
 
 
-@dataclass(frozen=True, slots=True)
-class _Silence:
-    """What was lost (None: only the log tells) at a client, the quiet lines that show it, the close that did it."""
-
-    client: ClientInstance
-    lost: Lost | None
-    quiet: tuple[int, ...]
-    closes: tuple[int, ...] = ()
-
-    @property
-    def id(self) -> str:
-        """Whose it is."""
-        return self.lost.id if self.lost is not None else self.client.transactional_id or ""
-
-
 def find(model: CaptureModel) -> Found:
     """One case for each id and kind of silence; one gap for what no client's log covers."""
     logs = model.logs
@@ -146,73 +111,14 @@ def find(model: CaptureModel) -> Found:
         return  # no client's log to be silent, nor one that covers some of the ids
     windows = Windows(logs)
     lost = [(one, covering_client(model, one)) for one in losses(model)]
-    yield from _cases(model, [*_over_data(windows, lost), *_by_logs_alone(model, windows)])
+    yield from _cases(model, [*over_data(windows, lost), *by_logs_alone(model, windows)])
     alone = [one.id for one, client in lost if client is None and not any(logs.clients_of(one.id))]
     if alone and logs.has_side(Side.client):
         yield NO_LOG.of(Untold(Count(len(alone)), NameList(dict.fromkeys(alone))))
 
 
-def _over_data(windows: Windows, lost: Iterable[tuple[Lost, ClientInstance | None]]) -> Iterator[_Silence]:
-    """Silences about lost data that a client's log covers."""
-    for one, client in lost:
-        silence = _silence(windows, client, one) if client is not None else None
-        if silence is not None:
-            yield silence
-
-
-def _silence(windows: Windows, client: ClientInstance, lost: Lost) -> _Silence | None:
-    """The silence about lost data, None where somebody was told or wanted it so."""
-    logs, is_timeout = windows.logs, lost.end.ended_by is EndedBy.timeout
-    skew, tolerance = clock_of(logs, client)
-    since = lost.since + skew - tolerance
-    until = LATEST if is_timeout else lost.until + skew + CLIENT_TOLERANCE_MS
-    if windows.is_loud(client, since, until):
-        return None
-    rows = windows.rows(client, since, until)
-    levels, kinds = logs.events["level"][rows], logs.events["kind"][rows]
-    quiet = rows[np.isin(kinds, np.array(EXCEPTIONS)) & (levels >= 0)]
-    called = rows[(kinds == EventKind.abort_called) & (logs.times[rows] <= lost.until + skew + tolerance)]
-    closes = rows[kinds == EventKind.abort_on_close]
-    if not len(quiet):
-        is_quiet = not (levels >= Level.warn).any() and not len(called)
-        is_silent = is_quiet and _can_tell(logs, client, is_timeout or len(closes) > 0)
-    else:
-        is_silent = not len(called) or bool((quiet < called[-1]).any())  # an abort without an exception was wanted
-    return _Silence(client, lost, tuple(quiet.tolist()), tuple(closes.tolist())) if is_silent else None
-
-
-def _can_tell(logs: LogModel, client: ClientInstance, is_unwanted: bool) -> bool:
-    """Whether a log without any line about it excludes that the application wanted the abort."""
-    says_calls = client.implementation == "java" and logs.facts.sources[client.source].lowest_level <= Level.info
-    return says_calls and (is_unwanted or client.release >= SAYS_ABORT)
-
-
-def _by_logs_alone(model: CaptureModel, windows: Windows) -> Iterator[_Silence]:
-    """Commits and aborts that threw, shown at INFO or below and nowhere louder, of ids of which no row is at hand."""
-    for client in model.logs.clients:
-        name = client.transactional_id
-        if name is None or name in model.labels.id_codes or hands_ids_on(model, name):
-            continue
-        threw = _quiet_ends(client)
-        if threw and not windows.is_loud(client, *_around(threw)):
-            yield _Silence(client, None, tuple(row for failure in threw for row in failure.rows or (failure.row,)))
-
-
-def _quiet_ends(client: ClientInstance) -> list[Failure]:
-    """Calls of a client that end a transaction and threw; none where any failure of it is told louder than INFO."""
-    if any(failure.level > Level.info or failure.level < 0 for failure in client.failures):
-        return []
-    return [failure for failure in client.failures if failure.call in ENDING_CALLS and failure.at is not None]
-
-
-def _around(failures: list[Failure]) -> tuple[int, int]:
-    """The time of failures, with what clocks may be off."""
-    first, last = failures[0].at or 0, failures[-1].at or 0
-    return first - CLIENT_TOLERANCE_MS, last + CLIENT_TOLERANCE_MS
-
-
-def _cases(model: CaptureModel, silences: list[_Silence]) -> Iterator[Case]:
-    groups: dict[tuple[str, bool], list[_Silence]] = {}
+def _cases(model: CaptureModel, silences: list[Silence]) -> Iterator[Case]:
+    groups: dict[tuple[str, bool], list[Silence]] = {}
     for one in silences:
         groups.setdefault((one.id, bool(one.quiet)), []).append(one)
     for (_, is_shown), group in groups.items():
@@ -225,7 +131,7 @@ def _cases(model: CaptureModel, silences: list[_Silence]) -> Iterator[Case]:
         )
 
 
-def _columns(model: CaptureModel, silences: list[_Silence], lost: list[Lost]) -> CaseColumns:
+def _columns(model: CaptureModel, silences: list[Silence], lost: list[Lost]) -> CaseColumns:
     """The columns that place a case; of calls that threw their lines tell the time."""
     place = _place(model, lost) if lost else Subject(silences[0].id)
     since, until = times_of(model.logs, [row for one in silences for row in one.quiet])
@@ -254,7 +160,7 @@ def _place(model: CaptureModel, lost: list[Lost]) -> Subject:
     return Subject(lost[0].id, producer_id, *model.topic_partition(code), first, last)
 
 
-def _facts(model: CaptureModel, silences: list[_Silence], lost: list[Lost]) -> Facts:
+def _facts(model: CaptureModel, silences: list[Silence], lost: list[Lost]) -> Facts:
     first, client = silences[0], silences[0].client
     failed = {failure.call for one in silences for failure in one.client.failures}
     return Facts(

@@ -17,24 +17,7 @@ Source       KIP-91, KIP-98, KIP-360; Sender.run (to 2.4), TransactionManager.ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import Enum, auto
-
-import numpy as np
-
-from kafkatx.findings.client_lines import (
-    TIMES,
-    advised_of,
-    by_client,
-    columns,
-    only,
-    producer_at,
-    rows_of,
-    seen,
-    times_of,
-    topic_partition,
-)
+from kafkatx.findings.client_lines import TIMES, advised_of, by_client, columns, only, seen, times_of
 from kafkatx.findings.conditions import by_settings, same_time
 from kafkatx.findings.given_up import IN_LOGS, PartitionLog, partition_logs
 from kafkatx.findings.outcomes import (
@@ -49,22 +32,25 @@ from kafkatx.findings.outcomes import (
 )
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.log_model import ClientInstance, LogModel
-from kafkatx.terms.events import EventKind, Side
-from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.sayings import Saying
-from kafkatx.words.config_context import ConfigContext
-from kafkatx.words.explanation import (
-    ActorWords,
-    Bound,
-    Phrase,
-    Words,
-    included,
-    measure,
-    remedy,
-    ruled_out,
-    step,
+from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.rules.unacknowledged.losses import (
+    EVERY_ATTEMPT,
+    Loss,
+    Variant,
+    attempts_used,
+    episodes,
+    errors_of,
+    loss_of,
+    made_at_of,
+    oldest_of,
+    outage_of,
+    telling_rows,
+    variant_of,
 )
+from kafkatx.terms.events import Side
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.config_context import ConfigContext
+from kafkatx.words.explanation import ActorWords, Bound, Phrase, Words, included, measure, remedy, ruled_out, step
 from kafkatx.words.facts import client_name, instant
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.proposals import Lasted, Remedies
@@ -72,20 +58,8 @@ from kafkatx.words.remedies import delivery_timeout
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Duration, Instant, NameList, Refs, TopicPartition, facts
 
-SETTING = "unable to satisfy gap-less"
-"""Said where enable.gapless.guarantee stops librdkafka after a broker's answer: the batch was refused, not lost."""
-EVERY_ATTEMPT = 2_147_483_647
-"""Default retries: what `attempts left` is counted down from."""
 MOST_NAMED = 3
 """Partitions that a sentence names."""
-
-
-class Variant(Enum):
-    """What the client made of it."""
-
-    fatal = auto()
-    abortable = auto()
-    idempotent = auto()
 
 
 @facts
@@ -136,102 +110,18 @@ class Facts:
         return self.variant is Variant.idempotent
 
 
-@dataclass(frozen=True, slots=True)
-class _Loss:
-    """One time it happened: the rows that say so, expiries and retries before them, and the partitions they name."""
-
-    client: ClientInstance | None
-    rows: tuple[int, ...]
-    expired: tuple[int, ...]
-    retried: tuple[int, ...]
-    partitions: tuple[tuple[str, int], ...]
-
-    @property
-    def producer(self) -> tuple[int | None, int | None]:
-        """Producer id and epoch of the time."""
-        return producer_at(self.client, self.rows[0])
-
-
 def find(model: CaptureModel) -> Found:
     """One case for each client and what it made of it."""
-    groups: dict[tuple[ClientName, Variant], list[_Loss]] = {}
-    for client, rows in by_client(model, _rows(model.logs)):
-        for episode in _episodes(model.logs, client, rows):
-            key = (client_name(client), _variant(model.logs, episode))
-            groups.setdefault(key, []).append(_loss(model.logs, client, episode))
+    groups: dict[tuple[ClientName, Variant], list[Loss]] = {}
+    for client, rows in by_client(model, telling_rows(model.logs)):
+        for episode in episodes(model.logs, client, rows):
+            key = (client_name(client), variant_of(model.logs, episode))
+            groups.setdefault(key, []).append(loss_of(model.logs, client, episode))
     for (name, variant), losses in groups.items():
         yield _case(model, name, variant, losses)
 
 
-def _rows(logs: LogModel) -> list[int]:
-    """What clients say themselves; a bump that names no partition (librdkafka) may follow any error."""
-    bumps = logs.of_kind(EventKind.idempotent_bump)
-    bumps = bumps[logs.events["topic_code"][bumps] >= 0]
-    lost = logs.saying(Saying.LOST_ACKNOWLEDGEMENT)
-    stopped = [
-        row for row in logs.of_kind(EventKind.failure, EventKind.to_fatal).tolist() if SETTING in logs.words(row)
-    ]
-    lost = lost[~np.isin(logs.events["source"][lost], logs.events["source"][stopped])]
-    rows = np.concatenate((lost, bumps))
-    return np.unique(rows).tolist()  # type: ignore[no-any-return]
-
-
-def _episodes(logs: LogModel, client: ClientInstance | None, rows: list[int]) -> Iterator[list[int]]:
-    """Lines that tell one event: until the client aborts or has another epoch; a fatal state has no end."""
-    kinds = (EventKind.abort_called, EventKind.init_bump, EventKind.producer_id_set)
-    ends = rows_of(logs, client, *kinds).tolist() if client is not None else []
-    episode: list[int] = []
-    for row in rows:
-        if episode and any(episode[-1] < end < row for end in ends) and not _is_fatal(logs, episode):
-            yield episode
-            episode = []
-        episode.append(row)
-    if episode:
-        yield episode
-
-
-def _is_fatal(logs: LogModel, rows: list[int]) -> bool:
-    errors = [row for row in rows if logs.kind(row) != EventKind.idempotent_bump]
-    return not all(logs.says(row, Saying.STAYS_ABORTABLE) for row in errors)
-
-
-def _variant(logs: LogModel, rows: list[int]) -> Variant:
-    if all(logs.kind(row) == EventKind.idempotent_bump for row in rows):
-        return Variant.idempotent
-    return Variant.fatal if _is_fatal(logs, rows) else Variant.abortable
-
-
-def _loss(logs: LogModel, client: ClientInstance | None, rows: list[int]) -> _Loss:
-    """Add what went before: expired batches since the last success is not logged, so all of this life count."""
-    before = [] if client is None else rows_of(logs, client, EventKind.batch_expired, EventKind.failure).tolist()
-    expired = [row for row in before if row <= rows[-1] and _is_expiry(logs, row)]
-    retried = [] if client is None else rows_of(logs, client, EventKind.produce_retry).tolist()
-    named = [found for row in (*rows, *expired) if (found := _partition(logs, row)) is not None]
-    partitions = tuple(dict.fromkeys(named))
-    mine = [row for row in retried if row < rows[-1] and (not partitions or topic_partition(logs, row) in partitions)]
-    return _Loss(client, tuple(rows), tuple(expired), tuple(mine), partitions)
-
-
-def _is_expiry(logs: LogModel, row: int) -> bool:
-    return logs.kind(row) == EventKind.batch_expired or logs.says(row, Saying.EXPIRED)
-
-
-def _partition(logs: LogModel, row: int) -> tuple[str, int] | None:
-    """Partition that a line is about: its column, else that of an expiry in its words."""
-    named = topic_partition(logs, row)
-    expiry = None if named else logs.expiry(row)
-    return (expiry.topic, expiry.partition) if expiry else named
-
-
-def _age(logs: LogModel, row: int) -> int | None:
-    """Age of an expired batch in milliseconds."""
-    if logs.kind(row) == EventKind.batch_expired and logs.number(row, "number") is not None:
-        return logs.number(row, "number")
-    expiry = logs.expiry(row)
-    return expiry.age_ms if expiry else None
-
-
-def _case(model: CaptureModel, name: ClientName, variant: Variant, losses: list[_Loss]) -> Case:
+def _case(model: CaptureModel, name: ClientName, variant: Variant, losses: list[Loss]) -> Case:
     logs, rows = model.logs, [row for loss in losses for row in loss.rows]
     topic, partition = only(place for loss in losses for place in loss.partitions) or (None, None)
     begins = [row for loss in losses for row in (*loss.retried[:1], *loss.expired[:1])]
@@ -249,9 +139,9 @@ def _case(model: CaptureModel, name: ClientName, variant: Variant, losses: list[
     )
 
 
-def _facts(model: CaptureModel, name: ClientName, variant: Variant, losses: list[_Loss]) -> Facts:
+def _facts(model: CaptureModel, name: ClientName, variant: Variant, losses: list[Loss]) -> Facts:
     logs, first = model.logs, losses[0]
-    whom, made_at = advised_of(model, first.client), _made_at(logs, first)
+    whom, made_at = advised_of(model, first.client), made_at_of(logs, first)
     of_transaction = variant is not Variant.idempotent and first.client is not None
     return Facts(
         client=name,
@@ -263,9 +153,9 @@ def _facts(model: CaptureModel, name: ClientName, variant: Variant, losses: list
         producer=seen(model, first.client),
         retries=Count(len(first.retried)) if first.retried else None,
         retried_since=instant(logs.at(first.retried[0])) if first.retried else None,
-        errors=_errors(logs, first),
-        attempts=_attempts(logs, first),
-        age=_oldest(logs, first),
+        errors=errors_of(logs, first),
+        attempts=attempts_used(logs, first),
+        age=oldest_of(logs, first),
         made_at=instant(made_at),
         logs=tuple(partition_logs(model, first.partitions, first.producer, made_at)) if of_transaction else (),
         resolved=_resolved(model, first, made_at) if of_transaction else None,
@@ -287,50 +177,17 @@ def _names(names: list[str]) -> NameList | None:
     return NameList(names) if names else None
 
 
-def _errors(logs: LogModel, loss: _Loss) -> NameList | None:
-    """What sends were answered before they were tried again."""
-    errors = {error for row in loss.retried if (error := logs.string(row, "error")) is not None}
-    return NameList(sorted(errors)) if errors else None
-
-
-def _attempts(logs: LogModel, loss: _Loss) -> Count | None:
-    """How many attempts were used, where their number was not limited."""
-    left = min((value for row in loss.retried if (value := logs.number(row, "number")) is not None), default=0)
-    return Count(EVERY_ATTEMPT - left) if left > 2**30 else None
-
-
-def _oldest(logs: LogModel, loss: _Loss) -> Duration | None:
-    ages = [age for row in loss.expired if (age := _age(logs, row)) is not None]
-    return Duration(max(ages)) if ages else None
-
-
-def _made_at(logs: LogModel, loss: _Loss) -> int | None:
-    """When the first batch that was given up was made, by the client's clock."""
-    made = [
-        at - age for row in loss.expired if (at := logs.at(row)) is not None and (age := _age(logs, row)) is not None
-    ]
-    return min(made, default=None)
-
-
-def _resolved(model: CaptureModel, loss: _Loss, made_at: int | None) -> Resolved | None:
+def _resolved(model: CaptureModel, loss: Loss, made_at: int | None) -> Resolved | None:
     """What became of its transaction, if anything tells."""
     at = model.logs.at(loss.rows[0])
     resolved = fate_of(model, Call(loss.client, loss.producer[0], made_at or at, at))
     return resolved if resolved.fate is not TransactionFate.unknown else None
 
 
-def _longer(logs: LogModel, loss: _Loss, whom: ConfigContext) -> Remedies:
-    outage = _outage(logs, loss)
+def _longer(logs: LogModel, loss: Loss, whom: ConfigContext) -> Remedies:
+    outage = outage_of(logs, loss)
     measured = FAILED_FOR.of(Lasted(Duration(outage)))
     return delivery_timeout(whom, outage, measured) if outage > 0 else ()
-
-
-def _outage(logs: LogModel, loss: _Loss) -> int:
-    """How long sends to the partition are known to have failed: from the batch's making, or the first retry, on."""
-    first, _ = times_of(logs, loss.retried[:1])
-    made, (_, last) = _made_at(logs, loss), times_of(logs, loss.rows)
-    begins = [at for at in (first, made) if at is not None]
-    return last - min(begins) if begins and last is not None else 0
 
 
 NO_DUPLICATES = "read_committed readers get no duplicates: the transaction is not committed"

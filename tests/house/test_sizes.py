@@ -1,4 +1,4 @@
-"""Long files and functions are worth a second look. This only warns: declarations and kernels may be long."""
+"""Long files and functions are worth a second look: this warns, and a long file of the package says why (`Length`)."""
 
 import ast
 import warnings
@@ -30,6 +30,12 @@ def test_sizes_are_looked_at():
     for path in python_files():
         for complaint in oversized(path.read_text(), str(path.relative_to(ROOT))):
             warnings.warn(complaint, stacklevel=1)
+
+
+def test_a_long_file_of_the_package_says_why():
+    long = [path for path in (ROOT / "kafkatx").rglob("*.py") if path.read_text().count("\n") > FILE_LINES]
+    silent = [path for path in long if "\nLength  " not in (ast.get_docstring(ast.parse(path.read_text())) or "")]
+    assert not silent
 
 
 def test_a_long_function_and_a_long_file_are_seen():

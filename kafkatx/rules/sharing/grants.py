@@ -17,11 +17,11 @@ from kafkatx.findings.one_failure import left
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
-from kafkatx.rules.sharing.owners import CRASH_LOOP, SENT_AGAIN, TOO_SOON_MS, TURNS, WINDOW_MS
+from kafkatx.rules.sharing.owners import CRASH_LOOP, ONE_OWNER, SENT_AGAIN, TOO_SOON_MS, TURNS, WINDOW_MS
 from kafkatx.terms.error_codes import FENCED, error_code
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
+from kafkatx.words.explanation import Words, left_open, ruled_out, step
 from kafkatx.words.facts import lasting
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import Count, Duration, Refs, facts
@@ -149,14 +149,7 @@ GRANT_WORDS = Words(
         ruled_out("transaction_timed_out", "the epoch was granted anew each time before the refusal"),
     ),
     remedies=(
-        remedy(
-            text="Let only one producer of this transactional.id run, or give each one an id of its own that stays the "
-            "same over restarts",
-            where="application",
-            config="transactional.id",
-            proposed="one per producer, stable over restarts (from its ordinal and environment)",
-            restart_needed=True,
-        ),
+        ONE_OWNER,
         SENT_AGAIN,
     ),
 )

@@ -26,5 +26,14 @@ id_of_its_own = partial(
     restart_needed=True,
 )
 """Over facts that have the `id`."""
+ONE_OWNER = remedy(
+    text="Let only one producer of this transactional.id run, or give each one an id of its own that stays the same "
+    "over restarts",
+    where="application",
+    config="transactional.id",
+    proposed="one per producer, stable over restarts (from its ordinal and environment)",
+    restart_needed=True,
+)
+"""Where no fact names the id."""
 SENT_AGAIN = remedy(SEND_AGAIN, "application")
 """Each take-over aborted what was open."""

@@ -17,12 +17,12 @@ from kafkatx.findings.one_failure import left
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
-from kafkatx.rules.sharing.owners import SENT_AGAIN, TURNS, WINDOW_MS
+from kafkatx.rules.sharing.owners import ONE_OWNER, SENT_AGAIN, TURNS, WINDOW_MS
 from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.error_codes import FENCED, error_code
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
+from kafkatx.words.explanation import Words, left_open, ruled_out, step
 from kafkatx.words.facts import lasting
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import Count, Duration, Refs, facts
@@ -157,14 +157,7 @@ PROCESS_WORDS = Words(
         ),
     ),
     remedies=(
-        remedy(
-            text="Let only one producer of this transactional.id run, or give each one an id of its own that stays the "
-            "same over restarts",
-            where="application",
-            config="transactional.id",
-            proposed="one per producer, stable over restarts (from its ordinal and environment)",
-            restart_needed=True,
-        ),
+        ONE_OWNER,
         SENT_AGAIN,
     ),
 )

@@ -9,7 +9,8 @@ from enum import Enum
 import numpy as np
 
 from kafkatx.findings.client_lines import only
-from kafkatx.findings.ends import EndGroup, hands_ids_on
+from kafkatx.findings.end_groups import EndGroup
+from kafkatx.findings.ends import hands_ids_on
 from kafkatx.findings.grouping import by_transactional_id
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel

@@ -10,21 +10,17 @@ from __future__ import annotations
 
 import re
 
+from kafkatx.text.logs.stamps import DATED_ANYHOW
+from kafkatx.text.logs.suppositions import MET_BEFORE_QUOTATION
+
 LONGEST_FRONT = 400
 """Characters that may stand before a message."""
 MOST_WORDS = 2
 """Plain words in a front: a name of a service, a key."""
 _WORD = re.compile(r"[^\W\d_]+['\u2019]?[^\W\d_]*[,.!?]?")
 _NAME = re.compile(r".*[\d|\]\[{}<>=:/_]|.*\w\.\w|[A-Z]{4,8}\b")
-_TIME = re.compile(r"\d{4}-\d\d-\d\d.\d\d:\d\d")
+_TIME = re.compile(DATED_ANYHOW)
 _QUOTES = {'"': '"', "'": "'", "`": "`", "{{": "}}", "\u00ab": "\u00bb", "\u201c": "\u201d", "\u300c": "\u300d"}
-_MET = re.compile(
-    r"\b(?:get|gets|getting|got|see|sees|seeing|saw|receives?|received|threw|throws|fail(?:s|ed|ing)?|dies|died|crash\w*|"
-    r"stopped|logs?|shows?|says?|with|reports?)\b[^.;!?]{0,60}$|(?:Fehler|error|erreur|erro|errore|bekomm\w+|ошибк\w+)\b"
-    r"[^.;!?]{0,40}$|[\u62a5\u62cb\u51fa\u9519\u7570\u5f02]|\u30a8\u30e9\u30fc|\u4f8b\u5916|\uc624\ub958",
-    re.IGNORECASE,
-)
-"""Words for having met an error, before a quotation of it: English, German, Romance and Slavic, Chinese and so on."""
 _SOURCE = re.compile(r"=> |(?:^|\s)//|::\w+\(|\b(?:if|match|let|return|raise|throw)\b")
 """Signs of source code, in which a text is a constant or a comment."""
 MOST_BEFORE_TIME = 1
@@ -65,4 +61,4 @@ def is_quoted(before: str, behind: str) -> bool:
     """Whether marks open right before and close right behind, in a sentence that says that somebody met this."""
     opened, closed = before.rstrip(), behind.lstrip(" .!")
     is_within = any(opened.endswith(begin) and closed.startswith(end) for begin, end in _QUOTES.items())
-    return is_within and (_MET.search(opened) is not None or not opened.strip("\"'`{ "))
+    return is_within and (MET_BEFORE_QUOTATION.search(opened) is not None or not opened.strip("\"'`{ "))

@@ -12,35 +12,26 @@ from functools import lru_cache
 
 from kafkatx.text.logs.around import is_front
 from kafkatx.text.logs.contexts import split_context
-from kafkatx.text.logs.exceptions import CLASS, known_classes
+from kafkatx.text.logs.error_names import CLASS, KINDS, NOT_WITHIN, SIMPLE_CLASS
+from kafkatx.text.logs.exceptions import known_classes
 from kafkatx.text.logs.fragments import find_fragment, is_code, is_label
 from kafkatx.text.logs.matching import match_exception, match_message
 from kafkatx.text.logs.shown import shows_error
+from kafkatx.text.logs.suppositions import HAPPENED_IN_CLAUSE, SUPPOSED_CLAUSE
 
 LONGEST_LABEL = 300
 """Characters of an application's own words before an exception."""
-_FULL = re.compile(rf"(?<![\w$.@/])({CLASS})(?P<message>: ?\S.*)?", re.DOTALL)
-_SIMPLE = re.compile(r"(?<![\w$.@/])([A-Z][a-z]\w{1,79}(?:Exception|Error|Fenced)): (?P<message>\S.*)", re.DOTALL)
-_MODAL = re.compile(
-    r"\b(?:if|whenever|may|might|can|could|will|would|should|means|for example|such as"
-    r"|wenn|falls|w\u00fcrden?|k\u00f6nnten?)\b|\u5982\u679c",
-    re.IGNORECASE,
-)
-_HAPPENED = re.compile(
-    r"(?<!will )(?<!would )(?<!could )(?<!should )(?<!can )(?<!may )(?<!might )(?<!if )\b(?:I|we|you|it) (?:get|see)\b"
-    r"|\b(?:I'm|we're|am|are|is|keeps?|start(?:s|ed)?) (?:\w+ )?(?:getting|seeing|throwing|failing)\b"
-    r"|\b(?:got|gets|saw|sees|received|threw|failed|fails with|ended with|died|crashed|happened)\b",
-    re.IGNORECASE,
-)
+_FULL = re.compile(rf"{NOT_WITHIN}({CLASS})(?P<message>: ?\S.*)?", re.DOTALL)
+_SIMPLE = re.compile(rf"{NOT_WITHIN}({SIMPLE_CLASS}): (?P<message>\S.*)", re.DOTALL)
 _CLAUSE = re.compile(r"[.;!?] |: |, (?:but|and|so) | but ")
 _QUOTATION = re.compile(
-    r"[`\"](?=[\w.: $]*(?:[A-Z]\w+(?:Exception|Error|Fenced)|[A-Z_]{4,40}|server: |Broker: |Local: )\b|kafka server: )"
+    rf"[`\"](?=[\w.: $]*(?:[A-Z]\w+{KINDS}|[A-Z_]{{4,40}}|server: |Broker: |Local: )\b|kafka server: )"
 )
 LONGEST_CLAUSE = 200
 """Characters before a quotation in which a sentence says whether it happened."""
 _MEANT = re.compile(r"(?:Exception|Error)\b[^`\"]{0,600}[`\"] (?i:when|if|means|is thrown|is raised|indicates|tells)\b")
 """A quotation in a sentence about what can happen, not about what did."""
-_CELLS = re.compile(r"\s*\|(?:[^|]{1,300}\|){2,20}\s*$")
+CELLS = re.compile(r"\s*\|(?:[^|]{1,300}\|){2,20}\s*$")
 """A row of a table of errors."""
 _THREAD = re.compile(r'(?:\[\w+\] )?Exception in thread "|Process is terminated due to \w{3,79}Exception\.')
 
@@ -48,7 +39,7 @@ _THREAD = re.compile(r'(?:\[\w+\] )?Exception in thread "|Process is terminated 
 @lru_cache(maxsize=4096)
 def tells(text: str) -> bool:
     """Whether a line without time, level and logger says that something happened."""
-    if not text.strip() or is_code(text) or is_supposed(text) or _CELLS.match(text):
+    if not text.strip() or is_code(text) or is_supposed(text) or CELLS.match(text):
         return False
     _, message = split_context(text.strip())
     if is_told_throw(message) or shows_error(text):
@@ -66,13 +57,13 @@ def is_supposed(text: str) -> bool:
 
 def supposes(sentence: str, until: int) -> bool:
     """Whether what stands from a place on in a sentence is a case that is thought of, and nothing says that it was."""
-    return _MODAL.search(sentence[:until]) is not None and _HAPPENED.search(sentence) is None
+    return SUPPOSED_CLAUSE.search(sentence[:until]) is not None and HAPPENED_IN_CLAUSE.search(sentence) is None
 
 
 def _is_supposed(before: str) -> bool:
     """Whether the clause before a quotation is about what can happen."""
     clause = _CLAUSE.split(before)[-1]
-    return _MODAL.search(clause) is not None and _HAPPENED.search(clause) is None
+    return SUPPOSED_CLAUSE.search(clause) is not None and HAPPENED_IN_CLAUSE.search(clause) is None
 
 
 def is_told_throw(text: str) -> bool:

@@ -16,6 +16,8 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from kafkatx.text.logs.stamps import DATED
+
 LONGEST_BRACKET = 1_000
 """Characters of a bracket that are looked at; ids have at most 249 by Kafka's own checks on names."""
 MOST_BRACKETS = 6
@@ -45,6 +47,8 @@ NOTHING = Context()
 LIBRDKAFKA = "librdkafka"
 """The text of the context of a line of librdkafka's that does not name its client."""
 
+CLIENTS = "Producer|Consumer|AdminClient"
+"""What a Java client calls itself in the bracket before its messages."""
 _PAIRS = re.compile(r"(?:^|[\[, ])(clientId|transactionalId|groupId|instanceId|client_id|transactional_id|tx_id)=")
 _FIELDS = {
     "clientId": "client_id",
@@ -60,9 +64,10 @@ _OLD_BROKER = re.compile(r"^[A-Z][A-Za-z ]+ (\d{1,9})$")
 _LIBRDKAFKA = re.compile(r"^[^\[\]| ]{1,250}#(?:producer|consumer)-\d{1,6}$")
 _OLD_CLIENT = re.compile(r"^TransactionalId (.+)$")
 _TAIL = re.compile(r"^[^\[\]]{0,400}Id=[^\[\]]{0,400}\]:? ")
-_BEHIND = re.compile(r" \[((?:Producer|Consumer|AdminClient) (?:clientId|groupId|instanceId)=[^\[\]]{1,600})\]$")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")
-_INSIDE = re.compile(r"\[((?:Producer|Consumer|AdminClient) (?:clientId|groupId|instanceId)=[^\[\]]{1,600})\]")
+_CLIENT = rf"\[((?:{CLIENTS}) (?:clientId|groupId|instanceId)=[^\[\]]{{1,600}})\]"
+_BEHIND = re.compile(rf" {_CLIENT}$")
+_DATE = re.compile(DATED)
+_INSIDE = re.compile(_CLIENT)
 _ANGLES = re.compile(r"^<Kafka\w{1,40} (client_id=[^<>]{0,600})>: ?")
 _NETWORK_THREAD = re.compile(r"^kafka-(producer-network|admin-client|coordinator-heartbeat)-thread \| (.+)$")
 

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 
 from kafkatx.terms.catalogue.entries import Signs
 from kafkatx.terms.catalogue.loading import known_defects
+from kafkatx.text.logs.source_code import BEGINNINGS, ENDINGS, THROWS
 
 SHORTEST_PART = 12
 """Characters of a piece of a message that make it part of a text."""
@@ -35,10 +36,7 @@ _LABEL = re.compile(
     r"(?:[\w$.*()<>/@-]{1,200}[.:(/ ])?$",
     re.IGNORECASE,
 )
-_CODE = re.compile(
-    r"^\s*(?://|/\*|\* |#include|import |const |let |var |func |fn |def |class |throw |raise |return |if |\}|@|<|[-+] )"
-    r"|\) ?\{\s*$|;\s*$|\b(?:rd_)?assert\w*\(|\b(?:new|throw|raise) \w+\("
-)
+_CODE = re.compile(rf"^\s*(?:{BEGINNINGS}|#include|[-+] )|{ENDINGS}|{THROWS}|\b(?:rd_)?assert\w*\(")
 """A line of source code, or an item of a list."""
 
 

@@ -34,6 +34,7 @@ from kafkatx.text.logs.contexts import NOTHING
 from kafkatx.text.logs.defect_texts import shows_defect
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed, Framer
 from kafkatx.text.logs.shown import shows_error
+from kafkatx.text.logs.stamps import DATED
 from kafkatx.text.logs.telling import telling_lines, with_speaking_entries
 from kafkatx.text.logs.traces import begins_trace, is_trace_line, strays
 from kafkatx.text.logs.windows import Window
@@ -69,7 +70,7 @@ class Entry:
     tail: tuple[str, ...]
 
 
-_OF_ANOTHER = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d|%[0-7]\|\d{1,12}\.\d{3}\|")
+_OF_ANOTHER = re.compile(rf"{DATED}|%[0-7]\|\d{{1,12}}\.\d{{3}}\|")
 """How a line of a client's log begins, which a broker's never does: two logs in one file."""
 
 

@@ -22,31 +22,27 @@ from kafkatx.terms.catalogue.entries import Spelling
 from kafkatx.terms.catalogue.loading import client_exceptions, error_codes, spellings
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.text.events import Thrown
+from kafkatx.text.logs.error_names import CLASS, CONFLUENT, KAFKAJS, NOT_WITHIN, SIMPLE_CLASS, TYPE_ARGUMENTS
 from kafkatx.text.logs.spelled import Spelled, all_spelled_in, names, spelled_in
+from kafkatx.text.logs.stamps import DATED
 
 LONGEST_MESSAGE = 4_096
 """Characters of a message that are kept."""
 MOST_EMBEDDED = 4
 """Exceptions told inside the message of one."""
 
-CLASS = (
-    r"(?:(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[A-Z][\w$]{0,99}?(?:Exception|Error|Throwable|Fenced|Warning)"
-    r"|(?:aio)?kafka\.errors\.[A-Z]\w{2,79})(?![\w$.])"
-)
-"""Full name of a class of exceptions, as Java and Python print it."""
-
-_QUOTED_LINE = re.compile("[\"'`\u201c\u00ab]" + r"\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+_QUOTED_LINE = re.compile("[\"'`\u201c\u00ab]" + rf"\[?{DATED}:\d\d")
 _ANY = re.compile(
     r"Exception|Error|Fenced|Throwable|KafkaJS|\(_?[A-Z_]{5,40}\)|[A-Z]_[A-Z_]{2,40}: |\bcode[=:]|\[\d{1,3}\] [A-Z]"
     r"|RESP_ERR_|RespErr|kafka\.errors\.|[a-z]\(['\")]|\bapiId\b|\berror_?[nN]ame\b|\btype\b"
 )
 _FULL = re.compile(
-    rf"(?<![\w$.@/])({CLASS})(?:`\d\[.{{0,400}}?\])?(?:(?:: ?|\"?, ?\"?message\"?[=:] ?\"?)(.*))?", re.DOTALL
+    rf"{NOT_WITHIN}({CLASS})(?:{TYPE_ARGUMENTS})?(?:(?:: ?|\"?, ?\"?message\"?[=:] ?\"?)(.*))?", re.DOTALL
 )
-_SIMPLE = re.compile(r"(?<![\w$.@/])([A-Z][a-z]\w{1,79}(?:Exception|Error|Fenced))(?![\w$.(])(?:: (.*))?", re.DOTALL)
+_SIMPLE = re.compile(rf"{NOT_WITHIN}({SIMPLE_CLASS})(?![\w$.(])(?:: (.*))?", re.DOTALL)
 _NUMBERED = re.compile(r"\[Error (\d{1,4})\] ([A-Z]\w{2,79})(?:: (.*))?", re.DOTALL)
 _CONFLUENT = re.compile(
-    r'KafkaError\{(?:[A-Z]{1,20},){0,4}code=([A-Z_0-9]{2,60}),val=-?\d{1,6}(?:,str=\\{0,2}"(.{0,4000}?)\\{0,2}")?\}'
+    rf'{CONFLUENT}([A-Z_0-9]{{2,60}}),val=-?\d{{1,6}}(?:,str=\\{{0,2}}"(.{{0,4000}}?)\\{{0,2}}")?\}}'
 )
 _LIBRDKAFKA = re.compile(r"(?:: |^)((?:Local|Broker): [^()]{1,400}?)? ?\((_?[A-Z][A-Z0-9_]{3,60})\)\s*$")
 _REPR = re.compile(
@@ -55,7 +51,7 @@ _REPR = re.compile(
 """What Python's %r shows of an exception, at the end of a message."""
 _KERR = re.compile(r"(?:^|[ =:\"'`(\[])([A-Z][A-Z_]{5,60}): ([A-Z].{0,2000})", re.DOTALL)
 _KAFKAJS = re.compile(
-    r"(?<![\w.$])(KafkaJS[A-Z]\w{2,60})(?:(?: \[KafkaJS\w{2,60}\])?: (.*)|(?=:?\s*(?:$|[\n{\]\[])))", re.DOTALL
+    rf"(?<![\w.$])({KAFKAJS})(?:(?: \[KafkaJS\w{{2,60}}\])?: (.*)|(?=:?\s*(?:$|[\n{{\]\[])))", re.DOTALL
 )
 _RUST = re.compile(r"KafkaError \(([A-Z][\w /]{2,40} error): (.{0,2000})\)", re.DOTALL)
 _TITLED = re.compile(r"\[(\d{1,3})\] ([A-Z][A-Za-z]{2,20}(?: [A-Z][A-Za-z]{1,20}){0,6}): ")

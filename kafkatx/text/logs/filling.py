@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from kafkatx.kernels.rows import EVENT
 from kafkatx.text.logs.calls import call_in
+from kafkatx.text.logs.error_names import EPOCH_BUMP
 from kafkatx.text.logs.matching import RecognisedText
 from kafkatx.text.logs.strings import Strings
 
@@ -21,9 +22,7 @@ _PARTITION = re.compile(r"(?P<topic>.*)-(?P<partition>\d{1,10})", re.DOTALL)
 _OLD_PARTITION = re.compile(r"\[(?P<topic>[^,\]]*),(?P<partition>\d{1,10})\]")
 _PRODUCER = re.compile(r"producerId=(\d{1,19}), epoch=(\d{1,5})")
 _THROWN = re.compile(r"((?:[\w$]+\.)*[\w$]+)(?:: (.*))?", re.DOTALL)
-_FAILED = re.compile(
-    r"(?P<words>.*) \((?P<error>[A-Z_0-9]{4,60})(?:, requires epoch bump)?\)?(?:; [a-zA-Z].*)?", re.DOTALL
-)
+_FAILED = re.compile(rf"(?P<words>.*) \((?P<error>[A-Z_0-9]{{4,60}})(?:{EPOCH_BUMP})?\)?(?:; [a-zA-Z].*)?", re.DOTALL)
 
 Row = list[int]
 

@@ -28,6 +28,8 @@ from kafkatx.terms.catalogue.templates import parse_template, trimmed
 from kafkatx.terms.events import EventKind
 from kafkatx.text.logs.around import is_front, is_quoted
 from kafkatx.text.logs.matching import Pattern, RecognisedText, patterns
+from kafkatx.text.logs.source_code import ENDINGS
+from kafkatx.text.logs.stamps import DATED_ANYHOW
 
 LONGEST_TEXT = 4_096
 """Characters of a line that are looked at."""
@@ -56,14 +58,15 @@ _REST = re.compile(
 )
 _LOGGER = re.compile(r"\s*(?:[\w$]+\.)*[A-Z][\w$]*[a-z][A-Z][\w$]* +")
 """The name of a class with nothing between it and the message."""
-_TIME = re.compile(r"\d{4}-\d\d-\d\d.\d\d:\d\d")
+_TIME = re.compile(DATED_ANYHOW)
 _CODE = re.compile(
     r"\b(?:throw |throws |new \w+\(|catch ?\(|instanceof |import |assert\w*\b(?!:)|"
     r"::class|::new|\.class\b|return (?!this exception)|const |val |def |var |public |"
     r"private |static (?!consumer|member)|final |@throws|@link|@code|String\.format|"
     r"\w*[lL]og(?:ger)?\.(?:trace|debug|info|warn|error)\(|"
     r"println\(|printf\()|= &\w+\{|= \d+,? *//|\b(?:side_effect|thenThrow|doThrow)\b"
-    r"|^\s*(?:\*|//|/\*|#include)\s|\) => [A-Z\w]+[:.(]|, +// |\) ?\{\s*$|\);\s*$|;\s*$"
+    r"|^\s*(?:\*|//|/\*|#include)\s|\) => [A-Z\w]+[:.(]|, +// "
+    rf"|{ENDINGS}"
 )
 
 

@@ -17,11 +17,13 @@ from dataclasses import dataclass, replace
 
 from kafkatx.terms.catalogue.templates import one_blank
 from kafkatx.terms.events import Level
-from kafkatx.text.logs.contexts import NOTHING, Context, split_context, with_thread
+from kafkatx.text.levels import OF_LOG4J
+from kafkatx.text.logs.contexts import CLIENTS, NOTHING, Context, split_context, with_thread
+from kafkatx.text.logs.error_names import PACKAGES, SIMPLE_CLASS
 from kafkatx.text.logs.fronts import Parted, parted
 from kafkatx.text.logs.json_lines import StructuredLine, read_record
 from kafkatx.text.logs.layouts import LAYOUTS, LEVELS, OF_NET, SYSLOG_LEVELS, LineLayout
-from kafkatx.text.logs.stamps import DAY_MS, NO_STAMP, STAMP, ZONE_STEP_MS, Stamp, midnight_of, read_stamp
+from kafkatx.text.logs.stamps import DATED, DAY_MS, NO_STAMP, STAMP, ZONE_STEP_MS, Stamp, midnight_of, read_stamp
 from kafkatx.text.logs.wrappers import WRAPPERS, NamedFronts, Wrapped, Wrapper, unwrap, wrappers_of
 
 SAMPLE_LINES = 200
@@ -62,12 +64,12 @@ class Framed:
 _CONTINUED = re.compile(
     r"\s|Caused by: |Suppressed: |\.\.\. \d|Wrapped by: |at [\w.$/<>]{1,250}\(|"
     r"Traceback \(most recent|During handling of the above|The above exception was|"
-    r"(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[\w$]{1,99}(?:Exception|Error|Throwable|Fenced)\b(?!\.)|"
-    r"[A-Z][a-z]\w{1,79}(?:Exception|Error|Fenced)(?::|$)|"
+    rf"{PACKAGES}[\w$]{{1,99}}(?:Exception|Error|Throwable|Fenced)\b(?!\.)|"
+    rf"{SIMPLE_CLASS}(?::|$)|"
     r"#\d{1,3} (?:[^\s:]{1,300}\(\d{1,7}\)|\[internal function\]): |#\d{1,3} \{main\}|\[stacktrace\]|Stack trace:$"
 )
 _REMNANT = re.compile(
-    r"(?P<front>[^\n]{0,200}?)\b(?P<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\]? {1,4}"
+    rf"(?P<front>[^\n]{{0,200}}?)\b(?P<level>{OF_LOG4J})\]? {{1,4}}"
     r"(?:\[(?P<thread>[^\[\]]{1,250})\] )?(?P<logger>[A-Za-z_$][\w.$-]{0,249}?) {1,8}[-:] (?P<message>.*)",
     re.DOTALL,
 )
@@ -76,11 +78,11 @@ _THREAD_LEFT = re.compile(r"\[?([^\[\]]{1,250})\] *$")
 _LIBRDKAFKA = re.compile(r"([A-Z][A-Z0-9_]{1,31}) (?=\[[^\[\]| ]{1,250}#(?:producer|consumer)-\d{1,6}\] )")
 _LOGGER_LEFT = re.compile(
     r"(?:[A-Z]{1,5} {1,2})?(?:(?P<logger>[\w$]{0,99}\.[\w.$]{1,249}) ?- (?P<message>[\[A-Z].*)|"
-    r"[\w.$]{0,250} ?- (?P<told>\[(?:Producer|Consumer|AdminClient) \w{1,20}Id=.*))",
+    rf"[\w.$]{{0,250}} ?- (?P<told>\[(?:{CLIENTS}) \w{{1,20}}Id=.*))",
     re.DOTALL,
 )
 _NO_LEVEL = re.compile(r"(?P<front>[^\[\]\n]{0,40}\])? {0,4}(?=\[)")
-_DATED = re.compile(r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,]\d{3}")
+_DATED = re.compile(rf"\[?{DATED}:\d\d|\[?\d\d:\d\d:\d\d[.,]\d{{3}}")
 _TIME_TOLD = re.compile(r"Kafka startTimeMs: (1\d{12})(?!\d)")
 _STAMP_FIRST = re.compile(STAMP)
 LONGEST_COLLECTORS = 160

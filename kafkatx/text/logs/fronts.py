@@ -14,7 +14,8 @@ from functools import lru_cache
 from kafkatx.terms.catalogue.templates import one_blank
 from kafkatx.terms.events import Level
 from kafkatx.text.logs.around import is_front
-from kafkatx.text.logs.exceptions import CLASS, known_classes
+from kafkatx.text.logs.error_names import CLASS, NOT_WITHIN, SIMPLE_CLASS
+from kafkatx.text.logs.exceptions import known_classes
 from kafkatx.text.logs.fragments import best_in
 from kafkatx.text.logs.layouts import LEVELS
 from kafkatx.text.logs.shown import shapes_in
@@ -23,7 +24,7 @@ from kafkatx.text.logs.stamps import NO_STAMP, STAMP, Stamp, read_stamp
 
 LONGEST = 4_096
 """Characters of a line that are looked at."""
-_CLASS = re.compile(rf"(?<![\w$.@/])(?:{CLASS}|[A-Z][a-z]\w{{1,79}}(?:Exception|Error|Fenced)(?![\w$.(]))")
+_CLASS = re.compile(rf"{NOT_WITHIN}(?:{CLASS}|{SIMPLE_CLASS}(?![\w$.(]))")
 _BRACKET = re.compile(r"\[[^\[\]]{0,120}\b(?:clientId|transactionalId|id|brokerId|partition)=[^\[\]]{0,300}\][: ]*$")
 """Whose message it is, as clients and brokers print it before a message."""
 _STAMP = re.compile(rf"(?<![\d.:/-])(?:{STAMP})")

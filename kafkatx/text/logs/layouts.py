@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kafkatx.terms.events import Level
+from kafkatx.text.levels import LOUD
 from kafkatx.text.logs.stamps import STAMP
 
 LEVELS = {
@@ -59,7 +60,7 @@ _FIELDS = {
     "facet": r"[\w./{}-]{1,100}",
     "source": r"(?P<logger>[a-z]\w{1,60}\.(?:cc|h))",
     "digit": r"(?P<number>[0-7])",
-    "loud": r"(?P<level>TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|SEVERE)(?::|(?=[ \t]))",
+    "loud": rf"(?P<level>{LOUD})(?::|(?=[ \t]))",
     "client": r"(?=\[[^\[\]]{0,120}[cC]lient_?[Ii]d=|\[Transaction|\[?stream-(?:thread|client))",
     "message": r"(?P<message>.*)",
 }

@@ -28,7 +28,7 @@ from kafkatx.text.logs.requests import fill_request, is_request
 from kafkatx.text.logs.shown import shows_error
 from kafkatx.text.logs.signs import SEPARATOR, signs_of
 from kafkatx.text.logs.spoken import is_spoken_failure
-from kafkatx.text.logs.stamps import STAMP
+from kafkatx.text.logs.stamps import DATED, STAMP
 from kafkatx.text.logs.strings import Strings
 from kafkatx.text.logs.traces import is_trace_line, read_trace
 
@@ -45,7 +45,7 @@ NO_FAILURES: dict[EventKind | None, frozenset[str]] = {
 MOST_BELOW = 6
 """Lines of an entry in which a message is looked for that its first line does not have."""
 _TIMED = re.compile(rf"\W{{0,3}}(?:{STAMP})")
-_TIMED_WITHIN = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")
+_TIMED_WITHIN = re.compile(DATED)
 LATEST_TIME = 60
 """Characters at a line's beginning in which its own time stands: below another line it is one that was quoted."""
 TRIED_AGAIN = frozenset(

@@ -15,10 +15,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kafkatx.terms.catalogue.templates import one_blank
+from kafkatx.text.levels import OF_LOG4J
 from kafkatx.text.lines import Line
-from kafkatx.text.logs.exceptions import CLASS
+from kafkatx.text.logs.contexts import CLIENTS
+from kafkatx.text.logs.error_names import CLASS, NOT_WITHIN
 from kafkatx.text.logs.fragments import TELLING, most_in, most_over
-from kafkatx.text.logs.stamps import STAMP
+from kafkatx.text.logs.stamps import DATED, STAMP
 from kafkatx.text.pages.likeness import begins_entry, begins_line, goes_on, is_fence
 from kafkatx.text.printed.logged import logged
 
@@ -35,23 +37,20 @@ _ESCAPED = re.compile(
 )
 _CUT_FRAME = re.compile(r"\s*at [\w.$<>/@]{3,250}(?:\([^()]{0,120})?$")
 _FRAME = re.compile(r"\s*at [\w.$<>/@]{3,250}\([^()]{0,120}\)")
-_ROOT = re.compile(r"(?:org|com|io|net|java|javax|scala|akka|kafka|reactor|zio)\.")
-_CUT_CLASS = re.compile(
-    r"(?<![\w$.@/])(?:org|com|io|net|java|javax|scala|akka|kafka|reactor|zio)\.(?:[\w$]+\.)*[\w$]*$"
-)
+_ROOTS = r"(?:org|com|io|net|java|javax|scala|akka|kafka|reactor|zio)\."
+_ROOT = re.compile(_ROOTS)
+_CUT_CLASS = re.compile(rf"{NOT_WITHIN}{_ROOTS}(?:[\w$]+\.)*[\w$]*$")
 _CLASS = re.compile(CLASS)
 _OPEN_END = re.compile(r"(?:Exception|Error|Throwable|Caused by|due to|Error Message):$|\bdue to$")
-_OPEN_FRONT = re.compile(
-    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.{0,250}(?:\b(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)|[\]:-])$", re.DOTALL
-)
-_CLIENT = re.compile(r"\[(?:Producer|Consumer|AdminClient)\b")
+_OPEN_FRONT = re.compile(rf"\[?{DATED}:\d\d.{{0,250}}(?:\b(?:{OF_LOG4J})|[\]:-])$", re.DOTALL)
+_CLIENT = re.compile(rf"\[(?:{CLIENTS})\b")
 _WRITER = re.compile(r"[A-Za-z][\w.-]{3,120}(?: [\w.-]{1,120})?[\s|:]{1,6}")
 _IN_OBJECT = re.compile(r'\s+"(?:@timestamp|timestamp|time|level|message|logger_name|thread_name|stack_trace)"\s*:\s*"')
 _OPEN_ERROR = re.compile(r"KafkaError\{[^{}]{0,1000}$")
 _TIMED_HEAD = re.compile(rf"(?:{STAMP})(?: (?:[\w$]+\.){{1,20}}[\w$]+ [\w$<>]+)?")
 """A time, or the first of the two lines of java.util.logging."""
 _LEVEL_FIRST = re.compile(r"(?:SEVERE|WARNING|INFO|CONFIG|FINE(?:R|ST)?): ")
-_OPEN_BRACKET = re.compile(r"\[(?:Producer|Consumer|AdminClient)(?: [^\[\]]{0,300})?$")
+_OPEN_BRACKET = re.compile(rf"\[(?:{CLIENTS})(?: [^\[\]]{{0,300}})?$")
 
 
 def page_lines(source: Sequence[Line]) -> Iterator[Line]:

@@ -10,11 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kafkatx.text.logs.error_names import MENTIONED
+from kafkatx.text.logs.stamps import TIMED
+from kafkatx.text.logs.suppositions import ASKED, DEFINING, MET_IN_SENTENCE, SUPPOSED_SENTENCE
+
 MOST_LINES = 6
 """Lines above and below that a sentence is looked for on."""
 _MENTION = re.compile(
-    r"(?<![\w])(?:[a-z]\w*\.){0,8}[A-Z][a-z]\w{2,79}(?:Exception|Error|Fenced)\b|KafkaJS[A-Z]\w{3,79}"
-    r"|\b[A-Z]{3,20}_[A-Z_]{3,50}\b"
+    rf"(?<![\w])(?:[a-z]\w*\.){{0,8}}{MENTIONED}"
     r"|(?<=\s)[\"'`\u201c][A-Z][^\"`\u201c]{12,400}|\b(?:Broker|Local|kafka server): "
 )
 _END = re.compile(r"[.?!](?:[\"'`)]*)\s+(?=[A-Z\"'`(])")
@@ -23,7 +26,7 @@ _SHOWN = re.compile(r"\b(?:kafka server|kafka|Broker|Local): [A-Z][^.\"`]{8,300}
 _ITEM = re.compile(r"(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6}|[+-]\d(?= \())\s+|(?:> ?)+|\|\s*")
 _WORDS = re.compile(r"\b[a-z\u00e4\u00f6\u00fc]{2,}\b")
 _LOGGED = re.compile(
-    r"\d\d:\d\d|\b1\d{9,12}\b|(?:^|^\S{1,40} |[\[|<(]) *(?:ERROR|WARN(?:ING)?|FATAL|SEVERE|INFO|DEBUG)\b|^\s*at "
+    rf"{TIMED}|(?:^|^\S{{1,40}} |[\[|<(]) *(?:ERROR|WARN(?:ING)?|FATAL|SEVERE|INFO|DEBUG)\b|^\s*at "
     r"|Caused by|^Traceback|^\s*File \""
 )
 _MACHINE = re.compile(
@@ -32,29 +35,6 @@ _MACHINE = re.compile(
     r"|^[\w.$-]+:\s*$|^\[\w+ clientId="
 )
 """What programs print and nobody writes in a sentence."""
-_SUPPOSED = re.compile(
-    r"^(?:if|whenever|unless|suppose|assume|imagine|otherwise|wenn|falls|once)\b"
-    r"|(?:[,;:]|\bthat|\bor|\band|\bbut) (?:if|unless|whenever|falls|wenn) "
-    r"|\b(?:would|could|might|may|should|shall|must|can|w\u00fcrde|k\u00f6nnte|sollte)\b"
-    r"|\bwill (?:be|get|receive|fail|see|throw|return|raise|answer|then)\b|^will\b",
-    re.IGNORECASE,
-)
-"""What makes a sentence one about any case."""
-_DEFINING = re.compile(
-    r"\bwhat (?:exactly |precisely )?(?:does|is|do|are)\b.{0,80}\b(?:mean|for|about|between)\b"
-    r"|\b(?:is|was) what (?:the|a|you|clients?)\b|\b(?:means?|indicates?|signals?|stands for)\b"
-    r"|\binstead of (?:surfac|throw|rais)"
-    r"|\bmaps? (?:it |this |that |them )?(?:to|onto)\b|\bshows? it as\b|\bsurfaces? (?:it )?as\b"
-    r"|\bclients (?:print|show|call)\b"
-    r"|\b(?:javadocs?|docs?|documentation|manual|KIP|spec(?:ification)?) (?:says?|states?|describes?|calls?)\b"
-    r"|\bthe difference between\b|\bwhen is it (?:thrown|raised)\b|\b(?:is|are) (?:thrown|raised|returned"
-    r"|answered) (?:if|whenever|by)\b"
-    r"|\brecovers? from\b|\b(?:treat|catch|handle|expect|ignore|swallow)(?:s|es|ing)? (?:a |an |the "
-    r"|only )?[`\"]?(?=[A-Z])"
-    r"|\bno longer (?:throws?|raises?|fails?|logs?)\b|\bis now (?:logged|thrown|raised|treated|returned|retried"
-    r"|handled)\b",
-    re.IGNORECASE,
-)
 _CHANGED = re.compile(
     r"(?:\[?[A-Z]{3,12}-\d{2,6}\]?:? |#\d+:? |\(#\d+\) |[\w/-]{2,30}: )?"
     r"(?:Fix(?:ed|es)?|Improve[ds]?|Add(?:ed|s)?|Remove[ds]?|Change[ds]?|Deprecate[ds]?|Handle[ds]?|Support(?:ed|s)?"
@@ -62,21 +42,6 @@ _CHANGED = re.compile(
     r"|Map)\b"
 )
 """How an entry of a list of changes begins."""
-_MET = re.compile(
-    r"\b(?:I|we)\b(?! (?:should|would|could|can|might|may|must|will|think|like|know|read|want|wonder))"
-    r"|\b(?:my|mine|our|ours|ich|wir|unsere?\w?|meine?\w?)\b|\b(?:I'm|we're|I've|we've)\b"
-    r"|\b(?:got|saw|received|threw|thrown after|failed|died|crashed|happened|occurred|logged the|ended with"
-    r"|stopped with|killed)\b"
-    r"|\b(?:keeps?|start(?:s|ed)?|is|are|am|been) (?:\w+ )?(?:getting|seeing|throwing|failing|crashing|dying)\b"
-    r"|\b(?:yesterday|today|last (?:night|week)|since (?:the|we|monday|upgrad)|this morning"
-    r"|after (?:the )?(?:upgrade|upgrading|update|restart))\b"
-)
-"""What somebody says who met an error."""
-_ASKED = re.compile(
-    r"^(?:can|could|should|would|will|may|does|do|is|are|why would|why does|what (?:if|does|happens|is)|when (?:is"
-    r"|does))\b",
-    re.IGNORECASE,
-)
 _STEP = re.compile(r"\s*(?:Given|When|Then|And|But|Scenario:|Feature:)\s+\S")
 """A step of a test in words."""
 _SEARCH = re.compile(
@@ -100,20 +65,20 @@ def speaks_of(texts: Sequence[str], number: int) -> bool:
         return False
     sentence, is_first = _sentence(texts, number, found)
     if _is_answer(texts, number):
-        return _MET.search(sentence) is None
+        return MET_IN_SENTENCE.search(sentence) is None
     if not _is_prose(sentence):
         return False
-    if is_first and _CHANGED.match(sentence) and not _MET.search(sentence.replace("we ", "", 1)):
+    if is_first and _CHANGED.match(sentence) and not MET_IN_SENTENCE.search(sentence.replace("we ", "", 1)):
         return True
     return is_of_any_case(sentence)
 
 
 def is_of_any_case(sentence: str) -> bool:
     """Whether a sentence is about any case rather than one."""
-    if _ASKED.match(sentence) and sentence.rstrip("\"'`)> ").endswith("?"):
+    if ASKED.match(sentence) and sentence.rstrip("\"'`)> ").endswith("?"):
         return True
-    is_about = _SUPPOSED.search(sentence) or _DEFINING.search(sentence)
-    return is_about is not None and _MET.search(sentence) is None
+    is_about = SUPPOSED_SENTENCE.search(sentence) or DEFINING.search(sentence)
+    return is_about is not None and MET_IN_SENTENCE.search(sentence) is None
 
 
 def _is_printed(plain: str) -> bool:

@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator
 
 from kafkatx.text.logs.around import is_front, is_quoted
+from kafkatx.text.logs.error_names import CONFLUENT, EPOCH_BUMP, KAFKAJS, TYPE_ARGUMENTS
+from kafkatx.text.logs.source_code import BEGINNINGS, ENDINGS, THROWS
 from kafkatx.text.logs.spelled import all_spelled_in
 
 LONGEST = 4_096
@@ -28,11 +30,12 @@ _SIGNS = (
 )  # fmt: skip
 """One of these stands in every line that shows an error: quick to look for."""
 _SHAPES = re.compile(
-    r"KafkaError\{(?:[A-Z]{1,20},){0,4}code=[^}]{1,4000}\}?|KafkaError \([A-Z][\w /]{2,40} error: "
-    r"|\[Error \d{1,4}\] [A-Z]\w{2,79}|(?<![\w.$])KafkaJS[A-Z]\w{2,60}(?=: |:?$|:? ?\{| \[KafkaJS)"
+    rf"{CONFLUENT}[^}}]{{1,4000}}\}}?|KafkaError \([A-Z][\w /]{{2,40}} error: "
+    rf"|\[Error \d{{1,4}}\] [A-Z]\w{{2,79}}|(?<![\w.$]){KAFKAJS}(?=: |:?$|:? ?\{{| \[KafkaJS)"
     r"|(?<![\w.$])(?:(?:aio)?kafka\.errors|cimpl|confluent_kafka(?:\.cimpl)?|Confluent\.Kafka)\.[A-Z]\w{2,79}"
-    r"(?:`\d\[.{0,400}?\])?(?=: |$)"
-    r"|(?<![\w.])[A-Z]+_[A-Z_]{3,50}: (?=[A-Z][a-z])|\((?:_[A-Z][A-Z_]{3,60})(?:, requires epoch bump)?\)(?=\s*$)"
+    rf"(?:{TYPE_ARGUMENTS})?(?=: |$)"
+    r"|(?<![\w.])[A-Z]+_[A-Z_]{3,50}: (?=[A-Z][a-z])"
+    rf"|\((?:_[A-Z][A-Z_]{{3,60}})(?:{EPOCH_BUMP})?\)(?=\s*$)"
     r"|\bcode[=:] ?_[A-Z_]{3,40}\b|\[thrd:[^\]]{1,200}\]: |\bRD_KAFKA_RESP_ERR__?[A-Z]\w{2,60}"
     r"|\bapiId: '[A-Z]+_[A-Z_]{3,50}'"
     r"|(?:\bKafkaResponseError )?\bRdKafkaRespErr[A-Z]\w{2,60}"
@@ -45,10 +48,9 @@ _LABEL = re.compile(
 """What may stand before an error; `console.error('Error sending', error)` puts no colon between."""
 _REST = re.compile(r"[\"'`)\]}\s]*(?:$|[.,;:|>!<({\\-]|at \S|in (?:/|[A-Z]:)|\w{1,40}=)", re.DOTALL)
 _CODE = re.compile(
-    r"^\s*(?://|/\*|\* |#(?!\d|<)|--|import |from \w+ import|const |let |var |func |fn |def |class |throw |raise |"
-    r"return |except |catch |case |if |elif |else |assert|require\.|expect\(|self\.|await |\}|@|<)"
-    r"|\) ?\{\s*$|;\s*$|\blog(?:ger|ging)?\.\w+\(|[pP]rintf?(?:ln)?!?\(|console\.\w+\(|=> ?\{"
-    r"|\b(?:new|throw|raise) \w+\("
+    rf"^\s*(?:{BEGINNINGS}|#(?!\d|<)|--|from \w+ import|except |catch |case |elif |else |assert|require\.|expect\("
+    rf"|self\.|await )|{ENDINGS}|{THROWS}"
+    r"|\blog(?:ger|ging)?\.\w+\(|[pP]rintf?(?:ln)?!?\(|console\.\w+\(|=> ?\{"
 )
 """A line of source code."""
 _LISTED = re.compile(

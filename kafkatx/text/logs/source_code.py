@@ -13,6 +13,12 @@ import re
 from collections.abc import Sequence
 from html import unescape
 
+BEGINNINGS = r"//|/\*|\* |import |const |let |var |func |fn |def |class |throw |raise |return |if |\}|@|<"
+"""How a line of source code begins: no line of a log does."""
+ENDINGS = r"\) ?\{\s*$|;\s*$"
+"""How one ends."""
+THROWS = r"\b(?:new|throw|raise) \w+\("
+"""An exception that is made."""
 NEAR = 4
 """Lines before and behind a line that tell whether it stands in code, empty ones not counted."""
 FEWEST = 2

@@ -11,14 +11,16 @@ import re
 
 from kafkatx.terms.events import Level
 from kafkatx.text.logs.around import is_front
-from kafkatx.text.logs.contexts import NOTHING
+from kafkatx.text.logs.contexts import CLIENTS, NOTHING
+from kafkatx.text.logs.error_names import KINDS
 from kafkatx.text.logs.fragments import is_code
 from kafkatx.text.logs.framing import MESSAGE_ONLY, Framed
 
 _FAILED = re.compile(
     r"(?i:\b(?:fail(?:s|ed|ing|ure)?|fatal|fenced|stuck|timed[ -]out|time-?out|unable|cannot|can't|could not|couldn't|"
     r"refused|rejected|denied|expired|invalid|unexpected(?:ly)?|illegal|corrupt(?:ed)?|lost|died|crash(?:ed)?|"
-    r"gave up|giving up)\b)|\w(?:Exception|Error|Fenced)\b|(?i:\berror\b)|\b[A-Z]{3,}_(?:[A-Z]+_)*[A-Z]{3,}\b"
+    r"gave up|giving up)\b)|"
+    rf"\w{KINDS}\b|(?i:\berror\b)|\b[A-Z]{{3,}}_(?:[A-Z]+_)*[A-Z]{{3,}}\b"
 )
 _OF_KAFKA = re.compile(
     r"(?i:kafka|\btransact(?:ion|ional|ions)\b|\btxn?\b|\bproducer(?!\s*:)|\bcoordinator\b|\bepoch\b|\bbroker\b|"
@@ -29,7 +31,7 @@ _WENT_WELL = re.compile(
     r"\b(?:failed|errors?|failures?)[=: ]+0\b|\brecovered\b|\bsucceeded\b|\bsuccessful(?:ly)?\b|\bresumed\b|"
     r"\btimeout(?:\.ms)? ?[=:]|\bretry(?:ing)?\b|\bwill retry\b|\bretriable\b)"
 )
-_DIRECT = re.compile(r"(?i:kafka)|\[(?:Producer|Consumer|AdminClient|Transaction)\b")
+_DIRECT = re.compile(rf"(?i:kafka)|\[(?:{CLIENTS}|Transaction)\b")
 
 
 def speaks_of_failure(text: str) -> bool:

@@ -45,6 +45,12 @@ STAMP = "|".join(
     )
 )
 """Regular expression of any stamp, most telling first. It takes time linear in the length of a stamp."""
+DATED = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d"
+"""How most loggers begin a stamp."""
+DATED_ANYHOW = r"\d{4}-\d\d-\d\d.\d\d:\d\d"
+"""The same, whatever stands between date and time."""
+TIMED = r"\d\d:\d\d|\b1\d{9,12}\b"
+"""A time of day, or seconds or milliseconds since the epoch: what nobody writes who only explains."""
 
 _PARTS = re.compile(
     rf"""(?: (?P<year>\d{{4}})[-/.]?(?P<month>\d\d)[-/.]?(?P<day>\d\d)(?:[T\ _-]|,\ )

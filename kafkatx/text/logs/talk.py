@@ -12,17 +12,18 @@ import re
 from collections.abc import Sequence
 
 from kafkatx.text.lines import Line
-from kafkatx.text.logs.bare import is_supposed
+from kafkatx.text.logs.bare import CELLS, is_supposed
+from kafkatx.text.logs.error_names import MENTIONED
 from kafkatx.text.logs.sentences import speaks_of
 from kafkatx.text.logs.source_code import is_of_code
+from kafkatx.text.logs.stamps import TIMED
 
 LONGEST = 600
 """Characters of a line that are looked at: what people write and programs hold is shorter, hostile lines are not."""
 FEWEST = 2
 """Headings, items or entries that make a list of errors."""
-_ERROR = re.compile(r"[A-Z][a-z]\w{2,79}(?:Exception|Error|Fenced)\b|KafkaJS[A-Z]\w{3,79}|\b[A-Z]{3,20}_[A-Z_]{3,50}\b")
-_TIME = re.compile(r"\d\d:\d\d|\b1\d{9,12}\b")
-_CELLS = re.compile(r"\s*\|(?:[^|]{1,300}\|){2,20}\s*$")
+_ERROR = re.compile(MENTIONED)
+_TIME = re.compile(TIMED)
 _NUMBERED = re.compile(
     r"\b[A-Z]+_[A-Z_]{2,50}[\s|,\"']{1,60}-?\d{1,3}[\s|,\"']{1,60}(?i:true|false)\b"
     r"|^\W*-?\d{1,3}[,;\t] ?\W?[A-Z]+_[A-Z_]{2,50}\b"
@@ -79,13 +80,7 @@ def _explains(texts: Sequence[str], number: int) -> bool:
         return False
     if _PASSED.match(text) or is_of_code(texts, number) or speaks_of(texts, number):
         return True
-    if (
-        _CELLS.match(text)
-        or _NUMBERED.search(text)
-        or _TERM.match(text)
-        or _MEANING.search(text)
-        or _BLANK.search(text)
-    ):
+    if CELLS.match(text) or _NUMBERED.search(text) or _TERM.match(text) or _MEANING.search(text) or _BLANK.search(text):
         return _ERROR.search(text) is not None
     if _is_defined(texts, number) or _is_in_table(texts, number) or _is_entry(texts, number):
         return True

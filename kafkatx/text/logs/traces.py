@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 
 from kafkatx.text.events import Thrown, Trace
 from kafkatx.text.logs.calls import METHODS
-from kafkatx.text.logs.exceptions import CLASS, LONGEST_MESSAGE, thrown, thrown_in, with_embedded
+from kafkatx.text.logs.error_names import CLASS, KAFKAJS, TYPE_ARGUMENTS
+from kafkatx.text.logs.exceptions import LONGEST_MESSAGE, thrown, thrown_in, with_embedded
 from kafkatx.text.logs.foreign_frames import foreign_call
 from kafkatx.text.logs.frame_lines import release_of_frames
 from kafkatx.text.logs.shown import shows_error
@@ -30,9 +31,7 @@ MOST_LINES = 10_000
 LONGEST_LINE = 1 << 16
 """Characters of a line that are looked at: a trace in one line has them all in fewer."""
 
-_HEAD = re.compile(
-    rf"({CLASS}|KafkaJS[A-Z]\w{{2,60}})(?: \[KafkaJS\w{{2,60}}\])?(?:`\d\[.{{0,400}}?\])?(?::\s?(.*))?", re.DOTALL
-)
+_HEAD = re.compile(rf"({CLASS}|{KAFKAJS})(?: \[KafkaJS\w{{2,60}}\])?(?:{TYPE_ARGUMENTS})?(?::\s?(.*))?", re.DOTALL)
 _LABELLED = re.compile(
     rf"\s{{0,40}}(Caused by|Suppressed|Wrapped by): (?:({CLASS})|([\w.$]{{1,250}}))(?::\s?(.*))?", re.DOTALL
 )

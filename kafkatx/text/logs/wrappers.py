@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from kafkatx.text.levels import LOUD
 from kafkatx.text.logs.stamps import NO_STAMP, STAMP, Stamp, read_stamp
 
 LONGEST_JSON = 1 << 20
@@ -22,8 +23,9 @@ MOST_NAMES = 64
 ANSI = re.compile(r"\x1b\[[0-9;?]{0,32}[A-Za-z]|\x1b\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|\x1b[@-_]")
 """Escape sequences of terminals."""
 _TIMED = re.compile(r"\d\d:\d\d")
-_LOST = re.compile(r"\[\d{1,3}(?:;\d{1,3}){0,4}m")
+LOST_COLOUR = r"\[\d{1,3}(?:;\d{1,3}){0,4}m"
 """Their colours, where pasting lost the escape character."""
+_LOST = re.compile(LOST_COLOUR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Wrapper:
 
 
 _PRIORITY = r"(?:<\d{1,3}>)?"
-_LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)"
+_LEVEL = rf"(?:{LOUD}|NOTICE|CRITICAL)"
 _PROGRAM = r"(?P<writer>[\w.@/-]{1,120})(?:\[\d{1,10}\])?"
 _FRONT = rf"(?=\[?(?:{STAMP})|%[0-7]\|1\d{{9}}\.|\[?{_LEVEL}\b[\] :|])"
 """How a line of a logger begins."""

@@ -11,11 +11,13 @@ import re
 from kafkatx.terms.catalogue.setting_names import is_known
 from kafkatx.terms.catalogue.templates import one_blank
 from kafkatx.terms.transaction_states import TransactionState
+from kafkatx.text.levels import LOUD
 from kafkatx.text.logs.bare import tells
 from kafkatx.text.logs.defect_texts import shows_defect
+from kafkatx.text.logs.error_names import PACKAGES
 from kafkatx.text.logs.fronts import known_at
 from kafkatx.text.logs.json_lines import read_record
-from kafkatx.text.logs.wrappers import unwrap
+from kafkatx.text.logs.wrappers import LOST_COLOUR, unwrap
 from kafkatx.text.printed.logged import logged
 
 _TIME = (
@@ -24,8 +26,8 @@ _TIME = (
     r"|\d{1,2}[./ -](?:\d\d|[A-Z][a-z]{2})[./ -]\d{2,4}[ ,T:]+\d{1,2}:\d\d"
     r"|(?:[A-Z][a-z]{2},? )?[A-Z][a-z]{2} +\d{1,2},? (?:\d{4},? )?\d{1,2}:\d\d:\d\d|\d{10,13}(?:\.\d{3,6})?[ |]"
 )
-_LEVEL = r"(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE)\b[\]:|]?\s"
-_OPENING = r"(?:\x1b\[[0-9;]*m|\[\d{1,3}(?:;\d{1,3}){0,4}m|[\[(\"'`<]|<\d{1,3}>(?:\d )?)*"
+_LEVEL = rf"(?:{LOUD})\b[\]:|]?\s"
+_OPENING = rf"(?:\x1b\[[0-9;]*m|{LOST_COLOUR}|[\[(\"'`<]|<\d{{1,3}}>(?:\d )?)*"
 _LOG = re.compile(
     rf"{_OPENING}(?:{_TIME}|{_LEVEL})|\[[\w.-]{{1,40}}\] (?:{_TIME})"
     r"|(?:trce|dbug|info|warn|fail|crit): [A-Za-z_][\w.`+-]{1,249}\[\d{1,9}\]"
@@ -42,15 +44,14 @@ _CONTAINER = re.compile(
     rf"[\w.-]{{1,60}}\s+\| {_OPENING}(?:{_TIME}|{_LEVEL})|\[[\w./:-]{{1,60}}\]\s+\[?(?:{_TIME})"
     rf"|[\w./-]{{1,200}}[:-](?:\d{{1,9}}[:-])?{_OPENING}(?:{_TIME})"
 )
+_THROWN = rf"{PACKAGES}[\w$]{{1,99}}(?:Exception|Error|Throwable)"
 _TRACE = re.compile(
     r"\s*at [\w.$<>/@-]{1,250}\(|\s*Caused by: |\s*Suppressed: |\s*\.\.\. \d+ (?:more|common frames)"
-    r"|\s*(?:Wrapped by: )?(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[\w$]{1,99}(?:Exception|Error|Throwable)\b(?::|\s*$|: )"
+    rf"|\s*(?:Wrapped by: )?{_THROWN}\b(?::|\s*$|: )"
     r"|Exception in thread \"|Traceback \(most recent call last\):|\s+File \"[^\"]{1,250}\", line \d+"
     r"|#\d{1,3} [^\s:]{1,300}\(\d{1,7}\): "
 )
-_HEAD = re.compile(
-    r"(?:[A-Za-z_$][\w$]{0,99}\.){1,20}[\w$]{1,99}(?:Exception|Error|Throwable)(?::|\s*$)|Exception in thread \""
-)
+_HEAD = re.compile(rf"{_THROWN}(?::|\s*$)|Exception in thread \"")
 _QUOTE = re.compile(r"(?:[>|*#]+|//+|&gt;|\s)+")
 _FENCE = re.compile(
     r"(?:[>|*#/\s])*(?:`{3,}|~{3,})\s*\w{0,20}\s*|\s*\{(?:code|noformat|quote)(?::[^{}]{0,100})?\}\s*"

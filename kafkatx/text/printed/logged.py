@@ -10,6 +10,8 @@ import html
 import json
 import re
 
+from kafkatx.text.printed.letters import LETTERS
+
 LONGEST_LINE = 1 << 16
 """Characters of a line that are looked at; a longer one stays as it is."""
 MOST_LAYERS = 8
@@ -18,14 +20,10 @@ _SIGNS = re.compile(r"[`\\<>&|*\x1b]|[^\x00-\x7f]|^\s*(?:[-+#!\[({\"'#/~$%]|\d{1
 """A line without any of these was not changed by pasting."""
 _LETTERS = str.maketrans(
     {
-        **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u202f\u3000", " "),
-        **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u200f\u202a\u202c\u2066\u2069"),
-        **dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"'),
-        **dict.fromkeys("\u2018\u2019\u201a", "'"),
+        **LETTERS,
         **dict.fromkeys("\u300c\u300d\u300e\u300f\u300a\u300b", '"'),
         **dict(zip("\uff1a\uff0c\uff08\uff09\u3010\u3011\uff1b\uff01\uff1f", ":,()[];!?", strict=True)),
         **dict.fromkeys("\u3001\u3002", "."),
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
     }
 )
 _TAG = re.compile(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from kafkatx.terms.transaction_states import TransactionState
+from kafkatx.text.levels import OF_KAFKA
 
 _STATES = "|".join(state.name for state in TransactionState)
 _OWN_STATES = "|".join(state.name for state in TransactionState if state.name not in ("Empty", "Dead"))
@@ -36,9 +37,7 @@ _CELLS = {
         rf"\btopic[_ -]?partitions{_MARK}[\[{{(]?((?:[\w.-]{{1,249}}-\d{{1,9}}(?:, ?)?){{1,1000}})", re.I
     ),
 }
-_LOGGED = re.compile(
-    r"\b(?:TRACE|DEBUG|INFO|WARN|ERROR)\b|TransactionMetadata\(|payload:|,state=|^\W{0,3}\d{4}-\d\d-\d\d[T ]\d\d:"
-)
+_LOGGED = re.compile(rf"\b(?:{OF_KAFKA})\b|TransactionMetadata\(|payload:|,state=|^\W{{0,3}}\d{{4}}-\d\d-\d\d[T ]\d\d:")
 
 
 def named_cells(text: str) -> dict[str, str] | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from kafkatx.text.printed.contents import is_longer_by
 from kafkatx.text.printed.dump_lines import exact_line, row_of
+from kafkatx.text.printed.letters import LETTERS
 from kafkatx.text.printed.line_kinds import (
     ANCHOR,
     BEGINNINGS,
@@ -77,16 +78,7 @@ _CLOSERS = " \t`*\"'\u201d\u2019|\\"
 _CLOSING = re.compile(r"(?:</\w{1,12}>|<br ?/?>|\x1b\[[0-9;?]{0,12}[A-Za-z])$")
 LONGEST_TAG = 20
 _OPENING = re.compile(r"[`\"'“”|]|\*\*|<\w")
-_LETTERS = str.maketrans(
-    {
-        **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u202f\u3000", " "),
-        **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u200f\u202a\u202c\u2066\u2069"),
-        **dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"'),
-        **dict.fromkeys("\u2018\u2019\u201a", "'"),
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
-    }
-)
-"""What word processors, web pages and mail put in the place of ASCII."""
+_LETTERS = str.maketrans(LETTERS)
 
 
 @dataclass(frozen=True, slots=True)

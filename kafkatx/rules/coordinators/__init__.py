@@ -1,0 +1,1 @@
+"""Coordinators that did not serve, as the errors of calls name them."""

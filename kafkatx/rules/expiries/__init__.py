@@ -1,0 +1,1 @@
+"""Ids that the coordinator forgot: what records show of them, and what their clients do."""

@@ -1,0 +1,206 @@
+"""Ids that came back after their tombstone, or with another producer id, as the coordinator's rows show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from kafkatx.findings.rule import Case
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.initialisations import EXHAUSTED_EPOCH
+from kafkatx.kernels.growing import Array
+from kafkatx.kernels.transactions import COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, TOMBSTONE
+from kafkatx.rules.expiries.forgotten import AGAIN, SETTING, UNMAPPED, expiration_of, restarted_by
+from kafkatx.terms.catalogue.frameworks import Framework
+from kafkatx.terms.clocks import EXPIRATION_MS
+from kafkatx.terms.topics import TRANSACTION_STATE
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.config_context import advised
+from kafkatx.words.evidence_refs import initialised_row, row_before
+from kafkatx.words.explained import EvidenceRef
+from kafkatx.words.explanation import Phrase, Words, included, left_open, measure, remedy, ruled_out, step
+from kafkatx.words.facts import client_name, thrown
+from kafkatx.words.log_refs import failure_refs
+from kafkatx.words.proposals import Lasted, Remedies
+from kafkatx.words.remedies import id_expiration
+from kafkatx.words.template import pick
+from kafkatx.words.values import ClientName, Duration, Instant, Refs, ShownError, facts
+
+ONE_HOUR_MS, SLACK_MS = 3_600_000, 300_000
+MAY_EXPIRE = (EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT)
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """What a living producer was told when it used the id again."""
+
+    by: ClientName
+    answer: ShownError
+    lines: Refs
+
+
+@facts
+class ExpiredInRows:
+    """An id that came back with another producer id, after its tombstone or where compaction removed that.
+
+    `expiration` is the one in force (`is_set`: somebody says so, else it is the default), `fits` whether the idle time
+    before the tombstone is that of an expiry; `at` is when it was gone, or back.
+    """
+
+    id: str
+    idle: Duration
+    at: Instant
+    old: int
+    new: int
+    last_epoch: int
+    expiration: Duration
+    is_set: bool
+    fits: bool
+    met: Met | None
+    restarts: Framework | None
+    before: Refs
+    tombstone: Refs
+    back: Refs
+    longer: Remedies
+
+
+def after_tombstones(model: CaptureModel) -> Iterator[Case]:
+    """Yield a case for each id that came back after its tombstone."""
+    rows = model.initialisations
+    tombstones = {(int(row["id_code"]), int(row["offset"])): row for row in rows[rows["is_tombstone"] == 1]}
+    for back in rows[(rows["is_tombstone"] == 0) & (rows["previous_state"] == TOMBSTONE)]:
+        tombstone = tombstones.get((int(back["id_code"]), int(back["previous_offset"])))
+        if tombstone is not None and tombstone["previous_state"] in MAY_EXPIRE:
+            idle = int(tombstone["timestamp"] - tombstone["previous_updated_at"])
+            yield _in_rows(model, tombstone, back, idle, (_tombstone(tombstone),))
+
+
+def _tombstone(row: Array) -> EvidenceRef:
+    partition, offset, at = int(row["state_partition"]), int(row["offset"]), int(row["timestamp"])
+    return EvidenceRef(TRANSACTION_STATE, partition, offset, at, "tombstone of the id")
+
+
+def after_gaps(model: CaptureModel) -> Iterator[Case]:
+    """Yield a case for each id that came back with another producer id after as long as an expiration."""
+    rows = model.initialisations
+    changed = (
+        (rows["is_tombstone"] == 0)
+        & (rows["previous_state"] >= 0)
+        & (rows["previous_producer_id"] != rows["producer_id"])
+    )
+    idle = rows["updated_at"] - rows["previous_updated_at"] >= expiration_of(model)
+    for back in rows[changed & idle & (rows["producer_epoch"] == 0) & (rows["previous_epoch"] < EXHAUSTED_EPOCH)]:
+        yield _in_rows(model, back, back, int(back["updated_at"] - back["previous_updated_at"]), ())
+
+
+def _in_rows(model: CaptureModel, before: Array, back: Array, idle: int, tombstone: Refs) -> Case:
+    """An id of which `before` is the row that its idle time follows: its tombstone, else the row of its return."""
+    name, expiration = model.transactional_id(int(back["id_code"])), expiration_of(model)
+    fits = bool(tombstone) and expiration <= idle <= expiration + ONE_HOUR_MS + SLACK_MS
+    met = _met_by_client(model, name)
+    return Case(
+        facts=ExpiredInRows(
+            id=name,
+            idle=Duration(idle),
+            at=Instant(before["previous_updated_at"] + idle),
+            old=int(before["previous_producer_id"]),
+            new=int(back["producer_id"]),
+            last_epoch=int(before["previous_epoch"]),
+            expiration=Duration(expiration),
+            is_set=model.logs.settings.value("broker", SETTING).is_known,
+            fits=fits,
+            met=met,
+            restarts=restarted_by(model, name),
+            before=(row_before(before),),
+            tombstone=tombstone,
+            back=(initialised_row(back),),
+            longer=_longer(model, name, int(back["timestamp"] - before["previous_updated_at"]), fits),
+        ),
+        verdict=Verdict.proved if fits else Verdict.likely,
+        severity=Severity.warning if met is None else Severity.error,
+        transactional_id=name,
+        producer_id=int(before["previous_producer_id"]),
+        producer_epoch=int(before["previous_epoch"]),
+        since=int(before["previous_updated_at"]),
+        until=int(back["timestamp"]),
+    )
+
+
+def _longer(model: CaptureModel, transactional_id: str, idle: int, is_default: bool) -> Remedies:
+    """The current setting is known where somebody says it, or where the default shows itself."""
+    whom = advised(model, transactional_id)
+    shown = {SETTING: EXPIRATION_MS} if is_default else {}
+    measured = UNTIL_USED.of(Lasted(Duration(idle)))
+    return id_expiration(replace(whom, current=whom.current | shown), idle, measured, is_default)
+
+
+def _met_by_client(model: CaptureModel, name: str) -> Met | None:
+    """The client that was told of an expired id, for the finding that rows make of it."""
+    for client in model.logs.clients_of(name):
+        for failure in client.failures:
+            if failure.error is UNMAPPED:
+                return Met(client_name(client), thrown(failure), failure_refs(model, failure))
+    return None
+
+
+UNTIL_USED = Phrase(Lasted, measure("the id was idle for {time} until it was used again"))
+ROW_WORDS = Words(
+    ExpiredInRows,
+    title=pick("fits", {True: "expired after {idle} idle"}, "forgotten after {idle} idle"),
+    summary=(
+        pick(
+            "fits",
+            {
+                True: (
+                    f"{{id}} expired after {{idle}} idle: {SETTING} was {{expiration}}",
+                    pick("is_set", {True: ""}, ", the default"),
+                )
+            },
+            "The coordinator forgot {id} after {idle} idle: it[ {perhaps}] expired",
+        ),
+        ". It came back with producer id {new} instead of {old}.",
+        pick("met", {None: ""}, " {met.by:The} failed with {met.answer:exception}."),
+    ),
+    steps=(
+        step("{id} was idle from this record on", cites="before"),
+        step("{idle} later the coordinator removed it with a tombstone", cites="tombstone", needs="tombstone"),
+        step(
+            (pick("tombstone", {(): "{idle} later it"}, "Then it"), " came back as producer id {new}, epoch 0"),
+            "a known id keeps its producer id until its epochs are used up",
+            cites="back",
+        ),
+        step("{met.by:The} failed: {met.answer}", cites="met.lines"),
+    ),
+    considered=(
+        ruled_out(
+            "producer_epoch_exhausted",
+            f"the last epoch was {{last_epoch}}, far below {EXHAUSTED_EPOCH}",
+            cites="before",
+        ),
+        left_open(
+            "a deletion by hand",
+            pick(
+                "is_set",
+                {True: f"the idle time does not fit {SETTING} = {{expiration:ms}}"},
+                "the idle time is not the default of {expiration}",
+            ),
+            decided_by=f"{SETTING} of the brokers at that time",
+            needs="tombstone",
+            unless="fits",
+        ),
+        left_open(
+            "a loss of the coordinator's records",
+            "no tombstone is there (compaction removes it too)",
+            decided_by="server.log of the brokers since {id} was last used",
+            unless="tombstone",
+        ),
+    ),
+    remedies=(
+        remedy(
+            ("Send", AGAIN),
+            "application",
+            needs="met",
+        ),
+        included("longer"),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Commits and aborts that were given up before the coordinator had answered."""

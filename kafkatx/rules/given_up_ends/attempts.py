@@ -1,0 +1,149 @@
+"""Commits and aborts that were given up: the lines that show one, and which of them tell of the same call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kafkatx.findings.client_lines import advised_of, producer_at, rows_of
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
+from kafkatx.terms.events import EventKind, Level
+from kafkatx.text.sayings import EndGivenUp, Saying
+
+RETRIED_WITHIN_MS = 5_000
+"""A call that begins so soon after the one before it was given up is the same commit, tried again."""
+
+STILL_COMMITTING = "Conflicting commit_transaction API call is already in progress"
+"""How librdkafka refuses another call as long as a commit that timed out was not called again."""
+NOTHING_NAMED = "TXNERR"
+"""librdkafka's line about a failed transaction, whose error is not printed or was cut off."""
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One commit (or abort) that was given up: lines of the timeout, of refused calls after it, and its times."""
+
+    client: ClientInstance | None
+    is_commit: bool
+    is_certain: bool = True
+    timeouts: list[int] = field(default_factory=list)
+    refused: list[int] = field(default_factory=list)
+    called_at: int | None = None
+    gave_up_at: int | None = None
+    waited_ms: int | None = None
+
+    @property
+    def rows(self) -> list[int]:
+        """All lines that tell of it."""
+        return sorted([*self.timeouts, *self.refused])
+
+    @property
+    def producer(self) -> tuple[int | None, int | None]:
+        """Producer id and epoch that it was made under."""
+        return producer_at(self.client, self.rows[0])
+
+
+def telling_rows(model: CaptureModel) -> list[int]:
+    """Lines that show that a commit or abort was given up, or that a call after it was refused."""
+    logs = model.logs
+    rows = set(logs.saying(Saying.END_GIVEN_UP).tolist())
+    rows |= {row for row in logs.of_kind(EventKind.await_timeout).tolist() if _awaited_end(logs, row) is not None}
+    for client in logs.clients:
+        given_up = Saying.INTERRUPTED if client.implementation == "java" else Saying.INTERRUPTED | Saying.TIMED_OUT
+        for failure in client.failures:
+            is_end = failure.call in ("commitTransaction", "abortTransaction")
+            if is_end and failure.said & given_up and not _comes_again(failure):
+                rows |= {failure.row, *failure.rows}
+        rows |= _unanswered(logs, client)
+    return sorted(rows | _not_resumed(logs))
+
+
+def _not_resumed(logs: LogModel) -> set[int]:
+    """Commits of librdkafka's that had to be called again, where the next call was another one: it was refused."""
+    refused = [row for row in logs.of_kind(EventKind.failure).tolist() if STILL_COMMITTING in logs.words(row)]
+    timed_out = logs.saying(Saying.TIMED_OUT).tolist() if refused else []
+    waits = [row for row in timed_out if logs.kind(row) is EventKind.request_enqueued]
+    return {row for row in waits if any(logs.is_before(row, other) for other in refused)}
+
+
+def _unanswered(logs: LogModel, client: ClientInstance) -> set[int]:
+    """Failures behind an EndTxn that was sent and got no answer, unless the coordinator answered something later."""
+    sent = [row for row in rows_of(logs, client, EventKind.request_timed_out).tolist() if _is_end(logs, row)]
+    behind = [failure for failure in client.failures if sent and failure.row > sent[0]]
+    first = behind[0] if behind else None
+    if first is None or not (first.said & Saying.TIMED_OUT or first.exception == NOTHING_NAMED):
+        return set()
+    return {first.row, *first.rows}
+
+
+def _is_end(logs: LogModel, row: int) -> bool:
+    return (logs.string(row, "api") or "").startswith("EndTxn")
+
+
+def _comes_again(failure: Failure) -> bool:
+    """Whether nothing is unknown yet: the application warns of it and calls again, or the end was never asked for.
+
+    librdkafka flushes before it commits; what fails there was not sent to the coordinator.
+    """
+    is_warning = Level.unknown < failure.level <= Level.warn
+    return (failure.category == "retriable" and is_warning) or "Failed to flush all outstanding" in failure.message
+
+
+def _awaited_end(logs: LogModel, row: int) -> EndGivenUp | None:
+    """The commit or abort that a call awaited which gave up waiting; None: something else."""
+    if logs.kind(row) != EventKind.await_timeout:
+        return None
+    is_commit = {"endtxn(true)": True, "endtxn(false)": False}.get((logs.string(row, "api") or "").lower())
+    return None if is_commit is None else EndGivenUp(is_commit, False, logs.number(row, "number"))
+
+
+def attempts_of(model: CaptureModel, client: ClientInstance | None, rows: list[int]) -> list[Attempt]:
+    """Put lines of one client together: a timeout opens an attempt, refused calls and prompt retries belong to it."""
+    logs, found = model.logs, list[Attempt]()
+    failures = client.failures if client is not None else ()
+    calls = {row: failure.call for failure in failures for row in (failure.row, *failure.rows)}
+    for row in rows:
+        said = logs.end_given_up(row)
+        if said is not None and said.is_refusal:
+            _add_refused(model, found, row, said.is_commit, client)
+            continue
+        said = _awaited_end(logs, row) or said
+        last = _timed_out(logs, found, row, said or EndGivenUp(calls.get(row) != "abortTransaction", False), client)
+        if said is None or not said.is_named:
+            last.is_certain = logs.says(row, Saying.INTERRUPTED)
+    return found
+
+
+def _timed_out(
+    logs: LogModel, found: list[Attempt], row: int, said: EndGivenUp, client: ClientInstance | None
+) -> Attempt:
+    """Add a timeout to the attempt before it, where it is the same call again, else to one of its own."""
+    at, waited = logs.at(row), said.waited_ms
+    called = at - waited if at is not None and waited is not None else at
+    last = found[-1] if found else None
+    if last is None or last.is_commit != said.is_commit or not _follows(last, called):
+        last = Attempt(client, said.is_commit, called_at=called, waited_ms=waited)
+        found.append(last)
+    last.timeouts.append(row)
+    last.gave_up_at = at if at is not None else last.gave_up_at
+    return last
+
+
+def _follows(attempt: Attempt, called: int | None) -> bool:
+    """Whether a call is the same one again; without times it is taken for it."""
+    return called is None or attempt.gave_up_at is None or called <= attempt.gave_up_at + RETRIED_WITHIN_MS
+
+
+def _add_refused(
+    model: CaptureModel, found: list[Attempt], row: int, is_commit: bool, client: ClientInstance | None
+) -> None:
+    """A refused call belongs to the attempt before it; alone it shows that there was one, max.block.ms earlier."""
+    if not found or found[-1].is_commit != is_commit:
+        at, waited = model.logs.at(row), _max_block(model, client)
+        called = at - waited if at is not None and waited is not None else None
+        found.append(Attempt(client, is_commit, called_at=called, gave_up_at=at, waited_ms=waited))
+    found[-1].refused.append(row)
+
+
+def _max_block(model: CaptureModel, client: ClientInstance | None) -> int | None:
+    return advised_of(model, client).client("max.block.ms").number

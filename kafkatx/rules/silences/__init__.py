@@ -1,0 +1,1 @@
+"""Clients whose log says nothing aloud of what failed."""

@@ -1,0 +1,121 @@
+"""Refusals that name no id, or one that nobody else can have: the time, people's words or the id itself decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafkatx.findings.elapsed import OTHER, TIME_STEPS, WHO_DECIDES, TimeFacts, decided_cases
+from kafkatx.findings.one_failure import FailureFacts, failure_case, failure_facts
+from kafkatx.findings.private_ids import private_refusals
+from kafkatx.findings.rule import Case
+from kafkatx.findings.told_by_people import TOLD_STEPS, ToldFacts, told_cases
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.endings import EndedBy
+from kafkatx.rules.timeouts.shared_words import OTHER_INSTANCE
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out, step
+from kafkatx.words.template import pick
+from kafkatx.words.values import facts
+
+
+@facts
+class TimedOutByTime(TimeFacts):
+    """A refusal that no id is named for, and that the time decides."""
+
+
+@facts
+class TimedOutAsTold(ToldFacts):
+    """A refusal whose cause no line decides, and that people's words do."""
+
+
+@facts
+class TimedOutAlone(FailureFacts):
+    """Refusals under an id that no other instance can have."""
+
+
+def timed_out_by_refusals(model: CaptureModel) -> Iterator[Case]:
+    """One case for each of these refusals."""
+    yield from decided_cases(model, EndedBy.timeout, TimedOutByTime)
+    yield from told_cases(model, EndedBy.timeout, TimedOutAsTold)
+    for alone in private_refusals(model):
+        told = TimedOutAlone(**failure_facts(model, alone))
+        yield failure_case(model, alone, told, Verdict.likely, Severity.warning)
+
+
+TIME_WORDS = Words(
+    TimedOutByTime,
+    title="timed out after {age}",
+    summary=(
+        "The producer was refused {age} after its transaction began. That is longer than its transaction.timeout.ms ("
+        "{timeout}",
+        pick("is_set", {True: ""}, ", the default"),
+        "): the coordinator[ {perhaps}] had aborted it.",
+    ),
+    actors=(included("client"),),
+    steps=TIME_STEPS,
+    considered=(left_open("fenced_by_new_instance", "the client sees the same error", decided_by=WHO_DECIDES), OTHER),
+    remedies=(
+        remedy(
+            text="Raise transaction.timeout.ms above the longest transaction, or commit more often. Then close this "
+            "producer, create a new one and repeat the work",
+            where="client",
+            config="transaction.timeout.ms",
+        ),
+    ),
+)
+
+TOLD_WORDS = Words(
+    TimedOutAsTold,
+    title="timed out",
+    summary="The producer[ {name.transactional_id}] was refused with {error}. What is said beside these lines speaks "
+    "for a timeout: the coordinator[ {perhaps}] had aborted its transaction.",
+    actors=(included("client"),),
+    steps=TOLD_STEPS,
+    considered=(left_open(OTHER_INSTANCE, "the client sees the same error", decided_by=WHO_DECIDES), OTHER),
+    remedies=(
+        remedy(
+            text="Find out how long its transactions take. Raise transaction.timeout.ms above the longest, or commit "
+            "more often. Then close this producer, create a new one and repeat the work",
+            where="client",
+            config="transaction.timeout.ms",
+        ),
+    ),
+)
+
+ALONE_WORDS = Words(
+    TimedOutAlone,
+    who="{name.transactional_id}",
+    title="timed out",
+    summary="The producer of {name.transactional_id} was fenced. Its transaction[ {perhaps}] timed out: the id holds a "
+    "UUID of its own process, so no other instance can have taken it.",
+    actors=(included("client"),),
+    steps=(
+        step(
+            "The client was refused, {count:time}: its epoch was stale",
+            "its transactional.id is application.id, the UUID of the process and the thread",
+            cites="lines",
+        ),
+    ),
+    considered=(
+        ruled_out(OTHER_INSTANCE, "each process of Kafka Streams makes a UUID of its own"),
+        left_open(
+            "a copied state directory",
+            "it carries the UUID of its process along",
+            decided_by="logs of all processes of the application",
+        ),
+        OTHER,
+    ),
+    remedies=(
+        remedy(
+            "Nothing to do for the records: Kafka Streams closes the producer and reads again from the committed "
+            "offsets by itself",
+            "application",
+        ),
+        remedy(
+            text="Find out what held the thread up (paused host, long garbage collection, a slow record). If it must "
+            "be survived, raise the producer's transaction.timeout.ms above it (Kafka Streams: 10 s by default)",
+            where="client",
+            config="transaction.timeout.ms",
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Batches that had been sent and were given up: what tells of them, and what went before."""

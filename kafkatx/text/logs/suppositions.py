@@ -1,0 +1,77 @@
+"""Words by which people speak of any case, and words by which they tell of one that they met. Pieces of patterns.
+
+Three readers ask: bare.py of the clause before a quotation, sentences.py of a whole sentence around an error, around.py
+of the words right before a quotation. A whole sentence says more than a clause, so the words differ; they stand here
+side by side, that a word is weighed for all of them.
+"""
+
+from __future__ import annotations
+
+import re
+
+_MODAL = "may|might|can|could|would|should"
+"""Verbs of what is only thought of."""
+_GOES_ON = "am|are|is|keeps?|start(?:s|ed)?"
+_MEETING = "getting|seeing|throwing|failing"
+"""`keeps failing`, `we are seeing`."""
+
+SUPPOSED_CLAUSE = re.compile(
+    rf"\b(?:{_MODAL}|if|whenever|will|means|for example|such as"
+    r"|wenn|falls|w\u00fcrden?|k\u00f6nnten?)\b|\u5982\u679c",
+    re.IGNORECASE,
+)
+"""What makes a clause one about what can happen."""
+SUPPOSED_SENTENCE = re.compile(
+    r"^(?:if|whenever|unless|suppose|assume|imagine|otherwise|wenn|falls|once)\b"
+    r"|(?:[,;:]|\bthat|\bor|\band|\bbut) (?:if|unless|whenever|falls|wenn) "
+    rf"|\b(?:{_MODAL}|shall|must|w\u00fcrde|k\u00f6nnte|sollte)\b"
+    r"|\bwill (?:be|get|receive|fail|see|throw|return|raise|answer|then)\b|^will\b",
+    re.IGNORECASE,
+)
+"""What makes a sentence one about any case."""
+DEFINING = re.compile(
+    r"\bwhat (?:exactly |precisely )?(?:does|is|do|are)\b.{0,80}\b(?:mean|for|about|between)\b"
+    r"|\b(?:is|was) what (?:the|a|you|clients?)\b|\b(?:means?|indicates?|signals?|stands for)\b"
+    r"|\binstead of (?:surfac|throw|rais)"
+    r"|\bmaps? (?:it |this |that |them )?(?:to|onto)\b|\bshows? it as\b|\bsurfaces? (?:it )?as\b"
+    r"|\bclients (?:print|show|call)\b"
+    r"|\b(?:javadocs?|docs?|documentation|manual|KIP|spec(?:ification)?) (?:says?|states?|describes?|calls?)\b"
+    r"|\bthe difference between\b|\bwhen is it (?:thrown|raised)\b|\b(?:is|are) (?:thrown|raised|returned"
+    r"|answered) (?:if|whenever|by)\b"
+    r"|\brecovers? from\b|\b(?:treat|catch|handle|expect|ignore|swallow)(?:s|es|ing)? (?:a |an |the "
+    r"|only )?[`\"]?(?=[A-Z])"
+    r"|\bno longer (?:throws?|raises?|fails?|logs?)\b|\bis now (?:logged|thrown|raised|treated|returned|retried"
+    r"|handled)\b",
+    re.IGNORECASE,
+)
+"""What makes it one about what an error means, or what programs do with it."""
+ASKED = re.compile(
+    r"^(?:can|could|should|would|will|may|does|do|is|are|why would|why does|what (?:if|does|happens|is)|when (?:is"
+    r"|does))\b",
+    re.IGNORECASE,
+)
+"""How a question about any case begins."""
+HAPPENED_IN_CLAUSE = re.compile(
+    r"(?<!will )(?<!would )(?<!could )(?<!should )(?<!can )(?<!may )(?<!might )(?<!if )\b(?:I|we|you|it) (?:get|see)\b"
+    rf"|\b(?:I'm|we're|{_GOES_ON}) (?:\w+ )?(?:{_MEETING})\b"
+    r"|\b(?:got|gets|saw|sees|received|threw|failed|fails with|ended with|died|crashed|happened)\b",
+    re.IGNORECASE,
+)
+"""What says in a clause that it was met."""
+MET_IN_SENTENCE = re.compile(
+    r"\b(?:I|we)\b(?! (?:should|would|could|can|might|may|must|will|think|like|know|read|want|wonder))"
+    r"|\b(?:my|mine|our|ours|ich|wir|unsere?\w?|meine?\w?)\b|\b(?:I'm|we're|I've|we've)\b"
+    r"|\b(?:got|saw|received|threw|thrown after|failed|died|crashed|happened|occurred|logged the|ended with"
+    r"|stopped with|killed)\b"
+    rf"|\b(?:{_GOES_ON}|been) (?:\w+ )?(?:{_MEETING}|crashing|dying)\b"
+    r"|\b(?:yesterday|today|last (?:night|week)|since (?:the|we|monday|upgrad)|this morning"
+    r"|after (?:the )?(?:upgrade|upgrading|update|restart))\b"
+)
+"""What somebody says who met an error."""
+MET_BEFORE_QUOTATION = re.compile(
+    r"\b(?:get|gets|getting|got|see|sees|seeing|saw|receives?|received|threw|throws|fail(?:s|ed|ing)?|dies|died|crash\w*|"
+    r"stopped|logs?|shows?|says?|with|reports?)\b[^.;!?]{0,60}$|(?:Fehler|error|erreur|erro|errore|bekomm\w+|ошибк\w+)\b"
+    r"[^.;!?]{0,40}$|[\u62a5\u62cb\u51fa\u9519\u7570\u5f02]|\u30a8\u30e9\u30fc|\u4f8b\u5916|\uc624\ub958",
+    re.IGNORECASE,
+)
+"""Words for having met an error, before a quotation of it: English, German, Romance and Slavic, Chinese and so on."""

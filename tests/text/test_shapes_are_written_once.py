@@ -1,0 +1,32 @@
+"""What several readers of text ask for is one pattern with a name: a time, a level, a class of exceptions, a row."""
+
+import pytest
+
+from kafkatx.text import levels
+from kafkatx.text.logs import bare, error_names, source_code, stamps
+from tests.evidence import ROOT
+
+SHAPES = {
+    **{f"error_names.{name}": getattr(error_names, name) for name in vars(error_names) if name.isupper()},
+    "levels.LOUD": levels.LOUD,
+    "stamps.DATED": stamps.DATED,
+    "stamps.DATED_ANYHOW": stamps.DATED_ANYHOW,
+    "stamps.TIMED": stamps.TIMED,
+    "source_code.BEGINNINGS": source_code.BEGINNINGS,
+    "source_code.ENDINGS": source_code.ENDINGS,
+    "source_code.THROWS": source_code.THROWS,
+    "bare.CELLS": bare.CELLS.pattern,
+}
+IN_WORDS = ("error_names.CONSTANT", "error_names.KINDS", "error_names.EPOCH_BUMP")
+"""Pieces so short that other questions have them too."""
+
+
+def spelled(shape: str) -> set[str]:
+    """How source code writes a piece of a pattern: as it is, or in a string that values are put into."""
+    return {shape, shape.replace("{", "{{").replace("}", "}}")}
+
+
+@pytest.mark.parametrize("name", sorted(SHAPES.keys() - set(IN_WORDS)))
+def test_a_shape_that_has_a_name_is_written_once(name):
+    files = [path for path in (ROOT / "kafkatx/text").rglob("*.py") if path.stem != name.split(".")[0]]
+    assert not [path.name for path in files if any(text in path.read_text() for text in spelled(SHAPES[name]))]
