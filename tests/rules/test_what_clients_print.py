@@ -19,7 +19,7 @@ TEXTS = list(printed_texts())
 
 
 CLIENTS = list(dict.fromkeys(printed.client for printed in TEXTS))
-MOST_SHORT = 0.04
+MOST_SHORT = 0.01
 """Of texts in forms of loggers and bindings this share may be read short of what it says: a sentence in words alone,
 with nothing of a logger, may as well speak of errors."""
 
