@@ -157,13 +157,18 @@ def _librdkafka(printed: Printed) -> Iterator[Page]:
         yield from _bindings(printed, name)
 
 
+OF_CONSUMERS = frozenset({"COMMITFAIL"})
+"""Facilities that only consumers log under."""
+
+
 def _rdkafka_lines(level: int, facility: str, text: str) -> Iterator[Page]:
-    yield "stderr", f"%{level}|1718000001.123|{facility}|rdkafka#producer-1| [thrd:main]: {text}\n"
+    handle = "rdkafka#consumer-1" if facility in OF_CONSUMERS else "rdkafka#producer-1"
+    yield "stderr", f"%{level}|1718000001.123|{facility}|{handle}| [thrd:main]: {text}\n"
     message = json.dumps(f"[thrd:main]: {text}")
     yield "zap", f'{{"level":"info","ts":1718000001.12,"logger":"kafka","fac":"{facility}","msg":{message}}}\n'
     yield "node", json.dumps({"severity": level, "fac": facility, "message": f"[thrd:main]: {text}"}) + "\n"
     yield "rust", f"[2024-06-10T06:13:21Z ERROR rdkafka::client] librdkafka: {facility} [thrd:main]: {text}\n"
-    yield "python", f"2024-06-10 06:13:21,123 ERROR app.kafka {facility} [rdkafka#producer-1] [thrd:main]: {text}\n"
+    yield "python", f"2024-06-10 06:13:21,123 ERROR app.kafka {facility} [{handle}] [thrd:main]: {text}\n"
 
 
 def _deliveries(printed: Printed, name: str) -> Iterator[Page]:
