@@ -107,6 +107,8 @@ def _state(diagnosis: Diagnosis) -> AnswerState:
         return AnswerState.unexplained
     if diagnosis.failures.explained and diagnosis.findings:
         return AnswerState.findings
+    if _foreign(diagnosis) is not None:
+        return AnswerState.nothing_to_judge
     selected = diagnosis.selected
     is_open = selected is not None and (selected.may_hide or not selected.occurs)
     return AnswerState.nothing_to_judge if is_open or diagnosis.examined.is_empty else AnswerState.clear
@@ -116,6 +118,11 @@ def _speaks_of_failure(diagnosis: Diagnosis) -> bool:
     """Whether lines say that something failed, in unknown words or in people's: no clean bill, and no diagnosis."""
     told = (found.finding.facts for found in diagnosis.findings if found.finding.is_unexplained)
     return any("said" in facts and facts.get("named") != SPOKEN_OF for facts in told)
+
+
+def _foreign(diagnosis: Diagnosis) -> Finding | None:
+    """A failure, or an error that is spoken of, of which nothing shows that a transaction met it."""
+    return next((found.finding for found in diagnosis.findings if found.finding.is_unexplained), None)
 
 
 def _headline(diagnosis: Diagnosis, state: AnswerState) -> str:
@@ -196,7 +203,9 @@ def _incident(story: Story) -> str:
 
 def _nothing(diagnosis: Diagnosis) -> str:
     """Why there is nothing to judge."""
-    selected = diagnosis.selected
+    selected, foreign = diagnosis.selected, _foreign(diagnosis)
+    if foreign is not None:
+        return f"Nothing to judge: {foreign.title}; nothing shows that a transaction met it."
     if diagnosis.examined.is_empty or selected is None:
         return "Nothing to judge: no transaction, producer or consumer group in what could be read."
     if not selected.occurs:

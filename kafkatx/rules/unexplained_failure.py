@@ -22,23 +22,22 @@ from kafkatx.findings.accounts import Account, Accounted
 from kafkatx.findings.client_lines import producer_at, subjects, times_of
 from kafkatx.findings.conditions import same_id_and_time
 from kafkatx.findings.finding import Finding, Subject
+from kafkatx.findings.plain_clients import is_plain
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.rules.candidates.weighing import weighed
 from kafkatx.rules.candidates.words import CANDIDATES
 from kafkatx.rules.unexplained.named import NAMED_WORDS, named_cases
 from kafkatx.rules.unexplained.spoken import SPOKEN_WORDS, spoken_case
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.text.logs.calls import TRANSACTIONAL
 from kafkatx.words.explanation import ActorWords, Bound, ConsideredWords, Words, included, remedy, step
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, NameList, Quoted, Refs, facts
 
-FATAL, ABORTABLE, RETRIABLE = "fatal", "abortable", "retriable"
+FATAL, ABORTABLE, RETRIABLE, PLAIN = "fatal", "abortable", "retriable", "plain"
 
 
 @facts
@@ -46,8 +45,8 @@ class Facts:
     """A failure without a cause, told `count` times; of a broker where `is_brokers`.
 
     `error` is what names it, `protocol_name` and `code` the protocol's error behind it where it is called otherwise;
-    `means` what the catalogue says of it, `category` what it means to the client; `candidates` the names of the causes
-    that fit, the likeliest first, `open` what is said of each.
+    `means` what the catalogue says of it, `category` what it means to the client (PLAIN: nothing shows a transaction);
+    `candidates` the names of the causes that fit, the likeliest first, `open` what is said of each.
     """
 
     name: ClientName
@@ -146,21 +145,13 @@ def _case(model: CaptureModel, group: _Group) -> Case:
 def _severity(model: CaptureModel, told: ToldFailure) -> Severity:
     """A producer that can do nothing more, or a part of a broker that stopped, is an error.
 
-    Whoever says that there are no transactions is told for information: nothing of a transaction failed.
+    What met no transaction is told for information.
     """
-    if _is_plain(model, told):
+    if is_plain(model, told):
         return Severity.info
     if told.category == FATAL or told.is_grave:
         return Severity.error
     return Severity.info if told.is_harmless else Severity.warning
-
-
-def _is_plain(model: CaptureModel, told: ToldFailure) -> bool:
-    """Whether people say that the producer has no transactions, and no line of the failure shows one."""
-    if told.is_brokers or told.category == FATAL or told.transactional_id is not None or told.call in TRANSACTIONAL:
-        return False
-    said = statements_of(model.logs, model.logs.path(told.rows[0]))
-    return any(one.name == "plain_producer" for one in said)
 
 
 def _facts(model: CaptureModel, group: _Group) -> Facts:
@@ -176,7 +167,7 @@ def _facts(model: CaptureModel, group: _Group) -> Facts:
         protocol_name=known.name if known is not None and known.name != told.error else None,
         code=known.code if known is not None else None,
         call=told.call,
-        category=told.category,
+        category=PLAIN if is_plain(model, told) else told.category,
         means=meaning.meaning if meaning is not None else known.meaning if known is not None else None,
         message=Quoted(told.message) if told.message else None,
         count=Count(sum(one.count for one in group.all)),
@@ -204,6 +195,7 @@ WORDS = Words(
                 FATAL: " This producer can do nothing more.",
                 ABORTABLE: " The transaction must be aborted; then the producer can go on.",
                 RETRIABLE: " The same call can be made again.",
+                PLAIN: " Nothing here shows a transaction, or a producer with an id.",
             },
             "",
         ),

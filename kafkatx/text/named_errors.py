@@ -28,8 +28,9 @@ from kafkatx.text.logs.spelled import all_spelled_in
 from kafkatx.text.logs.talk import explained
 from kafkatx.text.releases_told import LARGEST_PAGE
 
-MET, NAMED, SYMPTOM = "error_met", "error_named", "symptom"
-"""Names of statements: somebody met an error, a page names one, something does not work."""
+MET, NAMED, SYMPTOM, ABOUT = "error_met", "error_named", "symptom", "about_transactions"
+"""Names of statements: somebody met an error, a page names one, something does not work; a page is about transactions,
+or about what producers with an id have."""
 LONGEST = 600
 """Characters of a line that are looked at."""
 MOST_SHOWN, BEFORE = 160, 60
@@ -71,12 +72,18 @@ def named_on_page(file: OpenFile) -> tuple[Statement, ...]:
     return named_in(list(lines(file)))
 
 
+def names_something(file: OpenFile) -> bool:
+    """Whether a page names an error or a symptom."""
+    return any(one.name != ABOUT for one in named_on_page(file))
+
+
 def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     """Return errors and symptoms that lines name, each once: where somebody met it, else where it stands first."""
     source = [replace(line, text=line.text[:LONGEST]) for line in source]
     framer = Framer([line.text for line in source])
     words = [line for line in source if line.text.strip() and not _is_of_logger(framer, line.text)]
-    is_about_transactions = any(_OF_TRANSACTIONS.search(line.text) for line in source)
+    about = next((line for line in source if _OF_TRANSACTIONS.search(line.text)), None)
+    is_about_transactions = about is not None
     found = [
         (line, name)
         for line in words
@@ -89,7 +96,8 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     first: dict[str, Statement] = {}
     for one in sorted((*named, *said), key=lambda one: one.name == NAMED):
         first.setdefault(one.error, one)
-    return tuple(first.values())[:MOST]
+    topic = [Statement(ABOUT, about.number, about.text[:MOST_SHOWN])] if about is not None else []
+    return (*topic, *tuple(first.values())[:MOST])
 
 
 def _named(line: Line, name: str, *, is_talk: bool) -> Statement:

@@ -70,8 +70,9 @@ def _started(logs: LogModel, refusal: int, said: tuple[Statement, ...], timeout_
 
 
 def statements_of(logs: LogModel, path: str) -> tuple[Statement, ...]:
-    """What people say on a page."""
-    return next((source.statements for source in logs.facts.sources if source.path == path), ())
+    """What people say on a page, whichever part of it was asked."""
+    of_page = (source.statements for source in logs.facts.sources if source.path == path)
+    return next((statements for statements in of_page if statements), ())
 
 
 def first_of_each(said: tuple[Statement, ...], names: dict[str, int]) -> list[Statement]:

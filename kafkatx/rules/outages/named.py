@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from kafkatx.findings.one_failure import OF_WHOM, FailureFacts, alike_by, failure_case, failure_facts, left
+from kafkatx.findings.plain_clients import is_plain
 from kafkatx.findings.rule import Case
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
@@ -51,7 +52,8 @@ def by_the_error(model: CaptureModel) -> Iterator[tuple[Case, list[int]]]:
         before = sorted({row for told in found.all for row in _lost_before(model, told)})
         told = NamedBreak(**failure_facts(model, found), what=what, before=event_refs(model, before, 4))
         verdict = Verdict.possible if what is Break.metadata and not before else Verdict.likely
-        yield failure_case(model, found, told, verdict, Severity.error), [*found.rows, *before]
+        severity = Severity.info if is_plain(model, found.first) else Severity.error
+        yield failure_case(model, found, told, verdict, severity), [*found.rows, *before]
 
 
 def _break(model: CaptureModel, told: ToldFailure) -> Break | None:

@@ -16,7 +16,7 @@ from itertools import islice
 from kafkatx.sources.files import OpenFile
 from kafkatx.text.lines import HEAD, Line, encoding_of, lines
 from kafkatx.text.logs.json_lines import read_record
-from kafkatx.text.named_errors import named_on_page
+from kafkatx.text.named_errors import names_something
 from kafkatx.text.pages.cutting import cut
 from kafkatx.text.pages.growing import TOOLS
 from kafkatx.text.pages.likeness import goes_on, is_log_line
@@ -64,7 +64,7 @@ def parts(file: OpenFile) -> list[TextPart]:
     if file.size > LARGE and _is_log(file):
         return _cut_log(file)
     found = cut(tool_lines(lines(file)))
-    if all(part.kind is PartKind.PROSE for part in found) and named_on_page(file):
+    if all(part.kind is PartKind.PROSE for part in found) and names_something(file):
         return [TextPart(PartKind.WORDS, 0, file.size, 1)]
     return [TextPart(PartKind.LOG, 0, file.size, 1)] if _is_one_log(file, found) else found
 

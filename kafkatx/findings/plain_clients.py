@@ -1,0 +1,67 @@
+"""Failures of clients that have nothing to do with transactions, as far as their text shows.
+
+A timeout, a lost connection or a refused topic befalls every client (`OF_ANY`). Where people say that there are no
+transactions, or a page names neither a transaction nor a producer id anywhere and tells of nothing else, such a failure
+is told for information. A log that is too long for a page is never taken for plain by what it lacks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kafkatx.findings.told_failures import FATAL, ToldFailure, told_failures
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.histories.logs.testimony import statements_of
+from kafkatx.text.logs.calls import TRANSACTIONAL
+from kafkatx.text.named_errors import ABOUT
+from kafkatx.text.releases_told import LARGEST_PAGE
+
+OF_ANY = frozenset({
+    "REQUEST_TIMED_OUT", "_TIMED_OUT", "_MSG_TIMED_OUT", "TimeoutException", "BatchExpiredException",
+    "KafkaTimeoutError", "NETWORK_EXCEPTION", "DisconnectException", "_TRANSPORT", "_ALL_BROKERS_DOWN",
+    "_RESOLVE", "_FAIL",
+    "KafkaJSConnectionError", "KafkaJSRequestTimeoutError", "KafkaConnectionError", "NoBrokersAvailable",
+    "NOT_LEADER_OR_FOLLOWER", "LEADER_NOT_AVAILABLE", "UNKNOWN_TOPIC_OR_PARTITION", "_UNKNOWN_TOPIC",
+    "_UNKNOWN_PARTITION", "NOT_ENOUGH_REPLICAS", "NOT_ENOUGH_REPLICAS_AFTER_APPEND", "INVALID_TOPIC_EXCEPTION",
+    "InvalidTopicException",
+    "TOPIC_AUTHORIZATION_FAILED", "SASL_AUTHENTICATION_FAILED", "_AUTHENTICATION", "_SSL", "MESSAGE_TOO_LARGE",
+    "RECORD_LIST_TOO_LARGE", "BufferExhaustedException", "_QUEUE_FULL",
+})  # fmt: skip
+"""Errors that clients with and without transactions meet alike."""
+PLAIN = "plain_producer"
+"""The statement of who says that there are no transactions."""
+
+
+def is_plain(model: CaptureModel, told: ToldFailure) -> bool:
+    """Whether nothing shows that a transaction or an idempotent producer met a failure."""
+    if told.is_brokers or told.transactional_id is not None or told.producer_id is not None:
+        return False
+    if told.call in TRANSACTIONAL:
+        return False
+    logs = model.logs
+    said = {one.name for one in statements_of(logs, logs.path(told.rows[0]))}
+    if PLAIN in said:
+        return told.category != FATAL
+    if ABOUT in said or not _is_page_without_ids(model, logs, told.rows[0]):
+        return False
+    return all(_befalls_any(one) for one in told_failures(model) if _shares_source(logs, one, told))
+
+
+def _befalls_any(told: ToldFailure) -> bool:
+    """Whether any client meets an error: it is none of producer ids, and none after which a producer is dead."""
+    known = told.known.name if told.known is not None else told.error
+    return told.category != FATAL and known in OF_ANY
+
+
+def _shares_source(logs: LogModel, one: ToldFailure, other: ToldFailure) -> bool:
+    source = logs.events["source"]
+    return int(source[one.rows[0]]) == int(source[other.rows[0]])
+
+
+def _is_page_without_ids(model: CaptureModel, logs: LogModel, row: int) -> bool:
+    """Whether the text of a line is short, and neither it nor any other evidence names an id."""
+    e = logs.events
+    source = logs.facts.sources[int(e["source"][row])]
+    has_ids = bool(np.any((e["transactional_id_code"] >= 0) | (e["producer_id"] >= 0)))
+    return source.bytes <= LARGEST_PAGE and not has_ids and not len(model.latest) and not len(model.spans)
