@@ -48,6 +48,7 @@ OF_GROUPS = frozenset({
 """Errors of a group's coordinator: its consumer joins again."""
 OF_ANYONE = frozenset({
     "CLUSTER_AUTHORIZATION_FAILED", "TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED", "MESSAGE_TOO_LARGE",
+    "_FATAL",
 })  # fmt: skip
 """Errors that tools, health checks and readers meet as well: of those only what they ask about transactions counts."""
 PRESSED = frozenset({"_QUEUE_FULL", "BufferExhaustedException"})
@@ -179,7 +180,7 @@ def is_excused(logs: LogModel, told: ToldFailure) -> bool:
     """Whether a failure needs no cause: the client tries again, or transactions have nothing to do with it."""
     if told.category == RETRIED and (_is_only_warned(logs, told) or _went_on(logs, told)):
         return True
-    if told.known is not None and told.known.name in OF_ANYONE and _is_of_another(logs, told):
+    if (told.known.name if told.known is not None else told.error) in OF_ANYONE and _is_of_another(logs, told):
         return True
     if told.error in PRESSED or (_may_be_repeated(told) and _is_repeated(logs, told)):
         return told.call not in TRANSACTIONAL

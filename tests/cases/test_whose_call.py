@@ -103,3 +103,18 @@ def test_brokers_that_were_still_starting_are_no_wrong_setting(tmp_path, made, t
     assert claims(tmp_path, alone) == {"misconfiguration": ("proved", "error")}
     assert not claims(tmp_path, alone + made.format(5))
     assert "misconfiguration" in claims(tmp_path, made.format(5).replace("10:00:15", "09:00:00") + alone)
+
+
+FATAL = (
+    "2026-11-21T10:00:00.114Z ERROR source{{component_id=in component_type=kafka}}: app::kafka: {said}\n",
+    "[2026-11-21T10:00:00Z ERROR app::reader] {said}\n",
+    "Error: {said}\n",
+)
+
+
+@pytest.mark.parametrize("layout", FATAL)
+def test_a_readers_fatal_error_is_no_producers(tmp_path, layout):
+    read = layout.format(said="read failed, error=Message consumption error: Fatal (Local: Fatal error)")
+    assert not [rule for rule, (_, severity) in claims(tmp_path, read).items() if severity != "info"]
+    written = layout.format(said="write failed, error=Message production error: Fatal (Local: Fatal error)")
+    assert claims(tmp_path, written)
