@@ -460,6 +460,11 @@ TESTS = {
         [INFO] expected exception seen: {cls}: {msg}
         [INFO] Tests run: 4, Failures: 0, Errors: 0, Skipped: 0
     """,
+    "an expectation that was met": """
+        10:11:12.031 [main] INFO  c.e.FenceTest - second producer initialised
+        10:11:12.041 [main] INFO  c.e.FenceTest - first producer got {cls} as expected
+        [INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0
+    """,
     "cargo": """
         running 2 tests
         test writer::fenced_is_fatal ... ok
