@@ -7,7 +7,7 @@ Mechanism    Offsets that a transaction sends stay pending until its marker is w
 Evidence     on disk: transactional batches in `__consumer_offsets` without a marker behind them. In logs: "The
              following partitions still have unstable offsets which are not cleared on the broker side",
              UNSTABLE_OFFSET_COMMIT (88), "There are unstable offsets that need to be cleared".
-Against      a wait of a few seconds, as each commit has one.
+Against      a wait of a few seconds, as each commit has one; replicas of `__consumer_offsets` that are out of sync.
 Look-alikes  offsets that wait for their followers (the same answer, for a moment); read_committed_blocked (records, not
              offsets); fenced_by_group_generation (the commit of the offsets was refused).
 Remedy       end the transaction: start its producer again under the same transactional.id; a transaction.timeout.ms not
