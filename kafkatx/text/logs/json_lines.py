@@ -154,7 +154,9 @@ def _folded(name: str) -> str:
 
 def _level(fields: dict[str, Any]) -> str:
     """The level by its name, or by its number in pino, bunyan and syslog."""
-    told = _first(fields, _LEVELS) or next((fields[name] for name in ("level", "severity", "PRIORITY") if name in fields), "")
+    told = _first(fields, _LEVELS) or next(
+        (fields[name] for name in ("level", "severity", "PRIORITY") if name in fields), ""
+    )
     if not str(told).isdecimal():
         return str(told).upper()
     number = int(told)
