@@ -16,8 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from kafkatx.findings.askers import Asker, asker_of
 from kafkatx.findings.diagnosis import FailureCounts
 from kafkatx.findings.finding import Finding
+from kafkatx.findings.starting import was_starting
 from kafkatx.findings.told_failures import EFFECTS, OUTCOME, RETRIED, ToldFailure, is_dropped, told_failures
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
@@ -44,6 +46,11 @@ OF_GROUPS = frozenset({
     "COORDINATOR_NOT_AVAILABLE", "COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR",
 })  # fmt: skip
 """Errors of a group's coordinator: its consumer joins again."""
+OF_ANYONE = frozenset({
+    "CLUSTER_AUTHORIZATION_FAILED", "TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED", "MESSAGE_TOO_LARGE",
+    "_FATAL",
+})  # fmt: skip
+"""Errors that tools, health checks and readers meet as well: of those only what they ask about transactions counts."""
 PRESSED = frozenset({"_QUEUE_FULL", "BufferExhaustedException"})
 """Errors of a client's own full queue: the record was not taken, and is handed in again once others are sent."""
 _AGAIN = re.compile(r"\b(?:will (?:be )?retr(?:y|ied)|retrying|(?:trying|try) (?:\w+ ){0,3}again)\b", re.IGNORECASE)
@@ -173,9 +180,13 @@ def is_excused(logs: LogModel, told: ToldFailure) -> bool:
     """Whether a failure needs no cause: the client tries again, or transactions have nothing to do with it."""
     if told.category == RETRIED and (_is_only_warned(logs, told) or _went_on(logs, told)):
         return True
+    if (told.known.name if told.known is not None else told.error) in OF_ANYONE and _is_of_another(logs, told):
+        return True
     if told.error in PRESSED or (_may_be_repeated(told) and _is_repeated(logs, told)):
         return told.call not in TRANSACTIONAL
     if is_dropped(logs, told) and (told.known is None or _is_own_abort(logs, told)):
+        return True
+    if was_starting(logs, told.rows):
         return True
     client = told.client
     if told.call in CONSUMER_CALLS and told.transactional_id is None:
@@ -187,6 +198,13 @@ def is_excused(logs: LogModel, told: ToldFailure) -> bool:
     if client is not None and client.is_consumer and client.transactional_id is None:
         return told.call not in TRANSACTIONAL_CALLS
     return not told.is_brokers and _is_of_application(logs, told)
+
+
+def _is_of_another(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether tools, clients for administration or readers met it, with a call that is about no transaction."""
+    if any("ransaction" in logs.words(row) for row in told.rows):
+        return False
+    return all(asker_of(logs, told.client, row) is Asker.another for row in told.rows)
 
 
 def _may_be_repeated(told: ToldFailure) -> bool:

@@ -29,6 +29,7 @@ from kafkatx.terms.clocks import (
     PROMPT_RETRY_MS,
     RETRY_WINDOW_MS,
     TIMEOUT_SLACK_MS,
+    TRANSACTIONS_V2_SINCE_MS,
 )
 from kafkatx.terms.verdicts import Verdict
 
@@ -218,6 +219,8 @@ def _of_aborts(
     )
     went_on_at_once = went_on & (gap <= PROMPT_RETRY_MS) & (duration <= timeout + CLEANUP_INTERVAL_MS)
     near = raised & (duration >= 0) & (timeout >= 0) & ~over & ~within & ~init
+    unstated = (t["begin_version"] < 0) & (t["decision_version"] < 0)
+    may_be_v2 = unstated & (t["decided_at"] >= TRANSACTIONS_V2_SINCE_MS)
     unseen = v2 & within & (t["next_state"] == NOTHING) & ~goes_on
     answers = [
         (classic & ~raised & known & within, EndedBy.client, Verdict.proved, Reason.own_epoch),
@@ -233,6 +236,7 @@ def _of_aborts(
         (v2 & over & went_on, EndedBy.timeout, Verdict.likely, Reason.over_timeout_went_on),
         ((raised | v2) & over & prompt, EndedBy.timeout, Verdict.likely, Reason.over_timeout_then_init),
         ((raised | v2) & over & (late | unstarted), EndedBy.timeout, Verdict.likely, Reason.over_timeout_late),
+        (raised & over & may_be_v2, EndedBy.timeout, Verdict.likely, Reason.over_timeout),
         ((raised | v2) & over, EndedBy.timeout, Verdict.proved, Reason.over_timeout),
         (near, EndedBy.timeout, Verdict.likely, Reason.near_timeout),
         (raised & within & init, EndedBy.new_instance, Verdict.likely, Reason.raised_then_init),

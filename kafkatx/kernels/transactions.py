@@ -100,7 +100,8 @@ def add_ongoing(out: Any, at: int, rows: Any, number: int) -> None:
         out["begin_timestamp"][at] = rows["timestamp"][number]
         out["begin_leader_epoch"][at] = rows["leader_epoch"][number]
         out["producer_epoch"][at] = rows["producer_epoch"][number]
-    out["begin_version"][at] = rows["client_transaction_version"][number]
+    is_first = rows["value_version"][number] == 0  # a value of version 0 has no field for it: it is classic
+    out["begin_version"][at] = 0 if is_first else rows["client_transaction_version"][number]
     out["partitions_code"][at] = rows["partitions_code"][number]
     out["grown_at"][at] = rows["updated_at"][number]
 
@@ -213,7 +214,10 @@ def oddity_of(rows: Any, number: int, latest: Any, who: int, legal: Any, empty_l
     if before < 0 or before > COMPLETE_ABORT:
         return 0
     version = rows["client_transaction_version"][number]
-    if legal[before, state] == 0 or (legal[before, state] == 2 and version < 2):
+    is_raised = rows["producer_epoch"][number] - latest["producer_epoch"][who] == 1
+    is_unstated = version < 0 and rows["value_version"][number] < 0  # tools before 4.1 print no version
+    is_classic = version < 2 and not (is_unstated and is_raised)
+    if legal[before, state] == 0 or (legal[before, state] == 2 and is_classic):
         return ILLEGAL_TRANSITION
     if rows["producer_id"][number] == latest["producer_id"][who]:
         step = rows["producer_epoch"][number] - latest["producer_epoch"][who]

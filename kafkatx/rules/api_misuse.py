@@ -24,6 +24,7 @@ import numpy as np
 
 from kafkatx.findings.client_lines import columns, producer_at, seen, times_of
 from kafkatx.findings.conditions import same_id_and_time
+from kafkatx.findings.failure_kinds import OF_BROKERS
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.said_by_failures import by_words, failed_before
 from kafkatx.histories.capture_model import CaptureModel
@@ -127,7 +128,8 @@ def _verdict(logs: LogModel, kind: MisuseKind, rows: list[int]) -> Verdict:
         return Verdict.likely if kind in NEEDS_CALM else Verdict.proved
     source = logs.events["source"][rows[0]]
     others = set(np.flatnonzero(logs.events["source"] == source).tolist()) - set(rows)
-    is_alone = not any(_is_another(logs, row) for row in others)
+    brokers = (row for row in logs.of_kind(*OF_BROKERS).tolist() if logs.path(row) == logs.path(rows[0]))
+    is_alone = not any(_is_another(logs, row) for row in others) and next(brokers, None) is None
     return Verdict.likely if is_alone else Verdict.possible
 
 

@@ -13,7 +13,8 @@ Evidence     values in files and in the blocks that clients and brokers print, w
              topic or a partition that brokers say they don't have;
              a group that commits its offsets in transactions and by its consumers as well.
 Against      a default on its own; a producer that evidently got its producer id with these settings; a value of the
-             brokers that is only assumed (possible at most).
+             brokers that is only assumed (possible at most); a right that a tool, a health check or a reader lacks;
+             brokers that were still starting, where a coordinator is at work later.
 Look-alikes  an incident with other causes while a setting is merely unusual: without its effect a setting is a warning
              at most, or nothing.
 Remedy       the values that fit together, from what was measured, with the order they must have.

@@ -7,7 +7,7 @@ Mechanism    Offsets that a transaction sends stay pending until its marker is w
 Evidence     on disk: transactional batches in `__consumer_offsets` without a marker behind them. In logs: "The
              following partitions still have unstable offsets which are not cleared on the broker side",
              UNSTABLE_OFFSET_COMMIT (88), "There are unstable offsets that need to be cleared".
-Against      a wait of a few seconds, as each commit has one.
+Against      a wait of a few seconds, as each commit has one; replicas of `__consumer_offsets` that are out of sync.
 Look-alikes  offsets that wait for their followers (the same answer, for a moment); read_committed_blocked (records, not
              offsets); fenced_by_group_generation (the commit of the offsets was refused).
 Remedy       end the transaction: start its producer again under the same transactional.id; a transaction.timeout.ms not
@@ -141,6 +141,8 @@ def _case(model: CaptureModel, group: str | None, rows: list[int]) -> Case:
     names = dict.fromkeys(f"{topic}-{number}" for topic, number in pairs if topic is not None and number is not None)
     holder = _holder(model, group)
     is_failed = any(logs.kind(row) is not EventKind.unstable_offsets for row in rows)
+    verdict = Verdict.proved if holder is not None else Verdict.possible if _lacks_replicas(logs) else Verdict.likely
+    severity = _severity(lasted, is_failed=is_failed, is_shown=since is None or is_cut_out(logs, rows))
     return Case(
         facts=Facts(
             group=group,
@@ -150,9 +152,9 @@ def _case(model: CaptureModel, group: str | None, rows: list[int]) -> Case:
             lines=event_refs(model, rows, 4),
             holder=holder,
         ),
-        verdict=Verdict.likely if holder is None else Verdict.proved,
+        verdict=verdict,
         producer_id=None if holder is None else holder.producer_id,
-        severity=_severity(lasted, is_failed=is_failed, is_shown=since is None or is_cut_out(logs, rows)),
+        severity=min(severity, Severity.warning) if verdict is Verdict.possible else severity,
         topic=only(topic for topic, _ in pairs),
         partition=only(number for _, number in pairs),
         since=since,
@@ -160,6 +162,12 @@ def _case(model: CaptureModel, group: str | None, rows: list[int]) -> Case:
         count=1,
         subjects=tuple(Subject(None, None, topic, number) for topic, number in pairs[:3]) if len(names) > 1 else (),
     )
+
+
+def _lacks_replicas(logs: LogModel) -> bool:
+    """Whether replicas of the groups' offsets are out of sync: what waits for them is answered the same way."""
+    short = logs.of_kind(EventKind.isr_shrunk, EventKind.replicas_missing, EventKind.append_refused).tolist()
+    return any(logs.string(row, "topic") == CONSUMER_OFFSETS for row in short)
 
 
 def _holder(model: CaptureModel, group: str | None) -> Holder | None:

@@ -45,6 +45,8 @@ from kafkatx.words.values import ClientName, Count, Refs, TopicPartition, facts
 
 REFUSED = (EventKind.sequence_refused, EventKind.append_refused)
 WITHOUT_STATE = "with no existing state"
+REPAIRS = (EventKind.init_bump, EventKind.idempotent_bump, EventKind.sequence_reset)
+ENDS = (EventKind.failure, EventKind.to_fatal, EventKind.to_abortable, EventKind.batches_failed)
 FORGOTTEN = frozenset({"UNKNOWN_PRODUCER_ID", "UnknownProducerIdException"})
 UNKNOWN = ("UNKNOWN_PRODUCER_ID", "unknown producer id", "Found no record of producerId")
 
@@ -70,6 +72,7 @@ def find(model: CaptureModel) -> Found:
     for found in alike(model, lambda told: _is_forgotten(logs, told)):
         told = Facts(**failure_facts(model, found))
         severity = Severity.warning if told.is_brokers else Severity.error
+        severity = Severity.info if all(_is_repaired(logs, one) for one in found.all) else severity
         yield failure_case(model, found, told, Verdict.likely, severity)
     yield from _healed(model)
 
@@ -93,6 +96,15 @@ def _healed(model: CaptureModel) -> Iterator[Case]:
             partition=place[1] if place else None,
             **columns(logs, name, [producer_at(client, row) for row in mine], mine, places),
         )
+
+
+def _is_repaired(logs: LogModel, told: ToldFailure) -> bool:
+    """Whether an idempotent client went on by itself: it took a new epoch, or began its sequence anew."""
+    client = told.client
+    if told.is_brokers or client is None or told.transactional_id is not None or told.call is not None:
+        return False
+    later = [logs.kind(row) for row in client.rows if row > told.rows[-1]]
+    return any(kind in REPAIRS for kind in later) and not any(kind in ENDS for kind in later)
 
 
 def _is_forgotten(logs: LogModel, told: ToldFailure) -> bool:

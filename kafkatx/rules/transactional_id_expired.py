@@ -23,6 +23,7 @@ from kafkatx.findings.one_failure import FailureFacts, alike, failure_case, fail
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.rules.answers.unknown_id import UNKNOWN_ID_WORDS, unknown_told
 from kafkatx.rules.expiries.forgotten import SETTING, UNMAPPED, expiration_of
 from kafkatx.rules.expiries.in_logs import ENDED, LOG_WORDS, told_in_logs
@@ -33,7 +34,11 @@ from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_
 from kafkatx.words.template import pick
 from kafkatx.words.values import facts
 
-AT_WORK = (*ENDED, EventKind.begin_called)
+BY_JAVA = (EventKind.to_abortable, EventKind.to_fatal)
+"""Lines that begin with the bracket of their client."""
+SENT = (EventKind.produce_retry, EventKind.produce_failed, EventKind.batch_expired, EventKind.idempotent_bump)
+"""Lines about batches that were under way: their partitions were in a transaction that the coordinator knew."""
+AT_WORK = (*ENDED, EventKind.begin_called, *SENT)
 
 
 @facts
@@ -65,23 +70,43 @@ def _by_the_error(model: CaptureModel) -> Iterator[Case]:
 
 
 def _is_refuted(model: CaptureModel, told: ToldFailure) -> bool:
-    """Whether the coordinator's rows know the id, or the ids of the client say nothing of it."""
+    """Whether the coordinator's rows know the id, the ids of the client say nothing of it, or the client has none.
+
+    Java's bracket names the transactional.id of every producer that has one.
+    """
     client, name = told.client, told.transactional_id
+    if name is None and any(_is_without_id(model.logs, row) for row in told.rows):
+        return True
     if name is not None and model.latest_of(model.id_code(name)) is not None:
         return True
     return client is not None and name is not None and (not client.owns_producer_ids or hands_ids_on(model, name))
 
 
+def _is_without_id(logs: LogModel, row: int) -> bool:
+    client_id = logs.string(row, "client_id")
+    is_java = client_id is not None and "#" not in client_id and "Exception" in (logs.string(row, "error") or "")
+    return is_java and logs.kind(row) in BY_JAVA
+
+
 def _was_active(model: CaptureModel, told: ToldFailure) -> bool:
     """Whether a line before shows the client, or somebody not named there, at work less than the expiration before."""
     logs, first, at = model.logs, told.rows[0], told.at
-    for row in logs.of_kind(*AT_WORK).tolist():
-        same = logs.owners[row] == logs.owners[first] or logs.owners[row] < 0 or logs.owners[first] < 0
-        if row < first and same and logs.events["source"][row] == logs.events["source"][first]:
+    given_up = [row for row in logs.of_kind(EventKind.failure).tolist() if logs.expiry(row) is not None]
+    for row in (*logs.of_kind(*AT_WORK).tolist(), *given_up):
+        is_earlier = row < first and logs.path(row) == logs.path(first) and logs.error(row) is not UNMAPPED
+        if is_earlier and _may_be_one(logs, row, first):
             before = logs.at(row)
             if at is None or before is None or at - before < expiration_of(model):
                 return True
     return False
+
+
+def _may_be_one(logs: LogModel, row: int, other: int) -> bool:
+    """Whether two lines are of one client, as far as they name it."""
+    if logs.owners[row] == logs.owners[other]:
+        return True
+    names = ({logs.string(row, column), logs.string(other, column)} for column in ("transactional_id", "client_id"))
+    return all(len(told - {None}) < 2 for told in names)
 
 
 ERROR_WORDS = Words(

@@ -8,8 +8,9 @@ Evidence     the client's own words (hasn't received acknowledgment for some pre
              idempotent producer "No inflight batches remaining ... Going to bump epoch"; before them the batch's expiry
              and the errors of its retries.
 Against      a batch that was never sent: its expiry is a plain TimeoutException, and sequences go on.
-Look-alikes  other errors behind the same outer text (Cannot execute transactional method because we are in an error
-             state): the cause decides; batches that were retried until they were acknowledged.
+Look-alikes  sequence_gap (the leader answered every attempt: out of order); other errors behind the same outer text
+             (Cannot execute transactional method because we are in an error state): the cause decides; batches that
+             were retried until they were acknowledged.
 Remedy       a delivery.timeout.ms above the outage measured and below transaction.timeout.ms; clients of 2.5 or later;
              on the fatal form close the producer and process again from the last committed offsets.
 Source       KIP-91, KIP-98, KIP-360; Sender.run (to 2.4), TransactionManager.maybeResolveSequences (2.5 to 4.3).
@@ -46,6 +47,7 @@ from kafkatx.rules.unacknowledged.losses import (
     outage_of,
     telling_rows,
     variant_of,
+    was_refused,
 )
 from kafkatx.terms.events import Side
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -115,8 +117,9 @@ def find(model: CaptureModel) -> Found:
     groups: dict[tuple[ClientName, Variant], list[Loss]] = {}
     for client, rows in by_client(model, telling_rows(model.logs)):
         for episode in episodes(model.logs, client, rows):
-            key = (client_name(client), variant_of(model.logs, episode))
-            groups.setdefault(key, []).append(loss_of(model.logs, client, episode))
+            loss, variant = loss_of(model.logs, client, episode), variant_of(model.logs, episode)
+            if variant is not Variant.idempotent or not was_refused(model.logs, loss):
+                groups.setdefault((client_name(client), variant), []).append(loss)
     for (name, variant), losses in groups.items():
         yield _case(model, name, variant, losses)
 

@@ -23,7 +23,8 @@ class Break(Enum):
 _PATTERNS = {
     Break.credentials: re.compile(
         r"SaslAuthentication|SslAuthentication|SASL_AUTHENTICATION_FAILED|SSL handshake failed|\b_SSL\b"
-        r"|failed authentication|[Aa]uthentication failed|KafkaJSSASLAuthenticationError|certificate verify failed"
+        r"|failed authentication|[Aa]uthentication (?:failed|error)|KafkaJSSASLAuthenticationError"
+        r"|certificate verify failed"
     ),
     Break.connection: re.compile(
         r"ECONNREFUSED|ECONNRESET|[Cc]onnection refused|[Cc]onnect to \S+ failed|KafkaJSConnection(?:Closed)?Error"

@@ -179,6 +179,34 @@ PROSE = {
         Wenn zwei Instanzen dieselbe transactional.id verwenden, bekommt die aeltere eine {cls}: "{msg}".
         Das ist kein Fehler im Broker, sondern so gewollt.
     """,
+    "an instruction and what happens without it": """
+        ## Rules for changing this repo
+        - Keep `acks=all` in the shared properties
+        - Do not remove the ordinal from the id - without it two pods share one and the writer restart-loops with
+          `{cls}: {msg}`
+        - no default on `orders.status`
+    """,
+    "the error as the condition of a rule": """
+        When would our writer see that? Only when a new producer has the same id.
+
+        If we get "{msg}" in single-writer mode the right thing is to step down, not to retry. `{cls}` on send should
+        take the same path.
+    """,
+    "a review that asks": """
+        reviewer: does it make sense to retry here, given that a single `{cls}` ("{msg}") is unrecoverable?
+
+        author: Not that I can think of.
+    """,
+    "a Chinese article": """
+        # 连续使用同一事务ID的分析
+
+        如果在提交之后立刻用同一个事务ID开始新的事务\uff0c有时会看到 "{go}"。加上等待之后问题消失。
+
+        另外\uff0c再平衡时如果出现 {const}\uff08"{msg}"\uff09\uff0c重试没有意义\uff0c应关闭该生产者。
+    """,
+    "a Chinese table of advice": """
+        客户端可能抛出 `{cls}`\uff0c此时应当关闭生产者\uff0c不要重试。错误信息是 "{msg}"。
+    """,
     "an alert's definition": """
         groups:
           - name: kafka
@@ -431,6 +459,11 @@ TESTS = {
         [INFO] Running org.example.WriterTest
         [INFO] expected exception seen: {cls}: {msg}
         [INFO] Tests run: 4, Failures: 0, Errors: 0, Skipped: 0
+    """,
+    "an expectation that was met": """
+        10:11:12.031 [main] INFO  c.e.FenceTest - second producer initialised
+        10:11:12.041 [main] INFO  c.e.FenceTest - first producer got {cls} as expected
+        [INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0
     """,
     "cargo": """
         running 2 tests

@@ -32,6 +32,13 @@ TOLD = (
     f"producer.beginTransaction();\nproducer.send(record);\nproducer.commitTransaction();\n}}\n{CLASS}: {WORDS}",
     f"## Bug\n\n1. start it\n2. wait an hour\n\n> {CLASS}: {WORDS}\n\nIt should go on instead.",
     f"> has anybody seen this?\n> 2026-02-03 10:11:12,100 ERROR commit failed: {CLASS}: {WORDS}\nYes, we had two pods.",
+    f"Without a fixed ordinal two pods had one id and we got {CLASS}: {WORDS}",
+    f"We did not remove the ordinal, and the writer still died with {CLASS}: {WORDS}",
+    f"我们升级之后写入服务一直报错 {CLASS}: {WORDS}",
+    f"线上环境有时出现 `{CLASS}: {WORDS}`\uff0c重启之后又正常。",
+    f"如果启动第二个实例\uff0c就会遇到 {CLASS}: {WORDS}",
+    f"10:11:12.041 [main] ERROR c.e.W - the writer did not go on as expected: {CLASS}: {WORDS}",
+    f"reviewer: does it help? it failed again: {CLASS}: {WORDS}",
     'Traceback (most recent call last):\n  File "w.py", line 7, in run\n    producer.commit_transaction()\n'
     'cimpl.KafkaException: KafkaError{FATAL,code=_FENCED,val=-144,str="Failed to end transaction: Local: This instance '
     'has been fenced by a newer instance"}',

@@ -6,6 +6,7 @@ import pytest
 from kafkatx.histories.endings import EndedBy, Protocol, endings
 from kafkatx.kernels.rows import TRANSACTION
 from kafkatx.kernels.transactions import NOTHING, PREPARE_ABORT, PREPARE_COMMIT
+from kafkatx.terms.clocks import TRANSACTIONS_V2_SINCE_MS
 from kafkatx.terms.verdicts import Verdict
 
 COMMIT_UP, COMMIT_LEVEL, ABORT_UP = (PREPARE_COMMIT, 1), (PREPARE_COMMIT, 0), (PREPARE_ABORT, 1)
@@ -59,3 +60,14 @@ def test_where_no_commit_raises_the_epoch_nothing_changes():
     found = told([COMMIT_LEVEL, ABORT_UP], [ABORT_UP])
     assert found.protocol.tolist() == [Protocol.classic] * 3
     assert found.ended_by[1:].tolist() == [EndedBy.new_instance] * 2
+
+
+@pytest.mark.parametrize(("shift", "verdict"), [(-1, Verdict.proved), (1, Verdict.likely)])
+def test_a_timeout_that_may_be_a_late_abort_of_transactions_v2_is_not_proved(shift, verdict):
+    rows = transactions([ABORT_UP])
+    rows["decided_at"] = TRANSACTIONS_V2_SINCE_MS + shift
+    rows["started_at"] = rows["decided_at"] - 67_000
+    found = endings(rows, np.full(1, -1), True)
+    assert (found.ended_by[0], found.verdict[0]) == (EndedBy.timeout, verdict)
+    rows["begin_version"] = 0
+    assert endings(rows, np.full(1, -1), True).verdict[0] == Verdict.proved

@@ -176,6 +176,15 @@ def test_what_transactions_v2_added_is_legal_only_there(engine):
     assert kinds(row(0, EMPTY), row(1, PREPARE_ABORT, client_transaction_version=0)) == [ILLEGAL_TRANSITION]
 
 
+def test_a_raised_abort_may_be_of_transactions_v2_where_no_version_is_printed(engine):
+    untold = {"value_version": -1}
+    abort = row(1, PREPARE_ABORT, producer_epoch=8, **untold)
+    assert kinds(row(0, COMPLETE_COMMIT, producer_epoch=7, **untold), abort) == []
+    assert kinds(row(0, COMPLETE_COMMIT, producer_epoch=8, **untold), abort) == [ILLEGAL_TRANSITION]
+    first = row(1, PREPARE_ABORT, producer_epoch=8, value_version=0)
+    assert kinds(row(0, COMPLETE_COMMIT, producer_epoch=7, value_version=0), first) == [ILLEGAL_TRANSITION]
+
+
 @pytest.mark.parametrize("state", [6, 7, 8, 100, 127, -3, -128])
 def test_a_state_that_is_none_is_odd_and_harms_nothing_behind_it(engine, state):
     assert kinds(row(0, state), row(1, EMPTY), row(2, ONGOING)) == [ILLEGAL_STATE]

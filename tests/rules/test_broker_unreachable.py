@@ -325,3 +325,20 @@ def test_a_connection_that_could_not_be_made_at_the_end_of_a_few_lines(tmp_path)
     given = "INFO [Producer clientId=sw-1, transactionalId=sw] ProducerId set to 7 with epoch 3"
     path.write_text(f"{SHOWN}\n{given}\n")
     assert not diagnose([path]).findings
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "[2026-11-21 10:00:00,000] ERROR [Producer clientId=w] Connection to node -1 (b/10.0.0.1:9093) failed "
+        "authentication due to: Authentication failed during authentication due to invalid credentials",
+        "%3|1714644672.100|FAIL|w#producer-1| [thrd:sasl_ssl://b:9093/bootstrap]: sasl_ssl://b:9093/bootstrap: SASL "
+        "authentication error: Authentication failed (after 5ms in state AUTH_REQ)",
+    ],
+)
+def test_who_was_refused_for_his_credentials_reached_a_broker(tmp_path, said):
+    page = tmp_path / "page.md"
+    page.write_text(f"{said}\n")
+    for finding in [one.finding for one in diagnose([page]).findings]:
+        assert "gone" not in finding.summary
+        assert "could not connect" not in finding.summary

@@ -86,3 +86,13 @@ def test_a_text_that_goes_on_longer_than_a_transaction_may_last_shows_it(tmp_pat
 
 def test_a_text_that_ends_soon_behind_them_may_lack_the_marker(tmp_path):
     assert dumped(tmp_path, 5).verdict is Verdict.possible
+
+
+@pytest.mark.parametrize("kind", [EventKind.isr_shrunk, EventKind.replicas_missing, EventKind.append_refused])
+def test_offsets_that_may_wait_for_their_replicas_are_possible_only(kind):
+    short = line("server.log", "09:59:58", kind, topic="__consumer_offsets", partition=7, error="NotEnoughReplicas")
+    elsewhere = line("server.log", "09:59:58", kind, topic="orders", partition=7, error="NotEnoughReplicas")
+    waits = waiting("10:00:00", "10:05:00")
+    found = only(check, by_logs([short, *waits]))
+    assert (found.verdict, found.severity) == (Verdict.possible, Severity.warning)
+    assert only(check, by_logs([elsewhere, *waits])).verdict is Verdict.likely

@@ -1,5 +1,7 @@
 """producer_state_expired: UNKNOWN_PRODUCER_ID of either side, TV2's refusal; not what a coordinator forgot."""
 
+import pytest
+
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, line
@@ -30,3 +32,14 @@ def test_a_forgotten_id_is_the_coordinators():
 
 def test_without_the_error_nothing_is_said():
     assert not findings(check, by_logs(Client().start("10:00:00").said))
+
+
+@pytest.mark.parametrize("repair", [EventKind.init_bump, EventKind.idempotent_bump, EventKind.sequence_reset])
+def test_an_idempotent_client_that_went_on_by_itself_was_repaired(repair):
+    refused = line("a.log", "10:00:00", EventKind.failure, client_id="w", error=UNKNOWN, detail="could not locate")
+    bump = line("a.log", "10:00:01", repair, client_id="w")
+    died = line("a.log", "10:00:02", EventKind.to_fatal, client_id="w", error=UNKNOWN, detail="could not locate")
+    assert only(check, by_logs([refused, bump])).severity is Severity.info
+    assert only(check, by_logs([refused])).severity is Severity.error
+    assert only(check, by_logs([bump, refused])).severity is Severity.error
+    assert only(check, by_logs([refused, bump, died])).severity is Severity.error

@@ -129,3 +129,21 @@ def test_of_a_page_that_shows_the_stack_alone_the_fact_remains():
     client = Client(release="2.2.0").threw(None, "beginAbort", KAFKA_EXCEPTION, UNSAFE, wrapped=ERROR_STATE)
     found = only(check, by_logs(client.said))
     assert (found.verdict, found.topic, found.since) == (Verdict.proved, None, None)
+
+
+@pytest.mark.parametrize(
+    ("errors", "is_told"),
+    [
+        (("OUT_OF_ORDER_SEQUENCE_NUMBER",), False),
+        (("OUT_OF_ORDER_SEQUENCE_NUMBER", "OUT_OF_ORDER_SEQUENCE_NUMBER"), False),
+        (("NETWORK_EXCEPTION", "OUT_OF_ORDER_SEQUENCE_NUMBER"), True),
+        (("REQUEST_TIMED_OUT",), True),
+        ((), True),
+    ],
+)
+def test_a_batch_that_the_leader_refused_each_time_was_answered(errors, is_told):
+    client, batch = Client().start("10:00:00"), {"topic": "telemetry", "partition": 0}
+    for number, error in enumerate(errors):
+        client.say(f"10:00:0{number + 1}", EventKind.produce_retry, error=error, number=9, **batch)
+    client.say("10:00:09", EventKind.idempotent_bump, number=3, offset=7, **batch)
+    assert bool(findings(check, by_logs(client.said))) == is_told

@@ -15,20 +15,23 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.breaks import Break, break_in
 from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, step
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import event_refs
+from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Refs, facts
 
 
 @facts
 class ShownLosses:
-    """A client's connections that could not be made."""
+    """A client's connections that could not be made; `is_refused`: brokers were there, and took no credentials."""
 
     name: ClientName
     client: Bound[ActorWords] | None
     count: Count
     lines: Refs
+    is_refused: bool = False
 
 
 def at_the_end(model: CaptureModel) -> Iterator[Case]:
@@ -40,7 +43,13 @@ def at_the_end(model: CaptureModel) -> Iterator[Case]:
             continue
         since, until = times_of(logs, lost)
         yield Case(
-            facts=ShownLosses(client_name(client), seen(model, client), Count(len(lost)), event_refs(model, lost, 4)),
+            facts=ShownLosses(
+                client_name(client),
+                seen(model, client),
+                Count(len(lost)),
+                event_refs(model, lost, 4),
+                all(break_in(logs.words(row)) is Break.credentials for row in lost),
+            ),
             verdict=Verdict.likely,
             severity=Severity.warning,
             transactional_id=client.transactional_id if client is not None else None,
@@ -58,9 +67,18 @@ def _behind(logs: LogModel, row: int) -> list[int]:
 
 SHOWN_WORDS = Words(
     ShownLosses,
-    title="no connection at the end of what is shown",
-    summary="{name:The} could not connect to a broker, {count:time}, and nothing follows: the broker, or the way to "
-    "it, was[ {perhaps}] gone. Calls that need it wait, and what an open commit came to is not known before.",
+    title=pick(
+        "is_refused", {True: "a connection refused for its credentials"}, "no connection at the end of what is shown"
+    ),
+    summary=pick(
+        "is_refused",
+        {
+            True: "A broker was there and refused {name}, {count:time}, for its credentials or certificate. Nothing "
+            "of it reached the broker; calls that need it[ {perhaps}] wait.",
+        },
+        "{name:The} could not connect to a broker, {count:time}, and nothing follows: the broker, or the way to "
+        "it, was[ {perhaps}] gone. Calls that need it wait, and what an open commit came to is not known before.",
+    ),
     actors=(included("client"),),
     steps=(step("Connections could not be made", "no line about success follows in this text", cites="lines"),),
     considered=(
@@ -71,6 +89,13 @@ SHOWN_WORDS = Words(
         ),
     ),
     remedies=(
-        remedy("Check that the brokers run and that their advertised addresses can be reached from here", "operator"),
+        remedy(
+            pick(
+                "is_refused",
+                {True: "Correct the client's user, password or certificate, or what the brokers know of them"},
+                "Check that the brokers run and that their advertised addresses can be reached from here",
+            ),
+            "operator",
+        ),
     ),
 )

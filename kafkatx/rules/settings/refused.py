@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kafkatx.findings.askers import Asker, asker_of
 from kafkatx.findings.client_lines import columns, only, producer_at, seen, times_of
 from kafkatx.findings.rule import Case
 from kafkatx.findings.said_by_failures import by_words
+from kafkatx.findings.starting import was_starting
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import ClientInstance
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.refusals import Refusal, refusal_in
 from kafkatx.words.explained import EvidenceRef
-from kafkatx.words.explanation import ActorWords, Bound, Words, included, remedy, step
+from kafkatx.words.explanation import ActorWords, Bound, Words, included, left_open, remedy, step
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Refs, facts
 
-NO_TRANSACTION = frozenset({"poll", "commitSync"})
-"""Calls of a consumer: its own rights are no business of a transaction."""
+OF_ANYONE = frozenset({Refusal.cluster_denied, Refusal.topic_denied, Refusal.group_denied, Refusal.too_large})
+"""What brokers answer to other clients as well: their rights and sizes are no business of a transaction."""
+DENIED = OF_ANYONE - {Refusal.too_large}
+"""Of these the words are the same, whoever asked."""
 AT_START = frozenset(
     {
         Refusal.acks, Refusal.retries, Refusal.in_flight, Refusal.without_idempotence, Refusal.delivery_timeout,
@@ -33,7 +37,10 @@ AT_START = frozenset(
 
 @facts
 class Refused:
-    """What one client was refused; `topic` where all its lines name one."""
+    """What one client was refused; `topic` where all its lines name one.
+
+    `is_anyones`: nothing tells that a producer asked, and other clients are refused so as well.
+    """
 
     client: ClientName
     producer: Bound[ActorWords] | None
@@ -41,6 +48,7 @@ class Refused:
     topic: str | None
     count: Count
     lines: Refs
+    is_anyones: bool = False
 
     @property
     def is_at_start(self) -> bool:
@@ -61,7 +69,7 @@ class TooFewBrokers:
 def refused(model: CaptureModel, told: frozenset[tuple[str | None, int | None]]) -> Iterator[Case]:
     """What clients were refused; lines that another case of the rule tells (`told`: source and line) are left out."""
     for client, what, rows in by_words(model, refusal_in):
-        own = [row for row in rows if model.logs.string(row, "api") not in NO_TRANSACTION]
+        own = [row for row in rows if not (what in OF_ANYONE and _asker(model, client, row) is Asker.another)]
         lines = event_refs(model, own, 4)
         if own and not any((line.source, line.line) in told for line in lines):
             yield _refused(model, client, what, own, lines)
@@ -73,9 +81,10 @@ def _refused(
     logs, name = model.logs, client_name(client)
     since, until = times_of(logs, rows)
     topics = [topic for row in rows if (topic := logs.string(row, "topic")) is not None]
+    is_anyones = what in DENIED and all(_asker(model, client, row) is Asker.unknown for row in rows)
     return Case(
-        facts=Refused(name, seen(model, client), what, only(topics), Count(len(rows)), lines),
-        verdict=Verdict.proved,
+        facts=Refused(name, seen(model, client), what, only(topics), Count(len(rows)), lines, is_anyones),
+        verdict=Verdict.likely if is_anyones else Verdict.proved,
         severity=Severity.error,
         since=since,
         until=until,
@@ -83,11 +92,15 @@ def _refused(
     )
 
 
+def _asker(model: CaptureModel, client: ClientInstance | None, row: int) -> Asker:
+    return asker_of(model.logs, client, row)
+
+
 def too_few_brokers(model: CaptureModel) -> Iterator[Case]:
-    """__transaction_state asks for more replicas than there are brokers."""
+    """__transaction_state asks for more replicas than there are brokers, and no coordinator is seen at work later."""
     logs = model.logs
     rows = logs.of_kind(EventKind.too_few_brokers).tolist()
-    if rows:
+    if rows and not was_starting(logs, rows):
         since, until = times_of(logs, rows)
         alive, needed = logs.number(rows[-1], "number"), logs.number(rows[-1], "offset")
         yield Case(
@@ -98,21 +111,15 @@ def too_few_brokers(model: CaptureModel) -> Iterator[Case]:
                 event_refs(model, rows, 3),
             ),
             verdict=Verdict.proved,
-            severity=Severity.info if _was_made(model, rows[-1]) else Severity.error,
+            severity=Severity.error,
             since=since,
             until=until,
             count=len(rows),
         )
 
 
-def _was_made(model: CaptureModel, row: int) -> bool:
-    """Whether the topic was there later: brokers that were still starting had joined."""
-    logs = model.logs
-    given = logs.of_kind(EventKind.initialized, EventKind.coordinator_loaded, EventKind.coordinator_elected).tolist()
-    return any(logs.is_before(row, one) for one in given)
-
-
 OF = "[ of {client.transactional_id}]"
+THEY_REFUSED = f"The brokers[ {{perhaps}}] refused the producer{OF}"
 NEEDS = "The client library refused its configuration: a transactional producer needs "
 REFUSED_WORDS = Words(
     Refused,
@@ -154,12 +161,10 @@ REFUSED_WORDS = Words(
             "their transaction.max.timeout.ms (15 min by default).",
             Refusal.id_denied: f"The brokers refused the producer{OF}: its principal has no rights for that "
             "transactional.id.",
-            Refusal.cluster_denied: f"The brokers refused the producer{OF} a producer id: its principal may not write "
-            "idempotently (the default since clients 3.0).",
-            Refusal.topic_denied: f"The brokers refused the producer{OF}: its principal has no rights for the topic"
-            "[ {topic}].",
-            Refusal.group_denied: f"The brokers refused the producer{OF}: its principal has no rights for the consumer "
-            "group.",
+            Refusal.cluster_denied: f"{THEY_REFUSED} a producer id: its principal may not write idempotently (the "
+            "default since clients 3.0).",
+            Refusal.topic_denied: f"{THEY_REFUSED}: its principal has no rights for the topic[ {{topic}}].",
+            Refusal.group_denied: f"{THEY_REFUSED}: its principal has no rights for the consumer group.",
             Refusal.too_large: f"A record or batch of the producer{OF}[ for topic {{topic}}] is larger than a limit "
             "allows. Its transaction can't be committed with it.",
             Refusal.old_broker: f"The brokers refused the producer{OF}: they don't know the requests of transactions, "
@@ -207,6 +212,14 @@ REFUSED_WORDS = Words(
             ),
             "the error names its reason",
             cites="lines",
+        ),
+    ),
+    considered=(
+        left_open(
+            "the call of another client",
+            "clients for administration and readers are refused in the same words, and nothing names who asked",
+            decided_by="the lines around it: the client, its thread, or the frames below the error",
+            needs="is_anyones",
         ),
     ),
     remedies=(

@@ -94,6 +94,12 @@ def loss_of(logs: LogModel, client: ClientInstance | None, rows: list[int]) -> L
     return Loss(client, tuple(rows), tuple(expired), tuple(mine), partitions)
 
 
+def was_refused(logs: LogModel, loss: Loss) -> bool:
+    """Whether the leader refused every attempt that is told as out of order: such a batch was answered."""
+    told = [logs.string(row, "error") for row in loss.retried]
+    return bool(told) and not loss.expired and all(error == "OUT_OF_ORDER_SEQUENCE_NUMBER" for error in told)
+
+
 def _is_expiry(logs: LogModel, row: int) -> bool:
     return logs.kind(row) == EventKind.batch_expired or logs.says(row, Saying.EXPIRED)
 

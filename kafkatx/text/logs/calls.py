@@ -85,6 +85,8 @@ _OF_GROUP = re.compile(
     r"|\berror occurred committing offsets\b|\bResponse OffsetCommit\(key: "
 )
 """How clients say that offsets which a consumer commits outside transactions were refused."""
+_READING = re.compile(r"\b[Mm]essage consumption error\b|\bKafkaError \(Message consumption error")
+"""How Rust's binding calls what a consumer was given instead of a message."""
 _SHORT = re.compile(r"\b(commit|abort|begin|init|flush)(?: failed\b|: )")
 _OF_VERB = {
     "commit": "commitTransaction",
@@ -160,6 +162,8 @@ def call_in(text: str, is_kafka: bool = False) -> str | None:
         return _OF_REQUEST[found[1]]
     if _OF_GROUP.search(text) and "ransaction" not in text:
         return CONSUMERS
+    if _READING.search(text):
+        return "poll"
     if _OFFSETS.search(text):
         return "sendOffsetsToTransaction"
     if found := _VERB.search(text):

@@ -12,19 +12,20 @@ from collections.abc import Sequence
 
 from kafkatx.text.logs.error_names import MENTIONED
 from kafkatx.text.logs.stamps import TIMED
-from kafkatx.text.logs.suppositions import ASKED, DEFINING, MET_IN_SENTENCE, SUPPOSED_SENTENCE
+from kafkatx.text.logs.suppositions import ASKED, DEFINING, IS_CONDITION, MET_IN_SENTENCE, SUPPOSED_SENTENCE
 
 MOST_LINES = 6
 """Lines above and below that a sentence is looked for on."""
 _MENTION = re.compile(
     rf"(?<![\w])(?:[a-z]\w*\.){{0,8}}{MENTIONED}"
-    r"|(?<=\s)[\"'`\u201c][A-Z][^\"`\u201c]{12,400}|\b(?:Broker|Local|kafka server): "
+    r"|(?<=\s)[\"'`\u201c][A-Z][^\"`\u201c]{12,400}|\b(?:Broker|Local|kafka server|kafka): "
 )
 _END = re.compile(r"[.?!](?:[\"'`)]*)\s+(?=[A-Z\"'`(])")
 _QUOTED = re.compile(r"[\"'`\u201c][^\"`\u201d]{12,400}[\"'`\u201d]")
 _SHOWN = re.compile(r"\b(?:kafka server|kafka|Broker|Local): [A-Z][^.\"`]{8,300}")
 _ITEM = re.compile(r"(?:[-*+\u2022]|\d{1,2}[.)]|#{1,6}|[+-]\d(?= \())\s+|(?:> ?)+|\|\s*")
 _WORDS = re.compile(r"\b[a-z\u00e4\u00f6\u00fc]{2,}\b")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
 _LOGGED = re.compile(
     rf"{TIMED}|(?:^|^\S{{1,40}} |[\[|<(]) *(?:ERROR|WARN(?:ING)?|FATAL|SEVERE|INFO|DEBUG)\b|^\s*at "
     r"|Caused by|^Traceback|^\s*File \""
@@ -77,6 +78,8 @@ def is_of_any_case(sentence: str) -> bool:
     """Whether a sentence is about any case rather than one."""
     if ASKED.match(sentence) and sentence.rstrip("\"'`)> ").endswith("?"):
         return True
+    if IS_CONDITION.search(sentence):
+        return True
     is_about = SUPPOSED_SENTENCE.search(sentence) or DEFINING.search(sentence)
     return is_about is not None and MET_IN_SENTENCE.search(sentence) is None
 
@@ -88,7 +91,7 @@ def _is_printed(plain: str) -> bool:
 
 def _is_prose(sentence: str) -> bool:
     """Whether words make up a sentence, and not the label of a program's message."""
-    return len(_WORDS.findall(sentence)) >= 4
+    return len(_WORDS.findall(sentence)) >= 4 or len(_HAN.findall(sentence)) >= 8
 
 
 def _sentence(texts: Sequence[str], number: int, found: re.Match[str]) -> tuple[str, bool]:

@@ -25,10 +25,18 @@ SUPPOSED_SENTENCE = re.compile(
     r"^(?:if|whenever|unless|suppose|assume|imagine|otherwise|wenn|falls|once)\b"
     r"|(?:[,;:]|\bthat|\bor|\band|\bbut) (?:if|unless|whenever|falls|wenn) "
     rf"|\b(?:{_MODAL}|shall|must|w\u00fcrde|k\u00f6nnte|sollte)\b"
-    r"|\bwill (?:be|get|receive|fail|see|throw|return|raise|answer|then)\b|^will\b",
+    r"|\bwill (?:be|get|receive|fail|see|throw|return|raise|answer|then)\b|^will\b"
+    r"|^(?:do not|don't|never|always|make sure|be sure|remember|note that)\b|\bwithout (?:it|them|this|that|these)\b"
+    r"|如果|假如|倘若|有时|可能|应当|应该|不要|会(?:得到|收到|看到|抛出|返回|出现)",
     re.IGNORECASE,
 )
 """What makes a sentence one about any case."""
+IS_CONDITION = re.compile(
+    r"(?:^|[,;:(] ?|\b(?:and|or|but) )(?:if|whenever|once|in case) (?:(?:we|I|you|it|they|one|somebody|the \w+) )"
+    r"(?:ever |do |does )?(?:get|see|receive|hit|catch|meet|encounter|run into)(?:s|es)? (?:an? |the |this )?[\"'`]?X",
+    re.IGNORECASE,
+)
+"""The error (X) is the condition and not what came of one: a rule, whoever is meant by it."""
 DEFINING = re.compile(
     r"\bwhat (?:exactly |precisely )?(?:does|is|do|are)\b.{0,80}\b(?:mean|for|about|between)\b"
     r"|\b(?:is|was) what (?:the|a|you|clients?)\b|\b(?:means?|indicates?|signals?|stands for)\b"
@@ -46,8 +54,8 @@ DEFINING = re.compile(
 )
 """What makes it one about what an error means, or what programs do with it."""
 ASKED = re.compile(
-    r"^(?:can|could|should|would|will|may|does|do|is|are|why would|why does|what (?:if|does|happens|is)|when (?:is"
-    r"|does))\b",
+    r"^(?:\w{2,20}: )?(?:can|could|should|would|will|may|does|do|is|are|why would|why does"
+    r"|what (?:if|does|happens|is)|when (?:is|does))\b",
     re.IGNORECASE,
 )
 """How a question about any case begins."""
@@ -66,6 +74,7 @@ MET_IN_SENTENCE = re.compile(
     rf"|\b(?:{_GOES_ON}|been) (?:\w+ )?(?:{_MEETING}|crashing|dying)\b"
     r"|\b(?:yesterday|today|last (?:night|week)|since (?:the|we|monday|upgrad)|this morning"
     r"|after (?:the )?(?:upgrade|upgrading|update|restart))\b"
+    r"|我|咱|遇到|报错|出错|出现了|发生了|抛出了|收到了|失败了|昨天|今天|最近|突然|线上|升级(?:之|以)?后|重启(?:之|以)?后"
 )
 """What somebody says who met an error."""
 MET_BEFORE_QUOTATION = re.compile(

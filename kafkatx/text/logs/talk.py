@@ -37,6 +37,8 @@ _PASSED = re.compile(
     r"|error)\b(?!.*\b(?:but|got)\b)"
 )
 """A test that expects an error, and met it, as runners of tests print it."""
+_AS_EXPECTED = re.compile(r".*\b(?:got|threw|caught|raised|saw|rejected with) .{1,300}(?<!not )\bas expected\b")
+"""The same in the words of who wrote the test, whatever logger prints them."""
 _TERM = re.compile(r"\S.{0,400}\w\W{0,3}::(?:\s|$)")
 _HEADING = re.compile(r"\s*(?:#{1,6}|={2,6}) \S")
 _ITEM = re.compile(
@@ -76,9 +78,9 @@ def explained(source: Sequence[Line]) -> frozenset[int]:
 def _explains(texts: Sequence[str], number: int) -> bool:
     """Whether a line explains by itself, or is the example that the line above announces."""
     text = texts[number]
-    if not text.strip() or _TIME.search(text):
+    if not text.strip() or (_TIME.search(text) and not _AS_EXPECTED.match(text)):
         return False
-    if _PASSED.match(text) or is_of_code(texts, number) or speaks_of(texts, number):
+    if _PASSED.match(text) or _AS_EXPECTED.match(text) or is_of_code(texts, number) or speaks_of(texts, number):
         return True
     if CELLS.match(text) or _NUMBERED.search(text) or _TERM.match(text) or _MEANING.search(text) or _BLANK.search(text):
         return _ERROR.search(text) is not None

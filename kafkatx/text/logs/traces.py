@@ -52,6 +52,9 @@ _INLINE = re.compile(
 _LAMBDA = re.compile(r"lambda\$(\w+)\$\d+")
 _JAR = re.compile(r"([\w.-]{0,60}(?:kafka|flink-connector)[\w.-]{0,60}\.jar)")
 _CLIENTS = ("org.apache.kafka.clients.producer.KafkaProducer", "org.apache.kafka.clients.consumer.KafkaConsumer")
+_ADMINS = ("org.apache.kafka.clients.admin.", "kafka.admin.", "org.apache.kafka.tools.")
+ADMIN_CALL = "KafkaAdminClient.request"
+"""What stands in the calls of a trace for a client of administration or a tool, whatever it asked for."""
 THROWERS = frozenset(
     {
         ("TransactionManager", "maybeFailWithError"), ("TransactionManager", "transitionTo"),
@@ -251,6 +254,8 @@ def _call(owner: str, method: str) -> str | None:
         return None
     if owner in _CLIENTS:
         return method if method in METHODS else None
+    if owner.startswith(_ADMINS):
+        return ADMIN_CALL
     name = owner.rpartition(".")[2].partition("$")[0]
     return f"{name}.{method}" if owner.startswith("org.apache.kafka.") and name in _INTERNALS else None
 

@@ -126,6 +126,18 @@ WRAPPERS = (
         (("2026-11-21T10:23:51.003123456Z 10:23:51.001 [main] INFO up", "10:23:51.001 [main] INFO up"),),
     ),
     Wrapper(
+        "a program that logs another one's lines",
+        re.compile(
+            rf"(?P<time>{STAMP})[ \t]{{1,4}}{_LEVEL}[ \t]{{1,8}}"
+            rf"(?P<text>(?:{_LEVEL}[ \t]{{1,8}}\[?{STAMP}|\[?{STAMP}\]?[ \t]{{1,4}}\[?{_LEVEL}\b).*)",
+            re.DOTALL,
+        ),
+        (
+            ("2026-11-21T10:23:51.003Z INFO\tWARN  2026-11-21 10:23:51,001 up", "WARN  2026-11-21 10:23:51,001 up"),
+            ("2026-11-21T10:23:51.003Z INFO 10:23:51.001 ERROR up", "10:23:51.001 ERROR up"),
+        ),
+    ),
+    Wrapper(
         "grep with names or numbers",
         re.compile(
             rf"(?:(?P<writer>[\w./-]{{1,250}}\.(?:log|out|txt|json)(?:[.-]\d{{1,10}})?)[:-])?(?:\d{{1,9}}[:-])?"

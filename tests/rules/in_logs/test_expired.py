@@ -125,3 +125,27 @@ def test_a_committable_of_a_checkpoint_names_its_own_producer_id():
     wrapper = line("tm.log", "10:00:18.371", Kind.failure, error="x.StateException", detail=failed, logger=COMMITTER)
     wrapper.columns.update(named)
     assert only(check, by_logs([error, wrapper])).verdict is Verdict.likely
+
+
+EXPIRED_BATCH = {"error": f"{ERRORS}TimeoutException", "detail": "Expiring 12 record(s) for a-3:8010 ms has passed "
+                 "since batch creation"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        line("a.log", None, Kind.batch_expired, **EXPIRED_BATCH),
+        line("a.log", None, Kind.produce_retry, error="NETWORK_EXCEPTION", topic="a", partition=3),
+        line("a.log", None, Kind.failure, **EXPIRED_BATCH),
+    ],
+)
+def test_who_was_sending_a_moment_before_had_no_expired_id(before):
+    error = line("a.log", None, Kind.failure, error=MAPPING, detail="The producer attempted to use a producer id")
+    assert only(check, by_logs([error])).verdict is Verdict.likely
+    assert only(check, by_logs([before, error])).verdict is Verdict.possible
+
+
+def test_a_producer_without_a_transactional_id_has_none_that_could_expire():
+    said = {"error": MAPPING, "detail": "The producer attempted to use a producer id"}
+    assert not findings(check, by_logs([line("a.log", None, Kind.to_fatal, client_id="w", **said)]))
+    assert findings(check, by_logs([line("a.log", None, Kind.to_fatal, **said)]))
