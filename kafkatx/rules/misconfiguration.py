@@ -47,6 +47,7 @@ from kafkatx.rules.settings.one_broker import ONE_BROKER_WORDS, one_broker
 from kafkatx.rules.settings.producer import PRODUCER_CHECKS
 from kafkatx.rules.settings.programs import BROKERS, Program, brokers, consumers, producers
 from kafkatx.rules.settings.refused import REFUSED_WORDS, TOO_FEW_WORDS, refused, too_few_brokers
+from kafkatx.rules.settings.state_topic import RESIZED_WORDS, resized_state_topic
 from kafkatx.terms.catalogue.frameworks import Framework
 from kafkatx.words.explanation import Bound, Phrase, StepWords, Words, actor, gap, included, step
 from kafkatx.words.proposals import Remedies
@@ -113,6 +114,7 @@ def find(model: CaptureModel) -> Found:
     yield from mixed_commits(model)
     yield from set_twice(model)
     yield from too_few_brokers(model)
+    yield from resized_state_topic(model)
     yield from one_broker(model)
     yield from missing_topics(model)
     if not model.logs.facts.settings:
@@ -233,6 +235,7 @@ RULE = Rule(
         SET_TWICE_WORDS,
         REFUSED_WORDS,
         TOO_FEW_WORDS,
+        RESIZED_WORDS,
         ONE_BROKER_WORDS,
         MISSING_WORDS,
     ),
