@@ -147,8 +147,16 @@ _PATTERNS: dict[Refusal, re.Pattern[str]] = {
     ),
 }
 
+_RESIZED = re.compile(r"Transaction topic number of partitions has changed from (\d{1,9}) to (\d{1,9})")
+
 
 @lru_cache(maxsize=4096)
 def refusal_in(text: str) -> Refusal | None:
     """Return what a text says was refused and why, None where it says nothing of the kind."""
     return next((refusal for refusal, pattern in _PATTERNS.items() if pattern.search(text)), None)
+
+
+def resized_in(text: str) -> tuple[int, int] | None:
+    """Return the partitions that __transaction_state had and has, where a coordinator refuses to write for that."""
+    found = _RESIZED.search(text)
+    return (int(found[1]), int(found[2])) if found is not None else None

@@ -30,6 +30,8 @@ MOST = 64
 TIMED = frozenset({"began", "initialised"})
 """Statements that count only with a time before them."""
 TIMEOUT = "timeout_told"
+MARKER_BY_HAND = " abort --"
+"""In a call of kafka-transactions.sh, which says what somebody did, wherever it stands."""
 LONGEST_FRONT = 80
 """Characters before the words of a line in which its time stands."""
 _STAMPED = re.compile(STAMP)
@@ -57,7 +59,7 @@ def statements_on_page(file: OpenFile) -> tuple[Statement, ...]:
     found: list[Statement] = []
     for number, text in texts:
         framed = framer.frame(text)
-        if not _is_programs(text, framed):
+        if not _is_programs(text, framed) or MARKER_BY_HAND in text:
             found += _statements(number, framed)
     return tuple(found[:MOST])
 

@@ -8,7 +8,6 @@ Source  TransactionStateManager.validateTransactionTopicPartitionCountIsStable (
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from kafkatx.findings.client_lines import times_of
@@ -16,11 +15,10 @@ from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.refusals import resized_in
 from kafkatx.words.explanation import Words, remedy, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import Count, Refs, facts
-
-_CHANGED = re.compile(r"Transaction topic number of partitions has changed from (\d{1,9}) to (\d{1,9})")
 
 
 @facts
@@ -37,12 +35,12 @@ def resized_state_topic(model: CaptureModel) -> Iterator[Case]:
     """One case where a coordinator met another number of partitions."""
     logs = model.logs
     rows = logs.of_kind(EventKind.state_append_failed).tolist()
-    told = {row: found for row in rows if (found := _CHANGED.search(logs.words(row))) is not None}
+    told = {row: found for row in rows if (found := resized_in(logs.words(row))) is not None}
     if told:
         since, until = times_of(logs, list(told))
-        last = list(told.values())[-1]
+        before, after = list(told.values())[-1]
         yield Case(
-            facts=ResizedFacts(int(last[1]), int(last[2]), Count(len(told)), event_refs(model, list(told), 3)),
+            facts=ResizedFacts(before, after, Count(len(told)), event_refs(model, list(told), 3)),
             verdict=Verdict.proved,
             severity=Severity.error,
             since=since,

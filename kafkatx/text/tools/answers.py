@@ -31,6 +31,7 @@ from kafkatx.text.logs.strings import Strings
 from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.printed.pasted import undecorated, unescaped
 from kafkatx.text.printed.stable_offsets import offset_field, stable_offsets, tells_stable_offset
+from kafkatx.text.statements import statements_on_page
 from kafkatx.text.tools.tables import TableRow, table_rows
 
 _OF_KAFKA = frozenset({"producerid", "producerepoch", "currenttransactionstartoffset"})
@@ -103,7 +104,8 @@ class _Reader:
         events = np.array([tuple(row) for row in rows], EVENT) if rows else np.zeros(0, EVENT)
         events["source"] = 0
         size = self.part.end - self.part.position
-        source = LogSource(file.path, Side.unknown, 0, size, -1, -1, True, None, -1, "")
+        said = statements_on_page(file)
+        source = LogSource(file.path, Side.unknown, 0, size, -1, -1, True, None, -1, "", statements=said)
         return LogFacts([source], events, self.strings.texts())
 
     def snapshot(self, file: OpenFile) -> None:
