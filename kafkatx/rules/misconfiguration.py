@@ -32,6 +32,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.rules.settings.broker import BROKER_CHECKS
 from kafkatx.rules.settings.checks import Check, HeldSettings, Seen, Wrong, judge
 from kafkatx.rules.settings.consumer import CONSUMER_CHECKS
+from kafkatx.rules.settings.min_isr import STRICT_WORDS, too_strict
 from kafkatx.rules.settings.missing_topics import MISSING_WORDS, missing_topics
 from kafkatx.rules.settings.misuse import (
     MIXED_WORDS,
@@ -117,6 +118,7 @@ def find(model: CaptureModel) -> Found:
     yield from resized_state_topic(model)
     yield from one_broker(model)
     yield from missing_topics(model)
+    yield from too_strict(model)
     if not model.logs.facts.settings:
         yield NO_SETTINGS.of(WholeCluster())
     wrong = [*_failed(CONSUMER_CHECKS, consumers(model)), *_failed(PRODUCER_CHECKS, producers(model))]
@@ -238,6 +240,7 @@ RULE = Rule(
         RESIZED_WORDS,
         ONE_BROKER_WORDS,
         MISSING_WORDS,
+        STRICT_WORDS,
     ),
     depth=0,
 )
