@@ -40,6 +40,8 @@ _KAFKAS = re.compile(r"^(?:org\.apache\.kafka|o\.a\.k|kafka|state\.change|rdkafk
 _ERROR = re.compile(r"(?:Exception|Error|Fenced)\b|\b[A-Z]{3,20}_[A-Z_]{3,50}\b|%\d\|")
 _ONLY_WHEN = re.compile(r"^\s*#|\b(?:only|or|and) when\b|\bTODO\b", re.IGNORECASE)
 """Before what is no saying about this case: a heading, a condition, a plan."""
+_ENDS = (". ", "! ", "? ", "; ")
+"""Of a sentence; what is thought of in one says nothing about the next."""
 _DURATION = re.compile(
     r"(?:PT(?:(?P<ph>\d{1,3})H)?(?:(?P<pm>\d{1,4})M)?(?:(?P<ps>\d{1,5})(?:\.\d{1,9})?S)?"
     r"|(?<![\w.])(?P<number>\d{1,6}(?:[.,]\d{1,3})?) ?(?P<unit>ms|s|secs?|seconds?|mins?|minutes?|m|h|hours?)\b)"
@@ -83,7 +85,8 @@ def _statements(number: int, framed: Framed) -> Iterator[Statement]:
         found = pattern.search(message) if name not in seen else None
         if found is None or (unless is not None and unless.search(message) is not None):
             continue
-        if supposes(message, found.start()) or _ONLY_WHEN.search(message[: found.start()]):
+        begin = max(message.rfind(end, 0, found.start()) for end in _ENDS) + 1
+        if supposes(message[begin:], found.start() - begin) or _ONLY_WHEN.search(message[: found.start()]):
             continue
         if name in TIMED and at < 0 and of_day < 0:
             continue
