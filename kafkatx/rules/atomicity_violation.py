@@ -1,14 +1,12 @@
 """One transaction, two outcomes: committed in one partition, aborted or left without its end in another.
 
-Mechanism    An operator aborts one partition by hand and the client commits afterwards; the end of a log was lost
-             (unclean election, disk, restore) together with the marker; a coordinator skipped a partition without a
-             leader (4.x, KAFKA-20734).
-Evidence     the coordinator's decision and completion for a list of partitions, and what ended the data in each of
-             them.
-Against      a log that ends before the completion, has gaps, or was compacted; a match of markers that is not certain.
+Mechanism    An operator aborts one partition by hand and the client commits afterwards; the end of a log was lost with
+             the marker (unclean election, disk); a coordinator skipped one without a leader (4.x, KAFKA-20734).
+Evidence     the coordinator's decision and completion for partitions, and what ended the data in each of them; on a
+             page an abort of one partition by hand, and the client's commit behind it.
+Against      a log that ends too early, has gaps, or was compacted; a match of markers that is not certain.
 Look-alikes  stuck_prepare (not completed yet); repeated markers after a failover (harmless); markers without data.
-Remedy       list the records on both sides, publish them again or compensate in the application. No tool writes a
-             COMMIT, and an abort would make the loss final.
+Remedy       list both sides, publish again or compensate. No tool writes a COMMIT; an abort makes the loss final.
 Source       KIP-98, KIP-664; TransactionMarkerChannelManager, UnifiedLog (0.11 to 4.4); KAFKA-20734.
 """
 
@@ -24,6 +22,7 @@ from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OVER_GAP, UNKNOWN_KIND
 from kafkatx.kernels.transactions import AFTER_HOLE, PREPARE_COMMIT
+from kafkatx.rules.answers.half_aborted import HALF_WORDS, half_aborted
 from kafkatx.rules.hanging.live_checks import TOOL
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.topics import INTERNAL
@@ -110,6 +109,7 @@ class OnePartition:
 
 def find(model: CaptureModel) -> Found:
     """One case for each completed transaction with a partition that ended otherwise, or not at all."""
+    yield from half_aborted(model)
     rows, spans, t = model.parts.rows, model.spans, model.transactions
     completed = t["completion_offset"][rows["transaction"]] >= 0
     ended_otherwise = (rows["span"] >= 0) & (rows["span"] != rows["marker"])
@@ -397,4 +397,4 @@ WORDS = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(WORDS,), depth=5)
+RULE = Rule(find=find, words=(WORDS, HALF_WORDS), depth=5)

@@ -33,6 +33,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.rules.settings.broker import BROKER_CHECKS
 from kafkatx.rules.settings.checks import Check, HeldSettings, Seen, Wrong, judge
 from kafkatx.rules.settings.consumer import CONSUMER_CHECKS
+from kafkatx.rules.settings.min_isr import STRICT_WORDS, too_strict
 from kafkatx.rules.settings.missing_topics import MISSING_WORDS, missing_topics
 from kafkatx.rules.settings.misuse import (
     MIXED_WORDS,
@@ -48,6 +49,7 @@ from kafkatx.rules.settings.one_broker import ONE_BROKER_WORDS, one_broker
 from kafkatx.rules.settings.producer import PRODUCER_CHECKS
 from kafkatx.rules.settings.programs import BROKERS, Program, brokers, consumers, producers
 from kafkatx.rules.settings.refused import REFUSED_WORDS, TOO_FEW_WORDS, refused, too_few_brokers
+from kafkatx.rules.settings.state_topic import RESIZED_WORDS, resized_state_topic
 from kafkatx.terms.catalogue.frameworks import Framework
 from kafkatx.words.explanation import Bound, Phrase, StepWords, Words, actor, gap, included, step
 from kafkatx.words.proposals import Remedies
@@ -114,8 +116,10 @@ def find(model: CaptureModel) -> Found:
     yield from mixed_commits(model)
     yield from set_twice(model)
     yield from too_few_brokers(model)
+    yield from resized_state_topic(model)
     yield from one_broker(model)
     yield from missing_topics(model)
+    yield from too_strict(model)
     if not model.logs.facts.settings:
         yield NO_SETTINGS.of(WholeCluster())
     wrong = [*_failed(CONSUMER_CHECKS, consumers(model)), *_failed(PRODUCER_CHECKS, producers(model))]
@@ -234,8 +238,10 @@ RULE = Rule(
         SET_TWICE_WORDS,
         REFUSED_WORDS,
         TOO_FEW_WORDS,
+        RESIZED_WORDS,
         ONE_BROKER_WORDS,
         MISSING_WORDS,
+        STRICT_WORDS,
     ),
     depth=0,
 )

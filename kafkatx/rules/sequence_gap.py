@@ -39,6 +39,7 @@ from kafkatx.findings.sequence_breaks import BreakFacts, break_case, break_facts
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.rules.defects.epochs import rows_counted_on
 from kafkatx.rules.duplicate_sequence import REPEATED
 from kafkatx.rules.producer_state_expired import WITHOUT_STATE, has_no_state
 from kafkatx.terms.events import EventKind, Side
@@ -104,9 +105,11 @@ def _ran_out(logs: LogModel, told: ToldFailure) -> bool:
 def _verdict(model: CaptureModel, found: Alike) -> Verdict:
     """Only possible after another failure of the client: what it gave up leaves the same gap.
 
-    librdkafka counts what it gave up itself (`skipped sequence numbers`).
+    So does a client that counts on under a new epoch. librdkafka counts what it gave up itself (`skipped sequence
+    numbers`).
     """
     is_effect = any(failed_before(model, told) or says(model.logs, told, SKIPPED) for told in found.all)
+    is_effect |= any(set(rows) <= set(found.rows) for rows in rows_counted_on(model).values())
     return Verdict.possible if is_effect else Verdict.likely
 
 

@@ -10,29 +10,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.testimony import first_of_each, statements_of
 from kafkatx.terms.catalogue.random_ids import skeleton_of, with_ordinal
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import latest_row
+from kafkatx.words.explained import EvidenceRef
 from kafkatx.words.explanation import Words, left_open, remedy, step
-from kafkatx.words.log_refs import event_refs
+from kafkatx.words.log_refs import event_refs, testimony_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, NameList, Refs, facts
 
 RANDOM = "<uuid>"
 """The random part that nobody sets by hand for each instance."""
 FEWEST, FEWEST_IN_LOGS, APART_MS = 3, 2, 60_000
+MADE_RANDOM = "random_id"
 MOST_CITED = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """An id as a text names it: its producer id and epoch where told (None), since when (None), where."""
+    """An id as a text names it: its producer id and epoch where told (None), since when (None), where; a log's row."""
 
     name: str
     producer_id: int | None
@@ -40,13 +44,14 @@ class Seen:
     at: int | None
     is_open: bool
     told: Refs
+    row: int | None = None
 
 
 @facts
 class ListFacts:
     """Ids of one shape; `open` are those with a transaction that nobody of another id ends.
 
-    `is_own`: each is told with its producer id.
+    `is_own`: each is told with its producer id; `said` are words by which ids are random.
     """
 
     shape: str
@@ -55,6 +60,7 @@ class ListFacts:
     last: str
     open: NameList
     told: Refs
+    said: Refs
 
     @property
     def stable_shape(self) -> str:
@@ -73,8 +79,8 @@ def found_in_lists(model: CaptureModel) -> Iterator[Case]:
             families.setdefault(skeleton, {}).setdefault(seen.name, seen)
     for skeleton, family in families.items():
         ids = list(family.values())
-        if _are_new_each_time(ids):
-            yield _case(skeleton, ids)
+        if _are_new_each_time(model, ids):
+            yield _case(skeleton, ids, _said(model, ids))
 
 
 def _in_rows(model: CaptureModel) -> Iterator[Seen]:
@@ -98,24 +104,35 @@ def _in_logs(model: CaptureModel) -> Iterator[Seen]:
         name = logs.transactional_id(row)
         if name is not None:
             epoch = logs.number(row, "producer_epoch")
-            yield Seen(name, logs.number(row, "producer_id"), epoch, logs.at(row), False, event_refs(model, [row]))
+            told = event_refs(model, [row])
+            yield Seen(name, logs.number(row, "producer_id"), epoch, logs.at(row), False, told, row)
 
 
-def _are_new_each_time(ids: list[Seen]) -> bool:
+def _said(model: CaptureModel, ids: list[Seen]) -> tuple[EvidenceRef, ...]:
+    """Where the page of such a log says that ids are made of random numbers."""
+    paths = dict.fromkeys(model.logs.path(one.row) for one in ids if one.row is not None)
+    found = ((path, statements_of(model.logs, path)) for path in paths)
+    return tuple(ref for path, said in found for ref in testimony_refs(path, first_of_each(said, {MADE_RANDOM: 1})))
+
+
+def _are_new_each_time(model: CaptureModel, ids: list[Seen]) -> bool:
     """Whether none was taken up by a second start, none has the producer id of another, and they are enough."""
     producers = [one.producer_id for one in ids if one.producer_id is not None]
     is_own = len(set(producers)) == len(producers)
     is_first = all(one.epoch in (None, 0) for one in ids)
-    return is_own and is_first and (len(ids) >= FEWEST or (len(ids) >= FEWEST_IN_LOGS and _are_apart(ids)))
+    return is_own and is_first and (len(ids) >= FEWEST or (len(ids) >= FEWEST_IN_LOGS and _are_apart(model, ids)))
 
 
-def _are_apart(ids: list[Seen]) -> bool:
+def _are_apart(model: CaptureModel, ids: list[Seen]) -> bool:
     """Whether the last of them began long after the first."""
+    rows = [one.row for one in ids if one.row is not None]
+    if len(rows) == len(ids):
+        return any((model.logs.lasted(one, other) or 0) > APART_MS for one, other in pairwise(rows))
     times = [one.at for one in ids if one.at is not None]
     return len(times) == len(ids) and max(times) - min(times) > APART_MS
 
 
-def _case(skeleton: str, ids: list[Seen]) -> Case:
+def _case(skeleton: str, ids: list[Seen], said: tuple[EvidenceRef, ...]) -> Case:
     times = [one.at for one in ids if one.at is not None]
     return Case(
         facts=ListFacts(
@@ -125,8 +142,9 @@ def _case(skeleton: str, ids: list[Seen]) -> Case:
             last=ids[-1].name,
             open=NameList(one.name for one in ids if one.is_open),
             told=tuple(place for one in ids[:MOST_CITED] for place in one.told),
+            said=said,
         ),
-        verdict=Verdict.likely if len(ids) >= FEWEST else Verdict.possible,
+        verdict=Verdict.likely if said or len(ids) >= FEWEST else Verdict.possible,
         severity=Severity.warning,
         since=min(times, default=None),
         until=max(times, default=None),
@@ -150,6 +168,7 @@ LIST_WORDS = Words(
             "under one id a restart keeps the producer id and raises the epoch",
             cites="told",
         ),
+        step("What is said beside these lines makes ids of random numbers", cites="said", needs="said"),
         step("{open:3} has a transaction open that only its own instance or its timeout ends", needs="open"),
     ),
     considered=(

@@ -133,7 +133,10 @@ class EventKind(IntEnum):
     records_read = 56
     """How many records a console consumer read. [topic, partition, number, detail: isolation level]"""
     replicas_missing = 57
-    """A partition has a leader, and fewer replicas in sync than min.insync.replicas. [topic, partition, detail: ISR]"""
+    """A partition has a leader, and fewer replicas in sync than min.insync.replicas.
+
+    [topic, partition, detail: ISR, number: replicas that it has, offset: min.insync.replicas]
+    """
     # brokers
     initialized = 60
     """InitProducerId was granted. [transactional_id, producer_id, producer_epoch, partition: of __transaction_state]"""

@@ -26,6 +26,7 @@ class Refusal(Enum):
     group_denied = "no rights for the consumer group"
     too_large = "a record or batch above a limit"
     old_broker = "brokers without transactions"
+    controller = "a controller that was taken for a broker"
     old_for_groups = "brokers without the group's generation in transactions"
     old_for_tool = "brokers that are older than a tool"
     no_service = "a service without transactions"
@@ -73,9 +74,13 @@ _PATTERNS: dict[Refusal, re.Pattern[str]] = {
     Refusal.old_broker: re.compile(
         r"Cannot create a v\d+ FindCoordinator request because we require features supported only in"
         r"|does not support (?:INIT_PRODUCER_ID|ADD_PARTITIONS_TO_TXN|ADD_OFFSETS_TO_TXN|END_TXN|TXN_OFFSET_COMMIT)"
-        r"|Kafka cluster seems to be on a too old version|Idempotent producer not supported by any"
+        r"|Kafka cluster seems to be on a too old version|(?:Idempotent producer|Transactions) not supported by any"
         r"|[Tt]ransactional producer requires broker >="
         r"|Attempt(?:ed|ing) to use idempotence with a broker which does not support the required message format"
+    ),
+    Refusal.controller: re.compile(
+        r"does not support METADATA\b(?! with version)|MismatchedEndpointType|MISMATCHED_ENDPOINT_TYPE"
+        r"|sent to an endpoint of the wrong type"
     ),
     Refusal.old_for_groups: re.compile(
         r"doesn't support group metadata commit API on version|Cannot write a v\d+ TXN_OFFSET_COMMIT"
@@ -142,8 +147,16 @@ _PATTERNS: dict[Refusal, re.Pattern[str]] = {
     ),
 }
 
+_RESIZED = re.compile(r"Transaction topic number of partitions has changed from (\d{1,9}) to (\d{1,9})")
+
 
 @lru_cache(maxsize=4096)
 def refusal_in(text: str) -> Refusal | None:
     """Return what a text says was refused and why, None where it says nothing of the kind."""
     return next((refusal for refusal, pattern in _PATTERNS.items() if pattern.search(text)), None)
+
+
+def resized_in(text: str) -> tuple[int, int] | None:
+    """Return the partitions that __transaction_state had and has, where a coordinator refuses to write for that."""
+    found = _RESIZED.search(text)
+    return (int(found[1]), int(found[2])) if found is not None else None

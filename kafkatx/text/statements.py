@@ -30,6 +30,8 @@ MOST = 64
 TIMED = frozenset({"began", "initialised"})
 """Statements that count only with a time before them."""
 TIMEOUT = "timeout_told"
+MARKER_BY_HAND = " abort --"
+"""In a call of kafka-transactions.sh, which says what somebody did, wherever it stands."""
 LONGEST_FRONT = 80
 """Characters before the words of a line in which its time stands."""
 _STAMPED = re.compile(STAMP)
@@ -38,6 +40,8 @@ _KAFKAS = re.compile(r"^(?:org\.apache\.kafka|o\.a\.k|kafka|state\.change|rdkafk
 _ERROR = re.compile(r"(?:Exception|Error|Fenced)\b|\b[A-Z]{3,20}_[A-Z_]{3,50}\b|%\d\|")
 _ONLY_WHEN = re.compile(r"^\s*#|\b(?:only|or|and) when\b|\bTODO\b", re.IGNORECASE)
 """Before what is no saying about this case: a heading, a condition, a plan."""
+_ENDS = (". ", "! ", "? ", "; ")
+"""Of a sentence; what is thought of in one says nothing about the next."""
 _DURATION = re.compile(
     r"(?:PT(?:(?P<ph>\d{1,3})H)?(?:(?P<pm>\d{1,4})M)?(?:(?P<ps>\d{1,5})(?:\.\d{1,9})?S)?"
     r"|(?<![\w.])(?P<number>\d{1,6}(?:[.,]\d{1,3})?) ?(?P<unit>ms|s|secs?|seconds?|mins?|minutes?|m|h|hours?)\b)"
@@ -57,7 +61,7 @@ def statements_on_page(file: OpenFile) -> tuple[Statement, ...]:
     found: list[Statement] = []
     for number, text in texts:
         framed = framer.frame(text)
-        if not _is_programs(text, framed):
+        if not _is_programs(text, framed) or MARKER_BY_HAND in text:
             found += _statements(number, framed)
     return tuple(found[:MOST])
 
@@ -81,7 +85,8 @@ def _statements(number: int, framed: Framed) -> Iterator[Statement]:
         found = pattern.search(message) if name not in seen else None
         if found is None or (unless is not None and unless.search(message) is not None):
             continue
-        if supposes(message, found.start()) or _ONLY_WHEN.search(message[: found.start()]):
+        begin = max(message.rfind(end, 0, found.start()) for end in _ENDS) + 1
+        if supposes(message[begin:], found.start() - begin) or _ONLY_WHEN.search(message[: found.start()]):
             continue
         if name in TIMED and at < 0 and of_day < 0:
             continue

@@ -590,6 +590,14 @@ def test_a_state_topic_with_more_replicas_than_brokers():
     assert found.remedies[0].config == "transaction.state.log.replication.factor"
 
 
+@pytest.mark.parametrize("said", ["Transaction topic number of partitions has changed from 50 to 100", "a disk"])
+def test_a_state_topic_of_another_size_is_told_by_its_coordinator_alone(said):
+    told = [line("server.log", "10:00:00", EventKind.state_append_failed, error="KafkaException", detail=said)]
+    found = findings(check, by_logs(told))
+    assert [(one.verdict, one.severity) for one in found] == [(Verdict.proved, Severity.error)] * said.startswith("T")
+    assert all("from 50 to 100" in one.summary for one in found)
+
+
 WAITED = "Topic orders not present in metadata after 60000 ms."
 NO_SUCH = "orders=UNKNOWN_TOPIC_OR_PARTITION"
 

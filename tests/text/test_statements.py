@@ -31,6 +31,24 @@ SAID = {
     "a commit every 5 s": set(),
     "init_transactions done": set(),
     "stopped at a breakpoint": {"long_work"},
+    "$ kafka-transactions.sh --bootstrap-server k:9092 abort --topic a --partition 3 --start-offset 7": {
+        "marker_by_hand"
+    },
+    "kafka-transactions --bootstrap-server k:9092 abort --topic a --partition 3 --start-offset 7": {"marker_by_hand"},
+    "you should call kafka-transactions.sh abort --topic a --partition 3 --start-offset 7": set(),
+    "kafka-transactions.sh --bootstrap-server k:9092 abort --help": set(),
+    'transactional.id = "exp-" + UUID.randomUUID()': {"random_id"},
+    "we give it a random suffix at the start": {"random_id"},
+    "the uuid of the order is the key": set(),
+    "It fails if the pod is killed. We have a single pod.": {"one_instance"},
+    "It would fail if we had a single pod.": set(),
+    "10:05 commit_transaction() OK": {"commit_ok"},
+    "commit_transaction() did not return": set(),
+    "the commit failed, then it was done by hand": set(),
+    "a is visible to the readers, b is not": {"halves_differ"},
+    "b has its 12 records and a does not have its 12": {"halves_differ"},
+    "40 credits without a debit": {"halves_differ"},
+    "the record is visible": set(),
 }
 
 

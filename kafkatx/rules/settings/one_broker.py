@@ -41,7 +41,7 @@ def one_broker(model: CaptureModel) -> Iterator[Case]:
     if len(logs.of_kind(EventKind.too_few_brokers)):
         return
     for found in alike(model, lambda told: _is_search(logs, told)):
-        said = _small(logs, found.first)
+        said = small(logs, found.first)
         if said:
             told = OneBroker(**failure_facts(model, found), told=testimony_refs(logs.path(found.first.rows[0]), said))
             yield failure_case(model, found, told, Verdict.likely, Severity.error)
@@ -55,7 +55,7 @@ def _is_search(logs: LogModel, told: ToldFailure) -> bool:
     return is_waiting or (told.call in (INIT, None) and known_as(told, "COORDINATOR_NOT_AVAILABLE"))
 
 
-def _small(logs: LogModel, told: ToldFailure) -> tuple[Statement, ...]:
+def small(logs: LogModel, told: ToldFailure) -> tuple[Statement, ...]:
     """What says that the cluster is small; nothing where it does not weigh enough, or something speaks against it."""
     said = statements_of(logs, logs.path(told.rows[0]))
     found = first_of_each(said, SMALL)

@@ -134,6 +134,7 @@ REFUSED_WORDS = Words(
             Refusal.group_denied: "no right to commit the group's offsets",
             Refusal.too_large: "a record or batch above the size limit",
             Refusal.old_broker: "brokers without transactions",
+            Refusal.controller: "a controller taken for a broker",
             Refusal.old_for_tool: "brokers older than the tool",
             Refusal.old_for_groups: "brokers before 2.5",
             Refusal.commit_interval: "transaction.timeout.ms below commit.interval.ms",
@@ -168,7 +169,9 @@ REFUSED_WORDS = Words(
             Refusal.too_large: f"A record or batch of the producer{OF}[ for topic {{topic}}] is larger than a limit "
             "allows. Its transaction can't be committed with it.",
             Refusal.old_broker: f"The brokers refused the producer{OF}: they don't know the requests of transactions, "
-            "which came with 0.11.",
+            "which came with 0.11 (without ZooKeeper: with 3.0).",
+            Refusal.controller: f"What the producer{OF} asked is no broker: it doesn't know the requests of clients. "
+            "It is the controllers' listener.",
             Refusal.old_for_groups: "The brokers are older than 2.5: they don't know a consumer's generation in "
             "transactions (exactly_once_v2, sendOffsetsToTransaction with group metadata), nor stable offsets.",
             Refusal.commit_interval: "Streams refused its configuration: transaction.timeout.ms of its producers is "
@@ -237,8 +240,10 @@ REFUSED_WORDS = Words(
                     Refusal.group_denied: "Grant the principal READ on the consumer group",
                     Refusal.too_large: "Send smaller records, or raise the limit that refused it: max.request.size of "
                     "the producer, max.message.bytes of the topic, message.max.bytes of the brokers",
-                    Refusal.old_broker: "Upgrade the brokers to 0.11 or later, and the topics' message format with "
-                    "them; or do without idempotence and transactions",
+                    Refusal.old_broker: "Upgrade the brokers to 0.11 or later (without ZooKeeper: 3.0), and the "
+                    "topics' message format with them; or do without idempotence and transactions",
+                    Refusal.controller: "Put the brokers' listener into bootstrap.servers, not the port of "
+                    "controller.listener.names",
                     Refusal.old_for_groups: "Upgrade the brokers to 2.5 or later; until then use exactly_once (Streams "
                     "before 4.0), or sendOffsetsToTransaction with the group's name",
                     Refusal.commit_interval: "Lower commit.interval.ms, or raise producer.transaction.timeout.ms above "
@@ -295,6 +300,7 @@ REFUSED_WORDS = Words(
                     Refusal.socket_timeout: "socket.timeout.ms",
                     Refusal.queuing: "queuing.strategy",
                     Refusal.too_large: "max.request.size",
+                    Refusal.controller: "bootstrap.servers",
                 },
             ),
         ),

@@ -22,9 +22,10 @@ LONGEST_LINE = 4_096
 _TRACED = re.compile(
     r"\s{0,40}(?:at |File \"|Caused by: |#\d{1,3} +0x|[\w.$]{1,200}(?:Exception|Error)\b)"
     r"|\s{0,40}\d{1,3}: +(?:0x[0-9a-f]{4,16} - )?[\w<]"
+    r"|\s{0,40}\[?\{'?[\w.]{1,80}'?,'?[\w/-]{1,80}'?,(?:\d{1,3},|\[)"
     r"|\s{0,40}[\w.!@/-]{1,200}/[\w.@!/-]{1,120}\.(?:\(\*?\w{1,60}\)\.)?\w{1,80}\("
 )
-"""A frame or an exception of a trace, of Java, Python, C, Rust or Go."""
+"""A frame or an exception of a trace, of Java, Python, C, Rust, Erlang or Go."""
 _PYTHON_FRAME = re.compile(r"\s{1,40}File \"")
 
 

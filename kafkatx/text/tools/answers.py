@@ -31,6 +31,7 @@ from kafkatx.text.logs.strings import Strings
 from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.printed.pasted import undecorated, unescaped
 from kafkatx.text.printed.stable_offsets import offset_field, stable_offsets, tells_stable_offset
+from kafkatx.text.statements import statements_on_page
 from kafkatx.text.tools.tables import TableRow, table_rows
 
 _OF_KAFKA = frozenset({"producerid", "producerepoch", "currenttransactionstartoffset"})
@@ -42,7 +43,7 @@ _UNITS = {"min": 60_000, "s": 1_000}
 _GROUPS = frozenset({"topic", "partition", "currentoffset", "logendoffset"})
 _PARTITION = re.compile(
     r"Topic:\s?(?P<topic>\S+)\s+Partition:\s?(?P<partition>\d{1,9})\s+Leader:\s?(?P<leader>none|-?\d{1,9})"
-    r"(?:.*?\bIsr:\s?(?P<isr>[\d,]*))?"
+    r"(?:.*?\bReplicas:\s?(?P<replicas>[\d,]+))?(?:.*?\bIsr:\s?(?P<isr>[\d,]*))?"
 )
 UNDER_MIN_ISR = "--under-min-isr-partitions"
 _LEAST = re.compile(r"Topic:\s?(?P<topic>\S+)\s.*\bmin\.insync\.replicas=(?P<number>\d{1,3})\b")
@@ -103,7 +104,8 @@ class _Reader:
         events = np.array([tuple(row) for row in rows], EVENT) if rows else np.zeros(0, EVENT)
         events["source"] = 0
         size = self.part.end - self.part.position
-        source = LogSource(file.path, Side.unknown, 0, size, -1, -1, True, None, -1, "")
+        said = statements_on_page(file)
+        source = LogSource(file.path, Side.unknown, 0, size, -1, -1, True, None, -1, "", statements=said)
         return LogFacts([source], events, self.strings.texts())
 
     def snapshot(self, file: OpenFile) -> None:
@@ -175,10 +177,7 @@ class _Reader:
         place = line.number, line.position
         isolation = found[0] if (found := _ISOLATION.search(self.command)) else None
         if found := _PARTITION.match(text):
-            if found["leader"] in ("none", "-1"):
-                self._add(EventKind.leader_missing, *place, **_of(found), detail=found["isr"])
-            elif self._has_too_few(found["topic"], found["isr"] or ""):
-                self._add(EventKind.replicas_missing, *place, **_of(found), detail=found["isr"])
+            self._described(found, *place)
         elif found := _LEAST.match(text):
             self.least[found["topic"]] = int(found["number"])
         elif found := _END.search(line.text):
@@ -214,6 +213,17 @@ class _Reader:
                 EventKind.stable_offset_behind, *place, topic=topic, partition=_number(partition),
                 number=int(float(found["number"])), detail=_METRICS[found["metric"].casefold()],
             )  # fmt: skip
+
+    def _described(self, found: re.Match[str], *place: int) -> None:
+        """A partition as kafka-topics prints it, where it takes no writes."""
+        if found["leader"] in ("none", "-1"):
+            self._add(EventKind.leader_missing, *place, **_of(found), detail=found["isr"])
+        elif self._has_too_few(found["topic"], found["isr"] or ""):
+            replicas = len(found["replicas"].split(",")) if found["replicas"] else None
+            least = self.least.get(found["topic"])
+            self._add(
+                EventKind.replicas_missing, *place, **_of(found), detail=found["isr"], number=replicas, offset=least
+            )
 
     def _has_too_few(self, topic: str, in_sync: str) -> bool:
         """Whether a partition lacks replicas: the tool was asked for such ones, or prints the topic's setting above."""

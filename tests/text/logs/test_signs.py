@@ -33,3 +33,15 @@ def test_a_word_of_a_sign_alone_is_none():
 
 def test_a_line_without_a_sign_has_none(tmp_path):
     assert not signs(tmp_path, FAILED.replace("READY", "COMMITTING_TRANSACTION").replace("closeSuspended", "suspend"))
+
+
+ERLANG = """\
+2026-11-21 10:00:00.131 [error] reader terminated with reason: {function_clause,
+    [{lists,last,[[]],[{file,"lists.erl"},{line,228}]},
+     {brod_utils,handle_fetch_rsp,7,
+         [{file,"/app/deps/brod/src/brod_utils.erl"},{line,661}]}]}
+"""
+
+
+def test_frames_of_erlang_are_frames(tmp_path):
+    assert {"{lists,last,[[]]", "{brod_utils,handle_fetch_rsp"} <= set(signs(tmp_path, ERLANG))
