@@ -1,8 +1,8 @@
 """Failures of clients that have nothing to do with transactions, as far as their text shows.
 
 A timeout, a lost connection or a refused topic befalls every client (`OF_ANY`). Where people say that there are no
-transactions, or a page names neither a transaction nor a producer id anywhere and tells of nothing else, such a failure
-is told for information. A log that is too long for a page is never taken for plain by what it lacks.
+transactions, or describe their case without a word of them and no line shows an id, such a failure is told for
+information. Lines alone, and logs too long for a page, are never taken for plain by what they lack.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.text.logs.calls import TRANSACTIONAL
-from kafkatx.text.named_errors import ABOUT
+from kafkatx.text.named_errors import FOREIGN
 from kafkatx.text.releases_told import LARGEST_PAGE
 
 OF_ANY = frozenset({
@@ -39,13 +39,21 @@ def is_plain(model: CaptureModel, told: ToldFailure) -> bool:
         return False
     if told.call in TRANSACTIONAL:
         return False
-    logs = model.logs
-    said = {one.name for one in statements_of(logs, logs.path(told.rows[0]))}
-    if PLAIN in said:
+    logs, row = model.logs, told.rows[0]
+    if PLAIN in _said(logs, row):
         return told.category != FATAL
-    if ABOUT in said or not _is_page_without_ids(model, logs, told.rows[0]):
-        return False
-    return all(_befalls_any(one) for one in told_failures(model) if _shares_source(logs, one, told))
+    return is_foreign(model, row) and all(
+        _befalls_any(one) for one in told_failures(model) if _shares_source(logs, one, told)
+    )
+
+
+def is_foreign(model: CaptureModel, row: int) -> bool:
+    """Whether somebody describes the case of a line without a word of transactions, and nothing else has an id."""
+    return FOREIGN in _said(model.logs, row) and _is_page_without_ids(model, model.logs, row)
+
+
+def _said(logs: LogModel, row: int) -> set[str]:
+    return {one.name for one in statements_of(logs, logs.path(row))}
 
 
 def _befalls_any(told: ToldFailure) -> bool:

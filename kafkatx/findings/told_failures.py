@@ -43,6 +43,8 @@ EFFECTS = frozenset({"abort_after_fatal_error", "silent_failure", "read_committe
 CONFIG = "misconfiguration"
 OUTCOME, ENDS = "commit_outcome_unknown", ("commitTransaction", "abortTransaction")
 """What a call that ends a transaction may leave open."""
+ENDED_BADLY = "error in EndTxnResponse"
+"""How Java's client says that it does not know the answer to its end of a transaction: a commit or an abort."""
 RETRIED, FATAL = "retriable", "fatal"
 MEANT = frozenset({FATAL, "abortable", RETRIED, "refresh", "config"})
 REACTIONS = {"fatal": FATAL, "abortable": "abortable", "retried": RETRIED}
@@ -314,6 +316,8 @@ def _of_call(failure: Failure, name: str | None) -> tuple[str, ...]:
     """Mechanisms by the call that failed, where the error names none."""
     if failure.exception == REPEATED:
         return OF_FATAL[name is not None or failure.call in TRANSACTIONAL]
+    if failure.call is None and ENDED_BADLY in failure.message:
+        return OF_CALLS["commitTransaction"]
     return OF_CALLS.get(failure.call or "", ())
 
 

@@ -6,8 +6,9 @@ does, the protocol must show itself in a COMMIT of the same producer id (or be o
 has the data's
 epoch, under transactions v2 the next one, and there nothing tells who aborted. The start of a transaction is then the
 time of its first batch, by the client's clock, and its timeout is not known: the client's default is taken, unless its
-settings say otherwise. Nothing is proved that way: an operator's abort has the data's epoch too. Logs may prove more:
-the coordinator's line of a rollback, two living instances closer together than the timeout, the client's own abort.
+settings, or people on the page, say otherwise. Nothing is proved that way: an operator's abort has the data's epoch
+too. Logs may prove more: the coordinator's line of a rollback, two living instances closer together than the timeout,
+the client's own abort.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from kafkatx.histories.endings import EndedBy, Endings, Protocol, Reason
 from kafkatx.histories.logs.corroboration import Corroboration
 from kafkatx.histories.logs.ends import Ends, name_codes
 from kafkatx.histories.logs.log_model import ClientInstance
+from kafkatx.histories.logs.testimony import told_timeout
 from kafkatx.histories.logs.witnesses import witnesses
 from kafkatx.histories.transaction_ends import TransactionEnds, with_data
 from kafkatx.kernels.growing import Array
@@ -54,7 +56,8 @@ def with_data_endings(model: CaptureModel) -> TransactionEnds:
     named |= former
     seen = witnesses(model.logs, _ends(model, chosen))
     timeout = _timeouts(model, seen)
-    ended_by, verdict, duration = _of_the_unnamed(model, chosen, _assumed(timeout))
+    assumed = np.where(timeout >= 0, timeout, _said_timeout(model))
+    ended_by, verdict, duration = _of_the_unnamed(model, chosen, assumed)
     ended = Endings(
         ended_by=np.where(by_operator, EndedBy.client, np.where(named, EndedBy.unknown, ended_by)),
         verdict=np.where(by_operator, Verdict.likely, np.where(named, Verdict.possible, verdict)),
@@ -63,7 +66,7 @@ def with_data_endings(model: CaptureModel) -> TransactionEnds:
         duration_ms=duration,
         data_epoch=chosen["producer_epoch"],
     )
-    ended, by_operator = _testified(chosen, ended, by_operator, seen, timeout)
+    ended, by_operator = _testified(chosen, ended, by_operator, seen, timeout, assumed)
     return with_data(model.ends, ended, by_operator, seen, numbers)
 
 
@@ -110,12 +113,15 @@ def _names(model: CaptureModel, producers: Array) -> Any:
 
 
 def _testified(
-    chosen: Array, base: Endings, by_operator: Any, seen: Corroboration, timeout: Any
+    chosen: Array, base: Endings, by_operator: Any, seen: Corroboration, timeout: Any, assumed: Any
 ) -> tuple[Endings, Any]:
-    """Let the logs speak; the first answer that holds stands."""
+    """Let the logs speak; the first answer that holds stands.
+
+    `timeout` is that of settings, -1 where none are at hand; `assumed` the same, else what people say, or the default.
+    """
     raised = chosen["marker_epoch"].astype(np.int64) == chosen["producer_epoch"].astype(np.int64) + 1
     classic = base.protocol == Protocol.classic
-    short = (base.duration_ms >= 0) & (base.duration_ms < _assumed(timeout) - CLIENT_TOLERANCE_MS)
+    short = (base.duration_ms >= 0) & (base.duration_ms < assumed - CLIENT_TOLERANCE_MS)
     came, own = raised & seen.is_granted, (seen.client_abort >= 0) & ~by_operator
     both = came & seen.is_taken_over
     answers = [
@@ -144,8 +150,11 @@ def _timeouts(model: CaptureModel, seen: Corroboration) -> Any:
     return np.array([told.get(number, -1) for number in seen.instance.tolist()], np.int64)
 
 
-def _assumed(timeout: Any) -> Any:
-    return np.where(timeout >= 0, timeout, TRANSACTION_TIMEOUT_MS)
+def _said_timeout(model: CaptureModel) -> int:
+    """The transaction.timeout.ms that people say beside the data, where they say one; else the client's default."""
+    paths = {source.path for source in model.logs.facts.sources}
+    said = {timeout for path in paths if (timeout := told_timeout(model.logs, path)) is not None}
+    return said.pop() if len(said) == 1 else TRANSACTION_TIMEOUT_MS
 
 
 def _timeout_of(client: ClientInstance) -> int:

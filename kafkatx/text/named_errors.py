@@ -26,11 +26,12 @@ from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framer
 from kafkatx.text.logs.sentences import is_of_any_case
 from kafkatx.text.logs.spelled import all_spelled_in
 from kafkatx.text.logs.talk import explained
+from kafkatx.text.printed.pasted import as_printed
 from kafkatx.text.releases_told import LARGEST_PAGE
 
-MET, NAMED, SYMPTOM, ABOUT = "error_met", "error_named", "symptom", "about_transactions"
-"""Names of statements: somebody met an error, a page names one, something does not work; a page is about transactions,
-or about what producers with an id have."""
+MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
+"""Names of statements: somebody met an error, a page names one, something does not work; somebody describes his case,
+and neither he nor a program says a word of transactions."""
 LONGEST = 600
 """Characters of a line that are looked at."""
 MOST_SHOWN, BEFORE = 160, 60
@@ -46,6 +47,9 @@ GENERIC = frozenset({
 _NAME = re.compile(r"(?<![\w$])(?:\w+\.)*(_?[A-Za-z][\w$]{4,79})")
 _IS_NAME = re.compile(r"[a-z][A-Z]|[A-Z]_[A-Z]|^_[A-Z]")
 """What makes a word a name of a program's, and none of a sentence."""
+FEWEST_WORDS, FEWEST_LINES = 6, 2
+"""Words that make a line prose, and lines of it that describe a case."""
+_WORDS = re.compile(r"\b[a-z]{2,}\b")
 _OF_TRANSACTIONS = re.compile(
     r"transact|exactly[- _]once|read_committed|idempot|\beos\b|\bLSO\b|last stable offset"
     r"|\u4e8b\u52a1|\u4e8b\u52d9|\u7cbe\u786e\u4e00\u6b21"
@@ -74,7 +78,7 @@ def named_on_page(file: OpenFile) -> tuple[Statement, ...]:
 
 def names_something(file: OpenFile) -> bool:
     """Whether a page names an error or a symptom."""
-    return any(one.name != ABOUT for one in named_on_page(file))
+    return any(one.name != FOREIGN for one in named_on_page(file))
 
 
 def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
@@ -82,8 +86,7 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     source = [replace(line, text=line.text[:LONGEST]) for line in source]
     framer = Framer([line.text for line in source])
     words = [line for line in source if line.text.strip() and not _is_of_logger(framer, line.text)]
-    about = next((line for line in source if _OF_TRANSACTIONS.search(line.text)), None)
-    is_about_transactions = about is not None
+    is_about_transactions = any(_OF_TRANSACTIONS.search(line.text) for line in source)
     found = [
         (line, name)
         for line in words
@@ -96,8 +99,10 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     first: dict[str, Statement] = {}
     for one in sorted((*named, *said), key=lambda one: one.name == NAMED):
         first.setdefault(one.error, one)
-    topic = [Statement(ABOUT, about.number, about.text[:MOST_SHOWN])] if about is not None else []
-    return (*topic, *tuple(first.values())[:MOST])
+    prose = [line for line in words if len(_WORDS.findall(line.text)) >= FEWEST_WORDS]
+    is_foreign = not is_about_transactions and len(prose) >= FEWEST_LINES
+    foreign = [Statement(FOREIGN, prose[0].number, prose[0].text[:MOST_SHOWN])] if is_foreign else []
+    return (*foreign, *tuple(first.values())[:MOST])
 
 
 def _named(line: Line, name: str, *, is_talk: bool) -> Statement:
@@ -134,8 +139,10 @@ def _classes() -> frozenset[str]:
 
 
 def _is_of_logger(framer: Framer, text: str) -> bool:
-    """Whether a line is one of a logger, or of a stack trace."""
-    return framer.frame(text.strip()).layout not in ("", MESSAGE_ONLY, REMNANT) or _FRAME.match(text) is not None
+    """Whether a line is one of a logger, of a stack trace, or a tool's."""
+    if framer.frame(text.strip()).layout not in ("", MESSAGE_ONLY, REMNANT):
+        return True
+    return _FRAME.match(text) is not None or as_printed(text) is not None
 
 
 def _symptoms_in(line: Line) -> Iterator[Statement]:

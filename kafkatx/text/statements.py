@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from math import prod
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.catalogue.loading import statement_patterns
@@ -20,6 +21,7 @@ from kafkatx.text.logs.bare import is_supposed, supposes, tells
 from kafkatx.text.logs.contexts import NOTHING
 from kafkatx.text.logs.framing import Framed, Framer, continues
 from kafkatx.text.logs.stamps import STAMP, read_stamp
+from kafkatx.text.printed.pasted import as_printed
 from kafkatx.text.releases_told import LARGEST_PAGE
 
 LONGEST = 600
@@ -37,7 +39,7 @@ LONGEST_FRONT = 80
 _STAMPED = re.compile(STAMP)
 _LEVEL = re.compile(r"^.{0,80}?\b(?:TRACE|DEBUG|INFO|WARN|ERROR)\b[\s:|\]]{1,4}")
 _KAFKAS = re.compile(r"^(?:org\.apache\.kafka|o\.a\.k|kafka|state\.change|rdkafka)\b")
-_ERROR = re.compile(r"(?:Exception|Error|Fenced)\b|\b[A-Z]{3,20}_[A-Z_]{3,50}\b|%\d\|")
+_ERROR = re.compile(r"(?:Exception|Error|Fenced)\b|\b[A-Z]{3,20}_(?![A-Z_]*CONFIG\b)[A-Z_]{3,50}\b|%\d\|")
 _ONLY_WHEN = re.compile(r"^\s*#|\b(?:only|or|and) when\b|\bTODO\b", re.IGNORECASE)
 """Before what is no saying about this case: a heading, a condition, a plan."""
 _ENDS = (". ", "! ", "? ", "; ")
@@ -49,6 +51,8 @@ _DURATION = re.compile(
 _SET_TO = re.compile(
     r"(?P<number>\d{1,9}(?:[.,]\d{1,3})?)(?: ?(?P<unit>ms|s|secs?|seconds?|mins?|minutes?|m|h|hours?)\b)?"
 )
+_PRODUCT = re.compile(r"\d{1,9}(?: ?\* ?\d{1,5}){1,3}")
+"""Milliseconds as programmers write them: 10 * 60 * 1000."""
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 
 
@@ -67,8 +71,8 @@ def statements_on_page(file: OpenFile) -> tuple[Statement, ...]:
 
 
 def _is_programs(text: str, framed: Framed) -> bool:
-    """Whether a line is a message of Kafka's, or a part of a stack trace."""
-    if framed.context != NOTHING or _KAFKAS.match(framed.logger) or _ERROR.search(text):
+    """Whether a line is a message of Kafka's, a part of a stack trace, or a tool's."""
+    if framed.context != NOTHING or _KAFKAS.match(framed.logger) or _ERROR.search(text) or as_printed(text) is not None:
         return True
     return (
         (not framed.layout and bool(text.strip()) and continues(text))
@@ -129,6 +133,8 @@ def _timeout(text: str) -> int:
     if found is None:
         return -1
     unit = found["unit"] or "ms"
+    if product := _PRODUCT.search(text, found.start("number")):
+        return prod(map(int, product[0].split("*")))
     return int(float(found["number"].replace(",", ".")) * _UNITS[unit if unit == "ms" else unit[0]])
 
 

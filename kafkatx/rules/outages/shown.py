@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from kafkatx.findings.client_lines import by_client, is_cut_out, seen, times_of
 from kafkatx.findings.one_failure import left
+from kafkatx.findings.plain_clients import is_foreign
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
@@ -51,7 +52,7 @@ def at_the_end(model: CaptureModel) -> Iterator[Case]:
                 all(break_in(logs.words(row)) is Break.credentials for row in lost),
             ),
             verdict=Verdict.likely,
-            severity=Severity.warning,
+            severity=Severity.info if is_foreign(model, lost[0]) else Severity.warning,
             transactional_id=client.transactional_id if client is not None else None,
             since=since,
             until=until,

@@ -199,7 +199,7 @@ class _Cutter:
 
     def _belongs(self, current: GrowingPart, text: str) -> bool:
         """Whether a line right behind a tool's is its own: a row of a table, a line cut off, the trace of its death."""
-        if current.kind in TABLES and (is_command(text) or likeness.is_log_line(text)):
+        if current.kind in TABLES and (is_command(text) or likeness.begins_line(text)):
             return False
         if self.is_blank:
             return current.kind in TABLES and likeness.is_row_of_numbers(text)

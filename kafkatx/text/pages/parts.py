@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 from kafkatx.sources.files import OpenFile
@@ -24,6 +25,7 @@ from kafkatx.text.pages.part import PartKind, TextPart
 from kafkatx.text.printed.pasted import LONGEST_PREFIX, as_printed
 from kafkatx.text.printed.tool_lines import tool_lines
 from kafkatx.text.settings.files import is_settings
+from kafkatx.text.statements import statements_on_page
 
 LARGE = 4 << 20
 """Bytes above which a text is not read line by line when it is a log."""
@@ -64,9 +66,19 @@ def parts(file: OpenFile) -> list[TextPart]:
     if file.size > LARGE and _is_log(file):
         return _cut_log(file)
     found = cut(tool_lines(lines(file)))
-    if all(part.kind is PartKind.PROSE for part in found) and names_something(file):
-        return [TextPart(PartKind.WORDS, 0, file.size, 1)]
-    return [TextPart(PartKind.LOG, 0, file.size, 1)] if _is_one_log(file, found) else found
+    if all(part.kind is PartKind.PROSE for part in found):
+        return [TextPart(PartKind.WORDS, 0, file.size, 1)] if names_something(file) else found
+    return [TextPart(PartKind.LOG, 0, file.size, 1)] if _is_one_log(file, found) else _with_words(file, found)
+
+
+def _with_words(file: OpenFile, found: list[TextPart]) -> list[TextPart]:
+    """Parts of a page; where no log is among them that would carry what people say, its first prose does."""
+    first = next((number for number, part in enumerate(found) if part.kind is PartKind.PROSE), -1)
+    if first < 0 or any(part.kind is PartKind.LOG for part in found):
+        return found
+    if not (names_something(file) or statements_on_page(file)):
+        return found
+    return [*found[:first], replace(found[first], kind=PartKind.WORDS), *found[first + 1 :]]
 
 
 def _is_one_log(file: OpenFile, found: list[TextPart]) -> bool:
