@@ -5,9 +5,9 @@ Mechanism    An append, a flush or a checkpoint ends in an IOException (disk ful
              whose last directory failed stops. Producers get KAFKA_STORAGE_ERROR and try again, give up or abort; ids
              whose partition of __transaction_state lay there have no coordinator until it moves.
 Evidence     the broker's line that names directory and exception ("Error while appending records to ... in dir ...");
-             its lines about what it stops serving for that reason; without a directory what the system says of a full or
-             broken disk makes it likely. By a client's log alone KAFKA_STORAGE_ERROR: brokers
-             answer it for nothing else (an append that failed so, a replica in an offline directory).
+             its lines about what it stops serving for that reason; without a directory what the system says of a full
+             or broken disk makes it likely. By a client's log alone KAFKA_STORAGE_ERROR: brokers answer it for nothing
+             else (an append that failed so, a replica in an offline directory).
 Against      a broker that goes on appending to the same directory afterwards.
 Look-alikes  broker_unreachable (the whole broker was away); coordinator_unavailable (an effect); descriptors or ports
              that ran out, which fail without a directory.
