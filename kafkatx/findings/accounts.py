@@ -43,12 +43,12 @@ OF_RECORDS = frozenset({
 """Errors of serializers and converters: the application's own, thrown before a record is sent, or behind its read."""
 OF_GROUPS = frozenset({
     "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "REBALANCE_IN_PROGRESS", "FENCED_INSTANCE_ID",
-    "COORDINATOR_NOT_AVAILABLE", "COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR",
+    "COORDINATOR_NOT_AVAILABLE", "COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR", "_WAIT_COORD",
 })  # fmt: skip
 """Errors of a group's coordinator: its consumer joins again."""
 OF_ANYONE = frozenset({
     "CLUSTER_AUTHORIZATION_FAILED", "TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED", "MESSAGE_TOO_LARGE",
-    "_FATAL",
+    "_FATAL", "UNSUPPORTED_VERSION", "_STATE",
 })  # fmt: skip
 """Errors that tools, health checks and readers meet as well: of those only what they ask about transactions counts."""
 PRESSED = frozenset({"_QUEUE_FULL", "BufferExhaustedException"})
@@ -191,7 +191,7 @@ def is_excused(logs: LogModel, told: ToldFailure) -> bool:
     client = told.client
     if told.call in CONSUMER_CALLS and told.transactional_id is None:
         return True
-    if told.known is not None and told.known.name in OF_GROUPS and _is_consumers(logs, told):
+    if (told.known.name if told.known is not None else told.error) in OF_GROUPS and _is_consumers(logs, told):
         return True
     if told.known is not None and told.known.name == REBALANCING and _is_only_warned(logs, told):
         return told.call not in TRANSACTIONAL

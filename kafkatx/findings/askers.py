@@ -36,7 +36,14 @@ OF_READERS = frozenset({CONSUMERS, "commitAsync", "poll"})
 _PRODUCER = re.compile(r"produc|transactional|\bsender\b|(?<!ad)\bsend\b|idempoten|InitProducerI[dD]", re.IGNORECASE)
 _ADMIN = re.compile(r"\badmin|[a-z]Admin\b|[a-z]Admin[A-Z]|Admin(?:Client|Utils?)\b|\bAdmin[A-Z]", re.ASCII)
 _READER = re.compile(r"consumer|ReplicaFetcher|\bfetcher\b", re.IGNORECASE)
-_READERS_WORDS = re.compile(r"larger than the fetch size|There are some messages at \[Partition=Offset\]")
+_READERS_WORDS = re.compile(
+    r"larger than the fetch size|There are some messages at \[Partition=Offset\]|Failed to (?:seek|pause|resume) "
+    r"|Failed to (?:get|query) (?:watermark )?offsets"
+)
+_ADMINS_WORDS = re.compile(
+    r"does not support (?:DESCRIBE|LIST|ALTER|CREATE|DELETE|ELECT|INCREMENTAL_ALTER)_[A-Z_]{3,40}\b"
+)
+"""Requests that only a client for administration sends."""
 _BOTH = re.compile(r"\bkafka\.(?:connect|streams)\.|\b(?:akka|pekko|flink|beam|spark)\.|\bstream-thread|\bconnect-\d")
 """Programs that read and write within one transaction: where their reader is refused, it ends."""
 NAMES = ("thread", "client_id", "logger")
@@ -51,6 +58,8 @@ def asker_of(logs: LogModel, client: ClientInstance | None, row: int) -> Asker:
     written = " ".join(name for column in NAMES if (name := logs.string(row, column)) is not None)
     said = logs.words(row)
     if ADMIN_CALL in calls or bool(calls & OF_READERS) or _READERS_WORDS.search(said) is not None:
+        return Asker.another
+    if _ADMINS_WORDS.search(said) is not None:
         return Asker.another
     if _BOTH.search(written):
         return Asker.unknown

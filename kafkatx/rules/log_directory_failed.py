@@ -5,8 +5,9 @@ Mechanism    An append, a flush or a checkpoint ends in an IOException (disk ful
              whose last directory failed stops. Producers get KAFKA_STORAGE_ERROR and try again, give up or abort; ids
              whose partition of __transaction_state lay there have no coordinator until it moves.
 Evidence     the broker's line that names directory and exception ("Error while appending records to ... in dir ...");
-             its lines about what it stops serving for that reason. By a client's log alone KAFKA_STORAGE_ERROR: brokers
-             answer it for nothing else (an append that failed so, a replica in an offline directory).
+             its lines about what it stops serving for that reason; without a directory what the system says of a full
+             or broken disk makes it likely. By a client's log alone KAFKA_STORAGE_ERROR: brokers answer it for nothing
+             else (an append that failed so, a replica in an offline directory).
 Against      a broker that goes on appending to the same directory afterwards.
 Look-alikes  broker_unreachable (the whole broker was away); coordinator_unavailable (an effect); descriptors or ports
              that ran out, which fail without a directory.
@@ -37,6 +38,14 @@ from kafkatx.words.values import Count, NameList, Quoted, Refs, facts
 CLIENTS = (EventKind.produce_retry, EventKind.produce_failed, EventKind.failure, EventKind.to_abortable)
 """Lines of clients that can name the error."""
 
+OF_DISKS = ("No space left on device", "Disk quota exceeded", "Input/output error", "Read-only file system",
+            "Stale file handle")  # fmt: skip
+"""What an operating system says of a disk, and of nothing else (descriptors and ports run out in other words)."""
+OF_BROKERS = ("kafka.log.", "kafka.server.", "kafka.utils.", "kafka.cluster.", "kafka.raft.", "kafka.metadata.",
+              "org.apache.kafka.storage.", "org.apache.kafka.server.", "org.apache.kafka.metadata.",
+              "org.apache.kafka.raft.", "org.apache.kafka.image.", "org.apache.kafka.controller.")  # fmt: skip
+"""What loggers begin with that only brokers and controllers have."""
+
 
 @facts
 class Facts:
@@ -58,12 +67,17 @@ class Facts:
         """Whether the broker tells it itself."""
         return bool(self.failures or self.effects)
 
+    @property
+    def is_unplaced(self) -> bool:
+        """Whether no line says what could not be written."""
+        return self.by_broker and self.directory is None and self.partitions is None
+
 
 def find(model: CaptureModel) -> Found:
     """One case for each broker's log that tells of a failed directory, else one for the clients that were refused."""
     logs = model.logs
     failed = logs.of_kind(EventKind.storage_failed).tolist()  # descriptors and ports that ran out are among them
-    rows = [row for row in failed if logs.string(row, "topic") is not None or _path(logs, row) is not None]
+    rows = [row for row in failed if _is_placed(logs, row) or _is_of_disk(logs, row)]
     refusals = [row for row in logs.of_kind(*CLIENTS).tolist() if _is_refused(logs, row)]
     sources = logs.events["source"]
     for source in dict.fromkeys(sources[rows].tolist()):
@@ -79,7 +93,19 @@ def _is_refused(logs: LogModel, row: int) -> bool:
 def _path(logs: LogModel, row: int) -> str | None:
     """The directory (or a file in it) that a line names; of a full disk some name the reason instead."""
     text = logs.string(row, "detail") or ""
-    return text if "/" in text or ":\\" in text else None
+    return text if text not in OF_DISKS and ("/" in text or ":\\" in text) else None
+
+
+def _is_placed(logs: LogModel, row: int) -> bool:
+    """Whether a line names a partition or a path."""
+    return logs.string(row, "topic") is not None or _path(logs, row) is not None
+
+
+def _is_of_disk(logs: LogModel, row: int) -> bool:
+    """Whether a logger of a broker names a reason that only a disk has: an application has a disk of its own."""
+    if not (logs.string(row, "logger") or "").startswith(OF_BROKERS):
+        return False
+    return any(reason in logs.words(row) for reason in OF_DISKS)
 
 
 def _case(model: CaptureModel, rows: list[int], refusals: list[int]) -> Case:
@@ -89,7 +115,7 @@ def _case(model: CaptureModel, rows: list[int], refusals: list[int]) -> Case:
     after = (since or 0) - CLIENT_TOLERANCE_MS  # what was refused before has another cause
     refusals = [row for row in refusals if logs.times[row] < 0 or logs.times[row] >= after]
     given_up = _given_up(model, refusals)
-    verdict = Verdict.proved if first else Verdict.likely
+    verdict = Verdict.proved if any(_is_placed(logs, row) for row in first) else Verdict.likely
     return Case(
         facts=_facts(model, rows, first, refusals, given_up),
         verdict=verdict,
@@ -166,6 +192,13 @@ WORDS = Words(
             "a directory that was removed on purpose",
             "the broker was running and used it",
             needs="by_broker",
+            unless="is_unplaced",
+        ),
+        left_open(
+            "another disk of that machine",
+            "the line does not say which file could not be written",
+            decided_by="the lines around it in the server.log, and df on that machine",
+            needs="is_unplaced",
         ),
         left_open(
             "a failure of another kind",

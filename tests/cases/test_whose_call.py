@@ -118,3 +118,29 @@ def test_a_readers_fatal_error_is_no_producers(tmp_path, layout):
     assert not [rule for rule, (_, severity) in claims(tmp_path, read).items() if severity != "info"]
     written = layout.format(said="write failed, error=Message production error: Fatal (Local: Fatal error)")
     assert claims(tmp_path, written)
+
+
+FRONTS = (
+    "2025-10-02 09:12:55 - WARNING - job - [Thread-61] ",
+    "ERROR [parallel-2] c.e.Statistics: ",
+    "09:12:55.100 ERROR job: ",
+)
+OF_OTHERS = (
+    "Failed to collect info\n" + ERRORS + "UnsupportedVersionException: The broker does not support DESCRIBE_LOG_DIRS",
+    'Failed to seek: KafkaError{code=_STATE,val=-172,str="Failed to seek to offset 41735: Local: Erroneous state"}',
+    'KafkaError{code=_STATE,val=-172,str="Failed to pause partitions: Local: Erroneous state"}',
+)
+OF_THEIRS = (
+    "start failed\n" + ERRORS + "UnsupportedVersionException: The broker does not support INIT_PRODUCER_ID",
+    'KafkaError{code=_STATE,val=-172,str="Unable to produce message: Local: Erroneous state"}',
+)
+
+
+@pytest.mark.parametrize(("front", "error"), [*product(FRONTS, OF_OTHERS)])
+def test_what_a_broker_lacks_for_tools_and_readers_is_no_producers_failure(tmp_path, front, error):
+    assert not [one for one in claims(tmp_path, f"{front}{error}\n").values() if one[1] != "info"]
+
+
+@pytest.mark.parametrize(("front", "error"), [*product(FRONTS, OF_THEIRS)])
+def test_what_it_lacks_for_producers_is(tmp_path, front, error):
+    assert [one for one in claims(tmp_path, f"{front}{error}\n").values() if one[1] != "info"]

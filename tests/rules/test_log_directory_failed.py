@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from kafkatx import diagnose
+from kafkatx.rules.log_directory_failed import OF_DISKS
 from kafkatx.rules.registry import RULES
 from kafkatx.terms.verdicts import Severity, Verdict
 
@@ -48,6 +49,44 @@ def test_the_line_that_names_directory_and_exception_proves_it(tmp_path, reason)
     assert finding.facts["partitions"] == ["payments-1"]
     assert "/data-1" in finding.summary
     assert reason in finding.summary
+
+
+HEADS = {
+    "start-up": "2026-02-01 03:10:04,772 ERROR [KafkaServer id=1] Fatal error during KafkaServer startup. Prepare to "
+    "shutdown (kafka.server.KafkaServer) [main]",
+    "loading": "ERROR Error while loading log dir /opt/kafka/data-0/logs (kafka.log.LogManager)",
+    "swallowed": "2026-02-01 14:50:27,903 WARN {reason} (kafka.utils.CoreUtils$) [pool-6-thread-1]",
+    "checkpoint": " ERROR Error while writing to checkpoint file /data/__cluster_metadata-0/leader-epoch-checkpoint "
+    "(org.apache.kafka.storage.internals.log.LogDirFailureChannel)",
+}
+
+
+@pytest.mark.parametrize("head", HEADS.values(), ids=HEADS)
+@pytest.mark.parametrize("reason", OF_DISKS)
+def test_a_disks_own_words_make_it_likely_where_no_directory_is_named(tmp_path, head, reason):
+    trace = f"java.io.IOException: {reason}\n\tat java.base/java.io.FileOutputStream.writeBytes(Native Method)\n"
+    (finding,) = found(
+        tmp_path, server=f"{head.format(reason=reason)}\n{trace}\tat kafka.log.Log.recoverLog(Log.scala:814)\n"
+    )
+    assert (finding.verdict, finding.severity) == (Verdict.likely, Severity.error)
+    assert finding.facts["reason"] == reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-02-01 14:50:27,903 ERROR c.a.Export - upload failed\njava.io.IOException: No space left on device\n"
+        "\tat java.base/java.io.FileOutputStream.writeBytes(Native Method)\n\tat com.acme.Export.run(Export.java:41)\n",
+        "2026-02-01 14:50:27,903 ERROR org.apache.kafka.streams.processor.internals.StateDirectory - no\n"
+        "org.apache.kafka.streams.errors.ProcessorStateException: Error opening store orders\n"
+        "Caused by: org.rocksdb.RocksDBException: No space left on device\n",
+        "[2026-02-01 14:50:27,903] ERROR Error while accepting connection (kafka.network.Acceptor)\n"
+        "java.io.IOException: Too many open files\n\tat sun.nio.ch.ServerSocketChannelImpl.accept0(Native Method)\n",
+    ],
+    ids=["application", "streams", "descriptors"],
+)
+def test_another_disk_and_descriptors_are_none(tmp_path, text):
+    assert not found(tmp_path, server=text)
 
 
 def test_what_the_broker_stops_serving_makes_it_likely(tmp_path):

@@ -335,7 +335,7 @@ def _never_throws(framed: Framed) -> bool:
     """Whether a line is one of Kafka's own that never carries a trace."""
     if framed.message.startswith(_RETRIES) or framed.logger.startswith(_OF_C):
         return True
-    if Level.unknown < framed.level < Level.error and framed.logger.startswith(_NOT_JAVAS):
+    if Level.unknown < framed.level < Level.error and _OF_PYTHON.fullmatch(framed.logger):
         return True
     return _is_quiet(framed) and framed.logger.startswith(("org.apache.kafka.", "o.a.k."))
 
@@ -350,8 +350,8 @@ def _printed(framed: Framed) -> Framed:
     return replace(framed, level=Level.unknown, thread="", logger="", context=NOTHING, message="")
 
 
-_NOT_JAVAS = ("kafka.", "aiokafka")
-"""Loggers of clients that print a traceback at ERROR only."""
+_OF_PYTHON = re.compile(r"(?:aio)?kafka(?:\.[a-z_0-9]{1,40}){0,6}")
+"""Loggers (modules, never classes as in brokers) of clients that print a traceback at ERROR only."""
 _OF_C = ("rdkafka.", "librdkafka")
 """Loggers of librdkafka: what is thrown below its lines was thrown by its caller."""
 

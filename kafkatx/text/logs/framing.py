@@ -91,6 +91,8 @@ _TIME_OF_DAY = re.compile(r"(?<![\d:])\d\d:\d\d:\d\d[.,]\d{3}(?!\d)")
 _BROKER_LOGGER = re.compile(r"\((?:[\w$-]{1,99}\.){1,20}[\w$-]{1,99}(?::\d{1,6})?\)")
 _LAST_NAME = re.compile(r"(?<![\w$/.-])((?:[a-z_][\w$]{0,99}\.){1,12}[\w$]{1,99})[\]>)]?[\s:|-]{1,8}$")
 """A logger at the end of a front: a dotted name that begins small."""
+_THREAD_BEHIND = re.compile(r"(?<=\)) \[[^\[\]]{1,250}\]$")
+"""` [thread]` behind ` (logger)`, as the images of Strimzi print it (`%m (%c) [%t]`)."""
 _LAST_LOGGER = re.compile(r"[ \t]{2,8}\[((?:[\w$-]{1,99}\.){2,20}[\w$-]{1,99})\]$")
 """`   [logger]` at the end of a line, as Debezium's images print it."""
 
@@ -374,10 +376,11 @@ def _without_logger(message: str) -> tuple[str, str]:
     """Split ` (logger)`, as Kafka's own layout prints it, or `   [logger]` off the end of a message."""
     if last := _LAST_LOGGER.search(message, max(0, len(message) - 300)):
         return message[: last.start()], last[1]
-    at = message.rfind(" (", max(0, len(message) - 300))
-    if at < 0 or not _BROKER_LOGGER.fullmatch(message, at + 1):
+    whole = _THREAD_BEHIND.sub("", message) if message.endswith("]") else message
+    at = whole.rfind(" (", max(0, len(whole) - 300))
+    if at < 0 or not _BROKER_LOGGER.fullmatch(whole, at + 1):
         return message, ""
-    return message[:at].rstrip(), message[at + 2 : -1].partition(":")[0]
+    return whole[:at].rstrip(), whole[at + 2 : -1].partition(":")[0]
 
 
 def _only_a_logger(framed: Framed) -> bool:

@@ -27,7 +27,8 @@ EXCEPTIONS = {
     EventKind.storage_failed: ("/var/lib/kafka/data/orders-0/00000000000000000000.index (Too many open files)",
                                "/var/lib/kafka/data/orders-0/00000000000000000000.log (No space left on device)",
                                "Too many open files", "No space left on device", "Cannot assign requested address",
-                               "Map failed"),
+                               "Map failed", "Disk quota exceeded", "Input/output error", "Read-only file system",
+                               "Stale file handle"),
 }  # fmt: skip
 """Messages of exceptions of the JVM and of Kafka's record library, which the catalogue does not list."""
 
