@@ -143,7 +143,7 @@ WORDS = Words(
         left_open(
             "lost or old data at the leader",
             "a wiped log directory, or an old replica that became leader, is answered the same way",
-            decided_by="the log of the leader[ of {place}] at that time",
+            decided_by="the log of the leader[ of {place}] from before that time (truncated, or begun anew)",
         ),
     ),
     remedies=(

@@ -145,6 +145,9 @@ class SegmentWalk:
         """Fill `out` from the batch at `position` on; returns rows, position of the next batch, why it stopped."""
         before = self._fit
         count, behind, stop = self._walk(position, out)
+        if (kept := self._before_wrong_message(out[:count])) < count:
+            self._fit = self._fit_after(out[:kept], before)
+            return kept, int(out["position"][kept]), WRONG_CRC
         if count and stop not in (END, WRONG_CRC):
             header = self.file.read(behind, HEADER_SIZE)
             if stop == TORN or not self._fit.admits(header):
@@ -152,6 +155,23 @@ class SegmentWalk:
         if stop == MORE_DATA and not count and behind == self._buffer_position:
             return self._larger_than_buffer(behind, out)
         return count, behind, stop
+
+    def _before_wrong_message(self, rows: Rows) -> int:
+        """How many batches stand before the first message of magic 0 or 1 whose CRC is wrong, of those to doubt.
+
+        Zeros over the end of a header of magic 2 (a power cut) read as magic 0: the first message behind batches of
+        magic 2 is doubted, and one whose CRC is zero.
+        """
+        legacy = rows["magic"] < 2
+        if not legacy.any():
+            return len(rows)
+        is_first = np.concatenate(([True], ~legacy[:-1]))
+        for number in np.flatnonzero(legacy & (is_first | (rows["crc"] == 0))).tolist():
+            row = rows[number]
+            if not crc_matches(self.file, int(row["position"]), self.file.read(int(row["position"]), HEADER_SIZE)):
+                return number
+            row["crc_valid"] = VALID
+        return len(rows)
 
     def _walk(self, position: int, out: Rows) -> tuple[int, int, int]:
         """Run the kernel over the buffer."""
@@ -193,7 +213,7 @@ class SegmentWalk:
         the log goes on, and with it not even behind the next batch.
         """
         row = out[count - 1]
-        if row["crc_valid"] == UNCHECKED and row["magic"] == 2:
+        if row["crc_valid"] == UNCHECKED:
             position = int(row["position"])
             if not crc_matches(self.file, position, self.file.read(position, HEADER_SIZE)):
                 return *self._without_last(out, count, before), WRONG_CRC

@@ -213,11 +213,15 @@ def crc_matches(file: OpenFile, position: int, header: bytes) -> bool:
 
 def is_zero(file: OpenFile, position: int) -> bool:
     """Whether everything from `position` to the end of the file is zero (a preallocated tail)."""
-    size = FIRST_PIECE
-    while piece := file.read(position, size):
-        if piece.strip(b"\0"):
-            return False
-        position, size = position + len(piece), CRC_PIECE
+    if file.read(position, FIRST_PIECE).strip(b"\0"):
+        return False
+    data, position = bytearray(CRC_PIECE), position + FIRST_PIECE
+    buffer = np.frombuffer(data, np.uint8)
+    while (position := file.next_data(position)) < file.size:
+        count = file.read_into(memoryview(data), position)
+        if count == 0 or buffer[:count].any():
+            return count == 0
+        position += count
     return True
 
 

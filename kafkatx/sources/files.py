@@ -6,6 +6,7 @@ A live broker truncates files while we look. A path may lie in an archive, and a
 
 from __future__ import annotations
 
+import errno
 import os
 from types import TracebackType
 from typing import Protocol, Self
@@ -28,6 +29,9 @@ class Backing(Protocol):
 
     def refused(self, position: int, length: int) -> int:
         """How many bytes to give up where reading up to `length` at `position` was refused."""
+
+    def next_data(self, position: int) -> int:
+        """First place from `position` on that may hold anything but zeros; `size` where there is none."""
 
     def close(self) -> None:
         """Give back what is held."""
@@ -52,6 +56,15 @@ class _OnDisk:
     def refused(self, position: int, length: int) -> int:
         """Bytes up to the end of the block."""
         return min(length, BLOCK - position % BLOCK)
+
+    def next_data(self, position: int) -> int:
+        """The end of the hole at `position`: a sparse file of a terabyte holds no more than its blocks."""
+        if not hasattr(os, "SEEK_DATA") or position >= self.size:
+            return position
+        try:
+            return max(position, os.lseek(self._descriptor, position, os.SEEK_DATA))
+        except OSError as error:
+            return self.size if error.errno == errno.ENXIO else position
 
     def close(self) -> None:
         """Close the file."""
@@ -91,6 +104,10 @@ class OpenFile:
                 break
             done += got
         return done
+
+    def next_data(self, position: int) -> int:
+        """First place from `position` on that may hold anything but zeros: holes of sparse files are none."""
+        return self._content.next_data(position)
 
     def is_unreadable(self, position: int, length: int) -> bool:
         """Whether some of these bytes were refused when they were read."""

@@ -131,6 +131,10 @@ class StoredContent:
         """How many bytes are given up where a read is refused: all that were asked for."""
         return length
 
+    def next_data(self, position: int) -> int:
+        """`position`: objects have no holes."""
+        return position
+
     def close(self) -> None:
         """Forget what was read ahead."""
         self._block = b""

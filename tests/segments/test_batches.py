@@ -85,6 +85,34 @@ def test_a_batch_torn_inside_preallocated_zeros_is_damage_and_the_zeros_are_not(
     assert read.walk.preallocated == 1000
 
 
+@pytest.mark.parametrize("checked", [CHECK_CONTROL, CHECK_ALL])
+@pytest.mark.parametrize("behind", [0, 2], ids=["last", "within"])
+def test_zeros_from_within_a_header_on_never_read_as_an_old_message(engine, tmp_path, behind, checked):
+    """A power cut: what the header says before them stands, and its magic reads 0."""
+    made, ends = a_log(3 + behind)
+    for at in range(12, 61):
+        data = b"".join(made[:2]) + made[2][:at] + bytes(len(made[2]) - at) + b"".join(made[3:])
+        read = Read(segment(tmp_path, data), check=checked)
+        assert read.offsets == [0, 1, *range(3, 3 + behind)], at
+        assert [damage[1:] for damage in read.damage] == [(ends[2], ends[3] - ends[2])]
+
+
+def test_a_message_of_an_old_log_whose_crc_was_zeroed_is_damage(engine, tmp_path):
+    made = [message(number, 1) for number in range(4)]
+    data = b"".join(made[:2]) + made[2][:12] + bytes(4) + made[2][16:] + made[3]
+    read = Read(segment(tmp_path, data), check=CHECK_CONTROL)
+    assert (read.offsets, [kind for kind, _, _ in read.damage]) == ([0, 1, 3], ["crc"])
+
+
+@pytest.mark.skipif(not hasattr(os, "SEEK_DATA"), reason="this system tells no holes")
+def test_a_hole_of_a_terabyte_is_not_read(engine, tmp_path):
+    made, ends = a_log(2)
+    path = segment(tmp_path, b"".join(made))
+    os.truncate(path, 1 << 40)
+    read = Read(path)
+    assert (read.offsets, read.damage, read.walk.preallocated) == ([0, 1], [], (1 << 40) - ends[2])
+
+
 @pytest.mark.parametrize("buffer_size", [100, 4096])
 def test_a_flipped_bit_anywhere_costs_its_batch_alone(engine, tmp_path, monkeypatch, buffer_size):
     monkeypatch.setattr(walks, "BUFFER_SIZE", buffer_size)
