@@ -1,12 +1,11 @@
 """Encodings that Kafka's messages are made of.
 
-Bytes     int8 to int64 are construct's `Int8sb` to `Int64sb`: big-endian, two's complement. Here is the rest:
-          uvarint         base-128 groups, lowest first, high bit = more follow; at most 5 bytes, 32 bits
-          varint, varlong zig-zag (0, -1, 1, -2, ...), then groups as above; at most 5 and 10 bytes
-          string, bytes   int16 / int32 length, then UTF-8 / bytes; length -1 is null, 0 is empty
-          compact_*       the same with uvarint(length + 1); 0 is null
-          array           int32 count, then the items; -1 is null. compact_array: uvarint(count + 1); 0 is null
-          tagged_fields   uvarint count, then per field uvarint tag, uvarint size, size bytes
+Bytes     int8 to int64 are construct's `Int8sb` to `Int64sb`: big-endian, two's complement. uvarint: base-128 groups,
+          lowest first, high bit = more follow; at most 5 bytes, 32 bits. varint, varlong: zig-zag (0, -1, 1, -2, ...),
+          then groups as above; at most 5 and 10 bytes. string, bytes: int16 / int32 length, then UTF-8 / bytes; length
+          -1 is null, 0 is empty. compact_*: the same with uvarint(length + 1); 0 is null. array: int32 count, then the
+          items; -1 is null. compact_array: uvarint(count + 1); 0 is null. tagged_fields: uvarint count, then per field
+          uvarint tag, uvarint size, size bytes.
 Versions  varint and varlong stand inside records of batch v2 only; compact forms and tags in flexible message versions
           (KIP-482).
 Meaning   null and empty differ everywhere. A tag that is not known must be kept or skipped by its size, never refused.

@@ -1,6 +1,7 @@
 """The pages that follow from the code are in step with it, and every rule says all that it must."""
 
 import ast
+import re
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Literal
@@ -21,7 +22,7 @@ from kafkatx.terms.catalogue.loading import (
 )
 from tests.evidence import ROOT
 from tests.golden import compare
-from tests.house.generate_docs import cli_page, commands, linked, rule_files, rule_page, rule_pages
+from tests.house.generate_docs import cli_page, commands, linked, pages, rule_files, rule_page, rule_pages
 from tests.house.tools import printed_by_kafkatx
 
 WITHOUT_A_RULE = {"committed_but_unreadable"}
@@ -36,6 +37,18 @@ def update(request) -> bool:
 
 def test_the_page_of_commands_is_in_step(update):
     compare(ROOT / "docs/cli.md", cli_page(commands()), update=update)
+
+
+def test_the_page_of_formats_is_in_step_and_names_all_that_is_declared(update):
+    page = ROOT / "docs/formats.md"
+    compare(page, pages()[page], update=update)
+    text = page.read_text()
+    for module in (ROOT / "kafkatx/formats").glob("*.py"):
+        for name in re.findall(r"^([A-Z]\w+) = Layout\(", module.read_text(), re.MULTILINE):
+            assert f"`{name}`" in text, name
+    for schema in (ROOT / "kafkatx/formats/schemas").glob("*.txt"):
+        for name in re.findall(r"^(?:key|value|record|data) \S+ (\w+)", schema.read_text(), re.MULTILINE):
+            assert f"**{name}**" in text, name
 
 
 def test_the_pages_of_rules_are_in_step(update):
