@@ -31,7 +31,7 @@ from kafkatx.histories.logs.once import once
 from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, simple_name
 from kafkatx.terms.catalogue.loading import error_codes
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
-from kafkatx.terms.error_codes import error_code
+from kafkatx.terms.error_codes import GENERIC, error_code
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import Thrown
 from kafkatx.text.logs.calls import TRANSACTIONAL
@@ -49,12 +49,6 @@ RETRIED, FATAL = "retriable", "fatal"
 MEANT = frozenset({FATAL, "abortable", RETRIED, "refresh", "config"})
 REACTIONS = {"fatal": FATAL, "abortable": "abortable", "retried": RETRIED}
 """What a transactional producer makes of an error (errors.tsv), as the category of a failure."""
-GENERIC = frozenset({
-    "Exception", "RuntimeException", "IllegalStateException", "IllegalArgumentException", "KafkaException",
-    "AssertionError", "KafkaError", "Error", "ExecutionException", "CompletionException", "KafkaJSNonRetriableError",
-    "KafkaJSError", "ConnectException", "StreamsException", "UnsupportedOperationException",
-})  # fmt: skip
-"""Classes that say nothing: only their words do."""
 
 
 @dataclass(frozen=True, slots=True)

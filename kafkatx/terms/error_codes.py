@@ -18,6 +18,12 @@ from kafkatx.terms.catalogue.loading import error_codes, spellings
 
 AMBIGUOUS = "TimeoutException"
 """A class of the Java client that has many meanings, an answer of a broker the least of them."""
+GENERIC = frozenset({
+    "Exception", "RuntimeException", "IllegalStateException", "IllegalArgumentException", "KafkaException",
+    "AssertionError", "KafkaError", "Error", "ExecutionException", "CompletionException", "KafkaJSNonRetriableError",
+    "KafkaJSError", "ConnectException", "StreamsException", "UnsupportedOperationException",
+})  # fmt: skip
+"""Classes of clients that say nothing by their names: only their words do."""
 
 
 class ErrorCode(IntEnum):

@@ -19,7 +19,7 @@ from functools import cache, lru_cache
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.catalogue.entries import Symptom, simple_name
 from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
-from kafkatx.terms.error_codes import ErrorCode, error_code
+from kafkatx.terms.error_codes import GENERIC, ErrorCode, error_code
 from kafkatx.text.events import Statement
 from kafkatx.text.lines import Line, lines
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framer
@@ -38,12 +38,6 @@ MOST_SHOWN, BEFORE = 160, 60
 """Characters of a line that are quoted, and of them before what it names."""
 MOST = 32
 """Statements of a page that are kept."""
-GENERIC = frozenset({
-    "IllegalStateException", "IllegalArgumentException", "KafkaException", "AssertionError", "KafkaError",
-    "RuntimeException", "ExecutionException", "KafkaJSNonRetriableError", "KafkaJSError", "StreamsException",
-    "UnsupportedOperationException", "ConnectException",
-})  # fmt: skip
-"""Classes that say nothing by their names."""
 _NAME = re.compile(r"(?<![\w$])(?:\w+\.)*(_?[A-Za-z][\w$]{4,79})")
 _IS_NAME = re.compile(r"[a-z][A-Z]|[A-Z]_[A-Z]|^_[A-Z]")
 """What makes a word a name of a program's, and none of a sentence."""

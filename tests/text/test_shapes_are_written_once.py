@@ -2,8 +2,10 @@
 
 import pytest
 
+from kafkatx.terms.error_codes import GENERIC, ErrorCode, error_code
 from kafkatx.text import levels
 from kafkatx.text.logs import bare, error_names, source_code, stamps
+from kafkatx.text.named_errors import errors_in
 from tests.evidence import ROOT
 
 SHAPES = {
@@ -30,3 +32,14 @@ def spelled(shape: str) -> set[str]:
 def test_a_shape_that_has_a_name_is_written_once(name):
     files = [path for path in (ROOT / "kafkatx/text").rglob("*.py") if path.stem != name.split(".")[0]]
     assert not [path.name for path in files if any(text in path.read_text() for text in spelled(SHAPES[name]))]
+
+
+def test_classes_that_say_nothing_are_listed_once():
+    files = (ROOT / "kafkatx").rglob("*.py")
+    assert [path.name for path in files if '"KafkaJSNonRetriableError"' in path.read_text()] == ["error_codes.py"]
+
+
+@pytest.mark.parametrize("name", sorted(GENERIC))
+def test_a_class_that_says_nothing_names_no_error(name):
+    assert error_code(name) is ErrorCode.NONE
+    assert not [*errors_in(f"since Monday the transactional producer dies with org.example.{name}: what is that?")]
