@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 
 from kafkatx.sources.files import OpenFile
-from kafkatx.terms.catalogue.entries import Symptom, simple_name
+from kafkatx.terms.catalogue.entries import Symptom, plain_name, simple_name
 from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.terms.error_codes import GENERIC, ErrorCode, error_code
 from kafkatx.text.events import Statement
@@ -129,7 +129,7 @@ def _is_error(name: str) -> bool:
 def _classes() -> frozenset[str]:
     """Names of errors of clients for which the catalogue has a cause."""
     named = (name for row in client_exceptions() if row.rules for name in row.exceptions)
-    return frozenset(simple_name(name).removeprefix("RD_KAFKA_RESP_ERR_") for name in named)
+    return frozenset(plain_name(name) for name in named)
 
 
 def _is_of_logger(framer: Framer, text: str) -> bool:
