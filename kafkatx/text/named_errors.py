@@ -27,7 +27,7 @@ from kafkatx.text.logs.sentences import is_of_any_case
 from kafkatx.text.logs.spelled import all_spelled_in
 from kafkatx.text.logs.talk import explained
 from kafkatx.text.printed.pasted import as_printed
-from kafkatx.text.releases_told import LARGEST_PAGE
+from kafkatx.text.whole_pages import MOST_PAGES, Page, page_of
 
 MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
 """Names of statements: somebody met an error, a page names one, something does not work; somebody describes his case,
@@ -65,9 +65,13 @@ _PRINTED = re.compile(
 
 def named_on_page(file: OpenFile) -> tuple[Statement, ...]:
     """Return what a page names; nothing of what is too large for a page."""
-    if file.size > LARGEST_PAGE:
-        return ()
-    return named_in(list(lines(file)))
+    page = page_of(file)
+    return _named_on(page) if page is not None else ()
+
+
+@lru_cache(maxsize=MOST_PAGES)
+def _named_on(page: Page) -> tuple[Statement, ...]:
+    return named_in(list(lines(page)))
 
 
 def names_something(file: OpenFile) -> bool:

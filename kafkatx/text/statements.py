@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 
 from kafkatx.sources.files import OpenFile
@@ -24,7 +24,7 @@ from kafkatx.text.logs.error_names import CONSTANT, KINDS
 from kafkatx.text.logs.framing import Framed, Framer, continues
 from kafkatx.text.logs.stamps import STAMP, read_stamp
 from kafkatx.text.printed.pasted import as_printed
-from kafkatx.text.releases_told import LARGEST_PAGE
+from kafkatx.text.whole_pages import MOST_PAGES, Page, page_of
 
 LONGEST = 600
 """Characters of a line that are looked at; people's sentences that are longer are seldom about one thing."""
@@ -62,9 +62,13 @@ _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 
 def statements_on_page(file: OpenFile) -> tuple[Statement, ...]:
     """Return what a page says; nothing of what is too large for a page."""
-    if file.size > LARGEST_PAGE:
-        return ()
-    texts = [(line.number, line.text[:LONGEST]) for line in lines(file, 0, file.size)]
+    page = page_of(file)
+    return _said_on(page) if page is not None else ()
+
+
+@lru_cache(maxsize=MOST_PAGES)
+def _said_on(page: Page) -> tuple[Statement, ...]:
+    texts = [(line.number, line.text[:LONGEST]) for line in lines(page)]
     framer = Framer([text for _, text in texts])
     found: list[Statement] = []
     for number, text in texts:
