@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from kafkatx.findings.told_failures import EFFECTS, protocol_error
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.testimony import LONG_WORK, OF_NEWCOMERS
-from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, simple_name
+from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, plain_name
 from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
 from kafkatx.text.events import Statement
 from kafkatx.text.named_errors import MET, NAMED, SYMPTOM
@@ -70,12 +70,7 @@ def _error(path: str, said: Statement) -> NamedError:
 
 def _rows(name: str) -> list[ClientException]:
     """Rows of the catalogue about an error that a client's application sees."""
-    return [row for row in client_exceptions() if name in {_short(one) for one in row.exceptions}]
-
-
-def _short(name: str) -> str:
-    """Constants of librdkafka are named without their prefix."""
-    return simple_name(name).removeprefix("RD_KAFKA_RESP_ERR_")
+    return [row for row in client_exceptions() if name in map(plain_name, row.exceptions)]
 
 
 def _symptom(path: str, said: Statement) -> NamedError:

@@ -15,7 +15,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.text.logs.calls import TRANSACTIONAL
 from kafkatx.text.named_errors import FOREIGN
-from kafkatx.text.releases_told import LARGEST_PAGE
+from kafkatx.text.whole_pages import LARGEST_PAGE
 
 OF_ANY = frozenset({
     "REQUEST_TIMED_OUT", "_TIMED_OUT", "_MSG_TIMED_OUT", "TimeoutException", "BatchExpiredException",

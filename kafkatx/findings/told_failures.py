@@ -28,10 +28,10 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.failures import FAILURES, REPEATED, failures, is_text_of, meanings_of
 from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
 from kafkatx.histories.logs.once import once
-from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, simple_name
+from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, plain_name, simple_name
 from kafkatx.terms.catalogue.loading import error_codes
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
-from kafkatx.terms.error_codes import error_code
+from kafkatx.terms.error_codes import GENERIC, error_code
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.text.events import Thrown
 from kafkatx.text.logs.calls import TRANSACTIONAL
@@ -49,12 +49,6 @@ RETRIED, FATAL = "retriable", "fatal"
 MEANT = frozenset({FATAL, "abortable", RETRIED, "refresh", "config"})
 REACTIONS = {"fatal": FATAL, "abortable": "abortable", "retried": RETRIED}
 """What a transactional producer makes of an error (errors.tsv), as the category of a failure."""
-GENERIC = frozenset({
-    "Exception", "RuntimeException", "IllegalStateException", "IllegalArgumentException", "KafkaException",
-    "AssertionError", "KafkaError", "Error", "ExecutionException", "CompletionException", "KafkaJSNonRetriableError",
-    "KafkaJSError", "ConnectException", "StreamsException", "UnsupportedOperationException",
-})  # fmt: skip
-"""Classes that say nothing: only their words do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +122,7 @@ def protocol_error(name: str, message: str = "") -> ProtocolError | None:
 
     A class that two errors share over the releases is told by its message, else it is that of new releases.
     """
-    plain = simple_name(name).removeprefix("RD_KAFKA_RESP_ERR_").casefold()
+    plain = plain_name(name).casefold()
     found = _protocol_errors().get(plain, ())
     if not found and (code := error_code(name)) > 0:
         found = tuple(error for error in error_codes() if error.code == code)

@@ -14,10 +14,17 @@ from collections.abc import Iterator
 from enum import IntEnum
 from functools import cache, lru_cache
 
+from kafkatx.terms.catalogue.entries import plain_name
 from kafkatx.terms.catalogue.loading import error_codes, spellings
 
 AMBIGUOUS = "TimeoutException"
 """A class of the Java client that has many meanings, an answer of a broker the least of them."""
+GENERIC = frozenset({
+    "Exception", "RuntimeException", "IllegalStateException", "IllegalArgumentException", "KafkaException",
+    "AssertionError", "KafkaError", "Error", "ExecutionException", "CompletionException", "KafkaJSNonRetriableError",
+    "KafkaJSError", "ConnectException", "StreamsException", "UnsupportedOperationException",
+})  # fmt: skip
+"""Classes of clients that say nothing by their names: only their words do."""
 
 
 class ErrorCode(IntEnum):
@@ -77,7 +84,7 @@ FENCED = frozenset({ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH,
 @lru_cache(maxsize=4096)
 def error_code(name: str) -> ErrorCode:
     """Return the error that a class (with or without its package) or a constant names."""
-    return _codes().get(_key(name.rpartition(".")[2].removeprefix("RD_KAFKA_RESP_ERR_")), ErrorCode.NONE)
+    return _codes().get(_key(plain_name(name)), ErrorCode.NONE)
 
 
 def _key(name: str) -> str:

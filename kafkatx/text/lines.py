@@ -12,8 +12,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
-
-from kafkatx.sources.files import OpenFile
+from typing import Protocol
 
 LONGEST_LINE = 1 << 20
 """Bytes of a line that are kept."""
@@ -21,6 +20,17 @@ BLOCK = 1 << 18
 """Bytes read at once."""
 HEAD = 1 << 16
 """Bytes at the beginning of a file that tell its encoding and its ends of lines."""
+
+
+class Readable(Protocol):
+    """What lines are read of: an open file, or a page that is held whole (text/whole_pages.py)."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+
+    def read(self, position: int, length: int) -> bytes:
+        """Up to `length` bytes from `position`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +75,7 @@ def encoding_of(head: bytes) -> Encoding:
     return found
 
 
-def lines(file: OpenFile, position: int = 0, end: int | None = None, number: int = 1) -> Iterator[Line]:
+def lines(file: Readable, position: int = 0, end: int | None = None, number: int = 1) -> Iterator[Line]:
     """Yield the lines from byte `position`, which begins line `number`, up to byte `end` (default: all of the file)."""
     encoding = encoding_of(file.read(0, HEAD))
     end = file.size if end is None else min(end, file.size)

@@ -17,9 +17,9 @@ from dataclasses import replace
 from functools import cache, lru_cache
 
 from kafkatx.sources.files import OpenFile
-from kafkatx.terms.catalogue.entries import Symptom, simple_name
+from kafkatx.terms.catalogue.entries import Symptom, plain_name, simple_name
 from kafkatx.terms.catalogue.loading import client_exceptions, symptoms
-from kafkatx.terms.error_codes import ErrorCode, error_code
+from kafkatx.terms.error_codes import GENERIC, ErrorCode, error_code
 from kafkatx.text.events import Statement
 from kafkatx.text.lines import Line, lines
 from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framer
@@ -27,7 +27,7 @@ from kafkatx.text.logs.sentences import is_of_any_case
 from kafkatx.text.logs.spelled import all_spelled_in
 from kafkatx.text.logs.talk import explained
 from kafkatx.text.printed.pasted import as_printed
-from kafkatx.text.releases_told import LARGEST_PAGE
+from kafkatx.text.whole_pages import MOST_PAGES, Page, page_of
 
 MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
 """Names of statements: somebody met an error, a page names one, something does not work; somebody describes his case,
@@ -38,12 +38,6 @@ MOST_SHOWN, BEFORE = 160, 60
 """Characters of a line that are quoted, and of them before what it names."""
 MOST = 32
 """Statements of a page that are kept."""
-GENERIC = frozenset({
-    "IllegalStateException", "IllegalArgumentException", "KafkaException", "AssertionError", "KafkaError",
-    "RuntimeException", "ExecutionException", "KafkaJSNonRetriableError", "KafkaJSError", "StreamsException",
-    "UnsupportedOperationException", "ConnectException",
-})  # fmt: skip
-"""Classes that say nothing by their names."""
 _NAME = re.compile(r"(?<![\w$])(?:\w+\.)*(_?[A-Za-z][\w$]{4,79})")
 _IS_NAME = re.compile(r"[a-z][A-Z]|[A-Z]_[A-Z]|^_[A-Z]")
 """What makes a word a name of a program's, and none of a sentence."""
@@ -71,9 +65,13 @@ _PRINTED = re.compile(
 
 def named_on_page(file: OpenFile) -> tuple[Statement, ...]:
     """Return what a page names; nothing of what is too large for a page."""
-    if file.size > LARGEST_PAGE:
-        return ()
-    return named_in(list(lines(file)))
+    page = page_of(file)
+    return _named_on(page) if page is not None else ()
+
+
+@lru_cache(maxsize=MOST_PAGES)
+def _named_on(page: Page) -> tuple[Statement, ...]:
+    return named_in(list(lines(page)))
 
 
 def names_something(file: OpenFile) -> bool:
@@ -135,7 +133,7 @@ def _is_error(name: str) -> bool:
 def _classes() -> frozenset[str]:
     """Names of errors of clients for which the catalogue has a cause."""
     named = (name for row in client_exceptions() if row.rules for name in row.exceptions)
-    return frozenset(simple_name(name).removeprefix("RD_KAFKA_RESP_ERR_") for name in named)
+    return frozenset(plain_name(name) for name in named)
 
 
 def _is_of_logger(framer: Framer, text: str) -> bool:

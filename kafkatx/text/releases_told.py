@@ -10,9 +10,8 @@ import re
 from functools import lru_cache
 
 from kafkatx.sources.files import OpenFile
+from kafkatx.text.whole_pages import MOST_PAGES, page_of
 
-LARGEST_PAGE = 1 << 16
-"""Bytes of a page that somebody wrote by hand around what tools printed; what is larger is a log and nothing else."""
 _NUMBER = r"(?P<release>0\.\d{1,4}(?:\.\d{1,4}){1,2}|\d{1,4}(?:\.\d{1,4}){1,2})(?![\d.]*\d)(?!/)"
 """Four numbers are an address, but for the first releases of Kafka."""
 _BETWEEN = r"(?:[\s:=@'\"(,_-]|version\b|release\b|lib\b|is\b|v(?=\d)){1,12}"
@@ -46,12 +45,11 @@ _PATTERNS = {
 
 def releases_on_page(file: OpenFile) -> tuple[tuple[str, str], ...]:
     """Return products with the releases that a page names; nothing of what is too large for a page."""
-    if file.size > LARGEST_PAGE:
-        return ()
-    return releases_in(file.read(0, file.size).decode("utf-8", "replace"))
+    page = page_of(file)
+    return releases_in(page.content.decode("utf-8", "replace")) if page is not None else ()
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=MOST_PAGES)
 def releases_in(text: str) -> tuple[tuple[str, str], ...]:
     """Return products with the releases that a text names, each once."""
     found = ((name, match["release"]) for name, pattern in _PATTERNS.items() for match in pattern.finditer(text))

@@ -10,19 +10,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.catalogue.loading import statement_patterns
 from kafkatx.text.events import Statement
+from kafkatx.text.levels import OF_KAFKA
 from kafkatx.text.lines import lines
 from kafkatx.text.logs.bare import is_supposed, supposes, tells
 from kafkatx.text.logs.contexts import NOTHING
+from kafkatx.text.logs.error_names import CONSTANT, KINDS
 from kafkatx.text.logs.framing import Framed, Framer, continues
 from kafkatx.text.logs.stamps import STAMP, read_stamp
 from kafkatx.text.printed.pasted import as_printed
-from kafkatx.text.releases_told import LARGEST_PAGE
+from kafkatx.text.whole_pages import MOST_PAGES, Page, page_of
 
 LONGEST = 600
 """Characters of a line that are looked at; people's sentences that are longer are seldom about one thing."""
@@ -37,9 +39,11 @@ MARKER_BY_HAND = " abort --"
 LONGEST_FRONT = 80
 """Characters before the words of a line in which its time stands."""
 _STAMPED = re.compile(STAMP)
-_LEVEL = re.compile(r"^.{0,80}?\b(?:TRACE|DEBUG|INFO|WARN|ERROR)\b[\s:|\]]{1,4}")
+_LEVEL = re.compile(rf"^.{{0,80}}?\b(?:{OF_KAFKA})\b[\s:|\]]{{1,4}}")
 _KAFKAS = re.compile(r"^(?:org\.apache\.kafka|o\.a\.k|kafka|state\.change|rdkafka)\b")
-_ERROR = re.compile(r"(?:Exception|Error|Fenced)\b|\b[A-Z]{3,20}_(?![A-Z_]*CONFIG\b)[A-Z_]{3,50}\b|%\d\|")
+_OF_SETTING = r"\b[A-Z_]*CONFIG\b"
+"""A constant of the clients that is the name of a setting."""
+_ERROR = re.compile(rf"{KINDS}\b|(?!{_OF_SETTING}){CONSTANT}|%\d\|")
 _ONLY_WHEN = re.compile(r"^\s*#|\b(?:only|or|and) when\b|\bTODO\b", re.IGNORECASE)
 """Before what is no saying about this case: a heading, a condition, a plan."""
 _ENDS = (". ", "! ", "? ", "; ")
@@ -58,9 +62,13 @@ _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 
 def statements_on_page(file: OpenFile) -> tuple[Statement, ...]:
     """Return what a page says; nothing of what is too large for a page."""
-    if file.size > LARGEST_PAGE:
-        return ()
-    texts = [(line.number, line.text[:LONGEST]) for line in lines(file, 0, file.size)]
+    page = page_of(file)
+    return _said_on(page) if page is not None else ()
+
+
+@lru_cache(maxsize=MOST_PAGES)
+def _said_on(page: Page) -> tuple[Statement, ...]:
+    texts = [(line.number, line.text[:LONGEST]) for line in lines(page)]
     framer = Framer([text for _, text in texts])
     found: list[Statement] = []
     for number, text in texts:

@@ -1,7 +1,9 @@
 import pytest
 
+from kafkatx.terms.catalogue.entries import plain_name
 from kafkatx.terms.catalogue.loading import client_exceptions, error_codes
 from kafkatx.terms.error_codes import FENCED, ErrorCode, error_code
+from tests.evidence import ROOT
 
 OF_PROTOCOL = [error for error in error_codes() if error.code in {code for code in ErrorCode if code > 0}]
 
@@ -17,6 +19,25 @@ def test_an_error_is_known_by_its_name_and_by_the_newest_class_of_the_java_clien
     assert error_code(error.name) == error_code(f"RD_KAFKA_RESP_ERR_{error.name}") == error.code
     if newest != "TimeoutException":  # of many other meanings
         assert error_code(newest) == error_code(f"org.apache.kafka.common.errors.{newest}") == error.code
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("org.apache.kafka.common.errors.ProducerFencedException", "ProducerFencedException"),
+        ("kafka.common.StateChangeFailedException$", "StateChangeFailedException"),
+        ("RD_KAFKA_RESP_ERR__FENCED", "_FENCED"),
+        ("rdkafka.RD_KAFKA_RESP_ERR_PRODUCER_FENCED", "PRODUCER_FENCED"),
+        ("INVALID_PRODUCER_EPOCH", "INVALID_PRODUCER_EPOCH"),
+    ],
+)
+def test_plain_names(name, plain):
+    assert plain_name(name) == plain
+
+
+def test_plain_names_are_made_in_one_place():
+    files = (ROOT / "kafkatx").rglob("*.py")
+    assert not [path.name for path in files if 'removeprefix("RD_KAFKA_RESP_ERR_")' in path.read_text()]
 
 
 @pytest.mark.parametrize("entry", client_exceptions(), ids=str)

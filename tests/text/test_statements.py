@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from kafkatx.sources.files import OpenFile
-from kafkatx.text.statements import LARGEST_PAGE, statements_on_page
+from kafkatx.text.statements import statements_on_page
+from kafkatx.text.whole_pages import LARGEST_PAGE
 
 SAID = {
     "We run a single pod of it.": {"one_instance"},

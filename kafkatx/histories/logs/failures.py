@@ -18,7 +18,7 @@ import numpy as np
 
 from kafkatx.histories.logs.line_owners import SAME_EXCEPTION_MS
 from kafkatx.histories.logs.log_model import Failure, LogModel
-from kafkatx.terms.catalogue.entries import ClientException, simple_name
+from kafkatx.terms.catalogue.entries import ClientException, plain_name, simple_name
 from kafkatx.terms.catalogue.loading import client_exceptions, error_codes
 from kafkatx.terms.catalogue.releases import Release
 from kafkatx.terms.catalogue.templates import parse_template
@@ -193,15 +193,8 @@ def meanings_of(
 def _of_class(implementation: str, name: str) -> tuple[ClientException, ...]:
     clients = JAVA if implementation in ("java", "unknown") else (implementation,)
     return tuple(
-        entry
-        for entry in client_exceptions()
-        if entry.client in clients and name in {_short(known) for known in entry.exceptions}
+        entry for entry in client_exceptions() if entry.client in clients and name in map(plain_name, entry.exceptions)
     )
-
-
-def _short(name: str) -> str:
-    """Error constants of librdkafka are printed without their prefix."""
-    return simple_name(name).removeprefix("RD_KAFKA_RESP_ERR_")
 
 
 def is_text_of(entry: ClientException, message: str) -> bool:

@@ -11,6 +11,9 @@ KAFKA = "kafka"
 
 JAVA_CLIENTS = frozenset({KAFKA, "java", "kafka-streams", "kafka-connect"})
 
+LIBRDKAFKA = "RD_KAFKA_RESP_ERR_"
+"""What librdkafka's constants of errors begin with in C; it prints them without."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stated:
@@ -304,6 +307,11 @@ Entry = Named | LogTemplate
 def simple_name(name: str) -> str:
     """Return a class name without its package: `ProducerFencedException`; error constants stay whole."""
     return name.rpartition(".")[2].rstrip("$")
+
+
+def plain_name(name: str) -> str:
+    """Return the name of an error as it is printed: a class without its package, librdkafka's without their prefix."""
+    return simple_name(name).removeprefix(LIBRDKAFKA)
 
 
 def is_kafka_release(entry: ClientException | LogTemplate | EventTemplate) -> bool:

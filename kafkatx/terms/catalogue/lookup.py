@@ -22,7 +22,7 @@ from kafkatx.terms.catalogue.entries import (
     ProtocolError,
     StateEntry,
     Term,
-    simple_name,
+    plain_name,
 )
 from kafkatx.terms.catalogue.loading import (
     broker_log_templates,
@@ -53,7 +53,6 @@ FEWEST_LETTERS = 24
 LONGEST_QUESTION, LONGEST_TERM = 10, 4
 """Words of a phrase in which names are looked for, and of such a name."""
 
-_LIBRDKAFKA = "RD_KAFKA_RESP_ERR_"
 _WORD = re.compile(r"[A-Za-z_](?:[\w.$]|::)*")
 _OF_A_LIBRARY = re.compile(r"^(?:RD_KAFKA_RESP_ERR_|ERR_|Err(?=[A-Z])|Local(?=_))")
 _SUFFIX = re.compile(r"(?:exception|error)$")
@@ -215,7 +214,7 @@ def _errors_by_key() -> dict[str, tuple[ProtocolError | ClientException, ...]]:
     for row in client_exceptions():
         if row.client == "librdkafka":
             for name in row.exceptions:
-                index[_error_key(name.removeprefix(_LIBRDKAFKA))].setdefault(row, None)
+                index[_error_key(plain_name(name))].setdefault(row, None)
     return {
         key: tuple(e for e in entries if isinstance(e, ProtocolError)) or tuple(entries)
         for key, entries in index.items()
@@ -245,7 +244,7 @@ def _keys(entry: Named) -> Iterator[str]:
         case ClientException():
             yield from map(str, entry.codes if entry.client == "librdkafka" else ())
             for name in entry.exceptions:
-                yield from (name, simple_name(name), name.removeprefix(_LIBRDKAFKA))
+                yield from (name, plain_name(name))
         case StateEntry():
             yield from (entry.state, entry.java_constant, str(entry.code))
         case Config():

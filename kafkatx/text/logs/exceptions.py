@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from kafkatx.terms.catalogue.entries import Spelling
+from kafkatx.terms.catalogue.entries import Spelling, plain_name
 from kafkatx.terms.catalogue.loading import client_exceptions, error_codes, spellings
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.text.events import Thrown
@@ -136,7 +136,7 @@ def known_classes() -> frozenset[str]:
     """Simple names of the exceptions of the catalogue; librdkafka's and franz-go's errors as they are printed."""
     texts = [entry.text for error in error_codes() for entry in error.exceptions]
     texts += [name for entry in client_exceptions() for name in entry.exceptions]
-    classes = {text.rpartition(".")[2].removeprefix("RD_KAFKA_RESP_ERR_") for text in texts}
+    classes = {plain_name(text) for text in texts}
     return frozenset(name for name in classes if name.isidentifier()) | names()
 
 

@@ -1,0 +1,37 @@
+"""Pages that somebody wrote by hand around what tools printed: small, so they are looked at whole.
+
+What a page says, names, and which releases it tells holds for each log on it. Who asks is told the same for the same
+bytes, and is told it once worked out: a page may have a hundred parts, and each of them asks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafkatx.sources.files import OpenFile
+
+LARGEST_PAGE = 1 << 16
+"""Bytes of a page; what is larger is a log and nothing else."""
+MOST_PAGES = 64
+"""Pages whose answers are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The bytes of a page, to be read like a file; two of the same bytes are one."""
+
+    content: bytes
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return len(self.content)
+
+    def read(self, position: int, length: int) -> bytes:
+        """Up to `length` bytes from `position`."""
+        return self.content[position : position + length]
+
+
+def page_of(file: OpenFile) -> Page | None:
+    """Return a file as a page; None where it is too large for one."""
+    return Page(file.read(0, file.size)) if file.size <= LARGEST_PAGE else None
