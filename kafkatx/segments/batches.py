@@ -167,10 +167,9 @@ class SegmentWalk:
             return len(rows)
         is_first = np.concatenate(([True], ~legacy[:-1]))
         for number in np.flatnonzero(legacy & (is_first | (rows["crc"] == 0))).tolist():
-            row = rows[number]
-            if not crc_matches(self.file, int(row["position"]), self.file.read(int(row["position"]), HEADER_SIZE)):
+            position = int(rows["position"][number])
+            if not crc_matches(self.file, position, self.file.read(position, HEADER_SIZE)):
                 return number
-            row["crc_valid"] = VALID
         return len(rows)
 
     def _walk(self, position: int, out: Rows) -> tuple[int, int, int]:
@@ -217,7 +216,7 @@ class SegmentWalk:
             position = int(row["position"])
             if not crc_matches(self.file, position, self.file.read(position, HEADER_SIZE)):
                 return *self._without_last(out, count, before), WRONG_CRC
-            row["crc_valid"] = VALID
+            row["crc_valid"] = VALID if row["magic"] == 2 else UNCHECKED
         with_last = self._fit
         left, position = self._without_last(out, count, before)
         only_without = self._fit.admits(header) and not with_last.admits(header)

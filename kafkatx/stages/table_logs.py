@@ -11,6 +11,7 @@ from kafkatx.stages.table_files import Batches, Source
 from kafkatx.tables.columns import STRING
 from kafkatx.tables.log_events import log_events
 from kafkatx.terms.events import Side
+from kafkatx.terms.secrets import without_secrets
 from kafkatx.text.events import LogFacts
 from kafkatx.text.logs.reading import read_log
 
@@ -34,5 +35,5 @@ def _texts(file: OpenFile, rows: Any) -> Any:
     lines = []
     for position in rows["position"].tolist():
         line, _, _ = file.read(position, LONGEST_TEXT).partition(b"\n")
-        lines.append(line.rstrip(b"\r").decode("utf-8", "replace"))
+        lines.append(without_secrets(line.rstrip(b"\r").decode("utf-8", "replace")))
     return pa.array(lines, STRING)

@@ -1,6 +1,9 @@
-"""Names of settings whose values are shown nowhere.
+"""What is shown nowhere: values of settings that are secrets, and secrets inside of any other text.
 
-Why     configuration lies in the metadata log, in logs and in files; a report is passed on.
+Why     configuration lies in the metadata log, in logs and in files; a report is passed on. A text is hidden where it
+        is taken out of its file (strings of events, words of people, lines of tables): no output has to remember it.
+Limits  a secret is known by what stands before it, or by the shape that its issuer gives it; one that stands alone in
+        words of people is not. What is hidden is the value; names, hosts and ids stay.
 Source  ConfigDef.Type.PASSWORD in SslConfigs, SaslConfigs, BrokerSecurityConfigs, DelegationTokenManagerConfigs,
         PasswordEncoderConfigs (Kafka 0.11 to 4.3); other names that speak of a secret are hidden for safety's sake.
 """
@@ -21,11 +24,32 @@ _SPEAKING = re.compile(
 )
 _USER_IN_URL = re.compile(r"(://)[^/@\s:,]{1,200}:[^@\s,]{0,200}@")
 _QUERY_OF_STORE = re.compile(r"((?:s3[an]?|gs|gcs|abfss?|hdfs)://[^\s?'\"]{1,4096}\?)[^\s'\"]+", re.IGNORECASE)
+_NAME = (
+    r"(?:pass(?:word|wd|phrase)|\bpwd|\.pwd|secret|token|credential|api[-_. ]?key|(?:access|account|private)[-_. ]?key"
+    r"|\bsig|[-_]signature|cookie|jsessionid)"
+)
 _TOLD = re.compile(
-    r"((?:password|passwd|passphrase|secret|token|credential)\w{0,30}[\"']?\s{0,4}[=:]\s{0,4})"
-    r"(\"(?:[^\"\\]|\\.)*\"?|'[^']*'?|[^\s\"';,]+)",
+    rf"((?:{_NAME}[\w-]{{0,30}}[\"']?\s{{0,4}}[=:]\s{{0,4}}|--[\w.-]{{0,30}}{_NAME}[\w.-]{{0,30}}\s{{1,4}}))"
+    r"(\[hidden\]|\\?\"(?:[^\"\\]|\\[^\"])*\\?\"?|'[^']*'?|[^\s\"';,&)}\]]+)",
     re.IGNORECASE,
 )
+_OF_NO_SECRET = re.compile(
+    r"(?:ms|seconds?|minutes?|expir\w*|ur[li]|endpoint|types?|class|size|count|name|file|path|location|provider|id)[\"']?\s*[=:]\s*$",
+    re.IGNORECASE,
+)
+"""Ends of names that only speak of a secret: how long it lives, where it is."""
+_HEADER = re.compile(r"(\b(?:bearer|basic)\s{1,4})((?=\S*[\d=+/._~-])[\w.~+/-]{8,4096}=*)", re.IGNORECASE)
+_ISSUED = re.compile(
+    r"\beyJ[\w-]{8,4096}\.[\w-]{4,8192}(?:\.[\w-]{0,4096})?|\bgh[pousr]_\w{20,255}|\bgithub_pat_\w{20,255}"
+    r"|\bxox[abeoprs]-[\w-]{10,255}|\bsk_live_\w{10,255}"
+    r"|-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?"
+)
+"""Tokens whose issuers give them a shape: JSON web tokens, GitHub, Slack, Stripe, keys in PEM."""
+_MAY_BE = re.compile(
+    r"pass|pwd|secret|token|cred|key|sig|cookie|sessionid|bearer|basic|://|eyJ|gh[pousr]_|github_|xox|sk_",
+    re.IGNORECASE,
+)
+_NO_SECRET = frozenset({"", "null", "none", "nil", "undefined", "true", "false", HIDDEN})
 
 
 def is_secret(name: str) -> bool:
@@ -42,11 +66,23 @@ def without_credentials(text: str) -> str:
     return _QUERY_OF_STORE.sub(rf"\1{HIDDEN}", _USER_IN_URL.sub(rf"\1{HIDDEN}@", text))
 
 
-def shown_value(name: str, value: str) -> str:
-    """Return a setting's value as it may be shown: hidden whole, or without passwords that stand inside of it.
+def without_secrets(text: str) -> str:
+    """Return a text without passwords, tokens and keys that stand inside of it.
 
     `null` and nothing hide nothing: they say that no secret is set.
     """
+    if _MAY_BE.search(text) is None:
+        return text
+    return _ISSUED.sub(HIDDEN, _HEADER.sub(rf"\1{HIDDEN}", _TOLD.sub(_told, without_credentials(text))))
+
+
+def _told(found: re.Match[str]) -> str:
+    is_none = found[2].strip("\"'\\").lower() in _NO_SECRET
+    return found[0] if is_none or _OF_NO_SECRET.search(found[1]) else f"{found[1]}{HIDDEN}"
+
+
+def shown_value(name: str, value: str) -> str:
+    """Return a setting's value as it may be shown: hidden whole, or without the secrets inside of it."""
     if is_secret(name):
         return HIDDEN if value.strip() not in ("", "null") else value
-    return _TOLD.sub(rf"\1{HIDDEN}", _USER_IN_URL.sub(rf"\1{HIDDEN}@", value))
+    return without_secrets(value)

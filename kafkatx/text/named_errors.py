@@ -27,15 +27,13 @@ from kafkatx.text.logs.sentences import is_of_any_case
 from kafkatx.text.logs.spelled import all_spelled_in
 from kafkatx.text.logs.talk import explained
 from kafkatx.text.printed.pasted import as_printed
-from kafkatx.text.whole_pages import MOST_PAGES, Page, page_of
+from kafkatx.text.whole_pages import MOST_PAGES, Page, page_of, quoted_at
 
 MET, NAMED, SYMPTOM, FOREIGN = "error_met", "error_named", "symptom", "foreign"
 """Names of statements: somebody met an error, a page names one, something does not work; somebody describes his case,
 and neither he nor a program says a word of transactions."""
 LONGEST = 600
 """Characters of a line that are looked at."""
-MOST_SHOWN, BEFORE = 160, 60
-"""Characters of a line that are quoted, and of them before what it names."""
 MOST = 32
 """Statements of a page that are kept."""
 _NAME = re.compile(r"(?<![\w$])(?:\w+\.)*(_?[A-Za-z][\w$]{4,79})")
@@ -99,14 +97,14 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
         first.setdefault(one.error, one)
     prose = [line for line in words if len(_WORDS.findall(line.text)) >= FEWEST_WORDS]
     is_foreign = not is_about_transactions and len(prose) >= FEWEST_LINES
-    foreign = [Statement(FOREIGN, prose[0].number, prose[0].text[:MOST_SHOWN])] if is_foreign else []
+    foreign = [Statement(FOREIGN, prose[0].number, quoted_at(prose[0].text, 0))] if is_foreign else []
     return (*foreign, *tuple(first.values())[:MOST])
 
 
 def _named(line: Line, name: str, *, is_talk: bool) -> Statement:
     """What a line says that names an error."""
     is_met = not is_talk or _PRINTED.search(line.text) is not None
-    return Statement(MET if is_met else NAMED, line.number, _around(line.text, line.text.find(name)), error=name)
+    return Statement(MET if is_met else NAMED, line.number, quoted_at(line.text, line.text.find(name)), error=name)
 
 
 def errors_in(text: str) -> Iterator[str]:
@@ -148,7 +146,7 @@ def _symptoms_in(line: Line) -> Iterator[Statement]:
     for symptom, pattern, unless in _patterns():
         found = pattern.search(line.text)
         if found and not (unless and unless.search(line.text)) and not is_of_any_case(line.text):
-            yield Statement(SYMPTOM, line.number, _around(line.text, found.start()), error=symptom.name)
+            yield Statement(SYMPTOM, line.number, quoted_at(line.text, found.start()), error=symptom.name)
 
 
 @cache
@@ -161,10 +159,3 @@ def _patterns() -> tuple[tuple[Symptom, re.Pattern[str], re.Pattern[str] | None]
         )
         for row in symptoms()
     )
-
-
-def _around(text: str, at: int) -> str:
-    """The words around a place in a line."""
-    begin = max(0, min(at - BEFORE, len(text) - MOST_SHOWN))
-    begin = text.find(" ", begin) + 1 if begin else 0
-    return text[begin : begin + MOST_SHOWN].strip()

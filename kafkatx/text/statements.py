@@ -24,11 +24,10 @@ from kafkatx.text.logs.error_names import CONSTANT, KINDS
 from kafkatx.text.logs.framing import Framed, Framer, continues
 from kafkatx.text.logs.stamps import STAMP, read_stamp
 from kafkatx.text.printed.pasted import as_printed
-from kafkatx.text.whole_pages import MOST_PAGES, Page, page_of
+from kafkatx.text.whole_pages import MOST_PAGES, Page, page_of, quoted_at
 
 LONGEST = 600
 """Characters of a line that are looked at; people's sentences that are longer are seldom about one thing."""
-MOST_SHOWN = 160
 MOST = 64
 """Statements of a page that are kept."""
 TIMED = frozenset({"began", "initialised"})
@@ -105,7 +104,7 @@ def _statements(number: int, framed: Framed) -> Iterator[Statement]:
         seen.add(name)
         around = message[found.start() : found.end() + 24]
         lasted = _timeout(around) if name == TIMEOUT else _duration(around)
-        yield Statement(name, number, _around(message, found), lasted, at, of_day)
+        yield Statement(name, number, quoted_at(message, found.start()), lasted, at, of_day)
 
 
 def _told_at(framed: Framed) -> tuple[str, int, int]:
@@ -115,12 +114,6 @@ def _told_at(framed: Framed) -> tuple[str, int, int]:
         stamp = read_stamp(found[0])
         message, at, of_day = message[found.end() :].strip(), stamp.at, stamp.of_day
     return _LEVEL.sub("", message, count=1), at, of_day
-
-
-def _around(message: str, found: re.Match[str]) -> str:
-    """The words around what was found, at most MOST_SHOWN characters."""
-    begin = max(0, min(found.start() - 40, len(message) - MOST_SHOWN))
-    return message[begin : begin + MOST_SHOWN].strip()
 
 
 def _duration(text: str) -> int:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from kafkatx.terms.secrets import HIDDEN, is_secret, shown_value, without_credentials
+from kafkatx.terms import secrets
+from kafkatx.terms.secrets import HIDDEN, is_secret
 
 _SETTING = re.compile(rb"^(\s*[\"']?([A-Za-z][\w.-]{2,120})[\"']?\s{0,4}[=:]\s{0,4})(\S.*)$", re.DOTALL)
 _JSON_SETTING = re.compile(r'("([A-Za-z][\w.-]{2,120})"\s{0,4}:\s{0,4})"((?:[^"\\]|\\.)*)"')
@@ -37,7 +38,7 @@ def _line(line: bytes) -> tuple[bytes, bool]:
             return found[1] + HIDDEN.encode(), True
         return line, False
     text = line.decode("utf-8", "surrogateescape")
-    shown = without_credentials(shown_value("", _JSON_SETTING.sub(_json_value, text)))
+    shown = secrets.without_secrets(_JSON_SETTING.sub(_json_value, text))
     return shown.encode("utf-8", "surrogateescape"), False
 
 

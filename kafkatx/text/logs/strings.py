@@ -6,12 +6,14 @@ event points to, so that a log with a new text in every line costs no more memor
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from kafkatx.kernels.rows import EVENT
 from kafkatx.segments.interning import Interner
+from kafkatx.terms.secrets import without_secrets
 from kafkatx.text.events import Trace
 
 LONGEST_STRING = 2_000
@@ -29,13 +31,18 @@ class Strings:
         self._trace_codes: dict[Trace, int] = {}
 
     def code(self, text: str) -> int:
-        """Code of a string, -1 of an empty one."""
-        return self.interner.code(text.encode("utf-8", "replace")[:LONGEST_STRING]) if text else -1
+        """Code of a string without its secrets, -1 of an empty one."""
+        if not text:
+            return -1
+        return self.interner.code(without_secrets(text[:LONGEST_STRING]).encode("utf-8", "replace")[:LONGEST_STRING])
 
     def trace_code(self, trace: Trace | None) -> int:
-        """Code of a trace; equal ones share it."""
+        """Code of a trace without its secrets; equal ones share it."""
         if trace is None:
             return -1
+        trace = replace(
+            trace, chain=tuple(replace(thrown, message=without_secrets(thrown.message)) for thrown in trace.chain)
+        )
         code = self._trace_codes.setdefault(trace, len(self.traces))
         if code == len(self.traces):
             self.traces.append(trace)
