@@ -19,7 +19,7 @@ from kafkatx.words.config_context import ConfigContext, advised
 from kafkatx.words.explanation import ActorWords, Bound
 from kafkatx.words.log_refs import client_seen
 from kafkatx.words.template import pick
-from kafkatx.words.values import ClientName
+from kafkatx.words.values import ClientName, NameList
 
 Value = TypeVar("Value")
 
@@ -143,6 +143,12 @@ def topic_partition(logs: LogModel, row: int) -> tuple[str, int] | None:
     """Topic and partition that a line names."""
     topic, number = logs.string(row, "topic"), logs.number(row, "partition")
     return (topic, number) if topic is not None and number is not None else None
+
+
+def partitions_named(logs: LogModel, rows: Iterable[int]) -> NameList:
+    """The partitions that lines name, each once, as Kafka writes them."""
+    places = (topic_partition(logs, row) for row in rows)
+    return NameList(dict.fromkeys(f"{place[0]}-{place[1]}" for place in places if place is not None))
 
 
 def only(values: Iterable[Value]) -> Value | None:

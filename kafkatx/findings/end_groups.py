@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kafkatx.findings.client_lines import only
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.grouping import CaseColumns, Spread, by_transactional_id, spread, subjects_of
 from kafkatx.histories.capture_model import CaptureModel
@@ -160,10 +161,9 @@ def _of_logs(ends: list[LogEnding]) -> Spread:
     begun = [end.began for end in ends if end.began is not None]
     answered = [failure.at for end in ends for failure in end.failures[:1] if failure.at is not None]
     times = [end.at for end in ends]
-    producers, epochs = {end.producer_id for end in ends}, {end.producer_epoch for end in ends}
     return Spread(
-        producer_id=producers.pop() if len(producers) == 1 else None,
-        producer_epoch=epochs.pop() if len(epochs) == 1 else None,
+        producer_id=only(end.producer_id for end in ends),
+        producer_epoch=only(end.producer_epoch for end in ends),
         topic=None,
         partition=None,
         first_offset=None,

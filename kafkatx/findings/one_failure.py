@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from kafkatx.findings.accounts import is_excused
-from kafkatx.findings.client_lines import producer_at, seen, subjects, times_of
+from kafkatx.findings.client_lines import only, producer_at, seen, subjects, times_of, topic_partition
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.rule import Case
 from kafkatx.findings.told_failures import ToldFailure, told_failures
@@ -118,11 +118,7 @@ def failure_facts(model: CaptureModel, found: Alike) -> dict[str, Any]:
     """Return the fields of FailureFacts."""
     logs, told = model.logs, found.first
     name = client_name(told.client) if told.client is not None else ClientName(told.transactional_id, None)
-    places = {
-        (topic, number)
-        for row in found.rows
-        if (topic := logs.string(row, "topic")) is not None and (number := logs.number(row, "partition")) is not None
-    }
+    place = only(place for row in found.rows if (place := topic_partition(logs, row)) is not None)
     return {
         "name": name,
         "client": seen(model, told.client),
@@ -130,7 +126,7 @@ def failure_facts(model: CaptureModel, found: Alike) -> dict[str, Any]:
         "error": told.known.name if told.known is not None else told.error,
         "call": told.call,
         "producer_id": _producer_id(found),
-        "place": TopicPartition(*places.pop()) if len(places) == 1 else None,
+        "place": TopicPartition(*place) if place is not None else None,
         "count": Count(found.count),
         "lines": event_refs(model, found.rows, 4),
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kafkatx.findings.client_lines import times_of
+from kafkatx.findings.client_lines import only, times_of
 from kafkatx.findings.rule import Case
 from kafkatx.findings.said_by_failures import TOLD_BY_CLIENTS
 from kafkatx.histories.capture_model import CaptureModel
@@ -62,8 +62,8 @@ def owner_of(model: CaptureModel, producer_id: int | None) -> str | None:
     if code >= 0:
         return model.transactional_id(code)
     given = logs.of_kind(EventKind.initialized, EventKind.producer_id_set).tolist()
-    names = {logs.string(row, "transactional_id") for row in given if logs.number(row, "producer_id") == producer_id}
-    return names.pop() if len(names) == 1 else None
+    mine = (row for row in given if logs.number(row, "producer_id") == producer_id)
+    return only(logs.string(row, "transactional_id") for row in mine)
 
 
 def case_of(

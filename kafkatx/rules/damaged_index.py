@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafkatx.findings.client_lines import times_of
+from kafkatx.findings.client_lines import times_of, topic_partition
 from kafkatx.findings.refused_writes import RefusedWrites, by_producer, case_of
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
@@ -64,10 +64,7 @@ def find(model: CaptureModel) -> Found:
 
 def _partition(logs: LogModel, row: int) -> tuple[str, int] | None:
     """The partition that a line names, or in whose folder the file lies that it names."""
-    topic, number = logs.string(row, "topic"), logs.number(row, "partition")
-    if topic is not None and number is not None:
-        return topic, number
-    return partition_of_file_in(logs.words(row))
+    return topic_partition(logs, row) or partition_of_file_in(logs.words(row))
 
 
 def _met(model: CaptureModel, place: tuple[str, int] | None, rows: list[int], *, is_snapshot: bool) -> Case:

@@ -18,7 +18,7 @@ Source       LogDirFailureChannel, ReplicaManager.handleLogDirFailure (1.0 to 4.
 
 from __future__ import annotations
 
-from kafkatx.findings.client_lines import times_of
+from kafkatx.findings.client_lines import partitions_named, times_of
 from kafkatx.findings.conditions import same_time
 from kafkatx.findings.expiries import answers_before
 from kafkatx.findings.one_failure import known_as, left
@@ -141,16 +141,15 @@ def _given_up(model: CaptureModel, refusals: list[int]) -> list[int]:
 
 def _facts(model: CaptureModel, rows: list[int], first: list[int], refusals: list[int], given_up: list[int]) -> Facts:
     logs = model.logs
-    named = [row for row in (*rows, *refusals) if logs.string(row, "topic") is not None]
-    pairs = [(logs.string(row, "topic"), logs.number(row, "partition")) for row in named]
+    told = [*rows, *refusals]
     said = [trace.root.message for row in first if (trace := logs.trace(row)) is not None]
     directories = [path for row in rows if (path := _path(logs, row)) is not None]
     return Facts(
         log=logs.short_paths[int(logs.events["source"][(rows or refusals)[0]])],
         directory=min(directories, key=len, default=None),  # some lines name a file in it
         reason=Quoted(said[0]) if said and said[0] else None,
-        partitions=NameList(dict.fromkeys(f"{topic}-{number}" for topic, number in pairs)) or None,
-        holds_coordinators=TRANSACTION_STATE in dict(pairs),
+        partitions=partitions_named(logs, told) or None,
+        holds_coordinators=any(logs.string(row, "topic") == TRANSACTION_STATE for row in told),
         refused=Count(len(refusals)),
         failures=event_refs(model, first),
         effects=event_refs(model, [row for row in rows if row not in first]),

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kafkatx.findings.client_lines import is_cut_out, only, times_of
+from kafkatx.findings.client_lines import is_cut_out, only, partitions_named, times_of
 from kafkatx.findings.conditions import same_time
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.open_spans import OpenSpan
@@ -138,7 +138,7 @@ def _case(model: CaptureModel, group: str | None, rows: list[int]) -> Case:
     since, until = times_of(logs, rows)
     lasted = until - since if since is not None and until is not None and len(rows) > 1 else None
     pairs = [(logs.string(row, "topic"), logs.number(row, "partition")) for row in rows]
-    names = dict.fromkeys(f"{topic}-{number}" for topic, number in pairs if topic is not None and number is not None)
+    names = partitions_named(logs, rows)
     holder = _holder(model, group)
     is_failed = any(logs.kind(row) is not EventKind.unstable_offsets for row in rows)
     verdict = Verdict.proved if holder is not None else Verdict.possible if _lacks_replicas(logs) else Verdict.likely
@@ -146,7 +146,7 @@ def _case(model: CaptureModel, group: str | None, rows: list[int]) -> Case:
     return Case(
         facts=Facts(
             group=group,
-            partitions=NameList(names) or None,
+            partitions=names or None,
             lasted=lasting(lasted),
             count=Count(len(rows) + sum(max(0, int(logs.events["repeats"][row])) for row in rows)),
             lines=event_refs(model, rows, 4),

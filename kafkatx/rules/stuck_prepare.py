@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kafkatx.findings.client_lines import only
 from kafkatx.findings.conditions import leads_a_partition
 from kafkatx.findings.grouping import DataColumns, columns_of_part
 from kafkatx.findings.rule import Case, Found, Rule
@@ -145,8 +146,7 @@ def _place(model: CaptureModel, missing: list[Array]) -> DataColumns:
     """The topic that all of these lie in; of a single one its partition and data as well."""
     if len(missing) == 1:
         return columns_of_part(model, missing[0])
-    topics = {model.topic_partition(int(part["partition_code"]))[0] for part in missing}
-    return DataColumns(topic=topics.pop() if len(topics) == 1 else None)
+    return DataColumns(topic=only(model.topic_partition(int(part["partition_code"]))[0] for part in missing))
 
 
 def _verdict(model: CaptureModel, latest: Array, missing: list[Array], age: int) -> Verdict:

@@ -4,10 +4,12 @@ from kafkatx.findings.client_lines import (
     by_client,
     by_transaction,
     only,
+    partitions_named,
     producer_at,
     rows_of,
     subjects,
     times_of,
+    topic_partition,
     uncounted,
 )
 from kafkatx.findings.finding import Subject
@@ -84,3 +86,21 @@ def test_values_and_subjects():
     assert [one.transactional_id for one in subjects([Subject(name) for name in "abcde"])] == ["a", "c", "e"]
     logs = by_logs([line("a.log", None, EventKind.abort_called), line("a.log", DAY, EventKind.abort_called)]).logs
     assert (times_of(logs, [0]), times_of(logs, [0, 1])) == ((None, None), (DAY, DAY))
+
+
+def test_a_partition_is_named_where_a_line_has_topic_and_number():
+    told = [("t", 1), ("t", None), (None, 2), ("s", 0), ("t", 1)]
+    said = [
+        line(
+            "broker-1/server.log",
+            f"10:00:0{second}",
+            EventKind.append_refused,
+            topic=topic,
+            partition=-1 if number is None else number,
+        )
+        for second, (topic, number) in enumerate(told)
+    ]
+    logs = by_logs(said).logs
+    assert [topic_partition(logs, row) for row in range(5)] == [("t", 1), None, None, ("s", 0), ("t", 1)]
+    assert partitions_named(logs, range(5)) == ("t-1", "s-0")
+    assert not partitions_named(logs, [1, 2])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafkatx.findings.client_lines import times_of
+from kafkatx.findings.client_lines import only, times_of
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.events import EventKind
@@ -52,10 +52,8 @@ def _cases(model: CaptureModel, kind: EventKind, facts_of: type[OwnWords], sever
     for row in logs.of_kind(kind).tolist():
         sources.setdefault(int(logs.events["source"][row]), []).append(row)
     for rows in sources.values():
-        names = {name for row in rows if (name := logs.string(row, "transactional_id")) is not None}
-        producers = {number for row in rows if (number := logs.number(row, "producer_id")) is not None}
-        name = names.pop() if len(names) == 1 else None
-        producer_id = producers.pop() if len(producers) == 1 else None
+        name = only(name for row in rows if (name := logs.string(row, "transactional_id")) is not None)
+        producer_id = only(number for row in rows if (number := logs.number(row, "producer_id")) is not None)
         since, until = times_of(logs, rows)
         yield Case(
             facts=facts_of(name, producer_id, Count(len(rows)), event_refs(model, rows)),

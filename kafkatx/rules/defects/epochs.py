@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from kafkatx.findings.client_lines import times_of
+from kafkatx.findings.client_lines import partitions_named, times_of, topic_partition
 from kafkatx.findings.refused_writes import owner_of
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
@@ -52,7 +52,7 @@ def counted_on(model: CaptureModel) -> Iterator[Case]:
             facts=CountedOnFacts(
                 id=name,
                 producer_id=producer_id,
-                partitions=NameList(dict.fromkeys(f"{topic}-{number}" for topic, number in _places(logs, rows))),
+                partitions=partitions_named(logs, rows),
                 first_epoch=epochs[0],
                 last_epoch=epochs[-1],
                 count=Count(len(rows)),
@@ -88,15 +88,9 @@ def _is_of_new_epoch(logs: LogModel, row: int) -> bool:
 
 def _bounces(logs: LogModel, rows: list[int]) -> bool:
     """Whether each refusal has a higher epoch than the one before, or is a repetition of it, in several partitions."""
-    told = [
-        (logs.number(row, "producer_epoch") or 0, place) for row, place in zip(rows, _places(logs, rows), strict=True)
-    ]
+    told = [(logs.number(row, "producer_epoch") or 0, topic_partition(logs, row)) for row in rows]
     rises = all(one[0] < other[0] or one == other for one, other in pairwise(told))
     return rises and min(len({epoch for epoch, _ in told}), len({place for _, place in told})) >= FEWEST
-
-
-def _places(logs: LogModel, rows: list[int]) -> list[tuple[str | None, int | None]]:
-    return [(logs.string(row, "topic"), logs.number(row, "partition")) for row in rows]
 
 
 COUNTED_ON_WORDS = Words(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafkatx.findings.client_lines import times_of
+from kafkatx.findings.client_lines import only, times_of
 from kafkatx.findings.one_failure import known_as, left
 from kafkatx.findings.rule import Case
 from kafkatx.findings.told_failures import ToldFailure
@@ -103,10 +103,9 @@ def _of_one_broker(model: CaptureModel) -> Iterator[Case]:
     if said:
         rows = sorted(row for one in refused for row in one.rows)
         since, until = times_of(logs, rows)
-        topics = {logs.string(row, "topic") for row in rows}
         yield Case(
             facts=TooStrict(
-                topic=topics.pop() if len(topics) == 1 else None,
+                topic=only(logs.string(row, "topic") for row in rows),
                 needed=None,
                 replicas=None,
                 told=testimony_refs(logs.path(rows[0]), said),

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from kafkatx.findings.client_lines import times_of
+from kafkatx.findings.client_lines import only, times_of
 from kafkatx.findings.one_failure import left
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
@@ -104,8 +104,7 @@ def _is_first(logs: LogModel, row: int) -> bool:
 def _case(model: CaptureModel, producer_id: int, rows: list[int], refused: list[int]) -> Case:
     logs = model.logs
     since, until = times_of(logs, [*rows, *refused])
-    names = logs.named_by(rows)
-    name = names.pop() if len(names) == 1 else None
+    name = only(logs.named_by(rows))
     lasted = lasting(until - since) if since is not None and until is not None else None
     return Case(
         facts=GrantFacts(
