@@ -1,4 +1,4 @@
-"""Entries of the small files beside a segment (.txnindex, .snapshot), from their bytes or from what a tool printed."""
+"""Entries of the small files beside a log (.txnindex, .snapshot, leader epochs), of bytes or of what a tool printed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from kafkatx.segments.damage import Damage
 from kafkatx.sources.files import OpenFile
 
 POSITIONS = np.zeros(0, np.int64)
+ROWS_OF = {Kind.TXNINDEX: entries.ABORTED, Kind.SNAPSHOT: entries.PRODUCER, Kind.LEADER_EPOCHS: entries.EPOCH_START}
+"""Row types by kinds of files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Entries of a file (dtype segments.entries.ABORTED or PRODUCER), with what of it is none.
+    """Entries of a file (dtype segments.entries.ABORTED, PRODUCER or EPOCH_START), with what of it is none.
 
     `positions` are the bytes of the file that they begin at, or their lines.
     """
@@ -29,8 +31,8 @@ class Entries:
 
 
 def file_entries(item: Item, extent: Extent = WHOLE) -> Entries:
-    """Read a .txnindex or .snapshot; no entries where it is damaged or can't be read."""
-    read = _aborted if item.kind is Kind.TXNINDEX else _producers
+    """Read such a file; no entries where it is damaged or can't be read."""
+    read = READERS[item.kind]
     try:
         with OpenFile(item.path) as file:
             extent.cut_off(file)
@@ -46,8 +48,13 @@ def file_entries(item: Item, extent: Extent = WHOLE) -> Entries:
 
 def snapshot_entries(item: Item) -> tuple[Rows, list[Damage]]:
     """Entries (segments.entries.PRODUCER) of a .snapshot, none where it is damaged or can't be read; its damage."""
+    return small_file(item)
+
+
+def small_file(item: Item) -> tuple[Rows, list[Damage]]:
+    """Entries (ROWS_OF its kind) of a small file, none where it is damaged or can't be read; its damage."""
     found = file_entries(item)
-    return found.rows, found.damage
+    return found.rows.astype(ROWS_OF[item.kind]), found.damage
 
 
 def unreadable(item: Item, problem: str) -> Damage:
@@ -64,3 +71,10 @@ def _aborted(path: str, data: bytes) -> Entries:
 def _producers(path: str, data: bytes) -> Entries:
     rows, damage = entries.producer_states(path, data)
     return Entries(rows, damage, entries.SNAPSHOT_HEADER_SIZE + np.arange(len(rows)) * entries.PRODUCER.itemsize)
+
+
+def _leader_epochs(path: str, data: bytes) -> Entries:
+    return Entries(entries.leader_epochs(data), [])
+
+
+READERS = {Kind.TXNINDEX: _aborted, Kind.SNAPSHOT: _producers, Kind.LEADER_EPOCHS: _leader_epochs}

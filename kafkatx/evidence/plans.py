@@ -16,7 +16,9 @@ from kafkatx.evidence.extents import offset_limits
 from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.offset_coverage import FileReach
-from kafkatx.terms.topics import TRANSACTION_STATE
+from kafkatx.terms.topics import INTERNAL, TRANSACTION_STATE
+
+BESIDE = (Kind.TXNINDEX, Kind.LEADER_EPOCHS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,8 @@ class LogFile:
 class PartitionPlan:
     """One partition's log in a capture. Offsets are -1 where nothing says them.
 
-    `capture` has no directories here; `log_starts` are those of the checkpoints, by data directory; below
+    `capture` has no directories here; `beside` are the other small files that say what became of its records: indexes
+    of aborted transactions, leader epochs; `log_starts` are those of the checkpoints, by data directory; below
     `explained_below` the cleaner may have removed offsets; `known_end` is how far the log reached at least; `brokers`
     is how many may have written the capture. The coordinator's log is given the places of the partitions of data among
     all plans, as `numbers`.
@@ -43,6 +46,7 @@ class PartitionPlan:
     partition: int
     files: tuple[LogFile, ...]
     snapshots: tuple[Item, ...]
+    beside: tuple[Item, ...]
     log_starts: dict[str, int]
     explained_below: int
     known_end: int
@@ -56,6 +60,11 @@ class PartitionPlan:
     def key(self) -> Partition:
         """(topic, partition)."""
         return self.topic, self.partition
+
+    @property
+    def small_files(self) -> tuple[Item, ...]:
+        """All small files beside the log, in the order in which they are numbered."""
+        return *self.snapshots, *self.beside
 
     @property
     def is_state_log(self) -> bool:
@@ -84,6 +93,7 @@ class PartitionPlan:
 def partition_plans(capture: Capture, verify_all: bool = False) -> Iterator[PartitionPlan]:
     """Yield the plan of every partition of which the capture holds a log, in order of topic and partition."""
     segments, logs, snapshots = capture.segments(), capture.entries(Kind.LOG), capture.entries(Kind.SNAPSHOT)
+    beside = [capture.entries(kind) for kind in BESIDE]
     alone, brokers = replace(capture, directories=[], others=[]), capture.brokers
     numbers = {key: number for number, key in enumerate(sorted(segments)) if key[0] != TRANSACTION_STATE}
     for key in sorted(segments):
@@ -93,6 +103,7 @@ def partition_plans(capture: Capture, verify_all: bool = False) -> Iterator[Part
             *key,
             tuple(LogFile(item, directory.path, directory.broker_id) for directory, item in segments[key]),
             tuple(snapshots.get(key, [])),
+            () if key[0] in INTERNAL else tuple(item for kind in beside for item in kind.get(key, ())),
             {directory.path: directory.log_starts.get(key, 0) for directory, _ in segments[key]},
             explained_below(capture, key),
             known_end(capture, key, named),

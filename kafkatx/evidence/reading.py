@@ -14,12 +14,12 @@ import numpy as np
 
 from kafkatx.evidence.directories import Partition
 from kafkatx.evidence.extents import first_possible_offset
-from kafkatx.evidence.file_entries import snapshot_entries
+from kafkatx.evidence.file_entries import small_file
 from kafkatx.evidence.file_reading import FileReading
-from kafkatx.evidence.item import Item
+from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.offset_coverage import Holes, Range, left_over
 from kafkatx.evidence.plans import PartitionPlan
-from kafkatx.segments.batches import Rows
+from kafkatx.segments.batches import NO_LIMIT, Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.merging import BATCH_SHAPE, STATE_SHAPE, Merge, RowShape, Stream, in_order
 from kafkatx.segments.names import Names
@@ -32,11 +32,11 @@ class PartitionReading:
     """One pass over all copies of a partition; complete when the windows are exhausted.
 
     `files` are the readings of the plan's files, in their order; `names` those of the coordinator's rows;
-    `snapshot_entries` reads a .snapshot, or knows what was read of it.
+    `entries_of` reads a .snapshot or another small file, or knows what was read of it.
     """
 
     plan: PartitionPlan
-    snapshot_entries: Callable[[Item], tuple[Rows, list[Damage]]] = snapshot_entries
+    entries_of: Callable[[Item], tuple[Rows, list[Damage]]] = small_file
     names: Names = field(default_factory=Names)
     files: list[FileReading] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
@@ -107,13 +107,32 @@ class PartitionReading:
         """
         found: list[tuple[int, int, int, int]] = []
         for item in self.plan.snapshots:
-            data, damage = self.snapshot_entries(item)
+            data, damage = self.entries_of(item)
             self.damage.extend(damage)
             if item.base_offset >= offset:
                 chosen = data[(data["open_since_offset"] >= 0) & (data["open_since_offset"] < offset)]
                 names = ("producer_id", "producer_epoch", "open_since_offset", "timestamp")
                 found.extend(zip(*(chosen[name].tolist() for name in names), strict=True))
         return found
+
+    def aborted_entries(self) -> Iterator[tuple[int, int, Rows]]:
+        """Yield where the segment of each .txnindex begins and ends, and its entries; none where copies contradict."""
+        indexes = [item for item in self.plan.beside if item.kind is Kind.TXNINDEX and item.size]
+        for item in () if self.set_aside else indexes:
+            beside = [file.item.base_offset for file in self.plan.files if file.directory == item.data_directory]
+            if item.base_offset in beside:
+                end = min((base for base in beside if base > item.base_offset), default=NO_LIMIT)
+                yield item.base_offset, end, self.entries_of(item)[0]
+
+    @property
+    def deleted_below(self) -> int:
+        """Offset below which a broker said that it has deleted the log, 0 where nothing says so.
+
+        When a log's start moves the earliest leader epoch is made to begin there: nothing below is left.
+        """
+        epochs = [self.entries_of(item)[0] for item in self.plan.beside if item.kind is Kind.LEADER_EPOCHS]
+        starts = [int(rows["start_offset"][0]) for rows in epochs if len(rows)]
+        return max([0, *self.plan.log_starts.values(), *starts])
 
 
 def _by_path(diverged: list[tuple[str, Rows]]) -> dict[str, list[Rows]]:

@@ -38,7 +38,9 @@ from kafkatx.text.logs.calls import TRANSACTIONAL
 from kafkatx.text.sayings import Saying
 from kafkatx.words.values import bare
 
-EFFECTS = frozenset({"abort_after_fatal_error", "silent_failure", "read_committed_blocked", UNEXPLAINED})
+EFFECTS = frozenset(
+    {"abort_after_fatal_error", "silent_failure", "read_committed_blocked", "committed_but_unreadable", UNEXPLAINED}
+)
 """Rules that tell what followed, never why."""
 CONFIG = "misconfiguration"
 OUTCOME, ENDS = "commit_outcome_unknown", ("commitTransaction", "abortTransaction")

@@ -22,7 +22,7 @@ from kafkatx.histories.transaction_ends import of_rows
 from kafkatx.histories.transaction_ends import with_logs as with_log_ends
 from kafkatx.histories.transaction_partitions import Status, TransactionPartitions, transaction_partitions
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.rows import INITIALISATION, LATEST, ODDITY, SEQUENCE_BREAK, SPAN, TRANSACTION
+from kafkatx.kernels.rows import HIDING_ENTRY, INITIALISATION, LATEST, ODDITY, SEQUENCE_BREAK, SPAN, TRANSACTION
 from kafkatx.kernels.transactions import PREPARE_ABORT
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, OLD_CLEANUP_INTERVAL_MS
 from kafkatx.text.events import LogFacts
@@ -62,6 +62,7 @@ def build(
         _stacked(coordinators, "oddities", ODDITY),
         latest, spans, parts, of_rows(ended, nobody(len(transactions))), log_extents, state_log_extents,
         _index(transactions, partitions), sequence_breaks=_stacked(partitions, "breaks", SEQUENCE_BREAK),
+        hiding_entries=_stacked(partitions, "hiding", HIDING_ENTRY),
     )  # fmt: skip
     return with_logs(model, logs or LogFacts(), log_zone_ms)
 

@@ -11,7 +11,7 @@ from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.transaction_ends import TransactionEnds
 from kafkatx.histories.transaction_partitions import TransactionPartitions
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.rows import SEQUENCE_BREAK
+from kafkatx.kernels.rows import HIDING_ENTRY, SEQUENCE_BREAK
 from kafkatx.terms.topics import partition_for
 
 DEFAULT_STATE_PARTITIONS = 50
@@ -26,7 +26,8 @@ class LogExtent:
     cleaner stopped, `is_compacted` that offsets may be missing for that reason; `has_gaps` that offsets are missing and
     compaction can't explain it; `is_torn` that the end (or a stretch inside) could not be read; `is_printed` that a
     tool's text is all there is, `is_end_told` that its last line is the log's as far as other files say: else lines may
-    have been cut off behind it; `first_timestamp` and `newest` span the time of its batches.
+    have been cut off behind it; `first_timestamp` and `newest` span the time of its batches; `deleted_below` is where
+    the log begins by a file of its broker (0: none says that something of it was deleted).
     """
 
     partition_code: int
@@ -49,6 +50,7 @@ class LogExtent:
     highest_epoch_offset: int
     is_printed: bool = False
     is_end_told: bool = True
+    deleted_below: int = 0
 
     @property
     def is_whole(self) -> bool:
@@ -150,6 +152,7 @@ class CaptureModel:
     index: Index
     logs: LogModel = field(default_factory=LogModel)
     sequence_breaks: Array = field(default_factory=lambda: np.zeros(0, SEQUENCE_BREAK))
+    hiding_entries: Array = field(default_factory=lambda: np.zeros(0, HIDING_ENTRY))
 
     def transactions_of(self, id_code: int) -> Array:
         """Row numbers of an id's transactions, oldest first."""

@@ -158,6 +158,18 @@ SPAN = np.dtype(
 """One producer's data in one partition up to the marker that ends it. Without data first_offset is -1, without a marker
 marker_offset is -1. `plain_records_before`: records outside transactions in the partition before the span began."""
 
+HIDING_ENTRY = np.dtype(
+    [
+        ("producer_id", "i8"),
+        ("first_offset", "i8"),
+        ("last_offset", "i8"),
+        ("base_offset", "i8"),
+        ("partition_code", "i4"),
+    ],
+    align=True,
+)
+"""An entry of a .txnindex (of the segment at `base_offset`) that lists data as aborted which a COMMIT marker ended."""
+
 SEQUENCE_BREAK = np.dtype(
     [
         ("producer_id", "i8"),

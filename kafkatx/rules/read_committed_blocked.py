@@ -13,6 +13,7 @@ Source       KIP-98; UnifiedLog.fetchLastStableOffsetMetadata, ProducerStateMana
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum, auto
 
 import numpy as np
@@ -105,16 +106,32 @@ class Facts(hanging_transaction.OfPartition):
 def find(model: CaptureModel) -> Found:
     """One case for each partition whose last stable offset hides committed records, or whose readers stand still."""
     yield from blocked_told(model)
+    for one in holders(model):
+        facts = _facts(one)
+        if facts.records:
+            yield _blocked(one, facts)
+
+
+def holders(model: CaptureModel) -> Iterator[OpenSpan]:
+    """The oldest open data of each partition: they hold its last stable offset."""
     held = model.spans[(model.spans["flags"] & OPEN) != 0]
     for code in np.unique(held["partition_code"]):
         if model.log_extents[int(code)].topic in INTERNAL:
             continue  # offsets that wait are told by group, not by partition
         of_partition = model.spans_of(int(code))
         of_partition = of_partition[(model.spans["flags"][of_partition] & OPEN) != 0]
-        one = OpenSpan(model, int(of_partition[np.argmin(model.spans["first_offset"][of_partition])]))
-        facts = _facts(one)
-        if facts.records:
-            yield _blocked(one, facts)
+        yield OpenSpan(model, int(of_partition[np.argmin(model.spans["first_offset"][of_partition])]))
+
+
+def stands_at(one: OpenSpan) -> int:
+    """The last stable offset that open data hold: where they begin, or the log where their beginning is deleted."""
+    return max(one.data.first_offset, one.log_extent.log_start)
+
+
+def severity_of(one: OpenSpan) -> Severity:
+    """How bad it is that open data hold the last stable offset, by how long they do and whether anybody ends them."""
+    since = since_of(one)
+    return _severity(one, _holder(one), one.model.age_ms(since) if since is not None else 0)
 
 
 def _blocked(one: OpenSpan, facts: Facts) -> Case:
@@ -134,8 +151,8 @@ def _blocked(one: OpenSpan, facts: Facts) -> Case:
 
 def _facts(one: OpenSpan) -> Facts:
     model, log_extent, since, transaction = one.model, one.log_extent, since_of(one), one.transaction
-    stands_at = max(one.data.first_offset, log_extent.log_start)
-    behind = _committed_behind(one, stands_at)
+    stable = stands_at(one)
+    behind = committed_behind(one, stable)
     committed, plain = (
         int(behind["records"].sum()),
         max(0, log_extent.plain_records - int(one.span["plain_records_before"])),
@@ -146,7 +163,7 @@ def _facts(one: OpenSpan) -> Facts:
         producer_id=one.producer_id,
         data=one.data,
         age=Duration(model.age_ms(since)) if since is not None else None,
-        last_stable_offset=stands_at,
+        last_stable_offset=stable,
         log_end=log_extent.log_end,
         high_watermark=_lower_watermark(log_extent),
         records=Count(committed + plain),
@@ -162,7 +179,7 @@ def _facts(one: OpenSpan) -> Facts:
     )
 
 
-def _committed_behind(one: OpenSpan, offset: int) -> Array:
+def committed_behind(one: OpenSpan, offset: int) -> Array:
     """Committed spans of the partition at or above an offset."""
     spans = one.model.spans[one.model.spans_of(one.log_extent.partition_code)]
     return spans[(spans["marker_kind"] == 1) & (spans["first_offset"] >= offset)]  # type: ignore[no-any-return]

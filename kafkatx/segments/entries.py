@@ -1,6 +1,6 @@
-"""Entries of .txnindex and .snapshot files as arrays (declarations.
+"""Entries of .txnindex, .snapshot and leader-epoch-checkpoint files as arrays (declarations.
 
-Formats/aborted_txn.py, formats/producer_snapshot.py).
+Formats/aborted_txn.py, formats/producer_snapshot.py, formats/checkpoints.py).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 import google_crc32c
 import numpy as np
 
+from kafkatx.formats.checkpoints import parse_leader_epochs
 from kafkatx.segments.damage import Damage
 
 ABORTED = np.dtype(
@@ -33,6 +34,7 @@ PRODUCER = np.dtype(
         ("open_since_offset", ">i8"),
     ]
 )
+EPOCH_START = np.dtype([("epoch", ">i4"), ("start_offset", ">i8")])
 SNAPSHOT_HEADER_SIZE = 10
 
 
@@ -75,3 +77,9 @@ def producer_states(path: str, data: bytes) -> tuple[Any, list[Damage]]:
             Damage("entry", path, 6, len(data) - 6, f"{count} entries of 46 bytes", f"{len(data) - 10} bytes")
         ]
     return np.frombuffer(data, PRODUCER, count, SNAPSHOT_HEADER_SIZE), []
+
+
+def leader_epochs(data: bytes) -> Any:
+    """Entries (dtype EPOCH_START) of a leader-epoch-checkpoint; what of it is none is told by `verify`."""
+    read = parse_leader_epochs(data.decode("utf-8", "replace"))
+    return np.array([(entry.epoch, entry.start_offset) for entry in read.entries], EPOCH_START)

@@ -8,17 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from kafkatx.evidence.file_entries import snapshot_entries
+from kafkatx.evidence.file_entries import small_file
 from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.log_reading import read_log
 from kafkatx.evidence.stretches import StretchReading
 from kafkatx.segments.batches import Rows
-from kafkatx.segments.entries import PRODUCER
 from kafkatx.segments.names import Names
 from kafkatx.stages.blocks import states_of
 from kafkatx.stages.facts import CaptureFact, FactKind
 from kafkatx.stages.logs import Read
-from kafkatx.stages.tasks import LogOfCapture, Piece, SnapshotFile, StretchOfFile
+from kafkatx.stages.tasks import LogOfCapture, Piece, SmallFile, StretchOfFile
 
 
 def facts_of_task(pieces: Iterable[Piece]) -> Iterator[CaptureFact]:
@@ -34,10 +33,8 @@ def read(piece: Piece, log: Read = read_log) -> Iterator[CaptureFact]:
             yield piece
         case StretchOfFile():
             yield from _of_stretch(piece) if piece.given.item.part is None else _of_text(piece)
-        case SnapshotFile():
-            entries, damage = snapshot_entries(piece.item)
-            found = entries.astype(PRODUCER), damage
-            yield CaptureFact(piece.capture, piece.number, FactKind.SNAPSHOT, found, 0, piece.file)
+        case SmallFile():
+            yield CaptureFact(piece.capture, piece.number, FactKind.SNAPSHOT, small_file(piece.item), 0, piece.file)
         case LogOfCapture():
             yield CaptureFact(piece.capture, piece.number, FactKind.LOG, log(piece.item))
 

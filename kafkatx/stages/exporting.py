@@ -19,7 +19,7 @@ from kafkatx.stages.fact_types import FactsHead
 from kafkatx.stages.facts import LAYOUT, NO_CAPTURE, OF_CAPTURE, CaptureFact, FactKind
 from kafkatx.stages.listings import hidden_records
 from kafkatx.stages.placed import placed_batches
-from kafkatx.stages.tasks import LogOfCapture, Piece, SnapshotFile, StretchOfFile, numbering, pieces
+from kafkatx.stages.tasks import LogOfCapture, Piece, SmallFile, StretchOfFile, numbering, pieces
 
 Progress = Callable[[str, int], None]
 
@@ -49,7 +49,7 @@ def _item(piece: Piece) -> Item | None:
     match piece:
         case StretchOfFile():
             return piece.given.item
-        case SnapshotFile() | LogOfCapture():
+        case SmallFile() | LogOfCapture():
             return piece.item
     return None
 

@@ -30,7 +30,7 @@ from kafkatx.findings.finding import NotCheckable
 from kafkatx.formats.file_names import FolderState, PartitionFolder
 from kafkatx.kernels.rows import BATCH, EVENT, STATE
 from kafkatx.segments.damage import Damage
-from kafkatx.segments.entries import PRODUCER
+from kafkatx.segments.entries import ABORTED, EPOCH_START, PRODUCER
 from kafkatx.segments.resync import ExpectedNext
 from kafkatx.stages.placed import PLACED
 from kafkatx.terms.events import Level, Side
@@ -63,7 +63,8 @@ class States:
 
 
 ROWS: dict[str, np.dtype[Any]] = {
-    "batch": BATCH, "state": STATE, "event": EVENT, "producer": PRODUCER, "placed": PLACED
+    "batch": BATCH, "state": STATE, "event": EVENT, "producer": PRODUCER, "placed": PLACED, "aborted": ABORTED,
+    "epoch_start": EPOCH_START,
 }  # fmt: skip
 ENUMS: dict[str, type[Enum]] = {kind.__name__: kind for kind in (FolderState, Kind, Level, PartKind, Side)}
 OBJECTS: dict[str, type] = {

@@ -13,7 +13,7 @@ from typing import Any
 
 from kafkatx.terms.errors import UsageError
 
-LAYOUT = 5
+LAYOUT = 6
 """Number of what facts consist of (stages/fact_types.py); 1 had none. An export of another is refused by it."""
 OF_CAPTURE, NO_CAPTURE = -1, -1
 """`number` of what is about a capture as a whole; `capture` of what is about all of them."""
@@ -26,7 +26,8 @@ class FactsError(UsageError):
 class FactKind(IntEnum):
     """What a fact is; of one partition or capture they come in this order.
 
-    PLAN: what is known before reading: a Head, a Capture, or a PartitionPlan. SNAPSHOT: the entries of a .snapshot.
+    PLAN: what is known before reading: a Head, a Capture, or a PartitionPlan. SNAPSHOT: the entries of a .snapshot,
+    or of another small file beside the log.
     TOLD: what a stretch, or a text, told beside its rows. BLOCK: rows. STORY: what a partition, or a capture, comes to.
     LOG: a log or a file of settings. INTERVALS, JOINED: what stages/joining.py is given, and makes of it.
     PLACED, HIDDEN: what is read of files in the end (stages/placed.py).

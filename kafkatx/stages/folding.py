@@ -14,7 +14,9 @@ from functools import partial
 from itertools import chain, groupby
 from typing import Any
 
+from kafkatx.evidence.file_entries import ROWS_OF
 from kafkatx.evidence.file_reading import FileReading
+from kafkatx.evidence.item import Kind
 from kafkatx.evidence.plans import PartitionPlan
 from kafkatx.evidence.reading import PartitionReading
 from kafkatx.evidence.stretches import NO_END, SplitSummary, StretchReading, put_together
@@ -33,6 +35,10 @@ from kafkatx.stages.partitions import PartitionStory, fold
 
 ENTRIES: Any = types.GenericAlias(tuple, (PRODUCER, list[Damage]))
 """Declares what a SNAPSHOT is: its entries, and what of it could not be read."""
+OF_SMALL_FILE: dict[Kind, Any] = {
+    kind: types.GenericAlias(tuple, (rows, list[Damage])) for kind, rows in ROWS_OF.items()
+}
+"""The same of each kind of small file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,25 +87,26 @@ def _intervals(capture: int, plan: PartitionPlan, model: PartitionStory) -> Iter
 
 
 def _folded(plan: PartitionPlan, blocks: _Blocks) -> PartitionStory:
-    known = {plan.snapshots[file].key: content for file, content in blocks.snapshots(len(plan.snapshots))}
+    files = plan.small_files
+    known = {files[file].key: content for file, content in blocks.small_files([item.kind for item in files])}
     return fold(plan, blocks.streams, lambda item: known[item.key])
 
 
 @dataclass(slots=True)
 class _Blocks:
-    """The facts of a partition behind its plan: snapshots, what stretches told, blocks in order of their offsets."""
+    """The facts of a partition behind its plan: small files, what stretches told, blocks in order of their offsets."""
 
     facts: Iterator[CaptureFact]
     again: RereadPolicy | None
     next_fact: list[CaptureFact] = field(default_factory=list)
     read_again: list[tuple[int, int, CaptureFact]] = field(default_factory=list)
 
-    def snapshots(self, count: int) -> Iterator[tuple[int, tuple[Rows, list[Damage]]]]:
-        """Yield what was read of each .snapshot, by its number; there must be `count`."""
+    def small_files(self, kinds: list[Kind]) -> Iterator[tuple[int, tuple[Rows, list[Damage]]]]:
+        """Yield what was read of each small file, by its number; there must be these `kinds`, in order."""
         found = [*self._of_rank(FactKind.SNAPSHOT)]
-        if [fact.file for fact in found] != [*range(count)]:
-            raise FactsError(f"facts are missing: {len(found)} of {count} snapshots are there")
-        yield from ((fact.file, fact.says(ENTRIES)) for fact in found)
+        if [fact.file for fact in found] != [*range(len(kinds))]:
+            raise FactsError(f"facts are missing: {len(found)} of {len(kinds)} small files are there")
+        yield from ((fact.file, fact.says(OF_SMALL_FILE[kinds[fact.file]])) for fact in found)
 
     def _of_rank(self, rank: FactKind) -> Iterator[CaptureFact]:
         """The facts of a rank, which come next."""

@@ -54,7 +54,7 @@ def rename(models: list[PartitionStory], names: CommonNames) -> None:
         _recode(model, new_ids, _codes(list_code[members] for members in _lists(model, code_of)))
     for model in models:
         if model.spans is not None and model.log_extent is not None:
-            for rows in (model.spans.spans, model.spans.breaks):
+            for rows in (model.spans.spans, model.spans.breaks, model.spans.hiding):
                 rows["partition_code"] = code_of[model.key]
             model.log_extent = replace(model.log_extent, partition_code=code_of[model.key])
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.directories import Partition
-from kafkatx.evidence.file_entries import snapshot_entries
+from kafkatx.evidence.file_entries import small_file
 from kafkatx.evidence.item import Item
 from kafkatx.evidence.offset_coverage import Range
 from kafkatx.evidence.plans import PartitionPlan
 from kafkatx.evidence.reading import PartitionReading
 from kafkatx.histories.capture_model import LogExtent, StateLogExtent
 from kafkatx.histories.coordinator import CoordinatorHistory, fold_state_partition
+from kafkatx.histories.hiding_entries import hiding_entries
 from kafkatx.histories.partition_transactions import OpenAtStart, PartitionTransactions, fold_partition
 from kafkatx.kernels.spans import OPEN
 from kafkatx.segments.batches import Rows
@@ -52,15 +53,15 @@ class PartitionStory:
 
 Streams = Callable[[PartitionReading], Iterable[Stream]]
 """Where the rows of a partition come from: its files, or blocks of rows that were read of them elsewhere."""
-Snapshots = Callable[[Item], tuple[Rows, list[Damage]]]
-"""Where the entries of its .snapshot files come from."""
+SmallFiles = Callable[[Item], tuple[Rows, list[Damage]]]
+"""Where the entries of the small files beside it come from."""
 
 
 def fold(
-    plan: PartitionPlan, streams: Streams = PartitionReading.streams, snapshots: Snapshots = snapshot_entries
+    plan: PartitionPlan, streams: Streams = PartitionReading.streams, entries_of: SmallFiles = small_file
 ) -> PartitionStory:
     """Read a partition and fold it."""
-    reading = PartitionReading(plan, snapshots)
+    reading = PartitionReading(plan, entries_of)
     model = _fold_states(reading, streams) if plan.is_state_log else _fold_batches(reading, streams)
     model.coverage.extend(file.entry for file in reading.files)
     model.damage.extend(reading.damage)
@@ -101,6 +102,7 @@ def _fold_batches(reading: PartitionReading, streams: Streams) -> PartitionStory
     open_before = [OpenAtStart(*entry) for entry in reading.open_before(_log_start(plan, {}))]
     windows = reading.windows(streams(reading))
     folded = fold_partition(windows, code, open_before, has_sequences=plan.topic not in INTERNAL)
+    folded.hiding = hiding_entries(reading.aborted_entries(), folded.spans)
     broker, client = int(folded.log_extent["broker_time"]), int(folded.log_extent["create_time"])
     return PartitionStory(
         plan.key, [], [], [], reading.names, spans=folded, log_extent=_horizon(code, reading, folded),
@@ -134,6 +136,7 @@ def _horizon(code: int, reading: PartitionReading, folded: PartitionTransactions
         highest_epoch_offset=int(log_extent["highest_epoch_offset"]),
         is_printed=_is_printed(plan),
         is_end_told=_is_end_told(reading, log_end),
+        deleted_below=reading.deleted_below,
     )
 
 

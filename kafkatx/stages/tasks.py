@@ -30,8 +30,8 @@ class StretchOfFile:
 
 
 @dataclass(frozen=True, slots=True)
-class SnapshotFile:
-    """A .snapshot, to be read."""
+class SmallFile:
+    """A .snapshot, or another small file beside a log, to be read."""
 
     capture: int
     number: int
@@ -48,7 +48,7 @@ class LogOfCapture:
     item: Item
 
 
-Piece = CaptureFact | StretchOfFile | SnapshotFile | LogOfCapture
+Piece = CaptureFact | StretchOfFile | SmallFile | LogOfCapture
 """What a task does: hand something on as it is, or read."""
 
 
@@ -74,8 +74,10 @@ def pieces(
         for number, plan in enumerate(partition_plans(capture, verify_all)):
             yield CaptureFact(at, number, FactKind.PLAN, plan)
             yield from _of_partition(at, number, plan, stretch_bytes, whole)
+            for file, item in enumerate(plan.beside, len(plan.snapshots)):
+                yield SmallFile(at, number, file, item)
         for item in (item for items in capture.entries(Kind.SNAPSHOT).values() for item in items):
-            yield SnapshotFile(at, *numbers[item.key], item)
+            yield SmallFile(at, *numbers[item.key], item)
         yield from (LogOfCapture(at, numbers[item.key][0], item) for item in log_items(capture))
 
 
@@ -116,7 +118,7 @@ def _cost(piece: Piece) -> int:
     match piece:
         case CaptureFact():
             return 0
-        case SnapshotFile() | LogOfCapture():
+        case SmallFile() | LogOfCapture():
             return COST_OF_FILE + piece.item.size
         case StretchOfFile():
             return COST_OF_FILE + min(piece.stop or piece.given.item.size, piece.given.item.size) - piece.begin

@@ -209,6 +209,7 @@ DECIDES = {
     "hanging_transaction": (Ask.find_hanging, Ask.describe_producers, Ask.partition_dump, Ask.describe, Ask.client_log),
     "open_transaction": (*OF_READERS, Ask.describe, Ask.client_log),
     "read_committed_blocked": (*OF_READERS, Ask.broker_logs),
+    "committed_but_unreadable": (Ask.leader_log, Ask.partition_dump, Ask.broker_logs),
     "pending_offset_commit": (Ask.describe_producers, Ask.partition_dump, Ask.state_rows, Ask.client_log),
     "sequence_gap": (*OF_DATA, Ask.client_log),
     "duplicate_sequence": (*OF_DATA, Ask.client_log),

@@ -232,7 +232,7 @@ class LegalRuns(RuleBasedStateMachine):
         guesses = {
             rule_id for rule_id in told.rules if all(one.verdict is Verdict.possible for one in told.of(rule_id))
         }
-        effects = {"read_committed_blocked", "pending_offset_commit"}
+        effects = {"read_committed_blocked", "committed_but_unreadable", "pending_offset_commit"}
         assert told.rules - guesses <= {*expected, *effects, "shared_producer"}
         assert guesses <= {*expected, *effects, "shared_producer", "fenced_by_group_generation"}
         assert not told.diagnosis.damage

@@ -45,7 +45,7 @@ class ProducerState:
 class Log:
     """One partition. `ends` maps a broker to the offset at which its copy ends (None: it has everything); brokers
     that are not in it
-    have no copy. `tail` is what stands behind the last whole batch."""
+    have no copy. `tail` is what stands behind the last whole batch, `rolled` what snapshots of earlier offsets hold."""
 
     topic: str
     partition: int
@@ -59,6 +59,7 @@ class Log:
     first_dirty: int = -1
     tail: bytes = b""
     high_watermark: int = -1
+    rolled: dict[int, bytes] = field(default_factory=dict)
 
     def data(
         self, producer: tuple[int, int], times: list[int], *, transactional: bool = True, broker_time: bool = False
@@ -140,6 +141,14 @@ class Log:
         self.batches.append(Batch(base, self.next_offset, RecordBatchHeader.build(header) + body))
         return base
 
+    def roll(self) -> None:
+        """Take a snapshot of the producers here, as a new segment does."""
+        self.rolled[self.next_offset] = build_snapshot(self._entries())
+
+    def list_aborted(self, producer_id: int, first: int, last: int) -> None:
+        """Add an entry to the .txnindex that no marker made."""
+        self.aborted.append(self._aborted_txn(producer_id, first, last))
+
     def tear(self) -> None:
         """Let the file break off in the middle of one more batch."""
         self.tail = self.next_offset.to_bytes(8, "big") + self.batches[-1].data[8:60]
@@ -172,8 +181,9 @@ class Log:
         entries = b"".join(entry for entry in self.aborted if whole or AbortedTxn.parse(entry).last_offset < end)
         (folder / f"{base:020d}.txnindex").write_bytes(entries)
         if whole and self.producers:
-            (folder / f"{self.next_offset:020d}.snapshot").write_bytes(build_snapshot(self._entries()))
-        (folder / "leader-epoch-checkpoint").write_text(f"0\n1\n{self.leader_epoch} 0\n")
+            for offset, snapshot in {**self.rolled, self.next_offset: build_snapshot(self._entries())}.items():
+                (folder / f"{offset:020d}.snapshot").write_bytes(snapshot)
+        (folder / "leader-epoch-checkpoint").write_text(f"0\n1\n{self.leader_epoch} {self.log_start}\n")
         if with_metadata:
             (folder / "partition.metadata").write_text(f"version: 0\n{TOPIC_ID}")
 

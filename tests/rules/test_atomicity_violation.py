@@ -36,7 +36,7 @@ def test_a_skipped_marker_of_a_committed_transaction_is_likely_one(either):
     assert (finding.verdict, finding.severity) == (Verdict.likely, Severity.error)
     assert (finding.transactional_id, finding.topic, finding.partition) == ("orders-1", "payments", 0)
     assert finding.last_offset - finding.first_offset == 1
-    assert told.rules == {RULE, "read_committed_blocked"}
+    assert told.rules == {RULE, "read_committed_blocked", "committed_but_unreadable"}
     assert told.cause_of("read_committed_blocked") == RULE
 
 

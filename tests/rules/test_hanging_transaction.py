@@ -142,7 +142,7 @@ def test_an_open_transaction_is_none_however_old(either):
     either.init("orders-1")
     either.begin("orders-1", "orders-0")
     go_on(either, HOUR)
-    assert either.tell().rules == {"open_transaction", "read_committed_blocked"}
+    assert either.tell().rules == {"open_transaction", "read_committed_blocked", "committed_but_unreadable"}
 
 
 def test_a_prepared_one_is_none(either):
@@ -151,7 +151,7 @@ def test_a_prepared_one_is_none(either):
     either.prepare("orders-1", True)
     go_on(either, HOUR)
     told = either.tell()
-    assert told.rules == {"stuck_prepare", "read_committed_blocked"}
+    assert told.rules == {"stuck_prepare", "read_committed_blocked", "committed_but_unreadable"}
     assert told.cause_of("read_committed_blocked") == "stuck_prepare"
 
 

@@ -15,7 +15,7 @@ from kafkatx.terms.catalogue.loading import error_codes
 from kafkatx.terms.error_codes import ErrorCode, error_code
 from kafkatx.terms.errors import NothingReadableError
 
-EFFECTS = {"abort_after_fatal_error", "silent_failure", "read_committed_blocked"}
+EFFECTS = {"abort_after_fatal_error", "silent_failure", "read_committed_blocked", "committed_but_unreadable"}
 MET = (
     "Since the upgrade on Monday our transactional service stops with {error}, twice a day.",
     "we keep getting {error} from the transactional producer and do not know why",

@@ -11,6 +11,8 @@ A, B = ("ledger", 2), ("audit", 0)
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 ROWS, DATA, BOTH = "rows", "data", "both"
 VIEWS = (ROWS, DATA, BOTH)
+BLOCKED = ("read_committed_blocked", "committed_but_unreadable")
+"""What an open transaction does to readers, and to what others committed behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,7 @@ def hangs(log: Log, v2: bool) -> dict[str, Conclusion]:
     log.others(A).wait(8 * HOUR).others(A)
     other = Owner(log, id="other-3", producer=6000, epoch=2)
     other.commits(B)
-    also = ("read_committed_blocked", "aborted_by_client")
+    also = (*BLOCKED, "aborted_by_client")
     return {BOTH: Conclusion("hanging_transaction", True, frozenset(also)),
             DATA: Conclusion("hanging_transaction", False, frozenset((*also, "open_transaction")))}  # fmt: skip
 
@@ -173,7 +175,7 @@ def _stuck(kind: str) -> Tale:
         owner.prepare(kind).mark(kind.upper(), A)
         log.wait(25 * MINUTE).others(A, B)
         Owner(log, id="other-3", producer=6000, epoch=2).commits(A)
-        return _rows("stuck_prepare", "read_committed_blocked", "aborted_by_client")
+        return _rows("stuck_prepare", *BLOCKED, "aborted_by_client")
 
     return told
 
@@ -185,7 +187,7 @@ def loses_a_marker(log: Log, v2: bool) -> dict[str, Conclusion]:
     owner.prepare("Commit").complete("Commit", marked=(A,))
     log.wait(25 * MINUTE).others(A, B)
     Owner(log, id="other-3", producer=6000, epoch=2).commits(A)
-    return {BOTH: Conclusion("atomicity_violation", True, frozenset({"read_committed_blocked", "hanging_transaction"}))}
+    return {BOTH: Conclusion("atomicity_violation", True, frozenset({*BLOCKED, "hanging_transaction"}))}
 
 
 def aborted_by_hand(log: Log, v2: bool) -> dict[str, Conclusion]:
@@ -233,7 +235,7 @@ def open_in_time(log: Log, v2: bool) -> dict[str, Conclusion]:
     owner.begin(A).write()
     log.wait(4 * MINUTE)
     Owner(log, id="other-3", producer=6000, epoch=2).commits(A)
-    return _rows("open_transaction", "read_committed_blocked")
+    return _rows("open_transaction", *BLOCKED)
 
 
 def open_too_long(log: Log, v2: bool) -> dict[str, Conclusion]:
@@ -241,7 +243,7 @@ def open_too_long(log: Log, v2: bool) -> dict[str, Conclusion]:
     owner.begin(A).write()
     log.wait(40 * MINUTE)
     Owner(log, id="other-3", producer=6000, epoch=2).commits(A)
-    return _rows("open_transaction", "read_committed_blocked", "stuck_prepare")
+    return _rows("open_transaction", *BLOCKED, "stuck_prepare")
 
 
 def loses_records(log: Log, v2: bool) -> dict[str, Conclusion]:

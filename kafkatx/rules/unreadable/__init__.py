@@ -1,0 +1,1 @@
+"""Why committed records can't be read: one reason a file."""

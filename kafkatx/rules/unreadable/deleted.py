@@ -1,0 +1,302 @@
+"""Committed records below the log start: the log was deleted into a transaction that was still open.
+
+What retention deletes some time after it was committed is every day's and no finding: readers had their time, and the
+log of a busy partition begins inside some transaction at any moment. Here the log begins inside a transaction that a
+producer snapshot shows open when the log had come that far already, and between its marker and the deletion, or the end
+of the evidence, is less time than a broker takes to look for what retention lets it delete. Whether a reader got the
+records in between is open, unless the broker's log says that the start moved before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kafkatx.findings.finding import Subject
+from kafkatx.findings.rule import Case, Found
+from kafkatx.histories.capture_model import CaptureModel, LogExtent
+from kafkatx.kernels.growing import Array
+from kafkatx.kernels.spans import BEFORE_LOG, NO_DATA
+from kafkatx.terms.events import EventKind
+from kafkatx.terms.topics import INTERNAL
+from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.evidence_refs import data_ref, marker_ref, time_or_none
+from kafkatx.words.explanation import Phrase, Words, gap, left_open, remedy, ruled_out, step
+from kafkatx.words.facts import instant
+from kafkatx.words.log_refs import event_refs
+from kafkatx.words.template import pick
+from kafkatx.words.values import Count, Instant, NameList, OffsetRange, Refs, TopicPartition, facts
+
+COMMIT = 1
+MOST_TOLD = 5
+LOOKS_EVERY_MS = 300_000
+"""log.retention.check.interval.ms, in all releases."""
+
+
+@facts
+class CutTransaction:
+    """A committed transaction that began below the log start; `left` are its records from there on, None without."""
+
+    id: str | None
+    producer_id: int
+    begun: OffsetRange
+    left: Count | None
+    marker_offset: int
+    committed_at: Instant | None
+    opened: Refs
+    ended: Refs
+
+    @property
+    def name(self) -> str:
+        """Its id, else its number."""
+        return self.id if self.id is not None else f"producer id {self.producer_id}"
+
+
+@facts
+class Deleted:
+    """Committed transactions that began below the start of a partition's log; the first ones, at most five.
+
+    `moved_at` is when the broker moved the log start there, None where no line of its log tells; `is_unseen`: that was
+    before all of their markers, so that no read_committed reader can have got the records. `is_only_copy`: no other
+    replica may still have them.
+    """
+
+    partition: TopicPartition
+    log_start: int
+    transactions: tuple[CutTransaction, ...]
+    count: Count
+    moved_at: Instant | None
+    is_unseen: bool
+    is_only_copy: bool
+    moved: Refs
+
+    @property
+    def names(self) -> NameList:
+        """Whose they are."""
+        return NameList(one.name for one in self.transactions)
+
+    @property
+    def first(self) -> CutTransaction:
+        """The one that began first."""
+        return self.transactions[0]
+
+
+@facts
+class Unknown:
+    """A committed transaction of which nobody can say whether its records were deleted."""
+
+    name: str
+    partition: TopicPartition
+    log_start: int
+    marker_offset: int
+
+
+NO_START = Phrase(
+    Unknown,
+    gap(
+        "committed records of {name} in {partition}",
+        "the leader-epoch-checkpoint of {partition}, or the broker's log: whether the log begins at {log_start}, or "
+        "only this evidence does",
+    ),
+)
+NO_SNAPSHOT = Phrase(
+    Unknown,
+    gap(
+        "committed records of {name} in {partition}",
+        "the producer snapshot of the log start of {partition}: what the COMMIT marker at {marker_offset} ended lies "
+        "below {log_start}, or was never written",
+    ),
+)
+
+
+def deleted(model: CaptureModel) -> Found:
+    """One case for each partition whose log begins inside transactions that were committed."""
+    spans = model.spans
+    committed = spans["marker_kind"] == COMMIT
+    codes = np.unique(spans["partition_code"][committed & (spans["flags"] & (BEFORE_LOG | NO_DATA) != 0)])
+    for code in codes.tolist():
+        log_extent = model.log_extents[code]
+        if log_extent.topic not in INTERNAL and log_extent.log_start > 0:
+            yield from _of_partition(model, log_extent)
+
+
+def _of_partition(model: CaptureModel, log_extent: LogExtent) -> Found:
+    rows = model.spans_of(log_extent.partition_code)
+    spans = model.spans[rows]
+    cut = spans[(spans["marker_kind"] == COMMIT) & (spans["flags"] & BEFORE_LOG != 0)]
+    lines = _moves(model, log_extent)
+    start = max([log_extent.deleted_below, *(offset for offset, _ in lines)])
+    moved = next((row for offset, row in lines if offset >= log_extent.log_start), None)
+    gone_at = model.logs.at(moved) if moved is not None else None
+    recent = (model.facts.evidence_end if gone_at is None else gone_at) - LOOKS_EVERY_MS
+    cut = cut[cut["marker_timestamp"] > recent]
+    told = cut[cut["first_offset"] < start]
+    if len(told):
+        yield _case(model, log_extent, np.sort(told, order="first_offset"), moved)
+    for span in cut[cut["first_offset"] >= start]:
+        yield NO_START.of(_unknown(model, log_extent, span))
+    if start > 0 and log_extent.is_whole and not log_extent.is_compacted:
+        for span in _begun_before(model, log_extent, rows[spans["marker_timestamp"] > recent]):
+            yield NO_SNAPSHOT.of(_unknown(model, log_extent, span))
+
+
+def _begun_before(model: CaptureModel, log_extent: LogExtent, rows: Array) -> Iterator[Array]:
+    """Markers without data of transactions that the coordinator began before the first batch at hand was written."""
+    spans, parts, t = model.spans, model.parts.rows, model.transactions
+    alone = rows[(spans["marker_kind"][rows] == COMMIT) & (spans["flags"][rows] & NO_DATA != 0)]
+    of_markers = parts[np.isin(parts["marker"], alone)]
+    started = t["started_at"][of_markers["transaction"]]
+    for part in of_markers[(started >= 0) & (started < log_extent.first_timestamp)]:
+        yield spans[int(part["marker"])]
+
+
+def _moves(model: CaptureModel, log_extent: LogExtent) -> list[tuple[int, int]]:
+    """Offsets that a broker moved the log start of a partition to, by its log, with the rows."""
+    logs = model.logs
+    mine = [
+        row
+        for row in logs.of_kind(EventKind.log_start_moved).tolist()
+        if (logs.string(row, "topic"), logs.number(row, "partition")) == (log_extent.topic, log_extent.partition)
+    ]
+    return [(offset, row) for row in mine if (offset := logs.number(row, "offset")) is not None]
+
+
+def _case(model: CaptureModel, log_extent: LogExtent, cut: Array, moved: int | None) -> Case:
+    told = _facts(model, log_extent, cut, moved)
+    only = told.first if told.count == 1 else None
+    return Case(
+        facts=told,
+        verdict=Verdict.proved if told.is_only_copy else Verdict.likely,
+        severity=Severity.warning if told.is_unseen else Severity.info,
+        transactional_id=only.id if only is not None else None,
+        producer_id=only.producer_id if only is not None else None,
+        topic=told.partition.topic,
+        partition=told.partition.partition,
+        first_offset=told.first.begun.first_offset,
+        last_offset=max(told.first.begun.first_offset, told.log_start - 1),
+        since=time_or_none(int(cut["marker_timestamp"].min())),
+        until=time_or_none(int(cut["marker_timestamp"].max())),
+        count=len(cut),
+        subjects=() if only is not None else tuple(_subject(one) for one in told.transactions),
+    )
+
+
+def _facts(model: CaptureModel, log_extent: LogExtent, cut: Array, moved: int | None) -> Deleted:
+    return Deleted(
+        partition=TopicPartition(log_extent.topic, log_extent.partition),
+        log_start=log_extent.log_start,
+        transactions=tuple(_transaction(model, span) for span in cut[:MOST_TOLD]),
+        count=Count(len(cut)),
+        moved_at=instant(model.logs.at(moved)) if moved is not None else None,
+        is_unseen=moved is not None and _is_before(model, moved, int(cut["marker_timestamp"].min())),
+        is_only_copy=model.facts.brokers <= max(1, log_extent.copies),
+        moved=event_refs(model, [moved]) if moved is not None else (),
+    )
+
+
+def _is_before(model: CaptureModel, row: int, marked: int) -> bool:
+    """Whether the only broker moved the log start before a time of its clock; replicas move theirs by themselves."""
+    at, logs = model.logs.at(row), model.logs
+    return at is not None and model.facts.brokers <= 1 and logs.path(row) not in logs.without_zone and at < marked
+
+
+def _transaction(model: CaptureModel, span: Array) -> CutTransaction:
+    topic, partition = model.topic_partition(int(span["partition_code"]))
+    producer_id, first = int(span["producer_id"]), int(span["first_offset"])
+    return CutTransaction(
+        id=_id(model, producer_id),
+        producer_id=producer_id,
+        begun=OffsetRange(topic, partition, first, first, Count(0)),
+        left=Count(span["records"]) or None,
+        marker_offset=int(span["marker_offset"]),
+        committed_at=instant(int(span["marker_timestamp"])),
+        opened=(data_ref(model, span),),
+        ended=(marker_ref(model, span),),
+    )
+
+
+def _id(model: CaptureModel, producer_id: int) -> str | None:
+    code = model.owner_of_producer(producer_id)
+    return model.transactional_id(code) if code >= 0 else None
+
+
+def _unknown(model: CaptureModel, log_extent: LogExtent, span: Array) -> Unknown:
+    producer_id = int(span["producer_id"])
+    return Unknown(
+        name=_id(model, producer_id) or f"producer id {producer_id}",
+        partition=TopicPartition(log_extent.topic, log_extent.partition),
+        log_start=log_extent.log_start,
+        marker_offset=int(span["marker_offset"]),
+    )
+
+
+def _subject(one: CutTransaction) -> Subject:
+    place = one.begun
+    return Subject(one.id, one.producer_id, place.topic, place.partition, place.first_offset)
+
+
+DELETED_WORDS = Words(
+    Deleted,
+    title=pick(
+        "is_unseen",
+        {True: "committed records deleted before anybody could read them"},
+        "committed records lie below the log start, {log_start}",
+    ),
+    summary=(
+        "{names:3} committed records in {partition} that [{perhaps} ]nobody can read any more: from offset "
+        "{first.begun:offsets} on they lie below the log start, {log_start}. ",
+        pick(
+            "is_unseen",
+            {True: "They were deleted before the commit[ (at {moved_at})]: no read_committed reader ever got them."},
+            "{count:The transaction was|The transactions were} still open when the log had come to {log_start}.",
+        ),
+    ),
+    steps=(
+        step(
+            "{each.name} had a transaction open in {partition} since offset {each.begun:offsets}",
+            "a producer snapshot of an offset at or above {log_start} shows it",
+            cites="each.opened",
+            each="transactions",
+        ),
+        step("The broker moved the log start to {log_start}[ at {moved_at}]", cites="moved", needs="moved"),
+        step(
+            "{each.name} committed it by the marker at offset {each.marker_offset}[, {each.committed_at}][; "
+            "{each.left:record} of it {each.left:is|are} still there]",
+            cites="each.ended",
+            each="transactions",
+        ),
+    ),
+    considered=(
+        ruled_out("aborted_by_client", "the marker is a COMMIT"),
+        left_open(
+            "that readers got them before they were deleted",
+            "between the commit and the deletion they could",
+            decided_by="the broker's log: when it incremented the log start offset of {partition}",
+            unless="is_unseen",
+        ),
+        left_open(
+            "another replica that still has them",
+            "replicas delete by themselves",
+            decided_by="the log start offset of the leader's copy of {partition}",
+            unless="is_only_copy",
+        ),
+    ),
+    remedies=(
+        remedy(
+            "Send the records again, if readers need them: in this partition no reader can get them any more",
+            "application",
+            needs="is_unseen",
+        ),
+        remedy(
+            "Nothing, if readers had got them. Else send them again: in this partition no reader can get them any more",
+            "application",
+            unless="is_unseen",
+        ),
+        remedy(
+            "Let the topic keep (retention.ms, retention.bytes) more than is written while the longest transaction is "
+            "open, or make transactions shorter",
+            "topic",
+        ),
+    ),
+)
