@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.histories.alignment import settle, stretches
+from kafkatx.histories.skewed_clocks import DRIFT_MS, left_over, on_one_clock
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.matching import match_groups
 from kafkatx.kernels.rows import TRANSACTION_PARTITION
@@ -65,6 +66,12 @@ def matched(transactions: Array, rows: Array, spans: Array, at_hand: Array, tole
     """
     owner = np.full(len(spans), -1, np.int32)
     _match(transactions, rows, spans, owner, tolerance_ms)
+    moved = on_one_clock(transactions, rows, spans)
+    if moved is not None:
+        spans, owner = moved, np.full(len(spans), -1, np.int32)
+        _match(transactions, rows, spans, owner, DRIFT_MS)
+    for number, span in left_over(transactions, rows, spans):
+        rows["status"][number], owner[span] = Status.UNDECIDED, -2
     rows["status"][(rows["status"] == Status.UNMARKED) & ~at_hand[rows["partition_code"]]] = Status.ELSEWHERE
     ongoing = (rows["status"] == Status.UNMARKED) & (transactions["decision"][rows["transaction"]] < 0)
     rows["status"][ongoing] = Status.ONGOING
