@@ -1,8 +1,11 @@
 """Brokers whose clocks differ: a leader's markers lie before their decisions or behind their completions."""
 
+from pathlib import Path
+
 import pytest
 
 from kafkatx.histories.transaction_partitions import Status
+from kafkatx.terms.verdicts import Verdict
 from tests.rules.cluster import MINUTE, SECOND, Cluster
 
 AHEAD = [90 * SECOND, -90 * SECOND, 150, -40]
@@ -94,3 +97,16 @@ def test_a_log_of_a_leader_that_is_behind_begins_no_earlier_for_it(classic):
     data = classic.log("payments-0")
     data.delete_before(data.batches[-8].base_offset)
     assert not classic.tell().of("atomicity_violation")
+
+
+def test_the_only_disk_of_a_cluster_is_not_the_only_clock(tmp_path: Path):
+    """Markers that another clock wrote show that there are others: the coordinator may have moved among them."""
+    cluster = Cluster(tmp_path)
+    cluster.init("orders-1")
+    run(cluster, 150)
+    cluster.init("slow-1", timeout_ms=10 * SECOND)
+    cluster.begin("slow-1", "audit-0")
+    cluster.coordinator_epoch += 1
+    cluster.time_out("slow-1", over_ms=20 * SECOND)
+    cluster.beat()
+    assert cluster.tell().only("transaction_timed_out").verdict is Verdict.likely
