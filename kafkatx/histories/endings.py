@@ -2,13 +2,13 @@
 
 Grain: the transactions of a transactional.id (a producer id is enough); vectorised over all at once.
 The order of the questions, and why: the epoch table of KIP-98, KIP-360, KIP-588 and KIP-890. Classic: the client's
-own end keeps the
-epoch, the coordinator's raises it by one (except 0.11.0.0 and 0.11.0.1, KAFKA-6119). Transactions v2: every end
-raises it, so the
-duration against the row's own timeout and what follows decide. 4.0.0 alone raises it by two when the coordinator
-aborts. Logs are heard last (`testified`): a line of the coordinator outweighs every reckoning, a client's line counts
-where no
-refusal follows it.
+own end keeps the epoch, the coordinator's raises it by one (except 0.11.0.0 and 0.11.0.1, KAFKA-6119). Transactions v2:
+every end raises it, so the duration against the row's own timeout and what follows decide; a client that gave up and
+aborted by itself before the coordinator looked leaves what a timeout leaves, and needs no start before it goes on: a
+timeout is proved there where a later start shows that the producer was over.
+4.0.0 alone raises it by two when the coordinator aborts. Two coordinators' clocks prove no duration. Logs are heard
+last (`testified`): a line of the coordinator outweighs every reckoning, a client's line counts where no refusal follows
+it.
 """
 
 from __future__ import annotations
@@ -82,6 +82,8 @@ class Reason(IntEnum):
     own_bump_line = 24
     state_refused = 25
     init_request = 26
+    over_timeout_v2 = 27
+    over_timeout_two_clocks = 28
 
 
 BY_LOGS = frozenset(range(Reason.rollback_line, Reason.init_request + 1))
@@ -148,9 +150,8 @@ def _decide(
     """Write the endings of some transactions, given what is known of them: protocol and epoch of the data."""
     known = (t["decided_at"] >= 0) & (t["started_at"] >= 0)
     found.duration_ms[:] = np.where(known, t["decided_at"] - t["started_at"], -1)
-    tolerance = np.where(_same_clock(t, one_clock), 0, BROKERS_TOLERANCE_MS)
     ended_by, verdict, reason = _of_aborts(
-        t, found.data_epoch, decision_epoch, goes_on, found.protocol, found.duration_ms, tolerance,
+        t, found.data_epoch, decision_epoch, goes_on, found.protocol, found.duration_ms, _same_clock(t, one_clock),
         release_raises_epoch,
     )  # fmt: skip
     aborted, committed = t["decision"] == PREPARE_ABORT, t["decision"] == PREPARE_COMMIT
@@ -193,7 +194,7 @@ def _of_aborts(
     goes_on: Any,
     protocol: Any,
     duration: Any,
-    tolerance: Any,
+    same_clock: Any,
     release_raises_epoch: bool,
 ) -> tuple[Any, Any, Any]:
     """EndedBy, Verdict and Reason as if every transaction had been aborted; the first answer that holds stands."""
@@ -202,7 +203,7 @@ def _of_aborts(
     v2, classic = protocol == Protocol.v2, protocol == Protocol.classic
     by_coordinator = (classic & (t["decision_version"] == 2)) | (v2 & (step == 2))
     raised = (classic & (step > 0)) | by_coordinator
-    timeout = t["timeout_ms"].astype(np.int64)
+    timeout, tolerance = t["timeout_ms"].astype(np.int64), np.where(same_clock, 0, BROKERS_TOLERANCE_MS)
     at_least = np.where(t["begin_timestamp"] >= 0, t["decided_at"] - t["begin_timestamp"], -1)
     unstarted = (duration < 0) & (t["decided_at"] >= 0) & (at_least > timeout + tolerance)
     over = ((duration > timeout + tolerance) & (duration >= 0) | unstarted) & (timeout >= 0)
@@ -237,6 +238,8 @@ def _of_aborts(
         ((raised | v2) & over & prompt, EndedBy.timeout, Verdict.likely, Reason.over_timeout_then_init),
         ((raised | v2) & over & (late | unstarted), EndedBy.timeout, Verdict.likely, Reason.over_timeout_late),
         (raised & over & may_be_v2, EndedBy.timeout, Verdict.likely, Reason.over_timeout),
+        (v2 & ~raised & over & ~follows, EndedBy.timeout, Verdict.likely, Reason.over_timeout_v2),
+        (raised & over & ~same_clock, EndedBy.timeout, Verdict.likely, Reason.over_timeout_two_clocks),
         ((raised | v2) & over, EndedBy.timeout, Verdict.proved, Reason.over_timeout),
         (near, EndedBy.timeout, Verdict.likely, Reason.near_timeout),
         (raised & within & init, EndedBy.new_instance, Verdict.likely, Reason.raised_then_init),

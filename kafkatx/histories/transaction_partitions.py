@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kafkatx.histories.alignment import settle, stretches
+from kafkatx.histories.skewed_clocks import DRIFT_MS, left_over, on_one_clock
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.matching import match_groups
 from kafkatx.kernels.rows import TRANSACTION_PARTITION
@@ -65,6 +66,12 @@ def matched(transactions: Array, rows: Array, spans: Array, at_hand: Array, tole
     """
     owner = np.full(len(spans), -1, np.int32)
     _match(transactions, rows, spans, owner, tolerance_ms)
+    moved = on_one_clock(transactions, rows, spans)
+    if moved is not None:
+        spans, owner = moved, np.full(len(spans), -1, np.int32)
+        _match(transactions, rows, spans, owner, DRIFT_MS)
+    for number, span in left_over(transactions, rows, spans):
+        rows["status"][number], owner[span] = Status.UNDECIDED, -2
     rows["status"][(rows["status"] == Status.UNMARKED) & ~at_hand[rows["partition_code"]]] = Status.ELSEWHERE
     ongoing = (rows["status"] == Status.UNMARKED) & (transactions["decision"][rows["transaction"]] < 0)
     rows["status"][ongoing] = Status.ONGOING
@@ -221,6 +228,36 @@ def _assign_data(transactions: Array, rows: Array, spans: Array, owner: Array) -
     free[(owner == -1) & (spans["first_offset"] >= 0)] = True
     if len(leftover) and free.any():
         _assign_free(transactions, rows, spans, owner, leftover, np.flatnonzero(free))
+    _assign_cut_off(transactions, rows, spans, owner)
+
+
+def _assign_cut_off(transactions: Array, rows: Array, spans: Array, owner: Array) -> None:
+    """Give a transaction the data that a foreign marker cut off from those which its own marker ended.
+
+    A producer has one transaction at a time: what somebody else ended between its start and its decision is part of it.
+    Of the two the row names the data that were ended otherwise.
+    """
+    own = np.flatnonzero((rows["marker"] >= 0) & (rows["span"] == rows["marker"]))
+    free = np.flatnonzero((owner == -1) & (spans["first_offset"] >= 0) & (spans["marker_timestamp"] >= 0))
+    if not len(own) or not len(free):
+        return
+    theirs = rows["marker"][own]
+    keys = _dense(np.stack([spans[name][np.append(theirs, free)] for name in ("producer_id", "partition_code")], 1))
+    order = np.lexsort((spans["marker_offset"][theirs], keys[: len(own)]))
+    place = spans["marker_offset"][theirs][order]
+    for span, key in zip(free.tolist(), keys[len(own) :].tolist(), strict=True):
+        first, end = np.searchsorted(keys[: len(own)][order], (key, key + 1))
+        next_own = first + int(np.searchsorted(place[first:end], spans["marker_offset"][span]))
+        if next_own < end and _is_cut_off(transactions[rows["transaction"][own[order[next_own]]]], spans[span]):
+            rows["span"][own[order[next_own]]] = span
+            owner[span] = rows["transaction"][own[order[next_own]]]
+
+
+def _is_cut_off(transaction: Array, span: Array) -> bool:
+    """Whether data were ended under the epoch of a transaction's own, between its start and its decision."""
+    same_epoch = transaction["producer_epoch"] == span["producer_epoch"] == span["marker_epoch"]
+    ended = int(span["marker_timestamp"])
+    return bool(same_epoch and 0 <= transaction["started_at"] <= ended <= transaction["decided_at"])
 
 
 def _assign_free(transactions: Array, rows: Array, spans: Array, owner: Array, leftover: Array, free: Array) -> None:

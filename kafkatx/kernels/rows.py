@@ -146,6 +146,7 @@ SPAN = np.dtype(
         ("previous_marker_offset", "i8"),
         ("previous_marker_timestamp", "i8"),
         ("coordinator_epoch", "i4"),
+        ("leader_epoch", "i4"),
         ("batches", "i4"),
         ("partition_code", "i4"),
         ("producer_epoch", "i2"),
@@ -156,7 +157,8 @@ SPAN = np.dtype(
     align=True,
 )
 """One producer's data in one partition up to the marker that ends it. Without data first_offset is -1, without a marker
-marker_offset is -1. `plain_records_before`: records outside transactions in the partition before the span began."""
+marker_offset is -1. `leader_epoch` is that of the leader that wrote the marker, `plain_records_before` counts records
+outside transactions in the partition before the span began."""
 
 HIDING_ENTRY = np.dtype(
     [

@@ -113,6 +113,7 @@ def emit_span(producers: Any, row: int, partition_code: int, last_gap: int, span
     spans["marker_epoch"][at] = -1
     spans["marker_kind"][at] = -1
     spans["coordinator_epoch"][at] = -1
+    spans["leader_epoch"][at] = -1
     flags = producers["flags"][row] if begun else NO_DATA
     if begun and last_gap > producers["first_offset"][row]:
         flags |= OVER_GAP
@@ -169,6 +170,7 @@ def add_marker(producers: Any, row: int, batches: Any, number: int, spans: Any, 
     spans["marker_epoch"][at] = batches["producer_epoch"][number]
     spans["marker_kind"][at] = kind if kind == 0 or kind == 1 else UNKNOWN_KIND
     spans["coordinator_epoch"][at] = batches["coordinator_epoch"][number]
+    spans["leader_epoch"][at] = batches["leader_epoch"][number]
     producers["first_offset"][row] = -1
     producers["marker_offset"][row] = batches["base_offset"][number]
     producers["marker_timestamp"][row] = batches["max_timestamp"][number]

@@ -48,6 +48,8 @@ REASONS = {
     Reason.own_epoch: "the epoch stayed the same, which only the client's own abort does",
     Reason.own_epoch_late: "the epoch stayed the same, which only the client's own abort does, even after the timeout",
     Reason.over_timeout: "its timeout had passed, and the abort raised the epoch",
+    Reason.over_timeout_v2: "its timeout had passed; an abort by the client itself would look the same",
+    Reason.over_timeout_two_clocks: "its timeout had passed, by the clocks of two coordinators",
     Reason.over_timeout_then_init: "its timeout had passed; a start followed at once and may have aborted it instead",
     Reason.over_timeout_late: "its timeout had passed, though the coordinator should have acted earlier",
     Reason.over_timeout_went_on: "its timeout had passed; the client went on, and its own abort would look the same",

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from kafkatx.findings.grouping import DataColumns, columns_of_part
+from kafkatx.findings.leaders_clocks import ahead_at_begin, goes_on
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.ended import known
@@ -24,7 +25,6 @@ from kafkatx.kernels.spans import OVER_GAP, UNKNOWN_KIND
 from kafkatx.kernels.transactions import AFTER_HOLE, PREPARE_COMMIT
 from kafkatx.rules.answers.half_aborted import HALF_WORDS, half_aborted
 from kafkatx.rules.hanging.live_checks import TOOL
-from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import completion_row, data_ref, decision_row, marker_ref, parts_of
@@ -35,8 +35,6 @@ from kafkatx.words.values import Count, Data, Instant, JoinedValues, OffsetRange
 
 KINDS = ("ABORT", "COMMIT", "a marker that does not show its kind")
 MOST_SUMMED_UP, MOST_TOLD = 3, 5
-SURELY_LATER_MS = 120_000
-"""By a client's clock."""
 
 
 @facts
@@ -163,35 +161,23 @@ def _missing(model: CaptureModel, transaction: int, part: Array) -> Phrase[OnePa
         has_gap = bool(span["flags"] & OVER_GAP)
     if has_gap or (span is not None and span["marker_kind"] == UNKNOWN_KIND):
         return NOT_WHOLE
-    if not _goes_on(model, log_extent, int(row["completion_timestamp"])):
+    if not goes_on(model, log_extent, row):
         return ENDS_EARLY
-    if part["span"] < 0 and not _reaches_back(model, log_extent, int(row["decided_at"])):
+    if part["span"] < 0 and not _reaches_back(model, log_extent, row):
         return BEGINS_LATE
     return None
 
 
-def _goes_on(model: CaptureModel, log_extent: LogExtent, completed: int) -> bool:
-    """Whether the log reaches beyond a time: by a broker's clock, or by data of a transaction that began later.
-
-    On a page the time of any record says so that is minutes later: who shows it looked at the log by then.
-    """
-    after = completed + (BROKERS_TOLERANCE_MS if model.facts.brokers > 1 else 0)
-    is_later = log_extent.is_printed and log_extent.newest > completed + SURELY_LATER_MS
-    if log_extent.broker_time > after or is_later:
-        return True
-    owners = model.parts.owner[model.spans_of(log_extent.partition_code)]
-    return bool((model.transactions["started_at"][owners[owners >= 0]] > after).any())
-
-
-def _reaches_back(model: CaptureModel, log_extent: LogExtent, time: int) -> bool:
-    """Whether the log holds something from before a time: then what came later has not been deleted with it.
+def _reaches_back(model: CaptureModel, log_extent: LogExtent, row: Array) -> bool:
+    """Whether the log holds something from before a decision: then what came later has not been deleted with it.
 
     A topic deleted and made again has the same name and a log that begins at 0.
     """
     spans = model.spans[model.spans_of(log_extent.partition_code)]
     times = spans["marker_timestamp"][spans["marker_offset"] >= 0]
+    time, ahead = int(row["decided_at"]), ahead_at_begin(model, log_extent.partition_code, row)
     begins_before = log_extent.log_start == 0 and 0 <= log_extent.first_timestamp < time
-    return begins_before or bool(len(times) and times.min() < time)
+    return begins_before or bool(len(times) and ahead is not None and times.min() < time + ahead)
 
 
 def _case(model: CaptureModel, transaction: int, bad: list[Array], verdict: Verdict) -> Case:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kafkatx.findings.leaders_clocks import ahead_at_end
 from kafkatx.findings.open_spans import OpenSpan
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
@@ -163,7 +164,9 @@ def _was_told(one: OpenSpan, transaction: int) -> bool:
     tolerance = BROKERS_TOLERANCE_MS if model.facts.brokers > 1 else 0
     parts = parts_of(model, transaction)
     marked = parts["marker"][parts["partition_code"] == log_extent.partition_code] >= 0
-    return bool(marked.any()) or log_extent.newest > completed + tolerance
+    ahead = ahead_at_end(model, log_extent.partition_code, model.transactions[transaction])
+    goes_on = ahead is not None and log_extent.newest > completed + tolerance + ahead
+    return bool(marked.any()) or goes_on
 
 
 def _hanging(one: OpenSpan, where: OpenData) -> Found:

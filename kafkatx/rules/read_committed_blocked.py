@@ -19,6 +19,7 @@ from enum import Enum, auto
 import numpy as np
 
 from kafkatx.findings.conditions import same_subject
+from kafkatx.findings.leaders_clocks import goes_on
 from kafkatx.findings.open_spans import OpenSpan
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
@@ -59,6 +60,7 @@ class Doubt(Enum):
 
     missing = "part of the log is missing"
     disputed = "two transactions may own these records"
+    ends_early = "this copy of the log ends before the coordinator completed the transaction"
     other_copy = "another copy of the log may hold it"
 
 
@@ -203,10 +205,23 @@ def doubt_of(one: OpenSpan) -> Doubt | None:
         return Doubt.missing
     if one.is_disputed:
         return Doubt.disputed
+    if _ends_early(one):
+        return Doubt.ends_early
     if one.log_extent.is_torn:
         return Doubt.other_copy
     is_only_copy = one.model.facts.brokers <= 1 and one.model.has_all_state_partitions
     return None if is_only_copy or _is_known_undecided(one) else Doubt.other_copy
+
+
+def _ends_early(one: OpenSpan) -> bool:
+    """Whether its transaction is complete, and nothing shows that this copy was taken after that.
+
+    Partitions of a running broker are copied one after the other, and `__transaction_state` perhaps as the last.
+    """
+    if one.transaction is None:
+        return False
+    row = one.model.transactions[one.transaction]
+    return bool(row["completion_timestamp"] >= 0) and not goes_on(one.model, one.log_extent, row)
 
 
 def goes_on_in_page(one: OpenSpan) -> bool:

@@ -84,9 +84,19 @@ class Facts(RowEnd):
         return self.reason is not Reason.over_timeout_went_on
 
     @property
+    def may_be_own(self) -> bool:
+        """Whether the client's own abort, given up late, would have left the same rows."""
+        return self.reason is Reason.over_timeout_v2
+
+    @property
     def is_refuted(self) -> bool:
         """Whether nobody else can have aborted it."""
-        return self.is_fenced and self.reason is not Reason.over_timeout_then_init
+        return self.is_fenced and self.reason is not Reason.over_timeout_then_init and not self.is_by_two_clocks
+
+    @property
+    def is_by_two_clocks(self) -> bool:
+        """Whether another broker's clock told its end than its start."""
+        return self.reason is Reason.over_timeout_two_clocks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +188,11 @@ WORDS = Words(
             ),
             (
                 pick("reason", {Reason.near_timeout: "about"}, "later than"),
-                " start + timeout ({timeout}), by the coordinator's own clock",
+                pick(
+                    "is_by_two_clocks",
+                    {True: " start + timeout ({timeout}), by the clocks of two coordinators"},
+                    " start + timeout ({timeout}), by the coordinator's own clock",
+                ),
             ),
             cites="decided completed",
         ),
@@ -193,7 +207,14 @@ WORDS = Words(
             decided_by=COORDINATOR_TELLS,
             cites="next",
             needs="is_fenced",
-            unless="is_refuted",
+            unless="is_refuted is_by_two_clocks",
+        ),
+        left_open(
+            OTHER_INSTANCE,
+            "another broker became coordinator in between, and its clock may be ahead of the former one's",
+            decided_by=COORDINATOR_TELLS,
+            cites="decided",
+            needs="is_by_two_clocks",
         ),
         left_open(
             "aborted_by_client",
@@ -201,6 +222,13 @@ WORDS = Words(
             decided_by=f"the client's log or {COORDINATOR_TELLS}",
             cites="next",
             unless="is_fenced",
+        ),
+        left_open(
+            "aborted_by_client",
+            "under transactions v2 an abort of its own, right after the timeout, leaves the same records",
+            decided_by=f"the client's log or {COORDINATOR_TELLS}",
+            cites="decided",
+            needs="may_be_own",
         ),
         ruled_out(
             OTHER_INSTANCE,

@@ -95,3 +95,28 @@ def test_a_start_at_once_near_the_timeout_leaves_the_author_open(tmp_path):
     cluster.empty("orders-1")
     cluster.beat()
     assert not {TIMED_OUT, FENCED, CLIENT} & cluster.tell().rules
+
+
+def test_beyond_the_timeout_transactions_v2_prove_no_author(v2):
+    """A client that gave up and aborted by itself before the coordinator looked leaves the same rows."""
+    begun(v2)
+    v2.wait(11 * SECOND)
+    v2.abort("orders-1")
+    v2.wait(30 * SECOND)
+    v2.beat()
+    found = v2.tell().only(TIMED_OUT)
+    assert found.verdict is Verdict.likely
+    assert "aborted_by_client" in {other.rule for other in found.considered}
+
+
+def test_a_coordinator_with_a_clock_far_ahead_proves_no_timeout(tmp_path):
+    cluster = Cluster(tmp_path, brokers=3)
+    begun(cluster)
+    cluster.wait(8 * SECOND)
+    cluster.coordinator_epoch += 1
+    cluster.wait(90 * SECOND)
+    cluster.end("orders-1", False, by_coordinator=True)
+    cluster.wait(3 * SECOND)
+    cluster.empty("orders-1")
+    cluster.beat()
+    assert cluster.tell().only(TIMED_OUT).verdict is Verdict.likely

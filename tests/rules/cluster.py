@@ -50,6 +50,38 @@ class Metadata:
     previous_producer_id: int = -1
 
 
+def row_value(known: Metadata, value_version: int) -> TransactionLogValue:
+    """Return the value of a row of `__transaction_state`, as brokers that write this version of it do."""
+    topics: dict[str, list[int]] = {}
+    for partition in known.partitions:
+        topic, _, number = partition.rpartition("-")
+        topics.setdefault(topic, []).append(int(number))
+    listed = (
+        None
+        if known.state is Empty
+        else tuple(TopicPartitions(topic, tuple(members)) for topic, members in topics.items())
+    )
+    tags = [
+        (0, Int64sb, known.previous_producer_id, -1),
+        (1, Int64sb, known.next_producer_id, -1),
+        (2, Int16sb, known.version, 0),
+    ]
+    tagged = tuple(
+        TaggedField(tag, Layout.of(kind).written(value)) for tag, kind, value, default in tags if value != default
+    )
+    return TransactionLogValue(
+        value_version,
+        known.producer_id,
+        known.epoch,
+        known.timeout_ms,
+        int(known.state),
+        listed,
+        known.updated_at,
+        known.started_at,
+        tagged if value_version else (),
+    )
+
+
 @dataclass(slots=True, repr=False)
 class Told:
     """A diagnosis, by rule. Every place that a finding cites was found in a file, with the right CRC."""
@@ -225,37 +257,7 @@ class Cluster:
         log = self.state_log(name)
         log.leader_epoch = self.coordinator_epoch
         self.ids[name] = replace(known, updated_at=self.clock if updated_at is None else updated_at)
-        return log.row(build_key(name), build_value(self._value(self.ids[name])), self.clock)
-
-    def _value(self, known: Metadata) -> TransactionLogValue:
-        topics: dict[str, list[int]] = {}
-        for partition in known.partitions:
-            topic, _, number = partition.rpartition("-")
-            topics.setdefault(topic, []).append(int(number))
-        listed = (
-            None
-            if known.state is Empty
-            else tuple(TopicPartitions(topic, tuple(members)) for topic, members in topics.items())
-        )
-        tags = [
-            (0, Int64sb, known.previous_producer_id, -1),
-            (1, Int64sb, known.next_producer_id, -1),
-            (2, Int16sb, known.version, 0),
-        ]
-        tagged = tuple(
-            TaggedField(tag, Layout.of(kind).written(value)) for tag, kind, value, default in tags if value != default
-        )
-        return TransactionLogValue(
-            self.value_version,
-            known.producer_id,
-            known.epoch,
-            known.timeout_ms,
-            int(known.state),
-            listed,
-            known.updated_at,
-            known.started_at,
-            tagged if self.value_version else (),
-        )
+        return log.row(build_key(name), build_value(row_value(self.ids[name], self.value_version)), self.clock)
 
     # What producers do.
 

@@ -75,21 +75,29 @@ class Log:
         if producer[0] >= 0:
             since = known.open_since if known and known.open_since >= 0 else base if transactional else -1
             self.producers[producer[0]] = ProducerState(
-                producer[1], self.next_offset - 1, sequence + len(times) - 1, times[-1], -1, since
+                producer[1],
+                self.next_offset - 1,
+                sequence + len(times) - 1,
+                times[-1],
+                known.coordinator_epoch if known else -1,
+                since,
             )
         return base
 
     def marker(self, producer: tuple[int, int], is_commit: bool, coordinator_epoch: int, time: int) -> int:
-        """Append a transaction marker; an ABORT of open data gets its entry in the .txnindex."""
+        """Append a transaction marker; an ABORT of open data gets its entry in the .txnindex.
+
+        A marker of a higher epoch clears what was known of the producer's batches: its sequences begin at 0 again.
+        """
         key = ControlRecordKey.build({"version": 0, "type": int(is_commit)})
         value = EndTxnMarker.build({"version": 0, "coordinator_epoch": coordinator_epoch})
         offset = self._append([(time, key, value)], Attributes.IS_TRANSACTIONAL | Attributes.IS_CONTROL, producer, -1)
         known = self.producers.get(producer[0]) or ProducerState(producer[1], -1, -1, time)
         if known.open_since >= 0 and not is_commit:
             self.aborted.append(self._aborted_txn(producer[0], known.open_since, offset))
-        self.producers[producer[0]] = ProducerState(
-            producer[1], known.last_offset, known.last_sequence, time, coordinator_epoch
-        )
+        is_raised = known.epoch != producer[1]
+        last = (-1, -1) if is_raised else (known.last_offset, known.last_sequence)
+        self.producers[producer[0]] = ProducerState(producer[1], *last, time, coordinator_epoch)
         return offset
 
     def row(self, key: bytes, value: bytes | None, time: int) -> int:

@@ -318,3 +318,32 @@ def test_rows_with_a_hole_before_the_completion_prove_no_missing_marker(either):
     log.keep(lambda batch: batch.base_offset != decision)
     log.first_dirty = log.next_offset
     assert not either.tell().of(RULE)
+
+
+def test_data_that_an_operator_cut_off_from_a_transaction_that_went_on_are_part_of_it(either):
+    """The owner writes on in the partition, in the same transaction, and commits: only the first part is aborted."""
+    either.init("orders-1", 15 * MINUTE)
+    either.run("orders-1", "orders-0", "payments-0")
+    either.begin("orders-1", "orders-0", "payments-0", records=3)
+    either.wait(2_000)
+    either.marker("orders-1", "payments-0", is_commit=False)
+    either.wait(2_000)
+    either.data("orders-1", "payments-0", 2)
+    either.commit("orders-1")
+    either.run("orders-1", "orders-0", "payments-0")
+    finding = either.tell().only(RULE)
+    assert (finding.verdict, finding.topic, finding.partition) == (Verdict.proved, "payments", 0)
+    assert "3 records" in str(finding.facts) or finding.last_offset - finding.first_offset == 2
+
+
+def test_an_abort_whose_rows_are_gone_is_no_part_of_the_next_transaction(classic):
+    """The cleaner took the rows of the aborted one; what it ended was over before the next one began."""
+    classic.init("orders-1")
+    begun_at = classic.state_log("orders-1").next_offset
+    classic.begin("orders-1", "payments-0")
+    classic.abort("orders-1")
+    kept = classic.state_log("orders-1").next_offset
+    classic.run("orders-1", "payments-0")
+    classic.state_log("orders-1").keep(lambda batch: not begun_at <= batch.base_offset < kept)
+    classic.state_log("orders-1").first_dirty = kept
+    assert not classic.tell().of(RULE)

@@ -179,3 +179,16 @@ def test_an_old_high_watermark_is_told_and_not_used(either):
     finding = either.tell().only(RULE)
     assert "3" in finding.considered[0].because
     assert "2 committed records" in finding.summary
+
+
+def test_a_copy_that_was_taken_before_the_transaction_ended_leaves_it_possible(either):
+    """Partitions of a running broker are copied one after the other, `__transaction_state` perhaps as the last."""
+    blocked(either, 2 * MINUTE)
+    log = either.log("orders-0")
+    copied = list(log.batches)
+    either.commit("orders-1")
+    either.beat(partition="audit-0")
+    log.batches, log.next_offset = copied, copied[-1].next_offset
+    finding = either.tell().only(RULE)
+    assert (finding.verdict, finding.severity) == (Verdict.possible, Severity.warning)
+    assert any("ends before the coordinator" in other.because for other in finding.considered)

@@ -1,0 +1,172 @@
+"""What the clock of a partition's leader is ahead of its coordinator's, as markers and decisions show it.
+
+A marker has the time of the leader that wrote it, its decision that of the coordinator. As long as both lead, they
+differ by one number, the same for every producer, and each pair of a decision and its marker bounds it: the marker lies
+between decision and completion. Where decisions lack their markers while markers lack their decisions, the number that
+most pairs allow is what the clocks differ by; order and epochs alone would fit one transaction as well as the next.
+
+Grain: one data partition; `on_one_clock` does all of them at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from kafkatx.kernels.growing import Array
+from kafkatx.kernels.spans import UNKNOWN_KIND
+
+MOST_SAMPLED, MOST_DECISIONS = 64, 2_048
+"""Markers of one leader that are asked, and decisions that each is laid beside."""
+V2 = 2
+"""The client transaction version whose ends raise the epoch: a producer id and an epoch are one transaction."""
+DRIFT_MS = 250
+"""What two clocks that are set by NTP may wander against each other."""
+FEWEST_ALIKE, LEAST_SHARE = 3, 0.25
+"""So many pairs, and such a share of the markers asked, must allow the same number: fewer can by chance."""
+
+
+def on_one_clock(transactions: Array, rows: Array, spans: Array) -> Array | None:
+    """Return the spans with the times of their markers by the coordinators' clocks; None where nothing is to be moved.
+
+    `rows` are matched by the times as they are; where that leaves nobody over on both sides no clock is asked.
+    """
+    unclaimed, lacking = _unclaimed(rows, spans), _lacking(transactions, rows)
+    concerned = np.intersect1d(rows["partition_code"][lacking], spans["partition_code"][unclaimed])
+    moved: Array | None = None
+    for code in concerned.tolist():
+        mine = transactions[rows["transaction"][rows["partition_code"] == code]]
+        mine = mine[(mine["completion_timestamp"] >= 0) & (mine["decided_at"] >= 0)]
+        for inside in _leaderships(mine, spans, np.flatnonzero(_has_time(spans) & (spans["partition_code"] == code))):
+            ahead = _ahead(mine, spans[inside])
+            if ahead:
+                moved = spans.copy() if moved is None else moved
+                moved["marker_timestamp"][inside] -= ahead
+                moved["previous_marker_timestamp"][inside] -= ahead
+    return moved
+
+
+def left_over(transactions: Array, rows: Array, spans: Array) -> Iterator[tuple[int, int]]:
+    """Yield completed transactions without a marker and a marker without a decision that may be theirs after all.
+
+    Such a pair has one producer, epoch and kind; a marker that only repeats the one before it is nobody's.
+    """
+    unclaimed, lacking = _unclaimed(rows, spans), _lacking(transactions, rows)
+    if not unclaimed.any() or not lacking.any():
+        return
+    free: dict[tuple[int, ...], list[int]] = {}
+    for span in np.flatnonzero(unclaimed & ~_repeats(spans)).tolist():
+        one = spans[span]
+        key = (one["partition_code"], one["producer_id"], one["marker_epoch"], one["marker_kind"])
+        free.setdefault(tuple(map(int, key)), []).append(span)
+    for number in np.flatnonzero(lacking).tolist():
+        decided = transactions[rows["transaction"][number]]
+        key = (rows["partition_code"][number], decided["producer_id"], decided["decision_epoch"])
+        for span in free.get((*map(int, key), 3 - int(decided["decision"])), ()):
+            yield number, span
+
+
+def beside(transactions: Array, rows: Array, spans: Array) -> Array:
+    """How far the marker of each row lies before its decision (below 0) or behind its completion; 0 between them.
+
+    One broker writes all three in this order. `rows` have markers, and all their times are known.
+    """
+    of_row, written = rows["transaction"], spans["marker_timestamp"][rows["marker"]]
+    late, early = written - transactions["completion_timestamp"][of_row], written - transactions["decided_at"][of_row]
+    found: Array = np.maximum(late, 0) + np.minimum(early, 0)
+    return found
+
+
+def with_times(transactions: Array, rows: Array, spans: Array) -> Array:
+    """Return the rows of which marker, decision and completion have their times."""
+    of_row, marker = rows["transaction"], rows["marker"]
+    is_told = (marker >= 0) & (transactions["decided_at"][of_row] >= 0)
+    is_told &= (transactions["completion_timestamp"][of_row] >= 0) & (spans["marker_timestamp"][marker] >= 0)
+    found: Array = rows[is_told]
+    return found
+
+
+def is_one_clock(transactions: Array, rows: Array, spans: Array) -> bool:
+    """Whether every marker lies between its decision and its completion, as where one broker wrote everything.
+
+    Asked only where a transaction was begun and decided under two leaderships.
+    """
+    if not len(spans) or (transactions["begin_leader_epoch"] == transactions["decision_leader_epoch"]).all():
+        return True
+    return not beside(transactions, with_times(transactions, rows, spans), spans).any()
+
+
+def _has_time(spans: Array) -> Any:
+    return (spans["marker_offset"] >= 0) & (spans["marker_timestamp"] >= 0)
+
+
+def _unclaimed(rows: Array, spans: Array) -> Any:
+    """Markers that no decision has."""
+    found = _has_time(spans)
+    found[rows["marker"][rows["marker"] >= 0]] = False
+    return found
+
+
+def _lacking(transactions: Array, rows: Array) -> Any:
+    """Partitions of completed transactions without a marker."""
+    of_row = rows["transaction"]
+    is_over = (transactions["completion_timestamp"][of_row] >= 0) & (transactions["decision"][of_row] >= 0)
+    return (rows["marker"] < 0) & is_over
+
+
+def _repeats(spans: Array) -> Any:
+    """Markers that end nothing and say what their producer's marker before says, as a new coordinator writes them."""
+    order = np.lexsort((spans["marker_offset"], spans["producer_id"], spans["partition_code"]))
+    ordered, alike = spans[order], np.zeros(len(spans), bool)
+    same = np.ones(max(len(spans) - 1, 0), bool)
+    for name in ("partition_code", "producer_id", "marker_epoch", "marker_kind"):
+        same &= ordered[name][1:] == ordered[name][:-1]
+    alike[order[1:]] = same & (ordered["first_offset"][1:] < 0)
+    return alike
+
+
+def _leaderships(transactions: Array, spans: Array, numbers: Array) -> Iterator[Array]:
+    """Yield the markers that one leader wrote for one coordinator, each for as long as it was that."""
+    state_of = dict(zip(transactions["producer_id"].tolist(), transactions["state_partition"].tolist(), strict=True))
+    states = [state_of.get(producer, -1) for producer in spans["producer_id"][numbers].tolist()]
+    keys = np.stack((np.array(states), spans["coordinator_epoch"][numbers], spans["leader_epoch"][numbers]), 1)
+    _, group = np.unique(keys, axis=0, return_inverse=True)
+    for number in range(int(group.max()) + 1 if len(group) else 0):
+        yield numbers[group.ravel() == number]
+
+
+def _ahead(transactions: Array, spans: Array) -> int:
+    """What the clock of the leader is ahead; 0 where about as many markers fit as they are, or too few fit any."""
+    sampled = spans[np.unique(np.linspace(0, len(spans) - 1, min(len(spans), MOST_SAMPLED)).astype(int))]
+    pairs = [_bounds(transactions, one) for one in sampled]
+    low, high, is_v2 = (np.concatenate(column) for column in zip(*pairs, strict=True))
+    if not len(low):
+        return 0
+    as_they_are = sum(bool(((a <= 0) & (b >= 0)).any()) for a, b, _ in pairs)
+    edges = np.sort(low)
+    alike = np.searchsorted(edges, edges, "right") - np.searchsorted(np.sort(high), edges, "left")
+    best = int(alike.max())
+    fewest = 1 if is_v2.all() else max(FEWEST_ALIKE, LEAST_SHARE * len(sampled))
+    if best < fewest or as_they_are >= 0.9 * best:
+        return 0
+    least = edges[alike == best]
+    begin = int(least[np.abs(least).argmin()])
+    end = int(high[(low <= begin) & (high >= begin)].min())
+    return (begin + end) // 2
+
+
+def _bounds(transactions: Array, span: Array) -> tuple[Array, Array, Array]:
+    """Between which numbers a clock is ahead if a marker is that of each decision of its producer, epoch and kind."""
+    kind, epoch = int(span["marker_kind"]), int(span["marker_epoch"])
+    fitting = transactions["producer_id"] == span["producer_id"]
+    if kind != UNKNOWN_KIND:
+        fitting &= transactions["decision"] == 3 - kind
+    if epoch >= 0:
+        fitting &= transactions["decision_epoch"] == epoch
+    near = transactions[fitting]
+    if len(near) > MOST_DECISIONS:
+        near = near[np.argsort(np.abs(near["decided_at"] - span["marker_timestamp"]), kind="stable")[:MOST_DECISIONS]]
+    written = span["marker_timestamp"]
+    return written - near["completion_timestamp"], written - near["decided_at"], near["decision_version"] == V2

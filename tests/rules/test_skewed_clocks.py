@@ -1,0 +1,112 @@
+"""Brokers whose clocks differ: a leader's markers lie before their decisions or behind their completions."""
+
+from pathlib import Path
+
+import pytest
+
+from kafkatx.histories.transaction_partitions import Status
+from kafkatx.terms.verdicts import Verdict
+from tests.rules.cluster import MINUTE, SECOND, Cluster
+
+AHEAD = [90 * SECOND, -90 * SECOND, 150, -40]
+PAUSES = (700, 2_300, 1_900, 40, 5_100, 900, 3_700, 11_000)
+
+
+def commit(cluster: Cluster, ahead: int, *marked: str, name: str = "orders-1") -> None:
+    """Commit the open transaction; the leader of its partitions has a clock of its own. `marked`: in these alone."""
+    cluster.prepare(name, True)
+    known = cluster.ids[name]
+    cluster.wait(2)
+    for partition in marked or known.partitions:
+        at = cluster.clock + ahead
+        cluster.log(partition).marker((known.producer_id, known.epoch), True, cluster.coordinator_epoch, at)
+    cluster.wait(2)
+    cluster.complete(name)
+
+
+def run(cluster: Cluster, ahead: int, pauses: tuple[int, ...] = PAUSES) -> None:
+    for pause in pauses:
+        cluster.begin("orders-1", "orders-0", "payments-0")
+        commit(cluster, ahead)
+        cluster.wait(pause)
+
+
+@pytest.mark.parametrize("ahead", AHEAD)
+def test_a_leader_whose_clock_is_off_loses_no_marker(either, ahead):
+    either.init("orders-1")
+    run(either, ahead)
+    model = either.model()
+    assert (model.parts.rows["status"] == Status.MARKED).all()
+    assert (model.parts.owner >= 0).all()
+    assert not either.tell().rules
+
+
+@pytest.mark.parametrize("ahead", AHEAD)
+def test_a_marker_that_is_lost_is_still_missed(either, ahead):
+    either.init("orders-1")
+    run(either, ahead)
+    either.begin("orders-1", "orders-0", "payments-0")
+    commit(either, ahead, "orders-0")
+    either.wait(MINUTE)
+    either.init("orders-1")
+    run(either, ahead)
+    found = either.tell().only("atomicity_violation")
+    assert (found.topic, found.partition) == ("payments", 0)
+
+
+def test_a_failover_to_a_leader_that_is_ahead_changes_the_clock_only(either):
+    either.init("orders-1")
+    run(either, 0)
+    for name in ("orders-0", "payments-0"):
+        either.log(name).leader_epoch += 1
+    run(either, 90 * SECOND)
+    for name in ("orders-0", "payments-0"):
+        either.log(name).leader_epoch += 1
+    run(either, 0)
+    assert not either.tell().rules
+
+
+def test_two_transactions_can_t_tell_a_clock_and_accuse_nobody(classic):
+    """Of one epoch each marker fits each decision; none that fits is left, so nothing is known to be missing."""
+    classic.init("orders-1")
+    run(classic, 0, (SECOND,))
+    classic.log("orders-0").leader_epoch += 1
+    classic.log("payments-0").leader_epoch += 1
+    run(classic, 90 * SECOND, (SECOND, 2 * SECOND))
+    assert "atomicity_violation" not in classic.tell().rules
+
+
+def test_a_log_of_a_leader_that_is_ahead_ends_no_later_for_it(either):
+    """Its last marker has a time behind the completion that is missing its own, and was written before it."""
+    either.init("orders-1")
+    run(either, 90 * SECOND)
+    either.begin("orders-1", "orders-0", "payments-0")
+    commit(either, 90 * SECOND, "orders-0")
+    either.wait(5 * MINUTE)
+    either.init("other-7")
+    either.run("other-7", "audit-0")
+    told = either.tell()
+    assert not told.of("atomicity_violation")
+    assert any("later copy" in entry.missing for entry in told.not_checkable("atomicity_violation"))
+
+
+def test_a_log_of_a_leader_that_is_behind_begins_no_earlier_for_it(classic):
+    """What retention left is from before the decision by a clock that is behind."""
+    classic.init("orders-1")
+    run(classic, -90 * SECOND)
+    data = classic.log("payments-0")
+    data.delete_before(data.batches[-8].base_offset)
+    assert not classic.tell().of("atomicity_violation")
+
+
+def test_the_only_disk_of_a_cluster_is_not_the_only_clock(tmp_path: Path):
+    """Markers that another clock wrote show that there are others: the coordinator may have moved among them."""
+    cluster = Cluster(tmp_path)
+    cluster.init("orders-1")
+    run(cluster, 150)
+    cluster.init("slow-1", timeout_ms=10 * SECOND)
+    cluster.begin("slow-1", "audit-0")
+    cluster.coordinator_epoch += 1
+    cluster.time_out("slow-1", over_ms=20 * SECOND)
+    cluster.beat()
+    assert cluster.tell().only("transaction_timed_out").verdict is Verdict.likely
