@@ -7,7 +7,6 @@ an attacker would write it; else only bits changed, and a diagnosis that differs
 from __future__ import annotations
 
 import atexit
-import hashlib
 import json
 import random
 import shutil
@@ -28,7 +27,7 @@ from kafkatx.outputs.parquet.parts import DEFAULT_SIZES
 from kafkatx.stages.fact_batches import FACTS
 from kafkatx.terms.errors import KafkatxError
 from tests.evidence import broker_folders
-from tests.exports import exported
+from tests.exports import attest, exported
 from tests.fuzz.mutations import act, mutated
 from tests.fuzz.oracle import Trial, case_named, drawn_from, failed
 from tests.fuzz.watching import again
@@ -108,15 +107,7 @@ def _change(trial: Trial, target: Path) -> None:
         except (pa.ArrowException, OverflowError):
             return  # nobody can write it either
     if not trial["honest"]:
-        _attest(target, path)
-
-
-def _attest(target: Path, path: Path) -> None:
-    """Name the digest and the size of a file in the manifest."""
-    manifest = json.loads((target / MANIFEST).read_text())
-    for file in manifest["tables"]["facts"]["files"]:
-        file |= {"bytes": path.stat().st_size, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
-    (target / MANIFEST).write_text(json.dumps(manifest))
+        attest(target)
 
 
 def _rows(trial: Trial, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
