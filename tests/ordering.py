@@ -10,6 +10,9 @@ WITH_SPARK = ("tests/spark/", "tests/stages/test_exported.py")
 LONG = ("tests/house/test_types.py", "tests/cases/test_any_cut.py")
 """Files of a minute or of half a one, mypy first: as its last one such a file would keep the other process waiting."""
 
+PORTIONED = "tests/fuzz/"
+"""Tests of which each is long and needs nothing of the others: processes take them by turns."""
+
 
 def longest_first(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """Return the tests of Spark, then those of LONG, then all others, each in their order."""

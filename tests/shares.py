@@ -6,15 +6,17 @@ Fixtures of a module are made once that way, and one Spark is started. Spark's t
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.ordering import WITH_SPARK
+from tests.ordering import PORTIONED, WITH_SPARK
 
 
 class Shares(LoadScopeScheduling):
-    """Deals out files in the order of the collection."""
+    """Deals out files in the order of the collection; of the truth fuzz each of its portions by itself."""
 
     def __init__(self, config: pytest.Config, log: object) -> None:
         super().__init__(config, log)
         config.option.loadscopereorder = False
 
     def _split_scope(self, nodeid: str) -> str:
-        return "Spark" if nodeid.startswith(WITH_SPARK) else nodeid.partition("::")[0]
+        if nodeid.startswith(WITH_SPARK):
+            return "Spark"
+        return nodeid if nodeid.startswith(PORTIONED) else nodeid.partition("::")[0]

@@ -55,8 +55,8 @@ _WRITTEN = (EventKind.initialized, EventKind.timeout_rollback)
 class Absence:
     """A stretch in which a coordinator did not serve, in milliseconds; `rows` are its lines.
 
-    `told_by` is loading, writing, answers, lookups or waiting (InitProducerId that gave up, nothing else); `names` the
-    transactional.ids that met it; `is_over` whether its end was seen.
+    `told_by` is loading, begun (a load whose end no line tells), writing, answers, lookups or waiting (InitProducerId
+    that gave up, nothing else); `names` the transactional.ids that met it; `is_over` whether its end was seen.
     """
 
     partition: int | None
@@ -148,12 +148,28 @@ def _lost_at(outages: list[BrokerOutage], leader: int | None, took: int) -> int:
 
 
 def _unfinished(logs: LogModel, begun: dict[tuple[int, int], int]) -> Iterator[Absence]:
-    """Loads of which no end is told, by brokers of a release that tells it: to the end of the log."""
+    """Loads of which no end is told, by brokers of a release that tells it: to the end of the log.
+
+    Where the coordinator is seen at work behind it, the line of the end is what is missing, and nothing is known of
+    how long it took.
+    """
     for (source, partition), row in begun.items():
         end = logs.facts.sources[source].last_at - logs.clocks[source].zone_ms
         says_its_end = logs.events["other_epoch"][row] >= 0
-        if _is_load(logs, row) and says_its_end and end > logs.times[row]:
-            yield Absence(partition, int(logs.times[row]), end, frozenset({"loading"}), (row,))
+        if (
+            _is_load(logs, row)
+            and says_its_end
+            and end > logs.times[row]
+            and not _at_work(logs, source, partition, row)
+        ):
+            yield Absence(partition, int(logs.times[row]), end, frozenset({"begun"}), (row,))
+
+
+def _at_work(logs: LogModel, source: int, partition: int, row: int) -> bool:
+    """Whether a broker gave an id of a partition its epoch behind a line."""
+    given = logs.of_kind(EventKind.initialized)
+    of_it = (logs.events["source"][given] == source) & (logs.events["partition"][given] == partition)
+    return bool((logs.times[given[of_it]] >= logs.times[row]).any())
 
 
 def _is_load(logs: LogModel, row: int) -> bool:

@@ -47,7 +47,8 @@ SHORT_MS = 10_000
 """A failover below this is no harm (info)."""
 OFTEN = 3
 """More absences of a partition than this are one finding."""
-BY_BROKER, WAITING = frozenset({"loading", "writing"}), frozenset({"waiting"})
+PROVING, WAITING = frozenset({"loading", "writing"}), frozenset({"waiting"})
+BY_BROKER = PROVING | {"begun"}
 MOST_WAITING = 6
 """Ids that are actors."""
 
@@ -183,8 +184,11 @@ def _facts(model: CaptureModel, absence: Absence, count: int, waiting: list[str]
 
 
 def _verdict(absence: Absence) -> Verdict:
-    """A broker's own line proves it; clients' lines make it likely; a wait alone has another reading."""
-    if absence.told_by & BY_BROKER:
+    """A broker's own line proves it; clients' lines make it likely; a wait alone has another reading.
+
+    That a load did not end is told by no line: a log that lost the line of its end looks the same.
+    """
+    if absence.told_by & PROVING:
         return Verdict.proved
     return Verdict.possible if absence.told_by == WAITING else Verdict.likely
 

@@ -5,10 +5,12 @@ It is looked for in every path of a diagnosis, so nothing heavy is imported here
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import re
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,8 @@ MANIFEST, SUCCESS = "_kafkatx.json", "_SUCCESS"
 """Names that Spark takes for no data; DuckDB and Polars take only what their pattern asks for, `*.parquet`."""
 FORMAT = "kafkatx export"
 FACTS_TABLE = "facts"
+FILES_AT_ONCE = 4
+"""Files whose SHA-256 is taken at a time."""
 FIRST_LAYOUT = 1
 """That of facts whose manifest names none."""
 _FILE = re.compile(rf"{FACTS_TABLE}/part-\d+\.parquet")
@@ -55,7 +59,7 @@ def of_another_layout(path: Path, kafkatx: object, layout: object) -> str:
 
 
 def fact_files(path: Path) -> list[str]:
-    """Names of the files of an export's facts; raises UsageError where it has none that can be used."""
+    """Names of the files of an export's facts; raises UsageError where it has none, or they changed."""
     manifest: Any = _manifest(path)
     if not (path / SUCCESS).exists():
         raise UsageError(f"{path} is an export that is not finished; the command that began it goes on with it")
@@ -65,14 +69,32 @@ def fact_files(path: Path) -> list[str]:
     if manifest.get("kafkatx") != release():
         raise UsageError(OF_ANOTHER_RELEASE.format(path, manifest.get("kafkatx"), release()))
     try:
-        names = [str(file["path"]) for file in manifest["tables"][FACTS_TABLE]["files"]]
+        files = {str(file["path"]): file for file in manifest["tables"][FACTS_TABLE]["files"]}
     except (LookupError, TypeError):
         raise UsageError(
             f"{path} was exported without the table {FACTS_TABLE}, which a diagnosis needs; export it as well"
         ) from None
-    if not names or not all(map(_FILE.fullmatch, names)):
+    if not files or not all(map(_FILE.fullmatch, files)):
         raise UsageError(f"{path}/{MANIFEST} names no files of facts")
-    return names
+    with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
+        list(pool.map(lambda name: _check_unchanged(path / name, files[name].get("sha256")), files))
+    return [*files]
+
+
+def _check_unchanged(path: Path, sha256: object) -> None:
+    """Raise UsageError for a file that is not as it was written: a changed bit may tell another story, or crash Arrow.
+
+    Whoever changes it on purpose writes another digest as well: what is read is checked again (stages/codec.py).
+    """
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UsageError(f"{path} can't be read: {error}") from error
+    if found != sha256:
+        raise UsageError(
+            f"{path} is not as it was exported: its SHA-256 is not the manifest's; copy or export it again"
+        )
 
 
 def _manifest(path: Path) -> dict[str, Any] | None:

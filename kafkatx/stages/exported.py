@@ -7,6 +7,7 @@ from kafkatx.stages.exported_files import files_of
 from kafkatx.stages.exports import Exports
 from kafkatx.stages.fact_batches import facts_of
 from kafkatx.stages.fact_files import loaded
+from kafkatx.stages.facts import FactsError
 from kafkatx.stages.folding import folded
 from kafkatx.stages.judging import CaptureDiagnosis, diagnosed, united
 from kafkatx.stages.models import Telling, models
@@ -19,7 +20,7 @@ def diagnose_exports(exports: Exports, telling: Telling, selection: Selection) -
     """
     parts: dict[int, CaptureDiagnosis] = {}
     for export in exports.exports:
-        facts = facts_of(batch for group in export.groups() for batch in loaded(group))
+        facts = facts_of((batch for group in export.groups() for batch in loaded(group)), error=FactsError)
         for number, model in models(folded(facts, None), telling):
             parts[number] = diagnosed(model, selection, files_of([export], number, model.capture))
     return united((parts[number] for number in sorted(parts)), exports.others)

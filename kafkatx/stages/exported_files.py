@@ -50,7 +50,7 @@ class ExportedFiles:
 
     def batches(self, item: Item, offsets: list[int]) -> Iterator[Rows]:
         """Yield where batches lie, with their CRCs checked; of a text all that it prints."""
-        number, file = self._numbers[item.key]
+        number, file = self._place(item)
         rows = [row for row in self._rows(number, FactKind.PLACED) if row.file == file]
         rows.sort(key=lambda row: (row.begin, row.piece))
         if item.part is None:
@@ -65,7 +65,7 @@ class ExportedFiles:
 
     def snapshot_entries(self, item: Item) -> tuple[Rows, list[Damage]]:
         """Return what was read of the file."""
-        number, file = self._numbers[item.key]
+        number, file = self._place(item)
         rows = [row for row in self._rows(number, FactKind.SNAPSHOT) if row.file == file]
         found: list[tuple[Rows, list[Damage]]] = [*self._contents(rows, ENTRIES)]
         if len(found) != 1:
@@ -76,6 +76,12 @@ class ExportedFiles:
         """Return what listings left open."""
         found: list[list[NotCheckable]] = [*self._contents(self._rows(OF_CAPTURE, FactKind.HIDDEN), list[NotCheckable])]
         return found[0] if found else []
+
+    def _place(self, item: Item) -> tuple[int, int]:
+        """The numbers of a file in the plan; what is told of a file that the plan lacks is told by somebody else."""
+        if item.key not in self._numbers:
+            raise FactsError(f"{self.export.path}: no fact of {item.path}")
+        return self._numbers[item.key]
 
     def _rows(self, number: int, rank: FactKind) -> list[FoundRow]:
         if (number, rank) not in self._found:

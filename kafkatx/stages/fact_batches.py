@@ -51,34 +51,37 @@ def _record_batch(rows: list[tuple[Any, ...]]) -> Any:
     return pa.RecordBatch.from_arrays(arrays, schema=FACTS)
 
 
-def facts_of(batches: Iterable[Any], order: Sequence[str] = ORDER) -> Iterator[CaptureFact]:
+def facts_of(
+    batches: Iterable[Any], order: Sequence[str] = ORDER, error: type[Exception] = RuntimeError
+) -> Iterator[CaptureFact]:
     """Return the facts of RecordBatches that come in an order, pieces joined.
 
-    Raises RuntimeError where they do not: nothing may be concluded of what is out of order.
+    Raises `error` where they do not: nothing may be concluded of what is out of order. Of facts in a file that is
+    FactsError: somebody changed them; of facts on their way in a run it is our own bug.
     """
-    for key, pieces in groupby(_rows(batches, order), key=lambda row: row[:-2]):
+    for key, pieces in groupby(_rows(batches, order, error), key=lambda row: row[:-2]):
         named = dict(zip(order, key, strict=False))
         rank = FactKind(named.pop("rank"))
-        yield CaptureFact(rank=rank, content=_joined(row[-1] for row in pieces), **named)
+        yield CaptureFact(rank=rank, content=_joined((row[-1] for row in pieces), error), **named)
 
 
-def _joined(pieces: Iterable[bytes]) -> bytes:
+def _joined(pieces: Iterable[bytes], error: type[Exception]) -> bytes:
     parts: list[bytes] = []
     left = LARGEST_FACT
     for piece in pieces:
         left -= len(piece)
         if left < 0:
-            raise RuntimeError(f"a fact of more than {LARGEST_FACT:,} bytes")
+            raise error(f"a fact of more than {LARGEST_FACT:,} bytes")
         parts.append(piece)
     return b"".join(parts)
 
 
-def _rows(batches: Iterable[Any], order: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+def _rows(batches: Iterable[Any], order: Sequence[str], error: type[Exception]) -> Iterator[tuple[Any, ...]]:
     last: tuple[Any, ...] = ()
     for batch in batches:
         columns = [batch.column(name).to_pylist() for name in (*order, "payload")]
         for row in zip(*columns, strict=True):
             if row[:-1] <= last:
-                raise RuntimeError(f"facts out of order: {row[:-1]} behind {last}")
+                raise error(f"facts out of order: {row[:-1]} behind {last}")
             last = row[:-1]
             yield row

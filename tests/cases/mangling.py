@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.cases.weakening import ids_of
 from tests.evidence import fixtures
 
 Texts = dict[str, list[str]]
@@ -119,10 +120,5 @@ def false_claims(whole: list[Finding], left: list[Finding]) -> Iterator[str]:
 
 
 def _supports(other: Finding, one: Finding) -> bool:
-    ids = _ids(one)
-    return other["rule"] == one["rule"] and other["verdict"] in SURE and (not ids or bool(ids & _ids(other)))
-
-
-def _ids(finding: Finding) -> set[Any]:
-    about = [finding, *finding["subjects"]]
-    return {value for part in about for value in (part["transactional_id"], part["producer_id"]) if value is not None}
+    ids = ids_of(one)
+    return other["rule"] == one["rule"] and other["verdict"] in SURE and (not ids or bool(ids & ids_of(other)))

@@ -44,9 +44,10 @@ def _same_subject(one: Finding, other: Finding) -> bool:
     """Whether both are about one id, and nothing that is worth a warning is said of another partition."""
     places = [(finding["topic"], finding["partition"]) for finding in (one, other)]
     apart = all(None not in place for place in places) and places[0] != places[1]
-    return not (apart and other["severity"] != "info") and bool(_ids(one) & _ids(other))
+    return not (apart and other["severity"] != "info") and bool(ids_of(one) & ids_of(other))
 
 
-def _ids(finding: Finding) -> set[Any]:
+def ids_of(finding: Finding) -> set[Any]:
+    """Return the ids that a finding is about."""
     about = [finding, *finding["subjects"]]
     return {value for part in about for value in (part["transactional_id"], part["producer_id"]) if value is not None}

@@ -56,6 +56,19 @@ def test_releases_that_do_not_tell_the_end_of_a_load_are_not_taken_at_their_sile
     assert not findings(check, by_logs(lines))
 
 
+def test_a_load_whose_end_no_line_tells_is_likely_and_nothing_where_the_coordinator_is_seen_at_work():
+    """The line of the end may be what a log lost."""
+    begun = load("10:00:00", "10:00:01")[1:2]
+    later = line(BROKER, "10:00:30", Kind.isr_changed, detail="1,2")
+    given = {"transactional_id": "orders-1", "producer_id": 7, "producer_epoch": 0}
+    assert only(check, by_logs([*begun, later])).verdict is Verdict.likely
+    assert not findings(
+        check, by_logs([*begun, line(BROKER, "10:00:20", Kind.initialized, partition=5, **given), later])
+    )
+    elsewhere = line(BROKER, "10:00:20", Kind.initialized, partition=4, **given)
+    assert only(check, by_logs([*begun, elsewhere, later])).verdict is Verdict.likely
+
+
 def test_rows_that_could_not_be_written_are_counted_until_one_was():
     lines = refused("10:00:00", "10:00:20", "10:00:40")
     lines.append(line(BROKER, "10:00:41", Kind.timeout_rollback, transactional_id="orders-1"))
