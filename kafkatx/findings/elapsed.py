@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from kafkatx.findings.ends import SAME_ERROR
 from kafkatx.findings.one_failure import Alike, FailureFacts, alike, failure_case, failure_facts
 from kafkatx.findings.rule import Case
 from kafkatx.findings.told_failures import ToldFailure
@@ -28,7 +29,7 @@ from kafkatx.terms.clocks import STREAMS_TIMEOUT_MS, TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.error_codes import FENCED, error_code
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explanation import left_open, step
+from kafkatx.words.explanation import ConsideredWords, left_open, step
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.values import Duration, Refs
 
@@ -212,4 +213,11 @@ TIME_STEPS = (
     step("{age} later the client was refused: its epoch was stale", cites="lines"),
 )
 WHO_DECIDES = "the coordinator's log, or the records of the id in __transaction_state"
-OTHER = left_open("an abort by an operator", "the client sees the same error", decided_by=WHO_DECIDES)
+
+
+def seen_alike(other: str) -> ConsideredWords:
+    """Return another mechanism as one that is left open: who was refused is told the same by both."""
+    return left_open(other, SAME_ERROR, decided_by=WHO_DECIDES)
+
+
+OTHER = seen_alike("an abort by an operator")

@@ -24,6 +24,7 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import ActorWords, Bound
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import event_refs
+from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, Refs, TopicPartition
 
 What = TypeVar("What")
@@ -158,3 +159,5 @@ def failure_case(model: CaptureModel, found: Alike, told: FailureFacts, verdict:
 
 
 OF_WHOM = "[ of {name.transactional_id}]"
+THE_CALL = (pick("call", {None: "A call"}, "{call}"), OF_WHOM)
+"""What a sentence about the call that failed begins with."""

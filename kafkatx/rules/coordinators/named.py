@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
-from kafkatx.findings.one_failure import OF_WHOM, FailureFacts, alike_by, failure_case, failure_facts, is_of, known_as
+from kafkatx.findings.one_failure import THE_CALL, FailureFacts, alike_by, failure_case, failure_facts, is_of, known_as
 from kafkatx.findings.rule import Case
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
@@ -121,14 +121,12 @@ ERROR_WORDS = Words(
             Reason.not_loaded: "The broker could not load[ {place}], so[ {perhaps}] the ids of that partition have no "
             "coordinator that serves: clients are answered COORDINATOR_LOAD_IN_PROGRESS for as long.",
             Reason.named: (
-                pick("call", {None: "A call"}, "{call}"),
-                OF_WHOM,
+                *THE_CALL,
                 " failed: its transaction coordinator was[ {perhaps}] not available, moving or loading.",
             ),
         },
         (
-            pick("call", {None: "A call"}, "{call}"),
-            OF_WHOM,
+            *THE_CALL,
             " timed out: its transaction coordinator[ {perhaps}] could not be reached or did not serve.",
         ),
     ),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafkatx.findings.elapsed import OTHER, TIME_STEPS, WHO_DECIDES, TimeFacts, decided_cases
+from kafkatx.findings.elapsed import OTHER, TIME_STEPS, TimeFacts, decided_cases, seen_alike
 from kafkatx.findings.rule import Case
 from kafkatx.findings.told_by_people import TOLD_STEPS, ToldFacts, told_cases
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
-from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out
+from kafkatx.words.explanation import Words, included, remedy, ruled_out
 from kafkatx.words.template import pick
 from kafkatx.words.values import facts
 
@@ -58,6 +58,6 @@ TOLD_WORDS = Words(
     "for a second instance: it[ {perhaps}] took the transactional.id.",
     actors=(included("client"),),
     steps=TOLD_STEPS,
-    considered=(left_open("transaction_timed_out", "the client sees the same error", decided_by=WHO_DECIDES), OTHER),
+    considered=(seen_alike("transaction_timed_out"), OTHER),
     remedies=(CLOSE,),
 )

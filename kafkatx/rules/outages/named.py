@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from kafkatx.findings.one_failure import OF_WHOM, FailureFacts, alike_by, failure_case, failure_facts, left
+from kafkatx.findings.one_failure import THE_CALL, FailureFacts, alike_by, failure_case, failure_facts, left
 from kafkatx.findings.plain_clients import is_plain
 from kafkatx.findings.rule import Case
 from kafkatx.findings.told_failures import ToldFailure
@@ -126,19 +126,16 @@ NAMED_WORDS = Words(
         "what",
         {
             Break.credentials: (
-                pick("call", {None: "A call"}, "{call}"),
-                OF_WHOM,
+                *THE_CALL,
                 " failed[ {perhaps}] for its connection: it was refused for its credentials or its certificate.",
             ),
             Break.metadata: (
-                pick("call", {None: "A call"}, "{call}"),
-                OF_WHOM,
+                *THE_CALL,
                 " got no metadata for its topic[ {perhaps}] since no broker answered; the topic may also be missing.",
             ),
         },
         (
-            pick("call", {None: "A call"}, "{call}"),
-            OF_WHOM,
+            *THE_CALL,
             " failed[ {perhaps}] because the client could not reach a broker.",
         ),
     ),

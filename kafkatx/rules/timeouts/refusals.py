@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafkatx.findings.elapsed import OTHER, TIME_STEPS, WHO_DECIDES, TimeFacts, decided_cases
+from kafkatx.findings.elapsed import OTHER, TIME_STEPS, TimeFacts, decided_cases, seen_alike
 from kafkatx.findings.one_failure import FailureFacts, failure_case, failure_facts
 from kafkatx.findings.private_ids import private_refusals
 from kafkatx.findings.rule import Case
@@ -13,7 +13,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
 from kafkatx.rules.timeouts.shared_words import OTHER_INSTANCE
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out, step
+from kafkatx.words.explanation import RemedyWords, Words, included, left_open, remedy, ruled_out, step
 from kafkatx.words.template import pick
 from kafkatx.words.values import facts
 
@@ -42,6 +42,15 @@ def timed_out_by_refusals(model: CaptureModel) -> Iterator[Case]:
         yield failure_case(model, alone, told, Verdict.likely, Severity.warning)
 
 
+def _longer(first: str) -> RemedyWords:
+    """Return the advice to give its transactions more time, or less to do."""
+    return remedy(
+        text=f"{first}, or commit more often. Then close this producer, create a new one and repeat the work",
+        where="client",
+        config="transaction.timeout.ms",
+    )
+
+
 TIME_WORDS = Words(
     TimedOutByTime,
     title="timed out after {age}",
@@ -53,15 +62,8 @@ TIME_WORDS = Words(
     ),
     actors=(included("client"),),
     steps=TIME_STEPS,
-    considered=(left_open("fenced_by_new_instance", "the client sees the same error", decided_by=WHO_DECIDES), OTHER),
-    remedies=(
-        remedy(
-            text="Raise transaction.timeout.ms above the longest transaction, or commit more often. Then close this "
-            "producer, create a new one and repeat the work",
-            where="client",
-            config="transaction.timeout.ms",
-        ),
-    ),
+    considered=(seen_alike(OTHER_INSTANCE), OTHER),
+    remedies=(_longer("Raise transaction.timeout.ms above the longest transaction"),),
 )
 
 TOLD_WORDS = Words(
@@ -71,15 +73,8 @@ TOLD_WORDS = Words(
     "for a timeout: the coordinator[ {perhaps}] had aborted its transaction.",
     actors=(included("client"),),
     steps=TOLD_STEPS,
-    considered=(left_open(OTHER_INSTANCE, "the client sees the same error", decided_by=WHO_DECIDES), OTHER),
-    remedies=(
-        remedy(
-            text="Find out how long its transactions take. Raise transaction.timeout.ms above the longest, or commit "
-            "more often. Then close this producer, create a new one and repeat the work",
-            where="client",
-            config="transaction.timeout.ms",
-        ),
-    ),
+    considered=(seen_alike(OTHER_INSTANCE), OTHER),
+    remedies=(_longer("Find out how long its transactions take. Raise transaction.timeout.ms above the longest"),),
 )
 
 ALONE_WORDS = Words(
