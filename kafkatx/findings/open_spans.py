@@ -13,6 +13,7 @@ from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.ended import known
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OVER_GAP
+from kafkatx.terms.clocks import TWO_PHASE_TIMEOUT_MS
 from kafkatx.words.evidence_refs import data_ref, latest_row
 from kafkatx.words.facts import offsets
 from kafkatx.words.values import OffsetRange, Refs
@@ -68,6 +69,11 @@ class OpenSpan:
     def latest(self) -> Array | None:
         """The latest row of that id."""
         return self.model.latest_of(self._id_code) if self._id_code >= 0 else None
+
+    @property
+    def is_two_phase(self) -> bool:
+        """Whether the coordinator never ends it by itself: another system decides, and it may rightly wait for days."""
+        return self.latest is not None and bool(self.latest["timeout_ms"] == TWO_PHASE_TIMEOUT_MS)
 
     @property
     def latest_row(self) -> Refs:

@@ -27,6 +27,7 @@ from kafkatx.histories.initialisations import EXHAUSTED_EPOCH, Why
 from kafkatx.histories.logs.log_model import Clock
 from kafkatx.histories.transaction_partitions import Status
 from kafkatx.terms.catalogue.loading import event_words
+from kafkatx.terms.clocks import TWO_PHASE_TIMEOUT_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.times import clock, duration
 from kafkatx.terms.topics import UNNAMED
@@ -158,6 +159,9 @@ def _transaction(entry: Transaction) -> str:
     amount, missing = _amount(entry), " Records of it are missing." if entry.rows_missing else ""
     if entry.outcome is Outcome.open:
         limit = f" Its timeout is {duration(entry.timeout_ms)}." if entry.timeout_ms is not None else ""
+        limit = (
+            " It is a two-phase transaction without a timeout." if entry.timeout_ms == TWO_PHASE_TIMEOUT_MS else limit
+        )
         return f"Open, neither committed nor aborted: {amount}.{limit}{missing}"
     if entry.outcome is Outcome.lost:
         return f"Began: {amount}. No record shows how it ended.{_producer_after(entry)}{missing}"

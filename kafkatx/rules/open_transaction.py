@@ -2,6 +2,8 @@
 
 Mechanism    Between the first record and the end of its transaction a producer holds the last stable offset of every
              partition it wrote to. The coordinator ends it at the latest when its timeout has passed and it looks next.
+             A two-phase transaction (KIP-939, a recorded timeout of 2147483647 ms) it never ends: prepared, that may
+             rightly wait for days for what another system decides.
 Evidence     the id's latest row is Ongoing (or, without the coordinator's log, data without a marker, or a producer
              state with the first offset of a transaction: a dumped snapshot, `describe-producers`).
 Against      a later row in another copy of the partition; a file that breaks off.
@@ -28,7 +30,7 @@ from kafkatx.kernels.spans import OPEN
 from kafkatx.rules.answers.open_told import OPEN_WORDS, hanging_subjects, open_told
 from kafkatx.rules.hanging.live_checks import ASK, FIND_HANGING
 from kafkatx.rules.hanging_transaction import OfPartition
-from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS, OLD_CLEANUP_INTERVAL_MS
+from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS, OLD_CLEANUP_INTERVAL_MS, TWO_PHASE_TIMEOUT_MS
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.transaction_states import TransactionState
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -41,8 +43,6 @@ from kafkatx.words.values import Data, Duration, Instant, OffsetRange, Refs, fac
 OVERDUE_SLACK_MS = 30_000
 YOUNG_MS = 60_000
 """The default timeout: below it an open transaction is every day's."""
-TWO_PHASE_TIMEOUT_MS = 2_147_483_647
-"""transaction.timeout.ms of a two-phase transaction (KIP-939): it may be open for days."""
 
 
 class Progress(Enum):

@@ -3,7 +3,7 @@
 Mechanism    Offsets that a transaction sends stay pending until its marker is written to `__consumer_offsets`. A
              consumer that fetches committed offsets with requireStable is answered UNSTABLE_OFFSET_COMMIT meanwhile and
              asks again; the group can't start on those partitions until the transaction is committed or aborted, at the
-             latest when its transaction.timeout.ms is over.
+             latest when its transaction.timeout.ms is over (a two-phase transaction, KIP-939, has none).
 Evidence     on disk: transactional batches in `__consumer_offsets` without a marker behind them. In logs: "The
              following partitions still have unstable offsets which are not cleared on the broker side",
              UNSTABLE_OFFSET_COMMIT (88), "There are unstable offsets that need to be cleared".
@@ -40,6 +40,7 @@ from kafkatx.words.evidence_refs import time_or_none
 from kafkatx.words.explanation import Words, left_open, remedy, step
 from kafkatx.words.facts import lasting
 from kafkatx.words.log_refs import event_refs
+from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, NameList, OffsetRange, Refs, TopicPartition, facts
 
 SHORT_MS, LONG_MS = 10_000, 60_000
@@ -76,12 +77,16 @@ class Facts:
 
 @facts
 class OnDisk:
-    """Offsets in `__consumer_offsets` whose transaction has no marker there; `id` is None where no row names it."""
+    """Offsets in `__consumer_offsets` whose transaction has no marker there; `id` is None where no row names it.
+
+    `is_two_phase`: its coordinator never ends it by itself.
+    """
 
     id: str | None
     producer_id: int
     data: OffsetRange
     age: Duration | None
+    is_two_phase: bool
     held: Refs
 
 
@@ -104,6 +109,7 @@ def _on_disk(one: OpenSpan) -> Case:
             producer_id=one.producer_id,
             data=one.data,
             age=lasting(age),
+            is_two_phase=one.is_two_phase,
             held=tuple(dict.fromkeys((*one.written, *one.latest_row))),
         ),
         verdict=verdict,
@@ -253,8 +259,16 @@ DISK_WORDS = Words(
     ),
     remedies=(
         remedy(
-            "Let the producer end its transaction, or start it again under the same transactional.id: its "
-            "initTransactions ends the transaction at once. Else it ends when its transaction.timeout.ms is over",
+            pick(
+                "is_two_phase",
+                {
+                    True: "Commit or abort it as its other half was decided. It is a two-phase transaction: the "
+                    "coordinator never aborts it, and initTransactions without keepPreparedTxn undoes what was "
+                    "prepared",
+                },
+                "Let the producer end its transaction, or start it again under the same transactional.id: its "
+                "initTransactions ends the transaction at once. Else it ends when its transaction.timeout.ms is over",
+            ),
             "application",
         ),
     ),

@@ -48,6 +48,7 @@ class Holder(Enum):
     """The transaction that holds the last stable offset: how far it is, by the coordinator's log."""
 
     open = auto()
+    two_phase = auto()
     decided = auto()
     committed = auto()
     aborted = auto()
@@ -260,7 +261,9 @@ def _holder(one: OpenSpan) -> Holder:
     transaction = one.model.transactions[one.transaction]
     if transaction["completion_offset"] >= 0:
         return Holder.committed if transaction["decision"] == PREPARE_COMMIT else Holder.aborted
-    return Holder.decided if transaction["decision"] >= 0 else Holder.open
+    if transaction["decision"] >= 0:
+        return Holder.decided
+    return Holder.two_phase if one.is_two_phase else Holder.open
 
 
 def _severity(one: OpenSpan, holder: Holder, age: int) -> Severity:
@@ -341,6 +344,9 @@ WORDS = Words(
                 {
                     Holder.open: "Commit or abort the transaction[ of {id}] in the application, or wait: the "
                     "coordinator aborts it at its timeout",
+                    Holder.two_phase: "Commit or abort it[ ({id})] as its other half was decided. It is a two-phase "
+                    "transaction: the coordinator never aborts it, and it may rightly wait. Do not start its producer "
+                    "anew without keepPreparedTxn, and do not abort it by hand: both may undo what was promised",
                     Holder.decided: "Bring back the leaders of its partitions; do not abort it by hand. The "
                     "coordinator has decided it and sends its markers until they answer",
                     Holder.committed: "Do not abort it by hand: the coordinator committed it. First send its records "
@@ -351,7 +357,7 @@ WORDS = Words(
                 },
                 ASK,
             ),
-            pick("holder", {Holder.open: "application"}, "operator"),
+            pick("holder", {Holder.open: "application", Holder.two_phase: "application"}, "operator"),
             command=pick("holder", dict.fromkeys((Holder.aborted, Holder.unknown), FIND_HANGING)),
         ),
         remedy(

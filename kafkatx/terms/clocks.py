@@ -34,3 +34,5 @@ MAX_BLOCK_MS = 60_000
 """Default max.block.ms of producers."""
 TRANSACTIONS_V2_SINCE_MS = 1_742_256_000_000
 """2025-03-18, when 4.0.0 was released: what a broker wrote before is of the classic protocol (KIP-890)."""
+TWO_PHASE_TIMEOUT_MS = 2_147_483_647
+"""Timeout that the coordinator records of a two-phase transaction (KIP-939): it never ends one that is late."""

@@ -89,6 +89,8 @@ def test_what_is_not_known_is_left_out():
     text = sentence(replace(TRANSACTION, parts=(elsewhere,), records=0, last_marker_at=None))
     assert ": 1 partition (evidence:" in text
     assert "timeout" not in sentence(replace(TRANSACTION, outcome=Outcome.open, timeout_ms=None))
+    two_phase = sentence(replace(TRANSACTION, outcome=Outcome.open, timeout_ms=2_147_483_647))
+    assert "two-phase transaction without a timeout" in two_phase
     assert "in 1 partition (of 2)" in sentence(replace(TRANSACTION, parts=(PART, elsewhere)))
 
 

@@ -70,7 +70,7 @@ def test_of_many_producers_the_largest_are_named_and_the_rest_counted(either):
         either.commit(f"many-{number}")
     found = either.tell().only(RULE)
     assert [subject.transactional_id for subject in found.subjects] == [f"many-{number}" for number in range(2, 7)]
-    assert "So did 3 other producers" in [step.text for step in found.steps]
+    assert "And records of 3 other producers" in [step.text for step in found.steps]
 
 
 def test_an_ordinary_transaction_hides_nothing_worth_a_word(either):
@@ -263,7 +263,7 @@ def test_another_replica_may_still_have_what_this_one_deleted(tmp_path: Path):
     cluster.log("orders-0").ends = {1: None}
     found = cluster.tell(1, 2).only(RULE)
     assert found.verdict is Verdict.likely
-    assert "probably nobody" in found.summary
+    assert "probably out of every reader's reach" in found.summary
 
 
 # Under an entry of the index of aborted transactions.

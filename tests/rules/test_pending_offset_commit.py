@@ -6,7 +6,7 @@ from kafkatx import diagnose
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, line
-from tests.rules.cluster import HOUR, MINUTE, START, Cluster
+from tests.rules.cluster import HOUR, MINUTE, START, TWO_PHASE, Cluster
 from tests.rules.log_told import by_logs, findings, only, rule
 
 check = rule("pending_offset_commit")
@@ -54,6 +54,20 @@ def test_offsets_without_a_marker_on_disk(tmp_path):
     cluster.beat(partition="orders-0")
     found = only(check, cluster.model())
     assert (found.topic, found.transactional_id, found.severity) == ("__consumer_offsets", "etl-0", Severity.warning)
+
+
+@pytest.mark.parametrize(
+    ("timeout", "says"), [(HOUR, "transaction.timeout.ms is over"), (TWO_PHASE, "keepPreparedTxn")]
+)
+def test_what_is_said_of_the_end_depends_on_whether_the_transaction_has_a_timeout(tmp_path, timeout, says):
+    """KIP-939: the coordinator never ends a two-phase transaction, and a plain initTransactions undoes it."""
+    cluster = Cluster(tmp_path)
+    cluster.init("etl-0", timeout)
+    cluster.begin("etl-0", "__consumer_offsets-0")
+    cluster.wait(2 * MINUTE)
+    cluster.beat(partition="orders-0")
+    (remedy,) = only(check, cluster.model()).remedies
+    assert says in remedy.text
 
 
 def test_other_failures_of_consumers_are_not_it():

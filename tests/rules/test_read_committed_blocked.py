@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kafkatx.terms.verdicts import Severity, Verdict
-from tests.rules.cluster import DAY, HOUR, MINUTE, SECOND, Cluster
+from tests.rules.cluster import DAY, HOUR, MINUTE, SECOND, TWO_PHASE, Cluster
 
 RULE = "read_committed_blocked"
 STATE = "__transaction_state-0"
@@ -108,6 +108,18 @@ def test_a_hanging_transaction_blocks_as_an_error_at_once(classic):
     assert told.only(RULE).severity is Severity.error
     assert told.cause_of(RULE) == "hanging_transaction"
     assert "before both checks" in told.only(RULE).remedies[0].text
+
+
+def test_of_a_two_phase_transaction_nobody_is_told_to_wait_for_a_timeout(either):
+    """KIP-939: its coordinator never aborts it, and what was prepared is not to be undone."""
+    blocked(either, 2 * DAY, TWO_PHASE)
+    told = either.tell()
+    assert told.only("open_transaction").severity is Severity.info
+    first = told.only(RULE).remedies[0]
+    assert (first.where, told.only(RULE).facts["holder"]) == ("application", "two_phase")
+    assert "the coordinator never aborts it" in first.text
+    assert "keepPreparedTxn" in first.text
+    assert not any("timeout" in remedy.text for remedy in told.only(RULE).remedies)
 
 
 def test_a_stuck_one_blocks_as_an_error(either):

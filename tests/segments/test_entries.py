@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from kafkatx.formats.aborted_txn import AbortedTxn
 from kafkatx.formats.producer_snapshot import ProducerSnapshot
-from kafkatx.segments.entries import aborted_transactions, producer_states
+from kafkatx.segments.entries import aborted_transactions, leader_epochs, producer_states
 from tests.declared import build_snapshot
 from tests.formats.captures import broker_files
 
@@ -98,3 +98,18 @@ def test_a_count_that_does_not_match_is_damage_though_the_crc_is_right(count, bo
     entries, damage = producer_states("x", data)
     assert len(entries) * 46 == (len(body) if not damage else 0)
     assert bool(damage) is (count * 46 != len(body))
+
+
+@pytest.mark.parametrize(
+    ("text", "entries"),
+    [
+        ("0\n2\n0 44\n3 90\n", [(0, 44), (3, 90)]),
+        ("", []),
+        ("0\n1\n", []),
+        ("7\n1\n0 44\n", []),
+        ("0\n2\nnonsense\n3 90\n", [(3, 90)]),
+    ],
+    ids=["whole", "empty", "cut", "another version", "a bad line"],
+)
+def test_leader_epochs_are_what_whole_lines_say(text, entries):
+    assert leader_epochs(text.encode()).tolist() == entries

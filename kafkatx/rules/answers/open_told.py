@@ -181,6 +181,12 @@ OPEN_WORDS = Words(
             decided_by="describe of the transactional.id",
             needs="is_late",
         ),
+        left_open(
+            "a two-phase transaction (KIP-939, 4.1 and later)",
+            "it has no timeout and may rightly wait for the decision of another system",
+            decided_by="describe of the transactional.id: a TransactionTimeoutMs of 2147483647",
+            needs="is_late",
+        ),
     ),
     remedies=(
         remedy(

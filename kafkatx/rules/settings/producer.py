@@ -8,6 +8,7 @@ from kafkatx.histories.logs.settings import Effective, Origin
 from kafkatx.rules.settings.checks import Check, Fix, Seen, TimeOf, above, proposal, seen, set_to
 from kafkatx.rules.settings.programs import Program, retries_at_abort
 from kafkatx.terms.catalogue.frameworks import STREAMS
+from kafkatx.terms.clocks import TWO_PHASE_TIMEOUT_MS
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity
@@ -24,7 +25,6 @@ INTERVAL = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 PRODUCER_EXPIRATION = "producer.id.expiration.ms"
 TWO_PHASE = "transaction.two.phase.commit.enable"
 COMMIT_INTERVAL, MESSAGE = "commit.interval.ms", "message.timeout.ms"
-FOREVER = 2_147_483_647
 SLOW_ABORT = 1.5
 REFUSED_WITH_IT = "The client refused its configuration."
 REFUSED = Phrase(Seen, seen("Brokers refused initTransactions with INVALID_TRANSACTION_TIMEOUT"))
@@ -363,4 +363,4 @@ PRODUCER_CHECKS = (
 
 
 def _never_times_out(program: Program) -> bool:
-    return any(int(program.model.transactions["timeout_ms"][row]) == FOREVER for row in program.rows)
+    return any(int(program.model.transactions["timeout_ms"][row]) == TWO_PHASE_TIMEOUT_MS for row in program.rows)

@@ -244,7 +244,7 @@ DELETED_WORDS = Words(
         "committed records lie below the log start, {log_start}",
     ),
     summary=(
-        "{names:3} committed records in {partition} that [{perhaps} ]nobody can read any more: from offset "
+        "Committed records of {names:3} in {partition} are[ {perhaps}] out of every reader's reach: from offset "
         "{first.begun:offsets} on they lie below the log start, {log_start}. ",
         pick(
             "is_unseen",
@@ -254,14 +254,15 @@ DELETED_WORDS = Words(
     ),
     steps=(
         step(
-            "{each.name} had a transaction open in {partition} since offset {each.begun:offsets}",
+            "The transaction of {each.name} was open in {partition} since offset {each.begun:offsets}",
             "a producer snapshot of an offset at or above {log_start} shows it",
             cites="each.opened",
             each="transactions",
         ),
         step("The broker moved the log start to {log_start}[ at {moved_at}]", cites="moved", needs="moved"),
         step(
-            "{each.name} committed it by the marker at offset {each.marker_offset}[, {each.committed_at}][; "
+            "The transaction of {each.name} was committed by the marker at offset {each.marker_offset}[, "
+            "{each.committed_at}][; "
             "{each.left:record} of it {each.left:is|are} still there]",
             cites="each.ended",
             each="transactions",

@@ -189,12 +189,12 @@ WAITING_WORDS = Words(
             cites="held",
         ),
         step(
-            "{each.name} committed {each.transactions:transaction} above it: {each.data.records:record} in offsets "
-            "{each.data:offsets}[, the last of {each.committed_at}]",
+            "Above it: {each.data.records:record} of {each.name}, {each.data}, of "
+            "{each.transactions:committed transaction}[, the last of {each.committed_at}]",
             cites="each.places",
             each="writers",
         ),
-        step("So did {more:other producer}", needs="more"),
+        step("And records of {more:other producer}", needs="more"),
     ),
     considered=(
         ruled_out(
