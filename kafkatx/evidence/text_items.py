@@ -8,7 +8,7 @@ from kafkatx.evidence.item import Item, Kind
 from kafkatx.formats.file_names import PartitionFolder, parse_partition_folder
 from kafkatx.sources import places
 from kafkatx.sources.files import OpenFile
-from kafkatx.terms.topics import TRANSACTION_STATE, UNNAMED
+from kafkatx.terms.topics import INTERNAL, TRANSACTION_STATE, UNNAMED
 from kafkatx.text.pages.part import PartKind, TextPart
 
 KINDS = {
@@ -67,9 +67,14 @@ def _item(file: Item, part: TextPart) -> Item:
 
 
 def _folder(file: Item, part: TextPart) -> PartitionFolder | None:
-    """The partition that was dumped: as the text says, else as the folder of the text is called."""
+    """The partition that was dumped: as the text says, else as the folder of the text is called.
+
+    Without a header the partition of an internal topic is a guess by an id (text/pages/content.py): the folder knows.
+    """
     if KINDS[part.kind] is Kind.STATES:
         return PartitionFolder(TRANSACTION_STATE, max(0, part.partition or 0))
+    if file.folder is not None and part.named is None and part.topic in INTERNAL and file.folder.topic == part.topic:
+        return file.folder
     if part.topic is not None:
         return PartitionFolder(part.topic, part.partition if part.partition is not None else -1)
     return file.folder or PartitionFolder(UNNAMED, -1)

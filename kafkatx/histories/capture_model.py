@@ -240,4 +240,15 @@ class CaptureModel:
             count is not None
             and set(range(count)) <= set(self.state_log_extents)
             and all(log_extent.is_whole for log_extent in self.state_log_extents.values())
+            and (count > 1 or self._names_all_producers())
         )
+
+    def _names_all_producers(self) -> bool:
+        """Whether rows name whoever ended a transaction in the data.
+
+        Of the first partition alone nothing tells whether there are others: each id could lie in the only one.
+        """
+        tables = (self.latest, self.transactions, self.initialisations)
+        named = np.concatenate([table["producer_id"] for table in tables])
+        ended = self.spans["producer_id"][self.spans["marker_timestamp"] >= 0]
+        return bool(np.isin(ended, named).all())

@@ -198,3 +198,19 @@ def test_names_that_are_no_text_are_found(tmp_path):
     segment(tmp_path / os.fsdecode(b"\xff-0"), batch(0, b"x"))
     (item,) = inventory([tmp_path])
     assert (item.kind, item.base_offset) == (Kind.LOG, 0)
+
+
+def test_a_dump_without_its_header_is_of_the_partition_that_its_folder_names(tmp_path):
+    """An id tells the topic; which of its partitions it guesses."""
+    state = (
+        "offset: 4 position: 400 CreateTime: 1795258939173 isvalid: true keysize: 12 valuesize: 53 magic: 2 "
+        "compresscodec: NONE producerId: -1 sequence: -1 isTransactional: false headerKeys: [] key: "
+        "transactionalId=ledger-0 payload:producerId:0,producerEpoch:0,state=Ongoing,partitions=Set(ledger-0),"
+        "txnLastUpdateTimestamp=1795258939173,txnTimeoutMs=60000\n"
+    )
+    for folder, partition in (("__transaction_state-3", 3), ("pasted", 22), ("orders-3", 22)):
+        path = tmp_path / folder / f"{LOG}.txt"
+        path.parent.mkdir()
+        path.write_text(state)
+        (item,) = inventory([path])
+        assert place_of(item) == ("__transaction_state", partition)

@@ -11,6 +11,9 @@ What explains a difference, so that it is no failure:
 - A loss that leaves no trace makes an older copy (`traced` is false). It rightly says what was the case then: so a
   finding may be graver than it is with what came later, and rules about the end of a copy (`OF_THE_END`) may be new.
 - What `case.json` asks for or allows is right: the whole evidence may tell it by a wider rule.
+- A likely claim says that one other reading can't be excluded: where it names that and the whole evidence says just
+  that, it has told so. (An ABORT marker of a coordinator is a timeout's or a new instance's; without rows and settings
+  the default timeout decides.)
 - Less evidence may know of another rule for the same thing (an abort whose author was lost). That is likely at the
   most, and must be neither refuted nor a wrong conclusion.
 """
@@ -83,6 +86,8 @@ def _unsupported(name: str, claim: Finding, traced: bool, kinds: tuple[str, ...]
             weaker.append(other)
     if _is_asked_for(name, claim) or (not traced and claim["rule"] in OF_THE_END):
         return None
+    if claim["verdict"] == "likely" and _names_it(claim, _about(name, claim, kinds)):
+        return None
     summary = f"{claim['severity']} {claim['verdict']} {claim['rule']}: {claim['summary']}"
     if weaker:
         best = max(weaker, key=lambda one: (VERDICTS.index(one["verdict"]), SEVERITIES.index(one["severity"])))
@@ -91,6 +96,12 @@ def _unsupported(name: str, claim: Finding, traced: bool, kinds: tuple[str, ...]
     if any(other["refuted"] and other["rule"] == claim["rule"] for other in considered):
         return f"refuted by the whole evidence: {summary}"
     return f"new: {summary}" if claim["verdict"] == "proved" else None
+
+
+def _names_it(claim: Finding, others: Iterator[Finding]) -> bool:
+    """Whether a likely claim leaves open what the whole evidence says."""
+    left_open = {other["rule"] for other in claim["considered"] if not other["refuted"]}
+    return any(other["rule"] in left_open and other["verdict"] in SURE for other in others)
 
 
 def _is_asked_for(name: str, claim: Finding) -> bool:

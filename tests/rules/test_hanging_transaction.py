@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kafkatx.local.diagnosis import diagnose
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import partition_for
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -403,3 +404,19 @@ def test_a_marker_that_was_left_out_is_a_guess_that_troubles_nobody():
     found = only(rule("hanging_transaction"), by_logs([skipped]))
     assert (found.verdict, found.severity, found.topic) == (Verdict.possible, Severity.info, "inv")
     assert "inv-3, inv-4" in found.summary
+
+
+def test_the_first_partition_of_the_state_alone_does_not_tell_that_there_is_no_other(tmp_path: Path):
+    """A producer that ended transactions in the data, and that no row names, has its rows elsewhere."""
+    cluster = Cluster(tmp_path, state_partitions=2)
+    home, other = sorted(("orders-1", elsewhere(2)), key=lambda name: partition_for(name, 2))
+    for name in (home, other):
+        cluster.init(name)
+        cluster.run(name, "orders-0")
+    cluster.begin(other, "orders-0")
+    cluster.wait(20 * MINUTE)
+    cluster.run(home, "orders-0")
+    (directory,) = cluster.write()
+    found = diagnose([directory / STATE, directory / "orders-0"])
+    assert RULE not in {told.finding.rule for told in found.findings}
+    assert RULE in {entry.rule for _, entry in found.not_checkable}

@@ -16,7 +16,7 @@ from kafkatx.terms.catalogue.setting_names import is_known
 from kafkatx.text.pages import likeness
 from kafkatx.text.pages.content import named_by_content
 from kafkatx.text.pages.growing import DUMPS, LOGS, TABLES, TOOLS, GrowingPart
-from kafkatx.text.pages.incidents import Incidents
+from kafkatx.text.pages.incidents import Incidents, number
 from kafkatx.text.pages.naming import (
     LONGEST_COMMAND,
     UNKNOWN,
@@ -36,6 +36,8 @@ from kafkatx.text.printed.tool_lines import ToolLine
 MOST_PARTS = 10_000
 HEADING_LINES = 5
 """Filled lines between a heading and what it names, at most."""
+STRETCHES_ABOVE = 50
+"""Stretches among which the header of a broken dump is looked for."""
 COMMAND_LINES = 40
 """Lines that a command may go on over."""
 _DEATH = re.compile(
@@ -126,7 +128,7 @@ class _Cutter:
         """A line of a batch, a record, an entry: goes on with a stretch, or begins one."""
         kind = KINDS[printed.kind]
         if printed.kind is ToolLineKind.RECORD:
-            self._learn_topic(printed.text)
+            self._learn_topic(printed.text, number(fields, "offset"))
         stretch = self._stretch_that_takes(kind, printed.kind, fields)
         if stretch is None:
             self._close()
@@ -140,16 +142,28 @@ class _Cutter:
             stretch.add(line, fields)
         self.hint_age = HEADING_LINES
 
-    def _learn_topic(self, text: str) -> None:
-        """Take the topic from what a decoder printed, where no header names the file: the batch above is of it, too."""
+    def _learn_topic(self, text: str, offset: int) -> None:
+        """Take the topic from what a decoder printed, where no header names the file: the batch above is of it, too.
+
+        Its partition is that of a header of the topic further up, if offsets go on behind what stands there: broken
+        lines do not make another log of the rest.
+        """
         found = named_by_content(text) if " key: " in text else None
         current = self.current if self.current is not None and self.current.kind is PartKind.DUMP_LOG else None
         origin = self._context() if current is None else current.origin
         if found is None or found.topic == origin.topic or origin.named is not None:
             return
+        above = self._headed(found.topic)
+        if above is not None and above.completeness.last_offset < offset:
+            found = replace(found, partition=above.origin.partition)
         self.origin, self.hint_age = replace(found, command=origin.command), HEADING_LINES
         if current is not None and not current.completeness.is_deep:
             current.origin = self.origin
+
+    def _headed(self, topic: str | None) -> GrowingPart | None:
+        """The last stretch of a log of a topic that a header names; stretches are many, so the latest are asked."""
+        latest = (stretch for stretch, _ in reversed(self.done[-STRETCHES_ABOVE:]) if stretch.kind is PartKind.DUMP_LOG)
+        return next((one for one in latest if one.origin.named is not None and one.origin.topic == topic), None)
 
     def _stretch_that_takes(self, kind: PartKind, shape: ToolLineKind, fields: Mapping[str, str]) -> GrowingPart | None:
         current, waiting = self.current, self.waiting

@@ -5,7 +5,8 @@ Properties  `name=value`, `name: value`, `name value`; `\` at the end of a line 
             stood last; both are kept, so that it can be told.
 YAML        nested names are joined by points; lists, anchors and block texts are no settings and are passed over.
 Groups      a comment that is nothing but a client's kind (`# consumer`) begins a group of its own; each group has a
-            scope by the names in it, a name with a prefix (`producer.override.`) by its prefix.
+            scope by the names in it, a name with a prefix (`producer.override.`) by its prefix. Where several
+            programs are named, each name that the group began with begins another group.
 Limits      secrets are replaced while reading (terms/secrets.py): nobody after this sees them. A line that is no
             setting is passed over.
 """
@@ -47,6 +48,7 @@ _NAME = re.compile(r"[A-Za-z][\w.\-\[\]\"]{0,200}")
 _PAIR = re.compile(r"\s*(?:export\s+|-\s+|-e\s+)?[\"'\[]*[A-Za-z][\w.\-]*[\"'\]]*\s*[=:]|\s*-\s|\s*---")
 _LOGGED = re.compile(r"\s*(?:\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[ T]|%[0-9]\||.{0,200}Config values:)")
 _PASTED = re.compile(r"^\s*[>`]|`\s*$|<br ?/?>|</\w|\\_|&(?:lt|gt|amp|quot);")
+_NAMES_A_PROGRAM = frozenset({"transactional.id", "client.id", "group.id", "node.id", "broker.id", "group.instance.id"})
 _BLOCK_TEXT = re.compile(r"[|>][-+0-9]*")
 
 
@@ -137,8 +139,15 @@ def _groups(lines: Iterable[Line]) -> Iterator[Group]:
 
 def _group(lines: list[Line], kind: str) -> Iterator[Group]:
     pairs = list(_yaml(lines) if _is_yaml(lines) else _properties(lines))
-    if pairs:
-        yield Group(pairs, kind)
+    yield from (Group(of_one, kind) for of_one in _programs(pairs))
+
+
+def _programs(pairs: list[Pair]) -> Iterator[list[Pair]]:
+    """Files that somebody put into one, without a word between them: they name several programs, and begin alike."""
+    named = {(pair.name, pair.value) for pair in pairs if pair.name in _NAMES_A_PROGRAM}
+    several = len(named) > len({name for name, _ in named})
+    begun = [at for at, pair in enumerate(pairs) if pair.name == pairs[0].name] if several else [0]
+    yield from (pairs[begin:end] for begin, end in pairwise([*begun, len(pairs)]) if begin < end)
 
 
 def _is_yaml(lines: list[Line]) -> bool:

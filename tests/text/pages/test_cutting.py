@@ -402,3 +402,21 @@ def test_a_page_of_any_order_is_cut_into_parts_that_do_not_overlap(pieces: list[
     begins = {line.position: line.number for line in lines}
     assert all(part.line == begins[part.position] and part.position < part.end for part in found)
     assert all(one.end <= other.position for one, other in pairwise(found))
+
+
+STATE = (
+    "offset: {0} position: {0}00 CreateTime: 1795258939173 isvalid: true keysize: 12 valuesize: 53 magic: 2 "
+    "compresscodec: NONE producerId: -1 sequence: -1 isTransactional: false headerKeys: [] key: "
+    "transactionalId=ledger-0 payload: producerId:0,producerEpoch:0,state=Ongoing,partitions=Set(ledger-0),"
+    "txnLastUpdateTimestamp=1795258939173,txnTimeoutMs=60000"
+)
+
+
+def test_the_rest_of_a_dump_with_a_broken_line_is_of_the_log_that_its_header_names(tmp_path: Path) -> None:
+    """What is left of it names ledger-0; the id's partition among 50 would be 22. Offsets begin anew in another log."""
+    header = dump(path="/data/__transaction_state-3/00000000000000000000.log")
+    folded = pasting.folded_at(130, "")
+    for offset, partition in ((6, 3), (2, 22)):
+        lines = [*folded([STATE.format(4)]), *folded([STATE.format(5)])[1:], *folded([STATE.format(offset)])]
+        parts = [part for part in cut_text(tmp_path, header + "\n".join(lines)) if part.kind is KINDS.DUMP_LOG]
+        assert told(parts) == [(KINDS.DUMP_LOG, "__transaction_state", place) for place in (3, partition)]

@@ -271,6 +271,22 @@ transactional.id=etl-new-a
 """
 
 
+TWO = "bootstrap.servers=a:9092\ntransactional.id=orders-1\nlinger.ms=5\n"
+PLAIN = "bootstrap.servers=a:9092\nenable.idempotence=false\nacks=1\n"
+
+
+def test_files_put_into_one_without_a_word_are_of_several_programs():
+    """Each begins as the first does; what one of them sets is not the other's."""
+    found = read(TWO + PLAIN + TWO.replace("orders-1", "orders-2"))
+    assert {setting.block for setting in found if setting.name == "transactional.id"} == {0, 2}
+    assert {setting.block for setting in found if setting.name == "acks"} == {1}
+
+
+def test_a_name_that_stands_twice_in_the_file_of_one_program_is_still_its_own():
+    found = read(TWO + "acks=all\nbootstrap.servers=b:9092\n")
+    assert {setting.block for setting in found} == {0}
+
+
 def recorded() -> list[tuple[str, str]]:
     """Name and text of all recorded files, of two of them where the recordings are not at hand."""
     files = [path for case in cases() for path in sorted(case.glob("config/*.properties"))]
