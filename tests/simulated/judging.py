@@ -62,6 +62,8 @@ def _judged(case: Case, told: Diagnosis) -> Judged:
     result = Judged(case.made.seed, case.made.release.name)
     result.false = [described(one) for one in findings if is_accusation(one) and not is_true(case, one)]
     result.false += [f"damage: {one}" for one in told.damage]
+    if case.copy.is_compacted:
+        result.faults = [(f"{kind}, compacted", became) for kind, became in natural_faults(case.made, findings, told)]
     if case.copy.is_whole:
         result.faults = list(natural_faults(case.made, findings, told))
         if case.fault is not None:
@@ -93,6 +95,8 @@ def is_true(case: Case, finding: Finding) -> bool:
     ids, made = named(case.made, finding), case.made
     if case.fault is not None and _is_of_fault(case.fault, finding, ids):
         return True
+    if finding.rule == "committed_but_unreadable":
+        return is_held(case, f"{finding.topic}-{finding.partition}")
     if finding.rule in ("read_committed_blocked", "open_transaction"):
         return bool(ids) and all(is_open(case, name) for name in ids)
     return bool(ids) and all(finding.rule in allowed(made, name, finding.verdict) for name in ids)
@@ -102,6 +106,13 @@ def _is_of_fault(fault: Fault, finding: Finding, ids: set[str]) -> bool:
     place = f"{finding.topic}-{finding.partition}"
     concerned = ids <= fault.names and (ids or place in fault.partitions)
     return bool(concerned) and finding.rule in fault.rules | fault.also
+
+
+def is_held(case: Case, partition: str) -> bool:
+    """Whether readers of a partition were held back when its copy was taken."""
+    if case.fault is not None and partition in case.fault.partitions:
+        return True
+    return any(is_open(case, name) for name in case.made.coordinator.held)
 
 
 def is_open(case: Case, name: str) -> bool:
