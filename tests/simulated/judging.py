@@ -159,20 +159,23 @@ def natural_faults(made: Scenario, findings: list[Finding], told: Diagnosis) -> 
             accepted = {rule} | ({"shared_producer"} if by is EndedBy.new_instance else set())
             if all(end.lasted > end.known.timeout_ms - SAFE_MARGIN_MS for end in ends if end.name == name):
                 accepted.add("transaction_timed_out")
-            yield rule, "found" if rules & accepted else excused(told, rule, name)
+            yield rule, "found" if rules & accepted else excused(made, told, rule, name)
 
 
 def of_fault(case: Case, findings: list[Finding], told: Diagnosis) -> str:
     """What became of a fault that was made."""
     assert case.fault is not None
+    made = case.made
     for finding in findings:
-        is_his = _is_of_fault(case.fault, finding, named(case.made, finding))
+        is_his = _is_of_fault(case.fault, finding, named(made, finding))
         if is_his and finding.rule in case.fault.rules and finding.verdict >= Verdict.likely:
             return "found"
-    answers = {excused(told, rule, name) for rule in case.fault.rules for name in case.fault.names}
+    answers = {excused(made, told, rule, name) for rule in case.fault.rules for name in case.fault.names}
     return "not checkable" if "not checkable" in answers else "missed"
 
 
-def excused(told: Diagnosis, rule: str, name: str) -> str:
-    """Whether it is at least said that this could not be checked."""
-    return "not checkable" if any(one.rule == rule and name in one.scope for _, one in told.not_checkable) else "missed"
+def excused(made: Scenario, told: Diagnosis, rule: str, name: str) -> str:
+    """Whether it is at least said that this could not be checked, of the id or of its producer id."""
+    told_of = [one.scope for _, one in told.not_checkable if one.rule == rule]
+    ids = {name, *(f"producer id {producer}" for producer, owner in made.truth.producer_ids.items() if owner == name)}
+    return "not checkable" if any(one in scope for scope in told_of for one in ids) else "missed"
