@@ -50,13 +50,13 @@ def with_data_endings(model: CaptureModel) -> TransactionEnds:
     if not len(numbers):  # of most evidence all rows are at hand, and what follows looks at every span
         return model.ends
     chosen = spans[numbers]
-    named = np.isin(chosen["producer_id"], _named(model))
+    named = _is_named(model, chosen)
     former = is_of_former_coordinator(spans)[numbers]
     by_operator = named & ~former & _is_operators(model, chosen)
     named |= former
     seen = witnesses(model.logs, _ends(model, chosen))
     timeout = _timeouts(model, seen)
-    assumed = np.where(timeout >= 0, timeout, _said_timeout(model))
+    assumed = np.where(timeout >= 0, timeout, _usual_timeouts(model, chosen))
     ended_by, verdict, duration = _of_the_unnamed(model, chosen, assumed)
     ended = Endings(
         ended_by=np.where(by_operator, EndedBy.client, np.where(named, EndedBy.unknown, ended_by)),
@@ -162,10 +162,47 @@ def _timeout_of(client: ClientInstance) -> int:
     return int(values[-1]) if values and values[-1].isdecimal() else -1
 
 
-def _named(model: CaptureModel) -> Array:
-    """Producer ids that some row of the coordinator names."""
-    tables = (model.latest, model.transactions, model.initialisations)
-    return np.unique(np.concatenate([table["producer_id"] for table in tables]))
+def _is_named(model: CaptureModel, chosen: Array) -> Any:
+    """Whether a row names the producer, and none of the time of its data was taken by the cleaner.
+
+    It leaves the last row of an id: what ended before that has no rows for that reason alone.
+    """
+    idle = model.latest[model.latest["state"] == EMPTY]
+    tables = (idle, model.transactions, model.initialisations)
+    producers = np.concatenate([table["producer_id"] for table in tables])
+    if not len(producers):
+        return np.zeros(len(chosen), bool)
+    times = np.concatenate([idle["timestamp"], _starts(model.transactions), model.initialisations["timestamp"]])
+    order = np.lexsort((times, producers))
+    at = np.searchsorted(producers[order], chosen["producer_id"]).clip(max=len(order) - 1)
+    first = order[at]
+    is_before = chosen["marker_timestamp"] <= times[first]
+    return (producers[first] == chosen["producer_id"]) & ~(is_before & _is_cleaned(model, chosen))
+
+
+def _starts(transactions: Array) -> Any:
+    """When each transaction began, else the time of its first row at hand."""
+    decided, completed = transactions["decision_timestamp"], transactions["completion_timestamp"]
+    shown = np.where(decided >= 0, decided, completed)
+    return np.where(transactions["started_at"] >= 0, transactions["started_at"], shown)
+
+
+def _is_cleaned(model: CaptureModel, chosen: Array) -> Any:
+    """Whether the partition of `__transaction_state` that knows the producer lacks rows that a cleaner may take."""
+    cleaned = [extent.partition for extent in model.state_log_extents.values() if extent.first_dirty > 0]
+    of_cleaned = model.latest["producer_id"][np.isin(model.latest["state_partition"], cleaned)]
+    return np.isin(chosen["producer_id"], of_cleaned)
+
+
+def _usual_timeouts(model: CaptureModel, chosen: Array) -> Any:
+    """transaction.timeout.ms of the producer's latest row, else what people say, else the client's default."""
+    latest = np.sort(model.latest, order=["producer_id", "timestamp"])
+    at = np.searchsorted(latest["producer_id"], chosen["producer_id"], "right") - 1
+    if not len(latest):
+        return np.full(len(chosen), _said_timeout(model), np.int64)
+    row = latest[at.clip(min=0)]
+    is_known = (row["producer_id"] == chosen["producer_id"]) & (row["timeout_ms"] >= 0)
+    return np.where(is_known, row["timeout_ms"], _said_timeout(model)).astype(np.int64)
 
 
 def _is_operators(model: CaptureModel, chosen: Array) -> Any:

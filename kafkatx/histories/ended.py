@@ -84,14 +84,15 @@ class TransactionEnd:
 
     @property
     def transactional_id(self) -> str | None:
-        """Whose it was: by its row, by the lines beside it, of an operator's abort by the rows of the producer id."""
+        """Whose it was: by its row, by the rows of its producer id, else by the lines beside it."""
         kind, model = self.told_by, self.model
         if kind is ToldBy.rows:
             return model.transactional_id(int(self.row["id_code"]))
         if kind is ToldBy.logs:
             return self.log.name
-        if self.by_operator:
-            return model.transactional_id(model.owner_of_producer(self.producer_id or 0))
+        owner = model.owner_of_producer(self.data[0]["producer_id"])
+        if owner >= 0:
+            return model.transactional_id(owner)
         names = model.logs.named_by(self.witnesses.values())
         return names.pop() if len(names) == 1 else None
 

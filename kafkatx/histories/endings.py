@@ -286,6 +286,7 @@ def testified(ended: Endings, seen: Corroboration, is_abort: Any) -> Endings:
         (own_abort & (client_v2 | open_question), EndedBy.client, Verdict.likely, Reason.abort_line),
         (own_abort & timed_out & v2 & seen.goes_on, EndedBy.client, Verdict.likely, Reason.abort_line),
         (late & came & seen.is_silent, EndedBy.new_instance, Verdict.likely, Reason.init_without_rollback),
+        (timed_out & v2 & seen.is_silent & ~came, EndedBy.client, Verdict.likely, Reason.no_rollback_line),
         ((why == Reason.no_bump_release) & (seen.state_refused >= 0),
          EndedBy.timeout, Verdict.likely, Reason.state_refused),
         ((why == Reason.no_bump_release) & seen.is_silent, EndedBy.client, Verdict.likely, Reason.no_rollback_line),

@@ -59,12 +59,12 @@ def left_over(transactions: Array, rows: Array, spans: Array) -> Iterator[tuple[
     free: dict[tuple[int, ...], list[int]] = {}
     for span in np.flatnonzero(unclaimed & ~_repeats(spans)).tolist():
         one = spans[span]
-        key = (one["partition_code"], one["producer_id"], one["marker_epoch"], one["marker_kind"])
-        free.setdefault(tuple(map(int, key)), []).append(span)
+        names = ("partition_code", "producer_id", "marker_epoch", "marker_kind")
+        free.setdefault(tuple(int(one[name]) for name in names), []).append(span)
     for number in np.flatnonzero(lacking).tolist():
         decided = transactions[rows["transaction"][number]]
-        key = (rows["partition_code"][number], decided["producer_id"], decided["decision_epoch"])
-        for span in free.get((*map(int, key), 3 - int(decided["decision"])), ()):
+        producer, epoch, kind = decided["producer_id"], decided["decision_epoch"], 3 - int(decided["decision"])
+        for span in free.get((int(rows["partition_code"][number]), int(producer), int(epoch), kind), ()):
             yield number, span
 
 

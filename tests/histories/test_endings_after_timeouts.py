@@ -1,9 +1,11 @@
 """Who ended a transaction whose timeout was over: what coordinators and producers of 2.4 and 4.1 were seen to leave."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from kafkatx.local.diagnosis import diagnose
 from kafkatx.terms.verdicts import Verdict
 from tests.rules.cluster import MINUTE, SECOND, Cluster
 
@@ -120,3 +122,33 @@ def test_a_coordinator_with_a_clock_far_ahead_proves_no_timeout(tmp_path):
     cluster.empty("orders-1")
     cluster.beat()
     assert cluster.tell().only(TIMED_OUT).verdict is Verdict.likely
+
+
+def coordinators_line(time: int, text: str) -> str:
+    """A line of the coordinator's log, in UTC."""
+    logger = "kafka.coordinator.transaction.TransactionCoordinator"
+    at = datetime.fromtimestamp(time / 1000, UTC)
+    return f"[{at:%Y-%m-%d %H:%M:%S},{time % 1000:03d}] INFO [TransactionCoordinator id=1] {text} ({logger})\n"
+
+
+@pytest.mark.parametrize("has_rollback", [True, False])
+def test_the_coordinators_log_decides_beyond_the_timeout(v2, tmp_path, has_rollback):
+    """It tells each of its own aborts: where it covers the time without one, the client gave up by itself."""
+    granted = "Initialized transactionalId {} with producerId 7000 and producer epoch {} on partition {}"
+    lines = [coordinators_line(v2.clock - SECOND, granted.format("other-1", 0, "__transaction_state-0"))]
+    begun(v2)
+    v2.wait(11 * SECOND)
+    if has_rollback:
+        rollback = "Completed rollback of ongoing transaction for transactionalId orders-1 due to timeout"
+        lines.append(coordinators_line(v2.clock + 1, rollback))
+    v2.abort("orders-1")
+    v2.wait(30 * SECOND)
+    v2.init("orders-1", timeout_ms=10 * SECOND)
+    lines.append(coordinators_line(v2.clock, granted.format("orders-1", 2, "__transaction_state-0")))
+    v2.wait(30 * SECOND)
+    v2.beat()
+    lines.append(coordinators_line(v2.clock, granted.format("beat-9", 0, "__transaction_state-0")))
+    (tmp_path / "server.log").write_text("".join(lines))
+    found = {one.finding.rule: one.finding for one in diagnose([*v2.write(), tmp_path / "server.log"]).findings}
+    assert found.keys() & {TIMED_OUT, CLIENT} == {TIMED_OUT if has_rollback else CLIENT}
+    assert found[TIMED_OUT if has_rollback else CLIENT].verdict is (Verdict.proved if has_rollback else Verdict.likely)

@@ -154,8 +154,22 @@ def test_an_abort_whose_rows_were_compacted_away_is_no_operators(classic):
     log = classic.log(STATE)
     log.keep(lambda batch: batch.base_offset >= log.next_offset - 3)
     log.first_dirty = log.next_offset - 3
-    told = classic.tell()
-    assert not told.of(RULE)
+    finding = classic.tell().only(RULE)
+    assert "operator" not in finding.summary
+    assert (finding.verdict, finding.transactional_id) == (Verdict.likely, "orders-1")
+
+
+def test_rows_that_the_cleaner_left_make_no_answer_worse(classic):
+    """What the data alone tell of an abort they tell beside the last rows of its id, too."""
+    rounds(classic, "cac")
+    log = classic.log(STATE)
+    log.keep(lambda batch: batch.next_offset == log.next_offset)
+    log.first_dirty = log.next_offset
+    beside = classic.tell().only(RULE)
+    del classic.logs[STATE]
+    alone = classic.tell().only(RULE)
+    assert (beside.verdict, beside.first_offset) == (alone.verdict, alone.first_offset)
+    assert (beside.transactional_id, alone.transactional_id) == ("orders-1", None)
 
 
 def test_data_alone_make_a_classic_abort_likely_by_its_epoch(classic):

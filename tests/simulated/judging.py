@@ -62,6 +62,8 @@ def _judged(case: Case, told: Diagnosis) -> Judged:
     result = Judged(case.made.seed, case.made.release.name)
     result.false = [described(one) for one in findings if is_accusation(one) and not is_true(case, one)]
     result.false += [f"damage: {one}" for one in told.damage]
+    if case.copy.is_compacted:
+        result.faults = [(f"{kind}, compacted", became) for kind, became in natural_faults(case.made, findings, told)]
     if case.copy.is_whole:
         result.faults = list(natural_faults(case.made, findings, told))
         if case.fault is not None:
@@ -93,6 +95,8 @@ def is_true(case: Case, finding: Finding) -> bool:
     ids, made = named(case.made, finding), case.made
     if case.fault is not None and _is_of_fault(case.fault, finding, ids):
         return True
+    if finding.rule == "committed_but_unreadable":
+        return is_held(case, f"{finding.topic}-{finding.partition}")
     if finding.rule in ("read_committed_blocked", "open_transaction"):
         return bool(ids) and all(is_open(case, name) for name in ids)
     return bool(ids) and all(finding.rule in allowed(made, name, finding.verdict) for name in ids)
@@ -102,6 +106,13 @@ def _is_of_fault(fault: Fault, finding: Finding, ids: set[str]) -> bool:
     place = f"{finding.topic}-{finding.partition}"
     concerned = ids <= fault.names and (ids or place in fault.partitions)
     return bool(concerned) and finding.rule in fault.rules | fault.also
+
+
+def is_held(case: Case, partition: str) -> bool:
+    """Whether readers of a partition were held back when its copy was taken."""
+    if case.fault is not None and partition in case.fault.partitions:
+        return True
+    return any(is_open(case, name) for name in case.made.coordinator.held)
 
 
 def is_open(case: Case, name: str) -> bool:
@@ -148,20 +159,23 @@ def natural_faults(made: Scenario, findings: list[Finding], told: Diagnosis) -> 
             accepted = {rule} | ({"shared_producer"} if by is EndedBy.new_instance else set())
             if all(end.lasted > end.known.timeout_ms - SAFE_MARGIN_MS for end in ends if end.name == name):
                 accepted.add("transaction_timed_out")
-            yield rule, "found" if rules & accepted else excused(told, rule, name)
+            yield rule, "found" if rules & accepted else excused(made, told, rule, name)
 
 
 def of_fault(case: Case, findings: list[Finding], told: Diagnosis) -> str:
     """What became of a fault that was made."""
     assert case.fault is not None
+    made = case.made
     for finding in findings:
-        is_his = _is_of_fault(case.fault, finding, named(case.made, finding))
+        is_his = _is_of_fault(case.fault, finding, named(made, finding))
         if is_his and finding.rule in case.fault.rules and finding.verdict >= Verdict.likely:
             return "found"
-    answers = {excused(told, rule, name) for rule in case.fault.rules for name in case.fault.names}
+    answers = {excused(made, told, rule, name) for rule in case.fault.rules for name in case.fault.names}
     return "not checkable" if "not checkable" in answers else "missed"
 
 
-def excused(told: Diagnosis, rule: str, name: str) -> str:
-    """Whether it is at least said that this could not be checked."""
-    return "not checkable" if any(one.rule == rule and name in one.scope for _, one in told.not_checkable) else "missed"
+def excused(made: Scenario, told: Diagnosis, rule: str, name: str) -> str:
+    """Whether it is at least said that this could not be checked, of the id or of its producer id."""
+    told_of = [one.scope for _, one in told.not_checkable if one.rule == rule]
+    ids = {name, *(f"producer id {producer}" for producer, owner in made.truth.producer_ids.items() if owner == name)}
+    return "not checkable" if any(one in scope for scope in told_of for one in ids) else "missed"

@@ -31,7 +31,9 @@ class Deed(StrEnum):
     freeze = "freeze"
     give_up = "give_up"
     own_bump = "own_bump"
+    give_up_and_leave = "give_up_and_leave"
     twin = "twin"
+    long = "long"
     sleep = "sleep"
 
 
@@ -52,9 +54,11 @@ BUMPING = Habit("bumping", {Deed.commit: 6, Deed.own_bump: 2}, is_healthy=True)
 CRASHING = Habit("crashing", {Deed.commit: 5, Deed.crash: 2})
 FREEZING = Habit("freezing", {Deed.commit: 5, Deed.freeze: 2}, (20, 20 * SECOND))
 GIVING_UP = Habit("giving up", {Deed.commit: 5, Deed.give_up: 2}, (20, 20 * SECOND))
+LEAVING = Habit("leaving", {Deed.commit: 5, Deed.give_up_and_leave: 1, Deed.restart: 1, Deed.abort: 1})
+SLOW = Habit("slow", {Deed.long: 6, Deed.commit: 2, Deed.restart: 1}, is_healthy=True)
 TWINS = Habit("twins", {Deed.commit: 4, Deed.twin: 2})
 SLEEPING = Habit("sleeping", {Deed.commit: 3, Deed.sleep: 1})
-HABITS = (STEADY, ABORTING, RESTARTING, BUMPING, CRASHING, FREEZING, GIVING_UP, TWINS)
+HABITS = (STEADY, ABORTING, RESTARTING, BUMPING, SLOW, CRASHING, FREEZING, GIVING_UP, LEAVING, TWINS)
 
 
 @dataclass(slots=True)
@@ -130,7 +134,7 @@ class Producer:
     def do_restart(self) -> Generator[int, None, int | None]:
         """Close and start again."""
         yield 1
-        return self.application.cluster.random.choice([200, 3 * SECOND, MINUTE])
+        return self.application.cluster.random.choice([3, 200, 3 * SECOND, MINUTE])
 
     def do_sleep(self) -> Generator[int, None, int | None]:
         """Be away for longer than the coordinator remembers."""
@@ -159,6 +163,21 @@ class Producer:
             return self._soon()
         yield app.timeout_ms + app.cluster.random.choice([100, SECOND, 4 * SECOND])
         return 0 if (yield from self.end(False)) is Answer.fine else self._soon()
+
+    def do_give_up_and_leave(self) -> Generator[int, None, int | None]:
+        """The same, and the application ends; another one starts, soon or late."""
+        yield from self.do_give_up()
+        return self.application.cluster.random.choice([5, 400, 3 * SECOND, 15 * SECOND])
+
+    def do_long(self) -> Generator[int, None, int | None]:
+        """A transaction that takes most of its timeout; it may see another coordinator come."""
+        app, random = self.application, self.application.cluster.random
+        if (yield from self.write_all()) is not Answer.fine:
+            return self._soon()
+        yield random.randint(app.timeout_ms // 10, app.timeout_ms * 8 // 10)
+        if (yield from self.write_all()) is not Answer.fine:
+            return self._soon()
+        return 0 if (yield from self.end(random.random() < 0.7)) is Answer.fine else self._soon()
 
     def do_own_bump(self) -> Generator[int, None, int | None]:
         """Abort after an error and ask for the next epoch by oneself (KIP-360)."""

@@ -58,7 +58,7 @@ def prepared(seed: int) -> Scenario:
     for name in PARTITIONS:
         cluster.partition(name)
     populate(made)
-    for _ in range(random.choice([0, 0, 1, 2])):
+    for _ in range(random.choice([0, 0, 1, 2, 5])):
         clockwork.spawn(fail_over(made), random.randrange(lasting))
     clockwork.spawn(roll(made))
     clockwork.spawn(coordinator.expire())
