@@ -178,7 +178,8 @@ def _is_near(finding: Finding, told: ToldFailure) -> bool:
 
 def is_excused(logs: LogModel, told: ToldFailure) -> bool:
     """Whether a failure needs no cause: the client tries again, or transactions have nothing to do with it."""
-    if told.category == RETRIED and (_is_only_warned(logs, told) or _went_on(logs, told)):
+    is_refused = any(logs.kind(row) is EventKind.sequence_refused for row in told.rows)  # brokers say so at INFO, too
+    if told.category == RETRIED and (_went_on(logs, told) or (_is_only_warned(logs, told) and not is_refused)):
         return True
     if (told.known.name if told.known is not None else told.error) in OF_ANYONE and _is_of_another(logs, told):
         return True

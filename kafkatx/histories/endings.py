@@ -209,6 +209,7 @@ def _of_aborts(
     over = ((duration > timeout + tolerance) & (duration >= 0) | unstarted) & (timeout >= 0)
     within = (duration >= 0) & (duration <= timeout - tolerance)
     late = duration > timeout + OLD_CLEANUP_INTERVAL_MS + TIMEOUT_SLACK_MS
+    unlooked = (duration >= 0) & (duration <= timeout + CLEANUP_INTERVAL_MS + TIMEOUT_SLACK_MS)
     gap = t["next_timestamp"] - t["completion_timestamp"]
     one_up = (t["next_epoch"] == t["completion_epoch"] + 1) | (t["next_producer_id"] != t["completed_producer_id"])
     follows = (t["next_state"] == EMPTY) & (t["completion_timestamp"] >= 0) & one_up
@@ -234,10 +235,13 @@ def _of_aborts(
         (classic & ~raised & known & over, EndedBy.unknown, Verdict.possible, Reason.no_bump_release),
         (classic & ~raised & known, EndedBy.client, Verdict.likely, Reason.own_epoch),
         (v2 & ~raised & over & went_on_at_once, EndedBy.client, Verdict.likely, Reason.v2_client_went_on),
+        (v2 & over & went_on & unlooked, EndedBy.timeout, Verdict.possible, Reason.over_timeout_went_on),
         (v2 & over & went_on, EndedBy.timeout, Verdict.likely, Reason.over_timeout_went_on),
+        ((raised | v2) & over & prompt & unlooked, EndedBy.timeout, Verdict.possible, Reason.over_timeout_then_init),
         ((raised | v2) & over & prompt, EndedBy.timeout, Verdict.likely, Reason.over_timeout_then_init),
         ((raised | v2) & over & (late | unstarted), EndedBy.timeout, Verdict.likely, Reason.over_timeout_late),
         (raised & over & may_be_v2, EndedBy.timeout, Verdict.likely, Reason.over_timeout),
+        (v2 & ~raised & over & ~follows & unlooked, EndedBy.timeout, Verdict.possible, Reason.over_timeout_v2),
         (v2 & ~raised & over & ~follows, EndedBy.timeout, Verdict.likely, Reason.over_timeout_v2),
         (raised & over & ~same_clock, EndedBy.timeout, Verdict.likely, Reason.over_timeout_two_clocks),
         ((raised | v2) & over, EndedBy.timeout, Verdict.proved, Reason.over_timeout),
@@ -261,7 +265,8 @@ def testified(ended: Endings, seen: Corroboration, is_abort: Any) -> Endings:
     """Let the logs speak: what they show outweighs what rows allow, and the first answer that holds stands.
 
     Only the coordinator's own line, a request that was answered, two living instances, or an abort of the client that
-    nothing refused and after which it went on, prove anything that rows left open.
+    nothing refused and after which it went on, prove anything that rows left open. A coordinator's log without a
+    rollback proves no other author, since the line may be lost; but no timeout is more than possible beside it.
     """
     base, why = ended.ended_by, ended.reason
     raised = np.isin(why, (Reason.raised_then_init, Reason.raised_before_timeout))
@@ -279,13 +284,17 @@ def testified(ended: Endings, seen: Corroboration, is_abort: Any) -> Endings:
         (raised & came, EndedBy.new_instance, Verdict.proved, Reason.init_line),
         ((raised | (why == Reason.v2_then_init)) & seen.is_init_alone,
          EndedBy.new_instance, Verdict.proved, Reason.init_request),
+        (own_abort & (why == Reason.v2_then_init) & (seen.refusal < 0),
+         EndedBy.client, Verdict.likely, Reason.abort_line),
         ((why == Reason.v2_then_init) & came & both, EndedBy.new_instance, Verdict.proved, Reason.two_instances),
         (own_abort & (why == Reason.v2_then_init), EndedBy.client, Verdict.likely, Reason.abort_line),
         (own_abort & (why == Reason.v2_client_went_on), EndedBy.client, Verdict.proved, Reason.abort_line),
         (own_abort & (client_v2 | open_question) & seen.goes_on, EndedBy.client, Verdict.proved, Reason.abort_line),
         (own_abort & (client_v2 | open_question), EndedBy.client, Verdict.likely, Reason.abort_line),
-        (own_abort & timed_out & v2 & seen.goes_on, EndedBy.client, Verdict.likely, Reason.abort_line),
+        (own_abort & timed_out & v2 & (seen.goes_on | seen.is_silent),
+         EndedBy.client, Verdict.likely, Reason.abort_line),
         (late & came & seen.is_silent, EndedBy.new_instance, Verdict.likely, Reason.init_without_rollback),
+        (timed_out & seen.is_silent, EndedBy.timeout, Verdict.possible, why),
         (timed_out & v2 & seen.is_silent & ~came, EndedBy.client, Verdict.likely, Reason.no_rollback_line),
         ((why == Reason.no_bump_release) & (seen.state_refused >= 0),
          EndedBy.timeout, Verdict.likely, Reason.state_refused),
@@ -303,7 +312,8 @@ def testified(ended: Endings, seen: Corroboration, is_abort: Any) -> Endings:
 
 def _first(conditions: list[Any], values: list[Any], base: Any) -> Any:
     """The value of the first condition that holds, of the type of `base`, which stands where none does."""
-    return np.select(conditions, [base.dtype.type(int(value)) for value in values], base)
+    typed = [value if isinstance(value, np.ndarray) else base.dtype.type(int(value)) for value in values]
+    return np.select(conditions, typed, base)
 
 
 def _goes_on(t: Array) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from kafkatx.histories.logs.asof_join import asof_join, nearest
 from kafkatx.histories.logs.corroboration import EvidenceMatcher
 from kafkatx.kernels.growing import Array
-from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, RETRY_WINDOW_MS
+from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Side
 
 ROLLBACK_SLACK_MS = 1_000
@@ -48,24 +48,25 @@ def silence(matcher: EvidenceMatcher) -> None:
     coordinators = [number for number in brokers if number in told]
     for number in coordinators:
         mine = logs.events["source"][rows] == number
-        covered = _covered(matcher, number)
+        before, after = _named_around(matcher, logs.events["transactional_id_code"][rows[mine]], times[mine])
+        covered = _covered(matcher, number, after)
         if len(coordinators) > 1:
-            names, at = logs.events["transactional_id_code"][rows[mine]], times[mine]
-            covered &= _named_around(matcher, names, at)
+            covered &= before & after
         matcher.found.is_silent[covered & (matcher.found.rollback < 0) & matcher.ends.is_abort] = True
 
 
-def _covered(matcher: EvidenceMatcher, number: int) -> Any:
+def _covered(matcher: EvidenceMatcher, number: int, named_after: Any) -> Any:
+    """Whether a log holds the time of each end: it goes on behind it, or names the same id once more."""
     source, shift = matcher.logs.facts.sources[number], matcher.logs.clocks[number].zone_ms + int(matcher.skew[number])
     first, last = source.first_at - shift, source.last_at - shift
     known = (source.first_at >= 0) & (matcher.ends.decided_at >= 0)
-    return known & (first < matcher.ends.decided_at) & (matcher.reached + RETRY_WINDOW_MS < last)
+    return known & (first < matcher.ends.decided_at) & ((matcher.reached + BROKERS_TOLERANCE_MS < last) | named_after)
 
 
-def _named_around(matcher: EvidenceMatcher, names: Array, times: Array) -> Any:
-    """Whether a broker granted the id of each end before it, and again after it."""
+def _named_around(matcher: EvidenceMatcher, names: Array, times: Array) -> tuple[Any, Any]:
+    """Whether a broker granted the id of each end before it, and whether again after it."""
     before, after = asof_join(names, matcher.names, times, matcher.ends.decided_at)
-    return (before >= 0) & (after >= 0)
+    return before >= 0, after >= 0
 
 
 def stale_epochs(matcher: EvidenceMatcher) -> None:

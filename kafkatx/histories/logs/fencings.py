@@ -11,7 +11,7 @@ through that time without a rollback line.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice, pairwise
@@ -89,7 +89,8 @@ def fencings(logs: LogModel, name: str) -> list[Fencing]:
         if old.producer_id == new.producer_id and old.producer_epoch < new.producer_epoch
         if (taken := _takeover(logs, name, old, new)) is not None
     ]
-    return found or list(_without_grants(logs, name))
+    printed = {grant.client.number for grant in granted if grant.client is not None}
+    return found or list(_without_grants(logs, name, printed))
 
 
 def grants(logs: LogModel, name: str) -> list[Grant]:
@@ -293,13 +294,17 @@ def _same_coordinator(logs: LogModel, old: Grant, new: Grant) -> bool:
     return not is_brokers or (old.source == new.source and logs.covers(old.source, old.at, new.at))
 
 
-def _without_grants(logs: LogModel, name: str) -> Iterator[Fencing]:
-    """Clients that never print their epochs: another instance began, and the one before was refused after that."""
+def _without_grants(logs: LogModel, name: str, printed: Set[int]) -> Iterator[Fencing]:
+    """Clients that never print their epochs: another instance began, and the one before was refused after that.
+
+    Of two that do (`printed`) their grants have told.
+    """
     clients = [client for client in logs.clients_of(name) if not client.is_consumer and client.since is not None]
     starts = sorted((client.since or 0, at) for at, client in enumerate(clients) if client.has_start)
     for old in clients:
         later = (clients[at] for at in _began_while(old, starts))
-        found = (_refused_since(logs, name, _beginning(old), _beginning(new)) for new in later if new is not old)
+        others = [new for new in later if new is not old and not {old.number, new.number} <= printed]
+        found = (_refused_since(logs, name, _beginning(old), _beginning(new)) for new in others)
         yield from islice((taken for taken in found if taken is not None), 1)
 
 
