@@ -29,8 +29,11 @@ def begun(cluster: Cluster) -> None:
     cluster.begin("orders-1", "orders-0")
 
 
-def test_a_v2_producer_that_goes_on_much_later_was_timed_out(v2):
-    """Its own abort comes after the coordinator's, succeeds, and tells it the new epoch."""
+def test_a_v2_producer_that_goes_on_much_later_was_possibly_timed_out(v2):
+    """Its own abort comes after the coordinator's, succeeds, and tells it the new epoch; or it came before, and ended it.
+
+    Recorded with 4.3.1, where the coordinator had not looked: the same rows.
+    """
     begun(v2)
     v2.time_out("orders-1", over_ms=SECOND)
     v2.wait(4 * SECOND)
@@ -39,7 +42,7 @@ def test_a_v2_producer_that_goes_on_much_later_was_timed_out(v2):
     told = v2.tell()
     assert told.rules == {TIMED_OUT}
     finding = told.only(TIMED_OUT)
-    assert finding.verdict is Verdict.likely
+    assert finding.verdict is Verdict.possible
     assert "fenced" not in " ".join(step.text for step in finding.steps)
     assert [entry.rule for entry in finding.considered] == [CLIENT]
 
@@ -59,7 +62,9 @@ def test_a_v2_transaction_that_outlived_the_coordinators_look_was_timed_out(v2):
     v2.abort("orders-1")
     v2.run("orders-1", "orders-0")
     v2.beat()
-    assert v2.tell().rules == {TIMED_OUT}
+    told = v2.tell()
+    assert told.rules == {TIMED_OUT}
+    assert told.only(TIMED_OUT).verdict is Verdict.likely
 
 
 def moved(cluster: Cluster) -> None:
@@ -107,7 +112,7 @@ def test_beyond_the_timeout_transactions_v2_prove_no_author(v2):
     v2.wait(30 * SECOND)
     v2.beat()
     found = v2.tell().only(TIMED_OUT)
-    assert found.verdict is Verdict.likely
+    assert found.verdict is Verdict.possible
     assert "aborted_by_client" in {other.rule for other in found.considered}
 
 
@@ -133,7 +138,7 @@ def coordinators_line(time: int, text: str) -> str:
 
 @pytest.mark.parametrize("has_rollback", [True, False])
 def test_the_coordinators_log_decides_beyond_the_timeout(v2, tmp_path, has_rollback):
-    """It tells each of its own aborts: where it covers the time without one, the client gave up by itself."""
+    """It tells each of its own aborts: where it covers the time without one, the client gave up, or the line was lost."""
     granted = "Initialized transactionalId {} with producerId 7000 and producer epoch {} on partition {}"
     lines = [coordinators_line(v2.clock - SECOND, granted.format("other-1", 0, "__transaction_state-0"))]
     begun(v2)
@@ -151,4 +156,4 @@ def test_the_coordinators_log_decides_beyond_the_timeout(v2, tmp_path, has_rollb
     (tmp_path / "server.log").write_text("".join(lines))
     found = {one.finding.rule: one.finding for one in diagnose([*v2.write(), tmp_path / "server.log"]).findings}
     assert found.keys() & {TIMED_OUT, CLIENT} == {TIMED_OUT if has_rollback else CLIENT}
-    assert found[TIMED_OUT if has_rollback else CLIENT].verdict is (Verdict.proved if has_rollback else Verdict.likely)
+    assert found[TIMED_OUT if has_rollback else CLIENT].verdict is (Verdict.proved if has_rollback else Verdict.possible)

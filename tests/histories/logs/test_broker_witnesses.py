@@ -13,7 +13,7 @@ def test_the_coordinators_line_proves_a_timeout_that_a_prompt_start_left_open(v2
     roll_back(v2)
     v2.cluster.wait(100)
     v2.cluster.empty(ID)
-    assert ending(v2.told(SERVER))[:2] == (TIMEOUT, Verdict.likely)
+    assert ending(v2.told(SERVER))[:2] == (TIMEOUT, Verdict.possible)
     assert ending(v2.told()) == (TIMEOUT, Verdict.proved, Reason.rollback_line)
 
 
@@ -78,8 +78,31 @@ def test_a_start_after_the_timeout_that_no_rollback_preceded_took_over(classic):
     classic.cluster.wait(12 * SECOND)
     classic.cluster.init(ID, timeout_ms=10 * SECOND)
     classic.granted()
-    assert ending(classic.told(SERVER))[:2] == (TIMEOUT, Verdict.likely)
+    assert ending(classic.told(SERVER))[:2] == (TIMEOUT, Verdict.possible)
     assert ending(classic.told()) == (NEW, Verdict.likely, Reason.init_without_rollback)
+
+
+def test_the_grant_itself_ends_the_time_in_which_a_rollback_would_stand(classic):
+    """A log that was copied at once after the takeover: "Initialized" is its last line about the id."""
+    classic.begun()
+    classic.cluster.wait(12 * SECOND)
+    classic.cluster.init(ID, timeout_ms=10 * SECOND)
+    classic.granted()
+    last = classic.cluster.clock + 1
+    logs = facts(classic.lines, [source(SERVER, first=last - MINUTE, last=last)])
+    model = with_logs(classic.cluster.model(), logs)
+    assert ending(model) == (NEW, Verdict.likely, Reason.init_without_rollback)
+
+
+def test_an_abort_of_its_own_that_no_rollback_preceded_is_the_clients(v2):
+    v2.begun()
+    v2.given("a")
+    v2.cluster.wait(12 * SECOND)
+    v2.client("a", EventKind.abort_called)
+    v2.cluster.abort(ID)
+    v2.cluster.wait(MINUTE)
+    v2.granted()
+    assert ending(v2.told()) == (CLIENT, Verdict.likely, Reason.abort_line)
 
 
 def test_a_broker_log_that_ends_too_early_is_no_witness_of_silence(classic):
