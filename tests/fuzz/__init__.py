@@ -6,7 +6,8 @@
     python -m tests.fuzz subsets --seeds 0:100000               parts of a case, each by its number
     python -m tests.fuzz exports --seeds 0:100                  exports that somebody changed
     python -m tests.fuzz texts --trial '{"case": ...}'          one trial, as a fault or a record names it
-    python -m tests.fuzz known                                  every failure ever found
+    python -m tests.fuzz known                                  every failure ever found and mended
+    python -m tests.fuzz open                                   those that stand, with the reason in open_failures.txt
 
 A seed is drawn into a *trial*, plain JSON that says all that is done (`random.Random(seed)`, sorted names, no hash). A
 trial outlives changes of what seeds mean: so known_failures.txt holds trials. `--collection` draws among all recorded

@@ -1,7 +1,7 @@
-"""Mutated files: one file of a case with some bytes changed, alone in its folder, through every command.
+"""Mutated files: one file of a case with some bytes changed, alone in its folder, through the commands.
 
-What stands in a trial: `case`, `file`, `acts` (op, place, size, value), `sealed` (the CRCs of its batches are made to
-hold again: what is then read is what nobody wrote, so only commands that fail are failures).
+What stands in a trial: `case`, `file`, `acts` (op, place, size, value), `commands`, `sealed` (the CRCs of its batches
+are made to hold again: what is then read is what nobody wrote, so only commands that fail are failures).
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ LARGEST_TEXT = 1 << 15
 HEADER = 61
 NUMBERS = (0, 1, -1, 127, 128, 255, 1 << 15, (1 << 15) - 1, 1 << 20, 1 << 30, (1 << 31) - 1, 1 << 31, 1 << 62, 1 << 63)
 SIZES = (1, 1, 2, 4, 8, 8, 16, 61, 64, 300, 1_024, 4_096)
+COMMANDS = ("collect", "diagnose", "dump", "export", "history", "locate", "verify")
+"""All that read evidence: of each file a diagnosis, and three of them by lot."""
 ENDINGS = {0: "done", 1: "damage", 2: "usage", 3: "nothing readable"}
 
 Op = Callable[[bytearray, int, int, int], None]
@@ -109,7 +111,8 @@ def drawn(seed: int, collection: bool = False) -> Trial:
     starts = _batch_starts(file.read_bytes()) if kind == "log" else []
     acts = [act(lot, size, starts) for _ in range(lot.choice((1, 1, 2, 3, 8)))]
     sealed = kind == "log" and lot.random() < 0.3
-    return {"case": case, "file": str(file.relative_to(case_named(case))), "acts": acts, "sealed": sealed}
+    place = str(file.relative_to(case_named(case)))
+    return {"case": case, "file": place, "acts": acts, "sealed": sealed, "commands": lot.sample(COMMANDS, 3)}
 
 
 def act(lot: random.Random, size: int, starts: list[int], ops: tuple[str, ...] = ()) -> Act:
@@ -145,18 +148,20 @@ def mutated(data: bytes, acts: list[Act], sealed: bool = False) -> bytes:
     return bytes(left)
 
 
-def calls(path: Path, place: str) -> Iterator[list[str]]:
-    """Yield a call of every command that reads evidence."""
-    given = str(path)
+def calls(path: Path, place: str, commands: list[str]) -> Iterator[list[str]]:
+    """Yield a call of `diagnose`, then one of each command."""
+    given, out = str(path), str(fresh_folder())
     yield ["diagnose", given, "--json"]
-    yield ["diagnose", given, "--verify"]
-    yield ["history", given, "--all"]
-    yield ["locate", given, place, "--show-payloads"]
-    yield ["dump", given]
-    yield ["verify", given, "--records", "--json"]
-    yield ["collect", given, "--json"]
-    out = str(fresh_folder())
-    yield ["export", given, "--out", out]
+    for command in commands:
+        yield {
+            "diagnose": ["diagnose", given, "--verify"],
+            "history": ["history", given, "--all"],
+            "locate": ["locate", given, place, "--show-payloads"],
+            "dump": ["dump", given],
+            "verify": ["verify", given, "--records", "--json"],
+            "collect": ["collect", given, "--json"],
+            "export": ["export", given, "--out", out],
+        }[command]
     if (Path(out) / "_SUCCESS").exists():
         yield ["diagnose", out, "--json"]
 
@@ -172,7 +177,7 @@ def faults(trial: Trial, folder: Path) -> Iterator[str]:
     path.write_bytes(mutated(data, trial["acts"], trial["sealed"]))
     topic = path.parent.name if path.parent.name.rpartition("-")[2].isdigit() else "payments-0"
     said: list[list[Finding]] = []
-    for words in calls(path, f"{topic}:{int(path.stem) if path.stem.isdigit() else 0}"):
+    for words in calls(path, f"{topic}:{int(path.stem) if path.stem.isdigit() else 0}", trial["commands"]):
         again()
         ended = run("--debug", *words)
         if ended.code not in ENDINGS:

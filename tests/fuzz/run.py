@@ -24,6 +24,7 @@ from tests.fuzz.kinds import KINDS, tried
 from tests.fuzz.oracle import Trial
 
 KNOWN = Path(__file__).with_name("known_failures.txt")
+OPEN = Path(__file__).with_name("open_failures.txt")
 LATE = "no answer in time"
 SLICE = 50
 """Seeds between two lines of a record."""
@@ -44,9 +45,9 @@ def drawn(kind: str, seeds: Iterable[int], collection: bool = False) -> Iterator
             yield seed, (kind, trial)
 
 
-def known() -> list[Work]:
-    """Every failure ever found: a kind and a trial a line."""
-    lines = (line for line in KNOWN.read_text().splitlines() if line and not line.startswith("#"))
+def known(path: Path = KNOWN) -> list[Work]:
+    """Every failure ever found and mended, or those that are open: a kind and a trial a line."""
+    lines = (line for line in path.read_text().splitlines() if line and not line.startswith("#"))
     return [(kind, json.loads(trial)) for kind, _, trial in (line.partition(" ") for line in lines)]
 
 
@@ -172,8 +173,8 @@ def main() -> int:
     options = _options()
     if options.child:
         return child()
-    if options.what == "known":
-        return _told(enumerate(known()), options, "known")
+    if options.what in ("known", "open"):
+        return _told(enumerate(known(KNOWN if options.what == "known" else OPEN)), options, options.what)
     if options.trial:
         return _told([(-1, (options.what, json.loads(options.trial)))], options, options.what)
     first, _, end = options.seeds.partition(":")
@@ -209,7 +210,7 @@ def _told(work: Iterable[tuple[int, Work]], options: argparse.Namespace, kind: s
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("what", choices=[*KINDS, "known"], nargs="?", default="known")
+    parser.add_argument("what", choices=[*KINDS, "known", "open"], nargs="?", default="known")
     parser.add_argument("--seeds", default="0:100", help="first and end (exclusive)")
     parser.add_argument("--record", type=Path, help="a file of lines that is appended to")
     parser.add_argument("--again", action="store_true", help="also what the record has")
