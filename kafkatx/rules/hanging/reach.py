@@ -14,6 +14,10 @@ from kafkatx.words.values import OffsetRange, facts
 
 IN_FLIGHT_MS = 60_000
 """Twice request.timeout.ms: as long as the request that adds a partition may be on its way."""
+COPYING_MS = 180_000
+"""How long copying one broker's partitions one after the other may take: its `__transaction_state` is of that many
+times.
+"""
 ON_THE_WAY_MS = 1_000
 """How long records may wait in their client and on their way before they stand in the log."""
 
@@ -76,12 +80,14 @@ def _completed_before(one: OpenSpan, latest: Array) -> bool:
     """Whether the id's last transaction is complete and can't get the data any more.
 
     Data behind the marker of a completed transaction belong to nobody by their place alone; there another partition of
-    `__transaction_state` may show that the copy is young enough, if there is only one copy.
+    `__transaction_state` may show that the copy is young enough, if there is only one copy: by more than copying takes.
     """
     if latest["state"] < COMPLETE_COMMIT:
         return False
     is_behind = one.span["previous_marker_offset"] >= 0 and one.model.facts.brokers <= 1
-    return _sent_before_the_decision(one, latest) or bool(is_behind and _rows_reach(one.model, _stood_by(one)))
+    return _sent_before_the_decision(one, latest) or bool(
+        is_behind and _rows_reach(one.model, _stood_by(one) + COPYING_MS)
+    )
 
 
 def _rows_reach(model: CaptureModel, time: int) -> bool:
