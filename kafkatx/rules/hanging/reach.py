@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kafkatx.findings.leaders_clocks import largest_difference
 from kafkatx.findings.open_spans import OpenSpan
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.growing import Array
@@ -66,14 +67,16 @@ def reaches(one: OpenSpan) -> bool:
     """Whether rows are at hand that are younger than the data: the coordinator's log knows nothing of them then."""
     model, latest = one.model, one.latest
     if latest is None:
-        return _rows_reach(model, _stood_by(one))
+        return _rows_reach(model, _stood_by(one) + largest_difference(model))
     first_timestamp = int(one.span["first_timestamp"])
     is_whole = model.is_latest_known(latest) and model.is_whole_since(int(latest["state_partition"]), first_timestamp)
     return is_whole and (_own_rows_reach(one, latest) or _completed_before(one, latest))
 
 
 def _own_rows_reach(one: OpenSpan, latest: Array) -> bool:
-    return one.model.state_log_extents[int(latest["state_partition"])].newest >= _stood_by(one)
+    return one.model.state_log_extents[int(latest["state_partition"])].newest >= (
+        _stood_by(one) + largest_difference(one.model)
+    )
 
 
 def _completed_before(one: OpenSpan, latest: Array) -> bool:
@@ -86,7 +89,7 @@ def _completed_before(one: OpenSpan, latest: Array) -> bool:
         return False
     is_behind = one.span["previous_marker_offset"] >= 0 and one.model.facts.brokers <= 1
     return _sent_before_the_decision(one, latest) or bool(
-        is_behind and _rows_reach(one.model, _stood_by(one) + COPYING_MS)
+        is_behind and _rows_reach(one.model, _stood_by(one) + COPYING_MS + largest_difference(one.model))
     )
 
 
