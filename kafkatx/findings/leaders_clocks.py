@@ -49,11 +49,18 @@ def ahead_at_begin(model: CaptureModel, partition_code: int, transaction: Array)
 def _ahead(model: CaptureModel, partition_code: int, state_partition: int, *, last: bool) -> int | None:
     if not len(model.spans):
         return 0
-    rows = with_times(model.transactions, model.parts.rows, model.spans)
-    ahead = beside(model.transactions, rows, model.spans)
-    states = model.transactions["state_partition"][rows["transaction"]]
-    mine = np.flatnonzero((rows["partition_code"] == partition_code) & (states == state_partition))
-    if not len(mine):
-        return 0 if not len(ahead) or int(np.abs(ahead).max()) <= BROKERS_TOLERANCE_MS else None
-    offsets = model.spans["marker_offset"][rows["marker"][mine]]
-    return int(ahead[mine[offsets.argmax() if last else offsets.argmin()]])
+    rows = model.parts.rows[model.parts.rows["partition_code"] == partition_code]
+    rows = with_times(model.transactions, rows, model.spans)
+    rows = rows[model.transactions["state_partition"][rows["transaction"]] == state_partition]
+    if not len(rows):
+        return None if largest_difference(model) > BROKERS_TOLERANCE_MS else 0
+    offsets = model.spans["marker_offset"][rows["marker"]]
+    return int(beside(model.transactions, rows, model.spans)[offsets.argmax() if last else offsets.argmin()])
+
+
+def largest_difference(model: CaptureModel) -> int:
+    """By how many milliseconds two brokers' clocks differ at least, as the markers show; 0 where none shows any."""
+    if not len(model.spans):
+        return 0
+    ahead = beside(model.transactions, with_times(model.transactions, model.parts.rows, model.spans), model.spans)
+    return int(np.abs(ahead).max()) if len(ahead) else 0

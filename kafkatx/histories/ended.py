@@ -90,7 +90,7 @@ class TransactionEnd:
             return model.transactional_id(int(self.row["id_code"]))
         if kind is ToldBy.logs:
             return self.log.name
-        owner = model.owner_of_producer(self.data[0]["producer_id"])
+        owner = model.owner_of_producer(int(self.data[0]["producer_id"]))
         if owner >= 0:
             return model.transactional_id(owner)
         names = model.logs.named_by(self.witnesses.values())

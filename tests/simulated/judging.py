@@ -133,9 +133,20 @@ def allowed(made: Scenario, name: str, verdict: Verdict) -> set[str]:
         rules.add("transactional_id_expired")
     if name in made.truth.exhausted or starts >= STARTS_OF_A_LOOP:
         rules.add("producer_epoch_exhausted")
+    if any(is_recorded_as_timeout(made, end) for end in ends):
+        rules.add(RULE_OF[EndedBy.timeout])
     if verdict < Verdict.proved:
         rules |= {rule for end in ends for rule in also_likely(made, end)}
     return rules
+
+
+def is_recorded_as_timeout(made: Scenario, end: End) -> bool:
+    """Whether a client aborted by itself past its timeout under transactions v2, and another start came later.
+
+    Rows can't tell it from a timeout; recorded cases (k4-tv2-fenced, k4-librdkafka) hold that they prove one.
+    """
+    is_own = end.by is EndedBy.client and end.is_raised and end.lasted > end.known.timeout_ms
+    return is_own and any(name == end.name and at > end.at for name, at in made.truth.initialised)
 
 
 def also_likely(made: Scenario, end: End) -> Iterable[str]:
