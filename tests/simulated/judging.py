@@ -19,6 +19,8 @@ from tests.simulated.truth import End, EndedBy
 RULE_OF = {EndedBy.timeout: "transaction_timed_out", EndedBy.new_instance: "fenced_by_new_instance"}
 STARTS_OF_A_LOOP = 20
 """Who starts so often takes an epoch each time."""
+PROMPT_MS = 1_100
+"""A start this soon after an abort may have asked for it."""
 SAFE_MARGIN_MS = 2_500
 """Tolerance between two brokers, and a bit."""
 
@@ -161,12 +163,22 @@ def also_likely(made: Scenario, end: End) -> Iterable[str]:
         yield "fenced_by_new_instance"
 
 
+def is_open_question(made: Scenario, end: End) -> bool:
+    """Whether rows leave two authors: past the timeout, and nothing behind tells a client's own abort, a takeover and the
+    coordinator's abort apart. Then who did it is a guess, with the others left open.
+    """
+    starts = [at - end.at for name, at in made.truth.initialised if name == end.name and at > end.at]
+    return end.lasted > end.known.timeout_ms and (end.is_raised or (bool(starts) and min(starts) <= PROMPT_MS))
+
+
 def natural_faults(made: Scenario, findings: list[Finding], told: Diagnosis) -> Iterable[tuple[str, str]]:
     """What happened to whom, and whether it was told: by its rule, or by one that takes it in."""
     for by, rule in RULE_OF.items():
         ends = [end for end in made.truth.ends if end.by is by]
         for name in sorted({end.name for end in ends}):
-            rules = {one.rule for one in findings if name in named(made, one) and one.verdict >= Verdict.likely}
+            is_guess = any(is_open_question(made, end) for end in ends if end.name == name)
+            least = Verdict.possible if is_guess else Verdict.likely
+            rules = {one.rule for one in findings if name in named(made, one) and one.verdict >= least}
             accepted = {rule} | ({"shared_producer"} if by is EndedBy.new_instance else set())
             if all(end.lasted > end.known.timeout_ms - SAFE_MARGIN_MS for end in ends if end.name == name):
                 accepted.add("transaction_timed_out")
