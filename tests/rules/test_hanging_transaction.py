@@ -264,22 +264,6 @@ def test_a_late_write_seen_by_position_needs_another_partition_of_the_state_that
     assert cluster.tell().only(RULE).verdict is Verdict.likely
 
 
-def test_a_copy_of_another_partition_of_the_state_from_a_minute_later_refuses_a_verdict(tmp_path: Path):
-    """A running broker's partitions are copied one after the other: the data may be of the next transaction."""
-    cluster = Cluster(tmp_path, state_partitions=2)
-    cluster.init("orders-1")
-    cluster.run("orders-1", "orders-0")
-    copied = cluster.state_log("orders-1").next_offset
-    cluster.wait(3 * SECOND)
-    cluster.begin("orders-1", "orders-0")
-    cluster.state_log("orders-1").keep(lambda batch: batch.next_offset <= copied)
-    cluster.wait(MINUTE)
-    cluster.beat(elsewhere(2))
-    told = cluster.tell()
-    assert not told.of(RULE)
-    assert "beyond the time" in told.not_checkable(RULE)[0].missing
-
-
 def test_a_torn_coordinators_log_refuses_a_verdict(classic):
     late_write(classic)
     go_on(classic)

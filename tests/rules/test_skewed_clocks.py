@@ -110,13 +110,3 @@ def test_the_only_disk_of_a_cluster_is_not_the_only_clock(tmp_path: Path):
     cluster.time_out("slow-1", over_ms=20 * SECOND)
     cluster.beat()
     assert cluster.tell().only("transaction_timed_out").verdict is Verdict.likely
-
-
-def test_a_coordinator_that_is_ahead_knows_no_more_of_data_for_it(either):
-    """Its rows end before the data were written, by a clock that shows a later time."""
-    either.init("orders-1")
-    run(either, -90 * SECOND)
-    either.late_data("orders-0", 9_999, 0, at=either.clock - 60 * SECOND)
-    told = either.tell()
-    assert not told.of("hanging_transaction")
-    assert told.not_checkable("hanging_transaction")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kafkatx.findings.leaders_clocks import largest_difference
 from kafkatx.findings.open_spans import OpenSpan
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.growing import Array
@@ -15,10 +14,6 @@ from kafkatx.words.values import OffsetRange, facts
 
 IN_FLIGHT_MS = 60_000
 """Twice request.timeout.ms: as long as the request that adds a partition may be on its way."""
-COPYING_MS = 180_000
-"""How long copying one broker's partitions one after the other may take: its `__transaction_state` is of that many
-times.
-"""
 ON_THE_WAY_MS = 1_000
 """How long records may wait in their client and on their way before they stand in the log."""
 
@@ -67,30 +62,26 @@ def reaches(one: OpenSpan) -> bool:
     """Whether rows are at hand that are younger than the data: the coordinator's log knows nothing of them then."""
     model, latest = one.model, one.latest
     if latest is None:
-        return _rows_reach(model, _stood_by(one) + largest_difference(model))
+        return _rows_reach(model, _stood_by(one))
     first_timestamp = int(one.span["first_timestamp"])
     is_whole = model.is_latest_known(latest) and model.is_whole_since(int(latest["state_partition"]), first_timestamp)
     return is_whole and (_own_rows_reach(one, latest) or _completed_before(one, latest))
 
 
 def _own_rows_reach(one: OpenSpan, latest: Array) -> bool:
-    return one.model.state_log_extents[int(latest["state_partition"])].newest >= (
-        _stood_by(one) + largest_difference(one.model)
-    )
+    return one.model.state_log_extents[int(latest["state_partition"])].newest >= _stood_by(one)
 
 
 def _completed_before(one: OpenSpan, latest: Array) -> bool:
     """Whether the id's last transaction is complete and can't get the data any more.
 
     Data behind the marker of a completed transaction belong to nobody by their place alone; there another partition of
-    `__transaction_state` may show that the copy is young enough, if there is only one copy: by more than copying takes.
+    `__transaction_state` may show that the copy is young enough, if there is only one copy.
     """
     if latest["state"] < COMPLETE_COMMIT:
         return False
     is_behind = one.span["previous_marker_offset"] >= 0 and one.model.facts.brokers <= 1
-    return _sent_before_the_decision(one, latest) or bool(
-        is_behind and _rows_reach(one.model, _stood_by(one) + COPYING_MS + largest_difference(one.model))
-    )
+    return _sent_before_the_decision(one, latest) or bool(is_behind and _rows_reach(one.model, _stood_by(one)))
 
 
 def _rows_reach(model: CaptureModel, time: int) -> bool:
