@@ -72,14 +72,16 @@ def covering_client(model: CaptureModel, lost: Lost) -> ClientInstance | None:
 
 
 def _last_given(model: CaptureModel, lost: Lost) -> ClientInstance | None:
-    """The last instance of an id that had been given the producer id when the data began."""
+    """The last instance of an id that had been given the producer id when the data began, with no later epoch."""
     producer_id, limit = lost.end.producer_id, lost.since + CLIENT_TOLERANCE_MS
+    epoch = max(int(span["producer_epoch"]) for span in lost.data)
     owners = [
         client
         for client in model.logs.clients_of(lost.id)
         if client.owns_producer_ids
         for given in client.initialisations
-        if given.producer_id == producer_id and given.at is not None and given.at <= limit
+        if given.producer_id == producer_id and given.producer_epoch <= epoch
+        if given.at is not None and given.at <= limit
     ]
     return owners[-1] if owners else None
 
@@ -90,9 +92,21 @@ def _covers(logs: LogModel, client: ClientInstance, lost: Lost) -> bool:
     since, until = lost.since + skew, lost.until + skew
     if client.since is None or lost.since < 0 or client.since > since + tolerance:
         return False
+    if lost.since > lost.until + tolerance:
+        return False  # records may carry any time: these were not written when they say
     if client.closed_at is not None and client.closed_at >= since - tolerance:
         return lost.end.ended_by is not EndedBy.timeout
-    return logs.covers(client.source, client.since, until)
+    return _lives_until(logs, client, until) and logs.covers(client.source, client.since, until)
+
+
+def _lives_until(logs: LogModel, client: ClientInstance, until: int) -> bool:
+    """Whether a client is not seen to be followed by another of its id in its log before a time.
+
+    A process that is killed and started again writes to one file: what the old one would have said is not missing.
+    """
+    last = client.until if client.until is not None else client.since or 0
+    later = (one for one in logs.clients_of(client.transactional_id or "") if one.source == client.source)
+    return last >= until or not any(one.since is not None and one.since > last for one in later)
 
 
 def clock_of(logs: LogModel, client: ClientInstance) -> tuple[int, int]:

@@ -156,4 +156,6 @@ def test_the_coordinators_log_decides_beyond_the_timeout(v2, tmp_path, has_rollb
     (tmp_path / "server.log").write_text("".join(lines))
     found = {one.finding.rule: one.finding for one in diagnose([*v2.write(), tmp_path / "server.log"]).findings}
     assert found.keys() & {TIMED_OUT, CLIENT} == {TIMED_OUT if has_rollback else CLIENT}
-    assert found[TIMED_OUT if has_rollback else CLIENT].verdict is (Verdict.proved if has_rollback else Verdict.possible)
+    assert found[TIMED_OUT if has_rollback else CLIENT].verdict is (
+        Verdict.proved if has_rollback else Verdict.possible
+    )

@@ -130,6 +130,13 @@ def test_a_process_that_died_is_not_silent(cluster):
     assert not told(cluster, client.said, died)
 
 
+def test_a_process_that_died_is_not_silent_though_its_successor_writes_to_the_same_log(cluster):
+    client = started(cluster)
+    cluster.time_out("orders-1")
+    client.start(cluster.clock + 20 * SECOND, cluster.ids["orders-1"].producer_id, 2)
+    assert not told(cluster, client.said)
+
+
 def test_a_transaction_that_the_next_instance_took_over_is_done_again(cluster):
     client = started(cluster)
     cluster.wait(SECOND)
