@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+import numpy as np
+
 from kafkatx.findings.end_groups import EndGroup
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.ended import TransactionEnd
+from kafkatx.histories.ended import COMMIT, TransactionEnd
 from kafkatx.histories.endings import Protocol, Reason
 from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs.log_model import ClientInstance
@@ -104,6 +106,16 @@ class EndFacts:
         """Data that the summary names."""
         return None
 
+    @property
+    def loses_nothing(self) -> bool:
+        """Whether readers are given all records, since COMMIT markers ended them before the abort."""
+        return False
+
+    @property
+    def committed(self) -> Data | None:
+        """Data that a COMMIT marker ended before the abort."""
+        return None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedEnd(EndFacts):
@@ -158,7 +170,11 @@ class RecordedEnd(EndFacts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowEnd(RecordedEnd):
-    """Ends that the coordinator's records show; `reason` is the observation that decided who ended the first."""
+    """Ends that the coordinator's records show; `reason` is the observation that decided who ended the first.
+
+    Of the first's data `aborted` are those that no COMMIT marker ended. `committed_first` are those of all ends that
+    one did end, though the coordinator decided ABORT; `loses_none` says that this holds for all data of all of them.
+    """
 
     decision_epoch: int
     reason: Reason
@@ -166,6 +182,35 @@ class RowEnd(RecordedEnd):
     decided: Refs
     completed: Refs
     next: Refs
+    aborted: Data
+    committed_first: Data
+    commit_markers: Refs
+    loses_none: bool
+
+    @property
+    def affected(self) -> Data | None:
+        """Data that the summary names."""
+        return named(self.aborted)
+
+    @property
+    def committed(self) -> Data | None:
+        """Data that a COMMIT marker ended before the abort."""
+        return self.committed_first or None
+
+    @property
+    def loses_nothing(self) -> bool:
+        """Whether readers are given all records, since COMMIT markers ended them before the abort."""
+        return self.loses_none
+
+    @property
+    def records(self) -> Count | None:
+        """How many records the abort ended."""
+        return self.aborted.records or None
+
+    @property
+    def ended_data(self) -> bool:
+        """Whether the abort ended data, or may have."""
+        return bool(self.aborted) or not self.committed_first
 
 
 def named(found: Data) -> Data | None:
@@ -209,7 +254,32 @@ def row_end(group: EndGroup) -> dict[str, Any]:
         "completed": tuple(completion_row(row)),
         "markers": tuple(marker_ref(model, span) for span in end.markers[:MOST_CITED]),
         "next": tuple(next_row(row)),
+        "aborted": data(model, end.aborted_data),
+        **_committed_first(group),
     }
+
+
+def _committed_first(group: EndGroup) -> dict[str, Any]:
+    """Return what COMMIT markers ended of transactions whose abort the coordinator decided."""
+    ends = [TransactionEnd(group.model, number) for number in _with_commit_markers(group)]
+    spans = [span for end in ends for span in end.committed_data]
+    return {
+        "committed_first": data(group.model, spans),
+        "commit_markers": tuple(marker_ref(group.model, span) for span in spans[:MOST_CITED]),
+        "loses_none": len(ends) == len(group.numbers) and all(end.loses_nothing for end in ends),
+    }
+
+
+def _with_commit_markers(group: EndGroup) -> list[int]:
+    """Of many transactions the few with data that a COMMIT marker ended."""
+    rows, spans = group.model.parts.rows, group.model.spans
+    numbers = np.array(group.numbers, rows["transaction"].dtype)
+    first, end = np.searchsorted(rows["transaction"], numbers), np.searchsorted(rows["transaction"], numbers, "right")
+    places = np.repeat(first - (np.cumsum(end - first) - (end - first)), end - first)
+    parts = rows[places + np.arange(len(places))]
+    parts = parts[parts["span"] >= 0]
+    found: list[int] = np.unique(parts["transaction"][spans["marker_kind"][parts["span"]] == COMMIT]).tolist()
+    return found
 
 
 def witnesses(end: TransactionEnd) -> tuple[Witness, ...]:
@@ -249,7 +319,20 @@ ABORTED = step(
     "T1's {records:record} {records:was|were} aborted",
     "ABORT markers with epoch {decision_epoch}",
     cites="markers",
-    needs="markers",
+    needs="markers ended_data",
+)
+COMMITTED_FIRST = step(
+    "{committed.records:record} of T1 {committed.records:was|were} committed all the same",
+    "the marker that ended {committed} is COMMIT",
+    cites="commit_markers",
+    needs="committed",
+)
+"""What a COMMIT marker ended stays committed, whatever is decided later."""
+COMMITTED_SAID = pick(
+    "committed",
+    {None: ""},
+    " But a COMMIT marker had ended {committed} before: readers are given "
+    "{committed.records:this record|these records}.",
 )
 WITHIN_TIMEOUT = "aborted[ {took} after its start]; its timeout is {timeout}"
 SAME_ERROR = "the client sees the same error"
@@ -258,13 +341,21 @@ SEND_AGAIN = (
     "Send the aborted records again if the application has not done so already. This evidence does not show whether "
     "it did"
 )
-RESENT = remedy(SEND_AGAIN, "application", unless="is_possible is_handed_on")
+RESENT = remedy(SEND_AGAIN, "application", unless="is_possible is_handed_on loses_nothing")
 """What an application has to do where its transaction was aborted against its will."""
+NOT_RESENT = remedy(
+    "Do not send the {committed.records:record} of {committed} again: readers have {committed.records:it|them}",
+    "application",
+    needs="committed",
+)
+"""What it must not do where a COMMIT marker came first."""
 WHO_ENDED = remedy(
-    'Look for "due to timeout" and "Initialized transactionalId[ {id}]" in the coordinator\'s server.log[ around {at}].'
-    " The first means a timeout: find out what held the producer up. The second line alone: a second instance; "
-    "give each instance a transactional.id of its own. Send the aborted records again if the application has not done "
-    "so already",
+    (
+        'Look for "due to timeout" and "Initialized transactionalId[ {id}]" in the coordinator\'s server.log[ around '
+        "{at}]. The first means a timeout: find out what held the producer up. The second line alone: a second "
+        "instance; give each instance a transactional.id of its own.",
+        pick("loses_nothing", {True: ""}, " Send the aborted records again if the application has not done so already"),
+    ),
     "operator",
     needs="is_possible",
 )

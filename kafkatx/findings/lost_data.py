@@ -45,7 +45,7 @@ def _by_rows(model: CaptureModel) -> Iterator[Lost]:
         end = TransactionEnd(model, number)
         row, name = end.row, end.transactional_id or ""
         until = int(max(row["decided_at"], row["decision_timestamp"]))
-        yield Lost(name, end, tuple(end.data), int(row["started_at"]), until)
+        yield Lost(name, end, tuple(end.aborted_data), int(row["started_at"]), until)
 
 
 def _by_data(model: CaptureModel) -> Iterator[Lost]:

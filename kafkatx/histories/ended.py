@@ -8,8 +8,12 @@ from typing import Any
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
+from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.verdicts import Verdict
+
+COMMIT = 1
+"""Value of `marker_kind`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +71,29 @@ class TransactionEnd:
 
     @property
     def data(self) -> list[Array]:
-        """Spans that hold its data."""
+        """Spans that hold its data, also those that a foreign marker cut off from the rest of a partition."""
+        spans = self.model.spans
         if self.told_by is ToldBy.data:
-            return [self.model.spans[self.model.ends.span(self.number)]]
-        return [self.model.spans[int(part["span"])] for part in self._parts() if part["span"] >= 0]
+            return [spans[self.model.ends.span(self.number)]]
+        parts = [(int(part["span"]), int(part["marker"])) for part in self._parts()]
+        numbers = [number for part in parts for number in dict.fromkeys(part) if number >= 0]
+        return [spans[number] for number in numbers if spans["first_offset"][number] >= 0]
+
+    @property
+    def committed_data(self) -> list[Array]:
+        """Data that a COMMIT marker ended: readers are given them, whatever was decided and marked behind it."""
+        return [span for span in self.data if span["marker_kind"] == COMMIT]
+
+    @property
+    def aborted_data(self) -> list[Array]:
+        """Data that no COMMIT marker ended, of one that was aborted."""
+        return [span for span in self.data if span["marker_kind"] != COMMIT]
+
+    @property
+    def loses_nothing(self) -> bool:
+        """Whether COMMIT markers ended the data in every partition, so that an abort behind them ended nothing."""
+        is_settled = all(part["span"] >= 0 or part["status"] == Status.MARKED for part in self._parts())
+        return is_settled and bool(self.committed_data) and not self.aborted_data
 
     @property
     def markers(self) -> list[Array]:

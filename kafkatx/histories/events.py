@@ -44,7 +44,10 @@ class Marker:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A partition's part in a transaction: its data (offsets None: none at hand) and its marker."""
+    """A partition's part in a transaction: its data (offsets None: none at hand) and its marker.
+
+    `ended_by` is the marker that ended the data where another one came before the transaction's own.
+    """
 
     topic: str
     partition: int
@@ -55,6 +58,7 @@ class Part:
     bytes: int
     begun_before_log: bool
     marker: Marker | None
+    ended_by: Marker | None = None
 
 
 @dataclass(frozen=True, slots=True)

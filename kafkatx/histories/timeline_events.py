@@ -126,16 +126,20 @@ class TimelineEvents:
         return {failure.row: failure for client in self.model.logs.clients for failure in client.failures}
 
 
+def _marker_of(span: Array | None) -> Marker | None:
+    if span is None or span["marker_offset"] < 0:
+        return None
+    return Marker(
+        int(span["marker_offset"]),
+        known(span["marker_timestamp"]),
+        MARKER_KINDS[int(span["marker_kind"])],
+        int(span["marker_epoch"]),
+        known(span["coordinator_epoch"]),
+    )
+
+
 def _part_of(topic: str, partition: int, status: Status, data: Array | None, marker: Array | None) -> Part:
-    ended = None
-    if marker is not None:
-        ended = Marker(
-            int(marker["marker_offset"]),
-            known(marker["marker_timestamp"]),
-            MARKER_KINDS[int(marker["marker_kind"])],
-            int(marker["marker_epoch"]),
-            known(marker["coordinator_epoch"]),
-        )
+    ended, first = _marker_of(marker), _marker_of(data)
     if data is None:
         return Part(topic, partition, status, None, None, 0, 0, False, ended)
     return Part(
@@ -148,6 +152,7 @@ def _part_of(topic: str, partition: int, status: Status, data: Array | None, mar
         int(data["bytes"]),
         bool(data["flags"] & BEFORE_LOG),
         ended,
+        first if first != ended else None,
     )
 
 

@@ -16,6 +16,7 @@ from kafkatx.histories.events import (
     Initialisation,
     Leftover,
     LogLine,
+    Marker,
     Outcome,
     Part,
     ProtocolChange,
@@ -166,7 +167,16 @@ def _transaction(entry: Transaction) -> str:
     if entry.outcome is Outcome.lost:
         return f"Began: {amount}. No record shows how it ended.{_producer_after(entry)}{missing}"
     decided = f"{OUTCOMES[entry.outcome]}{took}{_by(entry)}: {amount}{_grounds(entry)}."
-    return decided + _marker_wait(entry) + _producer_after(entry) + missing
+    return decided + _ended_before(entry) + _marker_wait(entry) + _producer_after(entry) + missing
+
+
+def _ended_before(entry: Transaction) -> str:
+    """What became of data that another marker had ended when the transaction's own came."""
+    told = ""
+    for kind, ended in (("COMMIT", "committed"), ("ABORT", "aborted")):
+        records = sum(part.records for part in entry.parts if part.ended_by is not None and part.ended_by.kind == kind)
+        told += f" But {plural(records, 'record')} had been {ended} before." if records else ""
+    return told
 
 
 OUTCOMES = {
@@ -240,7 +250,13 @@ def part_line(part: Part, decided_at: int | None) -> str:
             return f"{name}: its log was not read".removeprefix(": ")
         return f"{name}: no data in what was read; {_marker(part, decided_at)}".removeprefix(": ")
     begun = ", begun below the log start" if part.begun_before_log else ""
-    return f"{name} {_offsets(part)}, {plural(part.records, 'record')}{begun}; {_marker(part, decided_at)}".lstrip()
+    before = f"ended by {_kind(part.ended_by)}; its own marker: " if part.ended_by is not None else ""
+    said = f"{plural(part.records, 'record')}{begun}; {before}{_marker(part, decided_at)}"
+    return f"{name} {_offsets(part)}, {said}".lstrip()
+
+
+def _kind(marker: Marker) -> str:
+    return f"{marker.kind or 'a marker emptied by the cleaner'} @ {marker.offset}, epoch {marker.producer_epoch}"
 
 
 def _offsets(part: Part) -> str:
@@ -251,9 +267,7 @@ def _marker(part: Part, decided_at: int | None) -> str:
     marker = part.marker
     if marker is not None:
         when = f", {_after(marker.at - decided_at)}" if marker.at is not None and decided_at is not None else ""
-        return (
-            f"{marker.kind or 'a marker emptied by the cleaner'} @ {marker.offset}, epoch {marker.producer_epoch}{when}"
-        )
+        return f"{_kind(marker)}{when}"
     return {
         Status.UNDECIDED: "two markers fit, not known which is its own",
         Status.ELSEWHERE: "the log with its marker was not read",

@@ -26,7 +26,18 @@ import numpy as np
 
 from kafkatx.findings.conditions import same_id_and_time
 from kafkatx.findings.end_groups import EndGroup, groups_without_rows
-from kafkatx.findings.ends import COORDINATOR_TELLS, T1, WITHIN_TIMEOUT, WITNESSED, WROTE, RowEnd, row_end
+from kafkatx.findings.ends import (
+    COMMITTED_FIRST,
+    COMMITTED_SAID,
+    COORDINATOR_TELLS,
+    NOT_RESENT,
+    T1,
+    WITHIN_TIMEOUT,
+    WITNESSED,
+    WROTE,
+    RowEnd,
+    row_end,
+)
 from kafkatx.findings.ends_in_data import LONG_IDLE_MS, NOT_EXPIRED, DataFacts, data_facts
 from kafkatx.findings.grouping import by_transactional_id
 from kafkatx.findings.rule import Case, Found, Rule
@@ -177,9 +188,10 @@ WORDS = Words(
     summary=(
         "The client of {whom}[ {perhaps}] aborted ",
         pick("ended", {1: "its only transaction"}, "{count} of its {ended:transaction}"),
-        pick("count", {1: "[, with {where}]"}, "[, the first with {where}]"),
+        pick("count", {1: "[, with {affected}]"}, "[, the first with {affected}]"),
         pick("why", {None: ""}, ", after {why}"),
         ".",
+        COMMITTED_SAID,
     ),
     actors=(T1,),
     steps=(
@@ -200,6 +212,7 @@ WORDS = Words(
             ),
             cites="decided completed markers",
         ),
+        COMMITTED_FIRST,
         WITNESSED,
     ),
     considered=(
@@ -239,6 +252,7 @@ WORDS = Words(
             needs="is_often",
         ),
         replace(NOTHING, unless="is_often"),
+        NOT_RESENT,
     ),
 )
 

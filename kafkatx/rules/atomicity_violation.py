@@ -45,7 +45,7 @@ class Fate:
     data: OffsetRange | None
     ended_by: str | None
     ended_at: int | None
-    has_own_marker: bool
+    is_own_too_late: bool
     log_end: int
     last_written: Instant | None
     places: Refs
@@ -233,7 +233,7 @@ def _fate(model: CaptureModel, part: Array) -> Fate:
         data=offsets(model, span) if span is not None else None,
         ended_by=KINDS[int(span["marker_kind"])] if span is not None and ended_at is not None else None,
         ended_at=ended_at,
-        has_own_marker=own is not None,
+        is_own_too_late=own is not None and own["first_offset"] < 0,
         log_end=log_extent.log_end,
         last_written=instant(log_extent.newest),
         places=(*written, *(marker_ref(model, one) for one in markers)),
@@ -284,7 +284,7 @@ WORDS = Words(
             (
                 "{each}",
                 pick(
-                    "each.has_own_marker",
+                    "each.is_own_too_late",
                     {True: "; the {decision} of the coordinator came later and ended nothing"},
                     "",
                 ),

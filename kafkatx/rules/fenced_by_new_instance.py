@@ -28,7 +28,18 @@ import numpy as np
 
 from kafkatx.findings.conditions import same_id
 from kafkatx.findings.end_groups import EndGroup, groups
-from kafkatx.findings.ends import ABORTED, COORDINATOR_TELLS, T1, WITHIN_TIMEOUT, WITNESSED, WROTE, RowEnd, row_end
+from kafkatx.findings.ends import (
+    ABORTED,
+    COMMITTED_FIRST,
+    COMMITTED_SAID,
+    COORDINATOR_TELLS,
+    T1,
+    WITHIN_TIMEOUT,
+    WITNESSED,
+    WROTE,
+    RowEnd,
+    row_end,
+)
 from kafkatx.findings.ends_in_data import (
     EPOCH_LEFT_OUT,
     ONLY_TIMES,
@@ -138,7 +149,7 @@ def _of_rows(group: EndGroup) -> Facts:
 WORDS = Words(
     Facts,
     title=TITLE,
-    summary=TAKEN_OVER,
+    summary=(TAKEN_OVER, COMMITTED_SAID),
     actors=(
         T1,
         actor("T2", "{new}, since {new_at}"),
@@ -159,6 +170,7 @@ WORDS = Words(
             cites="decided completed",
         ),
         ABORTED,
+        COMMITTED_FIRST,
         step(
             "{waited} later T2 got the id with epoch {new.epoch}: T1 is fenced",
             pick(

@@ -27,7 +27,10 @@ from kafkatx.findings.conditions import by_settings, same_time
 from kafkatx.findings.end_groups import EndGroup, groups, of_reason
 from kafkatx.findings.ends import (
     ABORTED,
+    COMMITTED_FIRST,
+    COMMITTED_SAID,
     COORDINATOR_TELLS,
+    NOT_RESENT,
     RESENT,
     T1,
     WHO_ENDED,
@@ -115,7 +118,8 @@ def find(model: CaptureModel) -> Found:
         severity = Severity.warning
         if group.told_by is ToldBy.rows:
             facts = _of_rows(group)
-            severity = Severity.error if facts.after is After.nothing else severity
+            is_lost = facts.after is After.nothing and not facts.loses_nothing
+            severity = Severity.error if is_lost else severity
         elif group.told_by is ToldBy.data:
             facts = data_facts(group)
         else:
@@ -134,14 +138,15 @@ def find(model: CaptureModel) -> Found:
 
 def _of_rows(group: EndGroup) -> Facts:
     model, row = group.model, group.first.row
-    spans = (span for number in group.numbers for span in TransactionEnd(model, number).data)
+    ended = row_end(group)
+    spans = (span for number in group.numbers for span in TransactionEnd(model, number).aborted_data)
     return Facts(
-        **row_end(group),
+        **ended,
         lost=Count(sum(int(span["records"]) for span in spans)) or None,
         after=_after(model, group.numbers[-1]),
         was_initialised=bool(row["next_state"] == EMPTY),
         until_next=Duration(row["next_timestamp"] - row["completion_timestamp"]),
-        remedies=_remedies(group),
+        remedies=() if ended["loses_none"] else _remedies(group),
     )
 
 
@@ -177,7 +182,7 @@ LONGEST = Phrase(Lasted, measure("the longest transaction of the id ran {time} (
 WORDS = Words(
     Facts,
     title=TITLE,
-    summary=(TIMED_OUT, pick("perhaps", {None: " No second instance caused it."}, "")),
+    summary=(TIMED_OUT, COMMITTED_SAID, pick("perhaps", {None: " No second instance caused it."}, "")),
     actors=(T1,),
     steps=(
         WROTE,
@@ -197,6 +202,7 @@ WORDS = Words(
             cites="decided completed",
         ),
         ABORTED,
+        COMMITTED_FIRST,
         WITNESSED,
         step("{after.value}", cites="next"),
     ),
@@ -244,7 +250,7 @@ WORDS = Words(
             unless="was_initialised",
         ),
     ),
-    remedies=(RESENT, included("remedies"), BY_ITSELF),
+    remedies=(RESENT, NOT_RESENT, included("remedies"), BY_ITSELF),
 )
 
 SAME_EPOCH_WORDS = Words(

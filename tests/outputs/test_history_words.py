@@ -68,6 +68,15 @@ def test_a_marker_is_dated_from_the_decision_whichever_came_first():
     )
 
 
+def test_data_that_another_marker_ended_first_name_it():
+    part = replace(PART, ended_by=Marker(4, 950, "COMMIT", 0, 0))
+    assert part_line(part, 1_000) == (
+        "orders-0 @ 3..5, 3 records; ended by COMMIT @ 4, epoch 0; its own marker: ABORT @ 6, epoch 1, 5 ms later"
+    )
+    assert "But 3 records had been committed before." in sentence(replace(TRANSACTION, parts=(part,)))
+    assert "But " not in sentence(TRANSACTION)
+
+
 def test_data_and_markers_without_a_transaction_are_told_apart():
     data = Leftover(5, 7, 0, False, replace(PART, marker=None, status=Status.UNMARKED))
     marker = Leftover(5, 7, 0, True, replace(PART, first_offset=None, last_offset=None))

@@ -99,6 +99,58 @@ def test_what_was_aborted_is_never_to_be_written_again(either):
     assert "Do not send them again" in finding.remedies[0].text
 
 
+def committed_twice_over(cluster: Cluster, *committed: str) -> None:
+    """COMMIT markers stand in these partitions when the coordinator, its rows lost, decides ABORT at the timeout."""
+    cluster.init("orders-1", MINUTE)
+    cluster.begin("orders-1", "orders-0", "payments-0")
+    known = cluster.ids["orders-1"]
+    for partition in committed:
+        cluster.log(partition).marker((known.producer_id, known.epoch), True, 0, cluster.clock)
+    cluster.wait(SECOND)
+    cluster.time_out("orders-1")
+    cluster.beat()
+
+
+def test_records_that_a_commit_marker_ended_first_are_not_lost_by_a_timeout(classic):
+    committed_twice_over(classic, "orders-0", "payments-0")
+    told = classic.tell()
+    finding = told.only("transaction_timed_out")
+    assert "never get" not in finding.summary
+    assert "COMMIT" in finding.summary
+    assert "orders-0" in finding.summary
+    assert [remedy.text.startswith("Do not send the 2 records") for remedy in finding.remedies] == [True]
+    assert finding.severity is Severity.warning
+    assert any("COMMIT marker" in place.text for step in finding.steps for place in step.places)
+    assert told.only(RULE).verdict is Verdict.proved
+
+
+def test_of_records_that_were_committed_in_one_partition_only_the_others_are_lost(classic):
+    committed_twice_over(classic, "orders-0")
+    finding = classic.tell().only("transaction_timed_out")
+    assert "1 record was aborted: read_committed readers never get it" in finding.summary
+    assert "ended orders-0 @ 0 before" in finding.summary
+    texts = [remedy.text for remedy in finding.remedies]
+    assert any(text.startswith("Send the aborted records again") for text in texts)
+    assert any(text.startswith("Do not send the 1 record of orders-0 @ 0 again") for text in texts)
+
+
+def test_data_behind_a_commit_marker_by_hand_are_aborted_with_the_rest(classic):
+    """The application writes on behind the COMMIT and aborts: its first record is committed, its second one is not."""
+    classic.init("orders-1")
+    classic.begin("orders-1", "orders-0")
+    known = classic.ids["orders-1"]
+    classic.log("orders-0").marker((known.producer_id, known.epoch), True, 0, classic.clock)
+    classic.wait(SECOND)
+    classic.data("orders-1", "orders-0")
+    classic.abort("orders-1")
+    classic.beat()
+    finding = classic.tell().only("aborted_by_client")
+    assert "with orders-0 @ 2. But a COMMIT marker had ended orders-0 @ 0 before" in finding.summary
+    texts = [remedy.text for remedy in finding.remedies]
+    assert any("send the aborted records again" in text for text in texts)
+    assert any(text.startswith("Do not send the 1 record of orders-0 @ 0 again") for text in texts)
+
+
 # Look-alikes.
 
 

@@ -8,6 +8,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import Failure, LogModel
 from kafkatx.histories.transaction_ends import LogEnding
 from kafkatx.words.explanation import remedy
+from kafkatx.words.template import pick
 from kafkatx.words.values import bare
 
 BEFORE_MS = 60_000
@@ -48,7 +49,9 @@ def _near(failures: Iterable[Failure], at: int) -> list[Failure]:
 
 
 NOTHING = remedy(
-    text="Nothing to do if the application meant this abort; if not, find out why it aborted. Then send the aborted "
-    "records again, unless it did so already",
+    text=(
+        "Nothing to do if the application meant this abort; if not, find out why it aborted",
+        pick("loses_nothing", {True: ""}, ". Then send the aborted records again, unless it did so already"),
+    ),
     where="application",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kafkatx.findings.ends import RESENT, TIMES, WHO_ENDED
+from kafkatx.findings.ends import NOT_RESENT, RESENT, TIMES, WHO_ENDED
 from kafkatx.words.explanation import remedy
 from kafkatx.words.template import pick
 
@@ -22,8 +22,12 @@ TAKEN_OVER = (
             True: (
                 " and aborted the open ",
                 pick("times", {1: "transaction"}, "transactions"),
-                " of the old one[, with {affected}]: read_committed readers never get ",
-                pick("times", {1: "its records"}, "their records"),
+                " of the old one[, with {affected}]",
+                pick(
+                    "loses_nothing",
+                    {True: ""},
+                    (": read_committed readers never get ", pick("times", {1: "its records"}, "their records")),
+                ),
             )
         },
         "",
@@ -42,6 +46,7 @@ REMEDIES = (
         unless="is_possible is_handed_on",
     ),
     replace(RESENT, needs="was_open"),
+    NOT_RESENT,
     remedy(
         text=(
             pick(
