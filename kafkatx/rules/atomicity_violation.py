@@ -233,7 +233,7 @@ def _fate(model: CaptureModel, part: Array) -> Fate:
         data=offsets(model, span) if span is not None else None,
         ended_by=KINDS[int(span["marker_kind"])] if span is not None and ended_at is not None else None,
         ended_at=ended_at,
-        is_own_too_late=own is not None and own["first_offset"] < 0,
+        is_own_too_late=own is not None and bool(own["first_offset"] < 0),
         log_end=log_extent.log_end,
         last_written=instant(log_extent.newest),
         places=(*written, *(marker_ref(model, one) for one in markers)),

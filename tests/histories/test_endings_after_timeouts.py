@@ -30,7 +30,7 @@ def begun(cluster: Cluster) -> None:
 
 
 def test_a_v2_producer_that_goes_on_much_later_was_possibly_timed_out(v2):
-    """Its own abort comes after the coordinator's, succeeds, and tells it the new epoch; or it came before, and ended it.
+    """Its own abort comes after the coordinator's, succeeds, and tells it the new epoch; or it came before.
 
     Recorded with 4.3.1, where the coordinator had not looked: the same rows.
     """
@@ -138,7 +138,7 @@ def coordinators_line(time: int, text: str) -> str:
 
 @pytest.mark.parametrize("has_rollback", [True, False])
 def test_the_coordinators_log_decides_beyond_the_timeout(v2, tmp_path, has_rollback):
-    """It tells each of its own aborts: where it covers the time without one, the client gave up, or the line was lost."""
+    """It tells each of its own aborts: where it covers the time without one, the client gave up, or a line was lost."""
     granted = "Initialized transactionalId {} with producerId 7000 and producer epoch {} on partition {}"
     lines = [coordinators_line(v2.clock - SECOND, granted.format("other-1", 0, "__transaction_state-0"))]
     begun(v2)

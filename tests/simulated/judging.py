@@ -164,8 +164,9 @@ def also_likely(made: Scenario, end: End) -> Iterable[str]:
 
 
 def is_open_question(made: Scenario, end: End) -> bool:
-    """Whether rows leave two authors: past the timeout, and nothing behind tells a client's own abort, a takeover and the
-    coordinator's abort apart. Then who did it is a guess, with the others left open.
+    """Whether rows leave two authors, so that who did it is a guess with the others left open.
+
+    Past the timeout nothing behind an end tells a client's own abort, a takeover and the coordinator's abort apart.
     """
     starts = [at - end.at for name, at in made.truth.initialised if name == end.name and at > end.at]
     return end.lasted > end.known.timeout_ms and (end.is_raised or (bool(starts) and min(starts) <= PROMPT_MS))
