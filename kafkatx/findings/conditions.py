@@ -10,7 +10,7 @@ from kafkatx.findings.finding import Finding
 from kafkatx.findings.rule import Condition
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
-from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, share_most
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
 
@@ -74,6 +74,16 @@ def coordinator_of(model: CaptureModel, cause: Finding, effect: Finding) -> bool
     return partition_for(name, count) == cause.partition
 
 
+def kept_waiting(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """A broker that was away while a call waited for its answer."""
+    return same_time(model, cause, effect) and _covers_the_wait(cause, effect)
+
+
+def coordinator_kept_waiting(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """A coordinator that was away while a call waited for its answer."""
+    return coordinator_of(model, cause, effect) and _covers_the_wait(cause, effect)
+
+
 def overdue(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
     """An open transaction that nobody timed out since its coordinator was away."""
     return effect.severity > 0 and coordinator_of(model, cause, effect)
@@ -100,6 +110,16 @@ def _touch(cause: Finding, since: int | None, until: int | None) -> bool:
         return False
     times = [time for time in (since, until) if time is not None]
     return cause.since <= max(times) + CLIENT_TOLERANCE_MS and min(times) <= cause.until + CLIENT_TOLERANCE_MS
+
+
+def _covers_the_wait(cause: Finding, effect: Finding) -> bool:
+    """Whether a wait of known length lies in a cause for the most part, or the cause in the wait.
+
+    What began when the call had nearly given up, or after it, is not what it waited for.
+    """
+    if cause.since is None or cause.until is None or effect.since is None or effect.until is None:
+        return True
+    return effect.since == effect.until or share_most((cause.since, cause.until), (effect.since, effect.until))
 
 
 def _stretches(model: CaptureModel, effect: Finding) -> list[tuple[int | None, int | None]]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -73,6 +74,14 @@ class Absence:
         return self.until - self.since
 
 
+class _Leader(NamedTuple):
+    """Who loaded a partition, in which epoch (-1: no line tells) and when; a restart loads again in the same epoch."""
+
+    node: int | None
+    epoch: int
+    loaded: int
+
+
 def absences(model: CaptureModel, outages: Iterable[BrokerOutage]) -> list[Absence]:
     """Every absence that logs tell of, by time; those that overlap are one, whatever partitions it met."""
     homes, outages = _homes(model), list(outages)
@@ -116,7 +125,7 @@ def _together(one: Absence, other: Absence) -> Absence:
 def _loading(logs: LogModel, outages: list[BrokerOutage]) -> Iterator[Absence]:
     """Elections and loads: from the loss of the old leader, else from the election, to the end of the load."""
     begun: dict[tuple[int, int], int] = {}
-    leader: dict[int, int | None] = {}
+    leaders: dict[int, _Leader] = {}
     for row in _about_loads(logs):
         source, partition = where = int(logs.events["source"][row]), int(logs.events["partition"][row])
         if logs.kind(row) is not EventKind.coordinator_loaded:
@@ -126,9 +135,11 @@ def _loading(logs: LogModel, outages: list[BrokerOutage]) -> Iterator[Absence]:
             continue
         first = begun.pop(where, row)
         took = int(logs.times[first]) - (max(0, int(logs.events["number"][row])) if first == row else 0)
-        old, new = leader.get(partition), logs.facts.sources[source].broker_id
-        leader[partition] = new
-        since = took if old in (None, new) else _lost_at(outages, old, took)
+        old, epoch = leaders.get(partition), int(logs.events["other_epoch"][first])
+        new = _Leader(logs.facts.sources[source].broker_id, epoch, int(logs.times[row]))
+        since = took if old is None else _lost_at(outages, old, new, took)
+        if old is None or epoch < 0 or (old.node, old.epoch) != (new.node, epoch):
+            leaders[partition] = new
         yield Absence(partition, since, int(logs.times[row]), frozenset({"loading"}), (first, row), is_over=True)
     yield from _unfinished(logs, begun)
 
@@ -141,9 +152,14 @@ def _about_loads(logs: LogModel) -> list[int]:
     return found
 
 
-def _lost_at(outages: list[BrokerOutage], leader: int | None, took: int) -> int:
-    """When an old leader was lost that another one took over from; `took` where nothing tells of it."""
-    lost = (outage.since for outage in outages if outage.node == leader)
+def _lost_at(outages: list[BrokerOutage], old: _Leader, new: _Leader, took: int) -> int:
+    """When an old leader was lost that another one took over from; `took` where nothing tells of it.
+
+    One that was away before it had loaded the partition was there again when it did.
+    """
+    if old.node is None or old.node == new.node:
+        return took
+    lost = (outage.since for outage in outages if outage.node == old.node and outage.since >= old.loaded)
     return min((since for since in lost if since <= took <= since + AGAIN_MS), default=took)
 
 

@@ -10,7 +10,8 @@ Against      an orderly shutdown of that broker; a single lost connection withou
              are closed after connections.max.idle.ms).
 Look-alikes  the observer's own network or a pause of its own (it loses every broker at once); a leader that waits for
              its followers (the client's request to it times out, though it is there); a network partition (brokers that
-             both go on lose each other); brokers that meet each other at their start.
+             both go on lose each other); brokers that meet each other at their start; a leader that could not ask the
+             coordinator (KIP-890: NOT_ENOUGH_REPLICAS with Unable to verify, at once).
 Remedy       find out what took the broker or its network away; let the timeouts outlast what was measured
              (delivery.timeout.ms, max.block.ms, transaction.timeout.ms), and keep enough replicas without it.
 Source       NetworkClient, ReplicaFetcher, BrokerLifecycleManager, DelayedProduce (REQUEST_TIMED_OUT), 0.11 to 4.4.

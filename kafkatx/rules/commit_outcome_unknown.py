@@ -23,7 +23,7 @@ Source       KIP-98, KAFKA-7763; KafkaProducer.commitTransaction, TransactionalR
 from __future__ import annotations
 
 from kafkatx.findings.client_lines import TIMES, advised_of, by_client, columns, rows_of, runs_by_itself, seen
-from kafkatx.findings.conditions import coordinator_of, same_time
+from kafkatx.findings.conditions import coordinator_kept_waiting, kept_waiting
 from kafkatx.findings.outcomes import DESCRIBE, FATE, LOOK_UP, OUTCOME, Call, Resolved, TransactionFate, fate_of
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
@@ -267,6 +267,6 @@ RULE = Rule(
     find=find,
     words=(WORDS,),
     depth=4,
-    caused_by=(("coordinator_unavailable", coordinator_of), ("broker_unreachable", same_time)),
+    caused_by=(("coordinator_unavailable", coordinator_kept_waiting), ("broker_unreachable", kept_waiting)),
     decided_by=(Side.client,),
 )

@@ -36,3 +36,9 @@ TRANSACTIONS_V2_SINCE_MS = 1_742_256_000_000
 """2025-03-18, when 4.0.0 was released: what a broker wrote before is of the classic protocol (KIP-890)."""
 TWO_PHASE_TIMEOUT_MS = 2_147_483_647
 """Timeout that the coordinator records of a two-phase transaction (KIP-939): it never ends one that is late."""
+
+
+def share_most(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether two stretches overlap by half of the shorter one, which clocks that differ a little do not change."""
+    shared = min(one[1], other[1]) - max(one[0], other[0])
+    return shared >= 0 and 2 * shared >= min(one[1] - one[0], other[1] - other[0])

@@ -51,6 +51,15 @@ def test_an_effect_that_was_over_before_has_another_cause():
     assert of(found("broker_unreachable", 60, 90), found("transaction_timed_out", 0, 30, "orders")) == (None, [])
 
 
+@pytest.mark.parametrize("cause", ["broker_unreachable", "coordinator_unavailable"])
+def test_a_call_that_gave_up_before_a_broker_went_waited_for_something_else(cause):
+    """commitTransaction waits for a frozen follower; the coordinator is killed as it gives up."""
+    gave_up = found("commit_outcome_unknown", 0, 8, "orders")
+    assert of(found(cause, 9, 40), gave_up) == (None, [])
+    assert of(found(cause, 7, 40), gave_up) == (None, [])
+    assert of(found(cause, 3, 40), gave_up) == (cause, [])
+
+
 def test_the_nearest_mechanism_is_the_cause_and_what_lies_behind_it_is_not_told_twice():
     chain = (
         found("broker_unreachable", 0, 60),

@@ -255,6 +255,13 @@ def test_what_waited_in_vain_meanwhile_is_named_by_its_call():
     assert any("at least 56 s" in remedy.text for remedy in found.remedies)
 
 
+@pytest.mark.parametrize(("at", "waited"), [("10:00:01", 8_000), ("10:00:03", 8_000), ("10:00:10", 60_000)])
+def test_a_call_that_had_waited_before_gave_up_for_something_else(at, waited):
+    lines = [*minute("broker-1/server.log", 3), *minute("broker-2/server.log", 3)]
+    lines.append(line("app.log", at, Kind.await_timeout, api="EndTxn(true)", number=waited, transactional_id="orders"))
+    assert "Meanwhile" not in only(check, told(lines, brokers(1, 2))).summary
+
+
 def test_a_log_that_stops_is_told_with_its_end():
     own = broker(3, ("10:00:00", Kind.isr_changed, {"detail": "1,2,3"}))
     lines = [*minute("broker-1/server.log", 3), *minute("broker-2/server.log", 3), *own]

@@ -14,10 +14,10 @@ BROKER = "broker-1/server.log"
 NOT_AVAILABLE = f"{ERRORS}CoordinatorNotAvailableException"
 
 
-def load(begin, end, partition=5, path=BROKER):
+def load(begin, end, partition=5, path=BROKER, epoch=3):
     return [
-        line(path, begin, Kind.coordinator_elected, partition=partition, other_epoch=3),
-        line(path, begin, Kind.coordinator_loading, partition=partition, other_epoch=3),
+        line(path, begin, Kind.coordinator_elected, partition=partition, other_epoch=epoch),
+        line(path, begin, Kind.coordinator_loading, partition=partition, other_epoch=epoch),
         line(path, end, Kind.coordinator_loaded, partition=partition, number=milliseconds(end) - milliseconds(begin)),
     ]
 
@@ -109,6 +109,28 @@ def test_the_loss_of_the_old_leader_begins_it():
     found = only(check, by_logs(facts(lines, sources)))
     assert (found.since, found.until) == (milliseconds("10:00:00"), milliseconds("10:00:15"))
     assert found.severity is Severity.warning
+
+
+def moved(*loads):
+    """A partition that moved from broker to broker, and broker 2 away from 10:00:00 to 10:00:10."""
+    lines = [line(BROKER, f"10:00:{s:02d}", Kind.connection_failed, node=2) for s in range(0, 12, 2)]
+    for path, at, epoch in loads:
+        lines += load(at, f"{at}.050", path=path, epoch=epoch)
+    return by_logs(facts(lines, [source(BROKER, broker_id=1), source("broker-2/server.log", broker_id=2)]))
+
+
+def test_a_leader_that_came_back_before_it_led_was_not_lost_then():
+    """A rolling restart: broker 2 restarts, gets the partition, and gives it away when all is stopped."""
+    second = ("broker-2/server.log", "10:00:20", 4)
+    assert not findings(check, moved(("broker-1/server.log", "09:00:00", 3), second, (BROKER, "10:00:45", 5)))
+    assert findings(check, moved(("broker-2/server.log", "09:00:00", 3), (BROKER, "10:00:45", 5)))
+
+
+def test_a_leader_that_loads_again_in_its_old_epoch_was_not_elected_again():
+    """What a broker does at its start that the others still miss: it knows of no later epoch."""
+    first, again = ("broker-2/server.log", "09:00:00", 3), ("broker-2/server.log", "10:00:09", 3)
+    found = only(check, moved(first, again, (BROKER, "10:00:14", 4)))
+    assert (found.since, found.until) == (milliseconds("10:00:00"), milliseconds("10:00:14.050"))
 
 
 def test_clients_that_look_it_up_over_and_over_make_it_likely():

@@ -171,7 +171,7 @@ def _outage(
     state = own.state(node, since, until)
     still = [pause for pause in pauses if pause.overlaps(since, until, CLIENT_TOLERANCE_MS)]
     if still and state in (OwnLog.STOPS, OwnLog.NONE):
-        begin, end = min(since, still[0].since), max(until, *(pause.until for pause in still))
+        begin, end = min(since, still[0].earliest), max(until, *(pause.until for pause in still))
         return BrokerOutage(node, begin, end, tuple(group), True, OwnLog.STOOD_STILL)
     end, is_back = _end(own, node, group, until, state)
     return BrokerOutage(node, since, end, tuple(group), is_back, state)

@@ -3,6 +3,10 @@
 Grain: one observer (a broker, or the log of clients of one process) and one target. Failures that come at once are a
 burst; bursts without a long pause between them are a stretch. Left out is what brokers say of themselves, what they
 meet at their own start, and what an observer claims who stood still himself (histories/logs/observer_stalls.py).
+
+A stretch begins with the first failure, or with a request that lacked its answer before: from then on when the answer
+was due. A fetch is answered when there is something, or after fetch.max.wait.ms; a write when others have done their
+part, so that one which was lost with its connection may have waited for them.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from kafkatx.histories.logs.observers import QUIET_MS, ConnectionFailure, Observ
 from kafkatx.histories.logs.once import once
 from kafkatx.histories.logs.retries import retries
 from kafkatx.kernels.growing import Array
+from kafkatx.terms.clocks import REQUEST_TIMEOUT_MS
 from kafkatx.terms.events import EventKind
 
 BURST_MS = 2_000
@@ -32,6 +37,10 @@ WAITING_REQUESTS = {
     "INITPRODUCERID", "WRITETXNMARKERS", "JOINGROUP", "SYNCGROUP",
 }  # fmt: skip
 """Requests that a broker answers only after others did something."""
+LONG_POLLS = {"FETCH", "SHAREFETCH"}
+LONGEST_POLL = ("replica.fetch.wait.max.ms", "fetch.max.wait.ms")
+LONGEST_POLL_MS = 500
+"""The default of both, and what the quorum of KRaft waits."""
 DISCONNECTS = ("DisconnectException", "NetworkException")
 _BY_NODE = (
     EventKind.node_disconnected,
@@ -89,19 +98,21 @@ def _bursts(logs: LogModel) -> Iterator[ConnectionFailure]:
     at = logs.times[rows]
     order = np.lexsort((at, nodes, observers))
     rows, events, at, nodes, observers = rows[order], events[order], at[order], nodes[order], observers[order]
-    began = at - _waited(events)
     behind = (np.diff(observers) != 0) | (np.diff(nodes) != 0) | (np.diff(at) > BURST_MS)
     starts = np.concatenate([[0], np.flatnonzero(behind) + 1]) if len(rows) else np.zeros(0, np.int64)
     if not len(starts):
         return
     ends, by_code = np.append(starts[1:], len(rows)), list(codes)
-    since, until = np.minimum.reduceat(began, starts), np.maximum.reduceat(at, starts)
+    lacked, until = _lacked(logs, events), np.maximum.reduceat(at, starts)
+    earliest = np.minimum.reduceat(at - lacked, starts)
+    since = np.minimum.reduceat(at - np.where(_is_shown(logs, events, starts), lacked, 0), starts)
     weights = np.maximum.reduceat(_weights(logs, events), starts)
-    columns = (starts, ends, observers[starts], nodes[starts], since, until, weights)
-    for start, end, code, node, first, last, weight in zip(*(column.tolist() for column in columns), strict=True):
+    columns = (starts, ends, observers[starts], nodes[starts], since, until, weights, earliest)
+    for start, end, code, node, first, last, weight, early in zip(*(each.tolist() for each in columns), strict=True):
         if by_code[code] != ("broker", f"broker {node}"):
-            lines = tuple(rows[start:end].tolist())
-            yield ConnectionFailure(by_code[code], node if node >= 0 else None, first, last, lines, Weight(weight))
+            lines, perhaps = tuple(rows[start:end].tolist()), early if early < first else None
+            target = node if node >= 0 else None
+            yield ConnectionFailure(by_code[code], target, first, last, lines, Weight(weight), perhaps_since=perhaps)
 
 
 def _with_failed_brokers(logs: LogModel, rows: Array) -> tuple[Array, Array]:
@@ -126,14 +137,21 @@ def _joined(bursts: list[ConnectionFailure]) -> Iterator[ConnectionFailure]:
     for burst in sorted(bursts, key=lambda burst: (burst.until, burst.since)):
         key = burst.observer, burst.node
         known = last.get(key)
-        if known is not None and burst.since - known.until <= QUIET_MS:
-            since, weight = min(known.since, burst.since), max(known.weight, burst.weight)
-            last[key] = replace(known, since=since, until=burst.until, rows=known.rows + burst.rows, weight=weight)
+        if known is not None and burst.earliest - known.until <= QUIET_MS:
+            last[key] = _laid_together(known, burst)
             continue
         if known is not None:
             yield known
         last[key] = burst
     yield from last.values()
+
+
+def _laid_together(one: ConnectionFailure, other: ConnectionFailure) -> ConnectionFailure:
+    since, earliest = min(one.since, other.since), min(one.earliest, other.earliest)
+    weight, perhaps = max(one.weight, other.weight), earliest if earliest < since else None
+    return replace(
+        one, since=since, until=other.until, rows=one.rows + other.rows, weight=weight, perhaps_since=perhaps
+    )
 
 
 def _is_at_start(logs: LogModel, rows: Array) -> Array:
@@ -164,21 +182,58 @@ def _is_about_a_connection(logs: LogModel, events: Array) -> Array:
 
 
 def _waited(events: Array) -> Array:
-    """How long a request had waited when it was given up."""
+    """How long a request had waited when it was given up, or lost with its connection."""
     kinds = (EventKind.request_timed_out, EventKind.request_cancelled, EventKind.connection_failed)
     return np.where(np.isin(events["kind"], kinds), events["number"], 0).clip(min=0)
+
+
+def _lacked(logs: LogModel, events: Array) -> Array:
+    """How long its answer had been due at most; one that was lost within a second had not waited."""
+    polls = np.isin(events["api_code"], [code for code, api in _apis(logs, events) if api in LONG_POLLS])
+    due: Array = _waited(events) - np.where(polls, _longest_poll(logs), 0)
+    return np.where(due < LONG_MS, 0, due)
+
+
+def _is_shown(logs: LogModel, events: Array, starts: Array) -> Array:
+    """Whether a wait is the broker's: nobody else need have been waited for, or the request ran out of its time."""
+    timed_out = events["kind"] == EventKind.request_timed_out
+    sizes = np.diff(np.append(starts, len(events)))
+    in_time = np.repeat(np.logical_or.reduceat(timed_out, starts), sizes) | (_waited(events) >= _request_timeout(logs))
+    free = [code for code, api in _apis(logs, events) if api not in WAITING_REQUESTS]
+    shown: Array = in_time | np.isin(events["api_code"], free) | (events["kind"] == EventKind.connection_failed)
+    return shown
+
+
+def _request_timeout(logs: LogModel) -> int:
+    """The shortest request.timeout.ms that any program says it has, or the default."""
+    return min([REQUEST_TIMEOUT_MS, *_settings(logs, "request.timeout.ms")])
+
+
+def _longest_poll(logs: LogModel) -> int:
+    """How long a fetch may wait for something to fetch."""
+    return max([LONGEST_POLL_MS, *_settings(logs, *LONGEST_POLL)])
+
+
+def _settings(logs: LogModel, *names: str) -> list[int]:
+    values = [entry.value or "" for entry in logs.facts.settings if entry.name in names]
+    return [int(value) for value in values if value.isdecimal()]
 
 
 def _weights(logs: LogModel, events: Array) -> Array:
     """How much each line says about its target."""
     kinds = events["kind"]
-    apis = np.unique(events["api_code"])
-    free = [code for code in apis.tolist() if code >= 0 and _bare(logs.facts.strings[code]) not in WAITING_REQUESTS]
+    free = [code for code, api in _apis(logs, events) if api not in WAITING_REQUESTS]
     unanswered = (kinds == EventKind.request_timed_out) | (kinds == EventKind.request_cancelled)
     waited = unanswered & ((events["number"] >= LONG_MS) | (kinds == EventKind.request_timed_out))
     hard = np.isin(kinds, _HARD) | (waited & np.isin(events["api_code"], free))
     weights: Array = np.where(hard, int(Weight.hard), np.where(waited, int(Weight.soft), int(Weight.lost)))
     return weights
+
+
+def _apis(logs: LogModel, events: Array) -> list[tuple[int, str]]:
+    """The requests that lines name, by the code of their names."""
+    codes = np.unique(events["api_code"]).tolist()
+    return [(code, _bare(logs.facts.strings[code])) for code in codes if code >= 0]
 
 
 def _bare(api: str) -> str:

@@ -19,7 +19,7 @@ def pauses(logs: LogModel, bursts: list[ConnectionFailure]) -> set[ConnectionFai
     refuted = {
         burst
         for burst in paused
-        if burst.node is not None and not heard.is_silent(heard.of_broker(burst.node), burst.since, burst.until)
+        if burst.node is not None and not heard.is_silent(heard.of_broker(burst.node), burst.earliest, burst.until)
     }
     claims: dict[str, list[ConnectionFailure]] = {}
     for burst in bursts if paused else ():
@@ -28,7 +28,7 @@ def pauses(logs: LogModel, bursts: list[ConnectionFailure]) -> set[ConnectionFai
     missed = {
         burst
         for burst in paused
-        if any(other.overlaps(burst.since, burst.until) for other in claims.get(burst.observer.name, ()))
+        if any(other.overlaps(burst.earliest, burst.until) for other in claims.get(burst.observer.name, ()))
     }
     return refuted | missed
 
@@ -58,4 +58,4 @@ def _is_of_a_pause(heard: _Heard, burst: ConnectionFailure) -> bool:
     """Whether requests had waited for long when they were given up, and the observer told nothing meanwhile."""
     first = int(heard.logs.times[list(burst.rows)].min())
     source = int(heard.logs.events["source"][burst.rows[0]])
-    return first - burst.since >= PAUSE_MS and heard.is_silent((source,), burst.since, first)
+    return first - burst.earliest >= PAUSE_MS and heard.is_silent((source,), burst.earliest, first)

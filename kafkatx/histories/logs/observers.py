@@ -47,9 +47,8 @@ class ConnectionFailure:
     """A stretch of failures of one observer against one target; times in milliseconds.
 
     `node` is None where the lines name none (bootstrap addresses, retries that name only a partition); `since` is when
-    the first unanswered request was sent, `until` the last failure (or the answer that came in the end); `rows` are the
-    lines; `perhaps_since` is where it began if the first request waited for the default of request.timeout.ms, where
-    nothing tells how long it did.
+    the first answer was lacked, `until` the last failure (or the answer that came in the end); `rows` are the lines;
+    `perhaps_since` is where it began if the first request had waited, where nothing tells how long, or for whom.
     """
 
     observer: Observer

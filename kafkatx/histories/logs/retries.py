@@ -2,6 +2,10 @@
 
 A leader's own answer (REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS) makes it the observer: its followers were away. A
 client's NETWORK_EXCEPTION is its own. What a line with the node tells too is left to that line.
+
+Only what had to wait moves a start back: REQUEST_TIMED_OUT comes when request.timeout.ms is over, NOT_ENOUGH_REPLICAS
+at once (the leader counts its replicas in sync before it appends), and between these any time at all may have passed
+before NOT_ENOUGH_REPLICAS_AFTER_APPEND, or before a connection was lost.
 """
 
 from __future__ import annotations
@@ -16,12 +20,15 @@ from kafkatx.histories.logs.observers import QUIET_MS, ConnectionFailure, Observ
 from kafkatx.terms.clocks import DELIVERY_TIMEOUT_MS, REQUEST_TIMEOUT_MS
 from kafkatx.terms.error_codes import ErrorCode
 from kafkatx.terms.events import EventKind
+from kafkatx.text.sayings import Saying
 
 ANSWER_SLACK_MS = 1_000
 """What an answer may take beyond request.timeout.ms until the client's line of it: its poll, and other requests."""
 LEADER_WAITS = {
     ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
 }  # fmt: skip
+AT_ONCE = frozenset({ErrorCode.NOT_ENOUGH_REPLICAS})
+"""Answers of a leader that had waited for nobody."""
 FAILURES = (
     EventKind.produce_retry, EventKind.node_disconnected, EventKind.connection_failed, EventKind.request_timed_out,
     EventKind.request_cancelled, EventKind.bootstrap_disconnected, EventKind.fetch_failed,
@@ -43,12 +50,17 @@ def retries(logs: LogModel) -> Iterator[ConnectionFailure]:
 
 
 def _who_waited(logs: LogModel, row: int, cancelled: set[tuple[int, int, int]]) -> Observer | None:
-    """The leader where its answer is the evidence, else the client's log; None where a line with the node says it."""
+    """The leader where its answer is the evidence, else the client's log; None where a line with the node says it.
+
+    None as well where the leader had no replica to wait for: it could not ask the coordinator (KIP-890).
+    """
     source, second = int(logs.events["source"][row]), int(logs.times[row]) // 1000
     request = int(logs.events["correlation_id"][row])
     if any((source, request, second + shift) in cancelled for shift in (-1, 0, 1)):
         return None
     error = logs.error(row)
+    if logs.says(row, Saying.UNABLE_TO_VERIFY):
+        return None
     if error in LEADER_WAITS:
         return Observer("leader", _topic_partition(logs, row))
     return observer_of(logs, source, int(logs.events["side"][row])) if error is ErrorCode.NETWORK_EXCEPTION else None
@@ -82,16 +94,26 @@ def _retried(
     logs: LogModel, observer: Observer, topic_partition: str, chain: list[int], client: ClientInstance | None
 ) -> ConnectionFailure:
     first, last = int(logs.times[chain[0]]), int(logs.times[chain[-1]])
-    waited = _request_timeout(client)
-    if waited is None and len(chain) > 1:
-        waited = int(logs.times[chain[1]]) - first
+    waited, at_most = _waited(logs, chain, client)
     weight = Weight.indirect if observer.kind == "leader" else Weight.soft
-    perhaps = first - REQUEST_TIMEOUT_MS if waited is None else None
-    found = ConnectionFailure(
-        observer, None, first - (waited or 0), last, tuple(chain), weight, topic_partition, perhaps
-    )
+    perhaps = first - at_most if at_most > waited else None
+    found = ConnectionFailure(observer, None, first - waited, last, tuple(chain), weight, topic_partition, perhaps)
     answer = _answered(logs, client, chain[-1], last) if client is not None else None
     return found if answer is None else replace(found, until=answer)
+
+
+def _waited(logs: LogModel, chain: list[int], client: ClientInstance | None) -> tuple[int, int]:
+    """How long the first request had waited as far as lines show it, and how long at most."""
+    error, limit = logs.error(chain[0]), _request_timeout(client)
+    if error in AT_ONCE:
+        return 0, 0
+    pause = int(logs.times[chain[1]] - logs.times[chain[0]]) if len(chain) > 1 else None
+    at_most = REQUEST_TIMEOUT_MS if limit is None else limit
+    if error is ErrorCode.REQUEST_TIMED_OUT:
+        waited = pause if limit is None else limit
+        return (0, at_most) if waited is None else (waited, waited)
+    is_timeout = pause is not None and at_most <= pause <= at_most + ANSWER_SLACK_MS
+    return (at_most, at_most) if is_timeout else (0, at_most)
 
 
 def _request_timeout(client: ClientInstance | None) -> int | None:

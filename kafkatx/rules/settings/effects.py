@@ -8,7 +8,8 @@ import numpy as np
 
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
-from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, share_most
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words.facts import client_name
@@ -101,7 +102,14 @@ def _failed_clients(model: CaptureModel, since: int, until: int) -> list[Effect]
             found.append(Effect(Failed(client_name(client), bare(worst.exception)), severity, worst.row))
     for row in model.logs.of_kind(EventKind.await_timeout).tolist():
         at, call = model.logs.at(row), model.logs.string(row, "api")
-        if at is not None and since <= at <= until + CLIENT_TOLERANCE_MS and call is not None:
+        if at is not None and _waited_then(model.logs, row, since, until) and call is not None:
             waited = WaitedInVain(_CALLS.get(call.casefold(), call), model.logs.transactional_id(row))
             found.append(Effect(waited, Severity.warning, row))
     return found
+
+
+def _waited_then(logs: LogModel, row: int, since: int, until: int) -> bool:
+    """Whether a call gave up in a stretch and had waited in it for the most part, if its line says how long."""
+    at, waited = int(logs.times[row]), max(0, int(logs.events["number"][row]))
+    is_then = since <= at <= until + CLIENT_TOLERANCE_MS
+    return is_then and (waited == 0 or share_most((at - waited, at), (since, until)))
