@@ -96,17 +96,23 @@ def _covers(logs: LogModel, client: ClientInstance, lost: Lost) -> bool:
         return False  # records may carry any time: these were not written when they say
     if client.closed_at is not None and client.closed_at >= since - tolerance:
         return lost.end.ended_by is not EndedBy.timeout
-    return _lives_until(logs, client, until) and logs.covers(client.source, client.since, until)
+    return logs.covers(client.source, client.since, until) and seen_until(logs, client) >= until
 
 
-def _lives_until(logs: LogModel, client: ClientInstance, until: int) -> bool:
-    """Whether a client is not seen to be followed by another of its id in its log before a time.
+def seen_until(logs: LogModel, client: ClientInstance) -> int:
+    """Until when a log shows that the process of a client lived.
 
-    A process that is killed and started again writes to one file: what the old one would have said is not missing.
+    To the log's end; where the id was started again in it the former process may have died before: to the last line of
+    the client, or of others that had begun before that start.
     """
-    last = client.until if client.until is not None else client.since or 0
-    later = (one for one in logs.clients_of(client.transactional_id or "") if one.source == client.source)
-    return last >= until or not any(one.since is not None and one.since > last for one in later)
+    since = client.since if client.since is not None else 0
+    of_log = [one for one in logs.clients if one.source == client.source and one.since is not None]
+    again = [one for one in of_log if one.transactional_id == client.transactional_id and (one.since or 0) > since]
+    if not again:
+        return int(logs.facts.sources[client.source].last_at - logs.clocks[client.source].zone_ms)
+    first = min(one.since or 0 for one in again)
+    lived = [one for one in of_log if (one.since or 0) < first and one.transactional_id != client.transactional_id]
+    return max((one.until for one in (client, *lived) if one.until is not None), default=-1)
 
 
 def clock_of(logs: LogModel, client: ClientInstance) -> tuple[int, int]:

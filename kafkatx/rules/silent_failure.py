@@ -24,7 +24,7 @@ from kafkatx.findings.conditions import same_id_and_time
 from kafkatx.findings.ends import SEND_AGAIN
 from kafkatx.findings.finding import Subject
 from kafkatx.findings.grouping import CaseColumns
-from kafkatx.findings.lost_data import Lost, covering_client, losses
+from kafkatx.findings.lost_data import Lost, covering_client, losses, seen_until
 from kafkatx.findings.outcomes import DESCRIBE, LOOK_UP
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.windows import Windows
@@ -169,7 +169,7 @@ def _facts(model: CaptureModel, silences: list[Silence], lost: list[Lost]) -> Fa
         client=client_seen(model, client),
         log=model.logs.facts.sources[client.source].path,
         log_since=instant(client.since),
-        log_until=instant(client.until),
+        log_until=instant(max(seen_until(model.logs, client), client.until or -1)),
         lost=_lost_data(model, lost) if lost else None,
         calls=JoinedValues(call for call in ENDING_CALLS if call in failed),
         quiet=event_refs(model, first.quiet, 5),

@@ -286,6 +286,34 @@ def granted(*given: tuple[float, int], busy: tuple[float, ...] = (), rolled_back
     return sorted(grants, key=lambda entry: entry.at)
 
 
+def of_release(release: str) -> Line:
+    """The line in which the coordinator says its release."""
+    return line("server.log", DAY - SECOND, EventKind.broker_release, side=Side.broker, detail=release)
+
+
+EVEN = ((0, 211), (9, 213), (18, 215), (27, 217))
+
+
+def test_under_transactions_v2_a_commit_and_a_restart_raise_the_epoch_by_two_as_well():
+    assert findings(check, by_logs([of_release("3.9.1"), *granted(*EVEN)]))
+    assert not findings(check, by_logs([of_release("4.3.1"), *granted(*EVEN)]))
+    assert findings(check, by_logs([of_release("4.3.1"), *granted(*EVEN, busy=(8.9, 17.9, 26.9))]))
+
+
+def test_restarts_of_an_instance_that_was_closed_before_are_not_it():
+    client = Client(path="app.log", name="export")
+    for second, epoch in EVEN:
+        client.start(DAY + second * SECOND, 40, epoch).say(DAY + (second + 8) * SECOND, EventKind.client_closing)
+    assert not findings(check, by_logs([*granted(*EVEN), *client.said]))
+
+
+def test_on_disk_steady_take_overs_may_be_a_process_that_is_started_again_each_time(classic):
+    found = only(check, beside(taken_over(classic, 4, 3 * SECOND), []))
+    assert (found.verdict, found.severity) == (Verdict.possible, Severity.warning)
+    assert "at once" not in found.title
+    assert any("one crashes and restarts" in text for text in (found.summary,))
+
+
 def test_even_take_overs_of_open_transactions_by_the_coordinators_lines_are_likely():
     found = only(check, by_logs(granted((0, 211), (9, 213), (18, 215), (27, 217))))
     assert (found.verdict, found.transactional_id, found.producer_id) == (Verdict.likely, "export", 40)

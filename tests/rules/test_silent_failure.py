@@ -130,11 +130,21 @@ def test_a_process_that_died_is_not_silent(cluster):
     assert not told(cluster, client.said, died)
 
 
-def test_a_process_that_died_is_not_silent_though_its_successor_writes_to_the_same_log(cluster):
-    client = started(cluster)
+def test_a_process_that_died_and_was_started_again_in_the_same_log_is_not_silent(cluster):
+    client, died = started(cluster), cluster.clock
     cluster.time_out("orders-1")
-    client.start(cluster.clock + 20 * SECOND, cluster.ids["orders-1"].producer_id, 2)
-    assert not told(cluster, client.said)
+    restarted = died + 2 * MINUTE
+    again = [*client.said, *Client().start(restarted, cluster.ids["orders-1"].producer_id, 2).said]
+    assert not told(cluster, again, restarted + SECOND)
+
+
+def test_a_process_of_which_another_producer_goes_on_is_silent_though_the_id_is_started_again(cluster):
+    client, wrote = started(cluster), cluster.clock
+    other = Client("other-1").start(wrote - 20 * SECOND, 8, 0).aborts(wrote + 5 * MINUTE)
+    cluster.time_out("orders-1")
+    again = Client().start(wrote + 2 * MINUTE, cluster.ids["orders-1"].producer_id, 2)
+    (found,) = told(cluster, sorted((*client.said, *other.said, *again.said), key=lambda one: one.at))
+    assert found.verdict is Verdict.likely
 
 
 def test_a_transaction_that_the_next_instance_took_over_is_done_again(cluster):

@@ -145,12 +145,23 @@ def taken_over_alone(log: Log, v2: bool) -> dict[str, Conclusion]:
 
 
 def in_turns(log: Log, v2: bool) -> dict[str, Conclusion]:
+    """Newcomers come sooner than a process could die and start again."""
+    owner = Owner(log, is_v2=v2).init()
+    for _ in range(5):
+        owner.log.wait(800)
+        _takeover(owner.begin(A).write(), after=700)
+    data = Conclusion("fenced_by_new_instance", True, frozenset({"shared_producer"})) if not v2 else None
+    return _rows("shared_producer", "fenced_by_new_instance", data=data)
+
+
+def dies_again_and_again(log: Log, v2: bool) -> dict[str, Conclusion]:
+    """A supervisor starts one process again, as steadily as two that live take the id from each other."""
     owner = Owner(log, is_v2=v2).init()
     for _ in range(5):
         owner.log.wait(800)
         _takeover(owner.begin(A).write())
-    data = Conclusion("fenced_by_new_instance", True, frozenset({"shared_producer"})) if not v2 else None
-    return _rows("shared_producer", "fenced_by_new_instance", data=data)
+    data = Conclusion("fenced_by_new_instance") if not v2 else None
+    return _rows("fenced_by_new_instance", data=data)
 
 
 def hangs(log: Log, v2: bool) -> dict[str, Conclusion]:
@@ -318,6 +329,7 @@ ANY: tuple[tuple[str, Tale], ...] = (
     ("taken over", taken_over),
     ("taken over alone", taken_over_alone),
     ("in turns", in_turns),
+    ("dies again and again", dies_again_and_again),
     ("stuck commit", _stuck("Commit")),
     ("stuck abort", _stuck("Abort")),
     ("marker lost", loses_a_marker),

@@ -31,8 +31,6 @@ ROWS_TURNS = 3
 """Take-overs that one id needs where only rows tell of them."""
 TOO_SOON_MS = 1_000
 """No process dies, is noticed, starts and initialises within that time of its last activity."""
-STEADILY_MS = 5_000
-"""Nor does one do so every time: whatever starts it again waits longer from one death to the next."""
 
 
 class SignOfLife(Enum):
@@ -57,13 +55,13 @@ class TakenOver:
 class RowFacts:
     """An id whose open transactions were taken over again and again; those are told whose owners lived, if any did.
 
-    `is_alive`: several owners lived at once, by `is_shown` signs of life, else by how steadily they were taken over.
+    `is_alive`: several owners lived at once, by signs of life; without them one process that is started again as
+    soon as it dies leaves the same rows.
     """
 
     id: str
     count: Count
     is_alive: bool
-    is_shown: bool
     told: tuple[TakenOver, ...]
 
 
@@ -90,22 +88,14 @@ def _is_crash_loop(model: CaptureModel, transactional_id: str, taken_over: int) 
 def _case(group: EndGroup) -> Case:
     ends = [TransactionEnd(group.model, number) for number in group.numbers]
     living = [end for end in ends if _sign(end, _pause(end)) is not SignOfLife.none]
-    is_shown = len(living) >= ROWS_TURNS
-    is_alive = is_shown or _is_steady(ends)
+    is_alive = len(living) >= ROWS_TURNS
     told = tuple(_told(end) for end in (living or ends)[:3])
     return Case(
-        facts=RowFacts(group.transactional_id or "", group.count, is_alive, is_shown, told),
+        facts=RowFacts(group.transactional_id or "", group.count, is_alive, told),
         verdict=Verdict.likely if is_alive else Verdict.possible,
         severity=Severity.error if is_alive else Severity.warning,
         **group.columns(),
     )
-
-
-def _is_steady(ends: list[TransactionEnd]) -> bool:
-    """Whether each take-over came within seconds of the former owner's last activity, and no later than the first."""
-    pauses = [_pause(end) for end in ends]
-    known = [pause for pause in pauses if pause is not None]
-    return len(known) == len(pauses) >= ROWS_TURNS and max(known) <= min(STEADILY_MS, 2 * max(known[0], TOO_SOON_MS))
 
 
 def _told(end: TransactionEnd) -> TakenOver:
@@ -164,7 +154,7 @@ ROW_WORDS = Words(
         ),
     ),
     considered=(
-        ruled_out(CRASH_LOOP, "former instances were alive when they lost the id", needs="is_shown"),
+        ruled_out(CRASH_LOOP, "former instances were alive when they lost the id", needs="is_alive"),
         left_open(
             "one process that initialises again and again",
             "the coordinator's log does not name who initialised",
@@ -173,13 +163,9 @@ ROW_WORDS = Words(
         ),
         left_open(
             CRASH_LOOP,
-            pick(
-                "is_alive",
-                {True: "each take-over came within seconds of the last activity, which few restarts do every time"},
-                "too little shows that former instances were alive",
-            ),
+            "too little shows that former instances were alive",
             decided_by="the logs of all instances of {id}",
-            unless="is_shown",
+            unless="is_alive",
         ),
     ),
     remedies=(

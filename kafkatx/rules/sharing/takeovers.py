@@ -2,7 +2,8 @@
 
 InitProducerId that finds a transaction open aborts it under the next epoch, answers CONCURRENT_TRANSACTIONS, and grants
 the epoch after that: from grant to grant the epoch rises by two. An instance that crashes and starts again leaves the
-same, but not within a second, nor evenly within seconds: what restarts it waits longer each time.
+same, but not within a second, nor evenly within seconds: what restarts it waits longer each time. So does, under
+transactions v2, an instance that committed once and was closed in good order: every end raises the epoch there.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from kafkatx.findings.ends import hands_ids_on
 from kafkatx.findings.grants import Granted, series
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.fencings import V2_SINCE
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.rules.sharing.owners import CRASH_LOOP, SENT_AGAIN, TOO_SOON_MS, id_of_its_own
+from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, left_open, ruled_out, step
@@ -67,9 +70,31 @@ def _runs(logs: LogModel, name: str, pairs: Iterator[tuple[Granted, Granted]]) -
 def _takes_over(logs: LogModel, name: str, old: Granted, new: Granted) -> bool:
     if old.producer_id != new.producer_id or new.epoch != old.epoch + 2:
         return False
-    rollbacks = logs.about(name, EventKind.timeout_rollback).tolist()
-    is_rolled_back = any(logs.is_before(old.row, row) and logs.is_before(row, new.row) for row in rollbacks)
-    return logs.kind(new.row) is EventKind.initialized and not is_rolled_back
+    if logs.kind(new.row) is not EventKind.initialized or _was_closed(logs, name, old, new):
+        return False
+    if _may_be_v2(logs, name) and not _are_between(logs, _busy(logs, name), old, new):
+        return False
+    return not _are_between(logs, logs.about(name, EventKind.timeout_rollback).tolist(), old, new)
+
+
+def _may_be_v2(logs: LogModel, name: str) -> bool:
+    """Whether logs name releases, and none too old for transactions v2: there a commit raises the epoch as well."""
+    releases = [logs.settings.release, *(client.release for client in logs.clients_of(name))]
+    known = [release for release in releases if release]
+    return bool(known) and all(release[:2] >= V2_SINCE for release in known)
+
+
+def _are_between(logs: LogModel, rows: list[int], old: Granted, new: Granted) -> bool:
+    """Whether a line stands between two grants."""
+    return any(logs.is_before(old.row, row) and logs.is_before(row, new.row) for row in rows)
+
+
+def _was_closed(logs: LogModel, name: str, old: Granted, new: Granted) -> bool:
+    """Whether an owner's log shows that it closed before the next one came: then nothing was left open."""
+    closed = [client.closed_at for client in logs.clients_of(name)]
+    if old.at is None or new.at is None:
+        return False
+    return any(at is not None and old.at <= at <= new.at + CLIENT_TOLERANCE_MS for at in closed)
 
 
 def _is_instant(logs: LogModel, name: str, grants: list[Granted]) -> bool:
