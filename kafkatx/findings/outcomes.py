@@ -17,7 +17,7 @@ from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.log_model import ClientInstance
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.transactions import PREPARE_ABORT
+from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.evidence_refs import begin_row, completion_row, data_of, decision_row, latest_row, marker_ref
@@ -40,6 +40,7 @@ class TransactionFate(Enum):
     aborted_by_client = auto()
     aborted = auto()
     aborting = auto()
+    divided = auto()
     open = auto()
     never_begun = auto()
     unknown = auto()
@@ -67,6 +68,7 @@ class Grounds(Enum):
     all_were_over = auto()
     no_row = auto()
     markers = auto()
+    own_markers = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class Resolved:
     @property
     def is_aborted(self) -> bool:
         """Whether it is known that its records were not committed."""
-        return self.fate.is_resolved and not self.fate.is_commit
+        return self.fate.is_resolved and not self.fate.is_commit and self.fate is not TransactionFate.divided
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +189,22 @@ def _of_transaction(model: CaptureModel, row: int) -> Resolved:
             return Resolved(TransactionFate.unknown, Grounds.rows_lost, places)
         until = instant(model.facts.evidence_end)
         return Resolved(TransactionFate.open, Grounds.still_ongoing, places, seen_until=until)
-    return Resolved(_decided(end), Grounds.decision, places, instant(transaction["decided_at"]))
+    decided_at = instant(transaction["decided_at"])
+    return _against_decision(end, decided_at) or Resolved(_decided(end), Grounds.decision, places, decided_at)
+
+
+def _against_decision(end: TransactionEnd, decided_at: Instant | None) -> Resolved | None:
+    """What markers made of data that they ended otherwise than the coordinator decided behind them, None of others."""
+    ended = [span for span in end.data if span["marker_offset"] >= 0]
+    kinds = {int(span["marker_kind"]) for span in ended}
+    decided = COMMIT if end.row["decision"] == PREPARE_COMMIT else ABORT
+    if not kinds or not kinds <= {ABORT, COMMIT} or kinds == {decided}:
+        return None
+    places = tuple(marker_ref(end.model, span) for span in ended[:4])
+    fates = {frozenset({COMMIT}): TransactionFate.committed, frozenset({ABORT}): TransactionFate.aborted}
+    is_all = len(ended) == len(end.data)
+    fate = fates.get(frozenset(kinds), TransactionFate.divided) if is_all else TransactionFate.divided
+    return Resolved(fate, Grounds.own_markers, places, decided_at)
 
 
 def _decided(end: TransactionEnd) -> TransactionFate:
@@ -257,6 +274,7 @@ FATES = {
     TransactionFate.aborted_by_client: "the client aborted the transaction itself",
     TransactionFate.aborted: "the transaction was aborted",
     TransactionFate.aborting: "its abort is decided, some of the markers are not written yet",
+    TransactionFate.divided: "a part of the transaction's records was committed, another part was not",
     TransactionFate.open: "the transaction was still open at the end of the evidence",
     TransactionFate.never_begun: "the coordinator had no such transaction, and no log holds a record of it",
     TransactionFate.unknown: "this evidence does not show whether the transaction was committed",
@@ -305,6 +323,8 @@ OUTCOME = (
                 "{resolved.decided_at}]",
                 Grounds.no_row: "its id has no record of that time in __transaction_state",
                 Grounds.markers: "the first markers of its producer id after the call",
+                Grounds.own_markers: "the markers that ended its records[; the coordinator decided otherwise at "
+                "{resolved.decided_at}]",
             },
         ),
         cites="resolved.places",

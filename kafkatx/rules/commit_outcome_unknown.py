@@ -177,6 +177,7 @@ WORDS = Words(
                 TransactionFate.open: ", transaction still open",
                 TransactionFate.unknown: ", outcome unknown",
                 TransactionFate.never_begun: ", transaction never begun",
+                TransactionFate.divided: ", transaction committed in part",
             },
             ", transaction aborted",
         ),

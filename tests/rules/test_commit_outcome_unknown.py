@@ -151,6 +151,16 @@ def test_a_transaction_that_timed_out_was_aborted(cluster):
     assert resolved(cluster, called) is TransactionFate.aborted_by_timeout
 
 
+def test_a_transaction_whose_rows_were_lost_behind_its_markers_was_committed(cluster):
+    """The coordinator, its rows lost, aborts at the timeout what COMMIT markers had ended before."""
+    cluster.begin("orders-1", "orders-0")
+    called, known = cluster.clock, cluster.ids["orders-1"]
+    cluster.log("orders-0").marker((known.producer_id, known.epoch), True, 0, cluster.clock)
+    cluster.time_out("orders-1")
+    cluster.beat()
+    assert resolved(cluster, called) is TransactionFate.committed
+
+
 def test_a_transaction_that_a_new_instance_took_over_was_aborted(cluster):
     cluster.begin("orders-1", "orders-0")
     called = cluster.clock
