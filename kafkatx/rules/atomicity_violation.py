@@ -267,6 +267,7 @@ RECORDS = pick(
     {(): "what is missing in {partitions: and }"},
     pick("data.records", {0: "{data}"}, "the {data.records:record} of {data}"),
 )
+SEEN = " in the application. Readers saw them, though the transaction was aborted. "
 DECIDED = pick("decision", {"COMMIT": "committed"}, "aborted")
 WORDS = Words(
     Facts,
@@ -350,9 +351,10 @@ WORDS = Words(
                     )
                 },
                 (
-                    "Compensate in the application for ",
+                    pick("as_decided", {0: "If commitTransaction returned, do nothing for "}, "Compensate for "),
                     RECORDS,
-                    ". Readers saw them, though the transaction was aborted. Do not send them again",
+                    pick("as_decided", {0: ": readers have them. If not, compensate for them. "}, SEEN),
+                    "Do not send them again",
                 ),
             ),
             "application",
@@ -366,9 +368,13 @@ WORDS = Words(
             (
                 "Find the cause at {decided_at}: ",
                 pick(
-                    "perhaps",
-                    {None: "an abort by hand (kafka-transactions.sh abort)"},
-                    "an unclean election, a restored disk, or (4.x) a broker that was down at the decision",
+                    "decision",
+                    {"ABORT": "records of __transaction_state lost behind a commit (power cut), or a COMMIT by hand"},
+                    pick(
+                        "perhaps",
+                        {None: "an abort by hand (kafka-transactions.sh abort)"},
+                        "an unclean election, a restored disk, or (4.x) a broker that was down at the decision",
+                    ),
                 ),
             ),
             "operator",

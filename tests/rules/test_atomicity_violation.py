@@ -121,7 +121,12 @@ def test_records_that_a_commit_marker_ended_first_are_not_lost_by_a_timeout(clas
     assert [remedy.text.startswith("Do not send the 2 records") for remedy in finding.remedies] == [True]
     assert finding.severity is Severity.warning
     assert any("COMMIT marker" in place.text for step in finding.steps for place in step.places)
-    assert told.only(RULE).verdict is Verdict.proved
+    finding = told.only(RULE)
+    assert finding.verdict is Verdict.proved
+    look, cause, *_ = finding.remedies
+    assert look.text.startswith("If commitTransaction returned, do nothing for the 2 records")
+    assert "kafka-transactions.sh" not in cause.text
+    assert "records of __transaction_state lost" in cause.text
 
 
 def test_of_records_that_were_committed_in_one_partition_only_the_others_are_lost(classic):
