@@ -25,6 +25,7 @@ from kafkatx.kernels.transactions import EMPTY, NOTHING, ONGOING, PREPARE_ABORT,
 from kafkatx.terms.clocks import (
     BROKERS_TOLERANCE_MS,
     CLEANUP_INTERVAL_MS,
+    GIVEN_UP_MS,
     OLD_CLEANUP_INTERVAL_MS,
     PROMPT_RETRY_MS,
     RETRY_WINDOW_MS,
@@ -209,6 +210,7 @@ def _of_aborts(
     over = ((duration > timeout + tolerance) & (duration >= 0) | unstarted) & (timeout >= 0)
     within = (duration >= 0) & (duration <= timeout - tolerance)
     late = duration > timeout + OLD_CLEANUP_INTERVAL_MS + TIMEOUT_SLACK_MS
+    soon = (duration >= 0) & (duration <= timeout + GIVEN_UP_MS)
     unlooked = (duration >= 0) & (duration <= timeout + CLEANUP_INTERVAL_MS + TIMEOUT_SLACK_MS)
     gap = t["next_timestamp"] - t["completion_timestamp"]
     one_up = (t["next_epoch"] == t["completion_epoch"] + 1) | (t["next_producer_id"] != t["completed_producer_id"])
@@ -235,13 +237,13 @@ def _of_aborts(
         (classic & ~raised & known & over, EndedBy.unknown, Verdict.possible, Reason.no_bump_release),
         (classic & ~raised & known, EndedBy.client, Verdict.likely, Reason.own_epoch),
         (v2 & ~raised & over & went_on_at_once, EndedBy.client, Verdict.likely, Reason.v2_client_went_on),
-        (v2 & over & went_on & unlooked, EndedBy.timeout, Verdict.possible, Reason.over_timeout_went_on),
+        (v2 & over & went_on & soon, EndedBy.timeout, Verdict.possible, Reason.over_timeout_went_on),
         (v2 & over & went_on, EndedBy.timeout, Verdict.likely, Reason.over_timeout_went_on),
         ((raised | v2) & over & prompt & unlooked, EndedBy.timeout, Verdict.possible, Reason.over_timeout_then_init),
         ((raised | v2) & over & prompt, EndedBy.timeout, Verdict.likely, Reason.over_timeout_then_init),
         ((raised | v2) & over & (late | unstarted), EndedBy.timeout, Verdict.likely, Reason.over_timeout_late),
         (raised & over & may_be_v2, EndedBy.timeout, Verdict.likely, Reason.over_timeout),
-        (v2 & ~raised & over & ~follows & unlooked, EndedBy.timeout, Verdict.possible, Reason.over_timeout_v2),
+        (v2 & ~raised & over & ~follows & soon, EndedBy.timeout, Verdict.possible, Reason.over_timeout_v2),
         (v2 & ~raised & over & ~follows, EndedBy.timeout, Verdict.likely, Reason.over_timeout_v2),
         (raised & over & ~same_clock, EndedBy.timeout, Verdict.likely, Reason.over_timeout_two_clocks),
         ((raised | v2) & over, EndedBy.timeout, Verdict.proved, Reason.over_timeout),

@@ -33,6 +33,7 @@ from kafkatx.findings.ends import (
     COMMITTED_FIRST,
     COMMITTED_SAID,
     COORDINATOR_TELLS,
+    NOT_RESENT,
     T1,
     WITHIN_TIMEOUT,
     WITNESSED,
@@ -213,7 +214,7 @@ WORDS = Words(
             unless="was_alive",
         ),
     ),
-    remedies=REMEDIES,
+    remedies=(*REMEDIES[:3], NOT_RESENT, *REMEDIES[3:]),
 )
 
 DATA_WORDS = Words(

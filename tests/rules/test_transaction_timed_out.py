@@ -104,11 +104,12 @@ def test_a_bump_at_the_same_epoch_is_the_old_clients_own_and_no_retry_of_a_fence
 
 
 def test_a_restart_at_once_leaves_a_fence_possible(either):
+    """Recorded with 0.11, 3.9 and 4.3: a takeover before the coordinator looked leaves the same rows."""
     timed_out(either)
     either.wait(100)
     either.init("orders-1")
     finding = either.tell().only(RULE)
-    assert finding.verdict is Verdict.likely
+    assert finding.verdict is Verdict.possible
     assert (finding.considered[0].rule, finding.considered[0].refuted) == ("fenced_by_new_instance", False)
     assert "server.log" in str(finding.considered[0].decided_by)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kafkatx.findings.ends import NOT_RESENT, RESENT, TIMES, WHO_ENDED
+from kafkatx.findings.ends import RESENT, TIMES, WHO_ENDED
 from kafkatx.words.explanation import remedy
 from kafkatx.words.template import pick
 
@@ -46,7 +46,6 @@ REMEDIES = (
         unless="is_possible is_handed_on",
     ),
     replace(RESENT, needs="was_open"),
-    NOT_RESENT,
     remedy(
         text=(
             pick(
