@@ -51,6 +51,8 @@ OF_ANYONE = frozenset({
     "_FATAL", "UNSUPPORTED_VERSION", "_STATE",
 })  # fmt: skip
 """Errors that tools, health checks and readers meet as well: of those only what they ask about transactions counts."""
+OUT_OF_ORDER = "OUT_OF_ORDER_SEQUENCE_NUMBER"
+"""What Kafka 4 says of a producer that it refuses, at INFO."""
 PRESSED = frozenset({"_QUEUE_FULL", "BufferExhaustedException"})
 """Errors of a client's own full queue: the record was not taken, and is handed in again once others are sent."""
 _AGAIN = re.compile(r"\b(?:will (?:be )?retr(?:y|ied)|retrying|(?:trying|try) (?:\w+ ){0,3}again)\b", re.IGNORECASE)
@@ -178,7 +180,7 @@ def _is_near(finding: Finding, told: ToldFailure) -> bool:
 
 def is_excused(logs: LogModel, told: ToldFailure) -> bool:
     """Whether a failure needs no cause: the client tries again, or transactions have nothing to do with it."""
-    is_refused = any(logs.kind(row) is EventKind.sequence_refused for row in told.rows)  # brokers say so at INFO, too
+    is_refused = told.is_brokers and told.known is not None and told.known.name == OUT_OF_ORDER
     if told.category == RETRIED and (_went_on(logs, told) or (_is_only_warned(logs, told) and not is_refused)):
         return True
     if (told.known.name if told.known is not None else told.error) in OF_ANYONE and _is_of_another(logs, told):
