@@ -23,6 +23,7 @@ PLANTED = {
     "transaction_timed_out": SHAPE.timed_out,
     "hanging_transaction": SHAPE.hanging,
     "read_committed_blocked": SHAPE.hanging,
+    "committed_but_unreadable": None,  # whoever's records wait behind it
     "aborted_by_client": skewed_transactions.HOT,
     "fenced_by_new_instance": SHAPE.fenced,
 }
@@ -113,7 +114,9 @@ def test_kafkatx_finds_nothing_damaged(shape: Shape, tmp_path: Path) -> None:
 def test_what_was_planted_is_found_and_nothing_else(shape: Shape, tmp_path: Path) -> None:
     found = findings(skewed.write(tmp_path, shape))
     assert len(found) == len(PLANTED)
-    assert {finding["rule"]: finding["producer_id"] - skewed.FIRST_PRODUCER_ID for finding in found} == PLANTED
+    whose = {finding["rule"]: finding["producer_id"] for finding in found}
+    numbers = {rule: one - skewed.FIRST_PRODUCER_ID if one is not None else None for rule, one in whose.items()}
+    assert numbers == PLANTED
 
 
 def test_of_a_compacted_log_only_what_stays_is_told(tmp_path: Path) -> None:
@@ -121,7 +124,7 @@ def test_of_a_compacted_log_only_what_stays_is_told(tmp_path: Path) -> None:
     compacted = skewed.write(tmp_path / "compacted", replace(SHAPE, is_compacted=True))
     told = {finding["rule"] for finding in findings(compacted)}
     assert "hanging_transaction" in told
-    assert told < set(PLANTED)
+    assert told <= set(PLANTED)
     before, after = (sum(len(list(batches(at))) for at in place.glob("__tr*")) for place in (whole, compacted))
     assert after < 0.8 * before
 

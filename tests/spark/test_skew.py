@@ -27,7 +27,7 @@ HEAP_BYTES = 1 << 30
 WORKER_BYTES = 512 << 20
 BYTES_A_TRANSACTION = 700
 """What the worker that judges a capture holds of each of its transactions, at most."""
-PLANTED = 5
+PLANTED = 6
 
 
 @dataclass(frozen=True, slots=True)
