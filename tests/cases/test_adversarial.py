@@ -1,6 +1,6 @@
 """Recordings of situations that an adversary would choose, with what was expected of them before they were recorded.
 
-fixtures/adversarial/*.tgz hold them, `scripts.tgz` how they were made. What still falls short is listed, sentence by
+fixtures/adversarial/*.tar.xz hold them, `scripts.tgz` how they were made. What still falls short is listed, sentence by
 sentence, in golden/adversarial.txt: it may only shrink.
 """
 
@@ -18,7 +18,7 @@ from tests.cases.judging import SUFFICES, evidence_of, shortfalls
 from tests.evidence import ROOT
 
 FOLDER = ROOT / "fixtures" / "adversarial"
-PACKED = sorted(path for path in FOLDER.glob("*.tgz") if path.stem != "scripts")
+PACKED = sorted(FOLDER.glob("*.tar.xz"))
 OPEN = Path(__file__).parent / "golden" / "adversarial.txt"
 OFTEN = ("disk", "all")
 KINDS = [pytest.param(kind, marks=[] if kind in OFTEN else [pytest.mark.repeats]) for kind in SUFFICES]
@@ -41,10 +41,11 @@ def now(folder: Path, kind: str) -> set[str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("packed", PACKED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("packed", PACKED, ids=lambda path: path.name)
 def test_a_recording_is_judged_as_expected_before_it_was_made(packed: Path, kind: str, tmp_path: Path) -> None:
     shutil.unpack_archive(packed, tmp_path)
-    short, left = now(tmp_path / packed.stem, kind), known(packed.stem, kind)
+    (case,) = tmp_path.iterdir()
+    short, left = now(case, kind), known(case.name, kind)
     assert sorted(short - left) == []
     assert sorted(left - short) == [], "no longer open: take it out of golden/adversarial.txt"
 
