@@ -161,11 +161,21 @@ def _missing(model: CaptureModel, transaction: int, part: Array) -> Phrase[OnePa
         has_gap = bool(span["flags"] & OVER_GAP)
     if has_gap or (span is not None and span["marker_kind"] == UNKNOWN_KIND):
         return NOT_WHOLE
+    if span is None and _may_be_another(model, int(part["partition_code"]), row):
+        return NOT_WHOLE
     if not goes_on(model, log_extent, row):
         return ENDS_EARLY
     if part["span"] < 0 and not _reaches_back(model, log_extent, row):
         return BEGINS_LATE
     return None
+
+
+def _may_be_another(model: CaptureModel, partition_code: int, row: Array) -> bool:
+    """Whether the partition has a marker of the producer and of this kind that no row explains: it may be the one."""
+    here = model.spans_of(partition_code)
+    spans, owners = model.spans[here], model.parts.owner[here]
+    is_its = (spans["producer_id"] == row["producer_id"]) & (spans["marker_kind"] == row["decision"] - 2)
+    return bool((is_its & (owners < 0) & (spans["marker_offset"] >= 0)).any())
 
 
 def _reaches_back(model: CaptureModel, log_extent: LogExtent, row: Array) -> bool:
