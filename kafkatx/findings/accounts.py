@@ -180,10 +180,11 @@ def _is_near(finding: Finding, told: ToldFailure) -> bool:
 
 def is_excused(logs: LogModel, told: ToldFailure) -> bool:
     """Whether a failure needs no cause: the client tries again, or transactions have nothing to do with it."""
-    is_refused = told.is_brokers and told.known is not None and told.known.name == OUT_OF_ORDER
+    name = told.known.name if told.known is not None else told.error
+    is_refused = told.is_brokers and name == OUT_OF_ORDER
     if told.category == RETRIED and (_went_on(logs, told) or (_is_only_warned(logs, told) and not is_refused)):
         return True
-    if (told.known.name if told.known is not None else told.error) in OF_ANYONE and _is_of_another(logs, told):
+    if name in OF_ANYONE and _is_of_another(logs, told):
         return True
     if told.error in PRESSED or (_may_be_repeated(told) and _is_repeated(logs, told)):
         return told.call not in TRANSACTIONAL
@@ -194,9 +195,9 @@ def is_excused(logs: LogModel, told: ToldFailure) -> bool:
     client = told.client
     if told.call in CONSUMER_CALLS and told.transactional_id is None:
         return True
-    if (told.known.name if told.known is not None else told.error) in OF_GROUPS and _is_consumers(logs, told):
+    if name in OF_GROUPS and _is_consumers(logs, told):
         return True
-    if told.known is not None and told.known.name == REBALANCING and _is_only_warned(logs, told):
+    if name == REBALANCING and _is_only_warned(logs, told):
         return told.call not in TRANSACTIONAL
     if client is not None and client.is_consumer and client.transactional_id is None:
         return told.call not in TRANSACTIONAL_CALLS

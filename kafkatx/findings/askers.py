@@ -57,9 +57,7 @@ def asker_of(logs: LogModel, client: ClientInstance | None, row: int) -> Asker:
         return Asker.producer
     written = " ".join(name for column in NAMES if (name := logs.string(row, column)) is not None)
     said = logs.words(row)
-    if ADMIN_CALL in calls or bool(calls & OF_READERS) or _READERS_WORDS.search(said) is not None:
-        return Asker.another
-    if _ADMINS_WORDS.search(said) is not None:
+    if ADMIN_CALL in calls or bool(calls & OF_READERS) or _READERS_WORDS.search(said) or _ADMINS_WORDS.search(said):
         return Asker.another
     if _BOTH.search(written):
         return Asker.unknown

@@ -173,9 +173,9 @@ def _missing(model: CaptureModel, transaction: int, part: Array) -> Phrase[OnePa
 def _may_be_another(model: CaptureModel, partition_code: int, row: Array) -> bool:
     """Whether the partition has a marker of the producer and of this kind that no row explains: it may be the one."""
     here = model.spans_of(partition_code)
-    spans, owners = model.spans[here], model.parts.owner[here]
+    spans = model.spans[here][model.parts.owner[here] < 0]
     is_its = (spans["producer_id"] == row["producer_id"]) & (spans["marker_kind"] == row["decision"] - 2)
-    return bool((is_its & (owners < 0) & (spans["marker_offset"] >= 0)).any())
+    return bool((is_its & (spans["marker_offset"] >= 0)).any())
 
 
 def _reaches_back(model: CaptureModel, log_extent: LogExtent, row: Array) -> bool:
