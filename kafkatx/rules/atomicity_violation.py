@@ -15,20 +15,18 @@ from __future__ import annotations
 import numpy as np
 
 from kafkatx.findings.grouping import DataColumns, columns_of_part
-from kafkatx.findings.leaders_clocks import ahead_at_begin, goes_on
 from kafkatx.findings.rule import Case, Found, Rule
-from kafkatx.histories.capture_model import CaptureModel, LogExtent
+from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import known
 from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.spans import OVER_GAP, UNKNOWN_KIND
 from kafkatx.kernels.transactions import AFTER_HOLE, PREPARE_COMMIT
 from kafkatx.rules.answers.half_aborted import HALF_WORDS, half_aborted
+from kafkatx.rules.atomicity.reach import NOT_WHOLE, OnePartition, is_compacted, is_over_gap, missing_for
 from kafkatx.rules.hanging.live_checks import TOOL
-from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import completion_row, data_ref, decision_row, marker_ref, parts_of
-from kafkatx.words.explanation import GapWords, Phrase, Words, gap, left_open, measure, remedy, ruled_out, step
+from kafkatx.words.explanation import Phrase, Words, left_open, measure, remedy, ruled_out, step
 from kafkatx.words.facts import data, instant, offsets, topic_partition
 from kafkatx.words.template import pick, render
 from kafkatx.words.values import Count, Data, Instant, JoinedValues, OffsetRange, Refs, TopicPartition, facts
@@ -97,14 +95,6 @@ class Facts:
         return JoinedValues(self.fates[:MOST_SUMMED_UP])
 
 
-@facts
-class OnePartition:
-    """A partition of a transaction that could not be judged."""
-
-    id: str
-    partition: TopicPartition
-
-
 def find(model: CaptureModel) -> Found:
     """One case for each completed transaction with a partition that ended otherwise, or not at all."""
     yield from half_aborted(model)
@@ -124,10 +114,10 @@ def find(model: CaptureModel) -> Found:
 
 
 def _judged(model: CaptureModel, transaction: int, parts: list[Array]) -> Found:
-    proved = [part for part in parts if part["status"] != Status.UNMARKED and not _is_over_gap(model, part)]
-    unmarked = [part for part in parts if part["status"] == Status.UNMARKED and not _is_compacted(model, part)]
-    missing = [(part, _missing(model, transaction, part)) for part in unmarked]
-    missing += [(part, NOT_WHOLE) for part in parts if part["status"] != Status.UNMARKED and _is_over_gap(model, part)]
+    proved = [part for part in parts if part["status"] != Status.UNMARKED and not is_over_gap(model, part)]
+    unmarked = [part for part in parts if part["status"] == Status.UNMARKED and not is_compacted(model, part)]
+    missing = [(part, missing_for(model, transaction, part)) for part in unmarked]
+    missing += [(part, NOT_WHOLE) for part in parts if part["status"] != Status.UNMARKED and is_over_gap(model, part)]
     bad = [*proved, *(part for part, phrase in missing if phrase is None)]
     if bad:
         yield _case(model, transaction, bad, Verdict.proved if proved else Verdict.likely)
@@ -135,59 +125,6 @@ def _judged(model: CaptureModel, transaction: int, parts: list[Array]) -> Found:
     for part, phrase in missing:
         if phrase is not None:
             yield phrase.of(OnePartition(name, topic_partition(model, int(part["partition_code"]))))
-
-
-def _is_over_gap(model: CaptureModel, part: Array) -> bool:
-    """Whether another marker may have stood among the data, where offsets are missing."""
-    is_over = part["span"] >= 0 and model.spans["flags"][part["span"]] & OVER_GAP
-    return bool(is_over and model.log_extents[int(part["partition_code"])].has_gaps)
-
-
-def _is_compacted(model: CaptureModel, part: Array) -> bool:
-    """Whether the cleaner may have taken the marker, so that nothing can be missing."""
-    log_extent = model.log_extents[int(part["partition_code"])]
-    return log_extent.is_compacted or log_extent.topic in INTERNAL
-
-
-def _missing(model: CaptureModel, transaction: int, part: Array) -> Phrase[OnePartition, GapWords] | None:
-    """None where the partition's log covers the time in which the marker must have come.
-
-    Of a page it counts what it shows behind the data, since a page always begins and breaks off somewhere.
-    """
-    log_extent, row = model.log_extents[int(part["partition_code"])], model.transactions[transaction]
-    span = model.spans[int(part["span"])] if part["span"] >= 0 else None
-    has_gap = not log_extent.is_whole
-    if log_extent.is_printed and span is not None:
-        has_gap = bool(span["flags"] & OVER_GAP)
-    if has_gap or (span is not None and span["marker_kind"] == UNKNOWN_KIND):
-        return NOT_WHOLE
-    if span is None and _may_be_another(model, int(part["partition_code"]), row):
-        return NOT_WHOLE
-    if not goes_on(model, log_extent, row):
-        return ENDS_EARLY
-    if part["span"] < 0 and not _reaches_back(model, log_extent, row):
-        return BEGINS_LATE
-    return None
-
-
-def _may_be_another(model: CaptureModel, partition_code: int, row: Array) -> bool:
-    """Whether the partition has a marker of the producer and of this kind that no row explains: it may be the one."""
-    here = model.spans_of(partition_code)
-    spans = model.spans[here][model.parts.owner[here] < 0]
-    is_its = (spans["producer_id"] == row["producer_id"]) & (spans["marker_kind"] == row["decision"] - 2)
-    return bool((is_its & (spans["marker_offset"] >= 0)).any())
-
-
-def _reaches_back(model: CaptureModel, log_extent: LogExtent, row: Array) -> bool:
-    """Whether the log holds something from before a decision: then what came later has not been deleted with it.
-
-    A topic deleted and made again has the same name and a log that begins at 0.
-    """
-    spans = model.spans[model.spans_of(log_extent.partition_code)]
-    times = spans["marker_timestamp"][spans["marker_offset"] >= 0]
-    time, ahead = int(row["decided_at"]), ahead_at_begin(model, log_extent.partition_code, row)
-    begins_before = log_extent.log_start == 0 and 0 <= log_extent.first_timestamp < time
-    return begins_before or bool(len(times) and ahead is not None and times.min() < time + ahead)
 
 
 def _case(model: CaptureModel, transaction: int, bad: list[Array], verdict: Verdict) -> Case:
@@ -250,14 +187,6 @@ def _fate(model: CaptureModel, part: Array) -> Fate:
     )
 
 
-NOT_WHOLE, ENDS_EARLY, BEGINS_LATE = (
-    Phrase(OnePartition, gap("{id} in {partition}", missing))
-    for missing in (
-        "the offsets of this partition that are missing",
-        "a later copy of this partition: it ends before the transaction was complete",
-        "a log that begins before the transaction: its beginning, or the topic, was deleted",
-    )
-)
 FATE = Phrase(
     Fate,
     measure(

@@ -1,0 +1,1 @@
+"""Transactions that ended in two ways: whether the evidence reaches far enough to say so."""
