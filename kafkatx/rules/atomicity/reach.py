@@ -76,7 +76,7 @@ NOT_WHOLE, ROWS_LACK, ENDS_EARLY, BEGINS_LATE = (
     Phrase(OnePartition, gap("{id} in {partition}", missing))
     for missing in (
         "the offsets of this partition that are missing",
-        "records of __transaction_state: a marker of this producer in the partition belongs to none of those at hand",
+        "records of __transaction_state: they say nothing of a marker that this producer has in the partition",
         "a later copy of this partition: it ends before the transaction was complete",
         "a log that begins before the transaction: its beginning, or the topic, was deleted",
     )
