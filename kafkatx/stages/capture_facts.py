@@ -40,7 +40,7 @@ def whole_coverage(capture: Capture, coverage: list[Coverage]) -> list[Coverage]
 
 def capture_facts(capture: Capture, end: int, release: tuple[int, ...]) -> CaptureFacts:
     """Say of a capture what its rules ask of it as a whole; `end` is the end of its evidence."""
-    directories = [directory for directory in capture.directories if directory.partitions]
+    directories = capture.directories
     modern = any(directory.cluster_id or directory.has_partition_metadata for directory in directories)
     return CaptureFacts(
         capture.name,
