@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
+from kafkatx.histories.logs.once import once
 from kafkatx.histories.skewed_clocks import beside, with_times
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
@@ -47,17 +48,31 @@ def ahead_at_begin(model: CaptureModel, partition_code: int, transaction: Array)
 
 
 def _ahead(model: CaptureModel, partition_code: int, state_partition: int, *, last: bool) -> int | None:
+    known = _at_edges(model).get((partition_code, state_partition))
+    if known is not None:
+        return known[last]
+    return None if largest_difference(model) > BROKERS_TOLERANCE_MS else 0
+
+
+@once
+def _at_edges(model: CaptureModel) -> dict[tuple[int, int], tuple[int, int]]:
+    """Of each partition and coordinator: how far the first and the last marker lie outside their transactions."""
     if not len(model.spans):
-        return 0
-    rows = model.parts.rows[model.parts.rows["partition_code"] == partition_code]
-    rows = with_times(model.transactions, rows, model.spans)
-    rows = rows[model.transactions["state_partition"][rows["transaction"]] == state_partition]
-    if not len(rows):
-        return None if largest_difference(model) > BROKERS_TOLERANCE_MS else 0
-    offsets = model.spans["marker_offset"][rows["marker"]]
-    return int(beside(model.transactions, rows, model.spans)[offsets.argmax() if last else offsets.argmin()])
+        return {}
+    rows = with_times(model.transactions, model.parts.rows, model.spans)
+    states = model.transactions["state_partition"][rows["transaction"]]
+    order = np.lexsort((model.spans["marker_offset"][rows["marker"]], states, rows["partition_code"]))
+    rows, states = rows[order], states[order]
+    ahead = beside(model.transactions, rows, model.spans)
+    pairs, firsts = np.unique(np.stack((rows["partition_code"], states), 1), axis=0, return_index=True)
+    lasts = np.append(firsts[1:], len(rows)) - 1
+    return {
+        (partition, state): (int(ahead[first]), int(ahead[end]))
+        for (partition, state), first, end in zip(pairs.tolist(), firsts, lasts, strict=True)
+    }
 
 
+@once
 def largest_difference(model: CaptureModel) -> int:
     """By how many milliseconds two brokers' clocks differ at least, as the markers show; 0 where none shows any."""
     if not len(model.spans):
