@@ -7,7 +7,6 @@ repeated marker, a marker that is still to come); what costs much does not (a ma
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -138,16 +137,20 @@ def _trace(stretch: Stretch, cost: Any, transactions: Array, spans: Array, toler
 
 
 def stretches(agreed: Array, matched: Array, group_rows: Array, group_spans: Array) -> list[tuple[int, int, Stretch]]:
-    """Runs of disagreement inside a group: (first, end) in it, and what lies between the agreed neighbours.
+    """Runs of a group that are settled at once: (first, end) in it, and what lies between the agreed neighbours.
 
     `agreed`, `matched` and `group_rows` (transactions) are parallel; `group_spans` are the group's spans in order.
+    Only an agreed marker parts two runs: across transactions that got none both would claim the same markers.
     """
     place = {int(span): number for number, span in enumerate(group_spans)}
-    edges = np.flatnonzero(np.diff(np.concatenate(([True], agreed, [True])).astype(np.int8)))
+    anchors = np.flatnonzero(agreed & (matched >= 0))
+    disputed = np.flatnonzero(~agreed)
+    _, begins = np.unique(np.searchsorted(anchors, disputed), return_index=True)
     found = []
-    for first, end in list(pairwise(edges))[::2]:
-        before = [place[int(span)] for span in matched[:first] if span >= 0]
-        behind = [place[int(span)] for span in matched[end:] if span >= 0]
-        inside = group_spans[(before[-1] + 1 if before else 0) : (behind[0] if behind else len(group_spans))]
-        found.append((int(first), int(end), Stretch(group_rows[first:end].tolist(), inside.tolist())))
+    for run in np.split(disputed, begins[1:]):
+        first, end = int(run[0]), int(run[-1]) + 1
+        behind = int(np.searchsorted(anchors, first))
+        low = place[int(matched[anchors[behind - 1]])] + 1 if behind else 0
+        high = place[int(matched[anchors[behind]])] if behind < len(anchors) else len(group_spans)
+        found.append((first, end, Stretch(group_rows[first:end].tolist(), group_spans[low:high].tolist())))
     return found

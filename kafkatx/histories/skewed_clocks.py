@@ -24,8 +24,10 @@ V2 = 2
 """The client transaction version whose ends raise the epoch: a producer id and an epoch are one transaction."""
 DRIFT_MS = 250
 """What two clocks that are set by NTP may wander against each other."""
-FEWEST_ALIKE, LEAST_SHARE = 3, 0.25
+FEWEST_ALIKE, LEAST_SHARE = 5, 0.25
 """So many pairs, and such a share of the markers asked, must allow the same number: fewer can by chance."""
+MOST_ELSEWHERE = 0.5
+"""What share of them another number may be allowed by: a producer that commits at regular intervals fits many."""
 
 
 def on_one_clock(transactions: Array, rows: Array, spans: Array) -> Array | None:
@@ -159,7 +161,7 @@ def _leaderships(transactions: Array, spans: Array, numbers: Array) -> Iterator[
 
 
 def _ahead(transactions: Array, spans: Array) -> int:
-    """What the clock of the leader is ahead; 0 where about as many markers fit as they are, or too few fit any."""
+    """What the clock of the leader is ahead; 0 where about as many markers fit as they are, too few any, some two."""
     sampled = spans[np.unique(np.linspace(0, len(spans) - 1, min(len(spans), MOST_SAMPLED)).astype(int))]
     pairs = [_bounds(transactions, one) for one in sampled]
     low, high, is_v2 = (np.concatenate(column) for column in zip(*pairs, strict=True))
@@ -175,6 +177,9 @@ def _ahead(transactions: Array, spans: Array) -> int:
     least = edges[alike == best]
     begin = int(least[np.abs(least).argmin()])
     end = int(high[(low <= begin) & (high >= begin)].min())
+    elsewhere = alike[(edges < begin - DRIFT_MS) | (edges > end + DRIFT_MS)]
+    if not is_v2.all() and len(elsewhere) and elsewhere.max() > MOST_ELSEWHERE * best:
+        return 0
     return (begin + end) // 2
 
 

@@ -105,9 +105,9 @@ def find(model: CaptureModel) -> Found:
     ended_otherwise[ended_otherwise] &= (
         spans["marker_kind"][rows["span"][ended_otherwise]] == t["decision"][rows["transaction"][ended_otherwise]] - 2
     )  # of a marker that the cleaner emptied, or whose record a text lacks, nobody knows the kind
-    whole = (t["flags"][rows["transaction"]] & AFTER_HOLE) == 0  # else its rows may be those of two
-    unmarked = (rows["status"] == Status.UNMARKED) & (t["decision"][rows["transaction"]] == PREPARE_COMMIT)
-    candidates = np.flatnonzero(completed & whole & (ended_otherwise | unmarked))
+    whole = (t["flags"][rows["transaction"]] & AFTER_HOLE) == 0
+    unmarked = (rows["status"] == Status.UNMARKED) & (t["decision"][rows["transaction"]] == PREPARE_COMMIT) & whole
+    candidates = np.flatnonzero(completed & (ended_otherwise | unmarked))
     transactions, begins = np.unique(rows["transaction"][candidates], return_index=True)
     for transaction, numbers in zip(transactions.tolist(), np.split(candidates, begins[1:]), strict=False):
         yield from _judged(model, transaction, [rows[number] for number in numbers])

@@ -92,6 +92,16 @@ def test_what_is_torn_or_missing_only_weakens(name: str, place: Path) -> None:
     check()
 
 
+def test_rows_lost_of_one_id_move_no_clock_of_others(place: Path) -> None:
+    """Three rows of a compacted topic fitted its later markers on a clock of their own, and matched others anew."""
+    _, whole = _whole("k33-mixed")
+    case = image("k33-mixed")
+    (log,) = (log for log in case.segments if log.folder == "__transaction_state-0")
+    lost = Loss(log.folder, (log.broker,), log.name, 12, 0, log.batches)
+    _, found = _told(with_losses(case, [lost]), place)
+    assert list(overclaims(whole["findings"], found["findings"], traced=lost.leaves_a_trace(case))) == []
+
+
 @pytest.mark.parametrize("name", CAPTURES)
 def test_claims_that_the_whole_evidence_refutes_would_be_seen(name: str) -> None:
     """What the losses must not lead to: findings that are surer, graver or new."""

@@ -110,3 +110,49 @@ def test_the_only_disk_of_a_cluster_is_not_the_only_clock(tmp_path: Path):
     cluster.time_out("slow-1", over_ms=20 * SECOND)
     cluster.beat()
     assert cluster.tell().only("transaction_timed_out").verdict is Verdict.likely
+
+
+def test_quick_commits_of_a_log_whose_beginning_was_deleted_are_those_of_its_end(tmp_path: Path):
+    """Within what two clocks may differ by, each marker at hand fits each of them; by the times as they are, one."""
+    cluster = Cluster(tmp_path, brokers=2)
+    cluster.init("orders-1")
+    for pause in (40, 70, 55, 90, 62, 48, 81, 57, 66, 74, 43, 59):
+        cluster.begin("orders-1", "payments-0")
+        cluster.wait(5)
+        commit(cluster, 0)
+        cluster.wait(pause)
+    data = cluster.log("payments-0")
+    data.delete_before(data.batches[-12].base_offset)
+    cluster.wait(MINUTE)
+    cluster.beat(partition="payments-0")
+    rows = cluster.model().parts.rows
+    rows = rows[rows["marker"] >= 0]
+    assert rows["transaction"].tolist() == [6, 7, 8, 9, 10, 11, 12]
+    assert not cluster.tell().rules
+
+
+@pytest.mark.parametrize("kept", [2, 4])
+def test_few_markers_that_fit_several_of_them_are_nobody_s(tmp_path: Path, kept: int):
+    """The first and the last transactions both could have them: neither lacks its own for sure."""
+    cluster = Cluster(tmp_path, brokers=2)
+    cluster.init("orders-1")
+    run(cluster, 0, (40,) * 12)
+    data = cluster.log("payments-0")
+    data.delete_before(data.batches[-2 * kept].base_offset)
+    cluster.wait(MINUTE)
+    cluster.beat(partition="payments-0")
+    assert not cluster.tell().of("atomicity_violation")
+
+
+def test_a_few_commits_that_another_clock_would_fit_tell_no_clock(classic):
+    """The rows end after three, the log begins behind them, and their producer went on at the same intervals."""
+    classic.init("orders-1")
+    run(classic, 0, (400, 500, 600, 3_000))
+    rows, data = classic.state_log("orders-1"), classic.log("payments-0")
+    told, deleted = rows.batches[-1], data.batches[-1]
+    run(classic, 0, (400, 500, 600, 1_410, 830, 2_570))
+    rows.keep(lambda batch: batch.base_offset <= told.base_offset)
+    data.delete_before(deleted.base_offset + 1)
+    model = classic.model()
+    (payments,) = (one.partition_code for one in model.log_extents.values() if one.topic == "payments")
+    assert not (model.parts.owner[model.spans_of(payments)] >= 0).any()
