@@ -10,10 +10,11 @@ import numpy as np
 
 from kafkatx.findings.end_groups import EndGroup
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.ended import COMMIT, TransactionEnd
+from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import Protocol, Reason
 from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs.log_model import ClientInstance
+from kafkatx.kernels.spans import COMMIT
 from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS, Framework
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.config_context import Looks
@@ -22,7 +23,7 @@ from kafkatx.words.explanation import actor, remedy, step
 from kafkatx.words.facts import data, instant, lasting
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Data, Duration, Instant, Producer, Refs
+from kafkatx.words.values import Count, Data, Duration, Instant, Producer, Refs, producer_name
 
 MOST_CITED = 4
 """Partitions of a transaction whose data and markers are cited."""
@@ -140,7 +141,7 @@ class RecordedEnd(EndFacts):
     @property
     def whom(self) -> str:
         """Whose transactions they were."""
-        return self.id or f"producer id {self.producer.id}"
+        return producer_name(self.id, self.producer.id)
 
     @property
     def where(self) -> Data | None:

@@ -17,6 +17,7 @@ from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.log_model import ClientInstance
 from kafkatx.kernels.growing import Array
+from kafkatx.kernels.spans import ABORT, COMMIT
 from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.verdicts import Verdict
@@ -25,9 +26,6 @@ from kafkatx.words.explanation import step
 from kafkatx.words.facts import instant
 from kafkatx.words.template import pick
 from kafkatx.words.values import Instant, Refs
-
-ABORT, COMMIT = 0, 1
-"""Values of `marker_kind`."""
 
 
 class TransactionFate(Enum):

@@ -27,7 +27,7 @@ from kafkatx.histories.logs.testimony import told_timeout
 from kafkatx.histories.logs.witnesses import witnesses
 from kafkatx.histories.transaction_ends import TransactionEnds, with_data
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.spans import OVER_GAP
+from kafkatx.kernels.spans import ABORT, COMMIT, OVER_GAP
 from kafkatx.kernels.transactions import COMPLETE_COMMIT, EMPTY
 from kafkatx.terms.clocks import (
     CLIENT_TOLERANCE_MS,
@@ -39,8 +39,6 @@ from kafkatx.terms.clocks import (
 )
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
-
-ABORT, COMMIT = 0, 1
 
 
 def with_data_endings(model: CaptureModel) -> TransactionEnds:

@@ -10,10 +10,8 @@ from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
+from kafkatx.kernels.spans import COMMIT
 from kafkatx.terms.verdicts import Verdict
-
-COMMIT = 1
-"""Value of `marker_kind`."""
 
 
 @dataclass(frozen=True, slots=True)

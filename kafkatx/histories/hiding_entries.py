@@ -17,9 +17,8 @@ import numpy as np
 
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.rows import HIDING_ENTRY
-from kafkatx.kernels.spans import BEFORE_LOG, LOST_END, NO_DATA, OVER_GAP
+from kafkatx.kernels.spans import BEFORE_LOG, COMMIT, LOST_END, NO_DATA, OVER_GAP
 
-COMMIT = 1
 UNSURE = BEFORE_LOG | LOST_END | NO_DATA | OVER_GAP
 """Spans whose data, or whose end, are not all at hand: an index may know better."""
 

@@ -13,9 +13,8 @@ import numpy as np
 
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.spans import OPEN
+from kafkatx.kernels.spans import ABORT, COMMIT, OPEN
 
-ABORT, COMMIT = 0, 1
 IS_TRANSACTIONAL, IS_CONTROL = 0x10, 0x20
 
 

@@ -20,8 +20,9 @@ NO_DATA, BEFORE_LOG, MIXED_EPOCHS, OVER_GAP, OPEN, LOST_END = 1, 2, 4, 8, 16, 32
 inside; no marker up to the end; its marker stood where offsets are missing, since its producer goes on under a higher
 epoch behind them.
 """
-UNKNOWN_KIND = 2
-"""Kind of a marker that the cleaner emptied, or whose record a text lacks."""
+ABORT, COMMIT, UNKNOWN_KIND = 0, 1, 2
+"""Kinds of markers (ControlRecordType); unknown is that of one that the cleaner emptied, or whose record a text lacks.
+"""
 
 HORIZON = np.dtype(
     [

@@ -13,9 +13,8 @@ from kafkatx.histories.overview import Overview
 from kafkatx.histories.timeline import Timeline
 from kafkatx.histories.timeline_rows import LEFTOVER, LINE
 from kafkatx.histories.transaction_partitions import Status
-from kafkatx.histories.visibility import ABORT, COMMIT
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.spans import LOST_END, OPEN
+from kafkatx.kernels.spans import ABORT, COMMIT, LOST_END, OPEN
 from kafkatx.kernels.transactions import PREPARE_ABORT, TOMBSTONE
 from kafkatx.outputs.history_words import ENDERS, PERHAPS, capital
 from kafkatx.terms.catalogue.loading import event_words

@@ -27,6 +27,7 @@ from kafkatx.terms.times import clock, duration, iso
 from kafkatx.terms.topics import TRANSACTION_STATE
 from kafkatx.terms.transaction_states import state_name
 from kafkatx.words.evidence_refs import plural
+from kafkatx.words.values import producer_name
 
 FEW = 5
 """Up to so many ids are told in full; more are a table."""
@@ -89,8 +90,7 @@ def _answers(capture: CaptureHistory) -> Iterator[str]:
 
 
 def _name(timeline: Timeline) -> str:
-    name = timeline.transactional_id
-    return name if name is not None else f"producer id {timeline.producer_ids[0]}"
+    return producer_name(timeline.transactional_id, timeline.producer_ids[0])
 
 
 def _table(capture: CaptureHistory, everything: bool) -> Iterator[RenderableType]:

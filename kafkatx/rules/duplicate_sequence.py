@@ -34,8 +34,8 @@ from kafkatx.findings.one_failure import (
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.sequence_breaks import BreakFacts, break_case, break_facts, by_producer
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.data_endings import ABORT
 from kafkatx.kernels.growing import Array
+from kafkatx.kernels.spans import ABORT
 from kafkatx.terms.events import Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, included, left_open, remedy, ruled_out, step

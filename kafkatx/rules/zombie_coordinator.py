@@ -24,8 +24,9 @@ from kafkatx.findings.grouping import columns_of
 from kafkatx.findings.refused_writes import owner_of
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.data_endings import ABORT, is_of_former_coordinator
+from kafkatx.histories.data_endings import is_of_former_coordinator
 from kafkatx.kernels.growing import Array
+from kafkatx.kernels.spans import ABORT
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import data_ref, marker_ref, time_or_none

@@ -77,6 +77,11 @@ class Producer:
         return f"producer id {self.id} epoch {self.epoch}"
 
 
+def producer_name(transactional_id: str | None, producer_id: int) -> str:
+    """Return a producer's id, else its number."""
+    return transactional_id if transactional_id is not None else f"producer id {producer_id}"
+
+
 @dataclass(frozen=True, slots=True)
 class TopicPartition:
     """`orders-0`; of a text that doesn't say which `an unnamed partition`."""

@@ -17,7 +17,7 @@ from kafkatx.findings.finding import Subject
 from kafkatx.findings.rule import Case, Found
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.spans import BEFORE_LOG, NO_DATA
+from kafkatx.kernels.spans import BEFORE_LOG, COMMIT, NO_DATA
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -26,9 +26,8 @@ from kafkatx.words.explanation import Phrase, Words, gap, left_open, remedy, rul
 from kafkatx.words.facts import instant
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Instant, NameList, OffsetRange, Refs, TopicPartition, facts
+from kafkatx.words.values import Count, Instant, NameList, OffsetRange, Refs, TopicPartition, facts, producer_name
 
-COMMIT = 1
 MOST_TOLD = 5
 LOOKS_EVERY_MS = 300_000
 """log.retention.check.interval.ms, in all releases."""
@@ -50,7 +49,7 @@ class CutTransaction:
     @property
     def name(self) -> str:
         """Its id, else its number."""
-        return self.id if self.id is not None else f"producer id {self.producer_id}"
+        return producer_name(self.id, self.producer_id)
 
 
 @facts
@@ -224,7 +223,7 @@ def _id(model: CaptureModel, producer_id: int) -> str | None:
 def _unknown(model: CaptureModel, log_extent: LogExtent, span: Array) -> Unknown:
     producer_id = int(span["producer_id"])
     return Unknown(
-        name=_id(model, producer_id) or f"producer id {producer_id}",
+        name=producer_name(_id(model, producer_id), producer_id),
         partition=TopicPartition(log_extent.topic, log_extent.partition),
         log_start=log_extent.log_start,
         marker_offset=int(span["marker_offset"]),

@@ -31,7 +31,7 @@ from kafkatx.words.evidence_refs import data_ref, marker_ref, time_or_none
 from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import instant
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Instant, NameList, OffsetRange, Refs, TopicPartition, facts
+from kafkatx.words.values import Count, Instant, NameList, OffsetRange, Refs, TopicPartition, facts, producer_name
 
 MOST_WRITERS = 5
 
@@ -50,7 +50,7 @@ class Writer:
     @property
     def name(self) -> str:
         """Its id, else its number."""
-        return self.id if self.id is not None else f"producer id {self.producer_id}"
+        return producer_name(self.id, self.producer_id)
 
 
 @facts
