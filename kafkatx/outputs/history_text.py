@@ -90,7 +90,8 @@ def _answers(capture: CaptureHistory) -> Iterator[str]:
 
 
 def _name(timeline: Timeline) -> str:
-    return producer_name(timeline.transactional_id, timeline.producer_ids[0])
+    name = timeline.transactional_id
+    return name if name is not None else producer_name(None, timeline.producer_ids[0])
 
 
 def _table(capture: CaptureHistory, everything: bool) -> Iterator[RenderableType]:
