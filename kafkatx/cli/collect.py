@@ -18,6 +18,7 @@ from kafkatx.cli.options import (
     Paths,
     QuietOption,
     ReadingOptions,
+    as_option,
 )
 from kafkatx.terms.errors import NothingReadableError, OutputError, UsageError
 
@@ -77,6 +78,7 @@ def collect(
 
     if redact and out is None:
         raise UsageError("--redact goes with --out FILE.tgz")
+    paths = as_option(paths, reading.as_kind)
     target, as_json = _target(out, paths), json_output or output_format is Format.json
     try:
         with progress(quiet) as tick:

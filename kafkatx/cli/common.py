@@ -42,10 +42,11 @@ def output(out: str | None, evidence: list[str]) -> Iterator[TextIO]:
 def outside(out: str, evidence: list[str]) -> Path:
     """The absolute path of --out; raises UsageError for a place inside the evidence, which is read only, and a URL."""
     from kafkatx.sources.places import is_url, shown
+    from kafkatx.sources.said import of_place
 
     if "://" in out:
         raise UsageError("--out takes a path of this machine, no URL: write there, then copy it to the store")
-    target, read = Path(out).absolute(), [shown(path) for path in evidence if path != "-"]
+    target, read = Path(out).absolute(), [shown(path) for path in map(of_place, evidence) if path != "-"]
     if any(target.resolve().is_relative_to(Path(path).resolve()) for path in read if not is_url(path)):
         raise UsageError(f"--out {out} lies inside the evidence, which is only read; choose another place")
     return target

@@ -11,7 +11,15 @@ import typer
 
 from kafkatx.cli.common import console_for, output, progress
 from kafkatx.cli.grouping import grouped
-from kafkatx.cli.options import OutputOptions, Paths, ReadingOptions, ReleaseOption, ScopeOptions, VerboseOption
+from kafkatx.cli.options import (
+    OutputOptions,
+    Paths,
+    ReadingOptions,
+    ReleaseOption,
+    ScopeOptions,
+    VerboseOption,
+    as_option,
+)
 from kafkatx.terms.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,6 +99,7 @@ def diagnose(
     from kafkatx.stages.judging import NothingToDiagnoseError
 
     selection = Selection(_rules(rule), _severity(min_severity.value), **scope.limits())
+    paths = as_option(paths, reading.as_kind)
     run, nothing = _engine(engine, master, paths, result.quiet), None
     options = {"selection": selection, "release": _release(kafka_version), **reading.values()}
     with output(result.out, paths) as stream:
@@ -110,7 +119,9 @@ def diagnose(
 def _engine(engine: Engine, master: str | None, paths: list[str], quiet: bool) -> Callable[..., Diagnosis]:
     """Return what diagnoses `paths` on an engine, given the options that all engines take."""
     if engine is Engine.spark:
-        if "-" in paths:
+        from kafkatx.sources.said import of_place
+
+        if "-" in map(of_place, paths):
             raise UsageError("--engine spark can't read standard input: save it to a file and give its path")
         return partial(_on_spark, master, paths)
     if master is not None:

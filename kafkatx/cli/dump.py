@@ -11,7 +11,7 @@ import typer
 from kafkatx.cli.common import output
 from kafkatx.cli.dump_tool import ToolOptions
 from kafkatx.cli.grouping import grouped
-from kafkatx.cli.options import Format, FormatOption, JsonOption, OutOption, QuietOption
+from kafkatx.cli.options import AsOption, Format, FormatOption, JsonOption, OutOption, QuietOption, as_option
 from kafkatx.terms.errors import NothingReadableError, UsageError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def dump(
     ] = None,
     *,
     tool: ToolOptions,
+    as_kind: AsOption = None,
     output_format: FormatOption = Format.text,
     json_output: JsonOption = False,
     out: OutOption = None,
@@ -48,7 +49,7 @@ def dump(
         raise UsageError("nothing to dump: name a file, for example kafkatx dump orders-0/00000000000000000000.log")
     if tool.remote_log_metadata_decoder:
         complain("the records of __remote_log_metadata are shown as they are: their content is not decoded")
-    write(paths, tool.options(), output_format is Format.json or json_output, out, quiet)
+    write(as_option(paths, as_kind), tool.options(), output_format is Format.json or json_output, out, quiet)
 
 
 def write(paths: list[str], options: DumpOptions, as_json: bool, out: str | None, quiet: bool) -> None:

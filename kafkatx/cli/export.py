@@ -10,6 +10,7 @@ import typer
 from kafkatx.cli.common import console_for, output, outside
 from kafkatx.cli.export_progress import export_progress
 from kafkatx.cli.options import (
+    AsOption,
     CaptureOption,
     Colour,
     ColourOption,
@@ -19,6 +20,7 @@ from kafkatx.cli.options import (
     Paths,
     QuietOption,
     VerifyOption,
+    as_option,
     capture_option,
 )
 from kafkatx.terms.errors import NothingReadableError, UsageError
@@ -47,6 +49,7 @@ def export(
     ] = False,
     verify: VerifyOption = False,
     capture: CaptureOption = None,
+    as_kind: AsOption = None,
     output_format: FormatOption = Format.text,
     json_output: JsonOption = False,
     color: ColourOption = Colour.auto,
@@ -79,6 +82,7 @@ def export(
     from kafkatx.sources.places import admitted
 
     as_json, names = json_output or output_format is Format.json, _tables(table)
+    paths = as_option(paths, as_kind)
     target, given, forced = outside(out, paths).resolve(), sorted(set(admitted(paths))), capture_option(capture)
     evidence = open_evidence(given, captures=forced, verify_all=verify)
     with output(None, paths) as stream:

@@ -8,7 +8,7 @@ import typer
 
 from kafkatx.cli.common import console_for, output, progress
 from kafkatx.cli.grouping import grouped
-from kafkatx.cli.options import Colour, OutputOptions, Paths, ReadingOptions, ScopeOptions
+from kafkatx.cli.options import Colour, OutputOptions, Paths, ReadingOptions, ScopeOptions, as_option
 
 if TYPE_CHECKING:
     from kafkatx.histories.result import Histories
@@ -40,6 +40,7 @@ def history(
 
     limits, nothing = scope.limits() | reading.values(), None
     told = scope.transactional_id is not None or scope.producer_id is not None
+    paths = as_option(paths, reading.as_kind)
     with output(result.out, paths) as stream:
         try:
             with progress(result.quiet) as tick:

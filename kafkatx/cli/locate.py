@@ -8,7 +8,15 @@ import typer
 
 from kafkatx.cli.common import console_for, output, progress
 from kafkatx.cli.grouping import grouped
-from kafkatx.cli.options import AsOfOption, CaptureOption, OutputOptions, capture_option, time_option
+from kafkatx.cli.options import (
+    AsOfOption,
+    AsOption,
+    CaptureOption,
+    OutputOptions,
+    as_option,
+    capture_option,
+    time_option,
+)
 from kafkatx.terms.errors import UsageError
 
 Words = Annotated[
@@ -29,6 +37,7 @@ def locate(
     ] = False,
     as_of: AsOfOption = None,
     capture: CaptureOption = None,
+    as_kind: AsOption = None,
     *,
     result: OutputOptions,
 ) -> None:
@@ -49,6 +58,7 @@ def locate(
     if not paths:
         raise UsageError("which evidence? Name data directories or files before the offset")
     now, forced, nothing = time_option("--as-of", as_of), capture_option(capture), None
+    paths = as_option(paths, as_kind)
     with output(result.out, paths) as stream:
         try:
             with progress(result.quiet) as tick:

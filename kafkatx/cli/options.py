@@ -31,7 +31,7 @@ Paths = Annotated[
     typer.Argument(
         metavar="PATH...",
         help="Data directories of brokers, single files, dump output, logs, settings, archives, URLs of "
-        "object stores (s3://bucket/folder); - for standard input.",
+        "object stores (s3://bucket/folder); - for standard input; orders-0=FILE for what lost its name.",
         show_default=False,
     ),
 ]
@@ -40,8 +40,17 @@ BrokerPaths = Annotated[
     typer.Argument(
         metavar="PATH...",
         help="Data directories of brokers, folders of several, partition folders, single files, archives of these, "
-        "URLs of object stores (s3://bucket/folder); - for standard input.",
+        "URLs of object stores (s3://bucket/folder); - for standard input; orders-0=FILE for what lost its name.",
         show_default=False,
+    ),
+]
+AsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--as",
+        metavar="KIND",
+        help="What the files given hold, whatever their names and content say: log, index, timeindex, txnindex, "
+        "snapshot, leader-epochs, meta.properties or text. For one file of several write KIND=FILE.",
     ),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
@@ -104,6 +113,7 @@ class ReadingOptions:
     as_of: AsOfOption = None
     verify: VerifyOption = False
     capture: CaptureOption = None
+    as_kind: AsOption = None
     log_zone: Annotated[
         str | None,
         typer.Option(
@@ -137,6 +147,17 @@ class OutputOptions:
     def as_json(self) -> bool:
         """Whether JSON is written."""
         return self.json_output or self.output_format is Format.json
+
+
+def as_option(paths: list[str], kind: str | None) -> list[str]:
+    """Return the paths, each said to hold a kind where one was given; raises UsageError for what is none."""
+    from kafkatx.evidence.claims import KINDS
+
+    if kind is None:
+        return paths
+    if kind not in KINDS:
+        raise UsageError(f"--as {kind}: what a file can hold is {', '.join(KINDS)}")
+    return [f"{kind}={path}" for path in paths]
 
 
 def time_option(name: str, text: str | None) -> int | None:

@@ -8,7 +8,7 @@ import typer
 
 from kafkatx.cli.common import console_for, output, progress
 from kafkatx.cli.grouping import grouped
-from kafkatx.cli.options import BrokerPaths, CaptureOption, Colour, OutputOptions, capture_option
+from kafkatx.cli.options import AsOption, BrokerPaths, CaptureOption, Colour, OutputOptions, as_option, capture_option
 from kafkatx.terms.errors import NothingReadableError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def verify(
         bool, typer.Option("--records", help="Read every record too, also those in compressed batches.")
     ] = False,
     capture: CaptureOption = None,
+    as_kind: AsOption = None,
     *,
     result: OutputOptions,
 ) -> None:
@@ -34,7 +35,7 @@ def verify(
     """
     from kafkatx.local.verification import verify as run
 
-    forced = capture_option(capture)
+    paths, forced = as_option(paths, as_kind), capture_option(capture)
     with output(result.out, paths) as stream:
         with progress(result.quiet) as tick:
             found = run(paths, records=records, captures=forced, progress=tick)

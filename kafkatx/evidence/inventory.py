@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
+from kafkatx.evidence.claims import Claim, claim_of
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.looking import Looker, LooksHere, size_of
 from kafkatx.evidence.swapped import without_swapped
@@ -18,10 +19,14 @@ from kafkatx.formats.file_names import (
     FileSuffix,
     FolderState,
     PartitionFolder,
+    SegmentKind,
+    TieredFile,
     is_remote_index_file,
     parse_metadata_snapshot_file,
     parse_partition_folder,
     parse_segment_file,
+    parse_tiered_file,
+    parse_tiered_folder,
 )
 from kafkatx.kernels.batches import HEADER_SIZE, LOG_OVERHEAD, is_plausible, is_plausible_legacy
 from kafkatx.sources import places
@@ -53,6 +58,13 @@ NO_SUCH_FILE = "file or directory"
 FOREIGN = "an archive of a kind that is not read; unpack it first"
 DUMPING = b"Dumping "
 """First word of kafka-dump-log's output, in all releases."""
+TIERED_EPOCHS = "leader_epoch_checkpoint"
+TIERED_SNAPSHOT = "a snapshot in tiered storage: up to which offset it is valid its name does not say"
+TIERED_CHANGED = "a segment in tiered storage that its plugin compressed or encrypted; fetch it through the plugin"
+OF_PLUGINS = {
+    "indexes": "the indexes of a segment in tiered storage, in a layout of its plugin",
+    "rsm-manifest": "what a plugin of tiered storage needs to read a segment",
+}
 IGNORED_SUFFIXES = {
     FileSuffix.DELETED: "waits for its deletion; the live segments replace it",
     FileSuffix.CLEANED: "unfinished output of the cleaner",
@@ -68,11 +80,12 @@ def inventory(paths: Iterable[str | Path], cut_texts: bool = True, looker: Looke
     are wanted.
     """
     items: dict[str, Item] = {}
-    for root in places.admitted(paths):
+    for given in places.admitted(paths):
+        claim, root = claim_of(given)
         if root != STANDARD_INPUT:
-            _check(root)
-        for item in _items(root):
-            for file in _opened_up(item):
+            _check(root, claim)
+        for item in _items(root, claim):
+            for file in _opened_up(item, claim):
                 items.setdefault(places.identity(file.path), file)
     looker = looker or LooksHere()
     files = [*without_swapped([*items.values()], looker)]
@@ -80,20 +93,23 @@ def inventory(paths: Iterable[str | Path], cut_texts: bool = True, looker: Looke
     return sorted(found, key=lambda item: (item.path, item.part.position if item.part else -1))
 
 
-def _check(root: str) -> None:
-    """Look whether a path is there; raises UsageError."""
+def _check(root: str, claim: Claim) -> None:
+    """Look whether a path is there, and can be what is said of it; raises UsageError."""
     try:
-        is_there = places.is_folder(root, anew=True) or places.exists(root)
+        is_folder = places.is_folder(root, anew=True)
+        is_there = is_folder or places.exists(root)
     except OSError as error:
         raise UsageError(f"{root}: {error.strerror}") from None
     if not is_there:
         raise UsageError(f"{root}: no such {'object or folder in the store' if places.is_url(root) else NO_SUCH_FILE}")
+    if is_folder and claim.kind is not None:
+        raise UsageError(f"{root} is a folder; what a file holds is said of files, one by one: {claim.kind.value}=FILE")
 
 
-def _opened_up(item: Item) -> Iterator[Item]:
+def _opened_up(item: Item, claim: Claim) -> Iterator[Item]:
     """A file as it is; an archive as what lies in it, and what could not be had of it."""
     if item.kind is not Kind.ARCHIVE or item.left_out:
-        yield item
+        yield claim.placed(item)
         return
     try:
         mounted = mount(item.path)
@@ -103,14 +119,15 @@ def _opened_up(item: Item) -> Iterator[Item]:
     for problem in mounted.problems:
         yield replace(item, path=f"{item.path}{SEPARATOR}", left_out=problem)
     if mounted.is_file:
-        yield _by_content(replace(item, kind=Kind.OTHER))
+        yield claim.placed(claim.of_kind(_by_content(replace(item, kind=Kind.OTHER))))
         return
+    inside = replace(claim, kind=None)
     for folder, folders, names in os.walk(mounted.root):
         folders.sort()
         is_data_directory = not OF_DIRECTORY.isdisjoint(names)
         for name in sorted(names):
             shown = mounted.display(os.path.join(folder, name))  # noqa: PTH118
-            yield from _opened_up(_item(shown, item.root, is_data_directory))
+            yield from _opened_up(_item(shown, item.root, is_data_directory, inside), inside)
 
 
 def _whole(item: Item) -> Item:
@@ -129,21 +146,21 @@ def _is_text(item: Item) -> bool:
     return item.kind is Kind.TEXT and item.left_out is None
 
 
-def _items(root: str) -> Iterator[Item]:
+def _items(root: str, claim: Claim) -> Iterator[Item]:
     """Files below a path, and folders that can't be read.
 
     Each folder is entered once, so a loop of links can't trap the walk.
     """
     if root == STANDARD_INPUT:
-        yield Item(root, root, "", Kind.ARCHIVE, 0)
+        yield Item(root, root, "", Kind.ARCHIVE, 0, claim.partition)
         return
     is_folder = places.is_folder(root)
     if not is_folder or places.is_file(root):  # an object and a folder in a store may have one name
-        yield _item(root, root, _is_data_directory(places.parent(places.absolute(root))))
+        yield _item(root, root, _is_data_directory(places.parent(places.absolute(root))), claim)
     refused: list[OSError] = []
     folders = places.folders_below(root, refused) if is_folder else ()
     for path, is_data_directory in places.prepared(root, _files(folders)):
-        yield _item(path, root, is_data_directory)
+        yield _item(path, root, is_data_directory, claim)
     for error in refused:
         parent = places.parent(error.filename)
         yield Item(error.filename, root, parent, Kind.UNREADABLE, 0, left_out=error.strerror)
@@ -166,7 +183,7 @@ def _is_data_directory(folder: str) -> bool:
         return False
 
 
-def _item(path: str, root: str, in_data_directory: bool) -> Item:
+def _item(path: str, root: str, in_data_directory: bool, claim: Claim) -> Item:
     parent = places.parent(path)
     try:
         real = packed_path(path)
@@ -175,15 +192,32 @@ def _item(path: str, root: str, in_data_directory: bool) -> Item:
         return Item(path, root, parent, Kind.UNREADABLE, 0, left_out=error.strerror)
     if not is_file:
         return Item(path, root, parent, Kind.OTHER, 0, left_out="not a regular file")
-    folder = None if in_data_directory else parse_partition_folder(places.folder_name(path))
-    directory = places.parent(parent) if folder else parent
+    folder, directory = _folder(path, root, in_data_directory, claim)
     item = Item(path, root, directory, Kind.OTHER, size, folder)
     if folder and folder.state is FolderState.DELETE:
         return replace(item, left_out="the topic was deleted")
-    return _by_name(item, places.name(path))
+    found = _by_name(item, places.name(path))
+    return found if found.kind is Kind.ARCHIVE else claim.of_kind(found)
+
+
+def _folder(path: str, root: str, in_data_directory: bool, claim: Claim) -> tuple[PartitionFolder | None, str]:
+    """Return the partition that a file is of, as far as one is said or its folders say so, and the data directory."""
+    if claim.partition is not None:
+        return claim.partition, places.parent(root)
+    parent = places.parent(path)
+    if parse_tiered_file(places.name(path)) is not None:
+        above = places.parent(parent)
+        tiered = parse_tiered_folder(places.folder_name(path), places.folder_name(parent))
+        if tiered is not None:
+            return tiered[0], above if tiered[1] == 1 else places.parent(above)
+    folder = None if in_data_directory else parse_partition_folder(places.folder_name(path))
+    return folder, places.parent(parent) if folder else parent
 
 
 def _by_name(item: Item, name: str) -> Item:
+    tiered = parse_tiered_file(name)
+    if tiered is not None:
+        return _tiered(item, tiered)
     segment = parse_segment_file(name) or parse_segment_file(_without_packing(name))
     if segment is not None and not _is_dump_saved_as(item):
         why = IGNORED_SUFFIXES.get(segment.suffix)
@@ -200,6 +234,22 @@ def _by_name(item: Item, name: str) -> Item:
     if is_remote_index_file(name):
         return replace(item, left_out="an index of tiered storage")
     return _by_content(item)
+
+
+def _tiered(item: Item, tiered: TieredFile) -> Item:
+    """A file of a segment in tiered storage: as in a data directory, unless a plugin changed it."""
+    placed = replace(item, folder=item.folder or PartitionFolder(places.folder_name(item.path), -1))
+    if tiered.ending == TIERED_EPOCHS:
+        return replace(placed, kind=Kind.LEADER_EPOCHS)
+    if tiered.ending in OF_PLUGINS:
+        return replace(placed, left_out=OF_PLUGINS[tiered.ending])
+    if tiered.ending != SegmentKind.LOG:
+        why = TIERED_SNAPSHOT if tiered.ending == SegmentKind.SNAPSHOT else None
+        return replace(placed, kind=Kind(tiered.ending), base_offset=tiered.base_offset, left_out=why)
+    found = _by_content(placed)
+    if found.kind is Kind.LOG:
+        return replace(found, base_offset=tiered.base_offset)
+    return found if found.kind is Kind.UNREADABLE else replace(found, kind=Kind.OTHER, left_out=TIERED_CHANGED)
 
 
 def _by_content(item: Item) -> Item:

@@ -1,6 +1,8 @@
 """Names in a data directory: segment files, partition folders, snapshots of KRaft, the cache of remote indexes.
 
 Text      segment file: 20 digits (base offset; of a .snapshot the offset it is valid up to), a kind, perhaps a suffix.
+          copied to tiered storage: `<20 digits>-<uuid>.<kind>`, in `topic-partition-<topic id>` or, in the stores of a
+          plugin, `topic-<topic id>/<partition>` (ids of 22 characters).
           partition folder: `topic-partition`, split at the last dash; with a state `topic-partition.<32 hex>-<state>`.
           KRaft snapshot: `<20 digits>-<10 digits>.checkpoint` (end offset, epoch). Remote index:
           `<offset>_<uuid>.<kind>`.
@@ -12,8 +14,10 @@ Meaning   .deleted: waits for its removal, its content is still valid evidence. 
 Limits    topics have 1 to 249 of the characters a-z A-Z 0-9 . _ - and are not `.` or `..`. In a -delete, -future or
           -stray name the topic may be cut, so that the whole has at most 255 characters. Numbers of partitions have no
           leading zero.
+          A snapshot in tiered storage has the offset of its segment, not the one that it is valid up to.
 Source    LogFileUtils.java, UnifiedLog/LocalLog (names and suffixes), RemoteIndexCache.java, Snapshots.java,
-          Topic.java (Kafka 0.11 to 4.3).
+          Topic.java (Kafka 0.11 to 4.3); RemoteLogSegmentFileset.java and RemoteTopicPartitionDirectory.java (Kafka
+          3.6), ObjectKeyFactory.java (tiered-storage-for-apache-kafka 1.0).
 """
 
 from __future__ import annotations
@@ -67,6 +71,14 @@ class SegmentFile:
 
 
 @dataclass(frozen=True, slots=True)
+class TieredFile:
+    """A file of a segment that was copied to tiered storage; `ending` is what stands behind the dot."""
+
+    base_offset: int
+    ending: str
+
+
+@dataclass(frozen=True, slots=True)
 class MetadataSnapshotFile:
     """A snapshot of `__cluster_metadata`: record batches up to `end_offset` (exclusive), of leader epoch `epoch`."""
 
@@ -89,6 +101,12 @@ _SUFFIX = r"(?:\.(?P<suffix>deleted|cleaned|swap|tmp|part))?"
 _KIND = r"(?P<kind>log|index|timeindex|txnindex|snapshot)"
 _SEGMENT = re.compile(rf"(?P<offset>[0-9]{{20}})\.{_KIND}{_SUFFIX}")
 _REMOTE = re.compile(rf"(?P<offset>[0-9]{{1,20}})_[A-Za-z0-9_-]{{22}}_?\.(?:time|txn)?index{_SUFFIX}")
+_ID = r"[A-Za-z0-9_-]{22}"
+_ENDING = r"(?P<ending>log|(?:time|txn)?index|snapshot|leader_epoch_checkpoint|indexes|rsm-manifest)"
+_TIERED = re.compile(rf"(?P<offset>[0-9]{{20}})-{_ID}\.{_ENDING}")
+_TIERED_FOLDER = re.compile(rf"(?P<topic>[A-Za-z0-9._-]+)-(?P<partition>0|[1-9][0-9]{{0,9}})-{_ID}")
+_TIERED_TOPIC = re.compile(rf"(?P<topic>[A-Za-z0-9._-]+)-{_ID}")
+_PARTITION = re.compile(r"0|[1-9][0-9]{0,9}")
 _METADATA = re.compile(rf"(?P<offset>[0-9]{{20}})-(?P<epoch>[0-9]{{10}})\.checkpoint{_SUFFIX}")
 _FOLDER = re.compile(
     r"(?P<topic>[A-Za-z0-9._-]+)-(?P<partition>0|[1-9][0-9]{0,9})"
@@ -108,6 +126,25 @@ def is_remote_index_file(name: str) -> bool:
     """Whether a file in the remote index cache, an index that a broker fetched from tiered storage, has this name."""
     found = _REMOTE.fullmatch(name)
     return found is not None and int(found["offset"]) <= MAX_OFFSET
+
+
+def parse_tiered_file(name: str) -> TieredFile | None:
+    """Return what the name of a segment's file in tiered storage says, None for another name."""
+    found = _TIERED.fullmatch(name)
+    if found is None or int(found["offset"]) > MAX_OFFSET:
+        return None
+    return TieredFile(int(found["offset"]), found["ending"])
+
+
+def parse_tiered_folder(name: str, parent: str) -> tuple[PartitionFolder, int] | None:
+    """Return the partition of a folder in tiered storage, and how many folders below the storage it lies."""
+    found, number = _TIERED_FOLDER.fullmatch(name), _PARTITION.fullmatch(name)
+    if found is not None and int(found["partition"]) <= MAX_PARTITION and is_topic(found["topic"]):
+        return PartitionFolder(found["topic"], int(found["partition"])), 1
+    topic = _TIERED_TOPIC.fullmatch(parent)
+    if number is None or topic is None or int(name) > MAX_PARTITION or not is_topic(topic["topic"]):
+        return None
+    return PartitionFolder(topic["topic"], int(name)), 2
 
 
 def parse_metadata_snapshot_file(name: str) -> MetadataSnapshotFile | None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar, cast
 
 from kafkatx.sources import stores
+from kafkatx.sources.said import again, said
 from kafkatx.sources.urls import is_url, resolved, root_of
 
 __all__ = ["is_url"]
@@ -24,13 +25,16 @@ NO_NAME = ("", ".")
 
 
 def admitted(paths: Iterable[str | Path]) -> list[str]:
-    """Return paths as they are shown, in their order; of URLs, what it takes to open them is known from now on.
+    """Return paths as they are shown, in their order, each with what is said of it.
+
+    What it takes to open URLs is known from now on.
 
     Raises UsageError for a URL that can't be read, or one bucket given in two ways; no secret is in its text.
     """
-    found = [resolved(str(path)) for path in paths]
+    given = [said(str(path)) for path in paths]
+    found = [resolved(path) for _, path in given]
     stores.admit(way for _, way in found if way is not None)
-    return [path for path, _ in found]
+    return [again(words, path) for (words, _), (path, _) in zip(given, found, strict=True)]
 
 
 def shown(path: str) -> str:

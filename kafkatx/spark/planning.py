@@ -19,6 +19,7 @@ from kafkatx.evidence.joining import JoinedEvidence
 from kafkatx.evidence.looking import Looker
 from kafkatx.sources import places
 from kafkatx.sources.archives import SEPARATOR, STANDARD_INPUT
+from kafkatx.sources.said import again, said
 from kafkatx.sources.stores import ways
 from kafkatx.sources.urls import Way
 from kafkatx.spark.request import Request
@@ -52,10 +53,10 @@ class Task:
 
 def placed(paths: Iterable[str | Path]) -> list[str]:
     """Return paths absolute: a worker has a working directory of its own. Raises UsageError for standard input."""
-    given = places.admitted(paths)
-    if STANDARD_INPUT in given:
+    given = [said(path) for path in places.admitted(paths)]
+    if any(path == STANDARD_INPUT for _, path in given):
         raise UsageError("standard input can't be read by the workers of Spark: save it as a file first")
-    return [places.normal(path) for path in given]
+    return [again(words, places.normal(path)) for words, path in given]
 
 
 def opened_evidence(

@@ -158,3 +158,21 @@ def test_help_loads_no_heavy_library():
     assert "numpy" not in done.stdout
     assert "numba" not in done.stdout
     assert "pyarrow" not in done.stdout
+
+
+def test_a_kind_is_said_of_all_files_given(tmp_path):
+    path = tmp_path / "x.bin"
+    path.write_bytes(b"\xff" * 200 + batch(5, b"x"))
+    with pytest.raises(NothingReadableError):
+        run(path, catch_exceptions=False, standalone_mode=False)
+    result = run("--as", "log", path)
+    assert result.exit_code == 1
+    assert "x.bin" in result.stdout
+    with pytest.raises(UsageError, match="--as nonsense: what a file can hold is log, index"):
+        run("--as", "nonsense", path, catch_exceptions=False, standalone_mode=False)
+
+
+def test_the_result_is_not_written_into_what_was_named(tmp_path):
+    segment(tmp_path / "copied", batch(0, b"x"))
+    with pytest.raises(UsageError, match="inside the evidence"):
+        run(f"orders-0={tmp_path / 'copied'}", "--out", tmp_path / "copied" / "x.txt", catch_exceptions=False)
