@@ -53,11 +53,10 @@ def missing_for(model: CaptureModel, transaction: int, part: Array) -> Phrase[On
 
 
 def _has_unexplained(model: CaptureModel, partition_code: int, row: Array) -> bool:
-    """Whether the partition has a marker of the producer and of this kind that no row explains: it may be the one."""
+    """Whether the partition has a marker of the producer that no row explains: it may be that one, or rows lack."""
     here = model.spans_of(partition_code)
     spans = model.spans[here][model.parts.owner[here] < 0]
-    is_its = (spans["producer_id"] == row["producer_id"]) & (spans["marker_kind"] == row["decision"] - 2)
-    return bool((is_its & (spans["marker_offset"] >= 0)).any())
+    return bool(((spans["producer_id"] == row["producer_id"]) & (spans["marker_offset"] >= 0)).any())
 
 
 def _reaches_back(model: CaptureModel, log_extent: LogExtent, row: Array) -> bool:
