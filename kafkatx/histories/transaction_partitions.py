@@ -310,13 +310,15 @@ def _assign_free(transactions: Array, rows: Array, spans: Array, owner: Array, l
     for number in leftover.tolist():
         transaction = transactions[int(rows["transaction"][number])]
         waiting.setdefault((int(transaction["producer_id"]), int(rows["partition_code"][number])), []).append(number)
+    ended = _enders(spans, owner)
     for number in free.tolist():
         span = spans[number]
+        before = ended.get((int(span["partition_code"]), int(span["previous_marker_offset"])), -1)
         candidates = waiting.get((int(span["producer_id"]), int(span["partition_code"])), [])
         fitting = [
             row
             for row in candidates
-            if rows["span"][row] < 0 and _can_hold(transactions[int(rows["transaction"][row])], rows[row], span, spans)
+            if rows["span"][row] < 0 and _can_hold(transactions, rows[row], span, spans, before)
         ]
         if len(fitting) == 1 and rows["status"][fitting[0]] != Status.UNDECIDED:
             rows["span"][fitting[0]] = number
@@ -325,17 +327,29 @@ def _assign_free(transactions: Array, rows: Array, spans: Array, owner: Array, l
             owner[number] = -2
 
 
-def _can_hold(transaction: Array, row: Array, span: Array, spans: Array) -> bool:
+def _enders(spans: Array, owner: Array) -> dict[tuple[int, int], int]:
+    """By partition and offset of a marker: the transaction that it ended."""
+    known = np.flatnonzero((owner >= 0) & (spans["marker_offset"] >= 0))
+    places = zip(spans["partition_code"][known].tolist(), spans["marker_offset"][known].tolist(), strict=True)
+    return dict(zip(places, owner[known].tolist(), strict=True))
+
+
+def _can_hold(transactions: Array, row: Array, span: Array, spans: Array, before: int) -> bool:
     """Whether unowned data can be of a transaction: its epoch, behind nothing that came later, before its own marker.
 
     An Ongoing row is always written before the data it allows, so data behind the marker of the transaction are not
-    its data.
+    its data; nor are those behind the marker of a later one. `before` is the transaction that the marker before the
+    data ended, -1 where none is known: then times say whether it came later.
     """
+    number, marker = int(row["transaction"]), int(row["marker"])
+    transaction = transactions[number]
     if transaction["producer_epoch"] >= 0 and span["producer_epoch"] != transaction["producer_epoch"]:
         return False
-    marker, decided = int(row["marker"]), int(transaction["decided_at"])
+    decided = int(transaction["decided_at"])
     if marker >= 0:
         is_before_end = span["first_offset"] <= spans["marker_offset"][marker]
+    elif before >= 0 and transactions["state_partition"][before] == transaction["state_partition"]:
+        is_before_end = number > before
     else:
         is_before_end = decided < 0 or span["previous_marker_timestamp"] <= decided
     return bool(is_before_end and (span["flags"] & OPEN or _ended_within(transaction, span, is_marked=marker >= 0)))

@@ -156,3 +156,48 @@ def test_a_few_commits_that_another_clock_would_fit_tell_no_clock(classic):
     model = classic.model()
     (payments,) = (one.partition_code for one in model.log_extents.values() if one.topic == "payments")
     assert not (model.parts.owner[model.spans_of(payments)] >= 0).any()
+
+
+def test_a_marker_a_moment_before_its_decision_is_the_one_though_it_says_what_was_said_before(classic):
+    """Two brokers' clocks on one disk: nothing was written to the partition, and its marker before ended the same."""
+    classic.init("orders-1")
+    run(classic, 0)
+    classic.ongoing("orders-1", "orders-0", "payments-0")
+    classic.wait(5)
+    classic.data("orders-1", "orders-0")
+    commit(classic, -3)
+    classic.wait(MINUTE)
+    run(classic, 0)
+    assert not classic.tell().of("atomicity_violation")
+
+
+def test_data_behind_a_copy_of_the_rows_do_not_hang_though_the_brokers_are_ahead(classic):
+    """The partition was copied last. By the producer's clock what it wrote since is older than the newest row."""
+    classic.init("orders-1")
+    for pause in PAUSES:
+        classic.ongoing("orders-1", "orders-0")
+        classic.wait(2)
+        classic.data("orders-1", "orders-0", at=classic.clock - 90 * SECOND)
+        commit(classic, 0)
+        classic.wait(pause)
+    rows = len(classic.state_log("orders-1").batches)
+    classic.ongoing("orders-1", "orders-0")
+    classic.wait(2)
+    classic.data("orders-1", "orders-0", at=classic.clock - 90 * SECOND)
+    log = classic.state_log("orders-1")
+    last = log.batches[rows - 1]
+    log.keep(lambda batch: batch.base_offset <= last.base_offset)
+    log.high_watermark = last.base_offset + 1
+    assert not classic.tell().of("hanging_transaction")
+
+
+def test_a_coordinator_that_moved_to_another_clock_is_not_judged_by_the_one_before(either):
+    """All before came from brokers 90 s ahead. The copy of the partition ends before what the new one committed."""
+    either.init("orders-1")
+    either.wait(90 * SECOND)
+    run(either, 0)
+    either.wait(-90 * SECOND)
+    either.coordinator_epoch += 1
+    either.begin("orders-1", "orders-0", "payments-0")
+    commit(either, 0, "orders-0")
+    assert not either.tell().of("atomicity_violation")

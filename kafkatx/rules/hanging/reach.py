@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kafkatx.findings.open_spans import OpenSpan
+from kafkatx.findings.producers_clocks import by_coordinator
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import COMPLETE_COMMIT, ONGOING, PREPARE_ABORT
@@ -53,7 +54,7 @@ def missing_rows(one: OpenSpan, latest: Array) -> tuple[Phrase[OpenData, GapWord
         return NO_NEWER_ROWS, newest
     if latest["producer_id"] == one.producer_id and marked > latest["producer_epoch"]:
         return NO_ROW_OF_MARKER, marked
-    if latest["state"] == ONGOING and model.age_ms(int(one.span["first_timestamp"])) < IN_FLIGHT_MS:
+    if latest["state"] == ONGOING and model.age_ms(_time(one, "first_timestamp")) < IN_FLIGHT_MS:
         return ON_ITS_WAY, None
     return None
 
@@ -63,8 +64,8 @@ def reaches(one: OpenSpan) -> bool:
     model, latest = one.model, one.latest
     if latest is None:
         return _rows_reach(model, _stood_by(one))
-    first_timestamp = int(one.span["first_timestamp"])
-    is_whole = model.is_latest_known(latest) and model.is_whole_since(int(latest["state_partition"]), first_timestamp)
+    began = int(one.span["first_timestamp"])
+    is_whole = model.is_latest_known(latest) and model.is_whole_since(int(latest["state_partition"]), began)
     return is_whole and (_own_rows_reach(one, latest) or _completed_before(one, latest))
 
 
@@ -94,22 +95,27 @@ def _sent_before_the_decision(one: OpenSpan, latest: Array) -> bool:
     """Whether the data are older than the decision of the id's last transaction: what comes next is sent after it."""
     rows = one.model.transactions_of(int(latest["id_code"]))
     decided = int(one.model.transactions["decided_at"][rows].max()) if len(rows) else -1
-    return bool(latest["producer_id"] == one.producer_id and int(one.span["last_timestamp"]) < decided)
+    return bool(latest["producer_id"] == one.producer_id and _time(one, "last_timestamp") < decided)
 
 
 def _stood_by(one: OpenSpan) -> int:
     """Time by which the data were in the log; their own is from before the coordinator heard of them."""
     others = one.model.spans[one.model.spans_of(one.log_extent.partition_code)]
     behind = others["marker_timestamp"][others["marker_offset"] > one.span["last_offset"]]
-    sent = int(one.span["last_timestamp"]) + (0 if one.log_extent.topic == CONSUMER_OFFSETS else ON_THE_WAY_MS)
+    sent = _time(one, "last_timestamp") + (0 if one.log_extent.topic == CONSUMER_OFFSETS else ON_THE_WAY_MS)
     return min(sent, int(behind.min())) if len(behind) else sent
+
+
+def _time(one: OpenSpan, name: str) -> int:
+    """A time of the data by the clock of the coordinator."""
+    return by_coordinator(one.model, one.producer_id, int(one.span[name]))
 
 
 def is_beyond_timeouts(one: OpenSpan, latest: Array) -> bool:
     """Whether no timeout can still be running, as far as the id's own partition of `__transaction_state` reaches."""
     model = one.model
     reached = min(model.facts.evidence_end, model.state_log_extents[int(latest["state_partition"])].newest)
-    return reached - int(one.span["last_timestamp"]) > longest_ms(latest)
+    return reached - _time(one, "last_timestamp") > longest_ms(latest)
 
 
 def longest_ms(latest: Array | None) -> int:

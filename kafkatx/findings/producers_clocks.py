@@ -1,0 +1,52 @@
+"""How far the coordinators' clocks are ahead of a producer's, as its transactions show it.
+
+A client stamps its records, a coordinator the row that lets them in, within moments of each other. A time of
+open data says something about a time of `__transaction_state` only when it is moved by what these two differ by.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.once import once
+from kafkatx.kernels.growing import Array
+
+ANY = -1
+"""Stands for all producers of a capture."""
+LEAST_MS = 2_000
+"""Less is what a record waits to be sent."""
+
+
+def by_coordinator(model: CaptureModel, producer_id: int, time: int) -> int:
+    """Return when a time of a producer's data was at the latest, by the clock of who wrote its transactions' rows.
+
+    Of a producer without transactions what others' clocks show is taken: where brokers are ahead they are so of all.
+    """
+    known = _behind(model)
+    return time + max(0, known.get(producer_id, known.get(ANY, 0)))
+
+
+@once
+def _behind(model: CaptureModel) -> dict[int, int]:
+    """By producer id, and of all: what its records' times are typically behind the starts of their transactions."""
+    rows = model.parts.rows[model.parts.rows["span"] >= 0]
+    numbers, sent = rows["transaction"], model.spans["first_timestamp"][rows["span"]] if len(rows) else rows["span"]
+    started = model.transactions["started_at"][numbers]
+    is_told = (sent >= 0) & (started >= 0)
+    numbers, sent, started = numbers[is_told], sent[is_told], started[is_told]
+    if not len(numbers):
+        return {}
+    order = np.lexsort((sent, numbers))
+    first = np.unique(numbers[order], return_index=True)[1]
+    chosen = order[first]
+    return _typical(model.transactions["producer_id"][numbers[chosen]], started[chosen] - sent[chosen])
+
+
+def _typical(producers: Array, behind: Array) -> dict[int, int]:
+    known = {ANY: int(np.median(behind))}
+    order = np.argsort(producers, kind="stable")
+    ids, begins = np.unique(producers[order], return_index=True)
+    for producer, of_producer in zip(ids.tolist(), np.split(behind[order], begins[1:]), strict=True):
+        known[producer] = int(np.median(of_producer))
+    return {producer: value if value > LEAST_MS else 0 for producer, value in known.items()}
