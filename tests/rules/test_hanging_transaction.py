@@ -420,3 +420,19 @@ def test_the_first_partition_of_the_state_alone_does_not_tell_that_there_is_no_o
     found = diagnose([directory / STATE, directory / "orders-0"])
     assert RULE not in {told.finding.rule for told in found.findings}
     assert RULE in {entry.rule for _, entry in found.not_checkable}
+
+
+@pytest.mark.parametrize(
+    ("transactions", "later_ms", "hangs"), [(4, 3_000, False), (4, 120_000, True), (1, 3_000, True)]
+)
+def test_the_next_data_of_a_producer_at_work_may_be_of_its_next_transaction(tmp_path, transactions, later_ms, hangs):
+    """A running broker's files were copied one by one: its partition of __transaction_state first, the data later."""
+    cluster = Cluster(tmp_path, state_partitions=2)
+    cluster.init("orders-1")
+    for _ in range(transactions):
+        cluster.run("orders-1", "payments-0")
+        cluster.wait(2 * SECOND)
+    cluster.data("orders-1", "payments-0")
+    cluster.wait(later_ms)
+    cluster.beat(elsewhere(2))
+    assert bool(cluster.tell().of(RULE)) is hangs

@@ -15,6 +15,10 @@ from kafkatx.words.values import OffsetRange, facts
 
 IN_FLIGHT_MS = 60_000
 """Twice request.timeout.ms: as long as the request that adds a partition may be on its way."""
+COPIED_WITHIN_MS = 60_000
+"""How long a copy of a running broker's files may take from one partition to the next."""
+FEWEST_AT_WORK = 3
+"""Transactions of who begins one after the other."""
 ON_THE_WAY_MS = 1_000
 """How long records may wait in their client and on their way before they stand in the log."""
 
@@ -77,12 +81,15 @@ def _completed_before(one: OpenSpan, latest: Array) -> bool:
     """Whether the id's last transaction is complete and can't get the data any more.
 
     Data behind the marker of a completed transaction belong to nobody by their place alone; there another partition of
-    `__transaction_state` may show that the copy is young enough, if there is only one copy.
+    `__transaction_state` may show that the copy is young enough, if there is only one copy. Of a producer at work its
+    next transaction is as likely: that one must be younger by more than it takes to copy a running broker's files.
     """
     if latest["state"] < COMPLETE_COMMIT:
         return False
+    is_at_work = len(one.model.transactions_of(int(latest["id_code"]))) >= FEWEST_AT_WORK
     is_behind = one.span["previous_marker_offset"] >= 0 and one.model.facts.brokers <= 1
-    return _sent_before_the_decision(one, latest) or bool(is_behind and _rows_reach(one.model, _stood_by(one)))
+    stood_by = _stood_by(one) + (COPIED_WITHIN_MS if is_at_work else 0)
+    return _sent_before_the_decision(one, latest) or bool(is_behind and _rows_reach(one.model, stood_by))
 
 
 def _rows_reach(model: CaptureModel, time: int) -> bool:
