@@ -11,6 +11,7 @@ from functools import cached_property
 from kafkatx.findings.grouping import SpanColumns, columns_of
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.ended import known
+from kafkatx.histories.transaction_partitions import DISPUTED
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OVER_GAP
 from kafkatx.terms.clocks import TWO_PHASE_TIMEOUT_MS
@@ -54,7 +55,7 @@ class OpenSpan:
     @property
     def is_disputed(self) -> bool:
         """Whether it may belong to more than one transaction."""
-        return bool(self.model.parts.owner[self.number] == -2)
+        return bool(self.model.parts.owner[self.number] == DISPUTED)
 
     @cached_property
     def id(self) -> str | None:

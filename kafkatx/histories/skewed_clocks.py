@@ -26,6 +26,8 @@ DRIFT_MS = 250
 """What two clocks that are set by NTP may wander against each other."""
 FEWEST_ALIKE, LEAST_SHARE = 5, 0.25
 """So many pairs, and such a share of the markers asked, must allow the same number: fewer can by chance."""
+FEWEST_OF_ALL = 3
+"""So many do where they are all markers that there are."""
 MOST_ELSEWHERE = 0.5
 """What share of them another number may be allowed by: a producer that commits at regular intervals fits many."""
 
@@ -171,7 +173,8 @@ def _ahead(transactions: Array, spans: Array) -> int:
     edges = np.sort(low)
     alike = np.searchsorted(edges, edges, "right") - np.searchsorted(np.sort(high), edges, "left")
     best = int(alike.max())
-    fewest = 1 if is_v2.all() else max(FEWEST_ALIKE, LEAST_SHARE * len(sampled))
+    enough = FEWEST_OF_ALL if best == len(sampled) else FEWEST_ALIKE
+    fewest = 1 if is_v2.all() else max(enough, LEAST_SHARE * len(sampled))
     if best < fewest or as_they_are >= 0.9 * best:
         return 0
     least = edges[alike == best]

@@ -16,7 +16,7 @@ from kafkatx.histories.events import Expiry, Initialisation, Leftover, LogLine, 
 from kafkatx.histories.initialisations import Initialisations, Why
 from kafkatx.histories.logs.log_model import Failure
 from kafkatx.histories.sums import Sums
-from kafkatx.histories.transaction_partitions import Status
+from kafkatx.histories.transaction_partitions import DISPUTED, Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import BEFORE_LOG, LOST_END
 from kafkatx.kernels.transactions import AFTER_HOLE, NOTHING, PREPARE_ABORT, PREPARE_COMMIT
@@ -108,7 +108,9 @@ class TimelineEvents:
         epoch = span["producer_epoch"] if data is not None else span["marker_epoch"]
         at = known(span["marker_timestamp"]) if marker is not None else known(span["first_timestamp"])
         part = _part_of(topic, partition, status, data, marker)
-        return Leftover(at, int(span["producer_id"]), known(epoch), bool(self.model.parts.owner[number] == -2), part)
+        return Leftover(
+            at, int(span["producer_id"]), known(epoch), bool(self.model.parts.owner[number] == DISPUTED), part
+        )
 
     def line(self, row: int, lines: int) -> LogLine:
         """Return the event of a line of a log."""

@@ -31,6 +31,10 @@ class Status(IntEnum):
     LOST = 5
 
 
+DISPUTED = -2
+"""In place of the transaction that data belong to: the evidence fits two."""
+
+
 @dataclass(frozen=True, slots=True)
 class TransactionPartitions:
     """`rows` (dtype PARTICIPATION), in order of transaction.
@@ -72,7 +76,7 @@ def matched(transactions: Array, rows: Array, spans: Array, at_hand: Array, tole
         _match_moved(transactions, rows, spans, moved, owner)
         spans = moved
     for number, span in left_over(transactions, rows, spans):
-        rows["status"][number], owner[span] = Status.UNDECIDED, -2
+        rows["status"][number], owner[span] = Status.UNDECIDED, DISPUTED
     rows["status"][(rows["status"] == Status.UNMARKED) & ~at_hand[rows["partition_code"]]] = Status.ELSEWHERE
     ongoing = (rows["status"] == Status.UNMARKED) & (transactions["decision"][rows["transaction"]] < 0)
     rows["status"][ongoing] = Status.ONGOING
@@ -242,7 +246,7 @@ def _exact(spans: Array, claimed: list[int], forward: Array, backward: Array) ->
 
 def _mark_undecided(owner: Array, forward: Array, backward: Array, agreed: Array) -> None:
     for side in (forward, backward):
-        owner[side[~agreed & (side >= 0)]] = -2
+        owner[side[~agreed & (side >= 0)]] = DISPUTED
 
 
 def _assign_data(transactions: Array, rows: Array, spans: Array, owner: Array) -> None:
@@ -324,7 +328,7 @@ def _assign_free(transactions: Array, rows: Array, spans: Array, owner: Array, l
             rows["span"][fitting[0]] = number
             owner[number] = rows["transaction"][fitting[0]]
         elif fitting:
-            owner[number] = -2
+            owner[number] = DISPUTED
 
 
 def _enders(spans: Array, owner: Array) -> dict[tuple[int, int], int]:

@@ -22,7 +22,7 @@ from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import AFTER_HOLE, PREPARE_COMMIT
 from kafkatx.rules.answers.half_aborted import HALF_WORDS, half_aborted
-from kafkatx.rules.atomicity.reach import NOT_WHOLE, OnePartition, is_compacted, is_over_gap, missing_for
+from kafkatx.rules.atomicity.reach import NOT_WHOLE, OnePartition, disputed, is_compacted, is_over_gap, missing_for
 from kafkatx.rules.hanging.live_checks import TOOL
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import completion_row, data_ref, decision_row, marker_ref, parts_of
@@ -98,6 +98,7 @@ class Facts:
 def find(model: CaptureModel) -> Found:
     """One case for each completed transaction with a partition that ended otherwise, or not at all."""
     yield from half_aborted(model)
+    yield from disputed(model)
     rows, spans, t = model.parts.rows, model.spans, model.transactions
     completed = t["completion_offset"][rows["transaction"]] >= 0
     ended_otherwise = (rows["span"] >= 0) & (rows["span"] != rows["marker"])

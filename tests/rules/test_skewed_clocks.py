@@ -201,3 +201,19 @@ def test_a_coordinator_that_moved_to_another_clock_is_not_judged_by_the_one_befo
     either.begin("orders-1", "orders-0", "payments-0")
     commit(either, 0, "orders-0")
     assert not either.tell().of("atomicity_violation")
+
+
+def test_of_fewer_markers_than_commits_one_is_said_to_be_missing_though_nobody_knows_whose(tmp_path: Path):
+    cluster = Cluster(tmp_path, brokers=2)
+    cluster.init("orders-1")
+    run(cluster, 0, (40, 55))
+    cluster.begin("orders-1", "orders-0", "payments-0")
+    commit(cluster, 0, "orders-0")
+    data = cluster.log("payments-0")
+    data.keep(lambda batch: batch.base_offset < data.batches[-1].base_offset)
+    cluster.wait(MINUTE)
+    cluster.beat(partition="payments-0")
+    told = cluster.tell()
+    assert not told.of("atomicity_violation")
+    (entry,) = told.not_checkable("atomicity_violation")
+    assert (entry.scope, "clocks" in entry.missing) == ("orders-1 in payments-0", True)

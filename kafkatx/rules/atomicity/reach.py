@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+
 from kafkatx.findings.leaders_clocks import ahead_at_begin, goes_on
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
+from kafkatx.histories.transaction_partitions import DISPUTED, Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import OVER_GAP, UNKNOWN_KIND
+from kafkatx.kernels.transactions import PREPARE_COMMIT
 from kafkatx.terms.topics import INTERNAL
-from kafkatx.words.explanation import GapWords, Phrase, gap
+from kafkatx.words.explanation import Bound, GapWords, Phrase, gap
+from kafkatx.words.facts import topic_partition
 from kafkatx.words.values import TopicPartition, facts
 
 
@@ -52,6 +58,25 @@ def missing_for(model: CaptureModel, transaction: int, part: Array) -> Phrase[On
     return None
 
 
+def disputed(model: CaptureModel) -> Iterator[Bound[GapWords]]:
+    """What is missing where a producer has fewer markers in a partition than transactions they could be of.
+
+    One of these lacks its own; clocks that differ a little leave open which.
+    """
+    t, rows, spans = model.transactions, model.parts.rows, model.spans
+    rows = rows[rows["status"] == Status.UNDECIDED]
+    told = t[rows["transaction"]]
+    is_committed = (told["decision"] == PREPARE_COMMIT) & (told["completion_offset"] >= 0)
+    rows, told = rows[is_committed], told[is_committed]
+    markers = spans[(model.parts.owner == DISPUTED) & (spans["marker_offset"] >= 0)]
+    ids = dict(zip(told["producer_id"].tolist(), told["id_code"].tolist(), strict=True))
+    wanted = Counter(zip(told["producer_id"].tolist(), rows["partition_code"].tolist(), strict=True))
+    at_hand = Counter(zip(markers["producer_id"].tolist(), markers["partition_code"].tolist(), strict=True))
+    for (producer_id, code), number in wanted.items():
+        if number > at_hand[producer_id, code]:
+            yield WHOSE.of(OnePartition(model.transactional_id(ids[producer_id]), topic_partition(model, code)))
+
+
 def _has_unexplained(model: CaptureModel, partition_code: int, row: Array) -> bool:
     """Whether the partition has a marker of the producer that no row explains: it may be that one, or rows lack."""
     here = model.spans_of(partition_code)
@@ -71,12 +96,13 @@ def _reaches_back(model: CaptureModel, log_extent: LogExtent, row: Array) -> boo
     return begins_before or bool(len(times) and ahead is not None and times.min() < time + ahead)
 
 
-NOT_WHOLE, ROWS_LACK, ENDS_EARLY, BEGINS_LATE = (
+NOT_WHOLE, ROWS_LACK, ENDS_EARLY, BEGINS_LATE, WHOSE = (
     Phrase(OnePartition, gap("{id} in {partition}", missing))
     for missing in (
         "the offsets of this partition that are missing",
         "records of __transaction_state: they say nothing of a marker that this producer has in the partition",
         "a later copy of this partition: it ends before the transaction was complete",
         "a log that begins before the transaction: its beginning, or the topic, was deleted",
+        "which of its transactions lacks a marker there: the brokers' clocks differ by more than these are apart",
     )
 )
