@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.evidence import ROOT
-from tests.fuzz import watching
+from tests.fuzz import guarding, watching
 from tests.fuzz.kinds import KINDS, tried
 from tests.fuzz.oracle import Trial
 
@@ -114,17 +114,18 @@ def child() -> int:
     """Run the work that standard input names; ends by itself where it holds too much memory."""
     told = os.fdopen(os.dup(1), "w", buffering=1)
     watching.begin()
-    for number, kind, trial in map(json.loads, sys.stdin):
-        print(json.dumps([number, None, 0]), file=told)
-        began = time.monotonic()
-        watching.again()
-        faults = tried(kind, trial)
-        if watching.highest_bytes() > watching.MOST_BYTES:
-            faults.append(f"held {watching.highest_bytes() / 1e9:.2f} GB")
-        watching.end()
-        print(json.dumps([number, faults, time.monotonic() - began]), file=told)
-        if watching.highest_bytes() > watching.MOST_BYTES:
-            break
+    with guarding.kernels():
+        for number, kind, trial in map(json.loads, sys.stdin):
+            print(json.dumps([number, None, 0]), file=told)
+            began = time.monotonic()
+            watching.again()
+            faults = tried(kind, trial)
+            if watching.highest_bytes() > watching.MOST_BYTES:
+                faults.append(f"held {watching.highest_bytes() / 1e9:.2f} GB")
+            watching.end()
+            print(json.dumps([number, faults, time.monotonic() - began]), file=told)
+            if watching.highest_bytes() > watching.MOST_BYTES:
+                break
     return 0
 
 
@@ -173,6 +174,8 @@ def main() -> int:
     options = _options()
     if options.child:
         return child()
+    if options.guarded:
+        os.environ[guarding.ASKED_BY] = "yes"
     if options.what in ("known", "open"):
         return _told(enumerate(known(KNOWN if options.what == "known" else OPEN)), options, options.what)
     if options.trial:
@@ -216,6 +219,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--again", action="store_true", help="also what the record has")
     parser.add_argument("--collection", action="store_true", help="among all recorded cases at hand")
     parser.add_argument("--trial", help="one trial instead of seeds")
+    parser.add_argument("--guarded", action="store_true", help="compiled kernels, over buffers that nobody may leave")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
