@@ -1,6 +1,6 @@
-"""Entries of .txnindex, .snapshot and leader-epoch-checkpoint files as arrays (declarations.
+"""Entries of .txnindex, .snapshot and leader-epoch-checkpoint files as arrays.
 
-Formats/aborted_txn.py, formats/producer_snapshot.py, formats/checkpoints.py).
+They are declared in formats/aborted_txn.py, formats/producer_snapshot.py and formats/checkpoints.py.
 """
 
 from __future__ import annotations

@@ -235,6 +235,12 @@ class Cluster:
         self.complete(name)
         self.wait(5)
 
+    def end_in(self, name: str, is_commit: bool, *partitions: str) -> None:
+        """Decide and complete at once, with markers in these partitions alone."""
+        self.prepare(name, is_commit)
+        self.markers(name, *partitions)
+        self.complete(name)
+
     def commit(self, name: str) -> None:
         self.end(name, True)
 

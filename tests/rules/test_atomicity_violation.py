@@ -300,9 +300,7 @@ def test_a_beginning_that_is_older_than_the_decision_shows_that_nothing_was_dele
 def decided_without_second_partition(cluster: Cluster) -> None:
     cluster.ongoing("orders-1", "orders-0", "payments-0")
     cluster.data("orders-1", "orders-0")
-    cluster.prepare("orders-1", True)
-    cluster.markers("orders-1", "orders-0")
-    cluster.complete("orders-1")
+    cluster.end_in("orders-1", True, "orders-0")
 
 
 def test_a_compacted_partition_says_nothing(either):

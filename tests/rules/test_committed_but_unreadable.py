@@ -102,9 +102,7 @@ def test_offsets_of_groups_are_not_told_here(either):
 def test_behind_a_lost_marker_the_advice_is_that_of_the_readers(either):
     either.init("slow-1")
     either.begin("slow-1", "orders-0", "payments-0")
-    either.prepare("slow-1", True)
-    either.markers("slow-1", "orders-0")
-    either.complete("slow-1")
+    either.end_in("slow-1", True, "orders-0")
     either.beat("sink-1", "payments-0")
     either.wait(2 * MINUTE)
     either.beat(partition="payments-0")

@@ -98,9 +98,7 @@ def test_a_partition_that_never_saw_the_producer_takes_a_lower_epoch_and_hangs(e
 def test_an_aborted_transaction_whose_marker_was_skipped_hangs(either):
     either.init("orders-1")
     either.begin("orders-1", "orders-0", "payments-0")
-    either.prepare("orders-1", False)
-    either.markers("orders-1", "orders-0")
-    either.complete("orders-1")
+    either.end_in("orders-1", False, "orders-0")
     go_on(either)
     either.plain("payments-0")
     assert either.tell().only(RULE).topic == "payments"
@@ -109,9 +107,7 @@ def test_an_aborted_transaction_whose_marker_was_skipped_hangs(either):
 def test_a_log_that_ends_before_the_abort_was_complete_may_lack_its_marker_only_in_the_copy(either):
     either.init("orders-1")
     either.begin("orders-1", "orders-0", "payments-0")
-    either.prepare("orders-1", False)
-    either.markers("orders-1", "orders-0")
-    either.complete("orders-1")
+    either.end_in("orders-1", False, "orders-0")
     go_on(either)
     told = either.tell()
     assert not told.of(RULE)
@@ -159,9 +155,7 @@ def test_a_prepared_one_is_none(either):
 def test_a_committed_one_without_its_marker_is_an_atomicity_violation(either):
     either.init("orders-1")
     either.begin("orders-1", "orders-0", "payments-0")
-    either.prepare("orders-1", True)
-    either.markers("orders-1", "orders-0")
-    either.complete("orders-1")
+    either.end_in("orders-1", True, "orders-0")
     go_on(either)
     either.beat(partition="payments-0")
     told = either.tell()
