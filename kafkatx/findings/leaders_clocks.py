@@ -12,7 +12,7 @@ import numpy as np
 
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.logs.once import once
-from kafkatx.histories.skewed_clocks import beside, with_times
+from kafkatx.histories.skewed_clocks import beside, known_difference, with_times
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 
@@ -136,27 +136,5 @@ def _by_leaderships(model: CaptureModel) -> dict[tuple[int, ...], tuple[int, int
 
 @once
 def largest_difference(model: CaptureModel) -> int:
-    """By how many milliseconds two brokers' clocks differ at least, as markers and rows show; 0 where none shows any.
-
-    Markers lie outside their transactions, or times go back along one log, whose leaders took turns.
-    """
-    rows = with_times(model.transactions, model.parts.rows, model.spans) if len(model.spans) else model.parts.rows[:0]
-    ahead = np.abs(beside(model.transactions, rows, model.spans)) if len(rows) else np.zeros(1, np.int64)
-    done = model.transactions[model.transactions["completion_timestamp"] >= 0]
-    markers = model.spans[(model.spans["marker_offset"] >= 0) & (model.spans["marker_timestamp"] >= 0)]
-    back = (
-        _largest_step_back(done["state_partition"], done["completion_offset"], done["completion_timestamp"]),
-        _largest_step_back(markers["partition_code"], markers["marker_offset"], markers["marker_timestamp"]),
-    )
-    return max(int(ahead.max()), *back)
-
-
-def _largest_step_back(logs: Array, offsets: Array, times: Array) -> int:
-    """By how much a time is at most older than one before it in the same log."""
-    if not len(times):
-        return 0
-    order = np.lexsort((offsets, logs))
-    _, rank = np.unique(logs[order], return_inverse=True)
-    since = times[order] - times.min()
-    apart = rank.ravel() * (int(since.max()) + 1)
-    return int((np.maximum.accumulate(since + apart) - since - apart).max())
+    """By how many milliseconds two clocks differ at least, as markers and rows show; 0 where none shows any."""
+    return known_difference(model.transactions, model.parts.rows, model.spans)

@@ -18,7 +18,7 @@ from kafkatx.histories.logs.ends import ends_of, name_codes
 from kafkatx.histories.logs.telling import tell_logs
 from kafkatx.histories.logs.witnesses import witnesses
 from kafkatx.histories.partition_transactions import PartitionTransactions
-from kafkatx.histories.skewed_clocks import is_one_clock
+from kafkatx.histories.skewed_clocks import is_one_clock, known_difference
 from kafkatx.histories.transaction_ends import of_rows
 from kafkatx.histories.transaction_ends import with_logs as with_log_ends
 from kafkatx.histories.transaction_partitions import Status, TransactionPartitions, transaction_partitions
@@ -57,7 +57,8 @@ def build(
         parts = join(transactions, spans)
     raises = facts.release_known_to_raise_epoch or _epoch_was_raised_by_timeout(transactions)
     one_clock = facts.brokers <= 1 and is_one_clock(transactions, parts.rows, spans)
-    ended = endings(transactions, _data_epochs(len(transactions), spans, parts), raises, one_clock)
+    apart = known_difference(transactions, parts.rows, spans)
+    ended = endings(transactions, _data_epochs(len(transactions), spans, parts), raises, one_clock, apart)
     model = CaptureModel(
         facts, labels, transactions,
         _stacked(coordinators, "initialisations", INITIALISATION),

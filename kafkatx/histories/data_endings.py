@@ -25,6 +25,7 @@ from kafkatx.histories.logs.ends import Ends, name_codes
 from kafkatx.histories.logs.log_model import ClientInstance
 from kafkatx.histories.logs.testimony import told_timeout
 from kafkatx.histories.logs.witnesses import witnesses
+from kafkatx.histories.producers_clocks import behind_ms
 from kafkatx.histories.transaction_ends import TransactionEnds, with_data
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import ABORT, COMMIT, OVER_GAP
@@ -232,8 +233,10 @@ def _lost_from(model: CaptureModel, partition: int) -> int:
 def _of_the_unnamed(model: CaptureModel, chosen: Array, timeout: Any) -> tuple[Any, Any, Any]:
     """EndedBy, Verdict and duration as if no row named any of the producer ids."""
     classic = _is_classic(chosen, model.spans)
-    times_known = (chosen["first_timestamp"] >= 0) & (chosen["marker_timestamp"] >= chosen["first_timestamp"])
-    duration = np.where(times_known, chosen["marker_timestamp"] - chosen["first_timestamp"], -1)
+    behind = np.array([behind_ms(model, producer) for producer in chosen["producer_id"].tolist()], np.int64)
+    lasted = chosen["marker_timestamp"] - chosen["first_timestamp"] - behind
+    times_known = (chosen["first_timestamp"] >= 0) & (chosen["marker_timestamp"] >= 0) & (lasted >= 0)
+    duration = np.where(times_known, lasted, -1)
     step = chosen["marker_epoch"].astype(np.int64) - chosen["producer_epoch"]
     early = (chosen["marker_timestamp"] >= 0) & (chosen["marker_timestamp"] < TRANSACTIONS_V2_SINCE_MS)
     is_v2 = _is_v2(chosen, model.spans)

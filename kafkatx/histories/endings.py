@@ -110,17 +110,35 @@ class Endings:
         return Endings(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """Whose clocks times of rows are: `one` where all were written by one broker, else `apart_ms` apart at least."""
+
+    one: bool
+    apart_ms: int
+
+    def tolerance(self, t: Array) -> Any:
+        """What the times of start and decision may be wrong by against each other: 0 under one leadership."""
+        same = (t["begin_leader_epoch"] == t["decision_leader_epoch"]) | self.one
+        if self.apart_ms <= BROKERS_TOLERANCE_MS:
+            same |= t["begin_leader_epoch"] < 0
+        return np.where(same, 0, max(BROKERS_TOLERANCE_MS, self.apart_ms))
+
+
 AT_ONCE = 1 << 16
 """Transactions whose endings are decided together: what that takes does not grow with their number."""
 
 
-def endings(transactions: Array, data_epoch: Array, release_raises_epoch: bool, one_clock: bool = False) -> Endings:
+def endings(
+    transactions: Array, data_epoch: Array, release_raises_epoch: bool, one_clock: bool = False, apart_ms: int = 0
+) -> Endings:
     """Decide every ending.
 
     `data_epoch` is the epoch of a transaction's data as the partitions show it (-1 where none is at hand);
-    `release_raises_epoch` says
-    that 0.11.0.0 and 0.11.0.1 are excluded; `one_clock` that all rows were written by one broker.
+    `release_raises_epoch` says that 0.11.0.0 and 0.11.0.1 are excluded; `one_clock` that all rows were written by one
+    broker; `apart_ms` is what clocks of this cluster are known to differ by at least.
     """
+    clocks = Clocks(one_clock, apart_ms)
     t = transactions
     epoch = np.where(t["producer_epoch"] >= 0, t["producer_epoch"], data_epoch).astype(np.int32)
     decision_epoch = np.where(t["decision_epoch"] >= 0, t["decision_epoch"], t["completion_epoch"])
@@ -130,7 +148,7 @@ def endings(transactions: Array, data_epoch: Array, release_raises_epoch: bool, 
     found = Endings(ended_by, verdict, reason, protocol, np.zeros(count, np.int64), epoch)
     for first in range(0, count, AT_ONCE):
         here = slice(first, first + AT_ONCE)
-        _decide(t[here], decision_epoch[here], goes_on[here], found.part(here), release_raises_epoch, one_clock)
+        _decide(t[here], decision_epoch[here], goes_on[here], found.part(here), release_raises_epoch, clocks)
     return found
 
 
@@ -146,13 +164,13 @@ def _protocols(t: Array, epoch: Any, decision_epoch: Any) -> Any:
 
 
 def _decide(
-    t: Array, decision_epoch: Any, goes_on: Any, found: Endings, release_raises_epoch: bool, one_clock: bool
+    t: Array, decision_epoch: Any, goes_on: Any, found: Endings, release_raises_epoch: bool, clocks: Clocks
 ) -> None:
     """Write the endings of some transactions, given what is known of them: protocol and epoch of the data."""
     known = (t["decided_at"] >= 0) & (t["started_at"] >= 0)
     found.duration_ms[:] = np.where(known, t["decided_at"] - t["started_at"], -1)
     ended_by, verdict, reason = _of_aborts(
-        t, found.data_epoch, decision_epoch, goes_on, found.protocol, found.duration_ms, _same_clock(t, one_clock),
+        t, found.data_epoch, decision_epoch, goes_on, found.protocol, found.duration_ms, clocks.tolerance(t),
         release_raises_epoch,
     )  # fmt: skip
     aborted, committed = t["decision"] == PREPARE_ABORT, t["decision"] == PREPARE_COMMIT
@@ -183,11 +201,6 @@ def _by_commits(t: Array, epoch: Any, decision_epoch: Any, protocol: Any) -> Any
     return np.where(unstated & ~commits, told, protocol)
 
 
-def _same_clock(t: Array, one_clock: bool) -> Any:
-    """Whether start and decision were written under one leadership, or by the only broker there is."""
-    return (t["begin_leader_epoch"] == t["decision_leader_epoch"]) | (t["begin_leader_epoch"] < 0) | one_clock
-
-
 def _of_aborts(
     t: Array,
     epoch: Any,
@@ -195,7 +208,7 @@ def _of_aborts(
     goes_on: Any,
     protocol: Any,
     duration: Any,
-    same_clock: Any,
+    tolerance: Any,
     release_raises_epoch: bool,
 ) -> tuple[Any, Any, Any]:
     """EndedBy, Verdict and Reason as if every transaction had been aborted; the first answer that holds stands."""
@@ -204,7 +217,7 @@ def _of_aborts(
     v2, classic = protocol == Protocol.v2, protocol == Protocol.classic
     by_coordinator = (classic & (t["decision_version"] == 2)) | (v2 & (step == 2))
     raised = (classic & (step > 0)) | by_coordinator
-    timeout, tolerance = t["timeout_ms"].astype(np.int64), np.where(same_clock, 0, BROKERS_TOLERANCE_MS)
+    timeout = t["timeout_ms"].astype(np.int64)
     at_least = np.where(t["begin_timestamp"] >= 0, t["decided_at"] - t["begin_timestamp"], -1)
     unstarted = (duration < 0) & (t["decided_at"] >= 0) & (at_least > timeout + tolerance)
     over = ((duration > timeout + tolerance) & (duration >= 0) | unstarted) & (timeout >= 0)
@@ -245,7 +258,7 @@ def _of_aborts(
         (raised & over & may_be_v2, EndedBy.timeout, Verdict.likely, Reason.over_timeout),
         (v2 & ~raised & over & ~follows & soon, EndedBy.timeout, Verdict.possible, Reason.over_timeout_v2),
         (v2 & ~raised & over & ~follows, EndedBy.timeout, Verdict.likely, Reason.over_timeout_v2),
-        (raised & over & ~same_clock, EndedBy.timeout, Verdict.likely, Reason.over_timeout_two_clocks),
+        (raised & over & (tolerance > 0), EndedBy.timeout, Verdict.likely, Reason.over_timeout_two_clocks),
         ((raised | v2) & over, EndedBy.timeout, Verdict.proved, Reason.over_timeout),
         (near, EndedBy.timeout, Verdict.likely, Reason.near_timeout),
         (raised & within & init, EndedBy.new_instance, Verdict.likely, Reason.raised_then_init),

@@ -123,6 +123,33 @@ def is_one_clock(transactions: Array, rows: Array, spans: Array) -> bool:
     return not beside(transactions, with_times(transactions, rows, spans), spans).any()
 
 
+def known_difference(transactions: Array, rows: Array, spans: Array) -> int:
+    """By how many milliseconds two brokers' clocks differ at least: 0 where neither markers nor rows show any.
+
+    Markers lie outside their transactions, or times go back along one log, whose leaders took turns.
+    """
+    told = with_times(transactions, rows, spans) if len(spans) else rows[:0]
+    ahead = np.abs(beside(transactions, told, spans)) if len(told) else np.zeros(1, np.int64)
+    done = transactions[transactions["completion_timestamp"] >= 0]
+    markers = spans[_has_time(spans)]
+    return max(
+        int(ahead.max()),
+        _largest_step_back(done["state_partition"], done["completion_offset"], done["completion_timestamp"]),
+        _largest_step_back(markers["partition_code"], markers["marker_offset"], markers["marker_timestamp"]),
+    )
+
+
+def _largest_step_back(logs: Array, offsets: Array, times: Array) -> int:
+    """By how much a time is at most older than one before it in the same log."""
+    if not len(times):
+        return 0
+    order = np.lexsort((offsets, logs))
+    _, rank = np.unique(logs[order], return_inverse=True)
+    since = times[order] - times.min()
+    apart = rank.ravel() * (int(since.max()) + 1)
+    return int((np.maximum.accumulate(since + apart) - since - apart).max())
+
+
 def _has_time(spans: Array) -> Any:
     return (spans["marker_offset"] >= 0) & (spans["marker_timestamp"] >= 0)
 

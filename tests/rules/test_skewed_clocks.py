@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from kafkatx.histories.transaction_partitions import Status
+from kafkatx.terms.topics import partition_for
 from kafkatx.terms.verdicts import Verdict
 from tests.rules.cluster import MINUTE, SECOND, Cluster
 
@@ -217,3 +218,30 @@ def test_of_fewer_markers_than_commits_one_is_said_to_be_missing_though_nobody_k
     assert not told.of("atomicity_violation")
     (entry,) = told.not_checkable("atomicity_violation")
     assert (entry.scope, "clocks" in entry.missing) == ("orders-1 in payments-0", True)
+
+
+def test_a_producer_whose_clock_is_behind_is_not_told_to_have_taken_so_long(classic):
+    """The cleaner left the last row alone. By two clocks the transaction that a new instance ended took 90 s more."""
+    classic.state_partitions = 2
+    beat = next(
+        name for name in ("beat-0", "beat-1", "beat-2") if partition_for(name, 2) != partition_for("orders-1", 2)
+    )
+    classic.init(beat)
+    classic.ongoing(beat, "orders-0")
+    classic.data(beat, "orders-0", at=classic.clock - 90 * SECOND)
+    classic.commit(beat)
+    classic.init("orders-1")
+    for ends in (True, False, True, True):
+        classic.ongoing("orders-1", "orders-0")
+        classic.data("orders-1", "orders-0", at=classic.clock - 90 * SECOND)
+        classic.wait(300)
+        if ends:
+            classic.commit("orders-1")
+        else:
+            classic.init("orders-1")
+        classic.wait(SECOND)
+    rows = classic.state_log("orders-1")
+    last = rows.batches[-1]
+    rows.first_dirty = last.base_offset
+    rows.keep(lambda batch: batch is last)
+    assert "transaction_timed_out" not in classic.tell().rules

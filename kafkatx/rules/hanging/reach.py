@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kafkatx.findings.open_spans import OpenSpan
-from kafkatx.findings.producers_clocks import by_coordinator
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.producers_clocks import by_coordinator
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import COMPLETE_COMMIT, ONGOING, PREPARE_ABORT
 from kafkatx.terms.clocks import LATE_TRANSACTION_BUFFER_MS, MAX_TRANSACTION_TIMEOUT_MS

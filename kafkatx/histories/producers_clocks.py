@@ -19,12 +19,17 @@ LEAST_MS = 2_000
 
 
 def by_coordinator(model: CaptureModel, producer_id: int, time: int) -> int:
-    """Return when a time of a producer's data was at the latest, by the clock of who wrote its transactions' rows.
+    """Return when a time of a producer's data was at the latest, by the clock of who wrote its transactions' rows."""
+    return time + max(0, behind_ms(model, producer_id))
+
+
+def behind_ms(model: CaptureModel, producer_id: int) -> int:
+    """Milliseconds that a producer's clock is behind, below 0 where it is ahead; 0 where nothing shows that it differs.
 
     Of a producer without transactions what others' clocks show is taken: where brokers are ahead they are so of all.
     """
     known = _behind(model)
-    return time + max(0, known.get(producer_id, known.get(ANY, 0)))
+    return known.get(producer_id, known.get(ANY, 0))
 
 
 @once
@@ -49,4 +54,4 @@ def _typical(producers: Array, behind: Array) -> dict[int, int]:
     ids, begins = np.unique(producers[order], return_index=True)
     for producer, of_producer in zip(ids.tolist(), np.split(behind[order], begins[1:]), strict=True):
         known[producer] = int(np.median(of_producer))
-    return {producer: value if value > LEAST_MS else 0 for producer, value in known.items()}
+    return {producer: value if abs(value) > LEAST_MS else 0 for producer, value in known.items()}
