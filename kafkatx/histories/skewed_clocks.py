@@ -20,6 +20,8 @@ from kafkatx.kernels.spans import UNKNOWN_KIND
 
 MOST_SAMPLED, MOST_DECISIONS = 64, 2_048
 """Markers of one leader that are asked, and decisions that each is laid beside."""
+AT_ONCE = 1 << 16
+"""Rows that are looked at together."""
 V2 = 2
 """The client transaction version whose ends raise the epoch: a producer id and an epoch are one transaction."""
 DRIFT_MS = 250
@@ -126,28 +128,38 @@ def is_one_clock(transactions: Array, rows: Array, spans: Array) -> bool:
 def known_difference(transactions: Array, rows: Array, spans: Array) -> int:
     """By how many milliseconds two brokers' clocks differ at least: 0 where neither markers nor rows show any.
 
-    Markers lie outside their transactions, or times go back along one log, whose leaders took turns.
+    Markers lie outside their transactions, or times go back from one leadership of a log to the next.
     """
-    told = with_times(transactions, rows, spans) if len(spans) else rows[:0]
-    ahead = np.abs(beside(transactions, told, spans)) if len(told) else np.zeros(1, np.int64)
-    done = transactions[transactions["completion_timestamp"] >= 0]
-    markers = spans[_has_time(spans)]
-    return max(
-        int(ahead.max()),
-        _largest_step_back(done["state_partition"], done["completion_offset"], done["completion_timestamp"]),
-        _largest_step_back(markers["partition_code"], markers["marker_offset"], markers["marker_timestamp"]),
-    )
+    most = 0
+    for block in _blocks(rows) if len(spans) else ():
+        told = with_times(transactions, block, spans)
+        most = max(most, int(np.abs(beside(transactions, told, spans)).max(initial=0)))
+    decided = (("state_partition", "decision_leader_epoch", "decided_at"), transactions)
+    marked = (("partition_code", "leader_epoch", "marker_timestamp"), spans)
+    return max(most, *(_largest_step_back(table, *names) for names, table in (decided, marked)))
 
 
-def _largest_step_back(logs: Array, offsets: Array, times: Array) -> int:
-    """By how much a time is at most older than one before it in the same log."""
-    if not len(times):
-        return 0
-    order = np.lexsort((offsets, logs))
-    _, rank = np.unique(logs[order], return_inverse=True)
-    since = times[order] - times.min()
-    apart = rank.ravel() * (int(since.max()) + 1)
-    return int((np.maximum.accumulate(since + apart) - since - apart).max())
+def _largest_step_back(table: Array, log: str, epoch: str, time: str) -> int:
+    """By how much a leadership's first time is at most older than the last one of a leadership before it."""
+    first, last = dict[tuple[int, int], int](), dict[tuple[int, int], int]()
+    for block in _blocks(table):
+        told = block[block[time] >= 0]
+        keys, group = np.unique(np.stack((told[log], told[epoch]), 1), axis=0, return_inverse=True)
+        lowest, highest = np.full(len(keys), np.iinfo(np.int64).max), np.full(len(keys), -1, np.int64)
+        np.minimum.at(lowest, group.ravel(), told[time])
+        np.maximum.at(highest, group.ravel(), told[time])
+        for key, low, high in zip(map(tuple, keys.tolist()), lowest.tolist(), highest.tolist(), strict=True):
+            first[key], last[key] = min(first.get(key, low), low), max(last.get(key, high), high)
+    most, before = 0, dict[int, int]()
+    for key in sorted(first):
+        most = max(most, before.get(key[0], 0) - first[key])
+        before[key[0]] = max(before.get(key[0], 0), last[key])
+    return most
+
+
+def _blocks(table: Array) -> Iterator[Array]:
+    """A table in pieces: what is worked out of each does not grow with it."""
+    return (table[first : first + AT_ONCE] for first in range(0, len(table), AT_ONCE))
 
 
 def _has_time(spans: Array) -> Any:
