@@ -143,7 +143,7 @@ def _largest_step_back(table: Array, log: str, epoch: str, time: str) -> int:
     """By how much a leadership's first time is at most older than the last one of a leadership before it."""
     first, last = dict[tuple[int, int], int](), dict[tuple[int, int], int]()
     for block in _blocks(table):
-        told = block[block[time] >= 0]
+        told = block[(block[time] >= 0) & (block[epoch] >= 0)]
         keys, group = np.unique(np.stack((told[log], told[epoch]), 1), axis=0, return_inverse=True)
         lowest, highest = np.full(len(keys), np.iinfo(np.int64).max), np.full(len(keys), -1, np.int64)
         np.minimum.at(lowest, group.ravel(), told[time])
