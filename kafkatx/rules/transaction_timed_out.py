@@ -50,6 +50,7 @@ from kafkatx.histories.logs.broker_outages import outages
 from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.kernels.transactions import EMPTY, PREPARE_COMMIT
 from kafkatx.rules.timeouts.in_logs import LOG_WORDS, TimedOutInLogs, severity_in_logs, told_in_logs
+from kafkatx.rules.timeouts.late_commits import LATE_WORDS, timed_out_by_late_commits
 from kafkatx.rules.timeouts.refusals import ALONE_WORDS, TIME_WORDS, TOLD_WORDS, timed_out_by_refusals
 from kafkatx.rules.timeouts.shared_words import BY_ITSELF, HELD_UP, ITS_LINE, OTHER_INSTANCE, TIMED_OUT, TITLE
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -113,6 +114,7 @@ class SameEpoch(EndFacts):
 def find(model: CaptureModel) -> Found:
     """One case for each transactional.id of which transactions timed out, or may have (0.11.0.0, 0.11.0.1)."""
     yield from timed_out_by_refusals(model)
+    yield from timed_out_by_late_commits(model)
     for group in groups(model, EndedBy.timeout):
         facts: Facts | DataFacts | TimedOutInLogs
         severity = Severity.warning
@@ -297,7 +299,7 @@ DATA_WORDS = Words(
 
 RULE = Rule(
     find=find,
-    words=(WORDS, SAME_EPOCH_WORDS, DATA_WORDS, LOG_WORDS, TIME_WORDS, TOLD_WORDS, ALONE_WORDS),
+    words=(WORDS, SAME_EPOCH_WORDS, DATA_WORDS, LOG_WORDS, TIME_WORDS, TOLD_WORDS, ALONE_WORDS, LATE_WORDS),
     depth=3,
     caused_by=(
         ("broker_unreachable", same_time),

@@ -1,5 +1,8 @@
 """transaction_timed_out by logs alone: the coordinator's line, overdue clients, and words that don't tell."""
 
+import pytest
+
+from kafkatx.local.diagnosis import diagnose
 from kafkatx.terms.events import EventKind as Kind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import FENCED, facts, line, milliseconds, settings
@@ -147,3 +150,27 @@ def test_it_decides_of_lines_that_name_nobody_too():
     refused = line("client.log", "10:00:30", Kind.failure, error=FENCED)
     found = only(check, told([aged(45_310_220, 10_000), refused]))
     assert (found.verdict, found.transactional_id) == (Verdict.likely, None)
+
+
+def late(state: str = "COMPLETE_ABORT", result: str = "COMMIT", level: str = "WARN") -> str:
+    return (
+        f"[2026-11-21 10:31:20,694] {level} [TransactionCoordinator id=1] TransactionalId: ledger-1's state is {state}, "
+        f"but received transaction marker result to send: {result} (kafka.coordinator.transaction.TransactionCoordinator)\n"
+    )
+
+
+@pytest.mark.parametrize("state", ["COMPLETE_ABORT", "CompleteAbort"])
+def test_a_commit_into_an_abort_says_that_the_coordinator_had_aborted_by_itself(tmp_path, state):
+    (tmp_path / "page.txt").write_text(late(state))
+    (found,) = [one.finding for one in diagnose([tmp_path / "page.txt"]).findings]
+    assert (found.rule, found.verdict, found.transactional_id) == ("transaction_timed_out", Verdict.likely, "ledger-1")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [late("COMPLETE_COMMIT", "ABORT"), late("COMPLETE_ABORT", "ABORT"), late("EMPTY"), late(level="DEBUG")],
+    ids=["abort of a commit", "abort again", "nothing open", "before transactions v2"],
+)
+def test_other_ends_that_do_not_fit_say_nothing_of_a_timeout(tmp_path, line):
+    (tmp_path / "page.txt").write_text(line)
+    assert "transaction_timed_out" not in {one.finding.rule for one in diagnose([tmp_path / "page.txt"]).findings}
