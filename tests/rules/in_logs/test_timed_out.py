@@ -153,10 +153,9 @@ def test_it_decides_of_lines_that_name_nobody_too():
 
 
 def late(state: str = "COMPLETE_ABORT", result: str = "COMMIT", level: str = "WARN") -> str:
-    return (
-        f"[2026-11-21 10:31:20,694] {level} [TransactionCoordinator id=1] TransactionalId: ledger-1's state is {state}, "
-        f"but received transaction marker result to send: {result} (kafka.coordinator.transaction.TransactionCoordinator)\n"
-    )
+    said = f"TransactionalId: ledger-1's state is {state}, but received transaction marker result to send: {result}"
+    coordinator = "kafka.coordinator.transaction.TransactionCoordinator"
+    return f"[2026-11-21 10:31:20,694] {level} [TransactionCoordinator id=1] {said} ({coordinator})\n"
 
 
 @pytest.mark.parametrize("state", ["COMPLETE_ABORT", "CompleteAbort"])
