@@ -10,7 +10,8 @@ import pytest
 from tests.evidence import ROOT
 
 FILE_BYTES = 1_000_000
-TREE_BYTES = 20_000_000
+TREE_BYTES = 30_000_000
+"""What a clone costs who only wants the program: recordings are most of it, and are packed where many lie together."""
 LEFT_OUT = {".git", ".venv", "__pycache__", "build", "dist", ".hypothesis"}
 """What a checkout may hold and a commit doesn't (.gitignore), beside the `*_cache` folders; .git may be a file."""
 
@@ -46,7 +47,7 @@ def test_no_file_is_over_a_megabyte():
     assert not [str(path) for path in tree() if path.stat().st_size > FILE_BYTES]
 
 
-def test_the_tree_stays_under_twenty_megabytes():
+def test_the_tree_stays_under_thirty_megabytes():
     assert sum(path.stat().st_size for path in tree()) < TREE_BYTES
 
 
