@@ -60,7 +60,7 @@ class EndGroup:
     def spans(self) -> Array:
         """The spans, where data tell them."""
         ends = self.model.ends
-        return self.model.spans[ends.spans[np.array(self.numbers) - ends.row_count]]  # type: ignore[no-any-return]
+        return self.model.spans[ends.spans[np.array(self.numbers) - ends.row_count]]
 
     @cached_property
     def is_printed(self) -> bool:

@@ -69,7 +69,7 @@ def _spans_of(model: CaptureModel, code: int, producer: tuple[int | None, int | 
     if producer_id is None or epoch is None:
         return spans[:0]
     mine = (spans["producer_id"] == producer_id) & (spans["producer_epoch"] == epoch) & (spans["first_offset"] >= 0)
-    return spans[mine]  # type: ignore[no-any-return]
+    return spans[mine]
 
 
 def _tells(newest: int, made_at: int | None) -> InLog:

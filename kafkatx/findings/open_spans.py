@@ -30,7 +30,7 @@ class OpenSpan:
     @cached_property
     def span(self) -> Array:
         """Its row."""
-        return self.model.spans[self.number]  # type: ignore[no-any-return]
+        return self.model.spans[self.number]
 
     @property
     def producer_id(self) -> int:

@@ -60,7 +60,7 @@ class TransactionEnd:
     @property
     def row(self) -> Array:
         """Its row in the table of transactions, of one that rows tell."""
-        return self.model.transactions[self.number]  # type: ignore[no-any-return]
+        return self.model.transactions[self.number]
 
     @property
     def log(self) -> LogEnding:

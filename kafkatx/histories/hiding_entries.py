@@ -42,7 +42,7 @@ def hiding_entries(indexes: Iterable[tuple[int, int, Array]], spans: Array) -> A
 def is_committed(spans: Array) -> Array:
     """Which spans were committed for certain, with all of their data at hand."""
     is_sure = (spans["flags"] & UNSURE == 0) & (spans["records"] > 0)
-    return (spans["marker_kind"] == COMMIT) & is_sure  # type: ignore[no-any-return]
+    return (spans["marker_kind"] == COMMIT) & is_sure
 
 
 def _over(base: int, entries: Array, data: Array) -> Array:

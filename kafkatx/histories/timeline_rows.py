@@ -141,7 +141,7 @@ class _Owners:
     def groups(self, producers: Array) -> Any:
         """Group of each producer id."""
         owned, at = np.isin(producers, self.producers), np.searchsorted(self.producers, producers)
-        found = self.ids + np.searchsorted(self.strangers, producers)
+        found: Array = self.ids + np.searchsorted(self.strangers, producers)
         if len(self.producers):
             found = np.where(owned, self.codes[at.clip(max=len(self.producers) - 1)], found)
         return found

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, np.dtype[Any]]
+Array = Any
+"""A numpy array, most often of rows. numpy's types know no fields: each expression over them fits every overload, and
+to try them all took mypy 135 s of 144.
+"""
 
 
 class Growing:

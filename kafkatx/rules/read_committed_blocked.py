@@ -185,7 +185,7 @@ def _facts(one: OpenSpan) -> Facts:
 def committed_behind(one: OpenSpan, offset: int) -> Array:
     """Committed spans of the partition at or above an offset."""
     spans = one.model.spans[one.model.spans_of(one.log_extent.partition_code)]
-    return spans[(spans["marker_kind"] == 1) & (spans["first_offset"] >= offset)]  # type: ignore[no-any-return]
+    return spans[(spans["marker_kind"] == 1) & (spans["first_offset"] >= offset)]
 
 
 def _lower_watermark(log_extent: LogExtent) -> int | None:

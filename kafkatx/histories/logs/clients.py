@@ -4,7 +4,7 @@ Grain: the lines of one client (histories/logs/line_owners.py). A new life begin
 configuration, "Instantiated", its release), or where it asks for its first producer id though it had one, or anew
 after close(). A client that goes on in a rotated file is an instance of its own there. Where two objects of one name
 live at a time (two producers with one client.id), a line that names an epoch, or the application's thread, belongs to
-the life that had it.
+the life that had it, and a call inside a transaction to one that had initialised.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ FLINK = "flink"
 COUNTED = re.compile(r".+-\d+-\d+")
 """Shape of the ids of Flink's sink: prefix, subtask, counter."""
 CLOSES = (EventKind.client_closing, EventKind.force_closed)
+IN_TRANSACTION = (EventKind.abort_called, EventKind.abort_on_close, EventKind.commit_called, EventKind.begin_called)
+"""Calls that throw at a producer that has not initialised (TransactionManager.State.isTransitionValid)."""
 BOUNDARIES = (*OPENING, EventKind.init_called, EventKind.producer_id_set, *CLOSES)
 
 
@@ -138,6 +140,8 @@ class _Writers:
     def __init__(self, model: LogModel, lives: list[_Life]) -> None:
         self.model = model
         self.threads = [_threads(model, life) for life in lives]
+        self.initialised = [_initialised_at(model, life) for life in lives]
+        self.closed = [life.is_closed for life in lives]
         self.users: dict[int, list[int]] = {}
         self.given: dict[int, dict[int, list[int]]] = {}
         for number, life in enumerate(lives):
@@ -154,6 +158,8 @@ class _Writers:
         named = _named_epoch(model, row)
         if named is not None:
             return self._given_until(*named, number)
+        if row < self.initialised[number] and model.kind(row) in IN_TRANSACTION and not self.closed[number - 1]:
+            return number - 1
         thread, own = int(model.events["thread_code"][row]), self.threads[number]
         users = self.users.get(thread, ())
         at = bisect_left(users, number)
@@ -166,6 +172,14 @@ class _Writers:
             if at := bisect_right(epochs[known], number):
                 return epochs[known][at - 1]
         return number
+
+
+def _initialised_at(model: LogModel, life: _Life) -> int:
+    """Row that gives a life whose making is told its first producer id; -1 where either is not told."""
+    if EventKind.client_started not in life.met:
+        return -1
+    given = _of_kinds(model, life.rows, EventKind.producer_id_set)
+    return next((row for row in given if model.events["producer_id"][row] >= 0), -1)
 
 
 def _threads(model: LogModel, life: _Life) -> set[int]:

@@ -13,12 +13,10 @@ from itertools import pairwise
 import numpy as np
 
 from kafkatx.findings.client_lines import only, times_of
-from kafkatx.findings.one_failure import left
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
-from kafkatx.rules.sharing.owners import CRASH_LOOP, ONE_OWNER, SENT_AGAIN, TOO_SOON_MS, TURNS, WINDOW_MS
-from kafkatx.terms.error_codes import FENCED, error_code
+from kafkatx.rules.sharing.owners import CRASH_LOOP, ONE_OWNER, SENT_AGAIN, TOO_SOON_MS, TURNS, WINDOW_MS, refusals
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, left_open, ruled_out, step
@@ -69,13 +67,7 @@ def _rising(logs: LogModel, rows: list[int]) -> list[int]:
 
 def _refused_after(model: CaptureModel, grants: list[int]) -> list[int]:
     """The first refusal of an old epoch behind each grant, before the next one."""
-    fenced = [
-        row
-        for told in left(model)
-        for row in told.rows
-        if not told.is_brokers
-        and FENCED & {error_code(told.error), error_code(told.known.name if told.known is not None else "")}
-    ]
+    fenced = refusals(model)
     turns = zip(grants, (*grants[1:], len(model.logs.events)), strict=True)
     found = (min((row for row in fenced if begin < row < end), default=None) for begin, end in turns)
     return [row for row in found if row is not None]

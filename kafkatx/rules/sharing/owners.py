@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from kafkatx.findings.ends import SEND_AGAIN
+from kafkatx.findings.one_failure import left
+from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.terms.error_codes import FENCED, error_code
 from kafkatx.words.explanation import remedy
 
 TOO_SOON_MS = 1_000
@@ -35,5 +38,23 @@ ONE_OWNER = remedy(
     restart_needed=True,
 )
 """Where no fact names the id."""
+count_instances = partial(
+    remedy,
+    text="Count the instances that use {id}. If two run at once, give each a transactional.id of its own; if one "
+    "restarts again and again, find out why it crashes",
+    where="application",
+)
+"""Where nothing shows that several lived at once."""
 SENT_AGAIN = remedy(SEND_AGAIN, "application")
 """Each take-over aborted what was open."""
+
+
+def refusals(model: CaptureModel) -> list[int]:
+    """Lines of clients that were refused since their epoch was old, as far as no other rule has them."""
+    return [
+        row
+        for told in left(model)
+        for row in told.rows
+        if not told.is_brokers
+        and FENCED & {error_code(told.error), error_code(told.known.name if told.known is not None else "")}
+    ]

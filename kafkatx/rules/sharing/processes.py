@@ -13,13 +13,11 @@ from functools import cmp_to_key
 from itertools import groupby, pairwise
 
 from kafkatx.findings.client_lines import times_of
-from kafkatx.findings.one_failure import left
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
-from kafkatx.rules.sharing.owners import ONE_OWNER, SENT_AGAIN, TURNS, WINDOW_MS
+from kafkatx.rules.sharing.owners import ONE_OWNER, SENT_AGAIN, TURNS, WINDOW_MS, refusals
 from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS
-from kafkatx.terms.error_codes import FENCED, error_code
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, left_open, ruled_out, step
@@ -65,7 +63,7 @@ def _by_id(model: CaptureModel) -> Iterator[tuple[str | None, list[_Step]]]:
     """Grants and refusals of each id in their order; those that name none where no more than one id is named."""
     logs = model.logs
     rows = [(row, True) for row in logs.of_kind(*GRANTS).tolist()]
-    rows += [(row, False) for row in _refusals(model)]
+    rows += [(row, False) for row in refusals(model)]
     paths = {logs.path(row) for row, _ in rows}
     if len(paths) != 1 or len({int(logs.events["source"][row]) for row, _ in rows}) < TURNS:
         return
@@ -76,17 +74,6 @@ def _by_id(model: CaptureModel) -> Iterator[tuple[str | None, list[_Step]]]:
         yield next(iter(names), None), steps
     else:
         yield from ((name, [one for one in steps if logs.transactional_id(one.row) == name]) for name in names)
-
-
-def _refusals(model: CaptureModel) -> list[int]:
-    """Lines of clients that were refused since their epoch was old."""
-    return [
-        row
-        for told in left(model)
-        for row in told.rows
-        if not told.is_brokers
-        and FENCED & {error_code(told.error), error_code(told.known.name if told.known is not None else "")}
-    ]
 
 
 def _turns(steps: list[_Step]) -> list[_Step]:

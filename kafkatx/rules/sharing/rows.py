@@ -15,13 +15,13 @@ from kafkatx.findings.grouping import by_transactional_id
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd
-from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.transaction_ends import ToldBy
-from kafkatx.rules.sharing.owners import CRASH_LOOP, SENT_AGAIN, WINDOW_MS, id_of_its_own
+from kafkatx.rules.sharing.owners import CRASH_LOOP, SENT_AGAIN, WINDOW_MS, count_instances, id_of_its_own
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import decision_row, next_row
-from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
+from kafkatx.words.explanation import Words, left_open, ruled_out, step
 from kafkatx.words.facts import lasting
 from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
@@ -108,6 +108,8 @@ def _told(end: TransactionEnd) -> TakenOver:
 def _sign(end: TransactionEnd, pause: int | None) -> SignOfLife:
     if end.was_alive:
         return SignOfLife.refused
+    if end.reason is Reason.v2_then_init:
+        return SignOfLife.none  # an application that aborts, closes and starts anew at once leaves these rows as well
     return SignOfLife.too_soon if pause is not None and pause <= TOO_SOON_MS else SignOfLife.none
 
 
@@ -170,12 +172,7 @@ ROW_WORDS = Words(
     ),
     remedies=(
         id_of_its_own(needs="is_alive"),
-        remedy(
-            "Count the instances that use {id}. If two run at once, give each a transactional.id of its own; if one "
-            "restarts again and again, find out why it crashes",
-            "application",
-            unless="is_alive",
-        ),
+        count_instances(unless="is_alive"),
         SENT_AGAIN,
     ),
 )

@@ -2,8 +2,9 @@
 
 InitProducerId that finds a transaction open aborts it under the next epoch, answers CONCURRENT_TRANSACTIONS, and grants
 the epoch after that: from grant to grant the epoch rises by two. An instance that crashes and starts again leaves the
-same, but not within a second, nor evenly within seconds: what restarts it waits longer each time. So does, under
-transactions v2, an instance that committed once and was closed in good order: every end raises the epoch there.
+same, but not within a second. Evenly within seconds it may: some of what restarts a process waits longer each time (a
+pod's back-off), some does not (systemd's RestartSec), so that is possible only, unless an owner was refused. So does,
+under transactions v2, an instance that committed once and was closed in good order: every end raises the epoch there.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.fencings import V2_SINCE
 from kafkatx.histories.logs.log_model import LogModel
-from kafkatx.rules.sharing.owners import CRASH_LOOP, SENT_AGAIN, TOO_SOON_MS, id_of_its_own
+from kafkatx.rules.sharing.owners import CRASH_LOOP, SENT_AGAIN, TOO_SOON_MS, count_instances, id_of_its_own, refusals
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Words, left_open, ruled_out, step
 from kafkatx.words.log_refs import event_refs
+from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Duration, Refs, facts
 
 FEWEST = 3
@@ -36,7 +38,10 @@ GROWTH = 2
 
 @facts
 class TakeOverFacts:
-    """Grants of one producer id, `count` of them take-overs of an open transaction; `busy` answered newcomers first."""
+    """Grants of one producer id, `count` of them take-overs of an open transaction.
+
+    `busy` answered newcomers first, `refused` are owners that were told of it.
+    """
 
     id: str
     producer_id: int
@@ -45,6 +50,12 @@ class TakeOverFacts:
     is_instant: bool
     lines: Refs
     busy: Refs
+    refused: Refs
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether something shows that owners lived when they lost the id."""
+        return self.is_instant or bool(self.refused)
 
 
 def in_take_overs(model: CaptureModel) -> Iterator[Case]:
@@ -116,6 +127,14 @@ def _pauses(logs: LogModel, grants: list[Granted]) -> list[int]:
     return [pause for pause in pauses if pause is not None] if None not in pauses else []
 
 
+def _refused(model: CaptureModel, name: str, grants: list[int]) -> list[int]:
+    """Refusals of old owners that name this id, or none beside its grants in one text."""
+    logs, told = model.logs, refusals(model)
+    beside = {logs.path(row) for row in grants}
+    nameless = (row for row in told if logs.transactional_id(row) is None and logs.path(row) in beside)
+    return [*(row for row in told if logs.transactional_id(row) == name), *nameless]
+
+
 def _busy(logs: LogModel, name: str) -> list[int]:
     """Answers CONCURRENT_TRANSACTIONS to InitProducerId of an id."""
     rows = logs.about(name, EventKind.concurrent_transactions).tolist()
@@ -123,21 +142,23 @@ def _busy(logs: LogModel, name: str) -> list[int]:
 
 
 def _case(model: CaptureModel, name: str, grants: list[Granted]) -> Case:
-    logs, busy = model.logs, _busy(model.logs, name)
-    since, until = times_of(logs, [one.row for one in grants])
-    is_instant = _is_instant(logs, name, grants)
+    rows = [one.row for one in grants]
+    since, until = times_of(model.logs, rows)
+    is_instant = _is_instant(model.logs, name, grants)
+    facts = TakeOverFacts(
+        id=name,
+        producer_id=grants[0].producer_id,
+        count=Count(len(grants) - (0 if is_instant else 1)),
+        lasted=Duration(model.logs.lasted(rows[0], rows[-1]) or 0),
+        is_instant=is_instant,
+        lines=event_refs(model, rows, 5),
+        busy=event_refs(model, _busy(model.logs, name), 3),
+        refused=event_refs(model, _refused(model, name, rows), 2),
+    )
     return Case(
-        facts=TakeOverFacts(
-            id=name,
-            producer_id=grants[0].producer_id,
-            count=Count(len(grants) - (0 if is_instant else 1)),
-            lasted=Duration(logs.lasted(grants[0].row, grants[-1].row) or 0),
-            is_instant=is_instant,
-            lines=event_refs(model, [one.row for one in grants], 5),
-            busy=event_refs(model, busy, 3),
-        ),
-        verdict=Verdict.likely,
-        severity=Severity.error,
+        facts=facts,
+        verdict=Verdict.likely if facts.is_alive else Verdict.possible,
+        severity=Severity.error if facts.is_alive else Severity.warning,
         transactional_id=name,
         producer_id=grants[0].producer_id,
         since=since,
@@ -149,8 +170,15 @@ def _case(model: CaptureModel, name: str, grants: list[Granted]) -> Case:
 TAKE_OVER_WORDS = Words(
     TakeOverFacts,
     title="taken over again and again",
-    summary="{count:open transaction} of {id} {count:was|were} aborted by newcomers within {lasted}. At least two "
-    "producers[ {perhaps}] use the id at the same time.",
+    summary=pick(
+        "is_alive",
+        {
+            True: "{count:open transaction} of {id} {count:was|were} aborted by newcomers within {lasted}. At least "
+            "two producers[ {perhaps}] use the id at the same time."
+        },
+        "{count:open transaction} of {id} {count:was|were} aborted by newcomers within {lasted}. Either two producers "
+        "use the id at the same time, or one fails in its transaction and starts again.",
+    ),
     steps=(
         step(
             "Newcomers found a transaction open",
@@ -161,6 +189,7 @@ TAKE_OVER_WORDS = Words(
         step(
             "Each newcomer was granted an epoch two above the one before", "one of the two is the abort", cites="lines"
         ),
+        step("Owners before them were refused", cites="refused", needs="refused"),
     ),
     considered=(
         ruled_out("transaction_timed_out", "the coordinator's log has no rollback in between"),
@@ -178,5 +207,5 @@ TAKE_OVER_WORDS = Words(
             unless="is_instant",
         ),
     ),
-    remedies=(id_of_its_own(), SENT_AGAIN),
+    remedies=(id_of_its_own(needs="is_alive"), count_instances(unless="is_alive"), SENT_AGAIN),
 )
