@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 
 from kafkatx.findings.end_groups import EndGroup
 from kafkatx.findings.ends import WITNESSED, WROTE, RecordedEnd, end_facts, named, refused_in, witnesses
 from kafkatx.findings.grouping import MOST_NAMED
+from kafkatx.histories.ended import TransactionEnd
+from kafkatx.histories.endings import Protocol
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.times import duration
@@ -29,6 +32,15 @@ NOT_EXPIRED = ruled_out(
 """The popular explanation for what fails after idle days, refuted where the same producer id goes on."""
 
 
+class MarkerEpoch(Enum):
+    """The epoch of an ABORT marker beside that of the data, and what COMMIT markers of the producer id show."""
+
+    left_out = 0
+    kept = 1
+    raised = 2
+    raised_in_classic = 3
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataFacts(RecordedEnd):
     """Aborted data without a record of the coordinator: those of one producer id."""
@@ -38,7 +50,7 @@ class DataFacts(RecordedEnd):
     later_epoch: int | None
     idle: Duration | None
     rolled_back: bool
-    shows_epoch: bool
+    epoch: MarkerEpoch
     latest: Refs
     later: Refs
     before_idle: Refs
@@ -47,6 +59,31 @@ class DataFacts(RecordedEnd):
     def affected(self) -> Data | None:
         """Data that the summary names: of all of them."""
         return named(self.everything)
+
+    @property
+    def took_by_default(self) -> Duration | None:
+        """How long it took where only the default timeout can be held against it."""
+        return self.took if self.timeout is None else None
+
+    @property
+    def shows_epoch(self) -> bool:
+        """Whether the markers' epochs were printed."""
+        return self.epoch is not MarkerEpoch.left_out
+
+    @property
+    def keeps_epoch(self) -> bool:
+        """Whether the marker has the epoch of the data."""
+        return self.epoch is MarkerEpoch.kept
+
+    @property
+    def only_coordinator_raises(self) -> bool:
+        """Whether the classic protocol shows itself, under which a client's own abort keeps the epoch."""
+        return self.epoch is MarkerEpoch.raised_in_classic
+
+    @property
+    def may_be_own(self) -> bool:
+        """Whether it may have been run under transactions v2, where every end raises the epoch."""
+        return self.epoch is MarkerEpoch.raised and not self.rolled_back and not self.was_alive
 
     @property
     def needs_length(self) -> bool:
@@ -72,7 +109,7 @@ def data_facts(group: EndGroup) -> DataFacts:
         data=data(model, [span]),
         began_at=None,
         took=lasting(end.took_ms),
-        timeout=None,
+        timeout=lasting(end.client.transaction_timeout_ms if end.client is not None else None),
         was_alive=end.was_alive,
         old_log=refused_in(end),
         witnesses=witnesses(end),
@@ -81,7 +118,7 @@ def data_facts(group: EndGroup) -> DataFacts:
         later_epoch=int(later["producer_epoch"]) if later is not None else None,
         idle=lasting(int(span["first_timestamp"] - before["last_timestamp"])) if before is not None else None,
         rolled_back="rollback" in end.witnesses,
-        shows_epoch=bool(span["marker_epoch"] >= 0),
+        epoch=_epoch_of(end, span),
         begin=(),
         written=(data_ref(model, span),),
         markers=(marker_ref(model, span),),
@@ -89,6 +126,14 @@ def data_facts(group: EndGroup) -> DataFacts:
         later=(data_ref(model, later),) if later is not None else (),
         before_idle=(data_ref(model, before),) if before is not None else (),
     )
+
+
+def _epoch_of(end: TransactionEnd, span: Array) -> MarkerEpoch:
+    if span["marker_epoch"] < 0:
+        return MarkerEpoch.left_out
+    if span["marker_epoch"] == span["producer_epoch"]:
+        return MarkerEpoch.kept
+    return MarkerEpoch.raised_in_classic if end.protocol is Protocol.classic else MarkerEpoch.raised
 
 
 def _somebody_came(group: EndGroup) -> Array | None:
@@ -112,8 +157,12 @@ UNDER_NEXT_EPOCH = (
     step(
         "The coordinator aborted it[ {took} after its start]",
         pick(
-            "shows_epoch",
-            {False: "an ABORT marker follows; its epoch was left out"},
+            "epoch",
+            {
+                MarkerEpoch.left_out: "an ABORT marker follows; its epoch was left out",
+                MarkerEpoch.kept: "an ABORT marker with the epoch of the data",
+                MarkerEpoch.raised: "its ABORT marker carries the next epoch",
+            },
             "its ABORT marker carries the next epoch; COMMIT markers carry the data's own (classic protocol)",
         ),
         cites="markers",
@@ -128,14 +177,22 @@ UNDER_NEXT_EPOCH = (
 """The coordinator's abort, as markers show it."""
 ONLY_TIMES = (
     "the ABORT marker is the same",
-    f"[; {{took}} by the client's clock is held against the default timeout, {duration(TRANSACTION_TIMEOUT_MS)}]",
+    "[; {took} by the client's clock is held against its timeout, {timeout}]",
+    f"[; {{took_by_default}} by the client's clock is held against the default timeout, "
+    f"{duration(TRANSACTION_TIMEOUT_MS)}]",
 )
 """What is left open between a timeout and a new instance."""
 OWN_KEEPS_EPOCH = ruled_out(
     "aborted_by_client",
     "a client's own abort keeps the epoch (classic protocol)",
     unless="rolled_back",
-    needs="shows_epoch",
+    needs="only_coordinator_raises",
+)
+PERHAPS_OWN = left_open(
+    "aborted_by_client",
+    "under transactions v2 a client's own abort raises the epoch as well",
+    needs="may_be_own perhaps",
+    decided_by="the log of the client of {whom}: it logs its own abort (since 2.6)",
 )
 EPOCH_LEFT_OUT = left_open(
     "aborted_by_client",

@@ -22,7 +22,6 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy, Endings, Protocol, Reason
 from kafkatx.histories.logs.corroboration import Corroboration
 from kafkatx.histories.logs.ends import Ends, name_codes
-from kafkatx.histories.logs.log_model import ClientInstance
 from kafkatx.histories.logs.testimony import told_timeout
 from kafkatx.histories.logs.witnesses import witnesses
 from kafkatx.histories.producers_clocks import behind_ms
@@ -145,8 +144,9 @@ def _testified(
 
 def _timeouts(model: CaptureModel, seen: Corroboration) -> Any:
     """transaction.timeout.ms of the client behind each end, -1 where its settings are not at hand."""
-    told = {client.number: _timeout_of(client) for client in model.logs.clients}
-    return np.array([told.get(number, -1) for number in seen.instance.tolist()], np.int64)
+    told = {client.number: client.transaction_timeout_ms for client in model.logs.clients}
+    found = [told.get(number) for number in seen.instance.tolist()]
+    return np.array([-1 if timeout is None else timeout for timeout in found], np.int64)
 
 
 def _said_timeout(model: CaptureModel) -> int:
@@ -154,11 +154,6 @@ def _said_timeout(model: CaptureModel) -> int:
     paths = {source.path for source in model.logs.facts.sources}
     said = {timeout for path in paths if (timeout := told_timeout(model.logs, path)) is not None}
     return said.pop() if len(said) == 1 else TRANSACTION_TIMEOUT_MS
-
-
-def _timeout_of(client: ClientInstance) -> int:
-    values = [one.value or "" for one in client.settings if one.name == "transaction.timeout.ms"]
-    return int(values[-1]) if values and values[-1].isdecimal() else -1
 
 
 def _is_named(model: CaptureModel, chosen: Array) -> Any:

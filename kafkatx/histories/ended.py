@@ -7,6 +7,7 @@ from typing import Any
 
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
+from kafkatx.histories.logs.log_model import ClientInstance
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
@@ -105,7 +106,7 @@ class TransactionEnd:
 
     @property
     def transactional_id(self) -> str | None:
-        """Whose it was: by its row, by the rows of its producer id, else by the lines beside it."""
+        """Whose it was: by its row, by the rows of its producer id, else by the lines beside it or its client's log."""
         kind, model = self.told_by, self.model
         if kind is ToldBy.rows:
             return model.transactional_id(int(self.row["id_code"]))
@@ -115,7 +116,16 @@ class TransactionEnd:
         if owner >= 0:
             return model.transactional_id(owner)
         names = model.logs.named_by(self.witnesses.values())
+        if self.client is not None and self.client.owns_producer_ids and self.client.transactional_id is not None:
+            names.add(self.client.transactional_id)
         return names.pop() if len(names) == 1 else None
+
+    @property
+    def client(self) -> ClientInstance | None:
+        """The instance that ran it, as far as a log shows who was given its producer id and epoch."""
+        found = self.model.ends.witnesses.instance
+        number = known(found[self.number]) if self.number < len(found) else None
+        return self.model.logs.clients[number] if number is not None else None
 
     @property
     def producer_id(self) -> int | None:

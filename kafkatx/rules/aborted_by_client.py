@@ -38,7 +38,7 @@ from kafkatx.findings.ends import (
     RowEnd,
     row_end,
 )
-from kafkatx.findings.ends_in_data import LONG_IDLE_MS, NOT_EXPIRED, DataFacts, data_facts
+from kafkatx.findings.ends_in_data import LONG_IDLE_MS, NOT_EXPIRED, DataFacts, MarkerEpoch, data_facts
 from kafkatx.findings.grouping import by_transactional_id
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
@@ -266,17 +266,35 @@ DATA_WORDS = Words(
     actors=(T1,),
     steps=(
         WROTE,
-        step("T1 aborted it itself", KEPT, cites="markers"),
+        step(
+            "T1 aborted it itself",
+            pick(
+                "epoch",
+                {
+                    MarkerEpoch.left_out: "an ABORT marker; its epoch was left out",
+                    MarkerEpoch.kept: KEPT,
+                },
+                "an ABORT marker with the next epoch, as under transactions v2",
+            ),
+            cites="markers",
+        ),
         WITNESSED,
     ),
     considered=(
-        ruled_out("transaction_timed_out", RAISES),
-        ruled_out("fenced_by_new_instance", RAISES),
+        ruled_out("transaction_timed_out", RAISES, needs="keeps_epoch"),
+        ruled_out("fenced_by_new_instance", RAISES, needs="keeps_epoch"),
+        left_open(
+            "an abort of the coordinator at the same time",
+            "under transactions v2 it leaves the same marker",
+            decided_by="the records of {whom} in __transaction_state[ around {at}]",
+            needs="perhaps",
+            unless="keeps_epoch",
+        ),
         left_open(
             "an operator's abort of the partition",
             "kafka-transactions.sh abort leaves the same marker",
             decided_by="the records of {whom} in __transaction_state[ around {at}]",
-            needs="perhaps",
+            needs="perhaps keeps_epoch",
         ),
         NOT_EXPIRED,
     ),

@@ -41,7 +41,14 @@ from kafkatx.findings.ends import (
     end_facts,
     row_end,
 )
-from kafkatx.findings.ends_in_data import ONLY_TIMES, OWN_KEEPS_EPOCH, UNDER_NEXT_EPOCH, DataFacts, data_facts
+from kafkatx.findings.ends_in_data import (
+    ONLY_TIMES,
+    OWN_KEEPS_EPOCH,
+    PERHAPS_OWN,
+    UNDER_NEXT_EPOCH,
+    DataFacts,
+    data_facts,
+)
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd
@@ -293,6 +300,7 @@ DATA_WORDS = Words(
         ruled_out(OTHER_INSTANCE, ITS_LINE, needs="rolled_back"),
         left_open(OTHER_INSTANCE, ONLY_TIMES, decided_by=COORDINATOR_TELLS, unless="rolled_back"),
         OWN_KEEPS_EPOCH,
+        PERHAPS_OWN,
     ),
     remedies=(WHO_ENDED, RESENT, HELD_UP, BY_ITSELF),
 )

@@ -140,6 +140,12 @@ class ClientInstance:
         """Producer ids that it was given."""
         return {given.producer_id for given in self.initialisations}
 
+    @property
+    def transaction_timeout_ms(self) -> int | None:
+        """Its transaction.timeout.ms as printed or set, None where its settings don't tell."""
+        values = [one.value or "" for one in self.settings if one.name == "transaction.timeout.ms"]
+        return int(values[-1]) if values and values[-1].isdecimal() else None
+
     def given_by(self, at: int) -> Initialised | None:
         """What it was given last until a time, as far as its lines tell."""
         given = [one for one in self.initialisations if one.at is not None and one.at <= at]
