@@ -1,4 +1,4 @@
-"""Exports for tests: the table of facts alone, of any evidence, and one of all recorded cases, made once."""
+"""Exports for tests: the table of facts alone, of any evidence, and one of many recorded cases, made once."""
 
 import atexit
 import hashlib
@@ -23,7 +23,6 @@ from kafkatx.outputs.parquet.parts import Sizes
 from kafkatx.stages.fact_batches import FACTS as SCHEMA
 from kafkatx.stages.judging import NothingToDiagnoseError
 from kafkatx.tables.facts import FACTS
-from tests.evidence import all_cases
 
 SMALL = Sizes(group_rows=100, file_bytes=100_000)
 """So that facts lie in several row groups of several files."""
@@ -46,13 +45,13 @@ def exported(paths: Iterable[Path], target: Path, sizes: Sizes = SMALL, **option
 
 
 @cache
-def all_exported() -> tuple[dict[str, Any], Path]:
-    """Return what the raw diagnosis of all recorded cases says, and an export of them; what it is of is gone."""
+def exported_together(cases: tuple[Path, ...]) -> tuple[dict[str, Any], Path]:
+    """Return what the raw diagnosis of recorded cases says, and an export of them; what it is of is gone."""
     folder = Path(mkdtemp())
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    cases = [shutil.copytree(case, folder / "cases" / case.name) for case in all_cases()]
-    raw = said(diagnose, cases)
-    target = exported(cases, folder / "export")
+    copies = [shutil.copytree(case, folder / "cases" / case.name) for case in cases]
+    raw = said(diagnose, copies)
+    target = exported(copies, folder / "export")
     shutil.rmtree(folder / "cases")
     return raw, target
 

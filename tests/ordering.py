@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 WITH_SPARK = ("tests/spark/", "tests/stages/test_exported.py")
-"""Tests that one process runs: they share one Spark, and one export of all recorded cases."""
+"""Tests that one process runs: they share one Spark, and one export of recorded cases."""
 
 LONG = ("tests/house/test_types.py", "tests/cases/test_any_cut.py")
 """Files of a minute or of half a one, mypy first: as its last one such a file would keep the other process waiting."""

@@ -1,10 +1,10 @@
-"""What is tried again one by one: some of it in each run, all of it with `pytest -m repeats`."""
+"""What is tried of many recorded cases: some of it in each run, all of it with `pytest -m repeats`."""
 
 from typing import Any
 
 import pytest
 
-from tests.evidence import all_cases, fixture_cases
+from tests.evidence import all_cases
 
 
 def one_by_one() -> list[Any]:
@@ -12,7 +12,16 @@ def one_by_one() -> list[Any]:
 
     Of these every fourth is tried in each run, the others with `-m repeats`.
     """
-    left_out = [case for number, case in enumerate(fixture_cases()) if number % 4]
     return [
-        pytest.param(case, id=case.name, marks=pytest.mark.repeats if case in left_out else ()) for case in all_cases()
+        pytest.param(case, id=case.name, marks=pytest.mark.repeats if number % 4 else ())
+        for number, case in enumerate(all_cases())
+    ]
+
+
+def together() -> list[Any]:
+    """Return cases for a test that takes them in one call: every third in each run, all at hand with `-m repeats`."""
+    cases = all_cases()
+    return [
+        pytest.param(tuple(cases[1::3]), id="every third"),
+        pytest.param(tuple(cases), id="all", marks=pytest.mark.repeats),
     ]

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 
-from kafkatx.histories.logs.log_model import ClientInstance, LogModel
+from kafkatx.histories.logs.client_instance import ClientInstance
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind
 from kafkatx.text.logs.calls import CONSUMERS, TRANSACTIONAL
 from kafkatx.text.logs.traces import ADMIN_CALL

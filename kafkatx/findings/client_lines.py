@@ -10,7 +10,8 @@ import numpy as np
 from kafkatx.findings.finding import Subject
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.frameworks import framework_of
-from kafkatx.histories.logs.log_model import ClientInstance, LogModel
+from kafkatx.histories.logs.client_instance import ClientInstance
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.catalogue.frameworks import LIBRARIES, Framework
 from kafkatx.terms.events import EventKind

@@ -13,7 +13,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import Protocol, Reason
 from kafkatx.histories.frameworks import framework_of
-from kafkatx.histories.logs.log_model import ClientInstance
+from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.kernels.spans import COMMIT
 from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS, Framework
 from kafkatx.terms.verdicts import Verdict

@@ -8,7 +8,7 @@ from typing import Any
 
 from kafkatx.findings.end_groups import EndGroup
 from kafkatx.findings.ends import EndFacts, end_facts
-from kafkatx.histories.logs.log_model import Failure
+from kafkatx.histories.logs.client_instance import Failure
 from kafkatx.histories.transaction_ends import LogEnding
 from kafkatx.words.explanation import ActorWords, Bound, step
 from kafkatx.words.facts import instant, thrown

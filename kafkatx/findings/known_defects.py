@@ -14,7 +14,8 @@ import numpy as np
 
 from kafkatx.findings.client_lines import by_client
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.log_model import ClientInstance, LogModel
+from kafkatx.histories.logs.client_instance import ClientInstance
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.once import once
 from kafkatx.terms.catalogue.entries import KnownDefect, Signs
 from kafkatx.terms.catalogue.loading import known_defects

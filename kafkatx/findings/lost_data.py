@@ -11,7 +11,8 @@ from kafkatx.findings.ends import hands_ids_on
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.logs.log_model import ClientInstance, LogModel
+from kafkatx.histories.logs.client_instance import ClientInstance
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.transactions import PREPARE_ABORT

@@ -72,7 +72,10 @@ def next_evidence(model: CaptureModel, findings: Sequence[Diagnosed]) -> list[Ne
 def _of_one(model: CaptureModel, finding: Finding) -> list[Asked]:
     """What decides one finding."""
     facts = _facts(model, finding)
-    kinds = dict.fromkeys(kind for kind in _kinds(finding) if not _is_at_hand(model, kind, facts))
+    at_hand = [Ask.client_log] if _has_clients_log(model, finding) else []
+    kinds = dict.fromkeys(
+        kind for kind in _kinds(finding) if kind not in at_hand and not _is_at_hand(model, kind, facts)
+    )
     return [ask for kind in kinds if (ask := asked(kind, facts)) is not None][:MOST_OF_ONE]
 
 
@@ -83,6 +86,15 @@ def _kinds(finding: Finding) -> Iterator[Ask]:
         asks = [UNKNOWN]
     for place in range(max(map(len, asks), default=0)):
         yield from (kinds[place] for kinds in asks if place < len(kinds))
+
+
+def _has_clients_log(model: CaptureModel, finding: Finding) -> bool:
+    """Whether the log of a client of the id is there from its making on until what the finding is about."""
+    name, since = finding.transactional_id, finding.since
+    if name is None or since is None:
+        return False
+    lives = ((one.since, one.until) for one in model.logs.clients_of(name) if one.has_start)
+    return any(first is not None and last is not None and first <= since <= last for first, last in lives)
 
 
 def _is_at_hand(model: CaptureModel, kind: Ask, facts: AskFacts) -> bool:

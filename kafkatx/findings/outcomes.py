@@ -15,7 +15,7 @@ import numpy as np
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.logs.log_model import ClientInstance
+from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import ABORT, COMMIT
 from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT

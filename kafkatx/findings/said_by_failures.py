@@ -11,7 +11,8 @@ from typing import TypeVar
 
 from kafkatx.findings.client_lines import by_client
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.log_model import ClientInstance, LogModel
+from kafkatx.histories.logs.client_instance import ClientInstance
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind, Side
 
 Said = TypeVar("Said", bound=Hashable)

@@ -25,8 +25,9 @@ from kafkatx.findings.failure_kinds import (
 )
 from kafkatx.findings.finding import UNEXPLAINED
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.histories.logs.failures import FAILURES, REPEATED, failures, is_text_of, meanings_of
-from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.once import once
 from kafkatx.terms.catalogue.entries import ClientException, ProtocolError, plain_name, simple_name
 from kafkatx.terms.catalogue.loading import error_codes

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkatx.histories.logs.log_model import ClientInstance, LogModel
+from kafkatx.histories.logs.client_instance import ClientInstance
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.events import EventKind, Level
 

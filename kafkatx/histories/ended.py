@@ -7,7 +7,7 @@ from typing import Any
 
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
-from kafkatx.histories.logs.log_model import ClientInstance
+from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
 from kafkatx.histories.transaction_partitions import Status
 from kafkatx.kernels.growing import Array
@@ -124,8 +124,7 @@ class TransactionEnd:
     def client(self) -> ClientInstance | None:
         """The instance that ran it, as far as a log shows who was given its producer id and epoch."""
         found = self.model.ends.witnesses.instance
-        number = known(found[self.number]) if self.number < len(found) else None
-        return self.model.logs.clients[number] if number is not None else None
+        return self.model.logs.client(int(found[self.number])) if self.number < len(found) else None
 
     @property
     def producer_id(self) -> int | None:

@@ -11,7 +11,8 @@ from enum import StrEnum
 
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.initialisations import Why
-from kafkatx.histories.logs.log_model import Failure, LogModel
+from kafkatx.histories.logs.client_instance import Failure
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.transaction_partitions import Status
 from kafkatx.terms.events import EventKind, Level, Side
 from kafkatx.terms.verdicts import Verdict

@@ -11,7 +11,8 @@ from collections import defaultdict
 import numpy as np
 
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.log_model import ClientInstance, LogModel
+from kafkatx.histories.logs.client_instance import ClientInstance
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.once import once
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.catalogue.frameworks import Framework, Signs, recognise

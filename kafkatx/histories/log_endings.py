@@ -15,9 +15,10 @@ from dataclasses import replace
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.logs.begins import has_begun
+from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.histories.logs.connection_failures import downs
 from kafkatx.histories.logs.fencings import Excluded, fencings, grants, timeout_of
-from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.observers import ConnectionFailure
 from kafkatx.histories.logs.once import once
 from kafkatx.histories.logs.testimony import testimony, told_timeout

@@ -14,7 +14,7 @@ from kafkatx.histories.ended import known
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.events import Expiry, Initialisation, Leftover, LogLine, Marker, Outcome, Part, Transaction
 from kafkatx.histories.initialisations import Initialisations, Why
-from kafkatx.histories.logs.log_model import Failure
+from kafkatx.histories.logs.client_instance import Failure
 from kafkatx.histories.sums import Sums
 from kafkatx.histories.transaction_partitions import DISPUTED, Status
 from kafkatx.kernels.growing import Array

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from kafkatx.histories.endings import BY_LOGS, EndedBy, Endings, Protocol, Reason
+from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.histories.logs.corroboration import Corroboration
 from kafkatx.histories.logs.fencings import Excluded, Fencing
-from kafkatx.histories.logs.log_model import ClientInstance, Failure
 from kafkatx.histories.logs.testimony import Testimony
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.verdicts import Verdict

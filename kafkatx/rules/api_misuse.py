@@ -28,8 +28,9 @@ from kafkatx.findings.failure_kinds import OF_BROKERS
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.said_by_failures import by_words, failed_before
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.line_owners import is_network_thread
-from kafkatx.histories.logs.log_model import ClientInstance, LogModel
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.misuses import Misuse, MisuseKind, misuse_in

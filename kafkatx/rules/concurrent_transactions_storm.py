@@ -27,7 +27,8 @@ from kafkatx.findings.conditions import coordinator_of, same_id
 from kafkatx.findings.one_failure import known_as, left
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.log_model import ClientInstance, LogModel
+from kafkatx.histories.logs.client_instance import ClientInstance
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.kernels.growing import Array
 from kafkatx.rules.storms.given_up import GIVEN_UP_WORDS, given_up
 from kafkatx.rules.storms.in_rows import ROW_WORDS, often_slow, slow_in_rows

@@ -38,8 +38,9 @@ from kafkatx.findings.client_lines import (
 )
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.line_owners import is_network_thread
-from kafkatx.histories.logs.log_model import ClientInstance, LogModel
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.times import duration

@@ -8,7 +8,7 @@ from functools import cache
 
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.frameworks import framework_of
-from kafkatx.histories.logs.log_model import ClientInstance
+from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.settings import (
     Configured,
     Effective,

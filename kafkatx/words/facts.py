@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.log_model import ClientInstance, Failure
+from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.kernels.growing import Array
 from kafkatx.words.values import (
     ClientName,

@@ -1,4 +1,4 @@
-"""Data without rows of the coordinator, beside the log of its client: whose they are, and what they are held against."""
+"""Data without rows of the coordinator, beside its client's log: whose they are, and what they are held against."""
 
 from pathlib import Path
 

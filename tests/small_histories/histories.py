@@ -145,13 +145,19 @@ def taken_over_alone(log: Log, v2: bool) -> dict[str, Conclusion]:
 
 
 def in_turns(log: Log, v2: bool) -> dict[str, Conclusion]:
-    """Newcomers come sooner than a process could die and start again."""
+    """Newcomers come sooner than a process could die and start again.
+
+    Under transactions v2 an application that aborts by itself and makes its producer anew leaves the same rows, and of
+    its time some tools print no version.
+    """
+    is_old = log.now < LATE_TIME
     owner = Owner(log, is_v2=v2).init()
     for _ in range(5):
         owner.log.wait(800)
         _takeover(owner.begin(A).write(), after=700)
     data = Conclusion("fenced_by_new_instance", True, frozenset({"shared_producer"})) if not v2 else None
-    return _rows("shared_producer", "fenced_by_new_instance", data=data)
+    rows = Conclusion("shared_producer", is_old, frozenset({"fenced_by_new_instance"}))
+    return {ROWS: rows, BOTH: rows} | ({DATA: data} if data else {})
 
 
 def dies_again_and_again(log: Log, v2: bool) -> dict[str, Conclusion]:

@@ -7,13 +7,15 @@ from kafkatx.spark.diagnosis import diagnose
 from kafkatx.stages.facts import FactKind
 from kafkatx.terms.errors import UsageError
 from tests.evidence import fixtures
-from tests.exports import all_exported, exported, rewritten, said
+from tests.exports import exported, exported_together, rewritten, said
+from tests.repeats import together
 
 CASE = fixtures() / "k39-fenced"
 
 
-def test_all_recorded_cases(spark):
-    raw, target = all_exported()
+@pytest.mark.parametrize("cases", together())
+def test_recorded_cases(spark, cases):
+    raw, target = exported_together(cases)
     assert said(diagnose, spark, target) == raw
 
 

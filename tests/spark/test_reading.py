@@ -20,6 +20,7 @@ from kafkatx.tables.findings import FINDINGS
 from kafkatx.terms.errors import UsageError
 from tests.building import batch, segment
 from tests.evidence import broker_folders, fixture_cases, fixtures
+from tests.repeats import together
 from tests.spark.tables import OF_FILES, here, whole
 
 CASE = fixtures() / "k39-codecs"
@@ -32,16 +33,17 @@ def read(spark: Any, *arguments: Any, **options: Any) -> Any:
 
 
 @cache
-def opened() -> Any:
-    """All recorded cases, texts and all, opened once: that takes longer than to read them."""
-    return kafkatx.open(fixture_cases())
+def opened(cases: tuple[Path, ...]) -> Any:
+    """Recorded cases, texts and all, opened once: that takes longer than to read them."""
+    return kafkatx.open(cases)
 
 
+@pytest.mark.parametrize("cases", together())
 @pytest.mark.parametrize("name", OF_FILES)
-def test_a_table_of_all_cases_in_one_call(spark, name, monkeypatch):
-    monkeypatch.setattr(reading, "opened_evidence", lambda *given: opened()._found)
-    found = read(spark, fixture_cases(), table=name)
-    assert found == whole(opened().table(name), TABLES[name].schema)
+def test_a_table_of_cases_in_one_call(spark, name, cases, monkeypatch):
+    monkeypatch.setattr(reading, "opened_evidence", lambda *given: opened(cases)._found)
+    found = read(spark, cases, table=name)
+    assert found == whole(opened(cases).table(name), TABLES[name].schema)
     assert found.num_rows or name == "damage"
 
 

@@ -11,11 +11,13 @@ from kafkatx.local.diagnosis import diagnose
 from kafkatx.sources.files import OpenFile
 from tests.building import batch, segment
 from tests.evidence import broker_folders, fixture_cases, fixtures
-from tests.exports import all_exported, exported, said
+from tests.exports import exported, exported_together, said
+from tests.repeats import together
 
 
-def test_all_recorded_cases():
-    raw, target = all_exported()
+@pytest.mark.parametrize("cases", together())
+def test_recorded_cases(cases):
+    raw, target = exported_together(cases)
     assert said(diagnose, [target]) == raw
     assert len(list((target / "facts").iterdir())) > 1
 

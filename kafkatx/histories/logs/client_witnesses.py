@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from kafkatx.histories.logs.asof_join import asof_join, nearest
+from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.histories.logs.corroboration import EvidenceMatcher
-from kafkatx.histories.logs.log_model import ClientInstance, Failure
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.error_codes import FENCED, ErrorCode
 from kafkatx.terms.events import EventKind

@@ -18,9 +18,10 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
+from kafkatx.histories.logs.client_instance import ClientInstance, Initialised
 from kafkatx.histories.logs.failures import failures
 from kafkatx.histories.logs.line_owners import NETWORK_THREAD, OPENING, Attributions, Client, attributions, block_row
-from kafkatx.histories.logs.log_model import ClientInstance, Initialised, LogModel
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.catalogue.setting_names import kafka_name
 from kafkatx.terms.events import EventKind
 from kafkatx.text.events import Setting, Trace

@@ -16,8 +16,9 @@ from functools import cache, lru_cache
 
 import numpy as np
 
+from kafkatx.histories.logs.client_instance import Failure
 from kafkatx.histories.logs.line_owners import SAME_EXCEPTION_MS
-from kafkatx.histories.logs.log_model import Failure, LogModel
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.catalogue.entries import ClientException, plain_name, simple_name
 from kafkatx.terms.catalogue.loading import client_exceptions, error_codes
 from kafkatx.terms.catalogue.releases import Release

@@ -19,7 +19,8 @@ from operator import itemgetter
 
 import numpy as np
 
-from kafkatx.histories.logs.log_model import KNOWN_CLOCK_MS, ClientInstance, Failure, LogModel
+from kafkatx.histories.logs.client_instance import ClientInstance, Failure
+from kafkatx.histories.logs.log_model import KNOWN_CLOCK_MS, LogModel
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, TRANSACTION_TIMEOUT_MS
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.events import EventKind

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.corroboration import EvidenceMatcher
 from kafkatx.histories.logs.ends import name_codes
-from kafkatx.histories.logs.log_model import ClientInstance
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, CLIENT_TOLERANCE_MS, RETRY_WINDOW_MS
 from kafkatx.terms.events import EventKind

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.clients import clients
 from kafkatx.histories.logs.clocks import Grants, References, clocks
-from kafkatx.histories.logs.log_model import ClientInstance, LogModel
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind
 from kafkatx.text.events import LogFacts

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.log_model import Failure, LogModel
+from kafkatx.histories.logs.client_instance import Failure
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.transaction_ends import LogEnding
 from kafkatx.words.explanation import remedy
 from kafkatx.words.template import pick

@@ -13,7 +13,7 @@ from kafkatx.findings.client_lines import rows_of
 from kafkatx.findings.known_defects import met_defects
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.log_model import ClientInstance
+from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.rules.candidates.words import CANDIDATES, CandidateFacts
 from kafkatx.terms.events import EventKind
 from kafkatx.words.config_context import advised

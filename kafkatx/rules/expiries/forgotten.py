@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.log_model import ClientInstance
+from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.terms.catalogue.frameworks import CONNECT, STREAMS, Framework
 from kafkatx.terms.clocks import EXPIRATION_MS
 from kafkatx.terms.error_codes import ErrorCode

@@ -9,7 +9,7 @@ from kafkatx.findings.ends import hands_ids_on
 from kafkatx.findings.grants import begins_anew
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.log_model import ClientInstance, Failure, Initialised
+from kafkatx.histories.logs.client_instance import ClientInstance, Failure, Initialised
 from kafkatx.histories.logs.settings import Effective
 from kafkatx.rules.expiries.forgotten import AGAIN, SETTING, UNMAPPED, restarted_by
 from kafkatx.terms.catalogue.frameworks import Framework

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kafkatx.findings.client_lines import rows_of
+from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.histories.logs.line_owners import SAME_EXCEPTION_MS
-from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind
 from kafkatx.text.sayings import Saying
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from kafkatx.findings.client_lines import advised_of, producer_at, rows_of
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
+from kafkatx.histories.logs.client_instance import ClientInstance, Failure
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind, Level
 from kafkatx.text.sayings import EndGivenUp, Saying
 

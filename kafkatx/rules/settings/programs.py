@@ -10,7 +10,7 @@ import numpy as np
 
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.logs.log_model import ClientInstance
+from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.settings import Block, Effective
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.catalogue.loading import configs

@@ -10,7 +10,7 @@ from kafkatx.findings.rule import Case
 from kafkatx.findings.said_by_failures import by_words
 from kafkatx.findings.starting import was_starting
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.log_model import ClientInstance
+from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.refusals import Refusal, refusal_in

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from kafkatx.findings.client_lines import by_client, producer_at, times_of
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.logs.line_owners import is_network_thread
-from kafkatx.histories.logs.log_model import ClientInstance, LogModel
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.sayings import Saying
 from kafkatx.words.explanation import ActorWords, Bound, Words, included, remedy, ruled_out, step

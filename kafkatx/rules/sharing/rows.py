@@ -18,6 +18,7 @@ from kafkatx.histories.ended import TransactionEnd
 from kafkatx.histories.endings import EndedBy, Reason
 from kafkatx.histories.transaction_ends import ToldBy
 from kafkatx.rules.sharing.owners import CRASH_LOOP, SENT_AGAIN, WINDOW_MS, count_instances, id_of_its_own
+from kafkatx.terms.clocks import TRANSACTIONS_V2_SINCE_MS
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import decision_row, next_row
@@ -108,9 +109,15 @@ def _told(end: TransactionEnd) -> TakenOver:
 def _sign(end: TransactionEnd, pause: int | None) -> SignOfLife:
     if end.was_alive:
         return SignOfLife.refused
-    if end.reason is Reason.v2_then_init:
-        return SignOfLife.none  # an application that aborts, closes and starts anew at once leaves these rows as well
-    return SignOfLife.too_soon if pause is not None and pause <= TOO_SOON_MS else SignOfLife.none
+    is_soon = pause is not None and pause <= TOO_SOON_MS
+    return SignOfLife.too_soon if is_soon and not _may_be_own(end) else SignOfLife.none
+
+
+def _may_be_own(end: TransactionEnd) -> bool:
+    """Whether it may be of transactions v2: a client that aborts, closes and starts anew at once leaves the same."""
+    row = end.row
+    is_unstated = row["begin_version"] < 0 and row["decision_version"] < 0
+    return end.reason is Reason.v2_then_init or bool(is_unstated and row["decided_at"] >= TRANSACTIONS_V2_SINCE_MS)
 
 
 def _pause(end: TransactionEnd) -> int | None:

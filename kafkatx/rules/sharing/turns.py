@@ -10,7 +10,8 @@ from kafkatx.findings.client_lines import only, producer_at, times_of
 from kafkatx.findings.ends import hands_ids_on
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
+from kafkatx.histories.logs.client_instance import ClientInstance, Failure
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.rules.sharing.owners import CRASH_LOOP, SENT_AGAIN, TURNS, WINDOW_MS, id_of_its_own
 from kafkatx.terms.error_codes import FENCED
 from kafkatx.terms.verdicts import Severity, Verdict

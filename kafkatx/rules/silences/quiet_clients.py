@@ -12,7 +12,8 @@ from kafkatx.findings.lost_data import Lost, clock_of
 from kafkatx.findings.windows import Windows
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
-from kafkatx.histories.logs.log_model import ClientInstance, Failure, LogModel
+from kafkatx.histories.logs.client_instance import ClientInstance, Failure
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
 from kafkatx.terms.events import EventKind, Level
 

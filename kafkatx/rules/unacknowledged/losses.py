@@ -9,7 +9,8 @@ from enum import Enum, auto
 import numpy as np
 
 from kafkatx.findings.client_lines import producer_at, rows_of, times_of, topic_partition
-from kafkatx.histories.logs.log_model import ClientInstance, LogModel
+from kafkatx.histories.logs.client_instance import ClientInstance
+from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind
 from kafkatx.text.sayings import Saying
 from kafkatx.words.values import Count, Duration, NameList

@@ -15,9 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafkatx.tables.catalogue import TABLES
-from tests.evidence import all_cases
 from tests.outputs.parquet.exported import in_order, telling, write_cases
-from tests.repeats import one_by_one
+from tests.repeats import one_by_one, together
 
 
 def with_pyarrow(folder: Path) -> Any:
@@ -99,8 +98,9 @@ def test_every_table_of_a_case_equals_the_arrow_table_that_it_came_from(case: Pa
 
 
 @pytest.mark.slow
-def test_all_cases_in_one_call_are_the_same_tables_too(tmp_path: Path) -> None:
-    tables = write_cases(all_cases(), tmp_path / "tables")
-    assert len(set(tables["batches"].column("capture").to_pylist())) > len(all_cases()) / 2
+@pytest.mark.parametrize("cases", together())
+def test_cases_in_one_call_are_the_same_tables_too(cases: tuple[Path, ...], tmp_path: Path) -> None:
+    tables = write_cases(cases, tmp_path / "tables")
+    assert len(set(tables["batches"].column("capture").to_pylist())) > len(cases) / 2
     for name, table in tables.items():
         assert pq.read_table(tmp_path / "tables" / name) == in_order(table, name), name
