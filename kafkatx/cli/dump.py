@@ -47,8 +47,6 @@ def dump(
     paths = [*(tool.files_option.split(",") if tool.files_option else []), *(files or [])]
     if not paths:
         raise UsageError("nothing to dump: name a file, for example kafkatx dump orders-0/00000000000000000000.log")
-    if tool.remote_log_metadata_decoder:
-        complain("the records of __remote_log_metadata are shown as they are: their content is not decoded")
     write(as_option(paths, as_kind), tool.options(), output_format is Format.json or json_output, out, quiet)
 
 

@@ -37,7 +37,7 @@ class ToolOptions:
         bool,
         Tool(
             "--remote-log-metadata-decoder",
-            help="Show records of __remote_log_metadata (their content is not decoded).",
+            help="Show records, those of __remote_log_metadata decoded.",
         ),
     ] = False
     key_decoder_class: Annotated[
@@ -92,7 +92,7 @@ class ToolOptions:
             DecoderName.OFFSETS: self.offsets_decoder,
             DecoderName.TRANSACTION_LOG: self.transaction_log_decoder,
             DecoderName.CLUSTER_METADATA: self.cluster_metadata_decoder,
-            DecoderName.PLAIN: self.remote_log_metadata_decoder,
+            DecoderName.REMOTE_LOG_METADATA: self.remote_log_metadata_decoder,
             DecoderName.SHARE_GROUP_STATE: self.share_group_state_decoder,
         }
         return next((name for name, is_wanted in wanted.items() if is_wanted), None)

@@ -1,26 +1,22 @@
 """Records of `__cluster_metadata` and of its snapshots: what a controller noted, and KRaft's own control records.
 
-Bytes     no key; value: varint 1 (version of this frame), varint api key, varint version of the record, then the record
-          itself (schemas/cluster_metadata.txt). A control record has a key (control_record.py) and, as value, a message
-          of schemas/control_records.txt whose first field is its version.
+Bytes     records of schemas/cluster_metadata.txt in a frame (framed_records.py). A control record has a key
+          (control_record.py) and, as value, a message of schemas/control_records.txt whose first field is its version.
 Hidden    values of secret settings, and SCRAM credentials: they leave this module as `[hidden]`.
-Limits    an api key, or a version of a record, that is not declared comes from a later release: its fields are unknown.
-Source    MetadataRecordSerde, AbstractApiMessageSerde, ControlRecordUtils (Kafka 3.3 to 4.3); KIP-631, -630, -853.
+Source    MetadataRecordSerde, ControlRecordUtils (Kafka 3.3 to 4.3); KIP-631, -630, -853.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from kafkatx.formats.control_record import ControlType
+from kafkatx.formats.framed_records import FramedRecord, read_framed_record
 from kafkatx.formats.layout import Malformed
-from kafkatx.formats.message_schemas import Message, by_name, by_number
-from kafkatx.formats.messages import read_message, read_uvarint
+from kafkatx.formats.message_schemas import by_name
+from kafkatx.formats.messages import read_message
 from kafkatx.terms.secrets import HIDDEN, shown_value
 
-FRAME_VERSION = 1
 QUORUM_MESSAGES = {
     ControlType.LEADER_CHANGE: "LeaderChangeMessage",
     ControlType.SNAPSHOT_HEADER: "SnapshotHeaderRecord",
@@ -32,34 +28,16 @@ QUORUM_MESSAGES = {
 CREDENTIALS = ("salt", "storedKey", "serverKey")
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataRecord:
-    """A record: `name` as Kafka's schemas call it, None for an api key that is not declared.
-
-    `fields` are None where the record or its version is not declared; secrets among them are hidden.
-    """
-
-    number: int
-    version: int
-    name: str | None
-    fields: dict[str, Any] | None
-
-
-def read_metadata_record(data: bytes) -> MetadataRecord:
-    """Read the value of a record.
+def read_metadata_record(data: bytes) -> FramedRecord:
+    """Read the value of a record; secrets among its fields are hidden.
 
     Raises:
         Malformed: the bytes are no frame of version 1, or not the record that it announces.
     """
-    number, version, at = _frame(data)
-    message = _records().get(number)
-    if message is None or version not in message.versions:
-        return MetadataRecord(number, version, message.name if message else None, None)
-    fields, behind = read_message(message, version, data, at)
-    if behind != len(data):
-        raise Malformed(f"Found {len(data) - behind} byte(s) of garbage after {message.name}")
-    hide_secrets(message.name, fields)
-    return MetadataRecord(number, version, message.name, fields)
+    found = read_framed_record("cluster_metadata", data)
+    if found.name is not None and found.fields is not None:
+        hide_secrets(found.name, found.fields)
+    return found
 
 
 def read_quorum_record(control_type: int, value: bytes | None) -> dict[str, Any] | None:
@@ -75,24 +53,6 @@ def read_quorum_record(control_type: int, value: bytes | None) -> dict[str, Any]
         return read_message(message, min(version, message.versions.highest), value)[0]
     except Malformed:
         return None
-
-
-@cache
-def _records() -> dict[int, Message]:
-    return by_number("cluster_metadata", "record")
-
-
-def _frame(data: bytes) -> tuple[int, int, int]:
-    """Api key, version, and where the record begins."""
-    try:
-        frame, at = read_uvarint(data, 0)
-        number, at = read_uvarint(data, at)
-        version, at = read_uvarint(data, at)
-    except IndexError:
-        raise Malformed("The frame of a metadata record ends early.") from None
-    if frame != FRAME_VERSION:
-        raise Malformed(f"Unsupported frame version {frame}.")
-    return number, version, at
 
 
 def hide_secrets(name: str, fields: dict[str, Any]) -> None:

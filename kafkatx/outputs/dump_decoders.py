@@ -1,9 +1,11 @@
 """What keys and values of internal topics mean, in the shape of kafka-dump-log's decoders.
 
 Shape   coordinators: key {"type": "N", "data": {...}}, value {"version": "N", "data": {...}} or `<DELETE>`; metadata:
-        no key, value {"type": NAME, "version": N, "data": {...}}. What can't be read becomes a sentence in its place.
+        no key, value {"type": NAME, "version": N, "data": {...}}; remote log: no key, value as Java prints it. What
+        can't be read becomes a sentence in its place.
 Hidden  values of secret settings and SCRAM credentials in the metadata log, which the tool prints.
-Source  DumpLogSegments, CoordinatorRecordSerde, MetadataRecordSerde (Kafka 4.1 to 4.3; shapes of 4.3.1).
+Source  DumpLogSegments, CoordinatorRecordSerde, MetadataRecordSerde, RemoteLogMetadataSerde (Kafka 4.1 to 4.3; shapes
+        of 4.3.1).
 """
 
 from __future__ import annotations
@@ -13,10 +15,12 @@ from base64 import b64decode
 from collections.abc import Callable
 from typing import Any
 
+from kafkatx.formats.framed_records import FramedRecord, read_framed_record
 from kafkatx.formats.layout import Malformed
 from kafkatx.formats.message_schemas import Message, by_name, by_number
 from kafkatx.formats.messages import read_message
 from kafkatx.formats.metadata_log import read_metadata_record
+from kafkatx.outputs.dump_remote_log import object_text
 from kafkatx.terms.java_text import java_text
 
 Decoded = tuple[Any, Any]
@@ -126,12 +130,34 @@ def metadata_decoder() -> Decoder:
 
 
 def _read_metadata(data: bytes) -> Content:
-    found = read_metadata_record(data)
+    content = _framed(read_metadata_record(data))
+    return Content(content | {"type": record_type(content["type"])})
+
+
+def _framed(found: FramedRecord) -> Content:
     if found.name is None:
         raise Malformed(f"Unknown metadata id {found.number}")
     if found.fields is None:
         raise Malformed(f"{found.name} has no version {found.version}")
-    return Content(type=record_type(found.name), version=found.version, data=found.fields)
+    return Content(type=found.name, version=found.version, data=found.fields)
+
+
+def remote_log_decoder() -> Decoder:
+    """Return the decoder of `__remote_log_metadata`: as text Kafka's objects, as JSON the fields of the records."""
+
+    def decode(key: bytes | None, value: bytes | None, offset: int) -> Decoded:
+        try:
+            return None, _read_remote_log(value or b"")
+        except Malformed as error:
+            return None, Problem(f"Error at offset {offset}, skipping. {error}")
+
+    return decode
+
+
+def _read_remote_log(data: bytes) -> Content:
+    content = _framed(read_framed_record("remote_log_metadata", data))
+    content.text = object_text(content["type"], content["data"])
+    return content
 
 
 def record_type(name: str) -> str:

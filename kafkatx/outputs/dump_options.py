@@ -6,10 +6,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kafkatx.outputs.dump_decoders import Decoder, coordinator_decoder, integer_text, metadata_decoder, plain_decoder
+from kafkatx.outputs.dump_decoders import (
+    Decoder,
+    coordinator_decoder,
+    integer_text,
+    metadata_decoder,
+    plain_decoder,
+    remote_log_decoder,
+)
 from kafkatx.terms.errors import UsageError
 from kafkatx.terms.java_text import java_text
-from kafkatx.terms.topics import CLUSTER_METADATA, CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
+from kafkatx.terms.topics import (
+    CLUSTER_METADATA,
+    CONSUMER_OFFSETS,
+    REMOTE_LOG_METADATA,
+    SHARE_GROUP_STATE,
+    TRANSACTION_STATE,
+)
 
 NO_LIMIT = (1 << 31) - 1
 
@@ -23,6 +36,7 @@ class DecoderName(StrEnum):
     OFFSETS = "offsets"
     CLUSTER_METADATA = "cluster metadata"
     SHARE_GROUP_STATE = "share group state"
+    REMOTE_LOG_METADATA = "remote log metadata"
 
 
 OF_TOPIC = {
@@ -30,6 +44,7 @@ OF_TOPIC = {
     CONSUMER_OFFSETS: DecoderName.OFFSETS,
     CLUSTER_METADATA: DecoderName.CLUSTER_METADATA,
     SHARE_GROUP_STATE: DecoderName.SHARE_GROUP_STATE,
+    REMOTE_LOG_METADATA: DecoderName.REMOTE_LOG_METADATA,
 }
 COMPONENTS = {
     DecoderName.TRANSACTION_LOG: "transaction_coordinator",
@@ -72,6 +87,8 @@ class DumpOptions:
         name = OF_TOPIC.get(topic or "", DecoderName.PLAIN) if self.decoder is DecoderName.BY_TOPIC else self.decoder
         if name is DecoderName.CLUSTER_METADATA:
             return metadata_decoder()
+        if name is DecoderName.REMOTE_LOG_METADATA:
+            return remote_log_decoder()
         if name is DecoderName.PLAIN:
             return plain_decoder(_plain(self.key_decoder_class), _plain(self.value_decoder_class))
         return coordinator_decoder(COMPONENTS[name])

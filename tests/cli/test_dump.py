@@ -61,7 +61,7 @@ def test_only_with_an_option_of_the_tool_less_than_everything_is_shown():
         (("transaction_log_decoder", "offsets_decoder"), DecoderName.OFFSETS),
         (("share_group_state_decoder", "transaction_log_decoder"), DecoderName.TRANSACTION_LOG),
         (("cluster_metadata_decoder",), DecoderName.CLUSTER_METADATA),
-        (("remote_log_metadata_decoder",), DecoderName.PLAIN),
+        (("remote_log_metadata_decoder",), DecoderName.REMOTE_LOG_METADATA),
         (("share_group_state_decoder",), DecoderName.SHARE_GROUP_STATE),
     ],
 )

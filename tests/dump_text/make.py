@@ -24,6 +24,7 @@ OPTIONS = {
     "__transaction_state-0": "--transaction-log-decoder",
     "__share_group_state-0": "--share-group-state-decoder",
     "__cluster_metadata-0": "--cluster-metadata-decoder",
+    "__remote_log_metadata-0": "--remote-log-metadata-decoder",
     "texts-0": "--print-data-log",
 }
 COORDINATORS = {
@@ -86,6 +87,14 @@ def metadata_records(dice: random.Random) -> Iterator[dict[str, object]]:
                 yield {"value": frame + random_message(message, version, dice)[1]}
 
 
+def remote_log_records(dice: random.Random) -> Iterator[dict[str, object]]:
+    """Records of all types, most of which Kafka makes no object of: it says why in their place."""
+    for message in component("remote_log_metadata"):
+        frame = uvarint(1) + uvarint(message.number or 0) + uvarint(0)
+        for _ in range(120):
+            yield {"value": frame + random_message(message, 0, dice)[1]}
+
+
 def control_batches(offset: int, dice: random.Random) -> Iterator[bytes]:
     """Control records of KRaft in version 0: the tool can read no other."""
     for number, name in ((2, "LeaderChangeMessage"), (3, "SnapshotHeaderRecord"), (4, "SnapshotFooterRecord"),
@@ -126,6 +135,7 @@ def logs() -> Iterator[tuple[str, bytes]]:
     dice = random.Random("metadata")
     records = list(metadata_records(dice))
     yield "__cluster_metadata-0", batch(0, records) + b"".join(control_batches(len(records), dice))
+    yield "__remote_log_metadata-0", batch(0, list(remote_log_records(random.Random("remote"))))
     yield "texts-0", b"".join(text_batches())
 
 

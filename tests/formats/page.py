@@ -31,7 +31,7 @@ and the KIP or class of Kafka that they were read from. Numbers are big-endian, 
 SUBJECTS = {
     "Record batches": ("record_batch", "record", "control_record", "legacy"),
     "Files beside a segment": ("offset_index", "time_index", "aborted_txn", "producer_snapshot"),
-    "Internal topics": ("transaction_log", "metadata_log"),
+    "Internal topics": ("transaction_log", "framed_records", "metadata_log"),
     "Names, checkpoints, identity": ("file_names", "checkpoints", "identity"),
     "Primitives": ("primitives",),
 }
@@ -41,6 +41,7 @@ COMPONENTS = {
     "consumer_protocol": "what `__consumer_offsets` holds of classic consumers",
     "share_coordinator": "`__share_group_state`",
     "cluster_metadata": "`__cluster_metadata`",
+    "remote_log_metadata": "`__remote_log_metadata`",
     "control_records": "control records",
 }
 NUMBERS = {"s": "", "u": "u"}

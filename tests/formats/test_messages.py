@@ -18,6 +18,7 @@ COMPONENTS = (
     "share_coordinator",
     "transaction_coordinator",
     "cluster_metadata",
+    "remote_log_metadata",
     "control_records",
     "consumer_protocol",
 )

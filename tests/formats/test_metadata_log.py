@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkatx.formats.control_record import ControlType
+from kafkatx.formats.framed_records import FramedRecord
 from kafkatx.formats.layout import Malformed
 from kafkatx.formats.message_schemas import component
 from kafkatx.formats.metadata_log import (
     CREDENTIALS,
     QUORUM_MESSAGES,
-    MetadataRecord,
     read_metadata_record,
     read_quorum_record,
 )
@@ -61,13 +61,13 @@ def test_recorded_records_are_what_the_tool_of_their_release_printed():
 
 
 def test_a_record_that_is_not_declared_is_known_by_its_number():
-    assert read_metadata_record(framed(77, 3, b"whatever")) == MetadataRecord(77, 3, None, None)
+    assert read_metadata_record(framed(77, 3, b"whatever")) == FramedRecord(77, 3, None, None)
 
 
 def test_a_version_that_is_not_declared_has_a_name_and_no_fields():
     number = METADATA["TopicRecord"].number
     assert number is not None
-    assert read_metadata_record(framed(number, 9, b"\x01")) == MetadataRecord(number, 9, "TopicRecord", None)
+    assert read_metadata_record(framed(number, 9, b"\x01")) == FramedRecord(number, 9, "TopicRecord", None)
 
 
 @pytest.mark.parametrize("data", [b"", b"\x01", b"\x01\x02", b"\x00\x02\x00", b"\x01\x80", framed(2, 0, b"\x05ab")])
