@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
@@ -86,9 +87,14 @@ class EndGroup:
 
 
 def groups(model: CaptureModel, by: EndedBy) -> Iterator[EndGroup]:
-    """Yield the ends by one ender: those of rows by id, of data by producer id, of logs by id."""
-    for _, rows in by_transactional_id(model, model.ends.ended(by, ToldBy.rows)):
-        yield EndGroup(model, ToldBy.rows, rows)
+    """Yield the ends by one ender: those of rows by id, of data by producer id, of logs by id.
+
+    What is only possible is a group of its own, and comes last: it makes nothing else less sure.
+    """
+    ended = model.ends.ended(by, ToldBy.rows)
+    is_possible = model.ends.verdict[ended] == Verdict.possible
+    for rows in (ended[~is_possible], ended[is_possible]):
+        yield from (EndGroup(model, ToldBy.rows, of_id) for _, of_id in by_transactional_id(model, rows))
     yield from groups_without_rows(model, by)
 
 
@@ -105,10 +111,11 @@ def of_reason(model: CaptureModel, *reasons: Reason) -> Iterator[EndGroup]:
 
 
 def _by_producer(model: CaptureModel, by: EndedBy) -> Iterator[list[int]]:
-    """Ends that data tell, by producer id; those by an operator apart, and last."""
+    """Ends that data tell, by producer id; those by an operator apart, and what is only possible last."""
     ends, numbers = model.ends, model.ends.ended(by, ToldBy.data)
-    for by_operator in (False, True):
-        chosen = numbers[ends.by_operator[numbers] == by_operator]
+    is_possible = ends.verdict[numbers] == Verdict.possible
+    for is_last, by_operator in product((False, True), repeat=2):
+        chosen = numbers[(ends.by_operator[numbers] == by_operator) & (is_possible == is_last)]
         producers = model.spans["producer_id"][ends.spans[chosen - ends.row_count]]
         ordered = chosen[np.argsort(producers, kind="stable")]
         cuts = np.flatnonzero(np.diff(np.sort(producers))) + 1

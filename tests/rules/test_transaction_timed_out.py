@@ -294,3 +294,20 @@ def test_an_aborted_transaction_of_no_partition_is_the_clients(v2):
     known = v2.ids["orders-1"]
     assert known.state not in (PrepareAbort, CompleteAbort)
     assert v2.tell().rules == {"aborted_by_client"}
+
+
+def test_what_may_have_been_a_timeout_makes_no_other_timeout_less_sure(classic: Cluster) -> None:
+    """A new instance right after the timeout may have come before the coordinator looked: a finding of its own."""
+    classic.init("orders-1")
+    classic.begin("orders-1", "orders-0")
+    classic.time_out("orders-1")
+    alone = classic.tell().only(RULE)
+    classic.wait(MINUTE)
+    for _ in range(2):
+        classic.init("orders-1")
+        classic.begin("orders-1", "orders-0")
+        classic.wait(MINUTE + 200)
+    classic.init("orders-1")
+    sure, possible = classic.tell().of(RULE)
+    assert (alone.verdict, sure.verdict, sure.count) == (Verdict.proved, Verdict.proved, 1)
+    assert (possible.verdict, possible.count) == (Verdict.possible, 2)
