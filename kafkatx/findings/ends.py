@@ -117,6 +117,16 @@ class EndFacts:
         """Data that a COMMIT marker ended before the abort."""
         return None
 
+    @property
+    def perhaps_committed(self) -> Data | None:
+        """Data that a COMMIT marker ended, of this transaction or of another one."""
+        return None
+
+    @property
+    def may_lose_nothing(self) -> bool:
+        """Whether readers may have been given all records."""
+        return self.loses_nothing or self.perhaps_committed is not None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedEnd(EndFacts):
@@ -173,8 +183,9 @@ class RecordedEnd(EndFacts):
 class RowEnd(RecordedEnd):
     """Ends that the coordinator's records show; `reason` is the observation that decided who ended the first.
 
-    Of the first's data `aborted` are those that no COMMIT marker ended. `committed_first` are those of all ends that
-    one did end, though the coordinator decided ABORT; `loses_none` says that this holds for all data of all of them.
+    Of the first's data `aborted` are those that no COMMIT marker ended, `disputed` those that may be another's.
+    `committed_first` are those of all ends that one did end, though the coordinator decided ABORT; `loses_none` says
+    that this holds for all data of all of them.
     """
 
     decision_epoch: int
@@ -185,6 +196,7 @@ class RowEnd(RecordedEnd):
     next: Refs
     aborted: Data
     committed_first: Data
+    disputed: Data
     commit_markers: Refs
     loses_none: bool
 
@@ -197,6 +209,11 @@ class RowEnd(RecordedEnd):
     def committed(self) -> Data | None:
         """Data that a COMMIT marker ended before the abort."""
         return self.committed_first or None
+
+    @property
+    def perhaps_committed(self) -> Data | None:
+        """Data that a COMMIT marker ended, of this transaction or of another one."""
+        return named(self.disputed)
 
     @property
     def loses_nothing(self) -> bool:
@@ -256,6 +273,7 @@ def row_end(group: EndGroup) -> dict[str, Any]:
         "markers": tuple(marker_ref(model, span) for span in end.markers[:MOST_CITED]),
         "next": tuple(next_row(row)),
         "aborted": data(model, end.aborted_data),
+        "disputed": data(model, end.perhaps_committed_data[:MOST_CITED]),
         **_committed_first(group),
     }
 
@@ -342,7 +360,7 @@ SEND_AGAIN = (
     "Send the aborted records again if the application has not done so already. This evidence does not show whether "
     "it did"
 )
-RESENT = remedy(SEND_AGAIN, "application", unless="is_possible is_handed_on loses_nothing")
+RESENT = remedy(SEND_AGAIN, "application", unless="is_possible is_handed_on may_lose_nothing")
 """What an application has to do where its transaction was aborted against its will."""
 NOT_RESENT = remedy(
     "Do not send the {committed.records:record} of {committed} again: readers have {committed.records:it|them}",
@@ -350,12 +368,21 @@ NOT_RESENT = remedy(
     needs="committed",
 )
 """What it must not do where a COMMIT marker came first."""
+LOOK_FIRST = remedy(
+    "Look first whether readers have {perhaps_committed}: a COMMIT marker stands behind each, of this or another "
+    "transaction. Send again only what they lack",
+    "application",
+    needs="perhaps_committed",
+)
+"""What to do where nobody can tell whether the transaction's data were committed."""
 WHO_ENDED = remedy(
     (
         'Look for "due to timeout" and "Initialized transactionalId[ {id}]" in the coordinator\'s server.log[ around '
         "{at}]. The first means a timeout: find out what held the producer up. The second line alone: a second "
         "instance; give each instance a transactional.id of its own.",
-        pick("loses_nothing", {True: ""}, " Send the aborted records again if the application has not done so already"),
+        pick(
+            "may_lose_nothing", {True: ""}, " Send the aborted records again if the application has not done so already"
+        ),
     ),
     "operator",
     needs="is_possible",

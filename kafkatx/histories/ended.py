@@ -9,7 +9,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy, Protocol, Reason
 from kafkatx.histories.logs.client_instance import ClientInstance
 from kafkatx.histories.transaction_ends import LogEnding, ToldBy
-from kafkatx.histories.transaction_partitions import Status
+from kafkatx.histories.transaction_partitions import DISPUTED, Status
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import COMMIT
 from kafkatx.terms.verdicts import Verdict
@@ -93,6 +93,18 @@ class TransactionEnd:
         """Whether COMMIT markers ended the data in every partition, so that an abort behind them ended nothing."""
         is_settled = all(part["span"] >= 0 or part["status"] == Status.MARKED for part in self._parts())
         return is_settled and bool(self.committed_data) and not self.aborted_data
+
+    @property
+    def perhaps_committed_data(self) -> list[Array]:
+        """Data that COMMIT markers ended and that may be its own, as far as it has none: two transactions fit them."""
+        if self.told_by is not ToldBy.rows:
+            return []
+        spans, owner = self.model.spans, self.model.parts.owner
+        codes = [int(part["partition_code"]) for part in self._parts() if part["span"] < 0]
+        here = [int(number) for code in codes for number in self.model.spans_of(code) if owner[number] == DISPUTED]
+        theirs = (number for number in here if spans["producer_id"][number] == self.row["producer_id"])
+        found = (spans[number] for number in theirs if spans["producer_epoch"][number] == self.row["producer_epoch"])
+        return [span for span in found if span["first_offset"] >= 0 and span["marker_kind"] == COMMIT]
 
     @property
     def markers(self) -> list[Array]:

@@ -5,6 +5,8 @@ Grain: one data partition of a capture; `transaction_partitions` does all of the
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -14,10 +16,11 @@ import numpy as np
 from kafkatx.histories.alignment import settle, stretches
 from kafkatx.histories.skewed_clocks import DRIFT_MS, FEWEST_ALIKE, left_over, on_one_clock
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.matching import match_groups
+from kafkatx.kernels.matching import fits, match_groups
 from kafkatx.kernels.rows import TRANSACTION_PARTITION
 from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import AFTER_HOLE
+from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 
 
 class Status(IntEnum):
@@ -75,6 +78,8 @@ def matched(transactions: Array, rows: Array, spans: Array, at_hand: Array, tole
     if moved is not None:
         _match_moved(transactions, rows, spans, moved, owner)
         spans = moved
+    for number, span in list(_near(transactions, rows, spans)):
+        rows["status"][number], rows["marker"][number] = Status.MARKED, span
     for number, span in left_over(transactions, rows, spans):
         rows["status"][number], owner[span] = Status.UNDECIDED, DISPUTED
     rows["status"][(rows["status"] == Status.UNMARKED) & ~at_hand[rows["partition_code"]]] = Status.ELSEWHERE
@@ -134,6 +139,29 @@ class _Groups:
     row_bounds: Any
     span_order: Any
     span_bounds: Any
+
+
+def _near(transactions: Array, rows: Array, spans: Array) -> Iterator[tuple[int, int]]:
+    """Yield rows and markers that are left over, and each other's only ones within what brokers' clocks may differ by.
+
+    One data directory holds what several leaders wrote, and nothing in it says so. In the order of a producer's
+    transactions their markers must stand in the order of the log.
+    """
+    pairs = [
+        (number, span)
+        for number, span in left_over(transactions, rows, spans)
+        if fits.plain(transactions, int(rows["transaction"][number]), spans, span, BROKERS_TOLERANCE_MS)
+    ]
+    of_row, of_span = (Counter(side) for side in zip(*pairs, strict=True)) if pairs else (Counter(), Counter())
+    found = {number: span for number, span in pairs if of_row[number] == of_span[span] == 1}
+    producers, codes = transactions["producer_id"][rows["transaction"]], rows["partition_code"]
+    for number, span in found.items():
+        alike = np.flatnonzero((codes == codes[number]) & (producers == producers[number]))
+        markers = np.array([found.get(one, int(rows["marker"][one])) for one in alike.tolist()])
+        marked = alike[markers >= 0][np.argsort(rows["transaction"][alike[markers >= 0]], kind="stable")]
+        places = spans["marker_offset"][[found.get(one, int(rows["marker"][one])) for one in marked.tolist()]]
+        if (np.diff(places) > 0).all():
+            yield number, span
 
 
 def _groups(transactions: Array, rows: Array, spans: Array) -> _Groups:

@@ -30,6 +30,7 @@ from kafkatx.findings.ends import (
     COMMITTED_FIRST,
     COMMITTED_SAID,
     COORDINATOR_TELLS,
+    LOOK_FIRST,
     NOT_RESENT,
     T1,
     WITHIN_TIMEOUT,
@@ -252,6 +253,7 @@ WORDS = Words(
             needs="is_often",
         ),
         replace(NOTHING, unless="is_often"),
+        LOOK_FIRST,
         NOT_RESENT,
     ),
 )

@@ -33,6 +33,7 @@ from kafkatx.findings.ends import (
     COMMITTED_FIRST,
     COMMITTED_SAID,
     COORDINATOR_TELLS,
+    LOOK_FIRST,
     NOT_RESENT,
     T1,
     WITHIN_TIMEOUT,
@@ -215,7 +216,7 @@ WORDS = Words(
             unless="was_alive",
         ),
     ),
-    remedies=(*REMEDIES[:3], NOT_RESENT, *REMEDIES[3:]),
+    remedies=(*REMEDIES[:3], LOOK_FIRST, NOT_RESENT, *REMEDIES[3:]),
 )
 
 DATA_WORDS = Words(

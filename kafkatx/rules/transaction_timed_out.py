@@ -30,6 +30,7 @@ from kafkatx.findings.ends import (
     COMMITTED_FIRST,
     COMMITTED_SAID,
     COORDINATOR_TELLS,
+    LOOK_FIRST,
     NOT_RESENT,
     RESENT,
     T1,
@@ -127,7 +128,7 @@ def find(model: CaptureModel) -> Found:
         severity = Severity.warning
         if group.told_by is ToldBy.rows:
             facts = _of_rows(group)
-            is_lost = facts.after is After.nothing and not facts.loses_nothing
+            is_lost = facts.after is After.nothing and not facts.may_lose_nothing
             severity = Severity.error if is_lost else severity
         elif group.told_by is ToldBy.data:
             facts = data_facts(group)
@@ -259,7 +260,7 @@ WORDS = Words(
             unless="was_initialised",
         ),
     ),
-    remedies=(RESENT, NOT_RESENT, included("remedies"), BY_ITSELF),
+    remedies=(RESENT, LOOK_FIRST, NOT_RESENT, included("remedies"), BY_ITSELF),
 )
 
 SAME_EPOCH_WORDS = Words(

@@ -245,3 +245,44 @@ def test_a_producer_whose_clock_is_behind_is_not_told_to_have_taken_so_long(clas
     rows.first_dirty = last.base_offset
     rows.keep(lambda batch: batch is last)
     assert "transaction_timed_out" not in classic.tell().rules
+
+
+@pytest.mark.parametrize("ahead", [-200, 1_500])
+def test_two_transactions_of_one_disk_are_told_within_what_brokers_differ_by(classic, ahead):
+    """One data directory holds what several leaders wrote: an operator's abort among their markers is still seen."""
+    classic.init("orders-1")
+    classic.begin("orders-1", "orders-0", "payments-0")
+    commit(classic, ahead)
+    classic.wait(10 * SECOND)
+    classic.begin("orders-1", "orders-0", "payments-0")
+    classic.wait(10 * SECOND)
+    known = classic.ids["orders-1"]
+    classic.log("payments-0").marker((known.producer_id, known.epoch), False, 0, classic.clock + ahead)
+    classic.wait(5 * SECOND)
+    commit(classic, ahead)
+    classic.beat()
+    finding = classic.tell().only("atomicity_violation")
+    assert (finding.topic, finding.verdict) == ("payments", Verdict.proved)
+
+
+def test_data_that_were_perhaps_committed_are_not_to_be_sent_again(tmp_path: Path):
+    """A decision and its completion are lost in a power cut; clocks leave open which of two COMMITs they were of."""
+    cluster = Cluster(tmp_path, brokers=2)
+    cluster.init("orders-1")
+    cluster.run("orders-1", "orders-0")
+    cluster.wait(400)
+    cluster.begin("orders-1", "orders-0")
+    log, open_one = cluster.state_log("orders-1"), cluster.ids["orders-1"]
+    end = log.next_offset
+    cluster.commit("orders-1")
+    log.keep(lambda batch: batch.base_offset < end)
+    log.next_offset, cluster.ids["orders-1"] = end, open_one
+    cluster.time_out("orders-1")
+    cluster.beat()
+    told = cluster.tell()
+    finding = told.only("transaction_timed_out")
+    (first, *_) = (remedy.text for remedy in finding.remedies)
+    assert first.startswith("Look first whether readers have orders-0 @ ")
+    assert not any("Send the aborted records again" in remedy.text for remedy in finding.remedies)
+    (gap,) = told.not_checkable("atomicity_violation")
+    assert "which of its COMMIT markers there has no decision" in gap.missing

@@ -52,7 +52,7 @@ def _near(failures: Iterable[Failure], at: int) -> list[Failure]:
 NOTHING = remedy(
     text=(
         "Nothing to do if the application meant this abort; if not, find out why it aborted",
-        pick("loses_nothing", {True: ""}, ". Then send the aborted records again, unless it did so already"),
+        pick("may_lose_nothing", {True: ""}, ". Then send the aborted records again, unless it did so already"),
     ),
     where="application",
 )

@@ -9,7 +9,7 @@ from kafkatx.findings.leaders_clocks import ahead_at_begin, goes_on
 from kafkatx.histories.capture_model import CaptureModel, LogExtent
 from kafkatx.histories.transaction_partitions import DISPUTED, Status
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.spans import OVER_GAP, UNKNOWN_KIND
+from kafkatx.kernels.spans import COMMIT, OVER_GAP, UNKNOWN_KIND
 from kafkatx.kernels.transactions import PREPARE_COMMIT
 from kafkatx.terms.topics import INTERNAL
 from kafkatx.words.explanation import Bound, GapWords, Phrase, gap
@@ -59,9 +59,10 @@ def missing_for(model: CaptureModel, transaction: int, part: Array) -> Phrase[On
 
 
 def disputed(model: CaptureModel) -> Iterator[Bound[GapWords]]:
-    """What is missing where a producer has fewer markers in a partition than transactions they could be of.
+    """What is missing where a producer has fewer markers in a partition than transactions they could be of, or more.
 
-    One of these lacks its own; clocks that differ a little leave open which.
+    One transaction lacks its own, or one COMMIT that ended data lacks its decision; clocks that differ a little leave
+    open which.
     """
     t, rows, spans = model.transactions, model.parts.rows, model.spans
     rows = rows[rows["status"] == Status.UNDECIDED]
@@ -69,12 +70,21 @@ def disputed(model: CaptureModel) -> Iterator[Bound[GapWords]]:
     is_committed = (told["decision"] == PREPARE_COMMIT) & (told["completion_offset"] >= 0)
     rows, told = rows[is_committed], told[is_committed]
     markers = spans[(model.parts.owner == DISPUTED) & (spans["marker_offset"] >= 0)]
+    ending = markers[(markers["first_offset"] >= 0) & (markers["marker_kind"] == COMMIT)]
     ids = dict(zip(told["producer_id"].tolist(), told["id_code"].tolist(), strict=True))
     wanted = Counter(zip(told["producer_id"].tolist(), rows["partition_code"].tolist(), strict=True))
-    at_hand = Counter(zip(markers["producer_id"].tolist(), markers["partition_code"].tolist(), strict=True))
+    at_hand, ended = _by_place(markers), _by_place(ending)
     for (producer_id, code), number in wanted.items():
+        place = OnePartition(model.transactional_id(ids[producer_id]), topic_partition(model, code))
         if number > at_hand[producer_id, code]:
-            yield WHOSE.of(OnePartition(model.transactional_id(ids[producer_id]), topic_partition(model, code)))
+            yield WHOSE.of(place)
+        elif number < ended[producer_id, code]:
+            yield WHICH.of(place)
+
+
+def _by_place(markers: Array) -> Counter[tuple[int, int]]:
+    """How many markers each producer has in each partition."""
+    return Counter(zip(markers["producer_id"].tolist(), markers["partition_code"].tolist(), strict=True))
 
 
 def _has_unexplained(model: CaptureModel, partition_code: int, row: Array) -> bool:
@@ -96,7 +106,7 @@ def _reaches_back(model: CaptureModel, log_extent: LogExtent, row: Array) -> boo
     return begins_before or bool(len(times) and ahead is not None and times.min() < time + ahead)
 
 
-NOT_WHOLE, ROWS_LACK, ENDS_EARLY, BEGINS_LATE, WHOSE = (
+NOT_WHOLE, ROWS_LACK, ENDS_EARLY, BEGINS_LATE, WHOSE, WHICH = (
     Phrase(OnePartition, gap("{id} in {partition}", missing))
     for missing in (
         "the offsets of this partition that are missing",
@@ -104,5 +114,6 @@ NOT_WHOLE, ROWS_LACK, ENDS_EARLY, BEGINS_LATE, WHOSE = (
         "a later copy of this partition: it ends before the transaction was complete",
         "a log that begins before the transaction: its beginning, or the topic, was deleted",
         "which of its transactions lacks a marker there: the brokers' clocks differ by more than these are apart",
+        "which of its COMMIT markers there has no decision: the brokers' clocks may differ by more than they are apart",
     )
 )

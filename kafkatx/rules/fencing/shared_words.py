@@ -24,7 +24,7 @@ TAKEN_OVER = (
                 pick("times", {1: "transaction"}, "transactions"),
                 " of the old one[, with {affected}]",
                 pick(
-                    "loses_nothing",
+                    "may_lose_nothing",
                     {True: ""},
                     (": read_committed readers never get ", pick("times", {1: "its records"}, "their records")),
                 ),
