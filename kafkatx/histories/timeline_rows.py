@@ -193,14 +193,22 @@ def _leftovers(model: CaptureModel, owners: _Owners) -> Array:
 
 
 def _number_instances(items: Array, why: Array) -> None:
-    """Count what begins a producer; a group whose first start is not at hand has had one before all that is."""
+    """Count what begins a producer; a group whose first start is not at hand has had one before all that is.
+
+    What clocks alone put before the first start of an id (data by their producer's, markers by their leader's) came
+    behind it.
+    """
     starts = items["kind"] == INITIALISATION
-    starts[starts] = ~np.isin(why[items["row"][starts]], (Why.own_bump, Why.expired))
+    rows = items["row"][starts]
+    of_first_start = items["group"][starts][why[rows] == Why.first_start]
+    starts[starts] = ~np.isin(why[rows], (Why.own_bump, Why.expired))
     counted = np.cumsum(starts)
     first = np.flatnonzero(np.diff(items["group"], prepend=-1))
-    offset = np.where(starts[first], 0, 1) - (counted[first] - starts[first])
-    items["is_headless"][first] = ~starts[first]
-    items["instance"] = counted + np.repeat(offset, np.diff(np.append(first, len(items))))
+    by_clocks = (items["kind"][first] == LEFTOVER) & np.isin(items["group"][first], of_first_start)
+    is_headless = ~starts[first] & ~by_clocks
+    offset = is_headless - (counted[first] - starts[first])
+    items["is_headless"][first] = is_headless
+    items["instance"] = np.maximum(counted + np.repeat(offset, np.diff(np.append(first, len(items)))), 1)
 
 
 def _first_known(*columns: Array) -> Any:
