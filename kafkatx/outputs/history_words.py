@@ -248,7 +248,8 @@ def part_line(part: Part, decided_at: int | None) -> str:
     if part.first_offset is None:
         if part.status is Status.ELSEWHERE:
             return f"{name}: its log was not read".removeprefix(": ")
-        return f"{name}: no data in what was read; {_marker(part, decided_at)}".removeprefix(": ")
+        data = "not known which data" if part.status is Status.UNDECIDED else "no data in what was read"
+        return f"{name}: {data}; {_marker(part, decided_at)}".removeprefix(": ")
     begun = ", begun below the log start" if part.begun_before_log else ""
     before = f"ended by {_kind(part.ended_by)}; its own marker: " if part.ended_by is not None else ""
     said = f"{plural(part.records, 'record')}{begun}; {before}{_marker(part, decided_at)}"
