@@ -202,18 +202,21 @@ def _leaderships(transactions: Array, spans: Array, numbers: Array) -> Iterator[
 
 
 def _ahead(transactions: Array, spans: Array) -> int:
-    """What the clock of the leader is ahead; 0 where about as many markers fit as they are, too few any, some two."""
+    """What the clock of the leader is ahead; 0 where about as many markers fit as they are, too few any, some two.
+
+    A marker that no decision of its producer could have asked for says nothing of clocks.
+    """
     sampled = spans[np.unique(np.linspace(0, len(spans) - 1, min(len(spans), MOST_SAMPLED)).astype(int))]
-    pairs = [_bounds(transactions, one) for one in sampled]
-    low, high, is_v2 = (np.concatenate(column) for column in zip(*pairs, strict=True))
-    if not len(low):
+    pairs = [found for one in sampled if len((found := _bounds(transactions, one))[0])]
+    if not pairs:
         return 0
+    low, high, is_v2 = (np.concatenate(column) for column in zip(*pairs, strict=True))
     as_they_are = sum(bool(((a <= 0) & (b >= 0)).any()) for a, b, _ in pairs)
     edges = np.sort(low)
     alike = np.searchsorted(edges, edges, "right") - np.searchsorted(np.sort(high), edges, "left")
     best = int(alike.max())
-    enough = FEWEST_OF_ALL if best == len(sampled) else FEWEST_ALIKE
-    fewest = 1 if is_v2.all() else max(enough, LEAST_SHARE * len(sampled))
+    enough = FEWEST_OF_ALL if best == len(pairs) else FEWEST_ALIKE
+    fewest = 1 if is_v2.all() else max(enough, LEAST_SHARE * len(pairs))
     if best < fewest or as_they_are >= 0.9 * best:
         return 0
     least = edges[alike == best]

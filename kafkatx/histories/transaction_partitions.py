@@ -378,16 +378,21 @@ def _can_hold(transactions: Array, row: Array, span: Array, spans: Array, before
     if transaction["producer_epoch"] >= 0 and span["producer_epoch"] != transaction["producer_epoch"]:
         return False
     decided = int(transaction["decided_at"])
+    is_in_order = before >= 0 and transactions["state_partition"][before] == transaction["state_partition"]
     if marker >= 0:
         is_before_end = span["first_offset"] <= spans["marker_offset"][marker]
-    elif before >= 0 and transactions["state_partition"][before] == transaction["state_partition"]:
+    elif is_in_order:
         is_before_end = number > before
     else:
         is_before_end = decided < 0 or span["previous_marker_timestamp"] <= decided
-    return bool(is_before_end and (span["flags"] & OPEN or _ended_within(transaction, span, is_marked=marker >= 0)))
+    slack = BROKERS_TOLERANCE_MS if is_in_order and number > before else 0
+    return bool(is_before_end and (span["flags"] & OPEN or _ended_within(transaction, span, marker >= 0, slack)))
 
 
-def _ended_within(transaction: Array, span: Array, *, is_marked: bool) -> bool:
-    """Whether the marker behind data came after a transaction began, and before its decision unless it has its own."""
+def _ended_within(transaction: Array, span: Array, is_marked: bool, slack_ms: int) -> bool:
+    """Whether the marker behind data came after a transaction began, and before its decision unless it has its own.
+
+    Where their order says the first, clocks of two brokers may say it a little less (`slack_ms`).
+    """
     ended, decided = int(span["marker_timestamp"]), int(transaction["decided_at"])
-    return bool(transaction["started_at"] <= ended and (is_marked or decided < 0 or ended <= decided))
+    return bool(transaction["started_at"] - slack_ms <= ended and (is_marked or decided < 0 or ended <= decided))

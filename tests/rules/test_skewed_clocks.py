@@ -286,3 +286,34 @@ def test_data_that_were_perhaps_committed_are_not_to_be_sent_again(tmp_path: Pat
     assert not any("Send the aborted records again" in remedy.text for remedy in finding.remedies)
     (gap,) = told.not_checkable("atomicity_violation")
     assert "which of its COMMIT markers there has no decision" in gap.missing
+
+
+def test_a_commit_without_its_decision_is_seen_though_its_leader_dates_it_before_the_transaction(classic):
+    classic.init("orders-1")
+    classic.run("orders-1", "orders-0")
+    classic.wait(300)
+    classic.begin("orders-1", "orders-0")
+    log, open_one = classic.state_log("orders-1"), classic.ids["orders-1"]
+    end = log.next_offset
+    commit(classic, -100)
+    log.keep(lambda batch: batch.base_offset < end)
+    log.next_offset, classic.ids["orders-1"] = end, open_one
+    classic.time_out("orders-1")
+    classic.beat()
+    assert classic.tell().only("atomicity_violation").verdict >= Verdict.likely
+
+
+def test_an_abort_that_nobody_decided_is_no_reason_to_ask_no_clock(classic):
+    classic.init("orders-1")
+    for pause in (700, 2_300, 1_900):
+        classic.begin("orders-1", "orders-0", "payments-0")
+        commit(classic, -3 * SECOND)
+        classic.wait(pause)
+    classic.begin("orders-1", "orders-0", "payments-0")
+    classic.wait(10 * SECOND)
+    known = classic.ids["orders-1"]
+    classic.log("payments-0").marker((known.producer_id, known.epoch), False, 0, classic.clock - 3 * SECOND)
+    classic.wait(7 * SECOND)
+    commit(classic, -3 * SECOND)
+    classic.beat()
+    assert classic.tell().only("atomicity_violation").topic == "payments"

@@ -199,7 +199,12 @@ def of_fault(case: Case, findings: list[Finding], told: Diagnosis) -> str:
 
 
 def excused(made: Scenario, told: Diagnosis, rule: str, name: str) -> str:
-    """Whether it is at least said that this could not be checked, of the id or of its producer id."""
-    told_of = [one.scope for _, one in told.not_checkable if one.rule == rule]
+    """Whether it is at least said that this could not be checked, of the id or of its producer id.
+
+    Of an abort whose author is not known it is said once, by the rule about the first of the three that it may be.
+    """
+    authors = {*RULE_OF.values(), "aborted_by_client"}
+    wanted = authors if rule in authors else {rule}
+    told_of = [one.scope for _, one in told.not_checkable if one.rule in wanted]
     ids = {name, *(f"producer id {producer}" for producer, owner in made.truth.producer_ids.items() if owner == name)}
     return "not checkable" if any(one in scope for scope in told_of for one in ids) else "missed"
