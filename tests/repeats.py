@@ -7,13 +7,13 @@ import pytest
 from tests.evidence import all_cases
 
 
-def one_by_one() -> list[Any]:
-    """Return all cases at hand, for a test that takes each alone where another takes the repository's in one call.
+def one_by_one(step: int = 4) -> list[Any]:
+    """Return all cases at hand, for a test that takes each alone where another takes many in one call.
 
-    Of these every fourth is tried in each run, the others with `-m repeats`.
+    Of these every `step`th is tried in each run, the others with `-m repeats`.
     """
     return [
-        pytest.param(case, id=case.name, marks=pytest.mark.repeats if number % 4 else ())
+        pytest.param(case, id=case.name, marks=pytest.mark.repeats if number % step else ())
         for number, case in enumerate(all_cases())
     ]
 

@@ -36,7 +36,7 @@ def here(case: Path) -> dict[str, Any]:
     return said(diagnose_here, [case])
 
 
-@pytest.mark.parametrize("case", one_by_one())
+@pytest.mark.parametrize("case", one_by_one(8))
 def test_every_case(spark, case):
     assert said(diagnose_on, spark, case) == here(case)
 
