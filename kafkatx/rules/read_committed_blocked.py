@@ -62,6 +62,7 @@ class Doubt(Enum):
     missing = "part of the log is missing"
     disputed = "two transactions may own these records"
     ends_early = "this copy of the log ends before the coordinator completed the transaction"
+    young = "it had only begun where this copy ends, as one has in every log in use"
     other_copy = "another copy of the log may hold it"
 
 
@@ -211,7 +212,15 @@ def doubt_of(one: OpenSpan) -> Doubt | None:
     if one.log_extent.is_torn:
         return Doubt.other_copy
     is_only_copy = one.model.facts.brokers <= 1 and one.model.has_all_state_partitions
-    return None if is_only_copy or _is_known_undecided(one) else Doubt.other_copy
+    if is_only_copy or _is_known_undecided(one):
+        return None
+    return Doubt.young if _is_young(one) else Doubt.other_copy
+
+
+def _is_young(one: OpenSpan) -> bool:
+    """Whether no row tells of the transaction, and it is no older than many are when they end."""
+    since = since_of(one)
+    return one.transaction is None and since is not None and one.model.age_ms(since) <= WORTH_A_WARNING_MS
 
 
 def _ends_early(one: OpenSpan) -> bool:

@@ -151,13 +151,19 @@ def test_the_deleted_beginning_of_an_open_transaction_still_holds_the_offset(eit
 
 
 @pytest.mark.parametrize(
-    ("age", "severity"), [(SECOND, Severity.info), (2 * MINUTE, Severity.warning), (20 * MINUTE, Severity.error)]
+    ("age", "verdict", "severity"),
+    [
+        (SECOND, Verdict.possible, Severity.info),
+        (2 * MINUTE, Verdict.likely, Severity.warning),
+        (20 * MINUTE, Verdict.likely, Severity.error),
+    ],
 )
-def test_data_alone_still_show_who_waits_by_age(either, age, severity):
+def test_data_alone_still_show_who_waits_by_age(either, age, verdict, severity):
+    """Where no row tells of it, a transaction that had only begun is as open as one of any log in use."""
     blocked(either, age)
     del either.logs[STATE]
     finding = either.tell().only(RULE)
-    assert (finding.verdict, finding.severity) == (Verdict.likely, severity)
+    assert (finding.verdict, finding.severity) == (verdict, severity)
     assert finding.transactional_id is None
 
 
