@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -29,6 +30,8 @@ MOST_OBJECT_LINES = 400
 MOST_WRAPS = 12
 """Lines that one line may have been broken into."""
 LONGEST_JOINED = 4_096
+NEAR_THE_END, FEWEST_BROKEN, MOST_OF_THEM = 8, 3, 0.6
+"""A terminal breaks at one column: so many lines end there, and so large a share of those that end near it."""
 FEWEST_OF_LOG = 3
 """Lines of a log to each that is none, from which on nobody has put signs before its lines."""
 _ESCAPED = re.compile(
@@ -132,10 +135,14 @@ def _one_line(text: str) -> str | None:
 
 def _joined(source: Iterable[Line]) -> Iterator[Line]:
     """Lines with those that were broken in one."""
+    lines = list(source)
+    width = _width(lines)
     last: Line | None = None
-    count = 0
-    for line in source:
-        text = _together(last.text, line.text) if last is not None and count < MOST_WRAPS else None
+    count, piece = 0, ""
+    for line in lines:
+        is_within = 0 < len(piece) == width and not (piece[-1].isspace() or line.text[:1].isspace())
+        text = _together(last.text, line.text, is_within) if last is not None and count < MOST_WRAPS else None
+        piece = line.text
         if last is not None and text is not None:
             last, count = replace(last, text=text, end=line.end), count + 1
             continue
@@ -146,8 +153,16 @@ def _joined(source: Iterable[Line]) -> Iterator[Line]:
         yield last
 
 
-def _together(first: str, second: str) -> str | None:
-    """The line that two were broken from, None where they are two."""
+def _width(lines: Sequence[Line]) -> int:
+    """The column at which a terminal broke all longer lines, words or not; 0 where none did."""
+    lengths = Counter(len(line.text) for line in lines)
+    longest = max(lengths, default=0)
+    near = sum(count for length, count in lengths.items() if length > longest - NEAR_THE_END)
+    return longest if lengths[longest] >= max(FEWEST_BROKEN, MOST_OF_THEM * near) else 0
+
+
+def _together(first: str, second: str, is_within: bool = False) -> str | None:
+    """The line that two were broken from, None where they are two; `is_within`: a word may have been broken, too."""
     head, rest = first.rstrip(), second.strip()
     if not head or not rest or len(head) > LONGEST_JOINED or head[-1] in "{}":
         return None
@@ -168,7 +183,7 @@ def _together(first: str, second: str) -> str | None:
         return f"{head} {rest}"
     if _OPEN_END.search(head):
         return f"{head} {rest}"
-    return _text_over(head, rest)
+    return _text_over(head, rest, is_within)
 
 
 def _class_over(head: str, rest: str) -> str | None:
@@ -177,10 +192,11 @@ def _class_over(head: str, rest: str) -> str | None:
     return joined if any(found.start() < len(head) < found.end() for found in _CLASS.finditer(joined)) else None
 
 
-def _text_over(head: str, rest: str) -> str | None:
+def _text_over(head: str, rest: str, is_within: bool) -> str | None:
     """Two lines that together hold more of a text than each by itself."""
     known, place = most_in(head), len(one_blank(head))
     known = known if known >= TELLING else max(known, most_in(rest))
-    ways = [(most_over(joined, place), joined) for joined in (f"{head} {rest}", head + rest)]
+    both = (head + rest, f"{head} {rest}") if is_within else (f"{head} {rest}", head + rest)
+    ways = [(most_over(joined, place), joined) for joined in both]
     weight, joined = max(ways, key=lambda way: way[0])
     return joined if weight > known else None

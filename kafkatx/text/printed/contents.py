@@ -19,7 +19,8 @@ REPLACED = "\ufffd".encode()
 _DECODED = re.compile(
     r"\]? (?:key: (?:transactionalId=|transaction_metadata::|offset::|offset_commit::|group_metadata::|metadata::"
     r"|\{\"metadata\":|\{\"type\":\"|unknown::|Unknown record type |Error at offset )"
-    r"|payload: \{\"type\":\"[A-Z_0-9]+\")"
+    r"|payload: (?:\{\"type\":\"[A-Z_0-9]+\"|Remote(?:LogSegment|Partition)[A-Za-z]{8,30}\{"
+    r"|Error at (?:offset )?\d+, skipping))"
 )
 _PASTED_CONTROL = re.compile(rb"\^[@-_]")
 

@@ -46,3 +46,12 @@ def test_a_printed_object_is_one_line_with_the_number_of_its_first() -> None:
     [prose, line] = page_lines(numbered_lines(["see:", *json.dumps(entry, indent=2).split("\n")]))
     assert (prose.text, line.number) == ("see:", 2)
     assert json.loads(line.text) == entry
+
+
+def test_where_a_terminal_broke_all_lines_at_one_column_words_are_whole_again() -> None:
+    said = "Completed rollback of ongoing transaction for transactionalId totals-68d70a67-44a0 due to timeout"
+    line = f"[2026-11-21 11:43:56,683] INFO [TransactionCoordinator id=1] {said} (kafka.coordinator.transaction.X)"
+    for width in range(60, 150):
+        pieces = [line[begin : begin + width] for begin in range(0, len(line), width)]
+        found = [text for text in together(*pieces * 3) if "totals" in text]
+        assert ["transactionalId totals-68d70a67-44a0 due" in text for text in found] == [True] * 3, width
