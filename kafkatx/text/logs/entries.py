@@ -29,6 +29,7 @@ from kafkatx.kernels.literals import (
 from kafkatx.sources.files import OpenFile
 from kafkatx.terms.events import Level
 from kafkatx.text.lines import LONGEST_LINE
+from kafkatx.text.logs.around import SETTING
 from kafkatx.text.logs.bare import is_told_throw, tells
 from kafkatx.text.logs.contexts import NOTHING
 from kafkatx.text.logs.defect_texts import shows_defect
@@ -213,7 +214,8 @@ class Cut:
         """Yield the entry at `head`, without lines that are another thread's; a trace that is not its own by itself.
 
         A client's own line at INFO never carries a trace: what stands under it was printed past the logger. Under any
-        line at INFO a second trace is another line's, which was lost.
+        line at INFO a second trace is another line's, which was lost. Settings stand below their heading: below
+        another line they are of another file, and so is what follows them.
         """
         below = _line_end(self.data, head) + 1
         tail = self._tail(below, end)
@@ -222,6 +224,11 @@ class Cut:
             yield self._pasted_trace(below, number + 1, framed, tail)
             return
         tail = tail[count:]
+        if not framed.message.rstrip().endswith(":") and (mixed := _settings_in(tail)) >= 0:
+            yield self._entry(head, number, framed, tail[:mixed])
+            if thrown := tail[_trace_in(tail, mixed) :]:
+                yield self._entry(below, number + 1, _of_nobody(framed), thrown)
+            return
         first = -1
         if tail and _never_throws(framed):
             first = next((at for at, line in enumerate(tail) if begins_trace(line)), -1)
@@ -348,6 +355,21 @@ def _is_quiet(framed: Framed) -> bool:
 def _printed(framed: Framed) -> Framed:
     """What is known of a trace below a line that is not its own."""
     return replace(framed, level=Level.unknown, thread="", logger="", context=NOTHING, message="")
+
+
+def _of_nobody(framed: Framed) -> Framed:
+    """The same of another file, whose time is not known either."""
+    return replace(_printed(framed), at=-1, of_day=-1)
+
+
+def _settings_in(tail: Sequence[str]) -> int:
+    """Where printed settings begin, -1 for nowhere."""
+    return next((at for at, line in enumerate(tail) if SETTING.match(line)), -1)
+
+
+def _trace_in(tail: Sequence[str], start: int) -> int:
+    """Where a trace begins from a line on, else the end."""
+    return next((at for at in range(start, len(tail)) if begins_trace(tail[at])), len(tail))
 
 
 _OF_PYTHON = re.compile(r"(?:aio)?kafka(?:\.[a-z_0-9]{1,40}){0,6}")
