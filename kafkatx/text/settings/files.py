@@ -147,7 +147,24 @@ def _programs(pairs: list[Pair]) -> Iterator[list[Pair]]:
     named = {(pair.name, pair.value) for pair in pairs if pair.name in _NAMES_A_PROGRAM}
     several = len(named) > len({name for name, _ in named})
     begun = [at for at, pair in enumerate(pairs) if pair.name == pairs[0].name] if several else [0]
-    yield from (pairs[begin:end] for begin, end in pairwise([*begun, len(pairs)]) if begin < end)
+    for begin, end in pairwise([*begun, len(pairs)]):
+        yield from _without_heads(pairs[begin:end]) if several else filter(None, [pairs[begin:end]])
+
+
+def _without_heads(pairs: list[Pair]) -> Iterator[list[Pair]]:
+    """A program's settings, and those of others behind them whose beginning was lost: a name comes back, and differs.
+
+    What stands between its two values may be of either, and is nobody's.
+    """
+    first: dict[str, int] = {}
+    for at, pair in enumerate(pairs):
+        before = first.setdefault(pair.name, at)
+        if pairs[before].value != pair.value:
+            yield from filter(None, (pairs[: before + 1], pairs[before + 1 : at]))
+            yield from _without_heads(pairs[at:])
+            return
+    if pairs:
+        yield pairs
 
 
 def _is_yaml(lines: list[Line]) -> bool:

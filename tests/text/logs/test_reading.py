@@ -226,3 +226,16 @@ def test_a_line_within_a_payload_is_no_event_behind_the_prefix_of_a_container_ei
     text = line("a") * 20 + payload + line("b") + error + line("c")
     lines = "".join(prefix + one for one in text.splitlines(keepends=True))
     assert rollbacks(read_text(tmp_path, lines)) == ["a"] * 20 + ["b", "c"]
+
+
+def test_what_stands_behind_settings_that_are_not_a_lines_own_is_another_files(tmp_path):
+    """Files that were mixed line by line: an exception below them is not the client's that wrote the line above."""
+    state = "org.apache.kafka.clients.producer.internals.TransactionManager"
+    said = "[Producer clientId=p, transactionalId=orders-1] Transiting to abortable error state due to"
+    error = "org.apache.kafka.common.errors.{}Exception: There is a newer producer"
+    line = f"2026-11-21 10:49:18.995 [main] INFO  {state} - {said} {error.format('InvalidProducerEpoch')}"
+    events = read_text(
+        tmp_path, f"{line}\n\tssl.truststore.type = JKS\n{error.format('ProducerFenced')}\n" * 2, "a.log"
+    )
+    told = [(one["transactional_id"], one["error"].rpartition(".")[2], one["at"] >= 0) for one in events]
+    assert told == [("orders-1", "InvalidProducerEpochException", True), (None, "ProducerFencedException", False)] * 2

@@ -282,6 +282,12 @@ def test_files_put_into_one_without_a_word_are_of_several_programs():
     assert {setting.block for setting in found if setting.name == "acks"} == {1}
 
 
+def test_settings_of_a_program_whose_beginning_was_lost_are_nobodys_up_to_what_comes_back_otherwise():
+    found = read(TWO + "acks=1\nlinger.ms=9\nclient.id=plain\n" + TWO.replace("orders-1", "orders-2"))
+    blocks = {setting.name: setting.block for setting in found if setting.value in ("orders-1", "1", "9")}
+    assert len(set(blocks.values())) == 3
+
+
 def test_a_name_that_stands_twice_in_the_file_of_one_program_is_still_its_own():
     found = read(TWO + "acks=all\nbootstrap.servers=b:9092\n")
     assert {setting.block for setting in found} == {0}
