@@ -120,6 +120,8 @@ def _by_leaderships(model: CaptureModel) -> dict[tuple[int, ...], tuple[int, int
     if not len(model.spans):
         return {}
     rows = with_times(model.transactions, model.parts.rows, model.spans)
+    if not len(rows):
+        return {}
     told, markers = model.transactions[rows["transaction"]], model.spans[rows["marker"]]
     columns = (
         rows["partition_code"], markers["leader_epoch"], told["state_partition"], told["decision_leader_epoch"],

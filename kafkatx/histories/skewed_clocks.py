@@ -10,13 +10,16 @@ Grain: one data partition; `on_one_clock` does all of them at once.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from kafkatx.kernels.growing import Array
+from kafkatx.kernels.matching import fits
 from kafkatx.kernels.spans import UNKNOWN_KIND
+from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS
 
 MOST_SAMPLED, MOST_DECISIONS = 64, 2_048
 """Markers of one leader that are asked, and decisions that each is laid beside."""
@@ -92,6 +95,29 @@ def left_over(transactions: Array, rows: Array, spans: Array) -> Iterator[tuple[
         decided = transactions[rows["transaction"][number]]
         producer, epoch, kind = decided["producer_id"], decided["decision_epoch"], 3 - int(decided["decision"])
         for span in free.get((int(rows["partition_code"][number]), int(producer), int(epoch), kind), ()):
+            yield number, span
+
+
+def near(transactions: Array, rows: Array, spans: Array) -> Iterator[tuple[int, int]]:
+    """Yield rows and markers that are left over, and each other's only ones within what brokers' clocks may differ by.
+
+    One data directory holds what several leaders wrote, and nothing in it says so. In the order of a producer's
+    transactions their markers must stand in the order of the log.
+    """
+    pairs = [
+        (number, span)
+        for number, span in left_over(transactions, rows, spans)
+        if fits.plain(transactions, int(rows["transaction"][number]), spans, span, BROKERS_TOLERANCE_MS)
+    ]
+    of_row, of_span = (Counter(side) for side in zip(*pairs, strict=True)) if pairs else (Counter(), Counter())
+    found = {number: span for number, span in pairs if of_row[number] == of_span[span] == 1}
+    producers, codes = transactions["producer_id"][rows["transaction"]], rows["partition_code"]
+    for number, span in found.items():
+        alike = np.flatnonzero((codes == codes[number]) & (producers == producers[number]))
+        markers = np.array([found.get(one, int(rows["marker"][one])) for one in alike.tolist()])
+        marked = alike[markers >= 0][np.argsort(rows["transaction"][alike[markers >= 0]], kind="stable")]
+        places = spans["marker_offset"][[found.get(one, int(rows["marker"][one])) for one in marked.tolist()]]
+        if (np.diff(places) > 0).all():
             yield number, span
 
 

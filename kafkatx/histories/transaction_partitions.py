@@ -5,8 +5,6 @@ Grain: one data partition of a capture; `transaction_partitions` does all of the
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -14,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from kafkatx.histories.alignment import settle, stretches
-from kafkatx.histories.skewed_clocks import DRIFT_MS, FEWEST_ALIKE, left_over, on_one_clock
+from kafkatx.histories.skewed_clocks import DRIFT_MS, FEWEST_ALIKE, left_over, near, on_one_clock
 from kafkatx.kernels.growing import Array
-from kafkatx.kernels.matching import fits, match_groups
+from kafkatx.kernels.matching import match_groups
 from kafkatx.kernels.rows import TRANSACTION_PARTITION
 from kafkatx.kernels.spans import OPEN
 from kafkatx.kernels.transactions import AFTER_HOLE
@@ -78,7 +76,7 @@ def matched(transactions: Array, rows: Array, spans: Array, at_hand: Array, tole
     if moved is not None:
         _match_moved(transactions, rows, spans, moved, owner)
         spans = moved
-    for number, span in list(_near(transactions, rows, spans)):
+    for number, span in list(near(transactions, rows, spans)):
         rows["status"][number], rows["marker"][number] = Status.MARKED, span
     for number, span in left_over(transactions, rows, spans):
         rows["status"][number], owner[span] = Status.UNDECIDED, DISPUTED
@@ -139,29 +137,6 @@ class _Groups:
     row_bounds: Any
     span_order: Any
     span_bounds: Any
-
-
-def _near(transactions: Array, rows: Array, spans: Array) -> Iterator[tuple[int, int]]:
-    """Yield rows and markers that are left over, and each other's only ones within what brokers' clocks may differ by.
-
-    One data directory holds what several leaders wrote, and nothing in it says so. In the order of a producer's
-    transactions their markers must stand in the order of the log.
-    """
-    pairs = [
-        (number, span)
-        for number, span in left_over(transactions, rows, spans)
-        if fits.plain(transactions, int(rows["transaction"][number]), spans, span, BROKERS_TOLERANCE_MS)
-    ]
-    of_row, of_span = (Counter(side) for side in zip(*pairs, strict=True)) if pairs else (Counter(), Counter())
-    found = {number: span for number, span in pairs if of_row[number] == of_span[span] == 1}
-    producers, codes = transactions["producer_id"][rows["transaction"]], rows["partition_code"]
-    for number, span in found.items():
-        alike = np.flatnonzero((codes == codes[number]) & (producers == producers[number]))
-        markers = np.array([found.get(one, int(rows["marker"][one])) for one in alike.tolist()])
-        marked = alike[markers >= 0][np.argsort(rows["transaction"][alike[markers >= 0]], kind="stable")]
-        places = spans["marker_offset"][[found.get(one, int(rows["marker"][one])) for one in marked.tolist()]]
-        if (np.diff(places) > 0).all():
-            yield number, span
 
 
 def _groups(transactions: Array, rows: Array, spans: Array) -> _Groups:
@@ -385,14 +360,22 @@ def _can_hold(transactions: Array, row: Array, span: Array, spans: Array, before
         is_before_end = number > before
     else:
         is_before_end = decided < 0 or span["previous_marker_timestamp"] <= decided
-    slack = BROKERS_TOLERANCE_MS if is_in_order and number > before else 0
+    slack = _behind_ms(transactions[before], span) if is_in_order and number > before else 0
     return bool(is_before_end and (span["flags"] & OPEN or _ended_within(transaction, span, marker >= 0, slack)))
+
+
+def _behind_ms(transaction: Array, span: Array) -> int:
+    """How far a leader's clock may be behind the coordinator's, as its marker before the data dates its decision."""
+    written = int(span["previous_marker_timestamp"])
+    if not 0 <= written < int(transaction["decided_at"]):
+        return 0
+    return min(max(int(transaction["completion_timestamp"]) - written, 0), BROKERS_TOLERANCE_MS)
 
 
 def _ended_within(transaction: Array, span: Array, is_marked: bool, slack_ms: int) -> bool:
     """Whether the marker behind data came after a transaction began, and before its decision unless it has its own.
 
-    Where their order says the first, clocks of two brokers may say it a little less (`slack_ms`).
+    Where their order says the first, and the leader's clock is behind, it dates that a little earlier (`slack_ms`).
     """
     ended, decided = int(span["marker_timestamp"]), int(transaction["decided_at"])
     return bool(transaction["started_at"] - slack_ms <= ended and (is_marked or decided < 0 or ended <= decided))

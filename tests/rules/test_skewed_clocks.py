@@ -290,8 +290,9 @@ def test_data_that_were_perhaps_committed_are_not_to_be_sent_again(tmp_path: Pat
 
 def test_a_commit_without_its_decision_is_seen_though_its_leader_dates_it_before_the_transaction(classic):
     classic.init("orders-1")
-    classic.run("orders-1", "orders-0")
-    classic.wait(300)
+    classic.begin("orders-1", "orders-0")
+    commit(classic, -100)
+    classic.wait(3 * SECOND)
     classic.begin("orders-1", "orders-0")
     log, open_one = classic.state_log("orders-1"), classic.ids["orders-1"]
     end = log.next_offset

@@ -37,7 +37,7 @@ from kafkatx.text.logs.framing import MESSAGE_ONLY, REMNANT, Framed, Framer
 from kafkatx.text.logs.shown import shows_error
 from kafkatx.text.logs.stamps import DATED
 from kafkatx.text.logs.telling import telling_lines, with_speaking_entries
-from kafkatx.text.logs.traces import begins_trace, is_trace_line, strays
+from kafkatx.text.logs.traces import begins_trace, is_trace_line, second_trace, strays, trace_from
 from kafkatx.text.logs.windows import Window
 
 MOST_TAIL_LINES = 500
@@ -226,7 +226,7 @@ class Cut:
         tail = tail[count:]
         if not framed.message.rstrip().endswith(":") and (mixed := _settings_in(tail)) >= 0:
             yield self._entry(head, number, framed, tail[:mixed])
-            if thrown := tail[_trace_in(tail, mixed) :]:
+            if thrown := tail[trace_from(tail, mixed) :]:
                 yield self._entry(below, number + 1, _of_nobody(framed), thrown)
             return
         first = -1
@@ -235,7 +235,7 @@ class Cut:
         if first >= 0:
             yield self._entry(head, number, framed, tail[:first])
             yield self._entry(below, number + 1, _printed(framed), (*tail[first:], *self._strays_behind(framed, end)))
-        elif framed.level in (Level.debug, Level.info) and (second := _second_trace(tail)):
+        elif framed.level in (Level.debug, Level.info) and (second := second_trace(tail)):
             yield self._entry(head, number, framed, tail[:second])
             yield self._entry(below, number + 1, _printed(framed), tail[second:])
         else:
@@ -367,22 +367,10 @@ def _settings_in(tail: Sequence[str]) -> int:
     return next((at for at, line in enumerate(tail) if SETTING.match(line)), -1)
 
 
-def _trace_in(tail: Sequence[str], start: int) -> int:
-    """Where a trace begins from a line on, else the end."""
-    return next((at for at in range(start, len(tail)) if begins_trace(tail[at])), len(tail))
-
-
 _OF_PYTHON = re.compile(r"(?:aio)?kafka(?:\.[a-z_0-9]{1,40}){0,6}")
 """Loggers (modules, never classes as in brokers) of clients that print a traceback at ERROR only."""
 _OF_C = ("rdkafka.", "librdkafka")
 """Loggers of librdkafka: what is thrown below its lines was thrown by its caller."""
-
-
-def _second_trace(tail: Sequence[str]) -> int:
-    """Where a second trace begins behind the first exception under a line, 0 where none does."""
-    frames = [number for number, line in enumerate(tail) if is_trace_line(line)]
-    heads = [number for number, line in enumerate(tail[: frames[-1]] if frames else ()) if begins_trace(line)]
-    return next((at for at in heads[1:] if is_trace_line(tail[at + 1])), 0)
 
 
 def _shows(line: str) -> bool:

@@ -127,6 +127,18 @@ def strays(message: str, tail: Sequence[str]) -> int:
     return next((at for at, line in enumerate(tail) if not is_trace_line(line)), len(tail))
 
 
+def second_trace(tail: Sequence[str]) -> int:
+    """Return where a second trace begins behind the first exception under a line, 0 where none does."""
+    frames = [number for number, line in enumerate(tail) if is_trace_line(line)]
+    heads = [number for number, line in enumerate(tail[: frames[-1]] if frames else ()) if begins_trace(line)]
+    return next((at for at in heads[1:] if is_trace_line(tail[at + 1])), 0)
+
+
+def trace_from(tail: Sequence[str], start: int) -> int:
+    """Return where a trace begins from a line on, else the end."""
+    return next((at for at in range(start, len(tail)) if begins_trace(tail[at])), len(tail))
+
+
 def _spread(lines: Iterable[str]) -> list[str]:
     """Give every frame its own line, whatever the log did to the ends of lines."""
     found: list[str] = []
