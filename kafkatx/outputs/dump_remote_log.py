@@ -46,11 +46,7 @@ def _segment(fields: Mapping[str, Any]) -> str:
         brokerId=fields["brokerId"],
         maxTimestampMs=fields["maxTimestampMs"],
         eventTimestampMs=fields["eventTimestampMs"],
-        segmentLeaderEpochs=_epochs(fields["segmentLeaderEpochs"]),
-        segmentSizeInBytes=fields["segmentSizeInBytes"],
-        customMetadata=_custom(fields["customMetadata"]),
-        state=_state(SEGMENT_STATES, fields["remoteLogSegmentState"], NO_STATE),
-        txnIdxEmpty=_truth(fields.get("txnIndexEmpty", False)),
+        **_content(fields),
     )
 
 
@@ -76,19 +72,26 @@ def _partition_delete(fields: Mapping[str, Any]) -> str:
 
 
 def _segment_snapshot(fields: Mapping[str, Any]) -> str:
-    state = _state(SEGMENT_STATES, fields["remoteLogSegmentState"], NO_STATE)  # the first that Kafka looks at here
+    _state(SEGMENT_STATES, fields["remoteLogSegmentState"], NO_STATE)  # here Kafka looks at it first
     return _printed(
         "RemoteLogSegmentMetadataSnapshot",
         segmentId=fields["segmentId"],
         startOffset=fields["startOffset"],
         endOffset=fields["endOffset"],
         maxTimestampMs=fields["maxTimestampMs"],
-        segmentLeaderEpochs=_epochs(fields["segmentLeaderEpochs"]),
-        segmentSizeInBytes=fields["segmentSizeInBytes"],
-        customMetadata=_custom(fields["customMetadata"]),
-        state=state,
-        txnIdxEmpty=_truth(fields.get("txnIndexEmpty", False)),
+        **_content(fields),
     )
+
+
+def _content(fields: Mapping[str, Any]) -> dict[str, object]:
+    """What a segment and its snapshot end with; Kafka looks at the epochs before the state."""
+    return {
+        "segmentLeaderEpochs": _epochs(fields["segmentLeaderEpochs"]),
+        "segmentSizeInBytes": fields["segmentSizeInBytes"],
+        "customMetadata": _custom(fields["customMetadata"]),
+        "state": _state(SEGMENT_STATES, fields["remoteLogSegmentState"], NO_STATE),
+        "txnIdxEmpty": _truth(fields.get("txnIndexEmpty", False)),
+    }
 
 
 _OBJECTS = {
