@@ -40,6 +40,8 @@ from kafkatx.terms.verdicts import Verdict
 REFUSED_WITHIN_MS = 5_000
 """How long after its line an abort can still turn out to be refused: a lost answer and a retry (as RETRY_WINDOW_MS);
 what fails later may be of the next transaction."""
+STOOD_STILL_MS = 5_000
+"""The shortest timeout that people set; who gave no sign for less was refused at work, which fits a new instance."""
 _COMMIT = "EndTxn(true)"
 
 
@@ -238,7 +240,8 @@ def _reading(logs: LogModel, client: ClientInstance, ending: LogEnding) -> LogEn
     What people say beside the lines decides where no line does. Where nothing excludes either, one end is told and
     the other one is its alternative: a refusal has one cause. The client's own words name a newer producer, so it
     is a new instance, unless the client had been silent for its timeout or longer and nobody else is seen with its
-    id meanwhile: a transaction that stood still so long fits a timeout.
+    id meanwhile: a transaction that stood still so long fits a timeout. Of a client whose timeout nothing tells, one that
+    stood still for some seconds may have had a shorter one than the default: neither end is excluded.
     """
     timeout, is_known = timeout_of(logs, ending.name, client)
     if not is_known and (said := told_timeout(logs, logs.path(ending.rows[0]))) is not None:
@@ -247,13 +250,15 @@ def _reading(logs: LogModel, client: ClientInstance, ending: LogEnding) -> LogEn
     fenced = replace(ending, ended_by=EndedBy.new_instance)
     if ending.began is not None and ending.at - ending.began >= timeout:
         return timed_out
-    if _is_too_soon(logs, client, ending.at, timeout if is_known else _half_of_default(client)):
+    silent_since = _silent_since(logs, client, ending)
+    stood_still = not is_known and silent_since is not None and ending.at - silent_since >= STOOD_STILL_MS
+    too_soon = _is_too_soon(logs, client, ending.at, timeout if is_known else _half_of_default(client))
+    if too_soon and not stood_still:
         return replace(fenced, excluded=Excluded.BY_TIME)
     if commits_at_once(ending.name, client.client_id):
         return replace(fenced, excluded=Excluded.BY_USE)
     if (told := testimony(logs, ending.rows[0], timeout)) is not None:
         return replace(ending, ended_by=told.ended_by, told=told)
-    silent_since = _silent_since(logs, client, ending)
     if silent_since is not None and ending.at - silent_since >= timeout and _is_alone(logs, client, ending):
         return replace(timed_out, verdict=Verdict.possible, alternative=EndedBy.new_instance, silent_since=silent_since)
     return replace(fenced, verdict=Verdict.possible, alternative=EndedBy.timeout)

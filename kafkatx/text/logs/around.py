@@ -27,8 +27,8 @@ MOST_BEFORE_TIME = 1
 """Words before the time of a line, as the name of its writer; more are somebody's who quotes a line."""
 
 
-SETTING = re.compile(r"\s*[\w-]{1,60}(?:\.[\w-]{1,60}){1,12}\s?=")
-"""How a line of a properties file begins: what its value holds is nobody's line of a log."""
+SETTING = re.compile(r"(?:[\s>|*#/]|&gt;){0,12}[\w-]{1,60}(?:\.[\w-]{1,60}){1,12}\s?=")
+"""How a line of a properties file begins, quoted or commented out too: what its value holds is nobody's line of a log."""
 
 
 def is_front(before: str) -> bool:

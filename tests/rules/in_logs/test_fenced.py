@@ -104,8 +104,15 @@ def test_a_refusal_that_nothing_tells_of_is_one_finding():
 
 
 def test_soon_after_its_grant_no_default_timeout_can_have_passed():
-    """Half of the default (60 s) leaves room for a shorter one: likely."""
-    assert only(check, model(old("10:00:20"))).verdict is Verdict.likely
+    """Half of the default (60 s) leaves room for a shorter one: likely, of a client that was refused at work."""
+    at_work = old(None).say("10:00:18", Kind.begin_called).threw("10:00:20", "commitTransaction", FENCED)
+    assert only(check, model(at_work)).verdict is Verdict.likely
+
+
+def test_who_stood_still_before_it_was_refused_may_have_set_a_shorter_timeout():
+    found = only(check, model(old("10:00:20")))
+    assert found.verdict is Verdict.possible
+    assert [(other.rule, other.refuted) for other in found.considered] == [("transaction_timed_out", False)]
 
 
 def nameless(at, kind=Kind.failure, **columns):
