@@ -254,7 +254,7 @@ def _reading(logs: LogModel, client: ClientInstance, ending: LogEnding) -> LogEn
     stood_still = not is_known and silent_since is not None and ending.at - silent_since >= STOOD_STILL_MS
     too_soon = _is_too_soon(logs, client, ending.at, timeout if is_known else _half_of_default(client))
     if too_soon and not stood_still:
-        return replace(fenced, excluded=Excluded.BY_TIME)
+        return replace(fenced, excluded=Excluded.BY_TIME if is_known else Excluded.BY_DEFAULT)
     if commits_at_once(ending.name, client.client_id):
         return replace(fenced, excluded=Excluded.BY_USE)
     if (told := testimony(logs, ending.rows[0], timeout)) is not None:

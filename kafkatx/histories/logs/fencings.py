@@ -38,10 +38,11 @@ V2_SINCE = (4, 0)
 
 
 class Excluded(StrEnum):
-    """What excludes a timeout."""
+    """What excludes a timeout; the default of an unknown one makes it unlikely, no more."""
 
     NOTHING = ""
     BY_TIME = "the new instance came before any transaction of the old one could time out"
+    BY_DEFAULT = "it was refused at work, long before the default timeout; its own is not known"
     BY_LOG = "the coordinator's log goes through that time without a rollback"
     BY_USE = "its transactions hold one write each and are committed at once: none is open for long"
     BY_EPOCH = "the epoch rose by one only: no transaction was aborted in between"

@@ -50,7 +50,7 @@ class FencedInLogs(LogEndFacts):
     @property
     def is_excluded(self) -> bool:
         """Whether something excludes a timeout."""
-        return self.excluded is not Excluded.NOTHING
+        return self.excluded not in (Excluded.NOTHING, Excluded.BY_DEFAULT)
 
 
 def told_in_logs(group: EndGroup) -> FencedInLogs:
@@ -139,7 +139,12 @@ LOG_WORDS = Words(
     ),
     considered=(
         ruled_out("transaction_timed_out", "{excluded}", needs="is_excluded"),
-        left_open("transaction_timed_out", SAME_ERROR, decided_by=RECORDS_TELL, unless="is_excluded"),
+        left_open(
+            "transaction_timed_out",
+            pick("excluded", {Excluded.BY_DEFAULT: "{excluded}"}, SAME_ERROR),
+            decided_by=RECORDS_TELL,
+            unless="is_excluded",
+        ),
         left_open(
             OPERATOR,
             "forceTerminateTransaction and Admin.fenceProducers do the same",
