@@ -37,10 +37,10 @@ class EndGroup:
         """The first of them, which the finding explains."""
         return TransactionEnd(self.model, self.numbers[0])
 
-    @property
+    @cached_property
     def count(self) -> Count:
-        """How many."""
-        return Count(len(self.numbers))
+        """How many transactions ended so; of data, which lie in several partitions, the least that can have been."""
+        return Count(_fewest(self.spans) if self.told_by is ToldBy.data else len(self.numbers))
 
     @property
     def verdict(self) -> Verdict:
@@ -78,12 +78,21 @@ class EndGroup:
         """The columns that place their finding."""
         if self.told_by is ToldBy.logs:
             return CaseColumns(
-                transactional_id=self.transactional_id, count=len(self.numbers), subjects=(), **_of_logs(self.logs)
+                transactional_id=self.transactional_id, count=self.count, subjects=(), **_of_logs(self.logs)
             )
         of_rows = self.told_by is ToldBy.rows
         place = spread(self.model, self.numbers) if of_rows else _of_spans(self.model, self.spans)
         subjects = subjects_of(self.model, self.numbers) if of_rows else _subjects(self.model, self.spans)
-        return CaseColumns(transactional_id=self.transactional_id, count=len(self.numbers), subjects=subjects, **place)
+        return CaseColumns(transactional_id=self.transactional_id, count=self.count, subjects=subjects, **place)
+
+
+def _fewest(spans: Array) -> int:
+    """Transactions of spans: of one producer id and epoch as many as lie in the partition that holds the most."""
+    one = np.unique(spans[["producer_id", "producer_epoch", "partition_code"]], return_counts=True)
+    owners, place = np.unique(one[0][["producer_id", "producer_epoch"]], return_inverse=True)
+    most = np.zeros(len(owners), np.int64)
+    np.maximum.at(most, place, one[1])
+    return int(most.sum())
 
 
 def groups(model: CaptureModel, by: EndedBy) -> Iterator[EndGroup]:

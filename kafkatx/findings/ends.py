@@ -75,14 +75,12 @@ class Witness:
 class EndFacts:
     """Ends of one id or producer id, of which the first is explained.
 
-    `count` is what the finding counts, `times` how often it happened: data of one transaction may lie in several
-    partitions. `at` is when it was ended, of one that logs alone show when that shows;
-    `framework` is one that gives the id to another owner by design.
+    `count` is how often it happened: data of one transaction may lie in several partitions. `at` is when it was ended,
+    of one that logs alone show when that shows; `framework` is one that gives the id to another owner by design.
     """
 
     id: str | None
     count: Count
-    times: Count
     at: Instant | None
     is_possible: bool
     framework: Looks | None
@@ -242,7 +240,6 @@ def end_facts(group: EndGroup) -> dict[str, Any]:
     return {
         "id": group.transactional_id,
         "count": group.count,
-        "times": group.count,
         "is_possible": group.verdict is Verdict.possible,
         "framework": Looks(framework) if framework is not None else None,
     }
@@ -325,7 +322,7 @@ WITNESSED = step(
     each="witnesses",
 )
 """One step for each line that logs hold of an end; the facts have them as `witnesses`."""
-TIMES = pick("times", {1: ""}, " {times:time}")
+TIMES = pick("count", {1: ""}, " {count:time}")
 """How often, where it was not once."""
 T1 = actor("T1", "{producer}[, in a transaction since {began_at}]")
 WROTE = step(

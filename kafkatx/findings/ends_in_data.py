@@ -102,7 +102,7 @@ def data_facts(group: EndGroup) -> DataFacts:
     span, later, before = spans[0], _somebody_came(group), _before(group)
     latest = model.latest_of(model.owner_of_producer(int(span["producer_id"])))
     return DataFacts(
-        **(end_facts(group) | {"times": Count(len(np.unique(spans["producer_epoch"])))}),
+        **end_facts(group),
         at=instant(span["marker_timestamp"]),
         by_data=True,
         producer=Producer(int(span["producer_id"]), int(span["producer_epoch"])),

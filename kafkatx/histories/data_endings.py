@@ -40,6 +40,9 @@ from kafkatx.terms.clocks import (
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
 
+UNKNOWN_YET = np.iinfo(np.int64).max
+"""Above every time."""
+
 
 def with_data_endings(model: CaptureModel) -> TransactionEnds:
     """Return the model's ends with those of every aborted span that no transaction at hand owns."""
@@ -52,7 +55,8 @@ def with_data_endings(model: CaptureModel) -> TransactionEnds:
     former = is_of_former_coordinator(spans)[numbers]
     by_operator = named & ~former & _is_operators(model, chosen)
     named |= former
-    seen = witnesses(model.logs, _ends(model, chosen))
+    firsts, places = _transactions(chosen)
+    seen = witnesses(model.logs, _ends(model, chosen, firsts, places)).taken(places)
     timeout = _timeouts(model, seen)
     assumed = np.where(timeout >= 0, timeout, _usual_timeouts(model, chosen))
     ended_by, verdict, duration = _of_the_unnamed(model, chosen, assumed)
@@ -65,6 +69,9 @@ def with_data_endings(model: CaptureModel) -> TransactionEnds:
         data_epoch=chosen["producer_epoch"],
     )
     ended, by_operator = _testified(chosen, ended, by_operator, seen, timeout, assumed)
+    came_later = (ended.ended_by == EndedBy.new_instance) & (timeout < 0) & _came_later(model, chosen, seen)
+    verdict = np.where(came_later, np.minimum(ended.verdict, Verdict.possible), ended.verdict)
+    ended = replace(ended, verdict=verdict)
     return with_data(model.ends, ended, by_operator, seen, numbers)
 
 
@@ -81,19 +88,52 @@ def is_of_former_coordinator(spans: Array) -> Any:
     return found
 
 
-def _ends(model: CaptureModel, chosen: Array) -> Ends:
+def _transactions(chosen: Array) -> tuple[Any, Any]:
+    """Row of the first span of each transaction, and for each span which one that is.
+
+    Whoever raises an epoch at an end raises it once: spans whose markers carry the epoch above that of their data are
+    of one transaction in all partitions. Under the data's own epoch there may be many: each span stands for itself.
+    """
+    raised = (chosen["producer_epoch"] >= 0) & (_step(chosen) == 1)
+    alone = np.where(raised, -1, np.arange(len(chosen)))
+    keys = np.stack((_key(chosen["producer_id"], chosen["producer_epoch"]), alone), axis=1)
+    _, firsts, places = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return firsts, places.reshape(-1)
+
+
+def _step(chosen: Array) -> Any:
+    """By how much the epoch of each marker is above that of its data."""
+    return chosen["marker_epoch"].astype(np.int64) - chosen["producer_epoch"]
+
+
+def _ends(model: CaptureModel, chosen: Array, firsts: Any, places: Any) -> Ends:
     """The ends as logs may have seen them: by the time of the marker, and by the id that logs know the producer by."""
+    one = chosen[firsts]
     return Ends(
-        producer_id=chosen["producer_id"],
-        epoch=chosen["producer_epoch"].astype(np.int64),
-        name=_names(model, chosen["producer_id"]),
-        started_at=chosen["first_timestamp"],
-        decided_at=chosen["marker_timestamp"],
-        completed_at=chosen["marker_timestamp"],
-        next_producer_id=chosen["producer_id"],
-        next_epoch=chosen["marker_epoch"].astype(np.int64) + 1,
-        is_abort=np.ones(len(chosen), bool),
+        producer_id=one["producer_id"],
+        epoch=one["producer_epoch"].astype(np.int64),
+        name=_names(model, one["producer_id"]),
+        started_at=_least(chosen["first_timestamp"], firsts, places),
+        decided_at=_least(chosen["marker_timestamp"], firsts, places),
+        completed_at=_most(chosen["marker_timestamp"], firsts, places),
+        next_producer_id=one["producer_id"],
+        next_epoch=one["marker_epoch"].astype(np.int64) + 1,
+        is_abort=np.ones(len(one), bool),
     )
+
+
+def _least(times: Array, firsts: Any, places: Any) -> Any:
+    """The earliest known time of each transaction, -1 where none is."""
+    found = np.full(len(firsts), UNKNOWN_YET)
+    np.minimum.at(found, places, np.where(times >= 0, times, UNKNOWN_YET))
+    return np.where(found == UNKNOWN_YET, -1, found)
+
+
+def _most(times: Array, firsts: Any, places: Any) -> Any:
+    """The latest time of each transaction, -1 where none is known."""
+    found = np.full(len(firsts), -1, np.int64)
+    np.maximum.at(found, places, times)
+    return found
 
 
 def _names(model: CaptureModel, producers: Array) -> Any:
@@ -117,7 +157,7 @@ def _testified(
 
     `timeout` is that of settings, -1 where none are at hand; `assumed` the same, else what people say, or the default.
     """
-    raised = chosen["marker_epoch"].astype(np.int64) == chosen["producer_epoch"].astype(np.int64) + 1
+    raised = _step(chosen) == 1
     classic = base.protocol == Protocol.classic
     short = (base.duration_ms >= 0) & (base.duration_ms < assumed - CLIENT_TOLERANCE_MS)
     came, own = raised & seen.is_granted, (seen.client_abort >= 0) & ~by_operator
@@ -140,6 +180,20 @@ def _testified(
         reason=np.select(conditions, [int(answer[3]) for answer in answers], base.reason),
     )
     return told, by_operator & ~np.any(conditions, axis=0)
+
+
+def _came_later(model: CaptureModel, chosen: Array, seen: Corroboration) -> Any:
+    """Whether a log shows the next epoch given later than to one whose request ended the transaction and came again.
+
+    Who came then may have found nothing open, and the transaction had timed out before.
+    """
+    given = np.where(seen.granted >= 0, seen.granted, seen.taken_over)
+    if not len(model.logs.times):
+        return given >= 0
+    sources = model.logs.events["source"][given]
+    skews = np.array([clock.skew_ms or 0 for clock in model.logs.clocks], np.int64)
+    gap = model.logs.times[given] - skews[sources] - chosen["marker_timestamp"]
+    return (given >= 0) & (chosen["marker_timestamp"] >= 0) & (gap > RETRY_WINDOW_MS)
 
 
 def _timeouts(model: CaptureModel, seen: Corroboration) -> Any:
@@ -232,7 +286,7 @@ def _of_the_unnamed(model: CaptureModel, chosen: Array, timeout: Any) -> tuple[A
     lasted = chosen["marker_timestamp"] - chosen["first_timestamp"] - behind
     times_known = (chosen["first_timestamp"] >= 0) & (chosen["marker_timestamp"] >= 0) & (lasted >= 0)
     duration = np.where(times_known, lasted, -1)
-    step = chosen["marker_epoch"].astype(np.int64) - chosen["producer_epoch"]
+    step = _step(chosen)
     early = (chosen["marker_timestamp"] >= 0) & (chosen["marker_timestamp"] < TRANSACTIONS_V2_SINCE_MS)
     is_v2 = _is_v2(chosen, model.spans)
     own = (classic | early | ~is_v2) & (step == 0) & (chosen["marker_epoch"] >= 0)
@@ -294,7 +348,7 @@ def _came_soon(spans: Array, chosen: Array) -> Any:
     if not len(timed) or not len(chosen):
         return np.zeros(len(chosen), bool)
     keys, place = np.unique(_key(timed["producer_id"], timed["producer_epoch"]), return_inverse=True)
-    first = np.full(len(keys), np.iinfo(np.int64).max)
+    first = np.full(len(keys), UNKNOWN_YET)
     np.minimum.at(first, place, timed["first_timestamp"])
     wanted = _key(chosen["producer_id"], chosen["producer_epoch"].astype(np.int64) + 2)
     at = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)

@@ -17,6 +17,7 @@ from kafkatx.histories.logs.once import once
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.catalogue.frameworks import Framework, Signs, recognise
 from kafkatx.terms.catalogue.setting_names import kafka_name
+from kafkatx.terms.events import EventKind
 
 PREFIXES = ("transaction-id-prefix", "application.id")
 MOST_SIBLINGS = 1_000
@@ -45,6 +46,7 @@ class _Shared:
         self.siblings = [
             *ids[:MOST_SIBLINGS],
             *(one.transactional_id or "" for one in clients[:MOST_SIBLINGS]),
+            *_initialised(model.logs)[:MOST_SIBLINGS],
         ]
         self.words = {column: _by_source(model.logs, column) for column in ("logger", "group")}
         self.values = _values(model.logs, (*PREFIXES, "group.id"))
@@ -81,6 +83,12 @@ class _Shared:
             name: [value for value in self.values[name] if transactional_id.startswith(value)] for name in PREFIXES
         }
         return {name: max(values, key=len) for name, values in found.items() if values}
+
+
+def _initialised(logs: LogModel) -> list[str]:
+    """The ids that coordinators' lines name."""
+    codes = np.unique(logs.events["transactional_id_code"][logs.of_kind(EventKind.initialized)])
+    return [logs.facts.strings[code] for code in codes.tolist() if code >= 0]
 
 
 def _by_source(logs: LogModel, column: str) -> dict[int, set[str]]:

@@ -240,8 +240,8 @@ def _reading(logs: LogModel, client: ClientInstance, ending: LogEnding) -> LogEn
     What people say beside the lines decides where no line does. Where nothing excludes either, one end is told and
     the other one is its alternative: a refusal has one cause. The client's own words name a newer producer, so it
     is a new instance, unless the client had been silent for its timeout or longer and nobody else is seen with its
-    id meanwhile: a transaction that stood still so long fits a timeout. Of a client whose timeout nothing tells, one that
-    stood still for some seconds may have had a shorter one than the default: neither end is excluded.
+    id meanwhile: a transaction that stood still so long fits a timeout. Of a client whose timeout nothing tells, one
+    that stood still for some seconds may have had a shorter one than the default: neither end is excluded.
     """
     timeout, is_known = timeout_of(logs, ending.name, client)
     if not is_known and (said := told_timeout(logs, logs.path(ending.rows[0]))) is not None:

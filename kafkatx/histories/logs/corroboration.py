@@ -64,6 +64,10 @@ class Corroboration:
         names = [field.name for field in fields(Corroboration)]
         return Corroboration(**{name: np.concatenate((getattr(self, name), getattr(other, name))) for name in names})
 
+    def taken(self, places: Any) -> Corroboration:
+        """Return those of the ends at these places, in their order."""
+        return Corroboration(**{field.name: getattr(self, field.name)[places] for field in fields(Corroboration)})
+
     def rows_of(self, number: int) -> dict[str, int]:
         """Rows of the events beside one end, by name of the witness."""
         kinds = ("rollback", "granted", "taken_over", "renewed", "refusal", "state_refused", "client_abort", "own_bump",

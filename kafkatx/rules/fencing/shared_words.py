@@ -15,18 +15,18 @@ TITLE = (
 )
 TAKEN_OVER = (
     "A new instance[ {perhaps}] took {whom} over",
-    pick("times", {1: "[ at {at}]"}, " {times:time}[ (first at {at})]"),
+    pick("count", {1: "[ at {at}]"}, " {count:time}[ (first at {at})]"),
     pick(
         "was_open",
         {
             True: (
                 " and aborted the open ",
-                pick("times", {1: "transaction"}, "transactions"),
+                pick("count", {1: "transaction"}, "transactions"),
                 " of the old one[, with {affected}]",
                 pick(
                     "may_lose_nothing",
                     {True: ""},
-                    (": read_committed readers never get ", pick("times", {1: "its records"}, "their records")),
+                    (": read_committed readers never get ", pick("count", {1: "its records"}, "their records")),
                 ),
             )
         },

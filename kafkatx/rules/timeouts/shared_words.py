@@ -7,7 +7,7 @@ from kafkatx.words.template import pick
 
 OTHER_INSTANCE = "fenced_by_new_instance"
 TITLE = pick(
-    "times",
+    "count",
     {
         1: pick(
             "is_long_over",
@@ -15,14 +15,14 @@ TITLE = pick(
             "transaction timed out[ after {timeout}]",
         )
     },
-    "{times:transaction} timed out[ after {timeout}]",
+    "{count:transaction} timed out[ after {timeout}]",
 )
 TIMED_OUT = (
     "The coordinator[ {perhaps}] aborted ",
     pick(
-        "times",
+        "count",
         {1: "a transaction of {whom}[ at {at}][, {took} after its start]"},
-        "{times:transaction} of {whom}[, the first at {at}]",
+        "{count:transaction} of {whom}[, the first at {at}]",
     ),
     ": transaction.timeout.ms[ ({timeout})] had passed.[ {lost:record} {lost:was|were} aborted: read_committed "
     "readers never get {lost:it|them}.]",

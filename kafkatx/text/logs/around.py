@@ -28,7 +28,7 @@ MOST_BEFORE_TIME = 1
 
 
 SETTING = re.compile(r"(?:[\s>|*#/]|&gt;){0,12}[\w-]{1,60}(?:\.[\w-]{1,60}){1,12}\s?=")
-"""How a line of a properties file begins, quoted or commented out too: what its value holds is nobody's line of a log."""
+"""How a line of a properties file begins, quoted or commented out too: its value is nobody's line of a log."""
 
 
 def is_front(before: str) -> bool:
