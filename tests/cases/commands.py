@@ -1,6 +1,7 @@
 """Runs commands of the application in this process, and says which there are."""
 
 import contextlib
+import functools
 import gc
 import io
 import os
@@ -20,6 +21,8 @@ from kafkatx.formats.file_names import parse_partition_folder
 from tests.evidence import ROOT
 
 FORMATS = ((), ("--json",))
+_made_once = functools.cache(typer.main.get_command)
+"""The parser of a command line, which takes longer to make than many a command to run."""
 _FOLDERS: "list[tempfile.TemporaryDirectory[str]]" = []
 
 
@@ -83,7 +86,11 @@ def run(*words: str) -> Result:
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     code = 0
     try:
-        with mock.patch.object(sys, "argv", ["kafkatx", *words]), _streams(out, err):
+        with (
+            mock.patch.object(sys, "argv", ["kafkatx", *words]),
+            mock.patch.object(typer.main, "get_command", _made_once),
+            _streams(out, err),
+        ):
             app.main()
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1
