@@ -65,7 +65,7 @@ class StateLogExtent:
     `last_gap` is the offset at which the last stretch of missing offsets ended (-1: none is missing), `last_loss` the
     same of those that compaction can't explain; `is_torn` says that the log went on behind what could be read;
     `is_printed` that a tool's text is all there is; `is_end_told` as of LogExtent; `is_pieced` that it is put together
-    of stretches of text that are not all that a tool printed.
+    of stretches of text that are not all that a tool printed, or that lines of its text can't be read.
     """
 
     partition: int

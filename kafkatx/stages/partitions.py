@@ -89,7 +89,7 @@ def _fold_states(reading: PartitionReading, streams: Streams) -> PartitionStory:
         last_loss=max((end for _, end in missing), default=-1),
         is_printed=all(file.item.part is not None for file in plan.files),
         is_end_told=_is_end_told(reading, history.next_offset),
-        is_pieced=len(plan.files) > 1 and _is_printed(plan) and any(not _is_whole(file.item) for file in plan.files),
+        is_pieced=_is_printed(plan) and _is_pieced(reading),
     )
     return PartitionStory(
         plan.key, [], [], [], names, history=history, state_horizon=log_extent, newest=history.last_timestamp
@@ -142,6 +142,15 @@ def _horizon(code: int, reading: PartitionReading, folded: PartitionTransactions
 
 def _is_whole(item: Item) -> bool:
     return item.part is None or item.part.is_whole
+
+
+def _is_pieced(reading: PartitionReading) -> bool:
+    """Whether a text is not what a tool printed: of several stretches one is cut, or lines of it can't be read.
+
+    Nothing but its form vouches for a line of a text: where some are mangled, digits of others may be.
+    """
+    files = reading.plan.files
+    return bool(reading.damage) or (len(files) > 1 and any(not _is_whole(file.item) for file in files))
 
 
 def _is_printed(plan: PartitionPlan) -> bool:

@@ -86,13 +86,17 @@ def _can_tell(logs: LogModel, client: ClientInstance, is_unwanted: bool) -> bool
 
 
 def by_logs_alone(model: CaptureModel, windows: Windows) -> Iterator[Silence]:
-    """Commits and aborts that threw, shown at INFO or below and nowhere louder, of ids of which no row is at hand."""
+    """Commits and aborts that threw, shown at INFO or below and nowhere louder, of ids of which no row is at hand.
+
+    What a log tells louder of another client of the same id is of this one, perhaps: their names may be mangled.
+    """
     for client in model.logs.clients:
         name = client.transactional_id
         if name is None or name in model.labels.id_codes or hands_ids_on(model, name):
             continue
         threw = _quiet_ends(client)
-        if threw and not windows.is_loud(client, *_around(threw)):
+        near = [one for one in model.logs.clients_of(name) if one.source == client.source]
+        if threw and not any(windows.is_loud(one, *_around(threw)) for one in near):
             yield Silence(client, None, tuple(row for failure in threw for row in failure.rows or (failure.row,)))
 
 
