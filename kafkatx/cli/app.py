@@ -16,6 +16,7 @@ from kafkatx.cli.explain import EXPLAIN_SETTINGS, explain
 from kafkatx.cli.export import export
 from kafkatx.cli.history import history
 from kafkatx.cli.locate import locate
+from kafkatx.cli.report import report
 from kafkatx.cli.streams import discard_output
 from kafkatx.cli.verify import verify
 from kafkatx.terms.errors import ClosedPipeError, KafkatxError
@@ -38,6 +39,7 @@ app.command()(dump)
 app.command()(verify)
 app.command()(collect)
 app.command()(export)
+app.command()(report)
 app.command(context_settings=EXPLAIN_SETTINGS)(explain)
 
 

@@ -101,7 +101,7 @@ def diagnose(
     selection = Selection(_rules(rule), _severity(min_severity.value), **scope.limits())
     paths = as_option(paths, reading.as_kind)
     run, nothing = _engine(engine, master, paths, result.quiet), None
-    options = {"selection": selection, "release": _release(kafka_version), **reading.values()}
+    options = {"selection": selection, "release": release_option(kafka_version), **reading.values()}
     with output(result.out, paths) as stream:
         try:
             found = run(**options)
@@ -157,7 +157,8 @@ def _write(found: Diagnosis, stream: TextIO, result: OutputOptions, *, verbose: 
         print_diagnosis(console_for(stream, result.color), found, verbose=verbose)
 
 
-def _release(text: str | None) -> tuple[int, ...]:
+def release_option(text: str | None) -> tuple[int, ...]:
+    """Numbers of a release, () for none given; raises UsageError for what is no release."""
     from kafkatx.terms.catalogue.releases import parse_release
 
     return parse_release(text).numbers if text is not None else ()

@@ -23,17 +23,17 @@ def not_checked(diagnosis: Diagnosis, verbose: bool) -> Iterator[RenderableType]
     """What rules could not look at: what they asked for by name, and in one line what would let more of them look."""
     entries = [entry for _, entry in diagnosis.not_checkable]
     if verbose:
-        yield from _listed("Not checked", _gaps(entries), len(entries))
+        yield from _listed("Not checked", gaps(entries), len(entries))
         return
-    yield from _listed("Not checked", _gaps([one for one in entries if one.scope != EVERYWHERE]), MOST_GAPS)
+    yield from _listed("Not checked", gaps([one for one in entries if one.scope != EVERYWHERE]), MOST_GAPS)
     missing = Counter(entry.missing for entry in entries if entry.scope == EVERYWHERE)
     if missing:
         told = "; ".join(f"{what} ({plural(count, 'rule')})" for what, count in missing.items())
         yield shown(f"Would let more rules look: {told}.", "dim")
 
 
-def _gaps(entries: list[NotCheckable]) -> list[str]:
-    """A line for what is alike."""
+def gaps(entries: list[NotCheckable]) -> list[str]:
+    """Return a line for what is alike."""
     alike: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
         alike.setdefault((entry.scope, entry.missing), []).append(entry.rule)

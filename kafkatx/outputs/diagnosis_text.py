@@ -19,28 +19,17 @@ from kafkatx.findings.finding import Finding
 from kafkatx.outputs.answer import answer, named, totals
 from kafkatx.outputs.diagnosis_end import damage, failures, not_checked
 from kafkatx.outputs.diagnosis_order import Story, dates, folded, stories
+from kafkatx.outputs.diagnosis_words import BECAUSE, how_sure, in_words, left_as, placed
 from kafkatx.outputs.text_lines import coverage_lines, marked, print_trimmed, shown, unbroken
-from kafkatx.terms.times import iso, span
-from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explained import Considered, EvidenceRef, Remedy, Step
+from kafkatx.terms.times import iso
+from kafkatx.terms.verdicts import Severity
+from kafkatx.words.explained import EvidenceRef, Remedy, Step
 
 COLOURS = {Severity.error: "bold red", Severity.warning: "bold yellow", Severity.info: "bold cyan"}
 MOST_PLACES = 3
 """Places printed under a step; JSON has all."""
 MOST_LISTED = 10
 """Findings that the index names."""
-BECAUSE = {
-    Verdict.proved: "because of",
-    Verdict.likely: "probably because of",
-    Verdict.possible: "possibly because of",
-}
-SURE = {
-    Verdict.proved: "proved: no other reading fits this evidence",
-    Verdict.likely: "likely: it fits best, but this evidence does not prove it",
-    Verdict.possible: "possible: one of several explanations",
-}
-UNEXPLAINED = "only that it failed; the cause is open"
-ONLY_WORDS = "nothing: these are somebody's words"
 MOST_ASKED = 3
 """Things to bring that are printed; JSON has all."""
 INDENT = 3
@@ -196,7 +185,7 @@ class _Told:
         """What happened, what to do, how sure, the evidence, what was ruled out."""
         finding = self.found.finding
         yield marked(f"{self.numbers[self.found.id]}. ", finding.summary, "bold")
-        yield Padding(shown(self._placed(finding), "dim"), (0, 0, 0, INDENT))
+        yield Padding(shown(placed(self.found, captures=self.captures), "dim"), (0, 0, 0, INDENT))
         yield from self._causes()
         for remedy in finding.remedies:
             yield from _remedy(remedy)
@@ -204,14 +193,7 @@ class _Told:
         yield from self._evidence(finding)
         refuted = [other for other in finding.considered if other.refuted]
         if refuted:
-            yield _line("ruled out: ", "; ".join(f"{_name(other)} ({other.because})" for other in refuted), "dim")
-
-    def _placed(self, finding: Finding) -> str:
-        """Severity, rule, how often, when, and in which of several captures."""
-        times = f"{finding.count:,} times" if finding.count > 1 else ""
-        when = span(finding.since, finding.until, has_zone=finding.has_zone)
-        capture = f"capture {self.found.capture}" if self.captures else ""
-        return ", ".join(filter(None, (f"{finding.severity.name} {finding.rule}", times, when, capture)))
+            yield _line("ruled out: ", "; ".join(f"{in_words(other)} ({other.because})" for other in refuted), "dim")
 
     def _causes(self) -> Iterator[RenderableType]:
         """What caused it, and what besides."""
@@ -237,32 +219,13 @@ class _Told:
 
 def _certainty(finding: Finding) -> Iterator[RenderableType]:
     """How sure it is, which explanations are left, and what would decide."""
-    yield _line("sure: ", _how_sure(finding), mark_style="bold")
+    yield _line("sure: ", how_sure(finding), mark_style="bold")
     left = [other for other in finding.considered if not other.refuted]
     for at, other in enumerate(left):
         is_last = at + 1 == len(left) or left[at + 1].decided_by != other.decided_by
         against = f"; against it: {other.against}" if other.against else ""
         decided = f"; {other.decided_by} would decide" if other.decided_by and is_last else ""
-        yield _line(f"      {_mark(finding)}", f"{_name(other)} ({other.because}){against}{decided}")
-
-
-def _how_sure(finding: Finding) -> str:
-    """What the verdict means; of a failure without a cause it is about the failure."""
-    if finding.is_unexplained:
-        return ONLY_WORDS if finding.verdict is Verdict.possible else UNEXPLAINED
-    return SURE[finding.verdict]
-
-
-def _mark(finding: Finding) -> str:
-    """What stands before an explanation that is left open."""
-    if finding.is_unexplained:
-        return "may be: "
-    return "left open: " if finding.verdict is Verdict.proved else "not ruled out: "
-
-
-def _name(other: Considered) -> str:
-    """A rule by its name in words."""
-    return other.rule.replace("_", " ")
+        yield _line(f"      {left_as(finding)}: ", f"{in_words(other)} ({other.because}){against}{decided}")
 
 
 def _files(places: Iterable[OpenedRef]) -> dict[str, int]:

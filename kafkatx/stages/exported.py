@@ -9,12 +9,12 @@ from kafkatx.stages.fact_batches import facts_of
 from kafkatx.stages.fact_files import loaded
 from kafkatx.stages.facts import FactsError
 from kafkatx.stages.folding import folded
-from kafkatx.stages.judging import CaptureDiagnosis, diagnosed, united
+from kafkatx.stages.judging import CaptureDiagnosis, Show, diagnosed, shown, united
 from kafkatx.stages.models import Telling, models
 
 
-def diagnose_exports(exports: Exports, telling: Telling, selection: Selection) -> Diagnosis:
-    """Judge every capture of some exports, one after the other.
+def diagnose_exports(exports: Exports, telling: Telling, selection: Selection, show: Show | None = None) -> Diagnosis:
+    """Judge every capture of some exports, one after the other; `show` is called with each.
 
     Raises FactsError for facts that are none, NothingToDiagnoseError where nothing in the exports is evidence.
     """
@@ -22,5 +22,6 @@ def diagnose_exports(exports: Exports, telling: Telling, selection: Selection) -
     for export in exports.exports:
         facts = facts_of((batch for group in export.groups() for batch in loaded(group)), error=FactsError)
         for number, model in models(folded(facts, None), telling):
-            parts[number] = diagnosed(model, selection, files_of([export], number, model.capture))
+            part = diagnosed(model, selection, files_of([export], number, model.capture))
+            parts[number] = shown(model, part, show)
     return united((parts[number] for number in sorted(parts)), exports.others)

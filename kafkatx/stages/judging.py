@@ -6,7 +6,7 @@ Grain: one capture; `united` is what is left to do once for all of them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from kafkatx.evidence.coverage import Coverage
@@ -48,6 +48,10 @@ class CaptureDiagnosis:
     next: list[NextEvidence] = field(default_factory=list)
 
 
+Show = Callable[[JudgedCapture, CaptureDiagnosis], None]
+"""What looks at each capture, and at what is said of it."""
+
+
 def diagnosed(told: JudgedCapture, selection: Selection, files: Files = AT_HAND) -> CaptureDiagnosis:
     """Judge one capture: the findings that are wanted, with their places opened, and what could not be checked.
 
@@ -67,6 +71,13 @@ def diagnosed(told: JudgedCapture, selection: Selection, files: Files = AT_HAND)
         judgement.failures,
         next_evidence(told.model, findings),
     )
+
+
+def shown(told: JudgedCapture, part: CaptureDiagnosis, show: Show | None) -> CaptureDiagnosis:
+    """Return what is said of a capture, shown to who asked for it while the capture's model is there."""
+    if show is not None:
+        show(told, part)
+    return part
 
 
 def _selected(

@@ -1,0 +1,70 @@
+"""All ids of a capture at a glance: how much each did, how long it took, and which share was aborted when.
+
+Grain: one capture; an id is a row, however many transactions it ran.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkatx.histories.overview import Overview, overview
+from kafkatx.histories.timeline import Book, Timeline
+from kafkatx.histories.timeline_rows import LEFTOVER, TRANSACTION
+from kafkatx.kernels.growing import Array
+from kafkatx.kernels.spans import ABORT
+from kafkatx.kernels.transactions import PREPARE_ABORT
+
+PARTS = 40
+"""Parts of the time of a capture over which the share of aborts is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """An id, or a producer id without one; `ended` and `aborted` count transactions by parts of the capture's time."""
+
+    transactional_id: str | None
+    producer_ids: tuple[int, ...]
+    overview: Overview
+    ended: tuple[int, ...]
+    aborted: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """The ids of a capture; `since` and `until` are the ends of the time that is parted (None: no time is known)."""
+
+    members: tuple[Member, ...]
+    since: int | None
+    until: int | None
+
+
+def crowd(book: Book) -> Crowd:
+    """Look at every id of a capture."""
+    items, model = book.items.rows, book.model
+    told = items[np.isin(items["kind"], (TRANSACTION, LEFTOVER)) & (items["at"] >= 0)]["at"]
+    since, until = (int(told.min()), int(told.max())) if len(told) else (None, None)
+    is_abort = {
+        TRANSACTION: model.transactions["decision"] == PREPARE_ABORT,
+        LEFTOVER: (model.spans["marker_offset"] >= 0) & (model.spans["marker_kind"] == ABORT),
+    }
+    return Crowd(tuple(_member(one, is_abort, since, until) for one in book.timelines()), since, until)
+
+
+def _member(timeline: Timeline, is_abort: dict[int, Array], since: int | None, until: int | None) -> Member:
+    """An id by its rows, a producer without one by its data."""
+    ended, aborted = np.zeros(PARTS, np.int64), np.zeros(PARTS, np.int64)
+    if since is not None and until is not None:
+        kind = TRANSACTION if len(timeline.transactions) else LEFTOVER
+        items = timeline.items[(timeline.items["kind"] == kind) & (timeline.items["at"] >= 0)]
+        parts = (items["at"] - since) * PARTS // (until - since + 1)
+        np.add.at(ended, parts, 1)
+        np.add.at(aborted, parts[is_abort[kind][items["row"]]], 1)
+    return Member(
+        timeline.transactional_id,
+        tuple(timeline.producer_ids),
+        overview(timeline),
+        tuple(ended.tolist()),
+        tuple(aborted.tolist()),
+    )

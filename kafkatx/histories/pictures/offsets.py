@@ -1,0 +1,127 @@
+"""What is drawn of a partition: its offsets as stretches by what became of them, and what the last stable offset hides.
+
+Grain: one data partition. Above MOST_STRETCHES the axis is parted into BINS; each part is what is worst in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from kafkatx.histories.capture_model import CaptureModel, LogExtent
+from kafkatx.histories.visibility import last_stable_offset
+from kafkatx.kernels.growing import Array
+from kafkatx.kernels.spans import ABORT, COMMIT, OPEN
+
+MOST_STRETCHES = 240
+BINS = 160
+
+
+class Fate(StrEnum):
+    """What became of a stretch, the worst last."""
+
+    committed = "committed"
+    undecided = "undecided"
+    aborted = "aborted"
+    open = "open"
+
+
+FATES = tuple(Fate)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Offsets from `first` to `last`, both included; `count` runs of producers, `producer_id` None for several."""
+
+    first: int
+    last: int
+    fate: Fate
+    count: int
+    records: int
+    producer_id: int | None
+    producer_epoch: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetAxis:
+    """A partition from the first offset that counts to behind the last; `stable` is the last stable offset.
+
+    `holder_id` and `holder_epoch` are the producer that holds it, None where nothing does.
+    """
+
+    topic: str
+    partition: int
+    log_start: int
+    log_end: int
+    stable: int
+    holder_id: int | None
+    holder_epoch: int | None
+    stretches: tuple[Stretch, ...]
+    has_gaps: bool
+
+    @property
+    def hidden(self) -> int:
+        """Offsets that read_committed consumers don't get, since something below is open."""
+        return max(0, self.log_end - self.stable)
+
+
+def offset_axis(model: CaptureModel, extent: LogExtent) -> OffsetAxis | None:
+    """Return what is drawn of a partition; None where it holds no transaction."""
+    rows = model.spans_of(extent.partition_code)
+    spans = model.spans[rows]
+    spans = spans[spans["first_offset"] >= 0]
+    if not len(spans):
+        return None
+    stable, holder = last_stable_offset(model, extent)
+    start = min(max(extent.log_start, 0), int(spans["first_offset"].min()))
+    end = max(extent.log_end, int(spans["last_offset"].max()) + 1)
+    return OffsetAxis(
+        topic=extent.topic,
+        partition=extent.partition,
+        log_start=start,
+        log_end=end,
+        stable=min(stable, end),
+        holder_id=int(model.spans["producer_id"][holder]) if holder is not None else None,
+        holder_epoch=int(model.spans["producer_epoch"][holder]) if holder is not None else None,
+        stretches=tuple(_stretches(spans, start, end)),
+        has_gaps=extent.has_gaps,
+    )
+
+
+def _stretches(spans: Array, start: int, end: int) -> list[Stretch]:
+    fates = _fates(spans)
+    if len(spans) <= MOST_STRETCHES:
+        columns = ("first_offset", "last_offset", "records", "producer_id", "producer_epoch")
+        return [
+            Stretch(first, last, FATES[fate], 1, records, producer, epoch)
+            for (first, last, records, producer, epoch), fate in zip(
+                spans[list(columns)].tolist(), fates.tolist(), strict=True
+            )
+        ]
+    width = max(1, -(-(end - start) // BINS))
+    first, last = (spans["first_offset"] - start) // width, (spans["last_offset"] - start) // width
+    worst, count, records = np.full(BINS, -1), np.zeros(BINS, np.int64), np.zeros(BINS, np.int64)
+    for fate in range(len(FATES)):  # the worst is painted last
+        for low, high in np.unique(np.stack([first[fates == fate], last[fates == fate]], axis=1), axis=0).tolist():
+            worst[low : high + 1] = fate
+    np.add.at(count, first.clip(0, BINS - 1), 1)
+    np.add.at(records, first.clip(0, BINS - 1), spans["records"])
+    return [
+        Stretch(start + at * width, min(end, start + (at + 1) * width) - 1, FATES[worst[at]], int(count[at]),
+                int(records[at]), None, None)
+        for at in np.flatnonzero(worst >= 0).tolist()
+    ]  # fmt: skip
+
+
+def _fates(spans: Array) -> Any:
+    """Numbers in FATES."""
+    marked = spans["marker_offset"] >= 0
+    return np.select(
+        [marked & (spans["marker_kind"] == COMMIT), marked & (spans["marker_kind"] == ABORT),
+         (spans["flags"] & OPEN) != 0],
+        [FATES.index(Fate.committed), FATES.index(Fate.aborted), FATES.index(Fate.open)],
+        FATES.index(Fate.undecided),
+    )  # fmt: skip

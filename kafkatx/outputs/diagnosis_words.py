@@ -1,0 +1,50 @@
+"""What text and page say of a finding beside its own sentences: how sure it is, what caused it, when it was."""
+
+from __future__ import annotations
+
+from kafkatx.findings.diagnosis import Diagnosed
+from kafkatx.findings.finding import Finding
+from kafkatx.terms.times import span
+from kafkatx.terms.verdicts import Verdict
+from kafkatx.words.explained import Considered
+
+BECAUSE = {
+    Verdict.proved: "because of",
+    Verdict.likely: "probably because of",
+    Verdict.possible: "possibly because of",
+}
+SURE = {
+    Verdict.proved: "proved: no other reading fits this evidence",
+    Verdict.likely: "likely: it fits best, but this evidence does not prove it",
+    Verdict.possible: "possible: one of several explanations",
+}
+UNEXPLAINED = "only that it failed; the cause is open"
+ONLY_WORDS = "nothing: these are somebody's words"
+
+
+def how_sure(finding: Finding) -> str:
+    """Return what the verdict means; of a failure without a cause it is about the failure."""
+    if finding.is_unexplained:
+        return ONLY_WORDS if finding.verdict is Verdict.possible else UNEXPLAINED
+    return SURE[finding.verdict]
+
+
+def left_as(finding: Finding) -> str:
+    """Return what an explanation is that is left open."""
+    if finding.is_unexplained:
+        return "may be"
+    return "left open" if finding.verdict is Verdict.proved else "not ruled out"
+
+
+def in_words(other: Considered) -> str:
+    """Return the rule of another explanation in words."""
+    return other.rule.replace("_", " ")
+
+
+def placed(found: Diagnosed, *, captures: bool) -> str:
+    """Return severity, rule, how often, when, and with `captures` in which of several."""
+    finding = found.finding
+    times = f"{finding.count:,} times" if finding.count > 1 else ""
+    when = span(finding.since, finding.until, has_zone=finding.has_zone)
+    capture = f"capture {found.capture}" if captures else ""
+    return ", ".join(filter(None, (f"{finding.severity.name} {finding.rule}", times, when, capture)))

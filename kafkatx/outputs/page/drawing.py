@@ -1,0 +1,239 @@
+"""From times and offsets to places on a picture: scales, ticks of an axis, and marks as the templates take them.
+
+A picture is WIDTH units wide, of which the first GUTTER are names of lanes; a browser scales it to its column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.events import Outcome
+from kafkatx.histories.pictures.crowd import PARTS, Member
+from kafkatx.histories.pictures.lanes import Bar, Lane, LaneChart, LogLane, Tick
+from kafkatx.histories.pictures.offsets import OffsetAxis, Stretch
+from kafkatx.outputs.history_words import ENDERS, sentence
+from kafkatx.terms.events import Level
+from kafkatx.terms.printable import printable
+from kafkatx.terms.times import duration, iso
+from kafkatx.words.evidence_refs import plural
+
+WIDTH, GUTTER, EDGE = 1_000, 210, 12
+LANE, TOP = 30, 8
+LEAST = 3
+"""Units that a mark is wide at least: what took a millisecond is there as well."""
+STEPS = tuple(
+    unit * number
+    for unit, numbers in (
+        (1, (1, 2, 5, 10, 20, 50, 100, 200, 500)),
+        (1_000, (1, 2, 5, 10, 15, 30)),
+        (60_000, (1, 2, 5, 10, 15, 30)),
+        (3_600_000, (1, 2, 3, 6, 12)),
+        (86_400_000, (1, 2, 7, 14, 30, 90, 365)),
+    )
+    for number in numbers
+)
+"""Milliseconds between two ticks of an axis of time."""
+MOST_TICKS = 6
+LONGEST_NAME = 30
+"""Characters of a lane's name that fit in the gutter; the whole is the picture's title."""
+FATE_WORDS = {
+    Outcome.committed: "committed",
+    Outcome.aborted: "aborted",
+    Outcome.committing: "decided to commit, and not complete",
+    Outcome.aborting: "decided to abort, and not complete",
+    Outcome.open: "open",
+    Outcome.lost: "without its end in what was read",
+}
+SKEW_WORTH_TELLING_MS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A mark of a picture: its class, place and size, and what it says when pointed at."""
+
+    kind: str
+    x: float
+    y: float
+    width: float
+    says: str
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """The name of a lane, short and whole, and the middle of the lane."""
+
+    text: str
+    whole: str
+    note: str
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class AxisTick:
+    """A place of an axis, and what stands there."""
+
+    x: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What a template draws; `title` and `says` are what a screen reader reads."""
+
+    title: str
+    says: str
+    width: int
+    height: int
+    gutter: int
+    names: tuple[Name, ...]
+    ticks: tuple[AxisTick, ...]
+    bars: tuple[Mark, ...]
+    marks: tuple[Mark, ...]
+    kinds: frozenset[str]
+
+
+def timeline_picture(title: str, chart: LaneChart) -> Picture:
+    """Return the picture of an id's lanes in a window of time."""
+    place = _scale(chart.since, chart.until)
+    middles = [TOP + LANE * at + LANE / 2 for at in range(len(chart.lanes) + len(chart.logs))]
+    names = [*(_lane_name(lane, y) for lane, y in zip(chart.lanes, middles, strict=False))]
+    names += [_log_name(log, y) for log, y in zip(chart.logs, middles[len(chart.lanes) :], strict=True)]
+    bars = tuple(_bar(bar, place, middles[bar.lane]) for bar in chart.bars)
+    marks = [_tick(tick, place, middles[tick.lane]) for tick in chart.ticks]
+    marks += [_tick(tick, place, middles[len(chart.lanes) + tick.lane]) for tick in chart.log_ticks]
+    return Picture(
+        title=printable(title),
+        says=_said(chart),
+        width=WIDTH,
+        height=int(TOP + LANE * len(middles) + 34),
+        gutter=GUTTER,
+        names=tuple(names),
+        ticks=tuple(AxisTick(place(at), text) for at, text in time_ticks(chart.since, chart.until)),
+        bars=bars,
+        marks=tuple(marks),
+        kinds=frozenset(mark.kind for mark in (*bars, *marks)),
+    )
+
+
+def _scale(low: int, high: int) -> Callable[[int], float]:
+    """From a value to a place right of the gutter."""
+    span, room = max(1, high - low), WIDTH - GUTTER - EDGE
+    return lambda value: round(GUTTER + room * (min(max(value, low), high) - low) / span, 1)
+
+
+def time_ticks(since: int, until: int) -> Iterator[tuple[int, str]]:
+    """Yield times at round steps and how they are written: the shorter the window, the finer."""
+    step = next((one for one in STEPS if (until - since) / one <= MOST_TICKS), STEPS[-1])
+    for at in range(-(-since // step) * step, until + 1, step):
+        text = iso(at)
+        if text is not None:
+            date, time = text[:10], text[11:23]
+            yield at, date if step >= 86_400_000 else time[:8] if step >= 1_000 else time
+
+
+def _lane_name(lane: Lane, y: float) -> Name:
+    epochs = "" if lane.first_epoch is None else f"epoch {lane.first_epoch}"
+    if lane.last_epoch != lane.first_epoch:
+        epochs = f"epochs {lane.first_epoch} to {lane.last_epoch}"
+    ids = ", ".join(map(str, lane.producer_ids[:3])) + (", ..." if len(lane.producer_ids) > 3 else "")
+    what = f"T{lane.number}" if lane.number else plural(lane.producers, "producer")
+    whole = ", ".join(filter(None, (what, f"producer id {ids}" if ids else "", epochs)))
+    return Name(whole[:LONGEST_NAME], whole, "", y)
+
+
+def _log_name(log: LogLane, y: float) -> Name:
+    name, skew = printable(PurePath(log.path).name), log.clock.skew_ms
+    note = ""
+    if skew is not None and abs(skew) >= SKEW_WORTH_TELLING_MS:
+        note = f"clock {duration(abs(skew))} {'ahead' if skew > 0 else 'behind'} (estimated)"
+    short = name if len(name) <= LONGEST_NAME else f"...{name[3 - LONGEST_NAME :]}"
+    return Name(short, printable(log.path), note, y)
+
+
+def _bar(bar: Bar, place: Callable[[int], float], y: float) -> Mark:
+    x, end = place(bar.begin), place(bar.end) if bar.end is not None else float(WIDTH - EDGE)
+    return Mark(bar.outcome.value, x, y, max(LEAST, round(end - x, 1)), printable(_bar_says(bar)), bar.end is None)
+
+
+def _bar_says(bar: Bar) -> str:
+    if bar.event is not None:
+        return sentence(bar.event)
+    who = f" {ENDERS[bar.ended_by]}" if bar.outcome is Outcome.aborted and bar.ended_by is not EndedBy.unknown else ""
+    return f"{plural(bar.count, 'transaction')} {FATE_WORDS[bar.outcome]}{who}"
+
+
+def _tick(tick: Tick, place: Callable[[int], float], y: float) -> Mark:
+    kind = "start" if tick.level is None else _loudness(tick.level)
+    if tick.event is not None:
+        says = sentence(tick.event)
+    else:
+        says = plural(tick.count, "line") if tick.level is not None else plural(tick.count, "start")
+    return Mark(kind, place(tick.at), y, LEAST, printable(says))
+
+
+def _loudness(level: Level) -> str:
+    return "error" if level >= Level.error else "warning" if level >= Level.warn else "line"
+
+
+def _said(chart: LaneChart) -> str:
+    """What the picture shows, in words."""
+    counts = {outcome: sum(bar.count for bar in chart.bars if bar.outcome is outcome) for outcome in Outcome}
+    told = [f"{count:,} {FATE_WORDS[outcome]}" for outcome, count in counts.items() if count]
+    lanes = f"{plural(len(chart.lanes), 'lane')} of producers and {plural(len(chart.logs), 'log')}"
+    return f"{lanes}; transactions: {', '.join(told) or 'none'}"
+
+
+def axis_picture(axis: OffsetAxis) -> Picture:
+    """Return the picture of a partition's offsets."""
+    place = _scale(axis.log_start, axis.log_end)
+    y = TOP + LANE / 2
+    bars = [_stretch(one, place, y) for one in sorted(axis.stretches, key=lambda one: one.fate.value == "open")]
+    marks = []
+    if axis.hidden:
+        says = f"offsets {axis.stable:,} to {axis.log_end - 1:,}: read_committed consumers wait at {axis.stable:,}"
+        marks = [Mark("hidden", place(axis.stable), y, max(LEAST, place(axis.log_end) - place(axis.stable)), says)]
+    name = printable(f"{axis.topic}-{axis.partition}")
+    short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..."
+    note = f"LSO {axis.stable:,}" if axis.hidden else ""
+    return Picture(
+        title=f"Offsets of {name}",
+        says=f"log from {axis.log_start:,} to {axis.log_end:,}, last stable offset {axis.stable:,}",
+        width=WIDTH,
+        height=TOP + LANE + 34,
+        gutter=GUTTER,
+        names=(Name(short, name, note, y),),
+        ticks=tuple(AxisTick(place(at), f"{at:,}") for at in offset_ticks(axis.log_start, axis.log_end)),
+        bars=tuple(bars),
+        marks=tuple(marks),
+        kinds=frozenset(mark.kind for mark in (*bars, *marks)),
+    )
+
+
+def offset_ticks(low: int, high: int) -> Iterator[int]:
+    """Yield round offsets between two."""
+    step = 1
+    while (high - low) / step > MOST_TICKS:
+        step *= 5 if str(step)[0] == "2" and (high - low) / (step * 5 // 2) > MOST_TICKS else 2
+    yield from range(-(-low // step) * step, high + 1, step)
+
+
+def _stretch(one: Stretch, place: Callable[[int], float], y: float) -> Mark:
+    who = "" if one.producer_id is None else f" of producer id {one.producer_id} epoch {one.producer_epoch}"
+    amount = f"{plural(one.records, 'record')}{who}" if one.count == 1 else plural(one.count, "transaction")
+    says = f"offsets {one.first:,} to {one.last:,}: {one.fate.value}, {amount}"
+    x = place(one.first)
+    return Mark(one.fate.value, x, y, max(LEAST, round(place(one.last + 1) - x, 1)), says, one.fate.value == "open")
+
+
+def share_bars(member: Member) -> tuple[tuple[float, float, float], ...]:
+    """Parts of a capture's time in which an id ended transactions: place, height of all, height of aborts (0 to 1)."""
+    most = max(member.ended, default=0)
+    return tuple(
+        (round(at / PARTS, 4), round(all_ / most, 3), round(lost / most, 3))
+        for at, (all_, lost) in enumerate(zip(member.ended, member.aborted, strict=True))
+        if all_
+    )
