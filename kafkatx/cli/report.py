@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+import sys
 
 from kafkatx.cli.common import output, outside, progress
 from kafkatx.cli.grouping import grouped
-from kafkatx.cli.options import Paths, QuietOption, ReadingOptions, ReleaseOption, ScopeOptions, as_option
+from kafkatx.cli.options import OutOption, Paths, QuietOption, ReadingOptions, ReleaseOption, ScopeOptions, as_option
+from kafkatx.terms.errors import UsageError
 
 
 @grouped
 def report(
     paths: Paths,
-    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The page to write, like incident.html.")],
+    out: OutOption = None,
     *,
     scope: ScopeOptions,
     reading: ReadingOptions,
@@ -39,7 +38,10 @@ def report(
     from kafkatx.outputs.page.pictures import Pictures
 
     paths, pictures = as_option(paths, reading.as_kind), Pictures()
-    outside(out, paths)
+    if out is not None:
+        outside(out, paths)
+    elif sys.stdout.isatty():
+        raise UsageError("a page is no text for a terminal: write it to a file with --out incident.html")
     with progress(quiet) as tick:
         found = diagnose(
             paths,

@@ -51,7 +51,10 @@ def options_of(command: str) -> set[str]:
 
 
 def words_for(command: str, evidence: Path, *formats: str) -> list[str]:
-    """Return a call of a command over a folder of evidence; a command unknown here is one that nobody thought of."""
+    """Return a call of a command over a folder of evidence; a command unknown here is one that nobody thought of.
+
+    A command that knows no formats (report writes a page) is called without.
+    """
     words = {
         "collect": [str(evidence)],
         "diagnose": [str(evidence)],
@@ -60,9 +63,10 @@ def words_for(command: str, evidence: Path, *formats: str) -> list[str]:
         "export": [str(evidence), "--out", str(fresh_folder())],
         "history": [str(evidence), "--all"],
         "locate": [str(evidence), place_in(evidence), "--show-payloads"],
+        "report": [str(evidence)],
         "verify": [str(evidence), "--records"],
     }[command]
-    return [command, *words, *formats]
+    return [command, *words, *(formats if "--json" in options_of(command) else ())]
 
 
 def fresh_folder() -> Path:

@@ -27,9 +27,9 @@ MOST_LANES = 12
 """Producers of one id that have a lane of their own; of more all share one."""
 MOST_LOGS = 8
 """Logs that have a lane; those with the loudest lines stand first."""
-MOST_MARKS = 240
+MOST_MARKS = 200
 """Bars, and ticks, above which alike ones near to each other are one."""
-BINS = 160
+BINS = 120
 OUTCOMES = tuple(Outcome)
 
 

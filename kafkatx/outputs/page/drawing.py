@@ -229,11 +229,13 @@ def _stretch(one: Stretch, place: Callable[[int], float], y: float) -> Mark:
     return Mark(one.fate.value, x, y, max(LEAST, round(place(one.last + 1) - x, 1)), says, one.fate.value == "open")
 
 
-def share_bars(member: Member) -> tuple[tuple[float, float, float], ...]:
-    """Parts of a capture's time in which an id ended transactions: place, height of all, height of aborts (0 to 1)."""
+def share_paths(member: Member) -> tuple[str, str]:
+    """What an id ended over the time of its capture, and what of it was aborted, as paths in a box of 160 by 24."""
     most = max(member.ended, default=0)
-    return tuple(
-        (round(at / PARTS, 4), round(all_ / most, 3), round(lost / most, 3))
-        for at, (all_, lost) in enumerate(zip(member.ended, member.aborted, strict=True))
-        if all_
-    )
+    return _columns(member.ended, most), _columns(member.aborted, most)
+
+
+def _columns(counts: tuple[int, ...], most: int) -> str:
+    wide, high = 160 // PARTS, 24
+    heights = [max(1, round(high * count / most)) if count else 0 for count in counts]
+    return "".join(f"M{at * wide} {high}v-{one}h{wide - 1}v{one}z" for at, one in enumerate(heights) if one)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOST_PLACES = 8
 MOST_FILES = 400
 MOST_DAMAGE = 100
-MOST_FINDINGS = 200
+MOST_FINDINGS = 100
 """Findings that are told in full, worst first; what follows is in JSON."""
 TEMPLATES = "templates"
 
@@ -73,6 +73,7 @@ def _content(diagnosis: Diagnosis, pictures: Pictures, version: str) -> dict[str
         "counts": {severity.name: said.counts[severity] for severity in reversed(Severity)},
         "stories": full,
         "more_findings": left,
+        "numbers": {finding.id: finding.number for story in full for finding in story.findings},
         "next": [_next(one.asked) for one in diagnosis.next],
         "pictures": pictures.captures,
         "pictured": {id for capture in pictures.captures for one in capture.ids for id in one.findings},

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from kafkatx.findings.diagnosis import Diagnosed
+from kafkatx.findings.finding import Finding
 from kafkatx.histories.events import Event
 from kafkatx.histories.overview import overview
 from kafkatx.histories.pictures.crowd import Crowd, Member, crowd
@@ -19,7 +20,7 @@ from kafkatx.histories.pictures.offsets import OffsetAxis, offset_axis
 from kafkatx.histories.timeline import Timeline, book_of
 from kafkatx.outputs.history_answer import became
 from kafkatx.outputs.history_words import sentence
-from kafkatx.outputs.page.drawing import Picture, axis_picture, share_bars, timeline_picture
+from kafkatx.outputs.page.drawing import Picture, axis_picture, share_paths, timeline_picture
 from kafkatx.stages.judging import CaptureDiagnosis
 from kafkatx.stages.models import JudgedCapture
 from kafkatx.terms.printable import printable
@@ -55,7 +56,7 @@ class IdPictures:
 
 @dataclass(frozen=True, slots=True)
 class MemberRow:
-    """A row of the table of all ids."""
+    """A row of the table of all ids; `ended` and `lost` are paths of what it ended, and what of that was aborted."""
 
     name: str
     severity: str | None
@@ -65,7 +66,8 @@ class MemberRow:
     open: int
     median: str
     longest: str
-    shares: tuple[tuple[float, float, float], ...]
+    ended: str
+    lost: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,15 +202,19 @@ def _events(timeline: Timeline, window: tuple[int, int] | None) -> Iterator[tupl
 def _axes(told: JudgedCapture, findings: list[Diagnosed]) -> Iterator[OffsetAxis]:
     """Partitions of findings, then those in which something is hidden."""
     model = told.model
-    named = {
-        (place.topic, place.partition): number
-        for number, one in enumerate(reversed(findings))
-        for place in (one.finding, *one.finding.subjects)
-        if place.topic is not None and place.partition is not None
-    }
+    named: dict[tuple[str, int], int] = {}
+    for number, one in enumerate(reversed(findings)):
+        for topic, partition in _places(one.finding):
+            named[topic, partition] = number
     axes = [axis for extent in model.log_extents.values() if (axis := offset_axis(model, extent)) is not None]
     axes.sort(key=lambda axis: (-named.get((axis.topic, axis.partition), -1), -axis.hidden, axis.topic, axis.partition))
     yield from axes
+
+
+def _places(finding: Finding) -> Iterator[tuple[str, int]]:
+    """Partitions that a finding is about."""
+    about = [(finding.topic, finding.partition), *((one.topic, one.partition) for one in finding.subjects)]
+    yield from ((topic, partition) for topic, partition in about if topic is not None and partition is not None)
 
 
 def _name(name: str | None, producer_ids: Iterable[int]) -> str:
@@ -218,6 +224,7 @@ def _name(name: str | None, producer_ids: Iterable[int]) -> str:
 def _row(member: Member, of_id: dict[object, list[Diagnosed]]) -> MemberRow:
     found, told = _about(member.transactional_id, member.producer_ids, of_id), member.overview
     worst = max((one.finding.severity for one in found), default=None)
+    ended, lost = share_paths(member)
     return MemberRow(
         name=_name(member.transactional_id, member.producer_ids),
         severity=None if worst is None else worst.name,
@@ -227,7 +234,8 @@ def _row(member: Member, of_id: dict[object, list[Diagnosed]]) -> MemberRow:
         open=told.open,
         median="" if told.median_ms is None else duration(told.median_ms),
         longest="" if told.longest_ms is None else duration(told.longest_ms),
-        shares=share_bars(member),
+        ended=ended,
+        lost=lost,
     )
 
 
