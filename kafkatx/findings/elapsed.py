@@ -4,7 +4,8 @@ A coordinator refuses the producer of a transaction past its timeout and that of
 Where the same text shows when the transaction began (or when somebody was last given the id), and names no more than
 one id, the time between decides: at or above the timeout it fits the timeout, at or below half of it no timeout can
 have passed. Between the two time tells nothing (findings/told_by_people.py may). Without a printed timeout the
-default counts (60 s; Kafka Streams 10 s). Where a framework that takes a transaction up again names its age and its
+default counts (60 s; Kafka Streams 10 s), and excludes a timeout only within the few seconds that
+nobody sets one below. Where a framework that takes a transaction up again names its age and its
 timeout (Flink, after a restore), these decide.
 """
 
@@ -21,6 +22,7 @@ from kafkatx.findings.rule import Case
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy
+from kafkatx.histories.log_endings import STOOD_STILL_MS
 from kafkatx.histories.logs.begins import begins
 from kafkatx.histories.logs.log_model import DAY_MS, LogModel
 from kafkatx.histories.logs.testimony import told_timeout
@@ -110,7 +112,7 @@ def _decided(model: CaptureModel, found: Alike, name: str | None) -> Decided | N
     timeout, is_set = timeout_of_refusal(logs, told, name)
     if age >= timeout and has_begun:
         ended_by = EndedBy.timeout
-    elif 2 * age <= timeout and not len(logs.of_kind(EventKind.init_bump)):
+    elif 2 * age <= timeout and not len(logs.of_kind(EventKind.init_bump)) and (is_set or age < STOOD_STILL_MS):
         ended_by = EndedBy.new_instance
     else:
         return None

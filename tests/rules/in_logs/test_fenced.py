@@ -121,11 +121,17 @@ def nameless(at, kind=Kind.failure, **columns):
 
 
 def test_lines_that_name_nobody_are_decided_by_the_time():
-    told = model(nameless("10:00:00", Kind.begin_called), nameless("10:00:10"))
+    told = model(nameless("10:00:00", Kind.begin_called), nameless("10:00:04"))
     found = only(check, told)
     assert (found.verdict, found.transactional_id, findings(timed_out, told)) == (Verdict.likely, None, [])
     told = model(nameless("10:00:00", Kind.begin_called), nameless("10:01:10"))
     assert (only(timed_out, told).verdict, findings(check, told)) == (Verdict.likely, [])
+
+
+def test_a_timeout_that_nothing_tells_may_be_some_seconds():
+    told = model(nameless("10:00:00", Kind.begin_called), nameless("10:00:10"))
+    assert not findings(check, told)
+    assert not findings(timed_out, told)
 
 
 def test_between_half_the_timeout_and_all_of_it_the_time_decides_nothing():
