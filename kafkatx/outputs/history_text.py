@@ -15,10 +15,12 @@ from kafkatx.evidence.text_walk import TELLING
 from kafkatx.histories.events import Folded, Idle, Leftover, LogLine, Outcome, TimelineEntry, Transaction
 from kafkatx.histories.folding import folded
 from kafkatx.histories.overview import Overview, overview
+from kafkatx.histories.pictures.lanes import lane_chart
 from kafkatx.histories.result import CaptureHistory, Histories
 from kafkatx.histories.timeline import Timeline
 from kafkatx.histories.timeline_rows import LINE
 from kafkatx.outputs.history_answer import became
+from kafkatx.outputs.history_chart import chart_of
 from kafkatx.outputs.history_words import PROTOCOLS, clock_line, details, is_zone_assumed, sentence, span
 from kafkatx.outputs.text_lines import coverage_lines, marked, print_trimmed, shown
 from kafkatx.terms.clocks import BROKERS_TOLERANCE_MS, CLIENT_TOLERANCE_MS
@@ -129,6 +131,7 @@ def _print_timeline(
     console: Console, capture: CaptureHistory, timeline: Timeline, everything: bool, has_offsets: bool
 ) -> None:
     print_trimmed(console, *_head(capture, timeline, overview(timeline), everything))
+    print_trimmed(console, *chart_of(lane_chart(timeline)))
     date, zone = "", "" if _has_assumed_zone(timeline) else " UTC"
     for entry in timeline.events() if everything else folded(timeline):
         at = iso(entry.at)

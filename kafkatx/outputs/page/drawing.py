@@ -7,47 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from kafkatx.histories.endings import EndedBy
 from kafkatx.histories.events import Outcome
 from kafkatx.histories.pictures.crowd import PARTS, Member
 from kafkatx.histories.pictures.lanes import Bar, Lane, LaneChart, LogLane, Tick
 from kafkatx.histories.pictures.offsets import OffsetAxis, Stretch
+from kafkatx.outputs.chart_words import OUTCOME_WORDS, clock_note, in_words, lane_name, log_name, time_ticks
 from kafkatx.outputs.history_words import ENDERS, sentence
 from kafkatx.terms.events import Level
 from kafkatx.terms.printable import printable
-from kafkatx.terms.times import duration, iso
 from kafkatx.words.evidence_refs import plural
 
 WIDTH, GUTTER, EDGE = 1_000, 210, 12
 LANE, TOP = 30, 8
 LEAST = 3
 """Units that a mark is wide at least: what took a millisecond is there as well."""
-STEPS = tuple(
-    unit * number
-    for unit, numbers in (
-        (1, (1, 2, 5, 10, 20, 50, 100, 200, 500)),
-        (1_000, (1, 2, 5, 10, 15, 30)),
-        (60_000, (1, 2, 5, 10, 15, 30)),
-        (3_600_000, (1, 2, 3, 6, 12)),
-        (86_400_000, (1, 2, 7, 14, 30, 90, 365)),
-    )
-    for number in numbers
-)
-"""Milliseconds between two ticks of an axis of time."""
 MOST_TICKS = 6
 LONGEST_NAME = 30
 """Characters of a lane's name that fit in the gutter; the whole is the picture's title."""
-FATE_WORDS = {
-    Outcome.committed: "committed",
-    Outcome.aborted: "aborted",
-    Outcome.committing: "decided to commit, and not complete",
-    Outcome.aborting: "decided to abort, and not complete",
-    Outcome.open: "open",
-    Outcome.lost: "without its end in what was read",
-}
-SKEW_WORTH_TELLING_MS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +85,12 @@ def timeline_picture(title: str, chart: LaneChart) -> Picture:
     marks += [_tick(tick, place, middles[len(chart.lanes) + tick.lane]) for tick in chart.log_ticks]
     return Picture(
         title=printable(title),
-        says=_said(chart),
+        says=in_words(chart),
         width=WIDTH,
         height=int(TOP + LANE * len(middles) + 34),
         gutter=GUTTER,
         names=tuple(names),
-        ticks=tuple(AxisTick(place(at), text) for at, text in time_ticks(chart.since, chart.until)),
+        ticks=tuple(AxisTick(place(at), text) for at, text in time_ticks(chart.since, chart.until, MOST_TICKS)),
         bars=bars,
         marks=tuple(marks),
         kinds=frozenset(mark.kind for mark in (*bars, *marks)),
@@ -125,33 +103,19 @@ def _scale(low: int, high: int) -> Callable[[int], float]:
     return lambda value: round(GUTTER + room * (min(max(value, low), high) - low) / span, 1)
 
 
-def time_ticks(since: int, until: int) -> Iterator[tuple[int, str]]:
-    """Yield times at round steps and how they are written: the shorter the window, the finer."""
-    step = next((one for one in STEPS if (until - since) / one <= MOST_TICKS), STEPS[-1])
-    for at in range(-(-since // step) * step, until + 1, step):
-        text = iso(at)
-        if text is not None:
-            date, time = text[:10], text[11:23]
-            yield at, date if step >= 86_400_000 else time[:8] if step >= 1_000 else time
-
-
 def _lane_name(lane: Lane, y: float) -> Name:
-    epochs = "" if lane.first_epoch is None else f"epoch {lane.first_epoch}"
-    if lane.last_epoch != lane.first_epoch:
-        epochs = f"epochs {lane.first_epoch} to {lane.last_epoch}"
-    ids = ", ".join(map(str, lane.producer_ids[:3])) + (", ..." if len(lane.producer_ids) > 3 else "")
-    what = f"T{lane.number}" if lane.number else plural(lane.producers, "producer")
-    whole = ", ".join(filter(None, (what, f"producer id {ids}" if ids else "", epochs)))
-    return Name(whole[:LONGEST_NAME], whole, "", y)
+    whole = lane_name(lane)
+    return Name(_short(whole), whole, "", y)
 
 
 def _log_name(log: LogLane, y: float) -> Name:
-    name, skew = printable(PurePath(log.path).name), log.clock.skew_ms
-    note = ""
-    if skew is not None and abs(skew) >= SKEW_WORTH_TELLING_MS:
-        note = f"clock {duration(abs(skew))} {'ahead' if skew > 0 else 'behind'} (estimated)"
+    name = log_name(log)
     short = name if len(name) <= LONGEST_NAME else f"...{name[3 - LONGEST_NAME :]}"
-    return Name(short, printable(log.path), note, y)
+    return Name(short, printable(log.path), clock_note(log.clock), y)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..."
 
 
 def _bar(bar: Bar, place: Callable[[int], float], y: float) -> Mark:
@@ -163,7 +127,7 @@ def _bar_says(bar: Bar) -> str:
     if bar.event is not None:
         return sentence(bar.event)
     who = f" {ENDERS[bar.ended_by]}" if bar.outcome is Outcome.aborted and bar.ended_by is not EndedBy.unknown else ""
-    return f"{plural(bar.count, 'transaction')} {FATE_WORDS[bar.outcome]}{who}"
+    return f"{plural(bar.count, 'transaction')} {OUTCOME_WORDS[bar.outcome]}{who}"
 
 
 def _tick(tick: Tick, place: Callable[[int], float], y: float) -> Mark:
@@ -179,14 +143,6 @@ def _loudness(level: Level) -> str:
     return "error" if level >= Level.error else "warning" if level >= Level.warn else "line"
 
 
-def _said(chart: LaneChart) -> str:
-    """What the picture shows, in words."""
-    counts = {outcome: sum(bar.count for bar in chart.bars if bar.outcome is outcome) for outcome in Outcome}
-    told = [f"{count:,} {FATE_WORDS[outcome]}" for outcome, count in counts.items() if count]
-    lanes = f"{plural(len(chart.lanes), 'lane')} of producers and {plural(len(chart.logs), 'log')}"
-    return f"{lanes}; transactions: {', '.join(told) or 'none'}"
-
-
 def axis_picture(axis: OffsetAxis) -> Picture:
     """Return the picture of a partition's offsets."""
     place = _scale(axis.log_start, axis.log_end)
@@ -197,7 +153,6 @@ def axis_picture(axis: OffsetAxis) -> Picture:
         says = f"offsets {axis.stable:,} to {axis.log_end - 1:,}: read_committed consumers wait at {axis.stable:,}"
         marks = [Mark("hidden", place(axis.stable), y, max(LEAST, place(axis.log_end) - place(axis.stable)), says)]
     name = printable(f"{axis.topic}-{axis.partition}")
-    short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..."
     note = f"LSO {axis.stable:,}" if axis.hidden else ""
     return Picture(
         title=f"Offsets of {name}",
@@ -205,7 +160,7 @@ def axis_picture(axis: OffsetAxis) -> Picture:
         width=WIDTH,
         height=TOP + LANE + 34,
         gutter=GUTTER,
-        names=(Name(short, name, note, y),),
+        names=(Name(_short(name), name, note, y),),
         ticks=tuple(AxisTick(place(at), f"{at:,}") for at in offset_ticks(axis.log_start, axis.log_end)),
         bars=tuple(bars),
         marks=tuple(marks),

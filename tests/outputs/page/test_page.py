@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.outputs.page.drawing import offset_ticks, time_ticks
+from kafkatx.outputs.chart_words import time_ticks
+from kafkatx.outputs.page.drawing import offset_ticks
 from kafkatx.terms.printable import printable
 from tests.cases.commands import on_a_terminal, run
 from tests.evidence import fixtures
@@ -138,7 +139,7 @@ def test_ids_beyond_those_that_are_drawn_are_counted(tmp_path: Path, monkeypatch
 @pytest.mark.parametrize("length", [1, 7, 999, 60_000, 3_600_000, 86_400_000 * 400])
 def test_an_axis_of_time_has_few_round_ticks(length: int) -> None:
     since = 1_795_257_000_123
-    ticks = list(time_ticks(since, since + length))
+    ticks = list(time_ticks(since, since + length, 6))
     assert len(ticks) <= 7
     assert all(since <= at <= since + length for at, _ in ticks)
     assert len({text for _, text in ticks}) == len(ticks)
