@@ -34,7 +34,7 @@ class _Letter:
 LETTERS = {
     "line": _Letter(".", "dim", "line of a log"),
     Outcome.committed: _Letter("=", "green", "committed"),
-    Outcome.lost: _Letter("?", "dim", "end not at hand"),
+    Outcome.lost: _Letter("?", "dim", "end not read"),
     Outcome.aborted: _Letter("x", "yellow", "aborted"),
     Outcome.committing: _Letter("~", "red", "decided, not complete"),
     Outcome.aborting: _Letter("~", "red", "decided, not complete"),
