@@ -40,7 +40,7 @@ def test_letters_stand_where_their_transactions_are(tmp_path: Path) -> None:
     assert second.rstrip().endswith(">")
     assert second.index("|", 34) >= max(first.rindex("="), first.rindex("x"))
     assert axis.strip()
-    assert legend.split("   ")[1:] == ["= committed", "x aborted", "> open", "| start"]
+    assert legend.strip().split("   ") == ["= committed", "x aborted", "> open", "| start"]
 
 
 def test_too_narrow_a_terminal_has_none(tmp_path: Path) -> None:
