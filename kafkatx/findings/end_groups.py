@@ -78,12 +78,12 @@ class EndGroup:
         """The columns that place their finding."""
         if self.told_by is ToldBy.logs:
             return CaseColumns(
-                transactional_id=self.transactional_id, count=self.count, subjects=(), **_of_logs(self.logs)
+                transactional_id=self.transactional_id, count=int(self.count), subjects=(), **_of_logs(self.logs)
             )
         of_rows = self.told_by is ToldBy.rows
         place = spread(self.model, self.numbers) if of_rows else _of_spans(self.model, self.spans)
         subjects = subjects_of(self.model, self.numbers) if of_rows else _subjects(self.model, self.spans)
-        return CaseColumns(transactional_id=self.transactional_id, count=self.count, subjects=subjects, **place)
+        return CaseColumns(transactional_id=self.transactional_id, count=int(self.count), subjects=subjects, **place)
 
 
 def _fewest(spans: Array) -> int:

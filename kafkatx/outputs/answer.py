@@ -146,14 +146,16 @@ def _open(diagnosis: Diagnosis) -> str:
 
 def _clear(diagnosis: Diagnosis) -> str:
     """That nothing is wrong, and in what; what is worth knowing first."""
-    about = amount(diagnosis.examined) if diagnosis.selected is None else "what the filters name"
+    examined = amount(diagnosis.examined) if diagnosis.selected is None else "what the filters name"
+    about = f" in {examined}" if examined else ""
     if waiting := _waiting(diagnosis):
-        return f"info: {waiting}; no error and no warning in {about}"
+        return f"info: {waiting}; no error and no warning{about}"
     if not diagnosis.findings:
-        return f"Clear: no error and no warning in {about}."
-    first, *more = stories(diagnosis.findings)
-    rest = f" and {plural(sum(len(story.findings) for story in more), 'more', 'more')}" if more else ""
-    return f"{_incident(first)}{rest}; no error and no warning in {about}"
+        return f"Clear: no error and no warning{about}."
+    first = stories(diagnosis.findings)[0].worst.finding
+    more = len(diagnosis.findings) - 1
+    rest = f" and {more} more" if more else ""
+    return f"{first.severity.name}: {named(first)}{rest}; no error and no warning{about}"
 
 
 def totals(diagnosis: Diagnosis) -> str:
@@ -225,7 +227,7 @@ def _offered(selected: Selected, examined: Examined) -> str:
     return f"There are {'; '.join([*told, *([time] if time else [])])}."
 
 
-def amount(examined: Examined) -> str:
+def amount(examined: Examined, *, has_zone: bool = True) -> str:
     """`412 transactions, 6 transactional ids, 2026-11-21 10:02:00.000 to 11:40:00.000 UTC`."""
     counted = [
         (examined.transactions, "transaction"),
@@ -234,5 +236,5 @@ def amount(examined: Examined) -> str:
         (examined.groups, "group"),
     ]
     told = [plural(number, name) for number, name in counted if number]
-    time = span(examined.since, examined.until)
+    time = span(examined.since, examined.until, has_zone=has_zone)
     return ", ".join([*told, *([time] if time else [])])

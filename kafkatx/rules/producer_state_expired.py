@@ -47,13 +47,17 @@ REFUSED = (EventKind.sequence_refused, EventKind.append_refused)
 WITHOUT_STATE = "with no existing state"
 REPAIRS = (EventKind.init_bump, EventKind.idempotent_bump, EventKind.sequence_reset)
 ENDS = (EventKind.failure, EventKind.to_fatal, EventKind.to_abortable, EventKind.batches_failed)
+OWN_SETTING = (3, 4)
+"""Since this release of the brokers producer.id.expiration.ms is a setting (KIP-854)."""
 FORGOTTEN = frozenset({"UNKNOWN_PRODUCER_ID", "UnknownProducerIdException"})
 UNKNOWN = ("UNKNOWN_PRODUCER_ID", "unknown producer id", "Found no record of producerId")
 
 
 @facts
 class Facts(FailureFacts):
-    """Refusals of a producer that the leader did not know."""
+    """Refusals of a producer that the leader did not know; `is_of_old_broker`: one before KIP-854."""
+
+    is_of_old_broker: bool
 
 
 @facts
@@ -68,9 +72,9 @@ class Healed:
 
 def find(model: CaptureModel) -> Found:
     """One case for each client, and each producer that brokers tell of; then those that healed by themselves."""
-    logs = model.logs
+    logs, release = model.logs, model.logs.settings.release
     for found in alike(model, lambda told: _is_forgotten(logs, told)):
-        told = Facts(**failure_facts(model, found))
+        told = Facts(**failure_facts(model, found), is_of_old_broker=bool(release) and release < OWN_SETTING)
         severity = Severity.warning if told.is_brokers else Severity.error
         severity = Severity.info if all(_is_repaired(logs, one) for one in found.all) else severity
         yield failure_case(model, found, told, Verdict.likely, severity)
@@ -120,6 +124,12 @@ def has_no_state(logs: LogModel) -> bool:
     return any(WITHOUT_STATE in logs.words(row) for row in logs.of_kind(*REFUSED).tolist())
 
 
+RAISE = pick(
+    "is_of_old_broker",
+    {True: "Raise transactional.id.expiration.ms"},
+    "Raise producer.id.expiration.ms (brokers before 3.4: transactional.id.expiration.ms)",
+)
+FORGET = "Brokers before 2.4 forget a producer also when retention deletes its last batch"
 WORDS = Words(
     Facts,
     who=pick("name.transactional_id", {None: "[client {name.client_id}]"}),
@@ -148,16 +158,22 @@ WORDS = Words(
     ),
     remedies=(
         remedy(
-            "Abort the transaction and go on; after a fatal error create a new producer. Then send again what was "
-            "refused",
+            (
+                pick("name.transactional_id", {None: "Go on"}, "Abort the transaction and go on"),
+                "; after a fatal error create a new producer. Then send again what was refused",
+            ),
             "application",
             unless="is_brokers",
         ),
         remedy(
-            text="Raise producer.id.expiration.ms above the longest pause of the producer. Brokers before 2.4 forget a "
-            "producer also when retention deletes its last batch: upgrade them, or keep records longer",
+            text=(
+                RAISE,
+                " above the longest pause of the producer. ",
+                FORGET,
+                ": upgrade them, or keep records longer",
+            ),
             where="broker",
-            config="producer.id.expiration.ms",
+            config=pick("is_of_old_broker", {True: "transactional.id.expiration.ms"}, "producer.id.expiration.ms"),
         ),
     ),
 )
@@ -178,8 +194,9 @@ HEALED_WORDS = Words(
     considered=(ruled_out("sequence_gap", "no batch was missing, the leader had no state at all"),),
     remedies=(
         remedy(
-            "Nothing to do for the data. To avoid it raise producer.id.expiration.ms above the longest pause of the "
-            "producer; brokers before 2.4 forget a producer also when retention deletes its last batch",
+            "Nothing to do for the data. To avoid it raise producer.id.expiration.ms (brokers before 3.4: "
+            "transactional.id.expiration.ms) above the longest pause of the producer; brokers before 2.4 forget a "
+            "producer also when retention deletes its last batch",
             "operator",
         ),
     ),

@@ -64,12 +64,13 @@ def _content(diagnosis: Diagnosis, pictures: Pictures, version: str) -> dict[str
     """What the template is given."""
     told, said = story_views(diagnosis), answer(diagnosis)
     full, left = _bounded(told)
+    has_zone = all(found.finding.has_zone for found in diagnosis.findings)
     return {
         "version": version,
         "answer": said,
         "headline": printable(said.headline),
         "totals": printable(totals(diagnosis)),
-        "examined": printable(amount(diagnosis.examined)),
+        "examined": printable(amount(diagnosis.examined, has_zone=has_zone)),
         "counts": {severity.name: said.counts[severity] for severity in reversed(Severity)},
         "stories": full,
         "more_findings": left,

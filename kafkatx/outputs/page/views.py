@@ -10,7 +10,7 @@ from kafkatx.outputs.answer import named
 from kafkatx.outputs.diagnosis_order import stories
 from kafkatx.outputs.diagnosis_words import BECAUSE, how_sure, in_words, left_as, placed
 from kafkatx.terms.printable import printable
-from kafkatx.terms.times import iso
+from kafkatx.terms.times import iso, span
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words.explained import Considered, Remedy
 
@@ -77,6 +77,8 @@ class FindingView:
     severity: str
     verdict: str
     headline: str
+    title: str
+    when: str
     summary: str
     placed: str
     cause: Link | None
@@ -130,6 +132,8 @@ def _finding(found: Diagnosed, by_id: dict[str, Diagnosed], numbers: dict[str, i
         severity=finding.severity.name,
         verdict="" if finding.is_unexplained else finding.verdict.name,
         headline=printable(named(finding)),
+        title=printable(f"{finding.who}: {finding.title}" if finding.who else finding.title),
+        when=span(finding.since, finding.until, has_zone=finding.has_zone),
         summary=printable(finding.summary),
         placed=printable(placed(found, captures=captures)),
         cause=None if cause is None else _link(cause, numbers),

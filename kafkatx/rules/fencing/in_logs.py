@@ -98,12 +98,17 @@ def _was_alive(end: LogEnding) -> bool:
 
 
 def severity_in_logs(group: EndGroup, facts: FencedInLogs) -> Severity:
-    """An error where a living instance was thrown out; frameworks hand their ids on like that."""
+    """An error where a living instance was thrown out; frameworks hand their ids on like that.
+
+    Flink cancels its tasks before it starts them again: one that was alive may be of a second job.
+    """
     ends = group.logs
     if all(end.verdict is Verdict.possible and end.takeover is None for end in ends):
         return Severity.warning
-    if not any(_was_alive(end) for end in ends) or facts.is_handed_on:
+    if not any(_was_alive(end) for end in ends) or (facts.is_handed_on and not facts.is_of_flink):
         return Severity.info
+    if facts.is_handed_on:
+        return Severity.warning
     return Severity.error if ends[0].verdict is not Verdict.possible else Severity.warning
 
 
@@ -117,7 +122,12 @@ LOG_WORDS = Words(
             None: (
                 FENCED_AT,
                 pick("is_excluded", {True: ", before its transaction could time out"}, ""),
-                ". A second instance[ {perhaps}] took it over.",
+                pick(
+                    "is_possible",
+                    {True: ". A second instance possibly took it over, or its transaction timed out"},
+                    ". A second instance[ {perhaps}] took it over",
+                ),
+                ".",
             )
         },
         TAKEN_OVER,

@@ -67,8 +67,11 @@ REMEDIES = (
         unless="is_possible is_handed_on",
     ),
     remedy(
-        text="Nothing to do: {framework} hands transactional.ids on by design (restart, rebalance) and processes the "
-        "input again by itself",
+        text=(
+            "Nothing to do after a restart or a rebalance: {framework} hands transactional.ids on by design and "
+            "processes the input again by itself",
+            pick("is_of_flink", {True: ". If two jobs run with the same transactional id prefix, stop one"}, ""),
+        ),
         where="application",
         needs="is_handed_on",
         unless="is_possible",
