@@ -22,6 +22,7 @@ from kafkatx.outputs.diagnosis_order import Story, dates, folded, stories
 from kafkatx.outputs.text_lines import coverage_lines, marked, print_trimmed, shown, unbroken
 from kafkatx.terms.times import iso, span
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.words.evidence_refs import plural
 from kafkatx.words.explained import Considered, EvidenceRef, Remedy, Step
 
 COLOURS = {Severity.error: "bold red", Severity.warning: "bold yellow", Severity.info: "bold cyan"}
@@ -208,7 +209,7 @@ class _Told:
 
     def _placed(self, finding: Finding) -> str:
         """Severity, rule, how often, when, and in which of several captures."""
-        times = f"{finding.count:,} times" if finding.count > 1 else ""
+        times = f"{int(finding.count):,} times" if finding.count > 1 else ""
         when = span(finding.since, finding.until, has_zone=finding.has_zone)
         capture = f"capture {self.found.capture}" if self.captures else ""
         return ", ".join(filter(None, (f"{finding.severity.name} {finding.rule}", times, when, capture)))
@@ -279,7 +280,7 @@ def _step(
     for place in step.places[:MOST_PLACES]:
         yield _place(opened[place], files)
     if len(step.places) > MOST_PLACES:
-        yield _line("   ", f"and {len(step.places) - MOST_PLACES} more places", "dim")
+        yield _line("   ", f"and {plural(len(step.places) - MOST_PLACES, 'more place')}", "dim")
 
 
 def _place(opened: OpenedRef, files: dict[str, int]) -> RenderableType:

@@ -16,6 +16,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from kafkatx.rules.docstring import RuleText, rule_texts
 from tests.evidence import ROOT
 from tests.formats.page import formats_page
+from tests.house.rule_examples import rule_example
+from tests.house.wrapping import wrapped
 from tests.tables.page import tables_page
 from tests.text.dump.page import dump_text_page
 
@@ -46,13 +48,13 @@ def defines_rule(path: Path) -> bool:
     return any(isinstance(target, ast.Name) and target.id == "RULE" for target in targets)
 
 
-def rule_page(found: RuleText, rules: set[str]) -> str:
-    """Return the page of one rule."""
+def rule_page(found: RuleText, rules: set[str], shown: str = "") -> str:
+    """Return the page of one rule, with an example of it behind what it says of itself."""
     others = rules - {found.rule_id}
     parts = [GENERATED, f"# {found.rule_id}\n", f"{linked(found.summary, others)}\n"]
     for heading, paragraphs in found.sections:
         parts.append(f"## {heading}\n\n" + "\n\n".join(linked(text, others) for text in paragraphs) + "\n")
-    return "\n".join(parts)
+    return wrapped("\n".join([*parts, *filter(None, [shown])]))
 
 
 def linked(text: str, rules: set[str]) -> str:
@@ -72,7 +74,7 @@ def rule_pages() -> Iterator[tuple[Path, str]]:
     rows = "".join(f"| [{found.rule_id}]({found.rule_id}.md) | {found.summary} |\n" for found in documented)
     yield ROOT / "docs/rules/README.md", f"{GENERATED}\n# Rules\n\n| rule | says |\n| --- | --- |\n{rows}"
     for found in documented:
-        yield ROOT / f"docs/rules/{found.rule_id}.md", rule_page(found, rules)
+        yield ROOT / f"docs/rules/{found.rule_id}.md", rule_page(found, rules, rule_example(found.rule_id))
 
 
 def commands() -> dict[str, Any]:

@@ -20,9 +20,10 @@ from kafkatx.terms.catalogue.loading import (
     states,
     terms,
 )
-from tests.evidence import ROOT
+from tests.evidence import ROOT, expectations, fixture_cases
 from tests.golden import compare
 from tests.house.generate_docs import cli_page, commands, linked, pages, rule_files, rule_page, rule_pages
+from tests.house.rule_examples import EXAMPLES, rule_example
 from tests.house.tools import printed_by_kafkatx
 
 WITHOUT_A_RULE: set[str] = set()
@@ -57,7 +58,18 @@ def test_the_pages_of_rules_are_in_step(update):
 
 
 def test_no_page_is_left_of_a_rule_that_is_gone():
-    assert {path.name for path in (ROOT / "docs/rules").glob("*.md")} == {path.name for path, _ in rule_pages()}
+    assert {path.stem for path in (ROOT / "docs/rules").glob("*.md")} == {"README", *RULES}
+
+
+def test_every_rule_has_an_example_that_shows_it():
+    assert set(EXAMPLES) == set(RULES)
+    for rule_id in RULES:
+        assert re.search(rf"^   (?:error|warning|info) {rule_id}\b", rule_example(rule_id), re.MULTILINE), rule_id
+
+
+def test_a_pasted_text_is_an_example_only_where_no_recorded_case_shows_the_rule():
+    recorded = {must["rule"] for case in fixture_cases() for must in expectations(case)["must_find"]}
+    assert not {rule_id for rule_id, evidence in EXAMPLES.items() if evidence.startswith("pages")} & recorded
 
 
 @pytest.mark.parametrize("command", COMMANDS)
