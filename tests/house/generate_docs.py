@@ -1,6 +1,6 @@
 """Writes the pages that follow from the code: docs/cli.md from the commands, docs/rules/ from the rules' docstrings,
-docs/dump-text.md from the shapes of dump lines, docs/tables.md and docs/formats.md from the declarations of tables and
-formats.
+docs/cookbook.md from the catalogue of errors, docs/dump-text.md from the shapes of dump lines, docs/tables.md and
+docs/formats.md from the declarations of tables and formats, the navigation of docs/site/mkdocs.yml from docs/index.md.
 
 Run by hand: `python -m tests.house.generate_docs`. The tests compare what it would write with what is there.
 """
@@ -16,7 +16,9 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from kafkatx.rules.docstring import RuleText, rule_texts
 from tests.evidence import ROOT
 from tests.formats.page import formats_page
+from tests.house.cookbook import cookbook_page
 from tests.house.rule_examples import rule_example
+from tests.house.site import CONFIGURATION, site_text
 from tests.house.wrapping import wrapped
 from tests.tables.page import tables_page
 from tests.text.dump.page import dump_text_page
@@ -150,6 +152,16 @@ def paragraphs(text: str | None) -> str:
     return "\n\n".join(f"```text\n{part[2:]}\n```" if part.startswith("\b\n") else part for part in found)
 
 
+def cookbook_text() -> str:
+    """Return docs/cookbook.md."""
+    return wrapped(f"{GENERATED}\n{cookbook_page()}")
+
+
+def navigated() -> str:
+    """Return docs/site/mkdocs.yml."""
+    return site_text((ROOT / "docs/index.md").read_text(), (found.rule_id for found in rule_texts()))
+
+
 def tables_text() -> str:
     """Return docs/tables.md."""
     return f"{GENERATED}\n{tables_page()}"
@@ -159,6 +171,8 @@ def pages() -> dict[Path, str]:
     """Return every generated page."""
     return {
         ROOT / "docs/cli.md": cli_page(commands()),
+        CONFIGURATION: navigated(),
+        ROOT / "docs/cookbook.md": cookbook_text(),
         ROOT / "docs/dump-text.md": f"{GENERATED}\n{dump_text_page()}",
         ROOT / "docs/formats.md": f"{GENERATED}\n{formats_page()}",
         ROOT / "docs/tables.md": tables_text(),

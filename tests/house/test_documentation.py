@@ -22,8 +22,19 @@ from kafkatx.terms.catalogue.loading import (
 )
 from tests.evidence import ROOT, expectations, fixture_cases
 from tests.golden import compare
-from tests.house.generate_docs import cli_page, commands, linked, pages, rule_files, rule_page, rule_pages
+from tests.house.generate_docs import (
+    cli_page,
+    commands,
+    cookbook_text,
+    linked,
+    navigated,
+    pages,
+    rule_files,
+    rule_page,
+    rule_pages,
+)
 from tests.house.rule_examples import EXAMPLES, rule_example
+from tests.house.site import CONFIGURATION
 from tests.house.tools import printed_by_kafkatx
 
 WITHOUT_A_RULE: set[str] = set()
@@ -50,6 +61,14 @@ def test_the_page_of_formats_is_in_step_and_names_all_that_is_declared(update):
     for schema in (ROOT / "kafkatx/formats/schemas").glob("*.txt"):
         for name in re.findall(r"^(?:key|value|record|data) \S+ (\w+)", schema.read_text(), re.MULTILINE):
             assert f"**{name}**" in text, name
+
+
+def test_the_cookbook_is_in_step(update):
+    compare(ROOT / "docs/cookbook.md", cookbook_text(), update=update)
+
+
+def test_the_navigation_of_the_site_is_in_step(update):
+    compare(CONFIGURATION, navigated(), update=update)
 
 
 def test_the_pages_of_rules_are_in_step(update):
