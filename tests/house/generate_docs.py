@@ -92,7 +92,7 @@ def cli_page(known: dict[str, Any]) -> str:
     """Return docs/cli.md: what `--help` says of every command, free of the terminal's width and colours."""
     shown = [(name, command) for name, command in known.items() if not command.hidden]
     parts = [GENERATED, "# Commands\n", EXIT_CODES]
-    return "\n".join([*parts, *(command_section(name, command) for name, command in shown)])
+    return wrapped("\n".join([*parts, *(command_section(name, command) for name, command in shown)]))
 
 
 def command_section(name: str, command: Any) -> str:
@@ -157,6 +157,11 @@ def cookbook_text() -> str:
     return wrapped(f"{GENERATED}\n{cookbook_page()}")
 
 
+def dump_text() -> str:
+    """Return docs/dump-text.md."""
+    return wrapped(f"{GENERATED}\n{dump_text_page()}")
+
+
 def navigated() -> str:
     """Return docs/site/mkdocs.yml."""
     return site_text((ROOT / "docs/index.md").read_text(), (found.rule_id for found in rule_texts()))
@@ -164,7 +169,7 @@ def navigated() -> str:
 
 def tables_text() -> str:
     """Return docs/tables.md."""
-    return f"{GENERATED}\n{tables_page()}"
+    return wrapped(f"{GENERATED}\n{tables_page()}")
 
 
 def pages() -> dict[Path, str]:
@@ -173,7 +178,7 @@ def pages() -> dict[Path, str]:
         ROOT / "docs/cli.md": cli_page(commands()),
         CONFIGURATION: navigated(),
         ROOT / "docs/cookbook.md": cookbook_text(),
-        ROOT / "docs/dump-text.md": f"{GENERATED}\n{dump_text_page()}",
+        ROOT / "docs/dump-text.md": dump_text(),
         ROOT / "docs/formats.md": f"{GENERATED}\n{formats_page()}",
         ROOT / "docs/tables.md": tables_text(),
         **dict(rule_pages()),

@@ -22,6 +22,7 @@ from kafkatx.terms.catalogue.loading import (
 )
 from tests.evidence import ROOT, expectations, fixture_cases
 from tests.golden import compare
+from tests.house.command_lines import pages as documents
 from tests.house.generate_docs import (
     cli_page,
     commands,
@@ -36,6 +37,7 @@ from tests.house.generate_docs import (
 from tests.house.rule_examples import EXAMPLES, rule_example
 from tests.house.site import CONFIGURATION
 from tests.house.tools import printed_by_kafkatx
+from tests.house.wrapping import long_lines, wrapped
 
 WITHOUT_A_RULE: set[str] = set()
 """Mechanisms of the catalogue that no rule looks for yet."""
@@ -144,6 +146,27 @@ def test_a_page_links_the_other_rules_and_not_itself():
     page = rule_page(text, {"fenced", "late"})
     assert "# late\n\nIt came late.\n\n## Mechanism\n\none two\n\n## Look-alikes\n\n[fenced](fenced.md), late\n" in page
     assert linked("unfenced_ids", {"fenced"}) == "unfenced_ids"
+
+
+@pytest.mark.parametrize("page", documents()[1:], ids=lambda page: str(page.relative_to(ROOT)))
+def test_lines_of_a_page_are_below_130_columns(page):
+    assert not long_lines(page.read_text())
+
+
+def test_a_long_line_is_broken_at_a_blank_and_what_must_stay_stays():
+    words = "word " * 30
+    page = f"- {words}\n| {words}|\n```text\n{words}\n```\n{words}\n"
+    broken = wrapped(page)
+    assert len(long_lines(page)) == 2
+    assert not long_lines(broken)
+    assert f"\n| {words}|\n```text\n{words}\n```\n" in broken
+    assert broken.startswith("- word ")
+    assert "\n  word word" in broken
+
+
+def test_no_line_becomes_an_item_by_being_broken():
+    words = "word " * 25
+    assert wrapped(f"{words}abc - and what follows\n") == f"{words.rstrip()}\nabc - and what follows\n"
 
 
 class Colour(Enum):
