@@ -43,12 +43,6 @@ ADMIN_TOOL = {
 OUTPUT = ("-o", "--out")
 WORDS = re.compile(r"[A-Z][A-Z.:-]+[A-Z.]|(?<![A-Za-z0-9])N(?!\w)")
 
-FOUND = [line for page in pages() for line in command_lines(page)]
-LINES = {line.text: line for line in sorted(FOUND, key=lambda line: not line.in_prose)}
-"""Each line once; what stands in a block as well is no mere mention."""
-OURS = [line for line in LINES.values() if line.is_ours]
-OTHERS = [line for line in LINES.values() if not line.is_ours and line.text not in OF_OTHERS]
-
 
 def filled(words: list[str]) -> list[str]:
     """Put what placeholders stand for in their place, and the files that a pattern matches."""
@@ -58,6 +52,14 @@ def filled(words: list[str]) -> list[str]:
 
 def matching(pattern: str) -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(pattern)) or [pattern]
+
+
+FOUND = [line for page in pages() for line in command_lines(page)]
+LINES = {line.text: line for line in sorted(FOUND, key=lambda line: not line.in_prose)}
+"""Each line once; what stands in a block as well is no mere mention."""
+OURS = list({tuple(sorted(filled(shlex.split(text)))): line for text, line in LINES.items() if line.is_ours}.values())
+"""Of lines that are the same when they are filled, but for the order of what is given, one is run."""
+OTHERS = [line for line in LINES.values() if not line.is_ours and line.text not in OF_OTHERS]
 
 
 def written_to(words: list[str], folder: object) -> list[str]:
