@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden",
         action="store_true",
-        help="rewrite golden files, generated pages and the README's example instead of comparing them",
+        help="rewrite golden files, generated pages and examples in documents instead of comparing them",
     )
 
 

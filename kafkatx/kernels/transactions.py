@@ -219,8 +219,9 @@ def oddity_of(rows: Any, number: int, latest: Any, who: int, legal: Any, empty_l
     is_classic = version < 2 and not (is_unstated and is_raised)
     if legal[before, state] == 0 or (legal[before, state] == 2 and is_classic):
         return ILLEGAL_TRANSITION
-    if rows["producer_id"][number] == latest["producer_id"][who]:
-        step = rows["producer_epoch"][number] - latest["producer_epoch"][who]
+    epoch, epoch_before = rows["producer_epoch"][number], latest["producer_epoch"][who]
+    if rows["producer_id"][number] == latest["producer_id"][who] and epoch >= 0 and epoch_before >= 0:
+        step = epoch - epoch_before  # `kafka-transactions.sh list` prints no epoch
         if step < 0:
             return EPOCH_DECREASED
         if step > 2 or (step > 0 and state == ONGOING) or (step > 1 and state == EMPTY):

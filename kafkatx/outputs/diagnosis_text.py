@@ -23,6 +23,7 @@ from kafkatx.outputs.diagnosis_words import BECAUSE, how_sure, in_words, left_as
 from kafkatx.outputs.text_lines import coverage_lines, marked, print_trimmed, shown, unbroken
 from kafkatx.terms.times import iso
 from kafkatx.terms.verdicts import Severity
+from kafkatx.words.evidence_refs import plural
 from kafkatx.words.explained import EvidenceRef, Remedy, Step
 
 COLOURS = {Severity.error: "bold red", Severity.warning: "bold yellow", Severity.info: "bold cyan"}
@@ -242,7 +243,7 @@ def _step(
     for place in step.places[:MOST_PLACES]:
         yield _place(opened[place], files)
     if len(step.places) > MOST_PLACES:
-        yield _line("   ", f"and {len(step.places) - MOST_PLACES} more places", "dim")
+        yield _line("   ", f"and {plural(len(step.places) - MOST_PLACES, 'more place')}", "dim")
 
 
 def _place(opened: OpenedRef, files: dict[str, int]) -> RenderableType:

@@ -1,6 +1,6 @@
 """Writes the pages that follow from the code: docs/cli.md from the commands, docs/rules/ from the rules' docstrings,
-docs/dump-text.md from the shapes of dump lines, docs/tables.md and docs/formats.md from the declarations of tables and
-formats.
+docs/cookbook.md from the catalogue of errors, docs/dump-text.md from the shapes of dump lines, docs/tables.md and
+docs/formats.md from the declarations of tables and formats, the navigation of docs/site/mkdocs.yml from docs/index.md.
 
 Run by hand: `python -m tests.house.generate_docs`. The tests compare what it would write with what is there.
 """
@@ -16,6 +16,10 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from kafkatx.rules.docstring import RuleText, rule_texts
 from tests.evidence import ROOT
 from tests.formats.page import formats_page
+from tests.house.cookbook import cookbook_page
+from tests.house.rule_examples import rule_example
+from tests.house.site import CONFIGURATION, site_text
+from tests.house.wrapping import wrapped
 from tests.tables.page import tables_page
 from tests.text.dump.page import dump_text_page
 
@@ -46,13 +50,13 @@ def defines_rule(path: Path) -> bool:
     return any(isinstance(target, ast.Name) and target.id == "RULE" for target in targets)
 
 
-def rule_page(found: RuleText, rules: set[str]) -> str:
-    """Return the page of one rule."""
+def rule_page(found: RuleText, rules: set[str], shown: str = "") -> str:
+    """Return the page of one rule, with an example of it behind what it says of itself."""
     others = rules - {found.rule_id}
     parts = [GENERATED, f"# {found.rule_id}\n", f"{linked(found.summary, others)}\n"]
     for heading, paragraphs in found.sections:
         parts.append(f"## {heading}\n\n" + "\n\n".join(linked(text, others) for text in paragraphs) + "\n")
-    return "\n".join(parts)
+    return wrapped("\n".join([*parts, *filter(None, [shown])]))
 
 
 def linked(text: str, rules: set[str]) -> str:
@@ -72,7 +76,7 @@ def rule_pages() -> Iterator[tuple[Path, str]]:
     rows = "".join(f"| [{found.rule_id}]({found.rule_id}.md) | {found.summary} |\n" for found in documented)
     yield ROOT / "docs/rules/README.md", f"{GENERATED}\n# Rules\n\n| rule | says |\n| --- | --- |\n{rows}"
     for found in documented:
-        yield ROOT / f"docs/rules/{found.rule_id}.md", rule_page(found, rules)
+        yield ROOT / f"docs/rules/{found.rule_id}.md", rule_page(found, rules, rule_example(found.rule_id))
 
 
 def commands() -> dict[str, Any]:
@@ -88,7 +92,7 @@ def cli_page(known: dict[str, Any]) -> str:
     """Return docs/cli.md: what `--help` says of every command, free of the terminal's width and colours."""
     shown = [(name, command) for name, command in known.items() if not command.hidden]
     parts = [GENERATED, "# Commands\n", EXIT_CODES]
-    return "\n".join([*parts, *(command_section(name, command) for name, command in shown)])
+    return wrapped("\n".join([*parts, *(command_section(name, command) for name, command in shown)]))
 
 
 def command_section(name: str, command: Any) -> str:
@@ -148,16 +152,33 @@ def paragraphs(text: str | None) -> str:
     return "\n\n".join(f"```text\n{part[2:]}\n```" if part.startswith("\b\n") else part for part in found)
 
 
+def cookbook_text() -> str:
+    """Return docs/cookbook.md."""
+    return wrapped(f"{GENERATED}\n{cookbook_page()}")
+
+
+def dump_text() -> str:
+    """Return docs/dump-text.md."""
+    return wrapped(f"{GENERATED}\n{dump_text_page()}")
+
+
+def navigated() -> str:
+    """Return docs/site/mkdocs.yml."""
+    return site_text((ROOT / "docs/index.md").read_text(), (found.rule_id for found in rule_texts()))
+
+
 def tables_text() -> str:
     """Return docs/tables.md."""
-    return f"{GENERATED}\n{tables_page()}"
+    return wrapped(f"{GENERATED}\n{tables_page()}")
 
 
 def pages() -> dict[Path, str]:
     """Return every generated page."""
     return {
         ROOT / "docs/cli.md": cli_page(commands()),
-        ROOT / "docs/dump-text.md": f"{GENERATED}\n{dump_text_page()}",
+        CONFIGURATION: navigated(),
+        ROOT / "docs/cookbook.md": cookbook_text(),
+        ROOT / "docs/dump-text.md": dump_text(),
         ROOT / "docs/formats.md": f"{GENERATED}\n{formats_page()}",
         ROOT / "docs/tables.md": tables_text(),
         **dict(rule_pages()),

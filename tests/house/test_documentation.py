@@ -20,10 +20,24 @@ from kafkatx.terms.catalogue.loading import (
     states,
     terms,
 )
-from tests.evidence import ROOT
+from tests.evidence import ROOT, expectations, fixture_cases
 from tests.golden import compare
-from tests.house.generate_docs import cli_page, commands, linked, pages, rule_files, rule_page, rule_pages
+from tests.house.command_lines import pages as documents
+from tests.house.generate_docs import (
+    cli_page,
+    commands,
+    cookbook_text,
+    linked,
+    navigated,
+    pages,
+    rule_files,
+    rule_page,
+    rule_pages,
+)
+from tests.house.rule_examples import EXAMPLES, rule_example
+from tests.house.site import CONFIGURATION
 from tests.house.tools import printed_by_kafkatx
+from tests.house.wrapping import long_lines, wrapped
 
 WITHOUT_A_RULE: set[str] = set()
 """Mechanisms of the catalogue that no rule looks for yet."""
@@ -51,13 +65,32 @@ def test_the_page_of_formats_is_in_step_and_names_all_that_is_declared(update):
             assert f"**{name}**" in text, name
 
 
+def test_the_cookbook_is_in_step(update):
+    compare(ROOT / "docs/cookbook.md", cookbook_text(), update=update)
+
+
+def test_the_navigation_of_the_site_is_in_step(update):
+    compare(CONFIGURATION, navigated(), update=update)
+
+
 def test_the_pages_of_rules_are_in_step(update):
     for path, text in rule_pages():
         compare(path, text, update=update)
 
 
 def test_no_page_is_left_of_a_rule_that_is_gone():
-    assert {path.name for path in (ROOT / "docs/rules").glob("*.md")} == {path.name for path, _ in rule_pages()}
+    assert {path.stem for path in (ROOT / "docs/rules").glob("*.md")} == {"README", *RULES}
+
+
+def test_every_rule_has_an_example_that_shows_it():
+    assert set(EXAMPLES) == set(RULES)
+    for rule_id in RULES:
+        assert re.search(rf"^   (?:error|warning|info) {rule_id}\b", rule_example(rule_id), re.MULTILINE), rule_id
+
+
+def test_a_pasted_text_is_an_example_only_where_no_recorded_case_shows_the_rule():
+    recorded = {must["rule"] for case in fixture_cases() for must in expectations(case)["must_find"]}
+    assert not {rule_id for rule_id, evidence in EXAMPLES.items() if evidence.startswith("pages")} & recorded
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -113,6 +146,27 @@ def test_a_page_links_the_other_rules_and_not_itself():
     page = rule_page(text, {"fenced", "late"})
     assert "# late\n\nIt came late.\n\n## Mechanism\n\none two\n\n## Look-alikes\n\n[fenced](fenced.md), late\n" in page
     assert linked("unfenced_ids", {"fenced"}) == "unfenced_ids"
+
+
+@pytest.mark.parametrize("page", documents()[1:], ids=lambda page: str(page.relative_to(ROOT)))
+def test_lines_of_a_page_are_below_130_columns(page):
+    assert not long_lines(page.read_text())
+
+
+def test_a_long_line_is_broken_at_a_blank_and_what_must_stay_stays():
+    words = "word " * 30
+    page = f"- {words}\n| {words}|\n```text\n{words}\n```\n{words}\n"
+    broken = wrapped(page)
+    assert len(long_lines(page)) == 2
+    assert not long_lines(broken)
+    assert f"\n| {words}|\n```text\n{words}\n```\n" in broken
+    assert broken.startswith("- word ")
+    assert "\n  word word" in broken
+
+
+def test_no_line_becomes_an_item_by_being_broken():
+    words = "word " * 25
+    assert wrapped(f"{words}abc - and what follows\n") == f"{words.rstrip()}\nabc - and what follows\n"
 
 
 class Colour(Enum):

@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from kafkatx.local.diagnosis import diagnose
 from kafkatx.terms.verdicts import Severity, Verdict
+from tests.evidence import FIXTURES
 from tests.rules.cluster import (
     DAY,
     MINUTE,
@@ -232,3 +234,8 @@ def test_a_torn_end_is_damage_and_no_inconsistency(either):
     told = either.tell()
     assert not told.of(RULE)
     assert told.diagnosis.damage
+
+
+def test_a_list_without_epochs_beside_a_description_with_one_is_no_lower_epoch():
+    told = diagnose([FIXTURES / "answers/stuck"])
+    assert {found.finding.rule for found in told.findings} == {"stuck_prepare"}

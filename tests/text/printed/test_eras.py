@@ -11,8 +11,8 @@ from kafkatx.text.printed.eras import SHAPES, DumpLineShape, LineKind
 from tests.dump_text.texts import made, recorded
 from tests.evidence import ROOT
 from tests.golden import compare
-from tests.house.generate_docs import GENERATED
-from tests.text.dump.page import BATCHES, DEEP, FOLDER, SHALLOW, STATES, Era, dump_text_page, lacking, rows_of
+from tests.house.generate_docs import dump_text
+from tests.text.dump.page import BATCHES, DEEP, FOLDER, SHALLOW, STATES, Era, lacking, rows_of
 
 Version = tuple[int, ...]
 
@@ -139,4 +139,4 @@ def test_every_line_of_a_release_is_recognised_whole():
 
 def test_the_page_is_in_step(request):
     update = request.config.getoption("--update-golden")
-    compare(ROOT / "docs/dump-text.md", f"{GENERATED}\n{dump_text_page()}", update=update)
+    compare(ROOT / "docs/dump-text.md", dump_text(), update=update)
