@@ -54,6 +54,7 @@ def words_for(command: str, evidence: Path, *formats: str) -> list[str]:
     """Return a call of a command over a folder of evidence; a command unknown here is one that nobody thought of."""
     words = {
         "collect": [str(evidence)],
+        "compare": [str(evidence), str(evidence)],
         "diagnose": [str(evidence)],
         "dump": [str(evidence)],
         "explain": ["fenced_by_new_instance"],

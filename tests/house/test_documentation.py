@@ -27,7 +27,7 @@ from tests.house.tools import printed_by_kafkatx
 
 WITHOUT_A_RULE: set[str] = set()
 """Mechanisms of the catalogue that no rule looks for yet."""
-COMMANDS = ("diagnose", "history", "locate", "dump", "verify", "collect", "export", "explain")
+COMMANDS = ("diagnose", "history", "locate", "compare", "dump", "verify", "collect", "export", "explain")
 
 
 @pytest.fixture

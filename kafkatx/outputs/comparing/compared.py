@@ -109,7 +109,7 @@ class Comparison:
         """One sentence; that a fix held only where that is proved."""
         counts = ", ".join(self._counts())
         if self.state is ComparisonState.held:
-            return f"The fix held: {self._held()}"
+            return f"The fix held, and no error and no warning is new. Ended: {self._held()}."
         if self.state is ComparisonState.clear and not counts:
             return "No finding in either diagnosis."
         if self.state is ComparisonState.unknown:
@@ -121,9 +121,7 @@ class Comparison:
 
     def _held(self) -> str:
         wrong = [one.found for one in self.gone if _is_wrong(one.found)]
-        first = f"{named(wrong[0].finding)} has ended"
-        rest = f", so {'has' if len(wrong) == 2 else 'have'} {len(wrong) - 1} more" if len(wrong) > 1 else ""
-        return f"{first}{rest}; no error and no warning is new."
+        return f"{named(wrong[0].finding)}{f' and {len(wrong) - 1} more' if len(wrong) > 1 else ''}"
 
     def _counts(self) -> Iterable[str]:
         """`1 new error`, `1 error again`, `2 gone (1 not covered)`, `1 changed`, `3 as before`."""

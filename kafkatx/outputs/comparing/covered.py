@@ -19,10 +19,11 @@ from kafkatx.outputs.answer import AnswerState
 from kafkatx.outputs.comparing.document import CitedPlace, DiagnosisDocument, DocumentFinding
 from kafkatx.outputs.comparing.held_evidence import HeldEvidence, Partition, kept, partition_of
 from kafkatx.outputs.comparing.pairs import lies_apart, may_be_one_place
-from kafkatx.rules.registry import RULES
+from kafkatx.rules.registry import MOST_GUESSES, RULES
 from kafkatx.sources.places import name as name_of
 from kafkatx.terms.times import span
 from kafkatx.terms.topics import TRANSACTION_STATE
+from kafkatx.terms.verdicts import Severity, Verdict
 
 
 class Covers(StrEnum):
@@ -97,9 +98,11 @@ def absence(missing: DocumentFinding, here: Side, there: Side) -> Absence:
         return Absence(Reason.not_checkable, f"its rule could not look at {gap.scope} in {it}; missing: {gap.missing}")
     if missing.cluster_id is not None and missing.cluster_id not in there.files.clusters:
         return Absence(Reason.other_cluster, f"{it} is not of its cluster, {missing.cluster_id}")
+    if told := _outside(missing, there, it):
+        return told
     if there.has_all_of(here, missing.capture):
-        return Absence(Reason.same_files, f"{it} holds the same files, and by them it is not found any more")
-    return _outside(missing, there, it) or Absence(
+        return Absence(Reason.same_files, f"{it} holds the same files, and by them it is not found")
+    return Absence(
         Reason.files_differ, f"{it} has other files of that time: nothing tells whether what it rests on is still there"
     )
 
@@ -112,7 +115,7 @@ def ended(
     `new` is what only the later side finds, `ends` are ids of findings that have ended: what one of them caused ends
     with it. None where neither can be said.
     """
-    others = [one for one in new if _is_about_same(missing, one)]
+    others = [one for one in new if _speaks_against(one) and _is_about_same(missing, one)]
     touching = [one.id for one in others if not lies_apart(missing, one)]
     partitions = _where_ended(missing, here, there, ends)
     if touching or (others and partitions):
@@ -129,13 +132,29 @@ def _where_ended(missing: DocumentFinding, here: Side, there: Side, ends: frozen
     is_open_to_it = missing.finding.rule not in there.gaps and not there.document.is_filtered
     if not (is_open_to_it and _can_end(missing, ends) and _goes_on(here.document.examined, there.document.examined)):
         return []
-    return _read_on(missing, here, there)
+    return [] if _may_be_dropped(missing, there.document) else _read_on(missing, here, there)
+
+
+def _may_be_dropped(missing: DocumentFinding, document: DiagnosisDocument) -> bool:
+    """Whether a diagnosis has as many guesses about the same as it tells at most: it may have left this one out."""
+    guesses = [one for one in document.findings if one.finding.verdict is Verdict.possible]
+    same = [one for one in guesses if _is_about_same(missing, one)]
+    return len(same) >= MOST_GUESSES
+
+
+def _speaks_against(new: DocumentFinding) -> bool:
+    """Whether a finding may be the same under another name: what is only worth knowing tells how something ended."""
+    return _is_lasting(new) or new.finding.severity > Severity.info
+
+
+def _is_lasting(found: DocumentFinding) -> bool:
+    rule = RULES.get(found.finding.rule)
+    return rule is not None and rule.is_lasting
 
 
 def _can_end(missing: DocumentFinding, ends: frozenset[str]) -> bool:
     """Whether it is one that lasts, or the effect on partitions of one that has ended: a client's failure happened."""
-    rule = RULES.get(missing.finding.rule)
-    if rule is not None and rule.is_lasting:
+    if _is_lasting(missing):
         return True
     return missing.caused_by in ends and all(partition_of(place) is not None for place in missing.places)
 
@@ -173,7 +192,11 @@ def _is_about_same(missing: DocumentFinding, other: DocumentFinding) -> bool:
         return True
     if mine.producer_id is not None and mine.producer_id == its.producer_id:
         return True
-    return mine.topic is not None and may_be_one_place(mine, its)
+    if its.topic is None:
+        return False
+    if mine.topic is not None:
+        return may_be_one_place(mine, its)
+    return any(place.topic == its.topic and its.partition in (None, place.partition) for place in missing.places)
 
 
 def _read_on(missing: DocumentFinding, here: Side, there: Side) -> list[Partition]:

@@ -14,6 +14,7 @@ from kafkatx.terms.times import parse_time
 E = TypeVar("E", bound=Enum)
 LEAST, GREATEST = -(1 << 63), (1 << 63) - 1
 """What a number of Kafka can be."""
+KINDS = {bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
 MOST_SHOWN = 60
 """Characters of a wrong value that are shown."""
 
@@ -109,5 +110,5 @@ class JsonObject:
         given = self.values.get(name, value)
         if given is None:
             return DamagedDocumentError(f"{place} is missing: it must be {wanted}")
-        shown = printable(given, MOST_SHOWN) if isinstance(given, str) else f"a {type(given).__name__}"
+        shown = printable(given, MOST_SHOWN) if isinstance(given, str) else KINDS[type(given)]
         return DamagedDocumentError(f"{place} is not {wanted} ({shown})")
