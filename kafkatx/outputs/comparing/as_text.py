@@ -5,12 +5,14 @@ Each list has the worst first. At the end what either diagnosis looked at, since
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from kafkatx.findings.diagnosis import FailureCounts
 from kafkatx.outputs.answer import amount, named
 from kafkatx.outputs.comparing.compared import Change, Comparison, ComparisonState, Matched, Missing
 from kafkatx.outputs.comparing.covered import Covers, Reason
@@ -142,20 +144,22 @@ def _when(found: DocumentFinding) -> Iterator[RenderableType]:
 
 def _examined(mark: str, document: DiagnosisDocument) -> Iterator[RenderableType]:
     """How many findings there are, in how much, and what became of the failures that were told."""
-    failures = document.failures
-    counts = [
-        plural(sum(one.finding.severity is severity for one in document.findings), severity.name)
-        for severity in (Severity.error, Severity.warning)
-    ]
-    told = f"failures: {failures.told:,} told, {failures.explained:,} explained" if failures.told else ""
-    left = ", ".join(
-        f"{number:,} {kind}"
-        for number, kind in ((failures.unexplained, "unexplained"), (failures.excused, "excused"))
-        if number
+    counted = Counter(one.finding.severity for one in document.findings)
+    wrong = ", ".join(plural(counted[severity], severity.name) for severity in (Severity.error, Severity.warning))
+    about = amount(document.examined)
+    told = [f"{wrong} in {about}" if about else "nothing to judge", _failures(document.failures)]
+    yield marked(mark, "; ".join(filter(None, told)), "dim")
+
+
+def _failures(count: FailureCounts) -> str:
+    """`failures: 3 told, 2 explained, 1 unexplained`; nothing where none was told."""
+    kinds = (
+        (count.told, "told"),
+        (count.explained, "explained"),
+        (count.unexplained, "unexplained"),
+        (count.excused, "excused"),
     )
-    about = amount(document.examined) or "nothing to judge"
-    rest = "; ".join(filter(None, (about, ", ".join(filter(None, (told, left))))))
-    yield marked(mark, f"{', '.join(counts)} in {rest}", "dim")
+    return f"failures: {', '.join(f'{number:,} {kind}' for number, kind in kinds if number)}" if count.told else ""
 
 
 def _line(text: str, style: str = "") -> RenderableType:

@@ -66,9 +66,9 @@ class Matched:
     has_recurred: bool
 
     @property
-    def is_raised(self) -> bool:
-        """Whether it became more severe."""
-        return self.after.finding.severity > self.before.finding.severity
+    def is_worse(self) -> bool:
+        """Whether it happened again, or became more severe."""
+        return self.has_recurred or self.after.finding.severity > self.before.finding.severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +85,8 @@ class Comparison:
     @property
     def worsened(self) -> list[DocumentFinding]:
         """Findings of the later diagnosis that are new, came back, or became more severe."""
-        raised = [one.after for one in self.changed if one.has_recurred or one.is_raised]
-        return sorted([*(one.found for one in self.new), *raised], key=_worst_first)
+        again = [one.after for one in self.changed if one.is_worse]
+        return sorted([*(one.found for one in self.new), *again], key=_worst_first)
 
     @property
     def state(self) -> ComparisonState:
@@ -109,19 +109,18 @@ class Comparison:
         """One sentence; that a fix held only where that is proved."""
         counts = ", ".join(self._counts())
         if self.state is ComparisonState.held:
-            return f"The fix held, and no error and no warning is new. Ended: {self._held()}."
+            ended = _first_of([one.found for one in self.gone])
+            return f"The fix held, and no error and no warning is new. Ended: {ended}."
         if self.state is ComparisonState.clear and not counts:
             return "No finding in either diagnosis."
+        if self.state is ComparisonState.remains:
+            return f"{counts}. Still found: {_first_of([one.after for one in (*self.changed, *self.same)])}."
         if self.state is ComparisonState.unknown:
             return f"{counts}. Whether a fix held can't be told."
         if self.state is ComparisonState.nothing_to_judge:
             whose = "earlier" if self.before.state is AnswerState.nothing_to_judge else "later"
             return f"No answer: the {whose} diagnosis had nothing to judge{f'; {counts}' if counts else ''}."
         return f"{counts}."
-
-    def _held(self) -> str:
-        wrong = [one.found for one in self.gone if _is_wrong(one.found)]
-        return f"{named(wrong[0].finding)}{f' and {len(wrong) - 1} more' if len(wrong) > 1 else ''}"
 
     def _counts(self) -> Iterable[str]:
         """`1 new error`, `1 error again`, `2 gone (1 not covered)`, `1 changed`, `3 as before`."""
@@ -152,7 +151,7 @@ def compare(before: DiagnosisDocument, after: DiagnosisDocument) -> Comparison:
         before,
         after,
         tuple(Missing(one, absence(one, later, earlier)) for one in new),
-        tuple(_gone(gone, new, earlier, later)),
+        tuple(_gone(gone, [*new, *(one.after for one in both if one.is_worse)], earlier, later)),
         tuple(one for one in both if one.changes),
         tuple(one for one in both if not one.changes),
     )
@@ -202,6 +201,12 @@ def _has_recurred(one: DocumentFinding, other: DocumentFinding, before: Diagnosi
     end = before.examined.until if before.examined.until is not None else mine.until
     is_behind = its.until is not None and end is not None and its.until > end
     return is_later(other, one) or (its.count > mine.count and is_behind)
+
+
+def _first_of(findings: Iterable[DocumentFinding]) -> str:
+    """The worst error or warning, and how many more there are."""
+    wrong = sorted(filter(_is_wrong, findings), key=_worst_first)
+    return f"{named(wrong[0].finding)}{f' and {len(wrong) - 1} more' if len(wrong) > 1 else ''}"
 
 
 def _of_severities(found: Iterable[DocumentFinding], one: str, several: str, info: str) -> Iterable[str]:

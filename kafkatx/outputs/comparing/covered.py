@@ -112,7 +112,7 @@ def ended(
 ) -> Absence | None:
     """Return that a finding of the earlier side has ended, or is told otherwise, by what the later side shows.
 
-    `new` is what only the later side finds, `ends` are ids of findings that have ended: what one of them caused ends
+    `new` is what the later side finds anew, `ends` are ids of findings that have ended: what one of them caused ends
     with it. None where neither can be said.
     """
     others = [one for one in new if _speaks_against(one) and _is_about_same(missing, one)]
@@ -124,7 +124,8 @@ def ended(
     if not partitions:
         return None
     named = ", ".join(f"{topic}-{partition}" for topic, partition in partitions)
-    return Absence(Reason.ended, f"the later evidence holds {named} on from there, and there it has ended")
+    verb = "goes" if len(partitions) == 1 else "go"
+    return Absence(Reason.ended, f"{named} {verb} on in the later evidence, and there it has ended")
 
 
 def _where_ended(missing: DocumentFinding, here: Side, there: Side, ends: frozenset[str]) -> list[Partition]:

@@ -11,7 +11,7 @@ from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explained import EvidenceRef, Step
 
 MINUTE = 60_000
-NOON = 1_795_255_200_000
+TEN = 1_795_255_200_000
 CLUSTER = "cluster-1"
 EVENT, LASTING = "fenced_by_new_instance", "open_transaction"
 """Rules of what happens once, and of what stands until somebody ends it."""
@@ -33,8 +33,8 @@ def found(
     minutes: float = 1,
     **about: Any,
 ) -> Diagnosed:
-    """A finding that began some minutes after noon and lasted some; None: at a time that is not known."""
-    times = {} if minute is None else {"since": int(NOON + minute * MINUTE), "until": at(minute + minutes)}
+    """A finding that began some minutes after ten and lasted some; None: at a time that is not known."""
+    times = {} if minute is None else {"since": int(TEN + minute * MINUTE), "until": at(minute + minutes)}
     finding = Finding(
         rule, verdict, severity, title, f"summary of {name}", steps=(Step("it stands there", None, places),),
         **{"who": about.get("transactional_id"), **times, **about},
@@ -44,7 +44,7 @@ def found(
 
 
 def at(minute: float) -> int:
-    return int(NOON + minute * MINUTE)
+    return int(TEN + minute * MINUTE)
 
 
 def place(topic: str = "orders", partition: int = 0, offset: int = 5) -> EvidenceRef:

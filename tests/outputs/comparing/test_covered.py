@@ -48,7 +48,7 @@ def test_what_lasted_has_ended_where_its_partitions_are_read_on_without_it():
     told = gone(after())
     assert told.has_ended
     assert told.absence.covers is Covers.covered
-    assert told.absence.why == "the later evidence holds orders-0 on from there, and there it has ended"
+    assert told.absence.why == "orders-0 goes on in the later evidence, and there it has ended"
 
 
 @pytest.mark.parametrize(
@@ -103,6 +103,16 @@ def test_what_is_told_under_another_name_has_not_ended(other):
     told = compared(BEFORE, diagnosis(other, **AFTER)).gone[0]
     assert told.absence.reason is Reason.told_otherwise
     assert (told.absence.covers, told.absence.instead) == (Covers.unknown, ("B",))
+
+
+def test_of_a_transaction_in_several_partitions_each_one_is_asked():
+    places = (place(), place("payments"), place(STATE, 0, 4))
+    before = diagnosis(found("a", LASTING, places=places, **PAYMENTS), files=(*FILES, segment("payments")))
+    assert gone(after(files=(*READ_ON, segment("payments", last=20))), before).has_ended
+    assert not gone(after(files=(*READ_ON, segment("payments"))), before).has_ended
+    other = found("B", "hanging_transaction", topic="payments", partition=0, first_offset=5)
+    told = compared(before, diagnosis(other, files=(*READ_ON, segment("payments", last=20)), until=60)).gone[0]
+    assert told.absence.instead == ("B",)
 
 
 def test_what_tells_how_it_ended_does_not_speak_against_it():
