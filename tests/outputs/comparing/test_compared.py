@@ -49,7 +49,12 @@ NOTE = found("c", "aborted_by_client", severity=INFO, title="aborted", minute=30
             "unknown",
             "1 gone (not covered). Whether a fix held can't be told.",
         ),
-        (diagnosis(OPEN, EVENT), diagnosis(EVENT, **READ_ON), "remains", "1 gone (ended), 1 as before. Still found: payments-1: fenced (proved)."),
+        (
+            diagnosis(OPEN, EVENT),
+            diagnosis(EVENT, **READ_ON),
+            "remains",
+            "1 gone (ended), 1 as before. Still found: payments-1: fenced (proved).",
+        ),
         (
             diagnosis(EVENT),
             diagnosis(found("B", minute=30, **PAYMENTS), **LATER),
