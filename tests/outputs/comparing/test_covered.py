@@ -58,6 +58,7 @@ def test_what_lasted_has_ended_where_its_partitions_are_read_on_without_it():
         ((segment(first=7, last=20), READ_ON[1]), "its beginning was deleted"),
         ((segment(last=20, since=3), READ_ON[1]), "another log of that name"),
         ((segment(last=20, bytes=500), READ_ON[1]), "it holds less"),
+        ((segment(last=7, bytes=2_000), segment(first=8, last=20), READ_ON[1]), "its segment ends earlier"),
         ((segment(last=20, status="torn"), READ_ON[1]), "it breaks off"),
         ((segment(last=20), segment(first=21, last=30, status="damaged"), READ_ON[1]), "a later file is damaged"),
         ((segment(last=20), segment(STATE, 8)), "the coordinators' log ends earlier"),
@@ -103,6 +104,13 @@ def test_what_is_told_under_another_name_has_not_ended(other):
     told = compared(BEFORE, diagnosis(other, **AFTER)).gone[0]
     assert told.absence.reason is Reason.told_otherwise
     assert (told.absence.covers, told.absence.instead) == (Covers.unknown, ("B",))
+
+
+def test_a_partition_that_nothing_is_cited_of_shows_no_end():
+    before = diagnosis(found("a", LASTING, places=(place(STATE, 0, 4),), **PAYMENTS, **ORDERS))
+    assert not gone(after(), before).has_ended
+    of_no_partition = diagnosis(found("a", LASTING, places=(place(STATE, 0, 4),), **PAYMENTS))
+    assert gone(after(), of_no_partition).has_ended
 
 
 def test_of_a_transaction_in_several_partitions_each_one_is_asked():

@@ -64,6 +64,7 @@ def test_what_came_back_at_another_time_is_paired():
     again = found("B", minute=5, **{**PAYMENTS, "producer_epoch": 2})
     assert paired([found("a", **PAYMENTS)], [again]) == {"a-B"}
     assert paired([found("a", cluster_id="cluster-2", **PAYMENTS)], [again]) == set()
+    assert paired([found("a", producer_id=7)], [found("B", minute=5, **PAYMENTS)]) == set()
 
 
 def test_of_findings_that_share_a_key_the_nearest_in_time_are_one():
@@ -73,6 +74,11 @@ def test_of_findings_that_share_a_key_the_nearest_in_time_are_one():
     assert paired(before, after) == {"b-B", "a-C"}
     assert paired(before, after[:1]) == {"b-B"}
     assert paired([found("a", minute=0, minutes=9, **BROKER)], [found("A", minute=3, **BROKER), *after]) == {"a-A"}
+
+
+def test_a_title_counts_less_than_the_time():
+    after = [found("B", minute=20, **BROKER), found("C", title="else", **BROKER)]
+    assert paired([found("a", **BROKER)], after) == {"a-C"}
 
 
 def test_a_key_that_names_nobody_pairs_only_what_has_one_title():
