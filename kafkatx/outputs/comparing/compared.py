@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -11,10 +11,14 @@ from typing import Any
 from kafkatx.outputs.answer import AnswerState, named
 from kafkatx.outputs.comparing.covered import Absence, Covers, Reason, Side, absence, ended
 from kafkatx.outputs.comparing.document import DiagnosisDocument, DocumentFinding
+from kafkatx.outputs.comparing.named_findings import NamedFindings, speaks_against
 from kafkatx.outputs.comparing.pairs import is_later, pairs
 from kafkatx.terms.times import iso
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words.evidence_refs import plural
+
+LONGEST_CHAIN = 9
+"""Causes behind each other, at most: rules lie so deep."""
 
 
 class ComparisonState(StrEnum):
@@ -147,26 +151,26 @@ def compare(before: DiagnosisDocument, after: DiagnosisDocument) -> Comparison:
     new = sorted((one for one in after.findings if id(one) not in taken), key=_worst_first)
     earlier, later = Side("earlier", before), Side("later", after)
     both = _matched(matched, before)
+    anew = [*new, *(one.after for one in both if one.is_worse)]
     return Comparison(
         before,
         after,
         tuple(Missing(one, absence(one, later, earlier)) for one in new),
-        tuple(_gone(gone, [*new, *(one.after for one in both if one.is_worse)], earlier, later)),
+        tuple(_gone(gone, NamedFindings(filter(speaks_against, anew)), earlier, later)),
         tuple(one for one in both if one.changes),
         tuple(one for one in both if not one.changes),
     )
 
 
-def _gone(gone: list[DocumentFinding], new: Sequence[DocumentFinding], earlier: Side, later: Side) -> list[Missing]:
+def _gone(gone: list[DocumentFinding], new: NamedFindings, earlier: Side, later: Side) -> list[Missing]:
     """What became of findings; an effect is asked again once its cause has ended."""
     said: dict[int, Absence] = {}
-    while True:
-        ends = frozenset(one.id for one in gone if id(one) in said and said[id(one)].reason is Reason.ended)
-        asked = [one for one in gone if id(one) not in said]
+    asked, ends = gone, frozenset[str]()
+    for _ in range(LONGEST_CHAIN):
         found = {id(one): told for one in asked if (told := ended(one, earlier, later, new, ends)) is not None}
         said |= found
-        if not any(told.reason is Reason.ended for told in found.values()):
-            break
+        ends = frozenset(one.id for one in asked if id(one) in found and found[id(one)].reason is Reason.ended)
+        asked = [one for one in asked if id(one) not in found and one.caused_by in ends]
     return [Missing(one, said.get(id(one)) or absence(one, earlier, later)) for one in gone]
 
 

@@ -18,12 +18,13 @@ from kafkatx.findings.diagnosis import Examined
 from kafkatx.outputs.answer import AnswerState
 from kafkatx.outputs.comparing.document import CitedPlace, DiagnosisDocument, DocumentFinding
 from kafkatx.outputs.comparing.held_evidence import HeldEvidence, Partition, kept, partition_of
-from kafkatx.outputs.comparing.pairs import lies_apart, may_be_one_place
-from kafkatx.rules.registry import MOST_GUESSES, RULES
+from kafkatx.outputs.comparing.named_findings import NamedFindings, is_lasting
+from kafkatx.outputs.comparing.pairs import lies_apart
+from kafkatx.rules.registry import MOST_GUESSES
 from kafkatx.sources.places import name as name_of
 from kafkatx.terms.times import span
 from kafkatx.terms.topics import TRANSACTION_STATE
-from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.terms.verdicts import Verdict
 
 
 class Covers(StrEnum):
@@ -78,6 +79,7 @@ class Side:
         self.document = document
         self.files = HeldEvidence(document)
         self.gaps = {gap.rule: gap for _, gap in reversed(document.not_checkable)}
+        self.guesses = NamedFindings(one for one in document.findings if one.finding.verdict is Verdict.possible)
         self._whole: dict[str, bool] = {}
 
     def has_all_of(self, other: Side, capture: str) -> bool:
@@ -108,14 +110,14 @@ def absence(missing: DocumentFinding, here: Side, there: Side) -> Absence:
 
 
 def ended(
-    missing: DocumentFinding, here: Side, there: Side, new: Sequence[DocumentFinding], ends: frozenset[str]
+    missing: DocumentFinding, here: Side, there: Side, new: NamedFindings, ends: frozenset[str]
 ) -> Absence | None:
     """Return that a finding of the earlier side has ended, or is told otherwise, by what the later side shows.
 
-    `new` is what the later side finds anew, `ends` are ids of findings that have ended: what one of them caused ends
-    with it. None where neither can be said.
+    `new` is what the later side finds anew and may be the same under another name, `ends` are ids of findings that have
+    ended: what one of them caused ends with it. None where neither can be said.
     """
-    others = [one for one in new if _speaks_against(one) and _is_about_same(missing, one)]
+    others = new.about(missing)
     touching = [one.id for one in others if not lies_apart(missing, one)]
     partitions = _where_ended(missing, here, there, ends)
     if touching or (others and partitions):
@@ -133,29 +135,13 @@ def _where_ended(missing: DocumentFinding, here: Side, there: Side, ends: frozen
     is_open_to_it = missing.finding.rule not in there.gaps and not there.document.is_filtered
     if not (is_open_to_it and _can_end(missing, ends) and _goes_on(here.document.examined, there.document.examined)):
         return []
-    return [] if _may_be_dropped(missing, there.document) else _read_on(missing, here, there)
-
-
-def _may_be_dropped(missing: DocumentFinding, document: DiagnosisDocument) -> bool:
-    """Whether a diagnosis has as many guesses about the same as it tells at most: it may have left this one out."""
-    guesses = [one for one in document.findings if one.finding.verdict is Verdict.possible]
-    same = [one for one in guesses if _is_about_same(missing, one)]
-    return len(same) >= MOST_GUESSES
-
-
-def _speaks_against(new: DocumentFinding) -> bool:
-    """Whether a finding may be the same under another name: what is only worth knowing tells how something ended."""
-    return _is_lasting(new) or new.finding.severity > Severity.info
-
-
-def _is_lasting(found: DocumentFinding) -> bool:
-    rule = RULES.get(found.finding.rule)
-    return rule is not None and rule.is_lasting
+    may_be_dropped = len(there.guesses.about(missing)) >= MOST_GUESSES
+    return [] if may_be_dropped else _read_on(missing, here, there)
 
 
 def _can_end(missing: DocumentFinding, ends: frozenset[str]) -> bool:
     """Whether it is one that lasts, or the effect on partitions of one that has ended: a client's failure happened."""
-    if _is_lasting(missing):
+    if is_lasting(missing):
         return True
     return missing.caused_by in ends and all(partition_of(place) is not None for place in missing.places)
 
@@ -182,22 +168,6 @@ def _named(place: CitedPlace) -> str:
 
 def _goes_on(before: Examined, after: Examined) -> bool:
     return before.until is not None and after.until is not None and after.until > before.until
-
-
-def _is_about_same(missing: DocumentFinding, other: DocumentFinding) -> bool:
-    """Whether another finding may be another word for the same: about the same id, producer, or place."""
-    mine, its = missing.finding, other.finding
-    if missing.cluster_id is not None and other.cluster_id is not None and missing.cluster_id != other.cluster_id:
-        return False
-    if mine.transactional_id is not None and mine.transactional_id == its.transactional_id:
-        return True
-    if mine.producer_id is not None and mine.producer_id == its.producer_id:
-        return True
-    if its.topic is None:
-        return False
-    if mine.topic is not None:
-        return may_be_one_place(mine, its)
-    return any(place.topic == its.topic and its.partition in (None, place.partition) for place in missing.places)
 
 
 def _read_on(missing: DocumentFinding, here: Side, there: Side) -> list[Partition]:

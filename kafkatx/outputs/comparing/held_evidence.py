@@ -32,7 +32,9 @@ class HeldEvidence:
         self.names = {name_of(row.path) for row in self.rows}
         self._alike: dict[object, list[Coverage]] = {}
         self._logs: dict[tuple[str | None, Partition], list[Coverage]] = {}
+        self._places: dict[object, list[Coverage]] = {}
         for row in self.rows:
+            self._places.setdefault((row.topic, row.partition), []).append(row)
             self._alike.setdefault(_identity(row), []).append(row)
             if _is_segment(row) and row.topic is not None and row.partition is not None:
                 self._logs.setdefault((row.cluster_id, (row.topic, row.partition)), []).append(row)
@@ -72,7 +74,7 @@ class HeldEvidence:
 
     def _may_hold(self, cluster_id: str | None, place: CitedPlace) -> bool:
         if place.topic is not None and place.partition is not None and place.offset is not None:
-            rows = [row for row in self.rows if (row.topic, row.partition) == (place.topic, place.partition)]
+            rows = self._places.get((place.topic, place.partition), [])
             near = [row for row in rows if cluster_id in (None, row.cluster_id) or row.cluster_id is None]
             return any(_holds(row, place.offset) for row in near)
         return place.source is None or name_of(place.source) in self.names

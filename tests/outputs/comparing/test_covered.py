@@ -9,6 +9,7 @@ from kafkatx.findings.diagnosis import Diagnosis, Selected
 from kafkatx.findings.finding import NotCheckable
 from kafkatx.outputs.comparing.compared import Missing
 from kafkatx.outputs.comparing.covered import Covers, Reason
+from kafkatx.outputs.comparing.named_findings import MOST_ASKED
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.outputs.comparing.diagnoses import (
     EVENT,
@@ -127,6 +128,16 @@ def test_what_tells_how_it_ended_does_not_speak_against_it():
     aborted = found("B", "aborted_by_client", severity=Severity.info, minute=20, **PAYMENTS)
     other = found("C", "fenced_by_new_instance", minute=20, transactional_id="payments-2")
     assert gone(diagnosis(aborted, other, **AFTER)).has_ended
+
+
+def test_of_more_findings_than_are_asked_one_by_one_all_speak_against_it():
+    """These are of other data of the topic; so many might hide one that is not."""
+    others = [
+        found(f"B{number}", "atomicity_violation", topic="orders", partition=1, transactional_id=f"id-{number}")
+        for number in range(MOST_ASKED + 1)
+    ]
+    assert gone(diagnosis(*others[:-1], **AFTER)).has_ended
+    assert not gone(diagnosis(*others, **AFTER)).has_ended
 
 
 def test_a_guess_may_have_been_dropped_for_two_others():
