@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from kafkatx.cli.collect import collect
+from kafkatx.cli.compare import compare
 from kafkatx.cli.diagnose import diagnose
 from kafkatx.cli.dump import dump
 from kafkatx.cli.explain import EXPLAIN_SETTINGS, explain
@@ -35,6 +36,7 @@ app = typer.Typer(
 app.command()(diagnose)
 app.command()(history)
 app.command()(locate)
+app.command()(compare)
 app.command()(dump)
 app.command()(verify)
 app.command()(collect)

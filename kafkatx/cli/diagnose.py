@@ -19,6 +19,7 @@ from kafkatx.cli.options import (
     ScopeOptions,
     VerboseOption,
     as_option,
+    release_option,
 )
 from kafkatx.terms.errors import UsageError
 
@@ -155,13 +156,6 @@ def _write(found: Diagnosis, stream: TextIO, result: OutputOptions, *, verbose: 
         from kafkatx.outputs.diagnosis_text import print_diagnosis
 
         print_diagnosis(console_for(stream, result.color), found, verbose=verbose)
-
-
-def release_option(text: str | None) -> tuple[int, ...]:
-    """Numbers of a release, () for none given; raises UsageError for what is no release."""
-    from kafkatx.terms.catalogue.releases import parse_release
-
-    return parse_release(text).numbers if text is not None else ()
 
 
 def _severity(name: str) -> int:

@@ -172,6 +172,13 @@ def time_option(name: str, text: str | None) -> int | None:
         raise UsageError(f"{name}: {text!r} is no time; write it like 2026-11-21T10:29:00Z") from None
 
 
+def release_option(text: str | None) -> tuple[int, ...]:
+    """The numbers of a release, none where it is not given; raises UsageError for what is no release."""
+    from kafkatx.terms.catalogue.releases import parse_release
+
+    return parse_release(text).numbers if text is not None else ()
+
+
 def zone_option(text: str | None) -> int | None:
     """Milliseconds that a zone lies ahead of UTC; raises UsageError for what is no zone."""
     from kafkatx.terms.times import parse_zone

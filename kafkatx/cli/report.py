@@ -6,7 +6,16 @@ import sys
 
 from kafkatx.cli.common import output, outside, progress
 from kafkatx.cli.grouping import grouped
-from kafkatx.cli.options import OutOption, Paths, QuietOption, ReadingOptions, ReleaseOption, ScopeOptions, as_option
+from kafkatx.cli.options import (
+    OutOption,
+    Paths,
+    QuietOption,
+    ReadingOptions,
+    ReleaseOption,
+    ScopeOptions,
+    as_option,
+    release_option,
+)
 from kafkatx.terms.errors import UsageError
 
 
@@ -31,7 +40,6 @@ def report(
     Example: kafkatx report /data/kafka server.log --out incident.html
     """
     from kafkatx import __version__
-    from kafkatx.cli.diagnose import release_option
     from kafkatx.findings.diagnosis import Selection
     from kafkatx.local.diagnosis import diagnose
     from kafkatx.outputs.page.page import write_page

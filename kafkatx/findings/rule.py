@@ -48,7 +48,8 @@ class Rule:
     effect. `caused_by` are the rules that can have caused it, `causes` those that it can cause, each with its
     condition; `absorbed_by` the wider rule of which its findings are steps. `decided_by` are the sides whose logs
     decide it: without any of them it can't look. `find_rest` looks once all others have said what they found: at what
-    they leave.
+    they leave. `is_lasting` says that what it finds stands at the end of the evidence until somebody ends it, which the
+    same partitions then show: a later copy of them without the finding is proof (`outputs/comparing`).
     """
 
     find: Callable[[CaptureModel], Found]
@@ -59,6 +60,7 @@ class Rule:
     absorbed_by: str | None = None
     decided_by: tuple[Side, ...] = ()
     find_rest: Callable[[CaptureModel, Sequence[Accounted], Sequence[Finding]], Found] | None = None
+    is_lasting: bool = False
 
 
 def findings_of(name: str, rule: Rule, model: CaptureModel) -> Iterator[Finding | NotCheckable]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, NextEvidence, OpenedRef
+from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined, NextEvidence, OpenedRef
 from kafkatx.findings.finding import Finding
 from kafkatx.findings.next_evidence import Candidate, candidates_of
 from kafkatx.outputs.answer import answer
@@ -40,23 +40,28 @@ def document(diagnosis: Diagnosis, version: str) -> dict[str, Any]:
 
 
 def _answer(diagnosis: Diagnosis) -> dict[str, Any]:
-    found, examined = answer(diagnosis), diagnosis.examined
+    found = answer(diagnosis)
     return {
         "state": found.state,
         "headline": found.headline,
         "worst": None if found.worst is None else found.worst.name,
         "counts": {severity.name: count for severity, count in found.counts.items()},
         "root_causes": list(found.root_causes),
-        "examined": {
-            "transactions": examined.transactions,
-            "transactional_ids": examined.transactional_ids,
-            "producers": examined.producers,
-            "groups": examined.groups,
-            "from": iso(examined.since),
-            "to": iso(examined.until),
-        },
+        "examined": examined_fields(diagnosis.examined),
         "failures": asdict(diagnosis.failures),
         "selected": None if diagnosis.selected is None else asdict(diagnosis.selected),
+    }
+
+
+def examined_fields(examined: Examined) -> dict[str, Any]:
+    """How much was looked at."""
+    return {
+        "transactions": examined.transactions,
+        "transactional_ids": examined.transactional_ids,
+        "producers": examined.producers,
+        "groups": examined.groups,
+        "from": iso(examined.since),
+        "to": iso(examined.until),
     }
 
 
@@ -83,7 +88,7 @@ def _finding(found: Diagnosed, to_bring: list[NextEvidence]) -> dict[str, Any]:
         "severity": finding.severity.name,
         "capture": found.capture,
         "cluster_id": found.cluster_id,
-        **_subject(finding),
+        **subject(finding),
         "who": finding.who,
         "title": finding.title,
         "summary": finding.summary,
@@ -112,7 +117,7 @@ def _candidate(candidate: Candidate, id: str, to_bring: list[NextEvidence]) -> d
     }
 
 
-def _subject(finding: Finding) -> dict[str, Any]:
+def subject(finding: Finding) -> dict[str, Any]:
     """Whom and what a finding is about, where, when, and how often."""
     return {
         "transactional_id": finding.transactional_id,

@@ -351,4 +351,4 @@ WORDS = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(WORDS, HANGING_WORDS, DISOWNED_WORDS, SKIPPED_WORDS), depth=4)
+RULE = Rule(find=find, words=(WORDS, HANGING_WORDS, DISOWNED_WORDS, SKIPPED_WORDS), depth=4, is_lasting=True)

@@ -332,4 +332,5 @@ RULE = Rule(
     words=(WORDS, DATA_WORDS, OPEN_WORDS),
     depth=4,
     caused_by=(("unstable_transactional_id", same_subject), ("coordinator_unavailable", overdue)),
+    is_lasting=True,
 )

@@ -280,4 +280,5 @@ RULE = Rule(
     depth=6,
     caused_by=tuple((rule, same_time) for rule in ("hanging_transaction", "stuck_prepare", "open_transaction")),
     decided_by=(Side.client,),
+    is_lasting=True,
 )

@@ -391,4 +391,5 @@ RULE = Rule(
         ("open_transaction", same_subject),
         ("unstable_transactional_id", same_subject),
     ),
+    is_lasting=True,
 )

@@ -362,4 +362,10 @@ WORDS = Words(
     ),
 )
 
-RULE = Rule(find=find, words=(WORDS, MARKER_WORDS), depth=4, caused_by=(("broker_unreachable", leads_a_partition),))
+RULE = Rule(
+    find=find,
+    words=(WORDS, MARKER_WORDS),
+    depth=4,
+    caused_by=(("broker_unreachable", leads_a_partition),),
+    is_lasting=True,
+)

@@ -57,6 +57,7 @@ def words_for(command: str, evidence: Path, *formats: str) -> list[str]:
     """
     words = {
         "collect": [str(evidence)],
+        "compare": [str(evidence), str(evidence)],
         "diagnose": [str(evidence)],
         "dump": [str(evidence)],
         "explain": ["fenced_by_new_instance"],

@@ -202,7 +202,7 @@ def test_wrong_usage_is_2_and_says_nothing_on_standard_output(words: tuple[str, 
 @pytest.mark.parametrize("command", WITH_A_DOCUMENT)
 def test_nothing_readable_is_3_with_a_whole_document(command: str, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing of a broker\n")
-    words = [command, str(tmp_path), *(["orders-0:0"] if command == "locate" else [])]
+    words = [command, str(tmp_path), *{"compare": [str(tmp_path)], "locate": ["orders-0:0"]}.get(command, [])]
     words += ["--out", str(fresh_folder())] if command == "export" else []
     for as_json in (["--json"], ["--format", "json"]):
         result = run(*words, *as_json)

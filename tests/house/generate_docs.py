@@ -29,7 +29,7 @@ EXIT_CODES = """\
 | exit code | means |
 | --- | --- |
 | 0 | done, also when there are findings and `--fail-on` is `never` |
-| 1 | a finding at or above `--fail-on`; for `verify`: damage |
+| 1 | a finding at or above `--fail-on`; for `compare` one that is new, came back or got worse; for `verify` damage |
 | 2 | wrong usage |
 | 3 | nothing readable in what was given |
 | 4 | the output could not be written |

@@ -41,7 +41,7 @@ from tests.house.wrapping import long_lines, wrapped
 
 WITHOUT_A_RULE: set[str] = set()
 """Mechanisms of the catalogue that no rule looks for yet."""
-COMMANDS = ("diagnose", "history", "locate", "dump", "verify", "collect", "export", "explain")
+COMMANDS = ("diagnose", "history", "locate", "compare", "dump", "verify", "collect", "export", "explain")
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""Two diagnoses held against each other: what is new, gone, changed, and what that proves."""
