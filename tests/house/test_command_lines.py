@@ -85,7 +85,7 @@ def test_a_command_line_of_kafkatx_runs(line: CommandLine, tmp_path, monkeypatch
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper((ROOT / STAND_FOR[APP_LOG]).open("rb")))
     done = run(*words)
     assert done.code == 0, f"{line.page.name}: {done.err}"
-    assert done.out or "--out" in command
+    assert done.out or "--out" in words
 
 
 @pytest.fixture
