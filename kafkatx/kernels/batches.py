@@ -69,13 +69,15 @@ def is_plausible(data: Any, at: int, last_offset: int, offset_limit: int, leader
 def is_expected(data: Any, at: int, seen: Any) -> bool:
     """Whether a data batch continues its producer's sequence in the same epoch (or has no producer).
 
-    A batch without records is not: the cleaner leaves such ones, and so do zeros over the end of a header.
+    A batch without records is not: the cleaner leaves such ones, and so do zeros over the end of a header. Nor is one
+    that names no producer and has a sequence or a transaction, or a producer id that nobody is given.
     """
     if int32_at(data, at + 57) == 0:
         return False
     producer_id = int64_at(data, at + 43)
     if producer_id < 0:
-        return True
+        is_transactional = (int16_at(data, at + 21) & 0x10) != 0
+        return producer_id == -1 and int32_at(data, at + 53) == -1 and not is_transactional
     slot = producer_id % SEEN_PRODUCERS
     return bool(
         seen["producer_id"][slot] == producer_id

@@ -190,6 +190,16 @@ def test_only_what_was_not_to_be_expected_is_checked(engine):
         assert walk(b"".join([*data, damaged(break_of_sequence)]), check=CHECK_CONTROL)[2] == WRONG_CRC
 
 
+@pytest.mark.parametrize("producer_id", [-2, -72_057_594_037_927_935, -(2**63)], ids=str)
+def test_a_producer_id_that_nobody_is_given_is_checked(engine, producer_id):
+    broken = damaged(data_batch(1, producer_id, base_sequence=1))
+    assert walk(data_batch(0, 7) + broken, check=CHECK_CONTROL)[2] == WRONG_CRC
+
+
+def test_a_batch_without_a_producer_that_has_a_sequence_is_checked(engine):
+    assert walk(damaged(data_batch(0, -1, base_sequence=4)), check=CHECK_CONTROL)[2] == WRONG_CRC
+
+
 def test_a_sequence_is_expected_to_wrap_to_zero(engine):
     data = data_batch(0, 7, base_sequence=2**31 - 1) + data_batch(1, 7, base_sequence=0)
     assert walk(data, check=CHECK_CONTROL)[0]["crc_valid"].tolist() == [VALID, UNCHECKED]
