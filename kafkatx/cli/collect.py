@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from kafkatx.cli import completion
 from kafkatx.cli.common import console_for, output, outside, progress
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import (
@@ -35,6 +36,7 @@ def collect(
             "--id",
             "--transactional-id",
             metavar="TXID",
+            autocompletion=completion.transactional_ids,
             help="All about this transactional.id; default: about every finding of diagnose.",
         ),
     ] = None,
@@ -71,7 +73,11 @@ def collect(
     and payloads too, in files of brokers, logs and settings alike; offsets, epochs, sequences and times stay, so the
     bundle diagnoses alike. Look at it before you pass it on: a name that nothing shows to be one stays in free text.
 
-    Example: kafkatx collect /data/kafka server.log app.log --id payments-eu-1 --out case.tgz --redact
+    Examples:
+
+      kafkatx collect /var/lib/kafka/data server.log app.log
+      kafkatx collect /var/lib/kafka/data server.log --id payments-eu-1 --out case.tgz
+      kafkatx collect /var/lib/kafka/data app.log --out case.tgz --redact
     """
     from kafkatx.local.collecting.collection import collect as run
     from kafkatx.stages.collected import Collected

@@ -43,6 +43,12 @@ def dump(
 
     Without the tool's own options everything is shown: records, keys and values, internal topics decoded. With any of
     them the output is what the tool prints for exactly those. Damage is told on standard error and never ends a dump.
+
+    Examples:
+
+      kafkatx dump /var/lib/kafka/data/payments-0
+      kafkatx dump payments-0/00000000000000000000.log --json
+      kafkatx dump --files payments-0/00000000000000000000.log --print-data-log
     """
     paths = [*(tool.files_option.split(",") if tool.files_option else []), *(files or [])]
     if not paths:

@@ -24,14 +24,14 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
     shown: list[inspect.Parameter] = []
     for one in inspect.signature(command).parameters.values():
-        shown += _fields_of(groups[one.name]) if one.name in groups else [one.replace(annotation=hints[one.name])]
+        shown += fields_of(groups[one.name]) if one.name in groups else [one.replace(annotation=hints[one.name])]
     keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in shown]
     called.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
     called.__annotations__ = {parameter.name: parameter.annotation for parameter in keywords}
     return called
 
 
-def _fields_of(group: Any) -> Iterator[inspect.Parameter]:
+def fields_of(group: Any) -> Iterator[inspect.Parameter]:
     """The fields of a group, each with its default, as parameters."""
     hints = get_type_hints(group, include_extras=True)
     for field in fields(group):

@@ -33,7 +33,11 @@ def history(
     Takes what diagnose takes. Of up to 5 ids every timeline is shown, of more a table: choose one with --id. Events
     alike in a row are folded into one line; --all unfolds them. Times are UTC where the date says so.
 
-    Example: kafkatx history /data/kafka server.log --id payments-eu-1 --since 2026-11-21T10:00:00Z
+    Examples:
+
+      kafkatx history /var/lib/kafka/data
+      kafkatx history /var/lib/kafka/data server.log --id payments-eu-1 --all
+      kafkatx history /var/lib/kafka/data --topic payments --since 2026-11-21T10:00:00Z
     """
     from kafkatx.local.history import NoHistoryError
     from kafkatx.local.history import history as run

@@ -48,7 +48,10 @@ def locate(
 
     Offsets of __transaction_state are decoded. Keys and values are only shown with --show-payloads.
 
-    Example: kafkatx locate /data/kafka orders-0:118
+    Examples:
+
+      kafkatx locate /var/lib/kafka/data payments-0:3
+      kafkatx locate /var/lib/kafka/data server.log payments-0@3 --show-payloads
     """
     from kafkatx.local.location import NoSuchPartitionError, parse_place
     from kafkatx.local.location import locate as run

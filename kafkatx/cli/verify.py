@@ -32,6 +32,11 @@ def verify(
 
     Exit codes: 0 all is whole, 1 damage, 2 wrong usage, 3 nothing readable. A torn end of a partition's last segment,
     as a killed broker leaves it, is reported and is no damage.
+
+    Examples:
+
+      kafkatx verify /var/lib/kafka/data
+      kafkatx verify /var/lib/kafka/data/payments-0 --records
     """
     from kafkatx.local.verification import verify as run
 
