@@ -49,7 +49,6 @@ def _program(*, general: GeneralOptions) -> None:
     Reads what brokers left on disk, dumps, logs and settings; offline, and only reading.
 
     Examples:
-
       kafkatx diagnose /var/lib/kafka/data
       kafkatx diagnose broker-1.tgz server.log app.log
       kafkatx explain ProducerFencedException

@@ -74,9 +74,8 @@ def collect(
     bundle diagnoses alike. Look at it before you pass it on: a name that nothing shows to be one stays in free text.
 
     Examples:
-
       kafkatx collect /var/lib/kafka/data server.log app.log
-      kafkatx collect /var/lib/kafka/data server.log --id payments-eu-1 --out case.tgz
+      kafkatx collect /var/lib/kafka/data --id payments-eu-1 --out case.tgz
       kafkatx collect /var/lib/kafka/data app.log --out case.tgz --redact
     """
     from kafkatx.local.collecting.collection import collect as run

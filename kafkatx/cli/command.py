@@ -62,8 +62,21 @@ class Command(TyperCommand):
             raise
 
 
+COMPLETION = {
+    "install_completion": "Let this shell (bash, zsh, fish) complete commands, options, rules, tables, topics and ids.",
+    "show_completion": "Print what --install-completion would add to the shell's settings.",
+}
+"""What typer's own options do."""
+
+
 class Group(TyperGroup):
     """The program: its help is ours, and a command that does not exist is answered with one that does."""
+
+    def __init__(self, **settings: Any) -> None:
+        """Make the group; what typer adds to it is explained in our words."""
+        super().__init__(**settings)
+        for option in self.params:
+            option.help = COMPLETION.get(option.name or "", getattr(option, "help", None))  # type: ignore[attr-defined]
 
     def get_help(self, ctx: Any) -> str:
         """Return the help text."""

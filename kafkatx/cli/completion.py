@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -18,6 +19,8 @@ MOST_FOLDERS = 20_000
 """Entries of folders that are looked at."""
 STATE_BYTES = 1 << 18
 """Bytes of `__transaction_state` that are read."""
+LONGEST = 60
+"""Characters of what an offer means."""
 DEPTH = 3
 """Floors of folders below a path: a parent of data directories, those, their partitions."""
 HARMLESS = re.compile(r"[\w.:@+][\w.:@+/-]*", re.ASCII)
@@ -73,7 +76,11 @@ def transactional_ids(ctx: typer.Context, incomplete: str) -> list[Offer]:
 
 
 def _beginning(incomplete: str, offers: Iterable[Offer]) -> list[Offer]:
-    return [offer for offer in offers if offer[0].startswith(incomplete) and HARMLESS.fullmatch(offer[0])]
+    return [
+        (name, textwrap.shorten(means, LONGEST, placeholder="..."))
+        for name, means in offers
+        if name.startswith(incomplete) and HARMLESS.fullmatch(name)
+    ]
 
 
 def _paths(ctx: typer.Context) -> list[Path]:
@@ -92,12 +99,12 @@ def _partitions(paths: Iterable[Path]) -> Iterator[tuple[str, Path]]:
     left, waiting = MOST_FOLDERS, [(path, 0) for path in paths]
     while waiting and left > 0:
         path, depth = waiting.pop(0)
+        below = _folders_in(path, left)
+        left -= 1 + len(below)
         folder = parse_partition_folder(path.absolute().name)
-        if folder is not None:
+        if folder is not None and not below:  # `broker-1` is a partition's name too, but holds the folders of others
             yield folder.topic, path
         elif depth < DEPTH:
-            below = _folders_in(path, left)
-            left -= len(below)
             waiting += [(one, depth + 1) for one in below]
 
 

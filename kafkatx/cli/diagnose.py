@@ -98,7 +98,6 @@ def diagnose(
     what happened, logs tell who did it and why.
 
     Examples:
-
       kafkatx diagnose /var/lib/kafka/data
       kafkatx diagnose /var/lib/kafka/data server.log app.log --id payments-eu-1
       kafkatx diagnose app.log --since 2026-11-21T10:00:00Z --json --out found.json

@@ -45,7 +45,6 @@ def dump(
     them the output is what the tool prints for exactly those. Damage is told on standard error and never ends a dump.
 
     Examples:
-
       kafkatx dump /var/lib/kafka/data/payments-0
       kafkatx dump payments-0/00000000000000000000.log --json
       kafkatx dump --files payments-0/00000000000000000000.log --print-data-log

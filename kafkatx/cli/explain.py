@@ -45,7 +45,6 @@ def explain(
     Kafka: --kafka-version leaves the others out.
 
     Examples:
-
       kafkatx explain fenced_by_new_instance
       kafkatx explain ProducerFencedException
       kafkatx explain 47 --kafka-version 2.8
@@ -78,4 +77,3 @@ def _answer(phrase: str, kafka_version: str | None) -> Answer:
         told, *suggestions = unknown_text(found)
         raise UsageError(told, suggestions)
     return found
-

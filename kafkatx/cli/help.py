@@ -72,9 +72,7 @@ class _Page:
         yield from text
 
     def _wrapped(self, text: str, first: str = "", margin: str = "") -> list[str]:
-        return textwrap.wrap(
-            text, self.width, initial_indent=first, subsequent_indent=margin, break_on_hyphens=False
-        )
+        return textwrap.wrap(text, self.width, initial_indent=first, subsequent_indent=margin, break_on_hyphens=False)
 
     def _painted(self, text: str, colour: str) -> str:
         return f"{colour}{text}{PLAIN}" if self.is_coloured else text

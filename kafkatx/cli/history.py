@@ -34,10 +34,9 @@ def history(
     alike in a row are folded into one line; --all unfolds them. Times are UTC where the date says so.
 
     Examples:
-
       kafkatx history /var/lib/kafka/data
       kafkatx history /var/lib/kafka/data server.log --id payments-eu-1 --all
-      kafkatx history /var/lib/kafka/data --topic payments --since 2026-11-21T10:00:00Z
+      kafkatx history server.log app.log --since 2026-11-21T10:00:00Z
     """
     from kafkatx.local.history import NoHistoryError
     from kafkatx.local.history import history as run

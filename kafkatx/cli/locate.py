@@ -49,7 +49,6 @@ def locate(
     Offsets of __transaction_state are decoded. Keys and values are only shown with --show-payloads.
 
     Examples:
-
       kafkatx locate /var/lib/kafka/data payments-0:3
       kafkatx locate /var/lib/kafka/data server.log payments-0@3 --show-payloads
     """

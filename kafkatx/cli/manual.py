@@ -7,16 +7,15 @@ examples, programs. Each line of it that begins with `kafkatx` is an example tha
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from enum import EnumType
+from enum import Enum, EnumType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from kafkatx.cli.exit_codes import EXIT_CODES
 
 PROGRAM = "kafkatx"
 ARGUMENTS, OPTIONS, GENERAL = "Arguments", "Options", "General options"
-
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +140,13 @@ def value_name(hint: Any) -> str:
         return "|".join(map(str, inner))
     if inner:
         return value_name(inner[0])
-    choices = [str(choice.value) for choice in hint] if isinstance(hint, EnumType) else []
-    return "|".join(choices) or ("N" if hint in (int, float) else "TEXT")
+    return "|".join(choices(hint)) or ("N" if hint in (int, float) else "TEXT")
+
+
+def choices(kind: Any) -> list[str]:
+    """Return what an option of an enumeration takes; nothing for another type."""
+    members: Iterable[Enum] = kind if isinstance(kind, EnumType) else ()
+    return [str(member.value) for member in members]
 
 
 def described(parameter: Any) -> str:

@@ -75,18 +75,14 @@ VerboseOption = Annotated[
 AsOfOption = Annotated[
     str | None, Given("--as-of", metavar="TIME", help="'Now' for ages; default: the end of the evidence.")
 ]
-VerifyOption = Annotated[
-    bool, Given("--verify", help="Check the CRC of every batch, not only of those that matter.")
-]
+VerifyOption = Annotated[bool, Given("--verify", help="Check the CRC of every batch, not only of those that matter.")]
 CaptureOption = Annotated[
     list[str] | None,
     Given("--capture", metavar="NAME=PATH", help="Force PATH into the capture NAME; may be repeated."),
 ]
 ReleaseOption = Annotated[
     str | None,
-    Given(
-        "--kafka-version", metavar="VERSION", help="Release of the brokers, where the evidence does not tell it."
-    ),
+    Given("--kafka-version", metavar="VERSION", help="Release of the brokers, where the evidence does not tell it."),
 ]
 
 
@@ -112,9 +108,7 @@ class ScopeOptions:
     since: Annotated[
         str | None, Limit("--since", metavar="TIME", help="Only what happened at or after TIME (ISO 8601, UTC).")
     ] = None
-    until: Annotated[
-        str | None, Limit("--until", metavar="TIME", help="Only what happened at or before TIME.")
-    ] = None
+    until: Annotated[str | None, Limit("--until", metavar="TIME", help="Only what happened at or before TIME.")] = None
 
     def limits(self) -> dict[str, Any]:
         """Return the limits by name, times in milliseconds; raises UsageError."""

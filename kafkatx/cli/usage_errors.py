@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from enum import EnumType
 from typing import Any, get_args, get_type_hints
 
 import typer
 
-from kafkatx.cli.manual import PROGRAM, argument_name
+from kafkatx.cli.manual import PROGRAM, argument_name, choices
 from kafkatx.terms.errors import UsageError
-from kafkatx.terms.nearest import did_you_mean, nearest
+from kafkatx.terms.nearest import did_you_mean
 
 REFUSED: type[Exception] = typer.BadParameter.__mro__[1]
 """What typer raises for a wrong command line: click's UsageError, or typer's own."""
@@ -70,8 +69,8 @@ def _told(error: Any) -> str:
 def _bad_value(error: Any) -> str:
     """Why a value is none; what typer says of it differs by release, so it is told by what the option takes."""
     value, takes = _given(error.param), _takes(error)
-    if value is not None and isinstance(takes, EnumType):
-        return f"{value!r} is none of {', '.join(str(choice.value) for choice in takes)}"
+    if value is not None and choices(takes):
+        return f"{value!r} is none of {', '.join(choices(takes))}"
     if value is not None and takes is int:
         return f"{value!r} is no number" if not _NUMBER.fullmatch(value) else f"{value} {_range(error.param)}"
     return _clause(error.message)
@@ -118,9 +117,10 @@ def _advice(error: Any) -> Iterator[str]:
     """What may have been meant, else where to read it."""
     if error.ctx is not None and type(error).__name__ == "NoSuchOption":
         yield from _other_options(error.option_name, error.ctx.command)
-    if type(error).__name__ == "BadParameter" and isinstance(takes := _takes(error), EnumType):
-        names = nearest(_given(error.param) or "", [str(choice.value) for choice in takes])
-        yield from (f"did you mean {name}?" for name in names)
+    if type(error).__name__ == "BadParameter" and (
+        meant := did_you_mean(_given(error.param) or "", choices(_takes(error)))
+    ):
+        yield meant
     yield f"{_path(error)} --help shows how it is called"
 
 

@@ -34,7 +34,6 @@ def verify(
     as a killed broker leaves it, is reported and is no damage.
 
     Examples:
-
       kafkatx verify /var/lib/kafka/data
       kafkatx verify /var/lib/kafka/data/payments-0 --records
     """

@@ -22,4 +22,6 @@ def nearest(word: str, known: Iterable[str], likeness: float = LIKENESS) -> list
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """Return `did you mean a, b or c?`, None where nothing is near."""
     names = nearest(word, known)
-    return f"did you mean {' or '.join(part for part in (', '.join(names[:-1]), names[-1]) if part)}?" if names else None
+    return (
+        f"did you mean {' or '.join(part for part in (', '.join(names[:-1]), names[-1]) if part)}?" if names else None
+    )

@@ -2,18 +2,17 @@ import json
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
 import kafkatx.rules
-from kafkatx.cli.explain import EXPLAIN_SETTINGS, explain
 from kafkatx.rules.docstring import rule_texts
 from kafkatx.terms.catalogue.entries import simple_name
 from kafkatx.terms.catalogue.loading import client_exceptions, configs, error_codes, event_templates, states
 from kafkatx.terms.catalogue.lookup import by_name
 from kafkatx.terms.catalogue.templates import match_line
+from tests.cases import commands
 
 RULE = '''"""A transaction stayed open in one partition after its coordinator had ended it.
 
@@ -29,9 +28,11 @@ Source       KIP-890
 
 @pytest.fixture
 def run():
-    app = typer.Typer()
-    app.command(context_settings=EXPLAIN_SETTINGS)(explain)
-    return lambda *words: CliRunner().invoke(app, list(words))
+    def explained(*words):
+        done = commands.run("explain", *words)
+        return SimpleNamespace(exit_code=done.code, stdout=done.out, stderr=done.err, output=done.out + done.err)
+
+    return explained
 
 
 @pytest.fixture

@@ -22,12 +22,11 @@ from kafkatx.terms.catalogue.loading import (
 )
 from tests.evidence import ROOT
 from tests.golden import compare
-from tests.house.generate_docs import cli_page, commands, linked, pages, rule_files, rule_page, rule_pages
-from tests.house.tools import printed_by_kafkatx
+from tests.house.generate_docs import cli_page, commands, linked, pages, program, rule_files, rule_page, rule_pages
+from tests.house.man_page import man_page
 
 WITHOUT_A_RULE: set[str] = set()
 """Mechanisms of the catalogue that no rule looks for yet."""
-COMMANDS = ("diagnose", "history", "locate", "dump", "verify", "collect", "export", "explain")
 
 
 @pytest.fixture
@@ -37,6 +36,10 @@ def update(request) -> bool:
 
 def test_the_page_of_commands_is_in_step(update):
     compare(ROOT / "docs/cli.md", cli_page(commands()), update=update)
+
+
+def test_the_man_page_is_in_step(update):
+    compare(ROOT / "docs/kafkatx.1", man_page(program(), commands()), update=update)
 
 
 def test_the_page_of_formats_is_in_step_and_names_all_that_is_declared(update):
@@ -58,16 +61,6 @@ def test_the_pages_of_rules_are_in_step(update):
 
 def test_no_page_is_left_of_a_rule_that_is_gone():
     assert {path.name for path in (ROOT / "docs/rules").glob("*.md")} == {path.name for path, _ in rule_pages()}
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_helps_and_its_options_are_explained(command):
-    helped = printed_by_kafkatx(command, "--help", COLUMNS="200")
-    known = commands()[command]
-    assert known.help
-    for parameter in known.params:
-        assert parameter.param_type_name == "argument" or parameter.help or parameter.hidden, parameter.name
-        assert parameter.param_type_name == "argument" or parameter.hidden or max(parameter.opts, key=len) in helped
 
 
 def test_the_registry_the_pages_and_the_modules_name_the_same_rules():
@@ -129,7 +122,10 @@ def paint(
 ) -> None:
     """Paint things.
 
-    Twice if needed.
+    Twice if needed:
+
+      kafkatx paint 'a[b]'
+        --quiet
     """
 
 
@@ -146,11 +142,21 @@ def test_the_page_of_commands_says_what_help_says():
         "",
         "Paint things.",
         "",
-        "Twice if needed.",
+        "Twice if needed:",
+        "",
+        "```sh",
+        "kafkatx paint 'a[b]'",
+        "  --quiet",
+        "```",
+        "",
+        "Arguments:",
         "",
         "- `PATH...`: What to paint.",
-        "- `--colour red|blue`: Which paint. Default: `red`.",
+        "",
+        "Options:",
+        "",
+        "- `--colour red|blue`: Which paint. Default: red.",
         "- `-o, --out FILE`: Where to.",
-        "- `--shade light|dark`: How much. Default: `light`.",
+        "- `--shade light|dark`: How much. Default: light.",
         "- `--quiet`: Say nothing.",
     ]
