@@ -8,7 +8,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 
-from kafkatx.cli.manual import Manual, Paragraph, Row
+from kafkatx.cli.manual import INDENT, Manual, Paragraph, Row
 
 NARROWEST, WIDEST = 40, 120
 """Columns; longer lines than that nobody reads."""
@@ -45,7 +45,6 @@ class _Page:
         usage = self._wrapped(manual.usage, first="Usage: ", margin="       ")
         yield from (line.replace("Usage:", self._painted("Usage:", BOLD), 1) for line in usage)
         for paragraph in manual.paragraphs:
-            yield ""
             yield from self._paragraph(paragraph)
         for section in manual.sections:
             yield ""
@@ -55,10 +54,11 @@ class _Page:
                 yield from self._row(row, min(left, LEFT) + 2)
 
     def _paragraph(self, paragraph: Paragraph) -> Iterator[str]:
+        """Prose below an empty line; what keeps its lines stands below the prose that leads to it."""
         if paragraph.is_verbatim:
-            yield from (f"  {line}" for line in paragraph.lines)
+            yield from (f"{INDENT}{line}" for line in paragraph.lines)
         else:
-            yield from self._wrapped(paragraph.text)
+            yield from ["", *self._wrapped(paragraph.text)]
 
     def _row(self, row: Row, left: int) -> Iterator[str]:
         """A name and, in the column at `left`, its text; the text begins below a name that is too long."""

@@ -1,7 +1,7 @@
 """What is to be said of a command, as data: the help, the page of commands and the man page show the same.
 
-A docstring is paragraphs with an empty line between them. One whose lines all begin with two blanks keeps its lines:
-examples, programs. Each line of it that begins with `kafkatx` is an example that a test runs.
+A docstring is paragraphs with an empty line between them. Lines that begin with two blanks stay as they are: examples,
+programs. Each of them that begins with `kafkatx` is an example that a test runs.
 """
 
 from __future__ import annotations
@@ -10,11 +10,14 @@ import inspect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, EnumType
+from itertools import groupby
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from kafkatx.cli.exit_codes import EXIT_CODES
 
 PROGRAM = "kafkatx"
+INDENT = "  "
+"""What lines of a docstring begin with that stay as they are."""
 ARGUMENTS, OPTIONS, GENERAL = "Arguments", "Options", "General options"
 
 
@@ -110,9 +113,10 @@ def _options(options: list[Any], takes: dict[str, Any]) -> dict[str, list[Row]]:
 
 def _paragraphs(text: str) -> Iterator[Paragraph]:
     for part in inspect.cleandoc(text).strip().split("\n\n"):
-        lines = part.splitlines()
-        is_verbatim = bool(lines) and all(line.startswith("  ") for line in lines)
-        yield Paragraph(tuple(inspect.cleandoc(f"\n{part}").splitlines()) if is_verbatim else tuple(lines), is_verbatim)
+        for is_verbatim, group in groupby(part.splitlines(), key=lambda line: line.startswith(INDENT)):
+            lines = [*group]
+            margin = min(len(line) - len(line.lstrip()) for line in lines)
+            yield Paragraph(tuple(line[margin:] for line in lines), is_verbatim)
 
 
 def argument_name(argument: Any) -> str:
