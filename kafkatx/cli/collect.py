@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from kafkatx.cli import completion
-from kafkatx.cli.common import console_for, output, outside, progress
+from kafkatx.cli.common import console_for, output, outside
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import (
     Colour,
@@ -21,6 +21,7 @@ from kafkatx.cli.options import (
     ReadingOptions,
     as_option,
 )
+from kafkatx.cli.progress import progress
 from kafkatx.terms.errors import NothingReadableError, OutputError, UsageError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from kafkatx.cli import completion
-from kafkatx.cli.common import console_for, output, progress
+from kafkatx.cli.common import console_for, output
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import (
     OutputOptions,
@@ -21,6 +21,7 @@ from kafkatx.cli.options import (
     VerboseOption,
     as_option,
 )
+from kafkatx.cli.progress import progress
 from kafkatx.cli.usage_errors import no_such
 from kafkatx.terms.errors import UsageError
 

@@ -9,7 +9,6 @@ import typer
 
 from kafkatx.cli import completion
 from kafkatx.cli.common import console_for, output, outside
-from kafkatx.cli.export_progress import export_progress
 from kafkatx.cli.options import (
     AsOption,
     CaptureOption,
@@ -24,6 +23,7 @@ from kafkatx.cli.options import (
     as_option,
     capture_option,
 )
+from kafkatx.cli.progress import export_progress
 from kafkatx.cli.usage_errors import no_such
 from kafkatx.terms.errors import NothingReadableError
 

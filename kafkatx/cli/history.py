@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from kafkatx.cli.common import console_for, output, progress
+from kafkatx.cli.common import console_for, output
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import Colour, OutputOptions, Paths, ReadingOptions, ScopeOptions, as_option
+from kafkatx.cli.progress import progress
 
 if TYPE_CHECKING:
     from kafkatx.histories.result import Histories

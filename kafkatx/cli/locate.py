@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kafkatx.cli.common import console_for, output, progress
+from kafkatx.cli.common import console_for, output
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import (
     AsOfOption,
@@ -17,6 +17,7 @@ from kafkatx.cli.options import (
     capture_option,
     time_option,
 )
+from kafkatx.cli.progress import progress
 from kafkatx.terms.errors import UsageError
 
 Words = Annotated[

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from kafkatx.cli.common import console_for, output, progress
+from kafkatx.cli.common import console_for, output
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import AsOption, BrokerPaths, CaptureOption, Colour, OutputOptions, as_option, capture_option
+from kafkatx.cli.progress import progress
 from kafkatx.terms.errors import NothingReadableError
 
 if TYPE_CHECKING:

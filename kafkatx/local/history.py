@@ -13,8 +13,9 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.result import CaptureHistory, Histories
 from kafkatx.histories.timeline import book_of
 from kafkatx.histories.timeline_rows import Wanted
-from kafkatx.stages.models import Progress, build_models, open_evidence
+from kafkatx.stages.models import build_models, open_evidence
 from kafkatx.terms.errors import NothingReadableError
+from kafkatx.terms.progress import Progress
 
 MOST_COMPARED = 50_000
 """Ids among which the nearest is looked for when one is not known."""

@@ -24,8 +24,9 @@ from kafkatx.kernels.growing import Array
 from kafkatx.local.batch_at import MAGIC, Held, batch_at, batch_facts, record_at, unlisted_in
 from kafkatx.local.state_row import state_row
 from kafkatx.stages.logs import Read
-from kafkatx.stages.models import JudgedCapture, Progress, build_models, open_evidence
+from kafkatx.stages.models import JudgedCapture, build_models, open_evidence
 from kafkatx.terms.errors import NothingReadableError, UsageError
+from kafkatx.terms.progress import Progress
 from kafkatx.terms.topics import TRANSACTION_STATE, UNNAMED
 
 PLACE = re.compile(r"(?P<topic>.+)-(?P<partition>\d{1,10})[:@](?P<offset>\d{1,19})", re.DOTALL)

@@ -27,8 +27,9 @@ from kafkatx.sources import places
 from kafkatx.stages.collected import Collected, Taken
 from kafkatx.stages.export_folders import exports_among
 from kafkatx.stages.judging import NothingToDiagnoseError, diagnosed, united
-from kafkatx.stages.models import JudgedCapture, Progress, build_models, open_evidence
+from kafkatx.stages.models import JudgedCapture, build_models, open_evidence
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.progress import Progress
 from kafkatx.terms.times import iso
 from kafkatx.words.evidence_refs import plural
 
