@@ -19,7 +19,9 @@ from kafkatx.cli.options import (
     Paths,
     QuietOption,
     ReadingOptions,
+    ReleaseOption,
     as_option,
+    release_option,
 )
 from kafkatx.cli.progress import progress
 from kafkatx.terms.errors import NothingReadableError, OutputError, UsageError
@@ -58,6 +60,7 @@ def collect(
     ] = 1 << 30,
     *,
     reading: ReadingOptions,
+    kafka_version: ReleaseOption = None,
     output_format: FormatOption = Format.text,
     json_output: JsonOption = False,
     color: ColourOption = Colour.auto,
@@ -95,6 +98,7 @@ def collect(
                 redact=redact,
                 most_bytes=max_bytes,
                 progress=tick,
+                release=release_option(kafka_version),
                 **reading.values(),
             )
     except NothingReadableError:

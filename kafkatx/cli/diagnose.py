@@ -20,6 +20,7 @@ from kafkatx.cli.options import (
     ScopeOptions,
     VerboseOption,
     as_option,
+    release_option,
 )
 from kafkatx.cli.progress import progress
 from kafkatx.cli.usage_errors import no_such
@@ -114,7 +115,7 @@ def diagnose(
     selection = Selection(_rules(rule), _severity(min_severity.value), **scope.limits())
     paths = as_option(paths, reading.as_kind)
     run, nothing = _engine(engine, master, paths, result.quiet), None
-    options = {"selection": selection, "release": _release(kafka_version), **reading.values()}
+    options = {"selection": selection, "release": release_option(kafka_version), **reading.values()}
     with output(result.out, paths) as stream:
         try:
             found = run(**options)
@@ -168,12 +169,6 @@ def _write(found: Diagnosis, stream: TextIO, result: OutputOptions, *, verbose: 
         from kafkatx.outputs.diagnosis_text import print_diagnosis
 
         print_diagnosis(console_for(stream, result.color), found, verbose=verbose)
-
-
-def _release(text: str | None) -> tuple[int, ...]:
-    from kafkatx.terms.catalogue.releases import parse_release
-
-    return parse_release(text).numbers if text is not None else ()
 
 
 def _severity(name: str) -> int:

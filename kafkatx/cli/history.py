@@ -8,7 +8,16 @@ import typer
 
 from kafkatx.cli.common import console_for, output
 from kafkatx.cli.grouping import grouped
-from kafkatx.cli.options import Colour, OutputOptions, Paths, ReadingOptions, ScopeOptions, as_option
+from kafkatx.cli.options import (
+    OutputOptions,
+    Paths,
+    ReadingOptions,
+    ReleaseOption,
+    ScopeOptions,
+    VerboseOption,
+    as_option,
+    release_option,
+)
 from kafkatx.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -24,7 +33,9 @@ def history(
     *,
     scope: ScopeOptions,
     reading: ReadingOptions,
+    kafka_version: ReleaseOption = None,
     result: OutputOptions,
+    verbose: VerboseOption = False,
 ) -> None:
     """Show what each transactional.id did: what became of it in one line, then its timeline.
 
@@ -42,7 +53,7 @@ def history(
     from kafkatx.local.history import NoHistoryError
     from kafkatx.local.history import history as run
 
-    limits, nothing = scope.limits() | reading.values(), None
+    limits, nothing = scope.limits() | reading.values() | {"release": release_option(kafka_version)}, None
     told = scope.transactional_id is not None or scope.producer_id is not None
     paths = as_option(paths, reading.as_kind)
     with output(result.out, paths) as stream:
@@ -53,13 +64,13 @@ def history(
             if not result.as_json:
                 raise
             found, nothing = error.histories, error
-        _write(found, stream, result.as_json, result.color, everything, told)
+        _write(found, stream, result, everything=everything, told=told, verbose=verbose)
     if nothing is not None:
         raise nothing
 
 
-def _write(found: Histories, stream: TextIO, as_json: bool, colour: Colour, everything: bool, told: bool) -> None:
-    if as_json:
+def _write(found: Histories, stream: TextIO, result: OutputOptions, **shown: bool) -> None:
+    if result.as_json:
         from kafkatx import __version__
         from kafkatx.outputs.history_json import write_json
 
@@ -67,4 +78,4 @@ def _write(found: Histories, stream: TextIO, as_json: bool, colour: Colour, ever
     else:
         from kafkatx.outputs.history_text import print_histories
 
-        print_histories(console_for(stream, colour), found, everything=everything, told=told)
+        print_histories(console_for(stream, result.color), found, **shown)

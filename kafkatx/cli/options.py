@@ -70,7 +70,7 @@ OutOption = Annotated[
 ColourOption = Annotated[Colour, Output("--color", help="When to colour text; NO_COLOR is honoured.")]
 QuietOption = Annotated[bool, Output("--quiet", "-q", help="No progress and no warnings.")]
 VerboseOption = Annotated[
-    bool, Output("--verbose", "-v", help="Also every file that was met, and all that could not be checked.")
+    bool, Output("--verbose", "-v", help="Also every file that was met, and whatever is cut short otherwise.")
 ]
 AsOfOption = Annotated[
     str | None, Given("--as-of", metavar="TIME", help="'Now' for ages; default: the end of the evidence.")
@@ -171,6 +171,13 @@ def as_option(paths: list[str], kind: str | None) -> list[str]:
         meant = did_you_mean(kind, KINDS)
         raise UsageError(f"--as {kind}: there is no such kind of file", [meant or f"the kinds are {', '.join(KINDS)}"])
     return [f"{kind}={path}" for path in paths]
+
+
+def release_option(text: str | None) -> tuple[int, ...]:
+    """The numbers of a release of Kafka, none where it was not given; raises UsageError for what is none."""
+    from kafkatx.terms.catalogue.releases import parse_release
+
+    return parse_release(text).numbers if text is not None else ()
 
 
 def time_option(name: str, text: str | None) -> int | None:

@@ -42,13 +42,15 @@ def history(
     verify_all: bool = False,
     captures: dict[str, str] | None = None,
     progress: Progress | None = None,
+    release: tuple[int, ...] = (),
     log_zone_ms: int | None = None,
 ) -> Histories:
     """Tell what every transactional.id (or the one asked for) did.
 
     Times are milliseconds; `as_of` is "now" for ages; `captures` maps paths to the names of captures they are forced
-    into; `log_zone_ms` as of `diagnose`. Raises UsageError for a path that does not exist and NoHistoryError (a
-    NothingReadableError) where nothing is evidence, or where the id or producer asked for does not occur in it.
+    into; `release` and `log_zone_ms` as of `diagnose`. Raises UsageError for a path that does not exist and
+    NoHistoryError (a NothingReadableError) where nothing is evidence, or where the id or producer asked for does not
+    occur in it.
     """
     paths = [paths] if isinstance(paths, str | Path) else paths
     wanted = Wanted(transactional_id, producer_id, topic, partition, since, until)
@@ -59,6 +61,7 @@ def history(
         verify_all=verify_all,
         as_of=as_of,
         progress=progress,
+        release=release,
         log_zone_ms=log_zone_ms,
         log=evidence.log,
     ):
