@@ -9,7 +9,7 @@ import sys
 import typer
 
 from kafkatx.cli.collect import collect
-from kafkatx.cli.command import GeneralOptions, Group, Program
+from kafkatx.cli.command import REFUSED, GeneralOptions, Group, Program
 from kafkatx.cli.diagnose import diagnose
 from kafkatx.cli.dump import dump
 from kafkatx.cli.explain import EXPLAIN_SETTINGS, explain
@@ -17,9 +17,8 @@ from kafkatx.cli.export import export
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.history import history
 from kafkatx.cli.locate import locate
-from kafkatx.cli.manual import PROGRAM
+from kafkatx.cli.program import PROGRAM
 from kafkatx.cli.streams import discard_output
-from kafkatx.cli.usage_errors import REFUSED, usage_error
 from kafkatx.cli.verify import verify
 from kafkatx.terms.errors import ClosedPipeError, KafkatxError
 
@@ -106,6 +105,8 @@ def _refuse(error: Exception) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         sys.stderr.write(f"{error}\n")
     else:
+        from kafkatx.cli.usage_errors import usage_error
+
         refused = usage_error(error)
         _complain(str(refused), *refused.advice)
     return 2

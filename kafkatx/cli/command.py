@@ -12,9 +12,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from kafkatx.cli.grouping import fields_of
-from kafkatx.cli.help import help_text
-from kafkatx.cli.manual import GENERAL, manual_of
-from kafkatx.cli.usage_errors import REFUSED, unknown_command
+from kafkatx.cli.program import GENERAL
+
+REFUSED: type[Exception] = typer.BadParameter.__mro__[1]
+"""What typer raises for a wrong command line: click's UsageError, or typer's own."""
 
 
 def show_version(wanted: bool) -> None:
@@ -51,7 +52,7 @@ class Command(TyperCommand):
 
     def get_help(self, ctx: Any) -> str:
         """Return the help text."""
-        return help_text(manual_of(self.name or "", self))
+        return _help(self.name or "", self)
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Read the words of a command line; what is refused knows of which command it is."""
@@ -80,11 +81,13 @@ class Group(TyperGroup):
 
     def get_help(self, ctx: Any) -> str:
         """Return the help text."""
-        return help_text(manual_of("", self))
+        return _help("", self)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return name, command and the rest of the words; raises UsageError where there is no such command."""
         if args[0] not in self.commands and not ctx.resilient_parsing:
+            from kafkatx.cli.usage_errors import unknown_command
+
             raise unknown_command(args[0], self.commands)
         return super().resolve_command(ctx, args)
 
@@ -101,6 +104,13 @@ class Program(typer.Typer):
             return function
 
         return registered
+
+
+def _help(name: str, command: Any) -> str:
+    from kafkatx.cli.help import help_text
+    from kafkatx.cli.manual import manual_of
+
+    return help_text(manual_of(name, command))
 
 
 def _with_general_options(function: Callable[..., None]) -> Callable[..., None]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -76,6 +75,8 @@ def transactional_ids(ctx: typer.Context, incomplete: str) -> list[Offer]:
 
 
 def _beginning(incomplete: str, offers: Iterable[Offer]) -> list[Offer]:
+    import textwrap
+
     return [
         (name, textwrap.shorten(means, LONGEST, placeholder="..."))
         for name, means in offers

@@ -23,7 +23,6 @@ from kafkatx.cli.options import (
     release_option,
 )
 from kafkatx.cli.progress import progress
-from kafkatx.cli.usage_errors import no_such
 from kafkatx.terms.errors import UsageError
 
 if TYPE_CHECKING:
@@ -182,6 +181,8 @@ def _rules(names: list[str] | None) -> frozenset[str] | None:
 
     for name in names or []:
         if name not in RULES:
+            from kafkatx.cli.usage_errors import no_such
+
             raise no_such("--rule", name, "rule", sorted(RULES))
     return frozenset(names) if names else None
 

@@ -24,7 +24,6 @@ from kafkatx.cli.options import (
     capture_option,
 )
 from kafkatx.cli.progress import export_progress
-from kafkatx.cli.usage_errors import no_such
 from kafkatx.terms.errors import NothingReadableError
 
 if TYPE_CHECKING:
@@ -106,6 +105,8 @@ def _tables(names: list[str] | None) -> tuple[str, ...]:
 
     for name in names or ():
         if name not in EXPORTED:
+            from kafkatx.cli.usage_errors import no_such
+
             raise no_such("--table", name, "table", EXPORTED)
     return tuple(name for name in EXPORTED if not names or name in names)
 

@@ -13,12 +13,11 @@ from enum import Enum, EnumType
 from itertools import groupby
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from kafkatx.cli.exit_codes import EXIT_CODES
+from kafkatx.cli.program import EXIT_CODES, GENERAL, PROGRAM
 
-PROGRAM = "kafkatx"
 INDENT = "  "
 """What lines of a docstring begin with that stay as they are."""
-ARGUMENTS, OPTIONS, GENERAL = "Arguments", "Options", "General options"
+ARGUMENTS, OPTIONS = "Arguments", "Options"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ import typer
 
 from kafkatx.cli import completion
 from kafkatx.terms.errors import UsageError
-from kafkatx.terms.nearest import did_you_mean
 
 Limit = partial(typer.Option, rich_help_panel="Limits")
 Given = partial(typer.Option, rich_help_panel="Evidence")
@@ -168,6 +167,8 @@ def as_option(paths: list[str], kind: str | None) -> list[str]:
     if kind is None:
         return paths
     if kind not in KINDS:
+        from kafkatx.terms.nearest import did_you_mean
+
         meant = did_you_mean(kind, KINDS)
         raise UsageError(f"--as {kind}: there is no such kind of file", [meant or f"the kinds are {', '.join(KINDS)}"])
     return [f"{kind}={path}" for path in paths]

@@ -11,14 +11,11 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args, get_type_hints
 
-import typer
-
-from kafkatx.cli.manual import PROGRAM, argument_name, choices
+from kafkatx.cli.manual import argument_name, choices
+from kafkatx.cli.program import PROGRAM
 from kafkatx.terms.errors import UsageError
 from kafkatx.terms.nearest import did_you_mean
 
-REFUSED: type[Exception] = typer.BadParameter.__mro__[1]
-"""What typer raises for a wrong command line: click's UsageError, or typer's own."""
 _NUMBER = re.compile(r"\s*[+-]?\d+\s*")
 _ENDS = ("min", "max")
 _EXTRA = re.compile(r"Got unexpected extra arguments?\S* \((?P<words>.*)\)", re.DOTALL)

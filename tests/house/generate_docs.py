@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kafkatx.cli.exit_codes import EXIT_CODES
-from kafkatx.cli.manual import GENERAL, PROGRAM, Manual, Paragraph, Row, manual_of
+from kafkatx.cli.manual import Manual, Paragraph, Row, manual_of
+from kafkatx.cli.program import EXIT_CODES, GENERAL, PROGRAM
 from kafkatx.rules.docstring import RuleText, rule_texts
 from tests.evidence import ROOT
 from tests.formats.page import formats_page

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from kafkatx.cli.manual import GENERAL, manual_of
+from kafkatx.cli.manual import manual_of
+from kafkatx.cli.program import GENERAL
 from tests.house.generate_docs import commands, program
 from tests.house.man_page import escaped, man_page
 

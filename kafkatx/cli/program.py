@@ -1,4 +1,8 @@
-"""How commands end."""
+"""What the program is called, and how its commands end."""
+
+PROGRAM = "kafkatx"
+GENERAL = "General options"
+"""Heading of what every command takes."""
 
 EXIT_CODES = {
     0: "done, also when there are findings and --fail-on is never",
