@@ -115,9 +115,9 @@ def _help(name: str, command: Any) -> str:
 
 def _with_general_options(function: Callable[..., None]) -> Callable[..., None]:
     """The function with the general options behind its own; their callbacks do all that they do."""
-    hints = get_type_hints(function, include_extras=True)
+    hints = get_type_hints(function, include_extras=True) if not hasattr(function, "__signature__") else {}
     own = [
-        one.replace(annotation=hints[one.name], kind=inspect.Parameter.KEYWORD_ONLY)
+        one.replace(annotation=hints.get(one.name, one.annotation), kind=inspect.Parameter.KEYWORD_ONLY)
         for one in inspect.signature(function).parameters.values()
     ]
     parameters = [*own, *fields_of(GeneralOptions)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import Any, get_type_hints
 
@@ -31,9 +31,11 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
-def fields_of(group: Any) -> Iterator[inspect.Parameter]:
-    """The fields of a group, each with its default, as parameters."""
-    hints = get_type_hints(group, include_extras=True)
-    for field in fields(group):
-        kind = inspect.Parameter.KEYWORD_ONLY
-        yield inspect.Parameter(field.name, kind, default=field.default, annotation=hints[field.name])
+@functools.cache
+def fields_of(group: Any) -> tuple[inspect.Parameter, ...]:
+    """The fields of a group, each with its default, as parameters; worked out once for all commands that take it."""
+    hints, kind = get_type_hints(group, include_extras=True), inspect.Parameter.KEYWORD_ONLY
+    return tuple(
+        inspect.Parameter(field.name, kind, default=field.default, annotation=hints[field.name])
+        for field in fields(group)
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from kafkatx.histories.timeline import book_of
 from kafkatx.histories.timeline_rows import Wanted
 from kafkatx.stages.models import build_models, open_evidence
 from kafkatx.terms.errors import NothingReadableError
+from kafkatx.terms.nearest import nearest
 from kafkatx.terms.progress import Progress
 
 MOST_COMPARED = 50_000
@@ -110,10 +110,7 @@ def _in_logs(model: CaptureModel) -> set[str]:
 
 def _nearest(name: str, names: list[str]) -> str:
     """The ids that look like the one asked for, else the first ones."""
-    near = (
-        get_close_matches(name, names[:MOST_COMPARED], n=3, cutoff=0.5)
-        or [other for other in names if name.lower() in other.lower()][:3]
-    )
+    near = nearest(name, names[:MOST_COMPARED], likeness=0.5)
     if near:
         return f"near to it: {', '.join(near)}"
     if not names:
