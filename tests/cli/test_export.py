@@ -101,7 +101,7 @@ def test_only_tables_that_are_named_are_written(orders, target):
 
 
 def test_a_table_that_there_is_not_is_wrong_usage_and_the_tables_are_named(orders, target):
-    result = run("export", str(orders), "--out", str(target), "--table", "record")
+    result = run("export", str(orders), "--out", str(target), "--table", "qqqq")
     assert (result.code, result.raw) == (2, b"")
     assert all(name in result.err for name in EXPORTED)
     assert not target.exists()
