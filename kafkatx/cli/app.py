@@ -5,29 +5,28 @@ from __future__ import annotations
 import gc
 import io
 import sys
-from typing import Annotated
 
 import typer
 
 from kafkatx.cli.collect import collect
+from kafkatx.cli.command import REFUSED, GeneralOptions, Group, Program
 from kafkatx.cli.compare import compare
 from kafkatx.cli.diagnose import diagnose
 from kafkatx.cli.dump import dump
 from kafkatx.cli.explain import EXPLAIN_SETTINGS, explain
 from kafkatx.cli.export import export
+from kafkatx.cli.grouping import grouped
 from kafkatx.cli.history import history
 from kafkatx.cli.locate import locate
+from kafkatx.cli.program import PROGRAM
 from kafkatx.cli.report import report
 from kafkatx.cli.streams import discard_output
 from kafkatx.cli.verify import verify
 from kafkatx.terms.errors import ClosedPipeError, KafkatxError
 
-app = typer.Typer(
-    name="kafkatx",
-    help="Forensics for Kafka transactions: reads what brokers left on disk, offline and read only, and "
-    "says what went wrong.",
-    epilog="Exit codes: 0 done, 1 a finding at --fail-on or damage (verify), 2 wrong usage, 3 nothing "
-    "readable, 4 output not written, 130 interrupted.",
+app = Program(
+    name=PROGRAM,
+    cls=Group,
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
@@ -45,22 +44,18 @@ app.command()(report)
 app.command(context_settings=EXPLAIN_SETTINGS)(explain)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        from kafkatx import __version__
-
-        typer.echo(f"kafkatx {__version__}")
-        raise typer.Exit
-
-
 @app.callback()
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of a bug of ours.")] = False,
-) -> None:
-    """Take the options that stand before a command."""
+@grouped
+def _program(*, general: GeneralOptions) -> None:
+    """Forensics for Kafka transactions: say what went wrong and prove it.
+
+    Reads what brokers left on disk, dumps, logs and settings; offline, and only reading.
+
+    Examples:
+      kafkatx diagnose /var/lib/kafka/data
+      kafkatx diagnose broker-1.tgz server.log app.log
+      kafkatx explain ProducerFencedException
+    """
 
 
 def main() -> None:
@@ -78,32 +73,52 @@ def main() -> None:
 
 
 def _run() -> int:
-    output = sys.stdout
     try:
-        app(standalone_mode=True)
-    except SystemExit as end:
-        # where the pipe of --help was closed, rich ends so, and typer wraps standard output
-        closed = isinstance(end.__context__, BrokenPipeError) or sys.stdout is not output
-        return 0 if closed or not isinstance(end.code, int) else end.code
+        return _ended()
     except ClosedPipeError as error:
         return error.exit_code
+    except REFUSED as error:
+        return _refuse(error)
     except KafkatxError as error:
         if "--debug" in sys.argv and error.exit_code == KafkatxError.exit_code:
             raise
-        _complain(str(error))
+        _complain(str(error), *error.advice)
         return error.exit_code
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         return 130
     except Exception as error:
         if "--debug" in sys.argv:
             raise
-        _complain(f"this is a bug of kafkatx ({type(error).__name__}: {error}); --debug before the command shows where")
+        _complain(f"this is a bug of kafkatx ({type(error).__name__}: {error}); --debug shows where")
         return 70
-    return 0
 
 
-def _complain(text: str) -> None:
+def _ended() -> int:
+    """Run the command; returns the exit code that it ended with."""
+    output = sys.stdout
+    try:
+        code = app(prog_name=PROGRAM, standalone_mode=False)
+    except SystemExit as end:
+        # where the pipe of --help was closed, typer wraps standard output and ends
+        return 0 if sys.stdout is not output or not isinstance(end.code, int) else end.code
+    return code if isinstance(code, int) else 0
+
+
+def _refuse(error: Exception) -> int:
+    """Tell a wrong command line; none at all is answered with the help."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        sys.stderr.write(f"{error}\n")
+    else:
+        from kafkatx.cli.usage_errors import usage_error
+
+        refused = usage_error(error)
+        _complain(str(refused), *refused.advice)
+    return 2
+
+
+def _complain(*lines: str) -> None:
     from kafkatx.terms.printable import printable
     from kafkatx.terms.secrets import without_credentials
 
-    sys.stderr.write(f"kafkatx: {printable(without_credentials(text))}\n")
+    first, *others = [printable(without_credentials(line)) for line in lines]
+    sys.stderr.write("\n  ".join([f"{PROGRAM}: {first}", *others]) + "\n")

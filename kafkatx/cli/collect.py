@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from kafkatx.cli.common import console_for, output, outside, progress
+from kafkatx.cli import completion
+from kafkatx.cli.common import console_for, output, outside
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import (
     Colour,
@@ -18,8 +19,11 @@ from kafkatx.cli.options import (
     Paths,
     QuietOption,
     ReadingOptions,
+    ReleaseOption,
     as_option,
+    release_option,
 )
+from kafkatx.cli.progress import progress
 from kafkatx.terms.errors import NothingReadableError, OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -35,6 +39,7 @@ def collect(
             "--id",
             "--transactional-id",
             metavar="TXID",
+            autocompletion=completion.transactional_ids,
             help="All about this transactional.id; default: about every finding of diagnose.",
         ),
     ] = None,
@@ -55,6 +60,7 @@ def collect(
     ] = 1 << 30,
     *,
     reading: ReadingOptions,
+    kafka_version: ReleaseOption = None,
     output_format: FormatOption = Format.text,
     json_output: JsonOption = False,
     color: ColourOption = Colour.auto,
@@ -71,7 +77,10 @@ def collect(
     and payloads too, in files of brokers, logs and settings alike; offsets, epochs, sequences and times stay, so the
     bundle diagnoses alike. Look at it before you pass it on: a name that nothing shows to be one stays in free text.
 
-    Example: kafkatx collect /data/kafka server.log app.log --id payments-eu-1 --out case.tgz --redact
+    Examples:
+      kafkatx collect /var/lib/kafka/data server.log app.log
+      kafkatx collect /var/lib/kafka/data --id payments-eu-1 --out case.tgz
+      kafkatx collect /var/lib/kafka/data app.log --out case.tgz --redact
     """
     from kafkatx.local.collecting.collection import collect as run
     from kafkatx.stages.collected import Collected
@@ -89,6 +98,7 @@ def collect(
                 redact=redact,
                 most_bytes=max_bytes,
                 progress=tick,
+                release=release_option(kafka_version),
                 **reading.values(),
             )
     except NothingReadableError:

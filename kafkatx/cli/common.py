@@ -1,11 +1,10 @@
-"""Where results are written to, and how far the work is."""
+"""Where results are written to."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -74,48 +73,3 @@ def console_for(stream: TextIO, colour: Colour) -> Console:
         emoji=False,
         soft_wrap=False,
     )
-
-
-@contextlib.contextmanager
-def progress(quiet: bool) -> Iterator[Callable[[str, int], None] | None]:
-    """Progress on standard error, on a terminal only, for work longer than a second.
-
-    Yields what to call before each file.
-    """
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    ticker = _Ticker()
-    try:
-        yield ticker.tick
-    finally:
-        ticker.clear()
-
-
-class _Ticker:
-    """One line that is rewritten."""
-
-    def __init__(self) -> None:
-        import time
-
-        self._time = time.monotonic
-        self._begin = self._last = time.monotonic()
-        self._bytes = self._files = 0
-        self._shown = False
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-
-    def tick(self, path: str, size: int) -> None:
-        """Count a file; show where we are at most five times a second, after the first second."""
-        from kafkatx.terms.printable import printable
-
-        self._files, self._bytes, now = self._files + 1, self._bytes + size, self._time()
-        if now - self._begin > 1 and now - self._last > 0.2:
-            self._last, self._shown = now, True
-            name = printable(path)[-44:]
-            sys.stderr.write(f"\r\x1b[K{self._files:,} files, {self._bytes / 1e6:,.0f} MB  {name}")
-            sys.stderr.flush()

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from kafkatx.cli.common import console_for, output, progress
+from kafkatx.cli.common import console_for, output
 from kafkatx.cli.diagnose import FailOn
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import OutputOptions, ReadingOptions, ReleaseOption, as_option, release_option
+from kafkatx.cli.progress import progress
 from kafkatx.cli.saved import saved_diagnosis
 from kafkatx.terms.errors import NothingReadableError, UsageError
 
@@ -52,8 +53,9 @@ def compare(
 
     Options about reading are for evidence; a saved diagnosis is taken as it was made.
 
-    Example: kafkatx diagnose /data/kafka --json -o monday.json; then, after the fix, kafkatx compare monday.json
-    /data/kafka --fail-on warning
+    Examples:
+      kafkatx compare monday.json /var/lib/kafka/data
+      kafkatx compare monday.json tuesday.json --fail-on warning
     """
     from kafkatx.outputs.comparing.compared import compare as run
 

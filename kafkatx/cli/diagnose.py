@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from kafkatx.cli.common import console_for, output, progress
+from kafkatx.cli import completion
+from kafkatx.cli.common import console_for, output
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import (
     OutputOptions,
@@ -21,6 +22,7 @@ from kafkatx.cli.options import (
     as_option,
     release_option,
 )
+from kafkatx.cli.progress import progress
 from kafkatx.terms.errors import UsageError
 
 if TYPE_CHECKING:
@@ -54,7 +56,12 @@ class FailOn(StrEnum):
 @grouped
 def diagnose(
     paths: Paths,
-    rule: Annotated[list[str] | None, typer.Option("--rule", help="Only this rule; may be repeated.")] = None,
+    rule: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rule", metavar="RULE", autocompletion=completion.rules, help="Only this rule; may be repeated."
+        ),
+    ] = None,
     min_severity: Annotated[
         MinSeverity, typer.Option("--min-severity", help="Leave out what is less severe.")
     ] = MinSeverity.info,
@@ -85,12 +92,17 @@ def diagnose(
     Takes whatever there is, alone or together: data directories of brokers or parts of them, output of kafka-dump-log,
     of the console consumer and of kafka-transactions, logs of brokers and clients, settings, pages that quote any of
     these, archives of all this (tar, zip, gz, zst, bz2, xz), and - for standard input, or any of it in an object store
-    (s3://bucket/folder, gs://, abfs://, hdfs://). Files are told by their content.
-    Rebuilds what every transactional.id did, and judges it.
+    (s3://bucket/folder, gs://, abfs://, hdfs://). Files are told by their content. Folders that kafkatx export wrote
+    are taken as well, in place of what they were made of.
 
-    The more there is, the surer the findings: the disk tells what happened, logs tell who did it and why.
+    Rebuilds what every transactional.id did, and judges it. The more there is, the surer the findings: the disk tells
+    what happened, logs tell who did it and why.
 
-    Folders that kafkatx export wrote are taken as well, in place of what they were made of.
+    Examples:
+      kafkatx diagnose /var/lib/kafka/data
+      kafkatx diagnose /var/lib/kafka/data server.log app.log --id payments-eu-1
+      kafkatx diagnose app.log --since 2026-11-21T10:00:00Z --json --out found.json
+      kafkatx diagnose broker-1.tgz --rule fenced_by_new_instance --fail-on error
 
     --engine spark is for a fleet: hundreds of directories on storage that all workers reach. It says the same, from as
     many cores as --master names. Up to some GB this process alone is faster: Spark needs ten seconds to start. It is an
@@ -169,7 +181,9 @@ def _rules(names: list[str] | None) -> frozenset[str] | None:
 
     for name in names or []:
         if name not in RULES:
-            raise UsageError(f"--rule {name}: there is no such rule; the rules are {', '.join(sorted(RULES))}")
+            from kafkatx.cli.usage_errors import no_such
+
+            raise no_such("--rule", name, "rule", sorted(RULES))
     return frozenset(names) if names else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -12,6 +13,7 @@ from kafkatx.cli.common import output
 from kafkatx.cli.dump_tool import ToolOptions
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import AsOption, Format, FormatOption, JsonOption, OutOption, QuietOption, as_option
+from kafkatx.cli.progress import Bar, progress
 from kafkatx.terms.errors import NothingReadableError, UsageError
 
 if TYPE_CHECKING:
@@ -43,6 +45,11 @@ def dump(
 
     Without the tool's own options everything is shown: records, keys and values, internal topics decoded. With any of
     them the output is what the tool prints for exactly those. Damage is told on standard error and never ends a dump.
+
+    Examples:
+      kafkatx dump /var/lib/kafka/data/payments-0
+      kafkatx dump payments-0/00000000000000000000.log --json
+      kafkatx dump --files payments-0/00000000000000000000.log --print-data-log
     """
     paths = [*(tool.files_option.split(",") if tool.files_option else []), *(files or [])]
     if not paths:
@@ -54,9 +61,9 @@ def write(paths: list[str], options: DumpOptions, as_json: bool, out: str | None
     """Dump the files to standard output or FILE; raises UsageError, NothingReadableError, OutputError."""
     from kafkatx.outputs.dump import Dump
 
-    with output(out, paths) as stream:
+    with output(out, paths) as stream, progress(quiet or stream.isatty()) as bar:
         options = replace(options, escape=stream.isatty())
-        dump = Dump(options, as_json, (lambda text: None) if quiet else complain)
+        dump = Dump(options, as_json, _complaining(quiet, bar), bar)
         gathered, size = [], 0
         for piece in dump.pieces(paths):
             gathered.append(piece)
@@ -81,8 +88,14 @@ def _write(stream: TextIO, pieces: list[str]) -> None:
     buffer.flush()
 
 
-def complain(text: str) -> None:
-    """Write a line to standard error."""
+def _complaining(quiet: bool, bar: Bar | None) -> Callable[[str], None]:
+    """Return what writes a line to standard error, above a bar that stands there."""
     from kafkatx.terms.printable import printable
 
-    sys.stderr.write(f"{printable(text)}\n")
+    def complain(text: str) -> None:
+        if bar is not None:
+            bar.complain(printable(text))
+        elif not quiet:
+            sys.stderr.write(f"{printable(text)}\n")
+
+    return complain

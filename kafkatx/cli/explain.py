@@ -3,12 +3,16 @@
 Heavy imports stand inside the functions, so that `kafkatx --help` stays quick.
 """
 
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kafkatx.cli import completion
 from kafkatx.cli.common import console_for, output
-from kafkatx.cli.options import Colour
+from kafkatx.cli.grouping import grouped
+from kafkatx.cli.options import OutputOptions
 from kafkatx.terms.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,43 +22,50 @@ EXPLAIN_SETTINGS = {"ignore_unknown_options": True}
 """Context settings to register the command with: `-1` and `-144` are error codes, not options."""
 
 
+@grouped
 def explain(
     word: Annotated[
         list[str],
         typer.Argument(
-            help="A finding, an error of any client, a state, a setting, a term, a KIP, a verdict, or a log line."
+            metavar="WORD...",
+            autocompletion=completion.explained,
+            help="A finding, an error of any client, a state, a setting, a term, a KIP, a verdict, or a log line.",
         ),
     ],
-    json_output: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
     kafka_version: Annotated[
         str | None,
         typer.Option("--kafka-version", metavar="VERSION", help="Tell only what holds for this release, e.g. 2.8."),
     ] = None,
+    *,
+    result: OutputOptions,
 ) -> None:
     """Explain a finding, an error of any client, a state, setting, term, KIP or log line: what it means, what to do.
 
     Several words are one phrase; quote a log line that has brackets or quotation marks. Answers differ by release of
     Kafka: --kafka-version leaves the others out.
 
-    Examples: kafkatx explain fenced_by_new_instance; kafkatx explain 47; kafkatx explain ProducerFencedException;
-    kafkatx explain transaction.timeout.ms; kafkatx explain LSO; kafkatx explain KIP-890; kafkatx explain likely
+    Examples:
+      kafkatx explain fenced_by_new_instance
+      kafkatx explain ProducerFencedException
+      kafkatx explain 47 --kafka-version 2.8
+      kafkatx explain transaction.timeout.ms
+      kafkatx explain LSO
+      kafkatx explain KIP-890
+      kafkatx explain likely
     """
-    try:
-        found = _answer(" ".join(word), kafka_version)
-    except UsageError as error:
-        _fail(str(error), error.exit_code)
-    with output(None, []) as stream:
-        if json_output:
+    found = _answer(" ".join(word), kafka_version)
+    with output(result.out, []) as stream:
+        if result.as_json:
             from kafkatx.outputs.explain_text import to_json
 
             stream.write(to_json(found))
         else:
             from kafkatx.outputs.explain_text import print_answer
 
-            print_answer(found, console_for(stream, Colour.auto))
+            print_answer(found, console_for(stream, result.color))
 
 
-def _answer(phrase: str, kafka_version: str | None) -> "Answer":
+def _answer(phrase: str, kafka_version: str | None) -> Answer:
     from kafkatx.outputs.explain_text import unknown_text
     from kafkatx.outputs.explain_word import answer
     from kafkatx.terms.catalogue.releases import parse_release
@@ -63,10 +74,6 @@ def _answer(phrase: str, kafka_version: str | None) -> "Answer":
         raise UsageError("nothing to explain: give a word, a code or a log line")
     found = answer(phrase, parse_release(kafka_version) if kafka_version is not None else None)
     if not found.is_known:
-        raise UsageError(unknown_text(found))
+        told, *suggestions = unknown_text(found)
+        raise UsageError(told, suggestions)
     return found
-
-
-def _fail(text: str, exit_code: int) -> NoReturn:
-    typer.echo(f"kafkatx: {text}", err=True)
-    raise typer.Exit(exit_code)

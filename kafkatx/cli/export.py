@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
+from kafkatx.cli import completion
 from kafkatx.cli.common import console_for, output, outside
-from kafkatx.cli.export_progress import export_progress
 from kafkatx.cli.options import (
     AsOption,
     CaptureOption,
@@ -23,7 +23,8 @@ from kafkatx.cli.options import (
     as_option,
     capture_option,
 )
-from kafkatx.terms.errors import NothingReadableError, UsageError
+from kafkatx.cli.progress import export_progress
+from kafkatx.terms.errors import NothingReadableError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +43,10 @@ def export(
         ),
     ],
     table: Annotated[
-        list[str] | None, typer.Option("--table", metavar="NAME", help="Only this table; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--table", metavar="TABLE", autocompletion=completion.tables, help="Only this table; may be repeated."
+        ),
     ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace DIR if it is an export of kafkatx and nothing else.")
@@ -57,27 +61,24 @@ def export(
 ) -> None:
     """Write all tables as Parquet, which Spark, DuckDB, Polars and pandas read.
 
-    DIR gets a folder for each table, with one file or more; docs/tables.md
-    explains the columns and how the rows are sorted. DIR is there whole or not at
-    all. An export that was interrupted goes on when the same command is given
+    DIR gets a folder for each table, with one file or more; docs/tables.md explains the columns and how the rows are
+    sorted. DIR is there whole or not at all. An export that was interrupted goes on when the same command is given
     again. The same evidence gives the same files, byte for byte.
 
     The table records holds keys and values: to leave it out, name the others.
 
     For example, which transactions were aborted, by whom, and what they lost:
 
-    \b
-    kafkatx export /var/lib/kafka/data --out tables
-    duckdb -c "SELECT transactional_id, ended_by, count(*), sum(records)
-               FROM 'tables/transactions/*.parquet'
-               WHERE outcome = 'aborted' GROUP BY ALL"
+      kafkatx export /var/lib/kafka/data --out tables
+      duckdb -c "SELECT transactional_id, ended_by, count(*), sum(records)
+                 FROM 'tables/transactions/*.parquet'
+                 WHERE outcome = 'aborted' GROUP BY ALL"
 
     The same folder in Python, and in Spark:
 
-    \b
-    pandas.read_parquet("tables/transactions", dtype_backend="pyarrow")
-    spark.read.parquet("tables/transactions")
-    """  # noqa: D301 - \b keeps the lines of a paragraph
+      pandas.read_parquet("tables/transactions", dtype_backend="pyarrow")
+      spark.read.parquet("tables/transactions")
+    """
     from kafkatx.local.evidence import open as open_evidence
     from kafkatx.sources.places import admitted
 
@@ -104,7 +105,9 @@ def _tables(names: list[str] | None) -> tuple[str, ...]:
 
     for name in names or ():
         if name not in EXPORTED:
-            raise UsageError(f"--table {name}: there is no such table; the tables are {', '.join(EXPORTED)}")
+            from kafkatx.cli.usage_errors import no_such
+
+            raise no_such("--table", name, "table", EXPORTED)
     return tuple(name for name in EXPORTED if not names or name in names)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import Any, get_type_hints
 
@@ -24,16 +24,18 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
     shown: list[inspect.Parameter] = []
     for one in inspect.signature(command).parameters.values():
-        shown += _fields_of(groups[one.name]) if one.name in groups else [one.replace(annotation=hints[one.name])]
+        shown += fields_of(groups[one.name]) if one.name in groups else [one.replace(annotation=hints[one.name])]
     keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in shown]
     called.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
     called.__annotations__ = {parameter.name: parameter.annotation for parameter in keywords}
     return called
 
 
-def _fields_of(group: Any) -> Iterator[inspect.Parameter]:
-    """The fields of a group, each with its default, as parameters."""
-    hints = get_type_hints(group, include_extras=True)
-    for field in fields(group):
-        kind = inspect.Parameter.KEYWORD_ONLY
-        yield inspect.Parameter(field.name, kind, default=field.default, annotation=hints[field.name])
+@functools.cache
+def fields_of(group: Any) -> tuple[inspect.Parameter, ...]:
+    """The fields of a group, each with its default, as parameters; worked out once for all commands that take it."""
+    hints, kind = get_type_hints(group, include_extras=True), inspect.Parameter.KEYWORD_ONLY
+    return tuple(
+        inspect.Parameter(field.name, kind, default=field.default, annotation=hints[field.name])
+        for field in fields(group)
+    )

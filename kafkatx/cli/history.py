@@ -6,9 +6,19 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from kafkatx.cli.common import console_for, output, progress
+from kafkatx.cli.common import console_for, output
 from kafkatx.cli.grouping import grouped
-from kafkatx.cli.options import Colour, OutputOptions, Paths, ReadingOptions, ScopeOptions, as_option
+from kafkatx.cli.options import (
+    OutputOptions,
+    Paths,
+    ReadingOptions,
+    ReleaseOption,
+    ScopeOptions,
+    VerboseOption,
+    as_option,
+    release_option,
+)
+from kafkatx.cli.progress import progress
 
 if TYPE_CHECKING:
     from kafkatx.histories.result import Histories
@@ -23,7 +33,9 @@ def history(
     *,
     scope: ScopeOptions,
     reading: ReadingOptions,
+    kafka_version: ReleaseOption = None,
     result: OutputOptions,
+    verbose: VerboseOption = False,
 ) -> None:
     """Show what each transactional.id did: what became of it in one line, then its timeline.
 
@@ -33,12 +45,15 @@ def history(
     Takes what diagnose takes. Of up to 5 ids every timeline is shown, of more a table: choose one with --id. Events
     alike in a row are folded into one line; --all unfolds them. Times are UTC where the date says so.
 
-    Example: kafkatx history /data/kafka server.log --id payments-eu-1 --since 2026-11-21T10:00:00Z
+    Examples:
+      kafkatx history /var/lib/kafka/data
+      kafkatx history /var/lib/kafka/data server.log --id payments-eu-1 --all
+      kafkatx history server.log app.log --since 2026-11-21T10:00:00Z
     """
     from kafkatx.local.history import NoHistoryError
     from kafkatx.local.history import history as run
 
-    limits, nothing = scope.limits() | reading.values(), None
+    limits, nothing = scope.limits() | reading.values() | {"release": release_option(kafka_version)}, None
     told = scope.transactional_id is not None or scope.producer_id is not None
     paths = as_option(paths, reading.as_kind)
     with output(result.out, paths) as stream:
@@ -49,13 +64,13 @@ def history(
             if not result.as_json:
                 raise
             found, nothing = error.histories, error
-        _write(found, stream, result.as_json, result.color, everything, told)
+        _write(found, stream, result, everything=everything, told=told, verbose=verbose)
     if nothing is not None:
         raise nothing
 
 
-def _write(found: Histories, stream: TextIO, as_json: bool, colour: Colour, everything: bool, told: bool) -> None:
-    if as_json:
+def _write(found: Histories, stream: TextIO, result: OutputOptions, **shown: bool) -> None:
+    if result.as_json:
         from kafkatx import __version__
         from kafkatx.outputs.history_json import write_json
 
@@ -63,4 +78,4 @@ def _write(found: Histories, stream: TextIO, as_json: bool, colour: Colour, ever
     else:
         from kafkatx.outputs.history_text import print_histories
 
-        print_histories(console_for(stream, colour), found, everything=everything, told=told)
+        print_histories(console_for(stream, result.color), found, **shown)

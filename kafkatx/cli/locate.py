@@ -6,17 +6,17 @@ from typing import Annotated
 
 import typer
 
-from kafkatx.cli.common import console_for, output, progress
+from kafkatx.cli.common import console_for, output
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import (
-    AsOfOption,
-    AsOption,
-    CaptureOption,
     OutputOptions,
+    ReadingOptions,
+    ReleaseOption,
+    VerboseOption,
     as_option,
-    capture_option,
-    time_option,
+    release_option,
 )
+from kafkatx.cli.progress import progress
 from kafkatx.terms.errors import UsageError
 
 Words = Annotated[
@@ -35,11 +35,11 @@ def locate(
     show_payloads: Annotated[
         bool, typer.Option("--show-payloads", help="Show key, value and headers of the record.")
     ] = False,
-    as_of: AsOfOption = None,
-    capture: CaptureOption = None,
-    as_kind: AsOption = None,
     *,
+    reading: ReadingOptions,
+    kafka_version: ReleaseOption = None,
     result: OutputOptions,
+    verbose: VerboseOption = False,
 ) -> None:
     """Say whether a read_committed consumer sees the record at an offset, and why: for "my record is missing".
 
@@ -48,7 +48,9 @@ def locate(
 
     Offsets of __transaction_state are decoded. Keys and values are only shown with --show-payloads.
 
-    Example: kafkatx locate /data/kafka orders-0:118
+    Examples:
+      kafkatx locate /var/lib/kafka/data payments-0:3
+      kafkatx locate /var/lib/kafka/data server.log payments-0@3 --show-payloads
     """
     from kafkatx.local.location import NoSuchPartitionError, parse_place
     from kafkatx.local.location import locate as run
@@ -57,12 +59,12 @@ def locate(
     place = parse_place(last)
     if not paths:
         raise UsageError("which evidence? Name data directories or files before the offset")
-    now, forced, nothing = time_option("--as-of", as_of), capture_option(capture), None
-    paths = as_option(paths, as_kind)
+    options, nothing = reading.values() | {"release": release_option(kafka_version)}, None
+    paths = as_option(paths, reading.as_kind)
     with output(result.out, paths) as stream:
         try:
             with progress(result.quiet) as tick:
-                found = run(paths, place, show_payloads=show_payloads, as_of=now, captures=forced, progress=tick)
+                found = run(paths, place, show_payloads=show_payloads, progress=tick, **options)
         except NoSuchPartitionError as error:
             if not result.as_json:
                 raise
@@ -75,6 +77,6 @@ def locate(
         else:
             from kafkatx.outputs.locate_text import print_locations
 
-            print_locations(console_for(stream, result.color), found)
+            print_locations(console_for(stream, result.color), found, verbose=verbose)
     if nothing is not None:
         raise nothing

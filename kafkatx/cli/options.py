@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
+from kafkatx.cli import completion
 from kafkatx.terms.errors import UsageError
+
+Limit = partial(typer.Option, rich_help_panel="Limits")
+Given = partial(typer.Option, rich_help_panel="Evidence")
+Output = partial(typer.Option, rich_help_panel="Output")
+"""Options under a heading of their own in the help."""
 
 
 class Format(StrEnum):
@@ -46,38 +53,35 @@ BrokerPaths = Annotated[
 ]
 AsOption = Annotated[
     str | None,
-    typer.Option(
+    Given(
         "--as",
         metavar="KIND",
+        autocompletion=completion.kinds,
         help="What the files given hold, whatever their names and content say: log, index, timeindex, txnindex, "
         "snapshot, leader-epochs, meta.properties or text. For one file of several write KIND=FILE.",
     ),
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Short for --format json.")]
+FormatOption = Annotated[Format, Output("--format", help="How to write the result.")]
+JsonOption = Annotated[bool, Output("--json", help="Short for --format json.")]
 OutOption = Annotated[
-    str | None, typer.Option("--out", "-o", metavar="FILE", help="Write the result to FILE instead of standard output.")
+    str | None, Output("--out", "-o", metavar="FILE", help="Write the result to FILE instead of standard output.")
 ]
-ColourOption = Annotated[Colour, typer.Option("--color", help="When to colour text; NO_COLOR is honoured.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no warnings.")]
+ColourOption = Annotated[Colour, Output("--color", help="When to colour text; NO_COLOR is honoured.")]
+QuietOption = Annotated[bool, Output("--quiet", "-q", help="No progress and no warnings.")]
 VerboseOption = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Also every file that was met, and all that could not be checked.")
+    bool, Output("--verbose", "-v", help="Also every file that was met, and whatever is cut short otherwise.")
 ]
 AsOfOption = Annotated[
-    str | None, typer.Option("--as-of", metavar="TIME", help="'Now' for ages; default: the end of the evidence.")
+    str | None, Given("--as-of", metavar="TIME", help="'Now' for ages; default: the end of the evidence.")
 ]
-VerifyOption = Annotated[
-    bool, typer.Option("--verify", help="Check the CRC of every batch, not only of those that matter.")
-]
+VerifyOption = Annotated[bool, Given("--verify", help="Check the CRC of every batch, not only of those that matter.")]
 CaptureOption = Annotated[
     list[str] | None,
-    typer.Option("--capture", metavar="NAME=PATH", help="Force PATH into the capture NAME; may be repeated."),
+    Given("--capture", metavar="NAME=PATH", help="Force PATH into the capture NAME; may be repeated."),
 ]
 ReleaseOption = Annotated[
     str | None,
-    typer.Option(
-        "--kafka-version", metavar="VERSION", help="Release of the brokers, where the evidence does not tell it."
-    ),
+    Given("--kafka-version", metavar="VERSION", help="Release of the brokers, where the evidence does not tell it."),
 ]
 
 
@@ -86,17 +90,24 @@ class ScopeOptions:
     """Whom, where and when: what a diagnosis and a history can be limited to."""
 
     transactional_id: Annotated[
-        str | None, typer.Option("--id", "--transactional-id", metavar="TXID", help="Only this transactional.id.")
+        str | None,
+        Limit(
+            "--id",
+            "--transactional-id",
+            metavar="TXID",
+            autocompletion=completion.transactional_ids,
+            help="Only this transactional.id.",
+        ),
     ] = None
-    producer_id: Annotated[int | None, typer.Option("--producer-id", metavar="N", help="Only this producer id.")] = None
-    topic: Annotated[str | None, typer.Option("--topic", help="Only this topic.")] = None
-    partition: Annotated[int | None, typer.Option("--partition", help="Only this partition.")] = None
+    producer_id: Annotated[int | None, Limit("--producer-id", metavar="N", help="Only this producer id.")] = None
+    topic: Annotated[
+        str | None, Limit("--topic", metavar="TOPIC", autocompletion=completion.topics, help="Only this topic.")
+    ] = None
+    partition: Annotated[int | None, Limit("--partition", metavar="N", help="Only this partition.")] = None
     since: Annotated[
-        str | None, typer.Option("--since", metavar="TIME", help="Only what happened at or after TIME (ISO 8601, UTC).")
+        str | None, Limit("--since", metavar="TIME", help="Only what happened at or after TIME (ISO 8601, UTC).")
     ] = None
-    until: Annotated[
-        str | None, typer.Option("--until", metavar="TIME", help="Only what happened at or before TIME.")
-    ] = None
+    until: Annotated[str | None, Limit("--until", metavar="TIME", help="Only what happened at or before TIME.")] = None
 
     def limits(self) -> dict[str, Any]:
         """Return the limits by name, times in milliseconds; raises UsageError."""
@@ -116,7 +127,7 @@ class ReadingOptions:
     as_kind: AsOption = None
     log_zone: Annotated[
         str | None,
-        typer.Option(
+        Given(
             "--log-zone",
             metavar="ZONE",
             help="Zone of log times that name none, like +08:00 or Asia/Shanghai; default: estimated, else UTC.",
@@ -156,8 +167,18 @@ def as_option(paths: list[str], kind: str | None) -> list[str]:
     if kind is None:
         return paths
     if kind not in KINDS:
-        raise UsageError(f"--as {kind}: what a file can hold is {', '.join(KINDS)}")
+        from kafkatx.terms.nearest import did_you_mean
+
+        meant = did_you_mean(kind, KINDS)
+        raise UsageError(f"--as {kind}: there is no such kind of file", [meant or f"the kinds are {', '.join(KINDS)}"])
     return [f"{kind}={path}" for path in paths]
+
+
+def release_option(text: str | None) -> tuple[int, ...]:
+    """The numbers of a release of Kafka, none where it was not given; raises UsageError for what is none."""
+    from kafkatx.terms.catalogue.releases import parse_release
+
+    return parse_release(text).numbers if text is not None else ()
 
 
 def time_option(name: str, text: str | None) -> int | None:
@@ -170,13 +191,6 @@ def time_option(name: str, text: str | None) -> int | None:
         return parse_time(text)
     except ValueError:
         raise UsageError(f"{name}: {text!r} is no time; write it like 2026-11-21T10:29:00Z") from None
-
-
-def release_option(text: str | None) -> tuple[int, ...]:
-    """The numbers of a release, none where it is not given; raises UsageError for what is no release."""
-    from kafkatx.terms.catalogue.releases import parse_release
-
-    return parse_release(text).numbers if text is not None else ()
 
 
 def zone_option(text: str | None) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from kafkatx.cli.common import output, outside, progress
+from kafkatx.cli.common import output, outside
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import (
     OutOption,
@@ -16,6 +16,7 @@ from kafkatx.cli.options import (
     as_option,
     release_option,
 )
+from kafkatx.cli.progress import progress
 from kafkatx.terms.errors import UsageError
 
 
@@ -37,7 +38,9 @@ def report(
 
     Ids and partitions of findings are drawn first; of a large cluster the others are a table.
 
-    Example: kafkatx report /data/kafka server.log --out incident.html
+    Examples:
+      kafkatx report /var/lib/kafka/data server.log --out incident.html
+      kafkatx report broker-1.tgz --id payments-eu-1 --out payments.html
     """
     from kafkatx import __version__
     from kafkatx.findings.diagnosis import Selection

@@ -6,9 +6,18 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from kafkatx.cli.common import console_for, output, progress
+from kafkatx.cli.common import console_for, output
 from kafkatx.cli.grouping import grouped
-from kafkatx.cli.options import AsOption, BrokerPaths, CaptureOption, Colour, OutputOptions, as_option, capture_option
+from kafkatx.cli.options import (
+    AsOption,
+    BrokerPaths,
+    CaptureOption,
+    OutputOptions,
+    VerboseOption,
+    as_option,
+    capture_option,
+)
+from kafkatx.cli.progress import progress
 from kafkatx.terms.errors import NothingReadableError
 
 if TYPE_CHECKING:
@@ -27,11 +36,16 @@ def verify(
     as_kind: AsOption = None,
     *,
     result: OutputOptions,
+    verbose: VerboseOption = False,
 ) -> None:
     """Read every batch: check CRC, lengths, order and indexes, and say what is whole and what is damaged.
 
     Exit codes: 0 all is whole, 1 damage, 2 wrong usage, 3 nothing readable. A torn end of a partition's last segment,
     as a killed broker leaves it, is reported and is no damage.
+
+    Examples:
+      kafkatx verify /var/lib/kafka/data
+      kafkatx verify /var/lib/kafka/data/payments-0 --records
     """
     from kafkatx.local.verification import verify as run
 
@@ -39,7 +53,7 @@ def verify(
     with output(result.out, paths) as stream:
         with progress(result.quiet) as tick:
             found = run(paths, records=records, captures=forced, progress=tick)
-        _write(found, stream, result.as_json, result.color)
+        _write(found, stream, result, verbose=verbose)
     if not found.has_read:
         raise NothingReadableError(
             "nothing that could be verified was found; give data directories or files of a broker"
@@ -48,8 +62,8 @@ def verify(
         raise typer.Exit(DAMAGE_FOUND)
 
 
-def _write(found: Verification, stream: TextIO, as_json: bool, colour: Colour) -> None:
-    if as_json:
+def _write(found: Verification, stream: TextIO, result: OutputOptions, *, verbose: bool) -> None:
+    if result.as_json:
         from kafkatx import __version__
         from kafkatx.outputs.verify_json import to_json
 
@@ -57,4 +71,4 @@ def _write(found: Verification, stream: TextIO, as_json: bool, colour: Colour) -
     else:
         from kafkatx.outputs.verify_text import print_verification
 
-        print_verification(console_for(stream, colour), found)
+        print_verification(console_for(stream, result.color), found, verbose=verbose)

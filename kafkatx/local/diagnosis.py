@@ -10,7 +10,8 @@ from kafkatx.findings.diagnosis import Diagnosis, Selection
 from kafkatx.sources import places
 from kafkatx.stages.export_folders import exports_among
 from kafkatx.stages.judging import Show, diagnosed, shown, united
-from kafkatx.stages.models import Progress, Telling, build_models, open_evidence
+from kafkatx.stages.models import Telling, build_models, open_evidence
+from kafkatx.terms.progress import Progress
 
 
 def diagnose(

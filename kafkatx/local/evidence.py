@@ -18,7 +18,7 @@ from kafkatx.sources.states import FileState, file_states
 from kafkatx.stages import table_interpreted as interpreted
 from kafkatx.stages.file_tables import FILE_TABLES, file_rows
 from kafkatx.stages.judging import NothingToDiagnoseError
-from kafkatx.stages.models import Progress, build_models, open_evidence
+from kafkatx.stages.models import build_models, open_evidence
 from kafkatx.stages.table_files import Source, sources
 from kafkatx.stages.table_settings import settings_table
 from kafkatx.tables.catalogue import TABLES
@@ -26,6 +26,7 @@ from kafkatx.tables.findings import FINDINGS
 from kafkatx.tables.settings import SETTINGS
 from kafkatx.tables.transactions import TRANSACTIONS
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.progress import Progress, expect
 
 
 class Evidence:
@@ -104,6 +105,7 @@ class Evidence:
 
     def _met(self, progress: Progress | None) -> Iterator[Source]:
         """Every file, of which `progress` is told first."""
+        expect(progress, (source.item.size for source in sources(self._found, self.verify_all)))
         for source in sources(self._found, self.verify_all):
             if progress:
                 progress(source.item.path, source.item.size)

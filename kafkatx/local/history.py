@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +12,10 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.result import CaptureHistory, Histories
 from kafkatx.histories.timeline import book_of
 from kafkatx.histories.timeline_rows import Wanted
-from kafkatx.stages.models import Progress, build_models, open_evidence
+from kafkatx.stages.models import build_models, open_evidence
 from kafkatx.terms.errors import NothingReadableError
+from kafkatx.terms.nearest import nearest
+from kafkatx.terms.progress import Progress
 
 MOST_COMPARED = 50_000
 """Ids among which the nearest is looked for when one is not known."""
@@ -41,13 +42,15 @@ def history(
     verify_all: bool = False,
     captures: dict[str, str] | None = None,
     progress: Progress | None = None,
+    release: tuple[int, ...] = (),
     log_zone_ms: int | None = None,
 ) -> Histories:
     """Tell what every transactional.id (or the one asked for) did.
 
     Times are milliseconds; `as_of` is "now" for ages; `captures` maps paths to the names of captures they are forced
-    into; `log_zone_ms` as of `diagnose`. Raises UsageError for a path that does not exist and NoHistoryError (a
-    NothingReadableError) where nothing is evidence, or where the id or producer asked for does not occur in it.
+    into; `release` and `log_zone_ms` as of `diagnose`. Raises UsageError for a path that does not exist and
+    NoHistoryError (a NothingReadableError) where nothing is evidence, or where the id or producer asked for does not
+    occur in it.
     """
     paths = [paths] if isinstance(paths, str | Path) else paths
     wanted = Wanted(transactional_id, producer_id, topic, partition, since, until)
@@ -58,6 +61,7 @@ def history(
         verify_all=verify_all,
         as_of=as_of,
         progress=progress,
+        release=release,
         log_zone_ms=log_zone_ms,
         log=evidence.log,
     ):
@@ -106,10 +110,7 @@ def _in_logs(model: CaptureModel) -> set[str]:
 
 def _nearest(name: str, names: list[str]) -> str:
     """The ids that look like the one asked for, else the first ones."""
-    near = (
-        get_close_matches(name, names[:MOST_COMPARED], n=3, cutoff=0.5)
-        or [other for other in names if name.lower() in other.lower()][:3]
-    )
+    near = nearest(name, names[:MOST_COMPARED], likeness=0.5)
     if near:
         return f"near to it: {', '.join(near)}"
     if not names:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +24,9 @@ from kafkatx.histories.visibility import Sight, Visibility, span_at, visibility
 from kafkatx.kernels.growing import Array
 from kafkatx.local.batch_at import MAGIC, Held, batch_at, batch_facts, record_at, unlisted_in
 from kafkatx.local.state_row import state_row
-from kafkatx.stages.logs import Read
-from kafkatx.stages.models import JudgedCapture, Progress, build_models, open_evidence
+from kafkatx.stages.models import JudgedCapture, build_models, open_evidence
 from kafkatx.terms.errors import NothingReadableError, UsageError
+from kafkatx.terms.progress import Progress
 from kafkatx.terms.topics import TRANSACTION_STATE, UNNAMED
 
 PLACE = re.compile(r"(?P<topic>.+)-(?P<partition>\d{1,10})[:@](?P<offset>\d{1,19})", re.DOTALL)
@@ -53,22 +54,28 @@ def locate(
     *,
     show_payloads: bool = False,
     as_of: int | None = None,
+    verify_all: bool = False,
     captures: dict[str, str] | None = None,
     progress: Progress | None = None,
+    release: tuple[int, ...] = (),
+    log_zone_ms: int | None = None,
 ) -> Locations:
     """Say what is at an offset: `place` is `orders-0:118` (or a tuple of topic, partition, offset).
 
-    Keys and values are only returned with `show_payloads`. Raises UsageError for a path that does not exist or a place
-    of another form, and NoSuchPartitionError (a NothingReadableError) where the evidence has no segment of it.
+    Keys and values are only returned with `show_payloads`; the other options are those of `diagnose`. Raises UsageError
+    for a path that does not exist or a place of another form, and NoSuchPartitionError (a NothingReadableError) where
+    the evidence has no segment of it.
     """
     paths = [paths] if isinstance(paths, str | Path) else paths
     topic, partition, offset = parse_place(place) if isinstance(place, str) else place
     result = Locations(topic, partition, offset)
     evidence = open_evidence(paths, captures)
+    reading: dict[str, Any] = {"as_of": as_of, "verify_all": verify_all, "progress": progress, "release": release}
+    reading |= {"log_zone_ms": log_zone_ms, "log": cache(evidence.log)}
     for capture in evidence.captures:
         segments = capture.segments()
         if (topic, partition) in segments:
-            told = _told(capture, (topic, partition), offset, as_of, progress, cache(evidence.log))
+            told = _told(capture, (topic, partition), offset, reading)
             result.coverage.extend(told.coverage)
             items = [item for _, item in segments[topic, partition]]
             result.found.append(_Place(told, items, (topic, partition), offset, show_payloads).location())
@@ -87,16 +94,14 @@ def _unknown(captures: list[Capture], topic: str, partition: int) -> str:
     return f"no segment of {topic}-{partition} is in the evidence; {held}"
 
 
-def _told(
-    capture: Capture, key: Partition, offset: int, as_of: int | None, progress: Progress | None, log: Read
-) -> JudgedCapture:
+def _told(capture: Capture, key: Partition, offset: int, reading: dict[str, Any]) -> JudgedCapture:
     """The model of the partition and the coordinator's log; then once more with all partitions of the transaction."""
     wanted = {key, *(other for other in capture.segments() if other[0] == TRANSACTION_STATE)}
-    (told,) = build_models([_restricted(capture, wanted)], as_of=as_of, progress=progress, log=log)
+    (told,) = build_models([_restricted(capture, wanted)], **reading)
     others = _partitions_of_transaction(told.model, key, offset) & set(capture.segments())
     if others <= wanted:
         return told
-    (told,) = build_models([_restricted(capture, wanted | others)], as_of=as_of, progress=progress, log=log)
+    (told,) = build_models([_restricted(capture, wanted | others)], **reading)
     return told
 
 

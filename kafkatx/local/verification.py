@@ -12,7 +12,7 @@ Limits    of several copies of a partition each is verified by itself. Files tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,9 +43,9 @@ from kafkatx.segments.resync import crc_matches
 from kafkatx.segments.transaction_log import StateWalk
 from kafkatx.sources import places
 from kafkatx.sources.files import OpenFile
+from kafkatx.terms.progress import Progress, expect
 from kafkatx.terms.topics import TRANSACTION_STATE
 
-Progress = Callable[[str, int], None]
 MOST_DAMAGE = 10_000
 """Damaged old messages that are listed for a file."""
 MOST_INDEX_BYTES = 256 << 20
@@ -68,6 +68,8 @@ def verify(
     """
     found = evidence(data_directories(inventory(paths, cut_texts=False)), captures)
     result = Verification()
+    inside = (item for one in found.captures for place in one.directories for item in place.items)
+    expect(progress, (item.size for item in inside if not item.left_out))
     for capture in found.captures:
         for directory in capture.directories:
             for items in _folders(directory.items):

@@ -24,6 +24,7 @@ from kafkatx.sources import places
 from kafkatx.sources.files import OpenFile, read_small
 from kafkatx.terms.java_text import java_text
 from kafkatx.terms.printable import printable
+from kafkatx.terms.progress import Progress, expect
 from kafkatx.terms.topics import CLUSTER_METADATA
 
 LOGS = {Kind.LOG, Kind.METADATA_SNAPSHOT}
@@ -40,6 +41,7 @@ class Dump:
     options: DumpOptions
     as_json: bool
     complain: Callable[[str], None]
+    progress: Progress | None = None
     shown: int = 0
     _afterwards: list[str] = field(default_factory=list)
 
@@ -50,7 +52,11 @@ class Dump:
             UsageError: a path does not exist, or a decoder class can't be had.
         """
         for path in paths:
-            for item in inventory([path], cut_texts=False):
+            items = inventory([path], cut_texts=False)
+            expect(self.progress, (item.size for item in items))
+            for item in items:
+                if self.progress is not None:
+                    self.progress(item.path, item.size)
                 try:
                     yield from self._file(item)
                 except OSError as error:

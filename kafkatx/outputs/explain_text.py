@@ -59,12 +59,12 @@ def to_json(answer: Answer) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
-def unknown_text(answer: Answer) -> str:
-    """Return what to tell a user whose phrase nobody knows."""
+def unknown_text(answer: Answer) -> list[str]:
+    """Return what to tell a user whose phrase nobody knows, in lines: what is near to it behind the first."""
     known = f"nothing is known about '{printable(answer.phrase.strip(), 80)}'"
     if not answer.suggestions:
-        return f"{known}: give a finding, an error code or name, a state, a setting, a term, a KIP or a log line"
-    return "\n  ".join([f"{known}; did you mean:", *answer.suggestions])
+        return [f"{known}: give a finding, an error code or name, a state, a setting, a term, a KIP or a log line"]
+    return [f"{known}; did you mean:", *answer.suggestions]
 
 
 def _print_explanation(explanation: Explanation, release: Release | None, console: Console) -> None:

@@ -39,14 +39,18 @@ MOST_IN_TABLE = 1_000
 """Ids in the table; JSON has all."""
 SKEW_WORTH_TELLING_MS = 500
 """How far a log's clock must be off to be told."""
+MOST_DAMAGE = 20
+"""Places of damage that are named."""
 AGE_WORTH_TELLING_MS = 10_000
 """How old the last record of an id must be for its age to be told."""
 
 
-def print_histories(console: Console, histories: Histories, *, everything: bool = False, told: bool = False) -> None:
+def print_histories(
+    console: Console, histories: Histories, *, everything: bool = False, told: bool = False, verbose: bool = False
+) -> None:
     """Print what became of each id, timelines where they are few or were asked for (`told`), and what was read.
 
-    With `everything` nothing is folded and no table is cut short.
+    With `everything` nothing is folded and no table is cut short; with `verbose` every file and all damage is named.
     """
     captures = [capture for capture in histories.captures if len(capture.book)]
     for capture in captures:
@@ -55,9 +59,9 @@ def print_histories(console: Console, histories: Histories, *, everything: bool 
         _print_capture(console, capture, everything, told, lacking=lacking_offsets(histories.coverage, capture.capture))
     if not captures:
         print_trimmed(console, shown("No transaction and no transactional.id in what was read."), Text(""))
-    for damage in histories.damage[:20]:
+    for damage in histories.damage[: len(histories.damage) if verbose else MOST_DAMAGE]:
         print_trimmed(console, marked("- ", damage.sentence()))
-    print_trimmed(console, *coverage_lines(histories.coverage))
+    print_trimmed(console, *coverage_lines(histories.coverage, verbose=verbose))
 
 
 def _print_capture(console: Console, capture: CaptureHistory, everything: bool, told: bool, lacking: set[int]) -> None:

@@ -11,7 +11,7 @@ from kafkatx.histories.location import BatchFacts, Location, Locations, RecordFa
 from kafkatx.outputs.history_text import lacking_offsets
 from kafkatx.outputs.history_words import capital, details, sentence
 from kafkatx.outputs.locate_words import answer, uncommitted, unlisted, watermark
-from kafkatx.outputs.text_lines import marked, print_trimmed, shown
+from kafkatx.outputs.text_lines import coverage_lines, marked, print_trimmed, shown
 from kafkatx.terms.printable import printable
 from kafkatx.terms.times import iso
 from kafkatx.terms.topics import TRANSACTION_STATE
@@ -23,8 +23,8 @@ MOST_SHOWN = 2_000
 """Characters shown of a key or value; JSON has all."""
 
 
-def print_locations(console: Console, locations: Locations) -> None:
-    """Print the offset as each capture has it: the answer first, then what it rests on."""
+def print_locations(console: Console, locations: Locations, *, verbose: bool = False) -> None:
+    """Print the offset as each capture has it: the answer first, then what it rests on, with `verbose` the files."""
     for found in locations.found:
         parts: list[RenderableType] = [shown(f"Capture {found.capture}", "bold")] if len(locations.found) > 1 else []
         lacks = (
@@ -32,6 +32,8 @@ def print_locations(console: Console, locations: Locations) -> None:
         )
         parts += _not_an_offset(found) if lacks else _lines(found)
         print_trimmed(console, *parts, Text(""))
+    if verbose:
+        print_trimmed(console, *coverage_lines(locations.coverage, verbose=True))
 
 
 def _not_an_offset(found: Location) -> Iterator[RenderableType]:

@@ -62,7 +62,11 @@ def coverage_lines(coverage: Iterable[Coverage], *, verbose: bool = False) -> It
     rest = f"; {len(left):,} left out" if left else ""
     why = "" if verbose else " (--verbose lists them)"
     yield shown(f"Read {len({one.path for one in read}):,} of {of}: {', '.join(filter(None, told))}{rest}{why}.", "dim")
-    if verbose:
-        for entry in entries:
-            note = "; ".join(filter(None, (entry.note, entry.verified)))
-            yield marked("- ", f"{entry.path}: {entry.kind}, {entry.status}{f' ({note})' if note else ''}", "dim")
+    yield from file_lines(entries) if verbose else ()
+
+
+def file_lines(coverage: Iterable[Coverage]) -> Iterator[RenderableType]:
+    """Say of each file what it was taken for, and what became of it."""
+    for entry in coverage:
+        note = "; ".join(filter(None, (entry.note, entry.verified)))
+        yield marked("- ", f"{entry.path}: {entry.kind}, {entry.status}{f' ({note})' if note else ''}", "dim")

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.verification import DAMAGED, EMPTY, TORN, UNREADABLE, WHOLE, Verification
-from kafkatx.outputs.text_lines import marked, print_trimmed
+from kafkatx.outputs.text_lines import file_lines, marked, print_trimmed
 from kafkatx.segments.damage import Damage
 from kafkatx.words.evidence_refs import plural
 
@@ -20,18 +20,20 @@ MOST_PLACES = 20
 """Places of one file that are printed; JSON has all."""
 
 
-def print_verification(console: Console, found: Verification) -> None:
-    """Print everything; lines end where their text ends."""
-    print_trimmed(console, *_parts(found))
+def print_verification(console: Console, found: Verification, *, verbose: bool = False) -> None:
+    """Print everything, with `verbose` each file by its name; lines end where their text ends."""
+    print_trimmed(console, *_parts(found, verbose))
 
 
-def _parts(found: Verification) -> Iterator[RenderableType]:
+def _parts(found: Verification, verbose: bool) -> Iterator[RenderableType]:
     yield _summary(found)
     yield from _places("Damaged", "bold red", found.damage)
     yield from _places("Ends that a kill or a copy of a running broker leaves (no damage)", "yellow", found.ordinary)
     yield from _notes(found.coverage)
     yield from _whole(entry for entry in found.coverage if entry.status in VERIFIED)
     yield from _left_out(found.coverage)
+    if verbose:
+        yield from (Text(""), Text("Files", "bold"), *file_lines(found.coverage))
 
 
 def _summary(found: Verification) -> RenderableType:

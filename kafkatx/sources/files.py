@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -17,6 +20,21 @@ from kafkatx.sources.packing import LONGEST_MAGIC
 
 BLOCK = 4096
 """Bytes given up at once where a disk refuses to read."""
+
+
+Observer = Callable[[str, int, int], None]
+"""Called with a path and where what was read of it begins and ends."""
+_observer: ContextVar[Observer | None] = ContextVar("kafkatx_observer_of_reads", default=None)
+
+
+@contextmanager
+def observed(observer: Observer) -> Iterator[None]:
+    """Tell `observer` of what is read inside, in this thread."""
+    token = _observer.set(observer)
+    try:
+        yield
+    finally:
+        _observer.reset(token)
 
 
 class Backing(Protocol):
@@ -103,6 +121,8 @@ class OpenFile:
             if got == 0:
                 break
             done += got
+        if (observer := _observer.get()) is not None:
+            observer(self.path, position, position + done)
         return done
 
     def next_data(self, position: int) -> int:

@@ -5,7 +5,7 @@ They are those of stage one, each file read whole, and what stage three reads of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from kafkatx.evidence.captures import Capture
@@ -20,8 +20,7 @@ from kafkatx.stages.facts import LAYOUT, NO_CAPTURE, OF_CAPTURE, CaptureFact, Fa
 from kafkatx.stages.listings import hidden_records
 from kafkatx.stages.placed import placed_batches
 from kafkatx.stages.tasks import LogOfCapture, Piece, SmallFile, StretchOfFile, numbering, pieces
-
-Progress = Callable[[str, int], None]
+from kafkatx.terms.progress import Progress
 
 
 def fact_table(evidence: JoinedEvidence, verify_all: bool = False, progress: Progress | None = None) -> Iterator[Any]:

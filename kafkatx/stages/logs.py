@@ -12,11 +12,11 @@ from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.item import LOG_KINDS, Item
 from kafkatx.evidence.log_reading import FileFacts, read_log
 from kafkatx.stages.facts import FactsError
+from kafkatx.terms.progress import Progress
 from kafkatx.text.events import LogFacts
 from kafkatx.text.logs.strings import CODE_COLUMNS
 from kafkatx.text.logs.union import LogUnion
 
-Progress = Callable[[str, int], None]
 Read = Callable[[Item], FileFacts]
 """Reads a log, or hands over what was read of it before."""
 

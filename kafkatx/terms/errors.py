@@ -1,10 +1,19 @@
 """Our exceptions: the user asked for something that can't be done. Bad evidence is never one of them."""
 
+from collections.abc import Sequence
+
 
 class KafkatxError(Exception):
-    """Base of all errors that kafkatx raises on purpose; its text is meant for the user."""
+    """Base of all errors that kafkatx raises on purpose; its text is meant for the user.
+
+    `advice` are lines of their own below the text: what to do, or what there is to choose from.
+    """
 
     exit_code = 70
+
+    def __init__(self, text: str = "", advice: Sequence[str] = ()) -> None:
+        super().__init__(text)
+        self.advice = tuple(advice)
 
 
 class UsageError(KafkatxError):

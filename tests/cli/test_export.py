@@ -13,12 +13,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from kafkatx.cli.export_progress import ExportBar
 from kafkatx.kernels.engine import forced
 from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS, read_manifest
 from kafkatx.tables.catalogue import EXPORTED
 from tests.building import batch, segment
-from tests.cases.commands import on_a_terminal, run
+from tests.cases.commands import run
 from tests.evidence import ROOT, fixtures
 from tests.outputs.parquet.small import content
 
@@ -102,7 +101,7 @@ def test_only_tables_that_are_named_are_written(orders, target):
 
 
 def test_a_table_that_there_is_not_is_wrong_usage_and_the_tables_are_named(orders, target):
-    result = run("export", str(orders), "--out", str(target), "--table", "record")
+    result = run("export", str(orders), "--out", str(target), "--table", "qqqq")
     assert (result.code, result.raw) == (2, b"")
     assert all(name in result.err for name in EXPORTED)
     assert not target.exists()
@@ -300,53 +299,3 @@ def test_crcs_are_all_checked_where_that_is_asked_for(tmp_path, target):
 def test_a_capture_is_forced_by_its_name(orders, target):
     assert run("export", str(orders), "--out", str(target), "--capture", f"mine={orders}").code == 0
     assert {row["capture"] for row in rows(target, "batches")} == {"mine"}
-
-
-def test_a_terminal_that_is_quick_or_quiet_sees_no_bar(orders, target):
-    shown = on_a_terminal("export", str(orders), "--out", str(target), "--quiet", NO_COLOR="1")
-    assert b"#" not in shown
-    assert f"Wrote {len(EXPORTED)} tables".encode() in shown
-
-
-class Clock:
-    """Stands for the module time: a second passes with each look."""
-
-    now = 0.0
-
-    def monotonic(self):
-        self.now += 1
-        return self.now
-
-
-def test_the_bar_is_one_line_that_grows_and_goes(capsys, monkeypatch):
-    monkeypatch.setattr("kafkatx.cli.export_progress.time", Clock())
-    monkeypatch.setenv("COLUMNS", "60")
-    bar = ExportBar(("files", "records"), 100, shows=True)
-    bar.begin("files")
-    bar.begin("records")
-    bar.file("a", 50)
-    bar.read(1_000)
-    bar.file("b", 50)
-    bar.read(2_000)
-    bar.wrote(1_500)
-    bar.clear()
-    first, *lines, blank, end = capsys.readouterr().err.split("\r")
-    assert (first, blank.strip(), end) == ("", "", "")
-    assert [line.rstrip() for line in lines] == [
-        "[....................]  0%  table 1 of 2, files: 0 rows rea",
-        "[##########..........] 50%  table 2 of 2, records: 0 rows r",
-        "[##########..........] 50%  table 2 of 2, records: 0 rows r",
-        "[##########..........] 50%  table 2 of 2, records: 1,000 ro",
-        "[##############......] 70%  table 2 of 2, records: 1,000 ro",
-        "[##############......] 70%  table 2 of 2, records: 3,000 ro",
-        "[###################.] 95%  table 2 of 2, records: 1,500 of",
-    ]
-    assert max(map(len, lines)) < 60
-
-
-def test_no_bar_for_what_is_done_within_a_second(capsys):
-    bar = ExportBar(("files",), 100, shows=True)
-    bar.begin("files")
-    bar.wrote(1)
-    bar.clear()
-    assert capsys.readouterr().err == ""

@@ -168,8 +168,9 @@ def test_a_kind_is_said_of_all_files_given(tmp_path):
     result = run("--as", "log", path)
     assert result.exit_code == 1
     assert "x.bin" in result.stdout
-    with pytest.raises(UsageError, match="--as nonsense: what a file can hold is log, index"):
+    with pytest.raises(UsageError, match="--as nonsense: there is no such kind of file") as refused:
         run("--as", "nonsense", path, catch_exceptions=False, standalone_mode=False)
+    assert refused.value.advice[0].startswith("the kinds are log, index")
 
 
 def test_the_result_is_not_written_into_what_was_named(tmp_path):

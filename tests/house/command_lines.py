@@ -33,9 +33,12 @@ class CommandLine:
 
 
 def pages() -> list[Path]:
-    """Return README.md and all documents but the change log, which tells of what was."""
+    """Return README.md and all documents but the change log, which tells of what was, and docs/cli.md.
+
+    That is made of the help of the commands, whose examples tests/cli/test_examples.py runs.
+    """
     found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    return [page for page in found if page.name != "changelog.md"]
+    return [page for page in found if page.name not in ("changelog.md", "cli.md")]
 
 
 def command_lines(page: Path) -> list[CommandLine]:

@@ -24,6 +24,8 @@ STAND_FOR = {
     "TOPIC-N": "payments-1",
     "TOPIC-PARTITION:OFFSET": "payments-0:3",
     "PATH...": BROKER,
+    "BEFORE": CASE,
+    "AFTER": CASE,
     "/data/kafka": BROKER,
     "/data/brokers/*": BROKER,
     "/var/lib/kafka/data": BROKER,

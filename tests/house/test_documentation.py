@@ -30,18 +30,18 @@ from tests.house.generate_docs import (
     linked,
     navigated,
     pages,
+    program,
     rule_files,
     rule_page,
     rule_pages,
 )
+from tests.house.man_page import man_page
 from tests.house.rule_examples import EXAMPLES, rule_example
 from tests.house.site import CONFIGURATION
-from tests.house.tools import printed_by_kafkatx
 from tests.house.wrapping import long_lines, wrapped
 
 WITHOUT_A_RULE: set[str] = set()
 """Mechanisms of the catalogue that no rule looks for yet."""
-COMMANDS = ("diagnose", "history", "locate", "compare", "dump", "verify", "collect", "export", "explain")
 
 
 @pytest.fixture
@@ -51,6 +51,10 @@ def update(request) -> bool:
 
 def test_the_page_of_commands_is_in_step(update):
     compare(ROOT / "docs/cli.md", cli_page(commands()), update=update)
+
+
+def test_the_man_page_is_in_step(update):
+    compare(ROOT / "docs/kafkatx.1", man_page(program(), commands()), update=update)
 
 
 def test_the_page_of_formats_is_in_step_and_names_all_that_is_declared(update):
@@ -91,16 +95,6 @@ def test_every_rule_has_an_example_that_shows_it():
 def test_a_pasted_text_is_an_example_only_where_no_recorded_case_shows_the_rule():
     recorded = {must["rule"] for case in fixture_cases() for must in expectations(case)["must_find"]}
     assert not {rule_id for rule_id, evidence in EXAMPLES.items() if evidence.startswith("pages")} & recorded
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_helps_and_its_options_are_explained(command):
-    helped = printed_by_kafkatx(command, "--help", COLUMNS="200")
-    known = commands()[command]
-    assert known.help
-    for parameter in known.params:
-        assert parameter.param_type_name == "argument" or parameter.help or parameter.hidden, parameter.name
-        assert parameter.param_type_name == "argument" or parameter.hidden or max(parameter.opts, key=len) in helped
 
 
 def test_the_registry_the_pages_and_the_modules_name_the_same_rules():
@@ -183,7 +177,10 @@ def paint(
 ) -> None:
     """Paint things.
 
-    Twice if needed.
+    Twice if needed:
+
+      kafkatx paint 'a[b]'
+        --quiet
     """
 
 
@@ -200,11 +197,21 @@ def test_the_page_of_commands_says_what_help_says():
         "",
         "Paint things.",
         "",
-        "Twice if needed.",
+        "Twice if needed:",
+        "",
+        "```sh",
+        "kafkatx paint 'a[b]'",
+        "  --quiet",
+        "```",
+        "",
+        "Arguments:",
         "",
         "- `PATH...`: What to paint.",
-        "- `--colour red|blue`: Which paint. Default: `red`.",
+        "",
+        "Options:",
+        "",
+        "- `--colour red|blue`: Which paint. Default: red.",
         "- `-o, --out FILE`: Where to.",
-        "- `--shade light|dark`: How much. Default: `light`.",
+        "- `--shade light|dark`: How much. Default: light.",
         "- `--quiet`: Say nothing.",
     ]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -77,9 +78,10 @@ def test_the_wheel_holds_the_data_files_and_the_mark_of_types(wheel: Path):
     assert [name for name in names if name.endswith("licenses/LICENSE")]
 
 
-def test_the_wheel_holds_nothing_but_the_package(wheel: Path):
-    tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"kafkatx"}
+def test_the_wheel_holds_nothing_but_the_package_and_its_man_page(wheel: Path):
+    names = zipfile.ZipFile(wheel).namelist()
+    beside = [name for name in names if not re.match(r"kafkatx/|[^/]+\.dist-info/", name)]
+    assert [name.partition(".data/")[2] for name in beside] == ["data/share/man/man1/kafkatx.1"]
 
 
 def test_the_sdist_holds_all_that_the_tests_need(built: Path):

@@ -27,8 +27,9 @@ from kafkatx.sources import places
 from kafkatx.stages.collected import Collected, Taken
 from kafkatx.stages.export_folders import exports_among
 from kafkatx.stages.judging import NothingToDiagnoseError, diagnosed, united
-from kafkatx.stages.models import JudgedCapture, Progress, build_models, open_evidence
+from kafkatx.stages.models import JudgedCapture, build_models, open_evidence
 from kafkatx.terms.errors import UsageError
+from kafkatx.terms.progress import Progress
 from kafkatx.terms.times import iso
 from kafkatx.words.evidence_refs import plural
 
@@ -50,6 +51,7 @@ def collect(
     verify_all: bool = False,
     captures: dict[str, str] | None = None,
     progress: Progress | None = None,
+    release: tuple[int, ...] = (),
     log_zone_ms: int | None = None,
 ) -> Collected:
     """Pick what decides about an id (default: about every finding that is worth a look); pack it into `out`.
@@ -60,7 +62,7 @@ def collect(
     given = places.admitted(paths)
     if exports_among(given):
         raise UsageError("collect takes files of brokers, logs and texts; give what the export was made of")
-    work = _Collecting(given, transactional_id, most_bytes, as_of, log_zone_ms)
+    work = _Collecting(given, transactional_id, most_bytes, as_of, release, log_zone_ms)
     work.read(verify_all, captures, progress)
     with tempfile.TemporaryDirectory(prefix="kafkatx-collect-") as folder:
         found = work.stage(Path(folder))
@@ -92,10 +94,11 @@ class _Collecting:
         transactional_id: str | None,
         most_bytes: int,
         as_of: int | None,
+        release: tuple[int, ...],
         log_zone_ms: int | None,
     ) -> None:
         self.given, self.transactional_id, self.most_bytes = given, transactional_id, most_bytes
-        self.as_of, self.log_zone_ms = as_of, log_zone_ms
+        self.as_of, self.release, self.log_zone_ms = as_of, release, log_zone_ms
         self.told: list[JudgedCapture] = []
         self.subjects: list[Subject] = []
         self.findings: list[Diagnosed] = []
@@ -108,7 +111,7 @@ class _Collecting:
         parts = []
         for told in build_models(
             evidence.captures, verify_all=verify_all, as_of=self.as_of, progress=progress,
-            log_zone_ms=self.log_zone_ms, log=evidence.log,
+            release=self.release, log_zone_ms=self.log_zone_ms, log=evidence.log,
         ):  # fmt: skip
             parts.append(diagnosed(told, selection))
             self.told.append(told)
@@ -180,6 +183,7 @@ class _Collecting:
                 [str(folder)],
                 selection=Selection(transactional_id=self.transactional_id),
                 as_of=self.as_of,
+                release=self.release,
                 log_zone_ms=self.log_zone_ms,
             )
         except NothingToDiagnoseError:
@@ -226,6 +230,7 @@ class _Collecting:
                 [str(folder)],
                 selection=Selection(transactional_id=None if name is None else names.id_of(name)),
                 as_of=self.as_of,
+                release=self.release,
                 log_zone_ms=self.log_zone_ms,
             )
         except NothingToDiagnoseError:
