@@ -6,6 +6,7 @@ import gc
 import io
 import os
 import pty
+import re
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,10 @@ from kafkatx.formats.file_names import parse_partition_folder
 from tests.evidence import ROOT
 
 FORMATS = ((), ("--json",))
+BAR = re.compile(
+    r"(?:[^\x00-\x1f\x7f-\x9f\u202e]|\x1b\[[0-9;]*m)*\d:\d\d:\d\d(?:\x1b\[0m)?(?:\r|\r?\n\r\x1b\[1A)\x1b\[2K"
+)
+"""How far slow work is, as often as it was drawn, until it is taken away: nothing in it acts but its own colours."""
 _made_once = functools.cache(typer.main.get_command)
 """The parser of a command line, which takes longer to make than many a command to run."""
 _FOLDERS: "list[tempfile.TemporaryDirectory[str]]" = []

@@ -16,6 +16,7 @@ import pytest
 
 import kafkatx.local.diagnosis
 from tests.cases.commands import (
+    BAR,
     FORMATS,
     fresh_folder,
     on_a_terminal,
@@ -56,8 +57,6 @@ HOSTILE_TOPIC = "or\x1b[31mders\u202e<script>alert(1)"
 HOSTILE_IDS = ("\x1b]0;owned\x07evil\x1b[2J", "line\nbreak\r\x08\x9b31m", "<img src=x onerror=alert(1)>\u202eright")
 ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-BAR = re.compile(r"(\r\[[#.]{20}\] [^\r\x1b]*)+\r *\r")
-"""How far an export is, until it is taken away again: no name of evidence is in it."""
 
 
 @pytest.fixture

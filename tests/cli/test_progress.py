@@ -12,7 +12,7 @@ from kafkatx.local.diagnosis import diagnose
 from kafkatx.local.verification import verify
 from kafkatx.sources.files import OpenFile
 from kafkatx.tables.catalogue import EXPORTED
-from tests.cases.commands import on_a_terminal, run
+from tests.cases.commands import BAR, on_a_terminal, run
 from tests.evidence import FIXTURES
 
 CASE = FIXTURES / "k39-fenced"
@@ -102,6 +102,7 @@ def test_a_name_is_shown_and_does_not_act(terminal, name):
         ("a\\x1b[31mb\\x0ac\\u202e.log", "[bold red]x[/].log", ":smile:.log", "..." + "x" * (NAME - 3))
     )
     bar.close()
+    assert BAR.sub("", terminal.getvalue()) == ""
 
 
 def test_it_goes_without_a_trace_and_never_hides_the_cursor(terminal):
