@@ -1,6 +1,6 @@
 """Writes the pages that follow from the code: docs/cli.md from the commands, docs/rules/ from the rules' docstrings,
 docs/dump-text.md from the shapes of dump lines, docs/tables.md and docs/formats.md from the declarations of tables and
-formats.
+formats, docs/schemas/ from the types that documents of JSON render.
 
 Run by hand: `python -m tests.house.generate_docs`. The tests compare what it would write with what is there.
 """
@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from kafkatx.rules.docstring import RuleText, rule_texts
 from tests.evidence import ROOT
 from tests.formats.page import formats_page
+from tests.schemas.documents import DOCUMENTS, schema_text
 from tests.tables.page import tables_page
 from tests.text.dump.page import dump_text_page
 
@@ -160,6 +161,7 @@ def pages() -> dict[Path, str]:
         ROOT / "docs/dump-text.md": f"{GENERATED}\n{dump_text_page()}",
         ROOT / "docs/formats.md": f"{GENERATED}\n{formats_page()}",
         ROOT / "docs/tables.md": tables_text(),
+        **{ROOT / f"docs/schemas/{command}.schema.json": schema_text(command) for command in DOCUMENTS},
         **dict(rule_pages()),
     }
 
