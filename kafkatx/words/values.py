@@ -208,13 +208,13 @@ def bare(exception: str) -> str:
 def as_json(facts: object) -> dict[str, Any]:
     """Return facts as plain data: times as ISO 8601, durations as `<name>_ms`, without places and worded parts."""
     found: dict[str, Any] = {}
-    for name, is_duration in _told(type(facts)):  # type: ignore[arg-type]
+    for name, is_duration in told_fields(type(facts)):  # type: ignore[arg-type]
         found[f"{name}_ms" if is_duration else name] = _plain(getattr(facts, name))
     return found
 
 
 @cache
-def _told(kind: type[Any]) -> tuple[tuple[str, bool], ...]:
+def told_fields(kind: type[Any]) -> tuple[tuple[str, bool], ...]:
     """Fields of a class of facts that are values, and whether they are durations.
 
     Places, and parts with words of their own, stand in the explanation already.

@@ -1,7 +1,7 @@
 """Writes the pages that follow from the code: docs/cli.md and the man page docs/kafkatx.1 from the commands,
 docs/rules/ from the rules' docstrings, docs/cookbook.md from the catalogue of errors, docs/dump-text.md from the shapes
 of dump lines, docs/tables.md and docs/formats.md from the declarations of tables and formats, the navigation of
-docs/site/mkdocs.yml from docs/index.md.
+docs/site/mkdocs.yml from docs/index.md, docs/schemas/ from the types that documents of JSON render.
 
 Run by hand: `python -m tests.house.generate_docs`. The tests compare what it would write with what is there.
 """
@@ -22,6 +22,7 @@ from tests.house.man_page import man_page
 from tests.house.rule_examples import rule_example
 from tests.house.site import CONFIGURATION, site_text
 from tests.house.wrapping import wrapped
+from tests.schemas.documents import DOCUMENTS, schema_text
 from tests.tables.page import tables_page
 from tests.text.dump.page import dump_text_page
 
@@ -149,6 +150,7 @@ def pages() -> dict[Path, str]:
         ROOT / "docs/kafkatx.1": man_page(program(), commands()),
         ROOT / "docs/formats.md": f"{GENERATED}\n{formats_page()}",
         ROOT / "docs/tables.md": tables_text(),
+        **{ROOT / f"docs/schemas/{command}.schema.json": schema_text(command) for command in DOCUMENTS},
         **dict(rule_pages()),
     }
 

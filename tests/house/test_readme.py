@@ -27,6 +27,11 @@ def test_ci_runs_the_test_command_and_nothing_else():
     assert (ROOT / ".ci/run").stat().st_mode & 0o111
 
 
+def test_the_workflow_runs_the_test_command_as_it_stands():
+    lines = (ROOT / ".github/workflows/tests.yml").read_text().splitlines()
+    assert f"run: {commands()[1]}" in [line.strip() for line in lines]
+
+
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_command_is_valid_shell(number):
     assert subprocess.run(["sh", "-n", "-c", commands()[number]], check=False).returncode == 0
@@ -41,7 +46,13 @@ def test_the_example_is_what_the_first_command_prints_and_fits_80_columns():
     assert all(is_file.match(line) for line in long), "only paths are never broken"
 
 
-@pytest.mark.parametrize("page", ["README.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/*.md"))])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "README.md",
+        *(str(page.relative_to(ROOT)) for where in ("docs", ".github") for page in ROOT.glob(f"{where}/*.md")),
+    ],
+)
 def test_every_link_of_a_page_leads_to_a_file(page):
     targets = LINK.findall(CODE.sub("", (ROOT / page).read_text()))
     assert not [target for target in targets if not ((ROOT / page).parent / target).exists()]

@@ -1,10 +1,7 @@
 """The built packages are whole: they install into an empty environment outside the checkout and work there."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 import sysconfig
 import tarfile
 import venv
@@ -14,39 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.evidence import FIXTURES, ROOT
-
-HIDDEN = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"}
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in HIDDEN}
-
-
-def run(*command: str | Path, folder: Path) -> str:
-    """Run a command in `folder` and return what it printed; any exit code but 0 fails the test."""
-    done = subprocess.run(
-        [str(word) for word in command],
-        cwd=folder,
-        env=ENVIRONMENT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    return done.stdout
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the sdist from the checkout and the wheel from the sdist, with the tools of this environment."""
-    folder = tmp_path_factory.mktemp("built")
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT, folder=folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def wheel(built: Path) -> Path:
-    (found,) = built.glob("*.whl")
-    return found
+from tests.packaging.processes import run
 
 
 @pytest.fixture(scope="module")
