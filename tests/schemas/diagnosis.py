@@ -54,7 +54,6 @@ def _with(found: Schema, **more: Schema) -> Schema:
 
 
 def _answer(shapes: Shapes) -> Schema:
-    examined = {name: COUNT for name in ("transactions", "transactional_ids", "producers", "groups")}
     return record(
         {
             "state": values_of(AnswerState),
@@ -62,11 +61,17 @@ def _answer(shapes: Shapes) -> Schema:
             "worst": or_null(names_of(Severity)),
             "counts": record({severity.name: COUNT for severity in Severity}),
             "root_causes": array(STRING),
-            "examined": shapes.define("Examined", record({**examined, "from": or_null(TIME), "to": or_null(TIME)})),
+            "examined": shapes.define("Examined", examined()),
             "failures": shapes.as_it_is(FailureCounts),
             "selected": or_null(shapes.as_it_is(Selected)),
         }
     )
+
+
+def examined() -> Schema:
+    """Return how much was looked at, and the time that it spans."""
+    counts = {name: COUNT for name in ("transactions", "transactional_ids", "producers", "groups")}
+    return record({**counts, "from": or_null(TIME), "to": or_null(TIME)})
 
 
 def _finding(shapes: Shapes) -> Schema:
@@ -80,7 +85,7 @@ def _finding(shapes: Shapes) -> Schema:
             "severity": names_of(Severity),
             "capture": STRING,
             "cluster_id": or_null(STRING),
-            **_subject(shapes),
+            **subject(shapes),
             "who": or_null(STRING),
             "title": STRING,
             "summary": STRING,
@@ -106,7 +111,8 @@ def _facts_of(name: str, shapes: Shapes) -> Schema:
     return {"if": {"properties": {"rule": {"const": name}}}, "then": {"properties": {"facts": facts}}}
 
 
-def _subject(shapes: Shapes) -> dict[str, Schema]:
+def subject(shapes: Shapes) -> dict[str, Schema]:
+    """Return whom and what a finding is about, where, when, and how often."""
     return {
         "transactional_id": or_null(STRING),
         **producer(),

@@ -12,6 +12,7 @@ from kafkatx.outputs.parquet import summary
 from kafkatx.segments.damage import Damage
 from kafkatx.stages.collected import Taken
 from kafkatx.tables.catalogue import EXPORTED
+from tests.schemas.comparison import comparison
 from tests.schemas.diagnosis import diagnosis
 from tests.schemas.dumps import dump
 from tests.schemas.shapes import BOOLEAN, COUNT, STRING, TIME, Schema, Shapes, array, choice, document, or_null, record
@@ -79,6 +80,7 @@ def export() -> Schema:
 
 DOCUMENTS: dict[str, Callable[[], Schema]] = {
     "collect": collection,
+    "compare": comparison,
     "diagnose": diagnosis,
     "dump": dump,
     "explain": explanation,

@@ -146,6 +146,9 @@ def hold_the_rest() -> None:
         where = {"export": ["--out", str(fresh_folder())], "locate": ["orders-0:0"]}.get(command, [])
         hold_printed(command, run(command, str(empty), *where, "--json"))
     case = fixtures() / "k39-fenced"
+    for other in ("k39-fenced", "k39-timeout", "k39-healthy"):
+        hold_printed("compare", run("compare", str(case), str(fixtures() / other), "--json"))
+    hold_printed("compare", run("compare", str(case), str(damaged(case)), "--json"))
     hold_printed("export", run(*words_for("export", case, "--json"), "--table", "markers"))
     hold_printed(
         "collect", run("collect", str(case), "--out", str(fresh_folder().with_name("case.tgz")), "--redact", "--json")
