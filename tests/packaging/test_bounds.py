@@ -59,7 +59,15 @@ def lowest(python: Path, requirement: Requirement) -> Version:
     listed = re.search(r"^Available versions: (.*)$", printed, re.MULTILINE)
     assert listed, printed
     known = [Version(one) for one in listed[1].split(", ") if VERSION.fullmatch(one)]
-    return min(version for version in known if version in requirement.specifier)
+    admitted = sorted(version for version in known if version in requirement.specifier)
+    return next(version for version in admitted if has_wheel(python, f"{requirement.name}=={version}"))
+
+
+def has_wheel(python: Path, pinned: str) -> bool:
+    """Whether a version can be installed as it is; listings name versions of other interpreters as well."""
+    words = ("install", "--quiet", "--dry-run", "--ignore-installed", "--no-deps", "--only-binary=:all:", pinned)
+    code, _ = ended(python, "-m", "pip", *words, folder=ROOT)
+    return code == 0
 
 
 @pytest.fixture(scope="module", params=PYTHONS, ids=lambda path: Path(path).parent.parent.name)
