@@ -76,3 +76,19 @@ def test_names_of_rust_are_errors(code, name):
 @pytest.mark.parametrize(("code", "title"), TITLES.items())
 def test_titles_of_kafka_go_are_errors(code, title):
     assert error_code(title.replace(" ", "")) == code
+
+
+BESIDE_A_BROKER = """\
+[2026-11-20 23:58:09,644] ERROR Aborting producer batches due to fatal error \
+(org.apache.kafka.clients.producer.internals.Sender:381)
+org.apache.kafka.common.errors.ProducerFencedException: Producer attempted an operation with an old epoch.
+[2026-11-20 23:58:10,177] ERROR [ReplicaFetcherThread-0-0]: Error for partition [orders,3] to broker 0:\
+org.apache.kafka.common.errors.NotLeaderForPartitionException: This server is not the leader. \
+(kafka.server.ReplicaFetcherThread:99)
+"""
+
+
+def test_a_loggers_class_of_a_broker_is_no_module_of_python(tmp_path):
+    names = [actor["what"] for one in told(tmp_path, BESIDE_A_BROKER) for actor in one["actors"]]
+    assert names
+    assert not [name for name in names if "kafka-python" in name]

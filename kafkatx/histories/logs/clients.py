@@ -36,11 +36,13 @@ LIBRARIES = (
     ("sarama", "sarama."),
     ("kafka-go", "kafka-go."),
     ("librdkafka", ("Confluent.Kafka.", "confluent_kafka.", "cimpl.")),
-    ("kafka-python", ("kafka.", "kafka-python")),
+    ("kafka-python", ("kafka.errors.", "kafka-python")),
     ("franz-go", ("kgo", "kerr.", "franz")),
     ("java", (JAVA, "o.a.k", "java.")),
 )
 """How names of classes and loggers begin in each library; the first that fits is it."""
+MODULE = re.compile(r"kafka(?:\.[a-z_0-9]{1,40}){1,6}")
+"""Loggers of kafka-python: modules; those of brokers (`kafka.server.KafkaApis`) end with a class."""
 LOCAL = re.compile(r"_[A-Z][A-Z_]+$|.{1,250}#(?:producer|consumer)-\d{1,6}$")
 """Errors that only librdkafka has, and how it calls its clients."""
 FLINK = "flink"
@@ -296,7 +298,8 @@ def _implementation(model: LogModel, client_id: str | None, rows: list[int]) -> 
         return "librdkafka"
     if any(trace.releases for trace in traces) or any(map(NETWORK_THREAD.fullmatch, _strings(model, rows, "thread"))):
         names.add(JAVA)
-    return next((library for library, begin in LIBRARIES if any(name.startswith(begin) for name in names)), "unknown")
+    found = next((library for library, begin in LIBRARIES if any(name.startswith(begin) for name in names)), None)
+    return found or ("kafka-python" if any(map(MODULE.fullmatch, names)) else "unknown")
 
 
 def _release(model: LogModel, rows: list[int]) -> tuple[int, ...]:
