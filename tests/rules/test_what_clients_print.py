@@ -79,11 +79,13 @@ def test_titles_of_kafka_go_are_errors(code, title):
 
 
 BESIDE_A_BROKER = """\
+Our test of transactions prints this now and then
+
 [2026-11-20 23:58:09,644] ERROR Aborting producer batches due to fatal error \
 (org.apache.kafka.clients.producer.internals.Sender:381)
 org.apache.kafka.common.errors.ProducerFencedException: Producer attempted an operation with an old epoch.
 [2026-11-20 23:58:10,177] ERROR [ReplicaFetcherThread-0-0]: Error for partition [orders,3] to broker 0:\
-org.apache.kafka.common.errors.NotLeaderForPartitionException: This server is not the leader. \
+org.apache.kafka.common.errors.NotLeaderForPartitionException: This server is not the leader for that topic-partition. \
 (kafka.server.ReplicaFetcherThread:99)
 """
 
