@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Protocol
 
 from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, Examined, NextEvidence, OpenedRef
 from kafkatx.findings.finding import Finding
@@ -76,10 +76,33 @@ def _next(one: NextEvidence) -> dict[str, Any]:
     }
 
 
-def _finding(found: Diagnosed, to_bring: list[NextEvidence]) -> dict[str, Any]:
+class Told(Protocol):
+    """A finding with what places it: of a diagnosis made here, or of one that was saved."""
+
+    @property
+    def id(self) -> str:
+        """What names it on its evidence."""
+
+    @property
+    def key(self) -> str:
+        """The incident."""
+
+    @property
+    def capture(self) -> str:
+        """The capture that it is of."""
+
+    @property
+    def cluster_id(self) -> str | None:
+        """The cluster that it is of."""
+
+    @property
+    def finding(self) -> Finding:
+        """What is found."""
+
+
+def finding_head(found: Told) -> dict[str, Any]:
+    """Return what names a finding, whom it is about, and what it says in short."""
     finding = found.finding
-    number = {opened.place: at for at, opened in enumerate(found.evidence)}
-    against = set(finding.against)
     return {
         "id": found.id,
         "key": found.key,
@@ -92,6 +115,15 @@ def _finding(found: Diagnosed, to_bring: list[NextEvidence]) -> dict[str, Any]:
         "who": finding.who,
         "title": finding.title,
         "summary": finding.summary,
+    }
+
+
+def _finding(found: Diagnosed, to_bring: list[NextEvidence]) -> dict[str, Any]:
+    finding = found.finding
+    number = {opened.place: at for at, opened in enumerate(found.evidence)}
+    against = set(finding.against)
+    return {
+        **finding_head(found),
         "actors": [asdict(actor) for actor in finding.actors],
         "steps": [_step(step, number) for step in finding.steps],
         "evidence": [_evidence(opened) for opened in found.evidence],

@@ -19,6 +19,7 @@ from kafkatx.histories.pictures.lanes import lane_chart
 from kafkatx.histories.result import CaptureHistory, Histories
 from kafkatx.histories.timeline import Timeline
 from kafkatx.histories.timeline_rows import LINE
+from kafkatx.outputs.chart_words import SKEW_WORTH_TELLING_MS
 from kafkatx.outputs.history_answer import became
 from kafkatx.outputs.history_chart import chart_of
 from kafkatx.outputs.history_words import PROTOCOLS, clock_line, details, is_zone_assumed, sentence, span
@@ -37,8 +38,6 @@ MOST_DETAILS = 8
 """Partitions told of one transaction."""
 MOST_IN_TABLE = 1_000
 """Ids in the table; JSON has all."""
-SKEW_WORTH_TELLING_MS = 500
-"""How far a log's clock must be off to be told."""
 MOST_DAMAGE = 20
 """Places of damage that are named."""
 AGE_WORTH_TELLING_MS = 10_000

@@ -7,9 +7,8 @@ from kafkatx.outputs.answer import AnswerState
 from kafkatx.outputs.comparing.as_json import SCHEMA
 from kafkatx.outputs.comparing.compared import ComparisonState
 from kafkatx.outputs.comparing.covered import Covers, Reason
-from kafkatx.rules.registry import RULES
-from kafkatx.terms.verdicts import Severity, Verdict
-from tests.schemas.diagnosis import examined, subject
+from kafkatx.terms.verdicts import Severity
+from tests.schemas.diagnosis import examined, finding_head
 from tests.schemas.shapes import (
     ANYTHING,
     BOOLEAN,
@@ -20,7 +19,6 @@ from tests.schemas.shapes import (
     array,
     choice,
     document,
-    names_of,
     or_null,
     record,
     values_of,
@@ -79,20 +77,5 @@ def _diagnosis(shapes: Shapes, counts: Schema) -> Schema:
 
 
 def _finding(shapes: Shapes) -> Schema:
-    told = {name: schema for name, schema in subject(shapes).items() if name != "subjects"}
-    return record(
-        {
-            "id": STRING,
-            "key": STRING,
-            "rule": choice(*RULES),
-            "verdict": names_of(Verdict),
-            "severity": names_of(Severity),
-            "capture": STRING,
-            "cluster_id": or_null(STRING),
-            **told,
-            "who": or_null(STRING),
-            "title": STRING,
-            "summary": STRING,
-            "caused_by": or_null(STRING),
-        }
-    )
+    head = {name: schema for name, schema in finding_head(shapes).items() if name != "subjects"}
+    return record({**head, "caused_by": or_null(STRING)})

@@ -74,21 +74,28 @@ def examined() -> Schema:
     return record({**counts, "from": or_null(TIME), "to": or_null(TIME)})
 
 
+def finding_head(shapes: Shapes) -> dict[str, Schema]:
+    """Return what names a finding, whom it is about, and what it says in short."""
+    return {
+        "id": STRING,
+        "key": STRING,
+        "rule": choice(*RULES),
+        "verdict": names_of(Verdict),
+        "severity": names_of(Severity),
+        "capture": STRING,
+        "cluster_id": or_null(STRING),
+        **_subject(shapes),
+        "who": or_null(STRING),
+        "title": STRING,
+        "summary": STRING,
+    }
+
+
 def _finding(shapes: Shapes) -> Schema:
     evidence = array(shapes.define("Evidence", _evidence()))
     shown = record(
         {
-            "id": STRING,
-            "key": STRING,
-            "rule": choice(*RULES),
-            "verdict": names_of(Verdict),
-            "severity": names_of(Severity),
-            "capture": STRING,
-            "cluster_id": or_null(STRING),
-            **subject(shapes),
-            "who": or_null(STRING),
-            "title": STRING,
-            "summary": STRING,
+            **finding_head(shapes),
             "actors": array(shapes.as_it_is(Actor)),
             "steps": array(shapes.define("Step", _step())),
             "evidence": evidence,
@@ -111,8 +118,7 @@ def _facts_of(name: str, shapes: Shapes) -> Schema:
     return {"if": {"properties": {"rule": {"const": name}}}, "then": {"properties": {"facts": facts}}}
 
 
-def subject(shapes: Shapes) -> dict[str, Schema]:
-    """Return whom and what a finding is about, where, when, and how often."""
+def _subject(shapes: Shapes) -> dict[str, Schema]:
     return {
         "transactional_id": or_null(STRING),
         **producer(),

@@ -9,7 +9,7 @@ from typing import Any
 
 from kafkatx.outputs.comparing.compared import Change, Comparison, Matched, Missing
 from kafkatx.outputs.comparing.document import DiagnosisDocument, DocumentFinding
-from kafkatx.outputs.diagnosis_json import examined_fields, subject
+from kafkatx.outputs.diagnosis_json import examined_fields, finding_head
 from kafkatx.outputs.json_document import to_text
 from kafkatx.terms.verdicts import Severity
 
@@ -92,18 +92,5 @@ def _change(change: Change) -> dict[str, Any]:
 
 
 def _finding(found: DocumentFinding) -> dict[str, Any]:
-    finding = found.finding
-    return {
-        "id": found.id,
-        "key": found.key,
-        "rule": finding.rule,
-        "verdict": finding.verdict.name,
-        "severity": finding.severity.name,
-        "capture": found.capture,
-        "cluster_id": found.cluster_id,
-        **{name: value for name, value in subject(finding).items() if name != "subjects"},
-        "who": finding.who,
-        "title": finding.title,
-        "summary": finding.summary,
-        "caused_by": found.caused_by,
-    }
+    head = {name: value for name, value in finding_head(found).items() if name != "subjects"}
+    return {**head, "caused_by": found.caused_by}
