@@ -42,8 +42,14 @@ def event_text(logs: LogModel, row: int) -> str:
     if logs.kind(row) is EventKind.failure:
         return _failure(logs, row) or words.phrase
     said = [_shown(logs, row, column) for column in words.columns]
-    parts = cut(", ".join(part for part in said if part))
-    return f"{words.phrase}: {parts}" if parts else words.phrase
+    parts, phrase = cut(", ".join(part for part in said if part)), _phrase(logs, row) or words.phrase
+    return f"{phrase}: {parts}" if parts else phrase
+
+
+def _phrase(logs: LogModel, row: int) -> str:
+    """A request that failed before the one for its data, by its name; empty of other events."""
+    request = logs.string(row, "api") if logs.kind(row) is EventKind.produce_failed else ""
+    return f"{request} failed for good" if request else ""
 
 
 def cut(text: str, most: int = MOST_QUOTED) -> str:

@@ -334,6 +334,20 @@ def test_a_connection_that_could_not_be_made_at_the_end_of_a_few_lines(tmp_path)
     assert not diagnose([path]).findings
 
 
+def test_a_failure_in_another_block_of_a_page_hides_no_lost_connection(tmp_path):
+    path = tmp_path / "page.md"
+    commit = "ERROR librdkafka: TXNERR [thrd:main]: Current transaction failed in state CommittingTransaction: "
+    commit += "Transactional API operation (commit_transaction) timed out (_TIMED_OUT)"
+    down = "ERROR kafka_util: librdkafka: Global error: AllBrokersDown (Local: All broker connections are down): "
+    down += "3/3 brokers are down"
+    path.write_text(
+        f"first this\n\n```\n2026-11-21T10:00:01.5Z {commit}\n```\n\nand much later\n\n"
+        f"```\n2026-11-21T11:00:01.5Z {down}\n```\n"
+    )
+    told = {one.finding.rule for one in diagnose([path]).findings}
+    assert told == {"commit_outcome_unknown", "broker_unreachable"}
+
+
 @pytest.mark.parametrize(
     "said",
     [

@@ -45,6 +45,12 @@ def test_a_place_says_what_the_line_is_and_quotes_its_parts(kind, columns, text)
     assert (place.source, place.line, place.at, place.offset) == (CLIENT, 10, DAY + 36_001_000, None)
 
 
+def test_a_request_before_that_for_the_data_is_named():
+    columns = {"topic": "t", "partition": 0, "error": "_FENCED", "api": "AddPartitionsToTxn"}
+    model = by_logs([line(CLIENT, "10:00:01", EventKind.produce_failed, **columns)])
+    assert event_ref(model, 0).text == "AddPartitionsToTxn failed for good: t-0, _FENCED"
+
+
 def test_long_words_are_cut_and_absent_ones_left_out():
     model = by_logs(
         [line(CLIENT, None, EventKind.to_fatal, detail="x" * 5_000), line(CLIENT, None, EventKind.abort_called)]
@@ -77,7 +83,8 @@ def test_every_kind_has_words_and_shows_the_columns_that_they_name():
     for row, kind in enumerate(EventKind):
         words = event_words()[kind]
         assert words.phrase
-        assert event_ref(model, row).text.startswith("a error" if kind is EventKind.failure else words.phrase)
+        begins = {EventKind.failure: "a error", EventKind.produce_failed: "a api failed for good"}
+        assert event_ref(model, row).text.startswith(begins.get(kind, words.phrase))
         assert (":" in event_ref(model, row).text) == bool(words.columns)
 
 

@@ -36,9 +36,10 @@ class ShownLosses:
 
 
 def at_the_end(model: CaptureModel) -> Iterator[Case]:
-    """One case for each client, where nothing failed and nothing follows in the same text."""
-    logs = model.logs
-    rows = [] if left(model) else logs.of_kind(EventKind.connection_failed).tolist()
+    """One case for each client, where in the same text nothing failed and nothing follows."""
+    logs, failed = model.logs, _sources_of_failures(model)
+    sources = logs.events["source"]
+    rows = [row for row in logs.of_kind(EventKind.connection_failed).tolist() if int(sources[row]) not in failed]
     for client, lost in by_client(model, rows):
         if not is_cut_out(logs, lost) or any(row not in lost for row in _behind(logs, lost[-1])):
             continue
@@ -58,6 +59,12 @@ def at_the_end(model: CaptureModel) -> Iterator[Case]:
             until=until,
             count=len(lost),
         )
+
+
+def _sources_of_failures(model: CaptureModel) -> set[int]:
+    """The texts in which something failed: connections are told of beside it there."""
+    sources = model.logs.events["source"]
+    return {int(sources[row]) for told in left(model) for row in told.rows}
 
 
 def _behind(logs: LogModel, row: int) -> list[int]:

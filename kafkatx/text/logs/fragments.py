@@ -43,6 +43,11 @@ LONGEST_VALUE = 400
 """Characters that a value may have whose beginning or end nothing marks."""
 MOST_PLACES = 24
 """Places of one line that are followed."""
+ONE_WORD = frozenset({
+    "task", "topic", "partition", "topicPartition", "offset", "node", "nodeId", "broker", "brokerId", "producerId",
+    "pid", "epoch", "producerEpoch", "coordinatorEpoch", "correlationId",
+})  # fmt: skip
+"""Placeholders whose values have no blanks: other words behind such a value are another text, not a cut one."""
 
 _ERRORS = "org.apache.kafka.common.errors."
 _PACKAGES = {"KafkaException": "org.apache.kafka.common.", "IllegalStateException": "java.lang.",
@@ -249,7 +254,8 @@ def _follow(text: str, place: _Place, begin: int) -> Found | None:
         return None
     start, before, weight_before, is_begun = _backward(text, begin - back, pieces[: place.piece], back == place.at)
     is_all = place.at + ahead == len(piece)
-    end, behind, weight_behind, is_ended = _forward(text, begin + ahead, pieces[place.piece + 1 :], is_all)
+    rest = zip(place.pattern.template.names[place.piece :], pieces[place.piece + 1 :], strict=True)
+    end, behind, weight_behind, is_ended = _forward(text, begin + ahead, [*rest], is_all)
     weight = weight_before + back + ahead + weight_behind
     if start < 0 or end < 0 or (not (is_begun and is_ended) and weight < TELLING):
         return None
@@ -277,15 +283,15 @@ def _backward(text: str, at: int, pieces: tuple[str, ...], is_whole: bool) -> tu
     return at, values, weight, is_whole
 
 
-def _forward(text: str, at: int, pieces: tuple[str, ...], is_whole: bool) -> tuple[int, list[str], int, bool]:
-    """The same behind `at`."""
+def _forward(text: str, at: int, rest: list[tuple[str, str]], is_whole: bool) -> tuple[int, list[str], int, bool]:
+    """The same behind `at`; `rest` are the placeholders and the pieces behind each."""
     values: list[str] = []
     weight = 0
-    for number, piece in enumerate(pieces):
+    for number, (name, piece) in enumerate(rest):
         if not is_whole:
             values.append("")
             continue
-        if not piece and number == len(pieces) - 1:
+        if not piece and number == len(rest) - 1:
             values.append(text[at:])
             return len(text), values, weight, True
         begin = text.find(piece, at, at + LONGEST_VALUE + len(piece))
@@ -296,10 +302,15 @@ def _forward(text: str, at: int, pieces: tuple[str, ...], is_whole: bool) -> tup
         is_whole, shared = False, _shared_end(text, at, piece)
         values.append(text[at : len(text) - shared] if shared else "")
         weight += shared
-        if len(text) - at > LONGEST_VALUE:
+        if len(text) - at > LONGEST_VALUE or (not shared and _is_another_text(name, text[at:])):
             return -1, [], 0, False
         at = len(text)
     return at, values, weight, is_whole
+
+
+def _is_another_text(name: str, rest: str) -> bool:
+    """Whether words stand behind a value that is one word, where its text would go on otherwise."""
+    return name in ONE_WORD and " " in _ELLIPSIS.sub("", rest.strip())
 
 
 def _same_back(text: str, at: int, piece: str, place: int) -> int:

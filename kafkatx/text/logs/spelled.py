@@ -65,14 +65,19 @@ def names() -> frozenset[str]:
 
 @cache
 def _names() -> dict[str, str]:
-    """Name of an error by its words; those of a library go before Kafka's own."""
+    """Name of an error by its words; those that only a library has go before Kafka's own.
+
+    A library may print the first sentence of what Kafka says (KafkaJS does for UNKNOWN_PRODUCER_ID): that is Kafka's.
+    """
     own = {
         stated.text.rstrip(". "): error.name
         for error in error_codes()
         for stated in error.messages
         if len(stated.text) >= FEWEST
     }
-    return own | {entry.text: _in_full(entry.client, entry.name) for entry in spellings() if entry.text}
+    given = {entry.text: _in_full(entry.client, entry.name) for entry in spellings() if entry.text}
+    kafkas = {text: name for text in given for words, name in own.items() if words.startswith(text)}
+    return own | given | kafkas
 
 
 def _in_full(client: str, name: str) -> str:

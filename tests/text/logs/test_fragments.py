@@ -46,6 +46,12 @@ def test_what_is_missing_of_a_cut_text_is_unknown() -> None:
     assert "" in found.values
 
 
+def test_other_words_behind_a_value_that_is_one_word_are_another_text() -> None:
+    migrated = "stream-thread [w-1] Failed to process stream task 0_3"
+    assert find_fragment(migrated) is not None
+    assert find_fragment(f"{migrated} due to the following error:") is None
+
+
 @pytest.mark.parametrize(
     "text",
     [

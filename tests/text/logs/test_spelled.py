@@ -43,6 +43,11 @@ def test_words_lead_to_their_error_and_to_no_other(entry):
             ["Confluent.Kafka.ProduceException", "MSG_SIZE_TOO_LARGE"],
         ),
         ("KafkaError (Transaction error: Operation not valid in state Ready)", ["rdkafka.KafkaError", "_STATE"]),
+        (
+            "task 0_3 failed: This exception is raised by the broker if it could not locate the producer metadata "
+            "associated with the producerId in question",
+            ["UNKNOWN_PRODUCER_ID"],
+        ),
         ("[47] Invalid Producer Epoch: a newer one", ["kafka-go.InvalidProducerEpoch"]),
         ("abort again; code: _TIMED_OUT, attempt: 2", ["_TIMED_OUT"]),
         ("the broker says `Broker: Producer attempted to use a produ", ["INVALID_PRODUCER_ID_MAPPING"]),
