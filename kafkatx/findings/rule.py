@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kafkatx.findings.accounts import Accounted
+from kafkatx.findings.brokers_release import with_release
 from kafkatx.findings.finding import About, Finding, NotCheckable
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.events import Side
@@ -91,7 +92,7 @@ def _not_checkable(name: str, found: Bound[GapWords]) -> NotCheckable:
 
 
 def _finding(model: CaptureModel, name: str, words: Words[Any], case: Case) -> Finding:
-    said = explain(words, case.facts, case.verdict)
+    said = with_release(model, explain(words, case.facts, case.verdict))
     found = Finding(
         name,
         case.verdict,
