@@ -16,6 +16,7 @@ from typing import Any
 
 from kafkatx.findings.accounts import Accounted
 from kafkatx.findings.brokers_release import with_release
+from kafkatx.findings.failed_tasks import with_failed_tasks
 from kafkatx.findings.finding import About, Finding, NotCheckable
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.events import Side
@@ -107,6 +108,7 @@ def _finding(model: CaptureModel, name: str, words: Words[Any], case: Case) -> F
         as_json(case.facts),
         **case.columns(),
     )
+    found = with_failed_tasks(model, found)
     return replace(found, has_zone=False) if _lacks_zone(model, found) else found
 
 

@@ -33,8 +33,8 @@ MOST = 64
 TIMED = frozenset({"began", "initialised"})
 """Statements that count only with a time before them."""
 TIMEOUT = "timeout_told"
-MARKER_BY_HAND = " abort --"
-"""In a call of kafka-transactions.sh, which says what somebody did, wherever it stands."""
+ANYWHERE = (" abort --", "Task{id=")
+"""In lines that say something wherever they stand: a call of kafka-transactions.sh, a task of Kafka Connect that ended."""
 LONGEST_FRONT = 80
 """Characters before the words of a line in which its time stands."""
 _STAMPED = re.compile(STAMP)
@@ -72,7 +72,7 @@ def _said_on(page: Page) -> tuple[Statement, ...]:
     found: list[Statement] = []
     for number, text in texts:
         framed = framer.frame(text)
-        if not _is_programs(text, framed) or MARKER_BY_HAND in text:
+        if not _is_programs(text, framed) or any(one in text for one in ANYWHERE):
             found += _statements(number, framed)
     return tuple(found[:MOST])
 
