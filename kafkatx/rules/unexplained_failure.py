@@ -81,8 +81,13 @@ class Facts:
 
     @property
     def is_retriable(self) -> bool:
-        """Whether the same call can be made again."""
-        return self.category == RETRIABLE
+        """Whether the same call can be made again: brokers repeat theirs by themselves."""
+        return self.category == RETRIABLE and not self.is_brokers
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether a broker's own request failed, which it sends again."""
+        return self.category == RETRIABLE and self.is_brokers
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +199,9 @@ WORDS = Words(
             {
                 FATAL: " This producer can do nothing more.",
                 ABORTABLE: " The transaction must be aborted; then the producer can go on.",
-                RETRIABLE: " The same call can be made again.",
+                RETRIABLE: pick(
+                    "is_brokers", {True: " The broker tries again by itself."}, " The same call can be made again."
+                ),
                 PLAIN: " Nothing here shows a transaction, or a producer with an id.",
             },
             "",
@@ -230,9 +237,15 @@ WORDS = Words(
         ),
         remedy("Make the same call again, with the same producer", "application", needs="is_retriable"),
         remedy(
+            "Nothing to call again: the broker repeats its own requests. If the line goes on to come, look whether the "
+            "partition that it names has a leader and enough replicas",
+            "operator",
+            needs="is_repeated",
+        ),
+        remedy(
             "Look at the log before this line: the first error in it is the cause, this one may be its echo",
             "application",
-            unless="is_fatal is_abortable is_retriable",
+            unless="is_fatal is_abortable is_retriable is_repeated",
         ),
     ),
 )
