@@ -34,7 +34,7 @@ TIMED = frozenset({"began", "initialised"})
 """Statements that count only with a time before them."""
 TIMEOUT = "timeout_told"
 ANYWHERE = (" abort --", "Task{id=")
-"""In lines that say something wherever they stand: a call of kafka-transactions.sh, a task of Kafka Connect that ended."""
+"""In lines that say something wherever they stand: a call of kafka-transactions.sh, a task of Kafka Connect."""
 LONGEST_FRONT = 80
 """Characters before the words of a line in which its time stands."""
 _STAMPED = re.compile(STAMP)
