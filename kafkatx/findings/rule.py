@@ -18,6 +18,7 @@ from kafkatx.findings.accounts import Accounted
 from kafkatx.findings.brokers_release import with_release
 from kafkatx.findings.failed_tasks import with_failed_tasks
 from kafkatx.findings.finding import About, Finding, NotCheckable
+from kafkatx.findings.open_no_more import is_nothing_open
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.events import Side
 from kafkatx.terms.verdicts import Severity, Verdict
@@ -93,7 +94,10 @@ def _not_checkable(name: str, found: Bound[GapWords]) -> NotCheckable:
 
 
 def _finding(model: CaptureModel, name: str, words: Words[Any], case: Case) -> Finding:
-    said = with_release(model, explain(words, case.facts, case.verdict))
+    said = explain(words, case.facts, case.verdict)
+    if is_nothing_open(model, case, (place for step in said.steps for place in step.places)):
+        said = explain(words, case.facts, case.verdict, nothing_open=True)
+    said = with_release(model, said)
     found = Finding(
         name,
         case.verdict,

@@ -198,7 +198,11 @@ WORDS = Words(
             "category",
             {
                 FATAL: " This producer can do nothing more.",
-                ABORTABLE: " The transaction must be aborted; then the producer can go on.",
+                ABORTABLE: pick(
+                    "nothing_open",
+                    {True: " The producer can go on."},
+                    " The transaction must be aborted; then the producer can go on.",
+                ),
                 RETRIABLE: pick(
                     "is_brokers", {True: " The broker tries again by itself."}, " The same call can be made again."
                 ),
@@ -230,8 +234,12 @@ WORDS = Words(
             needs="is_fatal",
         ),
         remedy(
-            "Call abortTransaction, then process the same input again; if it fails in the same way, mend that first. "
-            "If abortTransaction fails with a fenced error, close the producer",
+            pick(
+                "nothing_open",
+                {True: "Process the same input again; if it fails in the same way, mend that first"},
+                "Call abortTransaction, then process the same input again; if it fails in the same way, mend that "
+                "first. If abortTransaction fails with a fenced error, close the producer",
+            ),
             "application",
             needs="is_abortable",
         ),

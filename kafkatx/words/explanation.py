@@ -234,10 +234,11 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Facts with the verdict that they are told under."""
+    """Facts with the verdict that they are told under; `nothing_open`: no transaction is left to abort."""
 
     facts: object
     verdict: Verdict
+    nothing_open: bool = False
 
     @property
     def perhaps(self) -> str | None:
@@ -251,9 +252,9 @@ class Judged:
 _PERHAPS = {Verdict.likely: "probably", Verdict.possible: "possibly"}
 
 
-def explain(words: Words[Any], facts: object, verdict: Verdict) -> Spoken:
+def explain(words: Words[Any], facts: object, verdict: Verdict, nothing_open: bool = False) -> Spoken:
     """Say it: every part over the facts. Raises ValueError where a fact of the title or the summary is absent."""
-    judged = Judged(facts, verdict)
+    judged = Judged(facts, verdict, nothing_open)
     title, summary = render(words.title, judged), render(words.summary, judged)
     if title is None or summary is None:
         raise ValueError(f"a fact of the title or the summary is absent: {facts!r}")
