@@ -35,7 +35,7 @@ from kafkatx.words.explanation import ActorWords, Bound, ConsideredWords, Words,
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import ClientName, Count, NameList, Quoted, Refs, facts
+from kafkatx.words.values import ClientName, Count, NameList, Quoted, Refs, as_name, facts
 
 FATAL, ABORTABLE, RETRIABLE, PLAIN = "fatal", "abortable", "retriable", "plain"
 
@@ -63,6 +63,11 @@ class Facts:
     candidates: NameList
     open: tuple[Bound[ConsideredWords], ...]
     lines: Refs
+
+    @property
+    def named_error(self) -> str:
+        """The error as sentences print it."""
+        return as_name(self.error)
 
     @property
     def is_fatal(self) -> bool:
@@ -184,12 +189,12 @@ def _facts(model: CaptureModel, group: _Group) -> Facts:
 
 WHAT = pick(
     "is_brokers",
-    {True: "A broker logged {error}", False: ("{name:The} got {error}", "[ in {call}]")},
+    {True: "A broker logged {named_error}", False: ("{name:The} got {named_error}", "[ in {call}]")},
 )
 
 WORDS = Words(
     Facts,
-    title=("{error}[ in {call}], cause open",),
+    title=("{named_error}[ in {call}], cause open",),
     summary=(
         WHAT,
         "[ ({protocol_name}, {code})]",
