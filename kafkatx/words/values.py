@@ -77,37 +77,12 @@ class Share(int):
 
 _NAME = re.compile(r"(?:__)?[^\W_](?:[^\s\"'`,;()\[\]{}]*[^\W_])?")
 _WORDS = frozenset(
-    [
-        "all",
-        "and",
-        "any",
-        "none",
-        "not",
-        "null",
-        "of",
-        "on",
-        "or",
-        "other",
-        "some",
-        "that",
-        "the",
-        "this",
-        "to",
-        "transaction",
-        "transactional",
-        "transactions",
-        "undefined",
-        "unknown",
-        "was",
-        "with",
-        "client",
-        "consumer",
-        "producer",
-        "topic",
-        "partition",
-        "group",
-    ]
-)
+    {
+        "all", "and", "any", "client", "consumer", "group", "none", "not", "null", "of", "on", "or", "other",
+        "partition", "producer", "some", "that", "the", "this", "to", "topic", "transaction", "transactional",
+        "transactions", "undefined", "unknown", "was", "with",
+    }
+)  # fmt: skip
 
 
 def as_name(text: str) -> str:
