@@ -56,7 +56,7 @@ def with_failed_tasks(model: CaptureModel, finding: Finding) -> Finding:
         return finding
     tasks = list(_tasks(model, finding))[:MOST_TASKS]
     steps = (said for one in tasks if (said := ENDED.said(one)) is not None)
-    remedies = (said for one in tasks if (said := RESTART.said(one)) is not None)
+    remedies = (advice for one in tasks if (advice := RESTART.said(one)) is not None)
     return replace(finding, steps=(*finding.steps, *steps), remedies=(*finding.remedies, *remedies))
 
 

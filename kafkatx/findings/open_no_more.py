@@ -36,7 +36,7 @@ def _rows(model: CaptureModel, lines: set[tuple[str | None, int | None]]) -> lis
     logs = model.logs
     if not lines:
         return []
-    found = np.flatnonzero(np.isin(logs.events["line"], [line for _, line in lines])).tolist()
+    found = np.flatnonzero(np.isin(logs.events["line"], [line for _, line in lines if line is not None])).tolist()
     return [row for row in found if (logs.path(row), int(logs.events["line"][row])) in lines]
 
 
