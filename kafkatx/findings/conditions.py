@@ -14,6 +14,8 @@ from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS, share_most
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.topics import TRANSACTION_STATE, partition_for
 
+TRANSACTIONAL_ID = "transactional.id"
+
 
 def same_subject(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
     """The same partition where both have one, else the same id (or one of those that the cause is about)."""
@@ -98,6 +100,15 @@ def by_settings(*names: str) -> Condition:
         return is_about and (cause.transactional_id is None or same_id(model, cause, effect))
 
     return condition
+
+
+def without_an_id(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """A program that was not set up for transactions: one text tells it, and of what it then did without one."""
+    is_setting = any(remedy.config == TRANSACTIONAL_ID for remedy in cause.remedies)
+    if not is_setting or cause.transactional_id is not None or effect.transactional_id is not None:
+        return False
+    here = {place.source for place in cause.places()} - {None}
+    return bool(here & {place.source for place in effect.places()})
 
 
 def _ids(finding: Finding) -> set[str | None]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kafkatx.findings.brokers_release import brokers_release
 from kafkatx.findings.diagnosis import Diagnosed, NextEvidence
 from kafkatx.findings.finding import Finding
 from kafkatx.histories.capture_model import CaptureModel
@@ -18,7 +19,7 @@ from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.times import iso
 from kafkatx.terms.topics import CONSUMER_OFFSETS, INTERNAL, OFFSETS_PARTITIONS, UNNAMED, partition_for
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.asked import DECIDES, Ask, Asked, AskFacts, asked
+from kafkatx.words.asked import DECIDES, Ask, Asked, AskFacts, answerable, asked
 
 STATE_PARTITIONS = 50
 """Default of transaction.state.log.num.partitions."""
@@ -72,9 +73,13 @@ def next_evidence(model: CaptureModel, findings: Sequence[Diagnosed]) -> list[Ne
 def _of_one(model: CaptureModel, finding: Finding) -> list[Asked]:
     """What decides one finding."""
     facts = _facts(model, finding)
+    release = brokers_release(model)
     at_hand = [Ask.client_log] if _has_clients_log(model, finding) else []
     kinds = dict.fromkeys(
-        kind for kind in _kinds(finding) if kind not in at_hand and not _is_at_hand(model, kind, facts)
+        kind
+        for wanted in _kinds(finding)
+        for kind in answerable(wanted, release)
+        if kind not in at_hand and not _is_at_hand(model, kind, facts)
     )
     return [ask for kind in kinds if (ask := asked(kind, facts)) is not None][:MOST_OF_ONE]
 

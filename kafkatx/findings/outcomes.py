@@ -20,10 +20,12 @@ from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import ABORT, COMMIT
 from kafkatx.kernels.transactions import PREPARE_ABORT, PREPARE_COMMIT
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
+from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.evidence_refs import begin_row, completion_row, data_of, decision_row, latest_row, marker_ref
 from kafkatx.words.explanation import step
 from kafkatx.words.facts import instant
+from kafkatx.words.log_refs import event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Instant, Refs
 
@@ -67,6 +69,7 @@ class Grounds(Enum):
     no_row = auto()
     markers = auto()
     own_markers = auto()
+    rollback = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,9 @@ def fate_of(model: CaptureModel, call: Call) -> Resolved:
     if by_rows is not None and by_rows.fate is not TransactionFate.unknown:
         return by_rows
     by_markers = _by_markers(model, call)
-    return by_markers or by_rows or Resolved(TransactionFate.unknown, Grounds.nothing_at_hand)
+    return (
+        by_markers or _by_rollback(model, call) or by_rows or Resolved(TransactionFate.unknown, Grounds.nothing_at_hand)
+    )
 
 
 def taken_from(model: CaptureModel, client: ClientInstance, producer: tuple[int | None, int | None]) -> Resolved | None:
@@ -258,6 +263,30 @@ def _by_markers(model: CaptureModel, call: Call) -> Resolved | None:
     return Resolved(fate, Grounds.markers, places)
 
 
+def _by_rollback(model: CaptureModel, call: Call) -> Resolved | None:
+    """The coordinator's line about a timeout while the call waited: it was still open then, and is aborted.
+
+    A call of nobody's name is that of the only id that is named at all, in the same text.
+    """
+    logs, name = model.logs, call.client.transactional_id if call.client is not None else None
+    rows = logs.of_kind(EventKind.timeout_rollback).tolist()
+    if name is None and rows and len(set(logs.events["transactional_id_code"].tolist()) - {-1}) > 1:
+        return None
+    since, until = (_brokers_time(model, call, at or 0) for at in (call.called_at, call.gave_up_at))
+    for row in rows:
+        is_its = logs.transactional_id(row) == name if name is not None else _shares_page(model, call, row)
+        if is_its and since <= logs.times[row] <= until:
+            fate, at = TransactionFate.aborted_by_timeout, instant(int(logs.times[row]))
+            return Resolved(fate, Grounds.rollback, event_refs(model, [row]), at)
+    return None
+
+
+def _shares_page(model: CaptureModel, call: Call, row: int) -> bool:
+    """Whether the line of a coordinator stands in the text in which the call is told of."""
+    logs = model.logs
+    return call.client is not None and logs.facts.sources[call.client.source].path == logs.path(row)
+
+
 def _brokers_time(model: CaptureModel, call: Call, at: int) -> int:
     """A time of a client's log by the brokers' clock, where shared events tell how far the two are apart."""
     clocks, source = model.logs.clocks, call.client.source if call.client is not None else -1
@@ -319,6 +348,7 @@ OUTCOME = (
                 ),
                 Grounds.all_were_over: "the latest transaction of its id was decided before the call[, at "
                 "{resolved.decided_at}]",
+                Grounds.rollback: "the coordinator's log names the timeout, while the call waited",
                 Grounds.no_row: "its id has no record of that time in __transaction_state",
                 Grounds.markers: "the first markers of its producer id after the call",
                 Grounds.own_markers: "the markers that ended its records[; the coordinator decided otherwise at "

@@ -14,14 +14,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kafkatx.findings.abridged import is_abridged
 from kafkatx.findings.accounts import Accounted
+from kafkatx.findings.brokers_release import with_release
+from kafkatx.findings.failed_tasks import with_failed_tasks
 from kafkatx.findings.finding import About, Finding, NotCheckable
+from kafkatx.findings.open_no_more import is_nothing_open
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.terms.events import Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import Bound, GapWords, Words, explain
 from kafkatx.words.template import render
-from kafkatx.words.values import as_json
+from kafkatx.words.values import as_json, as_name
 
 Condition = Callable[[CaptureModel, Finding, Finding], bool]
 """What must be visible, beside the order of time, for one finding to be the cause of another one."""
@@ -92,6 +96,11 @@ def _not_checkable(name: str, found: Bound[GapWords]) -> NotCheckable:
 
 def _finding(model: CaptureModel, name: str, words: Words[Any], case: Case) -> Finding:
     said = explain(words, case.facts, case.verdict)
+    places = [place for step in said.steps for place in step.places]
+    known = {"nothing_open": is_nothing_open(model, case, places), "is_abridged": is_abridged(model, places)}
+    if any(known.values()):
+        said = explain(words, case.facts, case.verdict, **known)
+    said = with_release(model, said)
     found = Finding(
         name,
         case.verdict,
@@ -106,6 +115,7 @@ def _finding(model: CaptureModel, name: str, words: Words[Any], case: Case) -> F
         as_json(case.facts),
         **case.columns(),
     )
+    found = with_failed_tasks(model, found)
     return replace(found, has_zone=False) if _lacks_zone(model, found) else found
 
 
@@ -118,9 +128,10 @@ def _lacks_zone(model: CaptureModel, finding: Finding) -> bool:
 def _who(about: About) -> str | None:
     """Whom an index names: the transactional.id, else the partition or topic, the brokers, or the producer id."""
     if about.transactional_id is not None:
-        return about.transactional_id
+        return as_name(about.transactional_id)
     if about.topic is not None:
-        return f"topic {about.topic}" if about.partition is None else f"partition {about.topic}-{about.partition}"
+        place = about.topic if about.partition is None else f"{about.topic}-{about.partition}"
+        return f"{'topic' if about.partition is None else 'partition'} {as_name(place)}"
     if about.nodes:
         return f"broker{'' if len(about.nodes) == 1 else 's'} {', '.join(map(str, about.nodes))}"
     return None if about.producer_id is None else f"producer id {about.producer_id}"

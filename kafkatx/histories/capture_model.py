@@ -110,6 +110,7 @@ class CaptureFacts:
 
     `evidence_end` is "now" for ages; `brokers` how many may have written, `known_brokers` how many have said their id;
     `describes_producers` that they are of 2.8 or later, which tools can ask for a partition's producers (KIP-664).
+    `release` is theirs where the user said it, else empty.
     """
 
     name: str
@@ -120,6 +121,7 @@ class CaptureFacts:
     release_known_to_raise_epoch: bool
     describes_producers: bool = False
     known_brokers: int = 0
+    release: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,9 @@ from __future__ import annotations
 import numpy as np
 
 from kafkatx.findings.client_lines import columns, producer_at, seen, times_of
-from kafkatx.findings.conditions import same_id_and_time
+from kafkatx.findings.conditions import same_id_and_time, without_an_id
 from kafkatx.findings.failure_kinds import OF_BROKERS
+from kafkatx.findings.finding import Finding
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.said_by_failures import by_words, failed_before
 from kafkatx.histories.capture_model import CaptureModel
@@ -257,15 +258,21 @@ WORDS = Words(
     ),
 )
 
+
+def _has_no_transactions(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """Whether no transaction was open since the program had none: frameworks begin them only for a transactional id."""
+    return effect.facts["kind"] == MisuseKind.not_begun.name and without_an_id(model, cause, effect)
+
+
 RULE = Rule(
     find=find,
     words=(WORDS,),
     depth=5,
-    caused_by=tuple(
+    caused_by=(("misconfiguration", _has_no_transactions), *(
         (rule, same_id_and_time)
         for rule in ("misconfiguration", "broker_unreachable", "coordinator_unavailable", "unresolved_sequence",
                      "transactional_id_expired", "fenced_by_group_generation")
-    ),
+    )),
     absorbed_by="shared_producer",
     decided_by=(Side.client,),
 )  # fmt: skip

@@ -24,7 +24,18 @@ from __future__ import annotations
 
 from kafkatx.findings.client_lines import TIMES, advised_of, by_client, columns, rows_of, runs_by_itself, seen
 from kafkatx.findings.conditions import coordinator_kept_waiting, kept_waiting
-from kafkatx.findings.outcomes import DESCRIBE, FATE, LOOK_UP, OUTCOME, Call, Resolved, TransactionFate, fate_of
+from kafkatx.findings.finding import Finding
+from kafkatx.findings.outcomes import (
+    DESCRIBE,
+    FATE,
+    LOOK_UP,
+    OUTCOME,
+    Call,
+    Grounds,
+    Resolved,
+    TransactionFate,
+    fate_of,
+)
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
@@ -264,10 +275,22 @@ WORDS = Words(
     ),
 )
 
+
+def _was_rolled_back(model: CaptureModel, cause: Finding, effect: Finding) -> bool:
+    """Whether the rollback that ended the transaction while the call waited is what the timeout is told by."""
+    resolved = {(place.source, place.line) for step in effect.steps for place in step.places if place.line is not None}
+    told = {(place.source, place.line) for place in cause.places() if place.line is not None}
+    return effect.facts["resolved"]["grounds"] == Grounds.rollback.name and bool(resolved & told)
+
+
 RULE = Rule(
     find=find,
     words=(WORDS,),
     depth=4,
-    caused_by=(("coordinator_unavailable", coordinator_kept_waiting), ("broker_unreachable", kept_waiting)),
+    caused_by=(
+        ("coordinator_unavailable", coordinator_kept_waiting),
+        ("broker_unreachable", kept_waiting),
+        ("transaction_timed_out", _was_rolled_back),
+    ),
     decided_by=(Side.client,),
 )

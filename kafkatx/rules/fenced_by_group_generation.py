@@ -311,7 +311,11 @@ WORDS = Words(
             unless="framework is_of_task",
         ),
         remedy(
-            "Abort the transaction, then read again from the group's committed offsets. The producer stays usable",
+            pick(
+                "nothing_open",
+                {True: "Read again from the group's committed offsets. The producer stays usable"},
+                "Abort the transaction, then read again from the group's committed offsets. The producer stays usable",
+            ),
             "application",
             unless="aborted framework is_of_task",
         ),

@@ -2,8 +2,9 @@
 
 Mechanism    An append, a flush or a checkpoint ends in an IOException (disk full, an I/O error): the broker takes the
              whole directory offline, stops its replicas, and their leaders move or the partitions go offline; a broker
-             whose last directory failed stops. Producers get KAFKA_STORAGE_ERROR and try again, give up or abort; ids
-             whose partition of __transaction_state lay there have no coordinator until it moves.
+             whose last directory failed, or that of the metadata log, stops itself. Producers get KAFKA_STORAGE_ERROR
+             and try again, give up or abort; ids whose partition of __transaction_state lay there have no coordinator
+             until it moves.
 Evidence     the broker's line that names directory and exception ("Error while appending records to ... in dir ...");
              its lines about what it stops serving for that reason; without a directory what the system says of a full
              or broken disk makes it likely. By a client's log alone KAFKA_STORAGE_ERROR: brokers answer it for nothing
@@ -17,6 +18,8 @@ Source       LogDirFailureChannel, ReplicaManager.handleLogDirFailure (1.0 to 4.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from kafkatx.findings.client_lines import partitions_named, times_of
 from kafkatx.findings.conditions import same_time
@@ -38,6 +41,8 @@ from kafkatx.words.values import Count, NameList, Quoted, Refs, facts
 CLIENTS = (EventKind.produce_retry, EventKind.produce_failed, EventKind.failure, EventKind.to_abortable)
 """Lines of clients that can name the error."""
 
+HALT = "halt"
+"""What the reader of logs calls it where a broker stops for it."""
 OF_DISKS = ("No space left on device", "Disk quota exceeded", "Input/output error", "Read-only file system",
             "Stale file handle")  # fmt: skip
 """What an operating system says of a disk, and of nothing else (descriptors and ports run out in other words)."""
@@ -49,7 +54,10 @@ OF_BROKERS = ("kafka.log.", "kafka.server.", "kafka.utils.", "kafka.cluster.", "
 
 @facts
 class Facts:
-    """A failure as one log tells it; `log` is its name, `directory` None where no line names it."""
+    """A failure as one log tells it; `log` is its name, `directory` None where no line names it.
+
+    `halts` are lines in which the broker says that it stops for it; `is_back`: its log tells of a later start.
+    """
 
     log: str
     directory: str | None
@@ -59,13 +67,25 @@ class Facts:
     refused: Count
     failures: Refs
     effects: Refs
+    halts: Refs
+    is_back: bool
     refusals: Refs
     given_up: Refs
 
     @property
     def by_broker(self) -> bool:
         """Whether the broker tells it itself."""
-        return bool(self.failures or self.effects)
+        return bool(self.failures or self.effects or self.halts)
+
+    @property
+    def is_down(self) -> bool:
+        """Whether the broker stopped for it, and nothing tells of its start."""
+        return bool(self.halts) and not self.is_back
+
+    @property
+    def was_used(self) -> bool:
+        """Whether the broker was running with it: a halt alone may be that of a start."""
+        return bool(self.failures or self.effects) and not self.is_unplaced
 
     @property
     def is_unplaced(self) -> bool:
@@ -101,6 +121,11 @@ def _is_placed(logs: LogModel, row: int) -> bool:
     return logs.string(row, "topic") is not None or _path(logs, row) is not None
 
 
+def _is_halt(logs: LogModel, row: int) -> bool:
+    """Whether the broker says that it stops for it: it does where no directory is left that it can go on with."""
+    return logs.string(row, "api") == HALT
+
+
 def _is_of_disk(logs: LogModel, row: int) -> bool:
     """Whether a logger of a broker names a reason that only a disk has: an application has a disk of its own."""
     if not (logs.string(row, "logger") or "").startswith(OF_BROKERS):
@@ -115,7 +140,8 @@ def _case(model: CaptureModel, rows: list[int], refusals: list[int]) -> Case:
     after = (since or 0) - CLIENT_TOLERANCE_MS  # what was refused before has another cause
     refusals = [row for row in refusals if logs.times[row] < 0 or logs.times[row] >= after]
     given_up = _given_up(model, refusals)
-    verdict = Verdict.proved if any(_is_placed(logs, row) for row in first) else Verdict.likely
+    is_said = any(_is_placed(logs, row) for row in first) or any(_is_halt(logs, row) for row in rows)
+    verdict = Verdict.proved if is_said else Verdict.likely
     return Case(
         facts=_facts(model, rows, first, refusals, given_up),
         verdict=verdict,
@@ -124,6 +150,13 @@ def _case(model: CaptureModel, rows: list[int], refusals: list[int]) -> Case:
         until=until,
         count=len(refusals) if not rows else 1,
     )
+
+
+def _starts_behind(logs: LogModel, halt: int) -> Iterator[bool]:
+    """Whether each start of a broker that the same log tells of comes behind the line of its halt."""
+    source, line = logs.events["source"][halt], logs.events["line"][halt]
+    for row in logs.of_kind(EventKind.broker_started).tolist():
+        yield bool(logs.events["source"][row] == source and logs.events["line"][row] > line)
 
 
 def _given_up(model: CaptureModel, refusals: list[int]) -> list[int]:
@@ -141,7 +174,7 @@ def _given_up(model: CaptureModel, refusals: list[int]) -> list[int]:
 
 def _facts(model: CaptureModel, rows: list[int], first: list[int], refusals: list[int], given_up: list[int]) -> Facts:
     logs = model.logs
-    told = [*rows, *refusals]
+    told, halts = [*rows, *refusals], [row for row in rows if _is_halt(logs, row)]
     said = [trace.root.message for row in first if (trace := logs.trace(row)) is not None]
     directories = [path for row in rows if (path := _path(logs, row)) is not None]
     return Facts(
@@ -152,25 +185,37 @@ def _facts(model: CaptureModel, rows: list[int], first: list[int], refusals: lis
         holds_coordinators=any(logs.string(row, "topic") == TRANSACTION_STATE for row in told),
         refused=Count(len(refusals)),
         failures=event_refs(model, first),
-        effects=event_refs(model, [row for row in rows if row not in first]),
+        effects=event_refs(model, [row for row in rows if row not in {*first, *halts}]),
+        halts=event_refs(model, halts),
+        is_back=bool(halts) and any(_starts_behind(logs, halts[-1])),
         refusals=event_refs(model, refusals, 3),
         given_up=event_refs(model, given_up, 3),
     )
 
 
+AND_OFFLINE = ", and all its replicas are offline until it is started again."
 WORDS = Words(
     Facts,
     who=pick("by_broker", {True: "broker of {log}"}, "client of {log}"),
     title=pick(
         "by_broker",
-        {True: "log directory[ {directory}] failed"},
+        {True: ("log directory[ {directory}] failed", pick("halts", {(): ""}, ", the broker stopped"))},
         "writes refused with KAFKA_STORAGE_ERROR",
     ),
     summary=pick(
         "by_broker",
         {
-            True: "Log directory[ {directory}] of the broker that wrote {log}[ {perhaps}] failed[: {reason}]. Its "
-            "replicas there[ ({partitions:3})] stay offline until the broker restarts."
+            True: (
+                "Log directory[ {directory}] of the broker that wrote {log}[ {perhaps}] failed[: {reason}]. ",
+                pick(
+                    "halts",
+                    {(): "Its replicas there[ ({partitions:3})] stay offline until the broker restarts."},
+                    (
+                        "The broker stopped for it",
+                        pick("is_back", {True: "; later it was started again."}, AND_OFFLINE),
+                    ),
+                ),
+            )
         },
         "Brokers refused writes of the client that wrote {log} with KAFKA_STORAGE_ERROR. A log directory[ {perhaps}] "
         "failed.",
@@ -178,6 +223,7 @@ WORDS = Words(
     steps=(
         step("The broker could not write[ to {partitions:3}][: {reason}]", cites="failures", needs="failures"),
         step("It took the directory offline and stopped its replicas", cites="effects", needs="effects"),
+        step("Then the broker stopped itself", "its own line", cites="halts", needs="halts"),
         step(
             "Partitions of __transaction_state lay there: their transactional.ids lost their coordinator",
             "lines that name these partitions",
@@ -190,8 +236,7 @@ WORDS = Words(
         ruled_out(
             "a directory that was removed on purpose",
             "the broker was running and used it",
-            needs="by_broker",
-            unless="is_unplaced",
+            needs="was_used",
         ),
         left_open(
             "another disk of that machine",
@@ -208,11 +253,18 @@ WORDS = Words(
     ),
     remedies=(
         remedy(
+            "The broker has stopped: free or replace the disk[ of {directory}], then start it again",
+            "operator",
+            cost="partitions with one replica are offline until then",
+            needs="is_down",
+        ),
+        remedy(
             "Free or replace the disk[ of {directory}] and restart the broker: until then it stays offline",
             "operator",
             cost="partitions with one replica are offline until then",
             restart_needed=True,
             needs="by_broker",
+            unless="is_down",
         ),
         remedy(
             "Look for a failed log directory in the server.log of the brokers[ that lead {partitions:3}]. Free or "

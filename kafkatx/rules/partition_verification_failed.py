@@ -339,7 +339,11 @@ WORDS = Words(
             needs="must_abort aborted",
         ),
         remedy(
-            "Abort the transaction and send its records again. The producer stays usable",
+            pick(
+                "nothing_open",
+                {True: "Send the records of the aborted transaction again. The producer stays usable"},
+                "Abort the transaction and send its records again. The producer stays usable",
+            ),
             "application",
             needs="must_abort",
             unless="aborted",

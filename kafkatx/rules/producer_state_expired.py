@@ -159,7 +159,11 @@ WORDS = Words(
     remedies=(
         remedy(
             (
-                pick("name.transactional_id", {None: "Go on"}, "Abort the transaction and go on"),
+                pick(
+                    "name.transactional_id",
+                    {None: "Go on"},
+                    pick("nothing_open", {True: "Go on"}, "Abort the transaction and go on"),
+                ),
                 "; after a fatal error create a new producer. Then send again what was refused",
             ),
             "application",

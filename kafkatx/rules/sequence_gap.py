@@ -151,8 +151,12 @@ WORDS = Words(
             "operator",
         ),
         remedy(
-            "Abort the transaction, or replace the producer where the error is fatal. Then send again what was not "
-            "acknowledged",
+            pick(
+                "nothing_open",
+                {True: "Replace the producer where the error is fatal. Then send again what was not acknowledged"},
+                "Abort the transaction, or replace the producer where the error is fatal. Then send again what was not "
+                "acknowledged",
+            ),
             "application",
         ),
     ),

@@ -35,7 +35,7 @@ from kafkatx.words.explanation import ActorWords, Bound, ConsideredWords, Words,
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
-from kafkatx.words.values import ClientName, Count, NameList, Quoted, Refs, facts
+from kafkatx.words.values import ClientName, Count, NameList, Quoted, Refs, as_name, facts
 
 FATAL, ABORTABLE, RETRIABLE, PLAIN = "fatal", "abortable", "retriable", "plain"
 
@@ -65,6 +65,11 @@ class Facts:
     lines: Refs
 
     @property
+    def named_error(self) -> str:
+        """The error as sentences print it."""
+        return as_name(self.error)
+
+    @property
     def is_fatal(self) -> bool:
         """Whether the producer can do nothing more."""
         return self.category == FATAL
@@ -81,8 +86,13 @@ class Facts:
 
     @property
     def is_retriable(self) -> bool:
-        """Whether the same call can be made again."""
-        return self.category == RETRIABLE
+        """Whether the same call can be made again: brokers repeat theirs by themselves."""
+        return self.category == RETRIABLE and not self.is_brokers
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether a broker's own request failed, which it sends again."""
+        return self.category == RETRIABLE and self.is_brokers
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,12 +189,12 @@ def _facts(model: CaptureModel, group: _Group) -> Facts:
 
 WHAT = pick(
     "is_brokers",
-    {True: "A broker logged {error}", False: ("{name:The} got {error}", "[ in {call}]")},
+    {True: "A broker logged {named_error}", False: ("{name:The} got {named_error}", "[ in {call}]")},
 )
 
 WORDS = Words(
     Facts,
-    title=("{error}[ in {call}], cause open",),
+    title=("{named_error}[ in {call}], cause open",),
     summary=(
         WHAT,
         "[ ({protocol_name}, {code})]",
@@ -193,8 +203,14 @@ WORDS = Words(
             "category",
             {
                 FATAL: " This producer can do nothing more.",
-                ABORTABLE: " The transaction must be aborted; then the producer can go on.",
-                RETRIABLE: " The same call can be made again.",
+                ABORTABLE: pick(
+                    "nothing_open",
+                    {True: " The producer can go on."},
+                    " The transaction must be aborted; then the producer can go on.",
+                ),
+                RETRIABLE: pick(
+                    "is_brokers", {True: " The broker tries again by itself."}, " The same call can be made again."
+                ),
                 PLAIN: " Nothing here shows a transaction, or a producer with an id.",
             },
             "",
@@ -223,16 +239,26 @@ WORDS = Words(
             needs="is_fatal",
         ),
         remedy(
-            "Call abortTransaction, then process the same input again; if it fails in the same way, mend that first. "
-            "If abortTransaction fails with a fenced error, close the producer",
+            pick(
+                "nothing_open",
+                {True: "Process the same input again; if it fails in the same way, mend that first"},
+                "Call abortTransaction, then process the same input again; if it fails in the same way, mend that "
+                "first. If abortTransaction fails with a fenced error, close the producer",
+            ),
             "application",
             needs="is_abortable",
         ),
         remedy("Make the same call again, with the same producer", "application", needs="is_retriable"),
         remedy(
+            "Nothing to call again: the broker repeats its own requests. If the line goes on to come, look whether the "
+            "partition that it names has a leader and enough replicas",
+            "operator",
+            needs="is_repeated",
+        ),
+        remedy(
             "Look at the log before this line: the first error in it is the cause, this one may be its echo",
             "application",
-            unless="is_fatal is_abortable is_retriable",
+            unless="is_fatal is_abortable is_retriable is_repeated",
         ),
     ),
 )

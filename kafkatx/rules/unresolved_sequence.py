@@ -271,7 +271,11 @@ WORDS = Words(
             pick(
                 "resolved.is_aborted",
                 {True: f"Send the records of the transaction again. {NO_DUPLICATES}"},
-                f"Abort the transaction, then send its records again. {NO_DUPLICATES}",
+                pick(
+                    "nothing_open",
+                    {True: f"Send the records of the aborted transaction again. {NO_DUPLICATES}"},
+                    f"Abort the transaction, then send its records again. {NO_DUPLICATES}",
+                ),
             ),
             "application",
             needs="is_abortable",

@@ -51,4 +51,5 @@ def capture_facts(capture: Capture, end: int, release: tuple[int, ...]) -> Captu
         modern or release >= FIRST_TO_RAISE_EPOCH,
         release >= FIRST_TO_DESCRIBE_PRODUCERS or any(d.has_partition_metadata for d in directories),
         capture.known_brokers,
+        release,
     )

@@ -209,7 +209,7 @@ class EventKind(IntEnum):
     unclean_start = 92
     """Logs are recovered after a hard stop."""
     storage_failed = 93
-    """A log directory failed, or no descriptor, port or space was left. [detail]"""
+    """A log directory failed, or no descriptor, port or space was left. [detail, api: halt where the broker stops]"""
     log_truncated = 94
     """A log's end was thrown away. [topic, partition, offset]"""
     unclean_election = 95

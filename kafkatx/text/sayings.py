@@ -114,6 +114,8 @@ _WRONG_STATE = re.compile(
     r"[A-Z_]+ to state [A-Z_]+|Cannot add partition \S+ to transaction while in state"
     r"|__?PREV_IN_PROGRESS\b|__?CONFLICT\b"
 )
+_UNITS = {"s": 1_000, "sec": 1_000, "min": 60_000}
+_WAITED = re.compile(r"did not return within ([0-9]{1,8}) ?(millis\w*|ms|s(?:ec\w*)?|min\w*)\b")
 _LOST = re.compile(
     r"^(?!.*unable to satisfy gap-less).*(?:hasn't received|[Gg]ap-?less (?:ordering|guarantee)|_GAPLESS_)", re.DOTALL
 )
@@ -255,6 +257,12 @@ def end_given_up_in(text: str) -> EndGivenUp | None:
     if found["unnamed"] is not None or found["unconfirmed"] is not None:
         return EndGivenUp(is_commit=True, is_refusal=False, is_named=False)
     return EndGivenUp(found["retry"] != "abortTransaction", is_refusal=True)
+
+
+def wait_in(text: str) -> int | None:
+    """Return how long an application waited for a call, in milliseconds, of a text that says so (TIMED_OUT)."""
+    found = _WAITED.search(text)
+    return None if found is None else int(found[1]) * _UNITS.get(found[2][:3], 1)
 
 
 def wrong_state_in(text: str) -> str | None:

@@ -23,6 +23,7 @@ from kafkatx.text.logs.contexts import NOTHING
 from kafkatx.text.logs.error_names import CONSTANT, KINDS
 from kafkatx.text.logs.framing import Framed, Framer, continues
 from kafkatx.text.logs.stamps import STAMP, read_stamp
+from kafkatx.text.printed.elisions import is_elision
 from kafkatx.text.printed.pasted import as_printed
 from kafkatx.text.whole_pages import MOST_PAGES, Page, page_of, quoted_at
 
@@ -32,9 +33,9 @@ MOST = 64
 """Statements of a page that are kept."""
 TIMED = frozenset({"began", "initialised"})
 """Statements that count only with a time before them."""
-TIMEOUT = "timeout_told"
-MARKER_BY_HAND = " abort --"
-"""In a call of kafka-transactions.sh, which says what somebody did, wherever it stands."""
+TIMEOUT, LEFT_OUT = "timeout_told", "left_out"
+ANYWHERE = (" abort --", "Task{id=")
+"""In lines that say something wherever they stand: a call of kafka-transactions.sh, a task of Kafka Connect."""
 LONGEST_FRONT = 80
 """Characters before the words of a line in which its time stands."""
 _STAMPED = re.compile(STAMP)
@@ -69,12 +70,22 @@ def statements_on_page(file: OpenFile) -> tuple[Statement, ...]:
 def _said_on(page: Page) -> tuple[Statement, ...]:
     texts = [(line.number, line.text[:LONGEST]) for line in lines(page)]
     framer = Framer([text for _, text in texts])
-    found: list[Statement] = []
+    found = list(_left_out(texts))
     for number, text in texts:
         framed = framer.frame(text)
-        if not _is_programs(text, framed) or MARKER_BY_HAND in text:
+        if not _is_programs(text, framed) or any(one in text for one in ANYWHERE):
             found += _statements(number, framed)
     return tuple(found[:MOST])
+
+
+def _left_out(texts: list[tuple[int, str]]) -> Iterator[Statement]:
+    """The first line that stands for lines which were left out, unless these are frames of a stack trace."""
+    before = ""
+    for number, text in texts:
+        if is_elision(text) and not (before.strip() and continues(before)):
+            yield Statement(LEFT_OUT, number, text.strip(), -1, -1, -1)
+            return
+        before = text
 
 
 def _is_programs(text: str, framed: Framed) -> bool:

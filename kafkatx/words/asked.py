@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from kafkatx.words.template import Text, pick, render
+from kafkatx.words.tools import answers
 
 
 class Ask(Enum):
@@ -82,12 +83,16 @@ class AskFacts:
 
 @dataclass(frozen=True, slots=True)
 class AskWords:
-    """What is said of one kind of evidence; a kind whose facts are absent is not asked for."""
+    """What is said of one kind of evidence; a kind whose facts are absent is not asked for.
+
+    `asks` is what kafka-transactions.sh is called for, which not all brokers answer.
+    """
 
     what: Text
     why: Text
     where: Text
     command: Text | None = None
+    asks: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +149,7 @@ WORDS = {
         "it shows whether a transaction is open or decided, and its partitions",
         "any broker, Kafka 3.0 or later",
         'kafka-transactions.sh --bootstrap-server "$BOOTSTRAP" describe --transactional-id {id}',
+        asks="describe",
     ),
     Ask.describe_producers: AskWords(
         "the producers of {place}",
@@ -151,12 +157,14 @@ WORDS = {
         "the leader of {place}",
         '(set -x; kafka-transactions.sh --bootstrap-server "$BOOTSTRAP" describe-producers --topic {quoted_topic} '
         "--partition {partition}) 2>&1",
+        asks="describe-producers",
     ),
     Ask.find_hanging: AskWords(
         "the hanging transactions of {topic}",
         "the list shows the transactions that no coordinator will end",
         "any broker, Kafka 3.0 or later",
         'kafka-transactions.sh --bootstrap-server "$BOOTSTRAP" find-hanging --topic {quoted_topic}',
+        asks="find-hanging",
     ),
     Ask.partition_dump: AskWords(
         "a dump of {place}",
@@ -229,6 +237,20 @@ DECIDES = {
     "broker_bug": (Ask.broker_logs,),
 }
 """Which evidence decides whether a mechanism was at work, the best first."""
+
+
+INSTEAD = {
+    Ask.describe: (Ask.state_rows,),
+    Ask.describe_producers: (Ask.partition_dump,),
+    Ask.find_hanging: (Ask.partition_dump, Ask.state_rows),
+}
+"""What is read where brokers do not answer."""
+
+
+def answerable(kind: Ask, release: tuple[int, ...]) -> tuple[Ask, ...]:
+    """Return the kind itself, or what is read instead where brokers of this release (empty: unknown) do not answer."""
+    asks = WORDS[kind].asks
+    return (kind,) if asks is None or answers(asks, release) else INSTEAD[kind]
 
 
 def asked(kind: Ask, facts: AskFacts) -> Asked | None:

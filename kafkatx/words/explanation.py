@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar
 from kafkatx.terms.verdicts import Verdict
 from kafkatx.words.explained import Actor, Considered, EvidenceRef, Remedy, Step
 from kafkatx.words.template import Text, names_in, render, value_of
-from kafkatx.words.values import EXPLAINED
+from kafkatx.words.values import EXPLAINED, AtLeast, Count
 
 Facts = TypeVar("Facts")
 Part = TypeVar("Part", bound="SpokenPart")
@@ -234,10 +234,16 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Facts with the verdict that they are told under."""
+    """Facts with the verdict that they are told under.
+
+    `nothing_open`: no transaction is left to abort; `is_abridged`: lines of the text were left out, so that what was
+    counted of them is the least.
+    """
 
     facts: object
     verdict: Verdict
+    nothing_open: bool = False
+    is_abridged: bool = False
 
     @property
     def perhaps(self) -> str | None:
@@ -245,15 +251,21 @@ class Judged:
         return _PERHAPS.get(self.verdict)
 
     def __getattr__(self, name: str) -> object:
-        return getattr(self.facts, name)
+        value: object = getattr(self.facts, name)
+        return AtLeast(value) if self.is_abridged and name in OF_LINES and type(value) is Count else value
 
 
+OF_LINES = frozenset({"count", "lines", "failures", "refused", "retries"})
+"""Facts that are counted by lines."""
 _PERHAPS = {Verdict.likely: "probably", Verdict.possible: "possibly"}
 
 
-def explain(words: Words[Any], facts: object, verdict: Verdict) -> Spoken:
-    """Say it: every part over the facts. Raises ValueError where a fact of the title or the summary is absent."""
-    judged = Judged(facts, verdict)
+def explain(words: Words[Any], facts: object, verdict: Verdict, **known: bool) -> Spoken:
+    """Say it: every part over the facts; `known` as of `Judged`.
+
+    Raises ValueError where a fact of the title or the summary is absent.
+    """
+    judged = Judged(facts, verdict, **known)
     title, summary = render(words.title, judged), render(words.summary, judged)
     if title is None or summary is None:
         raise ValueError(f"a fact of the title or the summary is absent: {facts!r}")

@@ -5,6 +5,7 @@ A template says `{fenced_at}` or `{count:open transaction}`; what that looks lik
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
@@ -45,6 +46,14 @@ class Count(int):
         return f"{int(self):,} {spec}{'' if self == 1 else 's'}" if spec else f"{int(self):,}"
 
 
+class AtLeast(Count):
+    """How many there are at the least, since lines were left out: `{n:time}` is `at least 4 times`."""
+
+    def __format__(self, spec: str) -> str:
+        said = super().__format__(spec)
+        return said if spec == "plain" or "|" in spec else f"at least {said}"
+
+
 class Instant(int):
     """A time in milliseconds UTC; `{at}` prints the time of day, since dates are clear from the finding's own."""
 
@@ -66,6 +75,22 @@ class Share(int):
         return f"{int(self)} %"
 
 
+_NAME = re.compile(r"(?:__)?[^\W_](?:[^\s\"'`,;()\[\]{}]*[^\W_])?")
+_WORDS = frozenset(
+    {
+        "all", "and", "any", "client", "consumer", "group", "none", "not", "null", "of", "on", "or", "other",
+        "partition", "producer", "some", "that", "the", "this", "to", "topic", "transaction", "transactional",
+        "transactions", "undefined", "unknown", "was", "with",
+    }
+)  # fmt: skip
+
+
+def as_name(text: str) -> str:
+    """A name as sentences print it: between quotation marks where it reads like a word, or like a part of one."""
+    is_plain = _NAME.fullmatch(text) is not None and text.casefold() not in _WORDS
+    return text if is_plain else f'"{text}"'
+
+
 @dataclass(frozen=True, slots=True)
 class Producer:
     """A producer id at an epoch: `producer id 4001 epoch 3`."""
@@ -79,7 +104,7 @@ class Producer:
 
 def producer_name(transactional_id: str | None, producer_id: int) -> str:
     """Return a producer's id, else its number."""
-    return transactional_id if transactional_id is not None else f"producer id {producer_id}"
+    return as_name(transactional_id) if transactional_id is not None else f"producer id {producer_id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +115,7 @@ class TopicPartition:
     partition: int
 
     def __format__(self, spec: str) -> str:
-        return f"{self.topic}-{self.partition}" if self.partition >= 0 else "an unnamed partition"
+        return as_name(f"{self.topic}-{self.partition}") if self.partition >= 0 else "an unnamed partition"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +202,13 @@ class ClientName:
 
     def __format__(self, spec: str) -> str:
         if self.transactional_id is not None:
-            said = f"the producer of {self.transactional_id}"
+            said = f"the producer of {as_name(self.transactional_id)}"
         else:
-            said = f"the client {self.client_id}" if self.client_id is not None else "a client not named in the log"
+            said = (
+                f"the client {as_name(self.client_id)}"
+                if self.client_id is not None
+                else "a client not named in the log"
+            )
         return said[0].upper() + said[1:] if spec == "The" else said
 
 

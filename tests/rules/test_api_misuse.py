@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafkatx.local.diagnosis import diagnose
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, KAFKA_EXCEPTION, line
@@ -67,3 +68,29 @@ def test_a_send_behind_a_commit_that_had_no_answer_is_not_it():
     waited = line("a.log", None, EventKind.await_timeout, api="EndTxn(true)")
     lines = [waited, line("a.log", None, EventKind.failure, error="IllegalStateException", detail=said)]
     assert not findings(check, by_logs(lines))
+
+
+NOT_SET_UP = (
+    "java.lang.IllegalArgumentException: The 'ProducerFactory' must support transactions",
+    "java.lang.IllegalStateException: Producer factory does not support transactions",
+    "java.lang.IllegalStateException: Cannot use transactional methods without enabling transactions by setting the "
+    "transactional.id configuration parameter",
+)
+NOT_OPEN = (
+    "java.lang.IllegalStateException: No transaction is in process; possible solutions: run the template operation "
+    "within the scope of a template.executeInTransaction() operation, start a transaction with @Transactional"
+)
+
+
+@pytest.mark.parametrize("error", NOT_SET_UP)
+def test_a_program_that_was_not_set_up_for_transactions_is_one_story(tmp_path, error):
+    path = tmp_path / "app.log"
+    path.write_text(
+        f"2023-01-04 10:00:00.120 ERROR 1 --- [main] shop.Bills : not sent\n{error}\n"
+        f"2023-01-04 10:00:07.120 ERROR 1 --- [main] shop.Bills : not sent\n{NOT_OPEN}\n"
+    )
+    told = {one.finding.rule: one for one in diagnose([path]).findings}
+    assert told["api_misuse"].caused_by == told["misconfiguration"].id
+    (tmp_path / "other.log").write_text(path.read_text().split("\n", 2)[2])
+    (alone,) = diagnose([tmp_path / "other.log"]).findings
+    assert (alone.finding.rule, alone.caused_by) == ("api_misuse", None)

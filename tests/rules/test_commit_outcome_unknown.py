@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from kafkatx.findings.outcomes import FATES, TransactionFate
+from kafkatx.local.diagnosis import diagnose
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import ERRORS, FENCED, KAFKA_EXCEPTION, TIMED_OUT, facts, settings
@@ -233,3 +234,38 @@ def test_a_client_whose_clock_is_ahead_is_set_back_by_what_both_saw(cluster):
     client = Client().start(START + ahead, producer_id=cluster.ids["orders-1"].producer_id)
     client.threw(called + ahead + 3_000, "commitTransaction", TIMED_OUT, COMMIT_3_S)
     assert fate_in(only(check, beside(cluster, client.said)).summary) is TransactionFate.committed
+
+
+RULE = "commit_outcome_unknown"
+WAITED = """\
+Kafka {release}: the job does not come back from its commit.
+[2017-10-12 11:15:{second},301] INFO [Transaction Coordinator 0]: Completed rollback ongoing transaction of \
+transactionalId: bills-2 due to timeout (kafka.coordinator.transaction.TransactionCoordinator)
+2017-10-12 11:16:02,301 ERROR [main] {who}: commitTransaction did not return within {waited} (shop.Bills)
+"""
+OTHER_ID = (
+    "[2017-10-12 11:15:01,001] INFO [Transaction Coordinator 0]: Initialized transactionalId bills-7 with producerId 3 "
+    "and producer epoch 0 on partition __transaction_state-1 "
+    "(kafka.coordinator.transaction.TransactionCoordinator)\n"
+)
+NAMED = "[Producer clientId=b, transactionalId=bills-2] commit"
+
+
+@pytest.mark.parametrize("waited", ["60 s", "60000 ms", "60 seconds", "1 min"])
+@pytest.mark.parametrize("who", ["commit of bills-2", NAMED])
+def test_a_call_that_hung_is_linked_to_the_timeout_that_came_meanwhile(tmp_path, waited, who):
+    path = tmp_path / "page.txt"
+    path.write_text(WAITED.format(release="0.11.0.1", second="04", waited=waited, who=who))
+    told = {one.finding.rule: one for one in diagnose([path]).findings}
+    assert fate_in(told[RULE].finding.summary) is TransactionFate.aborted_by_timeout
+    assert told[RULE].caused_by == told["transaction_timed_out"].id
+
+
+def test_a_timeout_before_the_call_or_of_anybody_leaves_it_open(tmp_path):
+    early, other = tmp_path / "early.txt", tmp_path / "other.txt"
+    early.write_text(WAITED.format(release="0.11.0.1", second="04", waited="20 s", who=NAMED))
+    other.write_text(WAITED.format(release="0.11.0.1", second="04", waited="60 s", who="commit") + OTHER_ID)
+    for path in (early, other):
+        told = {one.finding.rule: one for one in diagnose([path]).findings}
+        assert fate_in(told[RULE].finding.summary) is TransactionFate.unknown
+        assert told[RULE].caused_by is None

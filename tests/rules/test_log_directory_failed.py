@@ -170,3 +170,47 @@ def test_a_batch_that_met_it_until_its_time_was_over_makes_it_likely(tmp_path):
 def test_a_batch_of_another_partition_is_another_story(tmp_path):
     (finding,) = found(tmp_path, app=REFUSED + EXPIRED.replace("payments-1:", "payments-2:"))
     assert (finding.verdict, finding.severity) == (Verdict.likely, Severity.warning)
+
+
+ALL_FAILED = """\
+[2026-11-21 10:31:07,690] ERROR Shutdown broker because all log dirs in /data-1 have failed (kafka.log.LogManager)
+"""
+STARTED = """\
+[2026-11-21 11:02:44,018] INFO [KafkaServer id=2] started (kafka.server.KafkaServer)
+"""
+
+
+def test_a_broker_that_stopped_for_it_is_told_as_stopped(tmp_path):
+    told = APPENDING.format(partition="bills-4", reason="No space left on device") + STOPPING
+    (finding,) = found(tmp_path, server=told + ALL_FAILED)
+    assert "The broker stopped for it" in finding.summary
+    assert "broker stopped" in finding.title
+    assert finding.remedies[0].text.startswith("The broker has stopped: free or replace the disk")
+    assert finding.steps[2].text == "Then the broker stopped itself"
+    (other,) = found(tmp_path, server=told)
+    assert "stopped" not in f"{other.title} {other.summary} {other.remedies[0].text}"
+
+
+def test_a_broker_that_is_back_is_not_called_down(tmp_path):
+    (finding,) = found(tmp_path, server=STOPPING + ALL_FAILED + STARTED)
+    assert "later it was started again" in finding.summary
+    assert not finding.remedies[0].text.startswith("The broker has stopped")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ERROR Shutdown broker because all log dirs in /d1, /d2 have failed (kafka.log.LogManager)",
+        "ERROR Shutdown broker because none of the specified log dirs from /d1 can be created or validated "
+        "(kafka.log.LogManager)",
+        "ERROR Shutdown broker because the metadata log dir /meta has failed (kafka.server.ReplicaManager)",
+        "FATAL [ReplicaManager broker=2] Halting broker because dir /d1 is offline (kafka.server.ReplicaManager)",
+        "ERROR Shutdown broker because some log directory has failed during migration mode: /d1 "
+        "(kafka.server.ReplicaManager)",
+    ],
+)
+def test_each_way_to_stop_for_a_directory_is_known(tmp_path, line):
+    (finding,) = found(tmp_path, server=f"[2026-11-21 10:31:07,690] {line}\n")
+    assert finding.verdict is Verdict.proved
+    assert finding.remedies[0].text.startswith("The broker has stopped")
+    assert not [one for one in finding.considered if one.refuted]

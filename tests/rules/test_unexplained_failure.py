@@ -106,3 +106,40 @@ def test_a_failure_that_points_to_nothing_asks_for_what_stands_before_it(tmp_pat
     said = told(tmp_path, "org.apache.kafka.common.errors.UnknownServerException: The server failed.\n")
     assert only(said)["candidates"] == []
     assert "the log of this client" in said["next"][0]["what"]
+
+
+FETCHER = "[2018-03-02 07:15:20,311] ERROR [ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] "
+NOT_HOSTED = (
+    "org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server does not host this topic-partition."
+)
+COMMIT_OPEN = (
+    f"2018-03-02 07:15:21,000 ERROR {PRODUCER} commit failed\n"
+    "org.apache.kafka.common.errors.TimeoutException: Timeout expired after 60000ms while awaiting EndTxn(true)\n"
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{FETCHER}Error for partition bills-4 to broker 1:{NOT_HOSTED} (kafka.server.ReplicaFetcherThread)\n",
+        f"{FETCHER}Error for partition bills-4 at offset 9 (kafka.server.ReplicaFetcherThread)\n{NOT_HOSTED}\n",
+        f"{FETCHER}Error getting offset for partition bills-4 (kafka.server.ReplicaFetcherThread)\n{NOT_HOSTED}\n",
+        f"Error for partition [bills,4] to broker 1:{NOT_HOSTED}\n",
+        f"[2018-03-02 07:15:20,311] ERROR [Broker id=3] something of its own (state.change.logger)\n{NOT_HOSTED}\n",
+        f"[2018-03-02 07:15:20,311] ERROR [Broker id=3] of its own: {NOT_HOSTED} (state.change.logger)\n",
+    ],
+)
+@pytest.mark.parametrize("page", ["", COMMIT_OPEN])
+def test_what_a_broker_asked_for_is_no_call_of_a_client(tmp_path, line, page):
+    found = [one for one in told(tmp_path, line + page)["findings"] if one["rule"] == "unexplained_failure"]
+    for one in found:
+        assert one["transactional_id"] is None
+        assert "A broker logged" in one["summary"]
+        assert "The broker tries again by itself" in one["summary"]
+    said = " ".join(remedy["text"] for one in found for remedy in one["remedies"])
+    assert "same call" not in said
+
+
+def test_what_a_client_asked_for_is_asked_again(tmp_path):
+    text = f"2018-03-02 07:15:20,311 ERROR {PRODUCER} send failed\n{NOT_HOSTED}\n"
+    assert "same call" in only(told(tmp_path, text))["remedies"][0]["text"]

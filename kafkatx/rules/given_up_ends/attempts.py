@@ -9,7 +9,7 @@ from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.events import EventKind, Level
-from kafkatx.text.sayings import EndGivenUp, Saying
+from kafkatx.text.sayings import EndGivenUp, Saying, wait_in
 
 RETRIED_WITHIN_MS = 5_000
 """A call that begins so soon after the one before it was given up is the same commit, tried again."""
@@ -109,10 +109,15 @@ def attempts_of(model: CaptureModel, client: ClientInstance | None, rows: list[i
             _add_refused(model, found, row, said.is_commit, client)
             continue
         said = _awaited_end(logs, row) or said
-        last = _timed_out(logs, found, row, said or EndGivenUp(calls.get(row) != "abortTransaction", False), client)
+        last = _timed_out(logs, found, row, said or _unnamed(logs, calls.get(row), row), client)
         if said is None or not said.is_named:
             last.is_certain = logs.says(row, Saying.INTERRUPTED)
     return found
+
+
+def _unnamed(logs: LogModel, call: str | None, row: int) -> EndGivenUp:
+    """An end that the text of a line does not name: by the call that failed, else a commit."""
+    return EndGivenUp(call != "abortTransaction", is_refusal=False, waited_ms=wait_in(logs.words(row)))
 
 
 def _timed_out(

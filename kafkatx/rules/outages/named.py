@@ -165,8 +165,12 @@ NAMED_WORDS = Words(
             unless="is_refused",
         ),
         remedy(
-            "Abort the transaction if it is open, and repeat the work. A commit without an answer has to be repeated "
-            "first",
+            pick(
+                "nothing_open",
+                {True: "Repeat the work: no transaction of it is open"},
+                "Abort the transaction if it is open, and repeat the work. A commit without an answer has to be "
+                "repeated first",
+            ),
             "application",
         ),
     ),

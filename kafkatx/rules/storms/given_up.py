@@ -141,6 +141,13 @@ GIVEN_UP_WORDS = Words(
             "into a transaction",
             "operator",
         ),
-        remedy("Abort the transaction, or call again with more retries and a longer backoff", "application"),
+        remedy(
+            pick(
+                "nothing_open",
+                {True: "Call again with more retries and a longer backoff"},
+                "Abort the transaction, or call again with more retries and a longer backoff",
+            ),
+            "application",
+        ),
     ),
 )

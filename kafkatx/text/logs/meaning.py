@@ -95,7 +95,7 @@ def event_of(entry: Entry, strings: Strings) -> Row | None:
         kind = EventKind.other
     if kind is None:
         return None
-    _frame(row, entry, strings)
+    _frame(row, kind, entry, strings)
     row[COLUMNS["kind"]] = kind
     row[COLUMNS["signs_code"]] = strings.code(signs)
     return row
@@ -108,7 +108,7 @@ def spoken_event_of(entry: Entry, strings: Strings) -> Row | None:
         return None
     row = empty_row()
     fill_field(row, "detail", framed.message, strings)
-    _frame(row, entry, strings)
+    _frame(row, EventKind.spoken, entry, strings)
     row[COLUMNS["kind"]] = EventKind.spoken
     return row
 
@@ -320,7 +320,7 @@ def _is_of_kafka(trace: Trace) -> bool:
     )
 
 
-def _frame(row: Row, entry: Entry, strings: Strings) -> None:
+def _frame(row: Row, kind: EventKind, entry: Entry, strings: Strings) -> None:
     """Write what every line has: place, time, level, who speaks."""
     framed, context = entry.framed, entry.framed.context
     if not (context.client_id or context.transactional_id or context.broker_id >= 0):
@@ -336,8 +336,8 @@ def _frame(row: Row, entry: Entry, strings: Strings) -> None:
         column = "topic_code" if name == "topic_partition" else f"{name}_code"
         if row[COLUMNS[column]] < 0:
             fill_field(row, name, value, strings)
-    if row[COLUMNS["side"]] == Side.unknown:
-        row[COLUMNS["side"]] = side_of(framed)
+    if row[COLUMNS["side"]] == Side.unknown or (kind is EventKind.failure and side_of(framed) is Side.broker):
+        row[COLUMNS["side"]] = side_of(framed)  # an exception's words are a client's, unless a broker printed them
 
 
 def names_of(context: Context) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,57 @@
+"""A task of Kafka Connect that ended for good is told beside the cause, with the call that brings it back."""
+
+import pytest
+
+from kafkatx.local.diagnosis import diagnose
+
+KILLED = (
+    "[2024-02-11 09:12:03,551] ERROR [{name}|task-2] {kind}{{id={name}-2}} Task threw an uncaught and unrecoverable "
+    "exception. Task is being killed and will not recover until manually restarted "
+    "(org.apache.kafka.connect.runtime.WorkerTask)\n"
+    "org.apache.kafka.connect.errors.ConnectException: Unrecoverable exception from producer send callback\n"
+    "\tat org.apache.kafka.connect.runtime.WorkerSourceTask.commitOffsets(WorkerSourceTask.java:270)\n"
+    "Caused by: org.apache.kafka.common.errors.{error}\n"
+)
+OLD = (
+    "[2019-02-11 09:12:03,551] ERROR WorkerSinkTask{id=bills-0} Task threw an uncaught and unrecoverable exception "
+    "(org.apache.kafka.connect.runtime.WorkerTask)\n"
+    "org.apache.kafka.common.errors.TimeoutException: Timeout expired after 60000ms while awaiting InitProducerId\n"
+    "[2019-02-11 09:12:03,552] ERROR WorkerSinkTask{id=bills-0} Task is being killed and will not recover until "
+    "manually restarted (org.apache.kafka.connect.runtime.WorkerTask)\n"
+)
+ERRORS = (
+    "ProducerFencedException: There is a newer producer with the same transactionalId which fences the current one.",
+    "TopicAuthorizationException: Not authorized to access topics: [bills]",
+)
+
+
+def findings(folder, text):
+    path = folder / "connect.log"
+    path.write_text(text)
+    return [one.finding for one in diagnose([path]).findings]
+
+
+@pytest.mark.parametrize("kind", ["WorkerSourceTask", "ExactlyOnceWorkerSourceTask", "WorkerSinkTask"])
+@pytest.mark.parametrize("error", ERRORS)
+def test_the_task_is_told_as_failed_and_how_it_comes_back(tmp_path, kind, error):
+    (finding,) = findings(tmp_path, KILLED.format(name="eu bills", kind=kind, error=error))
+    assert "Task 2 of connector eu bills" in finding.steps[-1].text
+    assert "FAILED" in finding.steps[-1].text
+    assert finding.steps[-1].places[0].line == 1
+    last = finding.remedies[-1]
+    assert "restarts it" in last.text
+    assert last.command == "curl -X POST http://HOST:8083/connectors/eu%20bills/tasks/2/restart"
+
+
+def test_two_lines_about_one_task_are_one_task(tmp_path):
+    (finding,) = findings(tmp_path, OLD)
+    assert [one.command for one in finding.remedies if one.command and "curl" in one.command] == [
+        "curl -X POST http://HOST:8083/connectors/bills/tasks/0/restart"
+    ]
+
+
+def test_a_task_that_went_on_is_not_told_as_failed(tmp_path):
+    text = KILLED.format(name="bills", kind="WorkerSourceTask", error=ERRORS[0])
+    told = text.replace("Task threw an uncaught and unrecoverable exception. Task is being killed and will not recover "
+                        "until manually restarted", "Failed to commit offsets")  # fmt: skip
+    assert all("FAILED" not in one.text for found in findings(tmp_path, told) for one in found.steps)
