@@ -56,7 +56,7 @@ class IdPictures:
 
 @dataclass(frozen=True, slots=True)
 class MemberRow:
-    """A row of the table of all ids; `ended` and `lost` are paths of what it ended, and what of that was aborted."""
+    """A row of the table of all ids; `begun`, `unkept` and `lost` are paths (`share_paths`)."""
 
     name: str
     severity: str | None
@@ -66,7 +66,8 @@ class MemberRow:
     open: int
     median: str
     longest: str
-    ended: str
+    begun: str
+    unkept: str
     lost: str
 
 
@@ -224,17 +225,18 @@ def _name(name: str | None, producer_ids: Iterable[int]) -> str:
 def _row(member: Member, of_id: dict[object, list[Diagnosed]]) -> MemberRow:
     found, told = _about(member.transactional_id, member.producer_ids, of_id), member.overview
     worst = max((one.finding.severity for one in found), default=None)
-    ended, lost = share_paths(member)
+    begun, unkept, lost = share_paths(member)
     return MemberRow(
         name=_name(member.transactional_id, member.producer_ids),
         severity=None if worst is None else worst.name,
-        findings=tuple(one.id for one in found[:3]),
-        transactions=told.transactions or sum(member.ended),
+        findings=tuple(one.id for one in found),
+        transactions=told.transactions or sum(member.begun),
         aborted=told.aborted or sum(member.aborted),
         open=told.open,
         median="" if told.median_ms is None else duration(told.median_ms),
         longest="" if told.longest_ms is None else duration(told.longest_ms),
-        ended=ended,
+        begun=begun,
+        unkept=unkept,
         lost=lost,
     )
 

@@ -136,6 +136,20 @@ def test_ids_beyond_those_that_are_drawn_are_counted(tmp_path: Path, monkeypatch
     assert "All 30 ids at a glance" in page.text
 
 
+def test_what_is_open_is_not_drawn_as_committed(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path)
+    for name in ("orders-1", "orders-2"):
+        cluster.init(name)
+        cluster.run(name, "orders-0")
+    cluster.begin("orders-2", "orders-0")
+    (folder,) = cluster.write()
+    _, raw = page_of(folder)
+    rows = dict(re.findall(r"<tr><td>(orders-.)</td>(.*?)</tr>", raw.decode()))
+    assert 'class="open"' not in rows["orders-1"]
+    assert 'class="open"' in rows["orders-2"]
+    assert "1 open" in rows["orders-2"]
+
+
 @pytest.mark.parametrize("length", [1, 7, 999, 60_000, 3_600_000, 86_400_000 * 400])
 def test_an_axis_of_time_has_few_round_ticks(length: int) -> None:
     since = 1_795_257_000_123
