@@ -144,7 +144,7 @@ def test_what_is_open_is_not_drawn_as_committed(tmp_path: Path) -> None:
     cluster.begin("orders-2", "orders-0")
     (folder,) = cluster.write()
     _, raw = page_of(folder)
-    rows = dict(re.findall(r"<tr><td>(orders-.)</td>(.*?)</tr>", raw.decode()))
+    rows = dict(re.findall(r"<tr><td>(orders-.)</td>(.*?)</tr>", raw.decode(), re.DOTALL))
     assert 'class="open"' not in rows["orders-1"]
     assert 'class="open"' in rows["orders-2"]
     assert "1 open" in rows["orders-2"]
