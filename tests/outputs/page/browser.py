@@ -17,6 +17,7 @@ import pytest
 
 CHROMIUM = shutil.which("chromium")
 WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+WINDOWS = {"wide": WIDE, "narrow": NARROW}
 SCHEMES = ("light", "dark")
 SERIOUS = ("serious", "critical")
 WATCH = """() => {

@@ -16,10 +16,9 @@ import pytest
 from kafkatx.terms.printable import printable
 from tests.cases.commands import run
 from tests.evidence import cases, fixtures
-from tests.outputs.page.browser import NARROW, SCHEMES, WIDE, Visit, visit
+from tests.outputs.page.browser import SCHEMES, WIDE, WINDOWS, Visit, visit
 
 FEW = ("c3-stuck-prepare", "k10-hanging", "k39-fenced")
-WINDOWS = {"wide": WIDE, "narrow": NARROW}
 UNDRAWN = re.compile(r"([\d,]+) ids? without a picture")
 ALL_IDS = re.compile(r"All ([\d,]+) ids at a glance")
 NAMED = "() => [...document.querySelectorAll('figure figcaption b')].map(one => one.textContent)"
