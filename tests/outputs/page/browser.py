@@ -6,6 +6,7 @@ Needs the extra `browser` and the program `chromium`; a test is skipped, and say
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -40,6 +41,7 @@ ACTIVE = """() => {
   const is_closed = at.tagName === 'SUMMARY' && !at.parentElement.open;
   return [at.tagName, at.getAttribute('href'), is_closed];
 }"""
+INK = "() => ['body', 'h1', '.dim'].map(one => getComputedStyle(document.querySelector(one)).color)"
 PAINT = "() => performance.getEntriesByName('first-contentful-paint').map(entry => entry.startTime)[0]"
 SETTLED = "() => new Promise(done => requestAnimationFrame(() => setTimeout(() => done(window.shifts), 50)))"
 
@@ -92,6 +94,13 @@ class Visit:
         """When the first of the page's content was on the screen, by the browser's clock."""
         self.page.evaluate(SETTLED)
         return float(self.page.evaluate(PAINT))
+
+    def is_black_on_white(self) -> bool:
+        """Whether what is printed is dark, whatever the colours of the screen."""
+        self.page.emulate_media(media="print")
+        colours = self.page.evaluate(INK)
+        self.page.emulate_media(media="screen")
+        return all(max(map(int, re.findall(r"\d+", colour)[:3])) < 128 for colour in colours)
 
     def sideways(self) -> list[str]:
         """What must be scrolled sideways to be read."""

@@ -57,6 +57,8 @@ def looks_wrong(seen: Visit) -> Iterator[str]:
     seen.unfold()
     yield from seen.sideways()
     yield from seen.inaccessible()
+    if not seen.is_black_on_white():
+        yield "it is pale on paper"
     yield from (*seen.faults, *seen.requests)
 
 
