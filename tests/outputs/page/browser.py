@@ -137,9 +137,11 @@ class Visit:
 
 
 @contextlib.contextmanager
-def visit(browser: Any, file: Path, scheme: str = "light", window: dict[str, int] = WIDE) -> Iterator[Visit]:
+def visit(
+    browser: Any, file: Path, scheme: str = "light", window: dict[str, int] = WIDE, scale: int = 1
+) -> Iterator[Visit]:
     """Open a page in a window of its own, which is closed afterwards with all that it held."""
-    context = browser.new_context(viewport=window, color_scheme=scheme, offline=True)
+    context = browser.new_context(viewport=window, color_scheme=scheme, device_scale_factor=scale, offline=True)
     visited = Visit(context.new_page())
     try:
         visited.open(file)
