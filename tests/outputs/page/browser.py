@@ -36,6 +36,23 @@ SIDEWAYS = """() => {
   }
   return found;
 }"""
+UNREAD = """() => {
+  const found = [];
+  for (const picture of document.querySelectorAll('.picture')) {
+    const frame = picture.getBoundingClientRect(), seen = [];
+    for (const text of picture.querySelectorAll('text')) {
+      const box = text.getBoundingClientRect(), said = text.firstChild.textContent;
+      if (!box.width) continue;
+      if (box.height < 10) found.push(`${said} is ${box.height} high`);
+      if (box.left < frame.left - 1 || box.right > frame.right + 1) found.push(`${said} is cut`);
+      const under = seen.find(([other]) => other.left < box.right && box.left < other.right &&
+        other.top + 2 < box.bottom && box.top + 2 < other.bottom);
+      if (under) found.push(`${said} stands on ${under[1]}`);
+      seen.push([box, said]);
+    }
+  }
+  return found;
+}"""
 ACTIVE = """() => {
   const at = document.activeElement;
   const is_closed = at.tagName === 'SUMMARY' && !at.parentElement.open;
@@ -105,6 +122,10 @@ class Visit:
     def sideways(self) -> list[str]:
         """What must be scrolled sideways to be read."""
         return list(self.page.evaluate(SIDEWAYS))
+
+    def unread(self) -> list[str]:
+        """Texts of pictures that are too small, cut, or stand on one another."""
+        return list(self.page.evaluate(UNREAD))
 
     def unfold(self) -> None:
         """Open all that is folded."""

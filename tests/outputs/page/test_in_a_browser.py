@@ -56,6 +56,7 @@ def looks_wrong(seen: Visit) -> Iterator[str]:
     yield from seen.sideways()
     seen.unfold()
     yield from seen.sideways()
+    yield from seen.unread()
     yield from seen.inaccessible()
     if not seen.is_black_on_white():
         yield "it is pale on paper"
