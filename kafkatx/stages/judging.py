@@ -113,7 +113,7 @@ def united(parts: Iterable[CaptureDiagnosis], others: Iterable[Coverage]) -> Dia
     result.coverage.extend(others)
     if not readable:
         raise NothingToDiagnoseError(result)
-    result.findings.sort(key=_order)
+    result.findings.sort(key=worst_first)
     return result
 
 
@@ -159,6 +159,7 @@ def _ids(told: JudgedCapture, findings: list[Finding]) -> Iterator[str]:
         yield key if seen[key] == 1 else f"{key}-{seen[key]}"
 
 
-def _order(found: Diagnosed) -> tuple[int, int, int, str]:
+def worst_first(found: Diagnosed) -> tuple[int, int, int, str]:
+    """Return by what findings are sorted: the worst, then the surest, then the first to happen come first."""
     finding = found.finding
     return -finding.severity, -finding.verdict, finding.since if finding.since is not None else 1 << 62, found.id

@@ -25,6 +25,7 @@ GENERATION = 1
 """Raise this when a generator's bytes change, so that older data is not taken for the new."""
 TRANSACTIONS = 256
 INCIDENT_TRANSACTIONS = 640
+CROWD_IDS, CROWD_TRANSACTIONS = 1_000, 100_000
 
 
 def setting(name: str, default: int) -> int:
@@ -51,6 +52,12 @@ def tiny() -> Path:
     """The directory that is all history."""
     count = setting("TINY", 2_000_000)
     return _made(f"tiny-{count}", lambda place: generate.tiny(place, count))
+
+
+def crowd() -> Path:
+    """Many ids with a hundred transactions each."""
+    name = f"crowd-{CROWD_IDS}-{CROWD_TRANSACTIONS}"
+    return _made(name, lambda place: generate.tiny(place, CROWD_TRANSACTIONS, ids=CROWD_IDS))
 
 
 def incident() -> Path:

@@ -6,7 +6,7 @@
     python -m tests.benchmarks.generate giant-state DIR [--share 50]
 
 ordinary  batches of about 16 KiB in a fixed number of transactions: what grows with the size is data, not history.
-tiny      64 producers, each transaction one batch of two records and a marker, every 16th aborted: all history.
+tiny      64 producers or more, each transaction one batch of two records and a marker, every 16th aborted: all history.
 Both hold one partition, orders-0, and a `__transaction_state-0` that agrees with it, times included.
 
 skewed       recorded batches, five million of one producer id beside 100,000 ids with two transactions each; planted
@@ -56,13 +56,15 @@ def ordinary(directory: Path, size_bytes: int, transactions: int = 256) -> Path:
     return directory
 
 
-def tiny(directory: Path, transactions: int = 2_000_000, with_state_log: bool = True) -> Path:
-    """Write `transactions` (whole rounds of 64) of two records each; the state log has three rows a transaction."""
-    count = -(-transactions // TINY_PRODUCERS)
-    orders, states = _partitions(directory, TINY_PRODUCERS)
-    producers = data_log.no_state(TINY_PRODUCERS)
+def tiny(
+    directory: Path, transactions: int = 2_000_000, with_state_log: bool = True, ids: int = TINY_PRODUCERS
+) -> Path:
+    """Write `transactions` (whole rounds of `ids`) of two records each; the state log has three rows a transaction."""
+    count = -(-transactions // ids)
+    orders, states = _partitions(directory, ids)
+    producers = data_log.no_state(ids)
     for first in range(0, count, ROUNDS_AT_ONCE):
-        rounds = _tiny_rounds(first, min(ROUNDS_AT_ONCE, count - first))
+        rounds = _tiny_rounds(first, min(ROUNDS_AT_ONCE, count - first), ids)
         data_log.append_pairs(orders, producers, rounds)
         if with_state_log:
             state_log.append_rounds(states, rounds)
@@ -94,18 +96,18 @@ def _ordinary_round(group: int, batches: int) -> Rounds:
     )
 
 
-def _tiny_rounds(first: int, count: int) -> Rounds:
+def _tiny_rounds(first: int, count: int, ids: int) -> Rounds:
     """One step every 8 ms: the oldest open transaction ends (for `window` steps nothing does yet), the next begins."""
     number = np.arange(count)[:, None]
-    place = np.arange(TINY_PRODUCERS)[None, :]
-    steps = (first + number) * (TINY_PRODUCERS + TINY_WINDOW) + place
+    place = np.arange(ids)[None, :]
+    steps = (first + number) * (ids + TINY_WINDOW) + place
     began = STARTED_AT + 1000 + STEP_MS * steps
-    producers = np.broadcast_to(place, (count, TINY_PRODUCERS))
+    producers = np.broadcast_to(place, (count, ids))
     return Rounds(
         first=first,
         window=TINY_WINDOW,
         producer=np.random.default_rng([SEED, first]).permuted(producers, axis=1),
-        is_aborted=np.broadcast_to(place % ABORTED_EVERY == ABORTED_EVERY - 1, (count, TINY_PRODUCERS)),
+        is_aborted=np.broadcast_to(place % ABORTED_EVERY == ABORTED_EVERY - 1, (count, ids)),
         ongoing_at=began + 4,
         prepare_at=began + STEP_MS * TINY_WINDOW,
     )

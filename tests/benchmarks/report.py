@@ -1,6 +1,7 @@
 """Runs every comparison and prints it as Markdown for docs/performance.md.
 
 python -m tests.benchmarks.report [NAME ...]     names of comparisons (default all), or `peer` for the peer alone
+python -m tests.benchmarks.report page           the page of a large cluster in a browser
 python -m tests.benchmarks.report spark          local[2] (left) and local[1], and both against the local engine
 """
 
@@ -11,11 +12,16 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-from tests.benchmarks import cases, comparisons, internal_topics, peer, spark_comparisons
+from tests.benchmarks import cases, comparisons, internal_topics, page, peer, spark_comparisons
 from tests.benchmarks.comparisons import Figure
 from tests.benchmarks.measure import CommandFailed
 
-ALONE = {"peer": comparisons.peer_figures, "spark": spark_comparisons.spark, "internal": internal_topics.internal}
+ALONE = {
+    "peer": comparisons.peer_figures,
+    "spark": spark_comparisons.spark,
+    "internal": internal_topics.internal,
+    "page": page.page,
+}
 """Comparisons that run only where they are asked for."""
 NAMED = {comparison.__name__: comparison for comparison in comparisons.ALL} | ALONE
 VERDICT = {True: "yes", False: "NO", None: ""}

@@ -67,9 +67,9 @@ def append_rounds(partition: Partition, rounds: Rounds) -> None:
     partition.append(_blocks(rounds.window, ongoing, prepare, complete))
 
 
-def transactional_id(producer: int) -> str:
-    """The transactional.id of a producer, of constant length up to 100 producers."""
-    return f"orders-app-{producer:02d}"
+def transactional_id(producer: int, producers: int) -> str:
+    """The transactional.id of a producer, as long as those of all others."""
+    return f"orders-app-{producer:0{max(2, len(str(producers - 1)))}d}"
 
 
 def _blocks(window: int, ongoing: Array, prepare: Array, complete: Array) -> Array:
@@ -114,16 +114,17 @@ def _rows(producer: Array, state: Array, offset: Array, at: Array) -> Array:
 
 def _templates(producers: int, with_partitions: bool) -> Array:
     """The constant first bytes of the record, by producer and state; rows of states of the other width stay unused."""
-    records = [[_record(p, state, with_partitions) for state in range(COMPLETE_ABORT + 1)] for p in range(producers)]
+    names = [transactional_id(producer, producers) for producer in range(producers)]
+    states = range(COMPLETE_ABORT + 1)
+    records = [[_record(p, name, state, with_partitions) for state in states] for p, name in enumerate(names)]
     raw = np.frombuffer(b"".join(b"".join(row) for row in records), dtype="u1")
     width = len(records[0][0])
     shaped: Array = raw.reshape(producers, COMPLETE_ABORT + 1, width)
     return shaped[..., : width - TIMES_AND_HEADER_COUNT]
 
 
-def _record(producer: int, state: int, with_partitions: bool) -> bytes:
-    name = transactional_id(producer).encode()
-    key = b"\0\0" + len(name).to_bytes(2, "big") + name
+def _record(producer: int, name: str, state: int, with_partitions: bool) -> bytes:
+    key = b"\0\0" + len(name).to_bytes(2, "big") + name.encode()
     start = (0).to_bytes(2, "big") + (FIRST_PRODUCER_ID + producer).to_bytes(8, "big") + (0).to_bytes(2, "big")
     partitions = (0 if state != EMPTY else -1).to_bytes(4, "big", signed=True)
     if with_partitions:

@@ -1,4 +1,4 @@
-"""All ids of a capture at a glance: how much each did, how long it took, and which share was aborted when.
+"""All ids of a capture at a glance: how much each did, how long it took, which share was aborted or is open, and when.
 
 Grain: one capture; an id is a row, however many transactions it ran.
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 from kafkatx.histories.overview import Overview, overview
 from kafkatx.histories.timeline import Book, Timeline
-from kafkatx.histories.timeline_rows import LEFTOVER, TRANSACTION
+from kafkatx.histories.timeline_rows import FOREVER, LEFTOVER, TRANSACTION
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import ABORT
 from kafkatx.kernels.transactions import PREPARE_ABORT
@@ -22,13 +22,17 @@ PARTS = 40
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """An id, or a producer id without one; `ended` and `aborted` count transactions by parts of the capture's time."""
+    """An id, or a producer id without one.
+
+    `begun`, `aborted` and `open` count transactions by the part of the capture's time in which they began.
+    """
 
     transactional_id: str | None
     producer_ids: tuple[int, ...]
     overview: Overview
-    ended: tuple[int, ...]
+    begun: tuple[int, ...]
     aborted: tuple[int, ...]
+    open: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +58,19 @@ def crowd(book: Book) -> Crowd:
 
 def _member(timeline: Timeline, is_abort: dict[int, Array], since: int | None, until: int | None) -> Member:
     """An id by its rows, a producer without one by its data."""
-    ended, aborted = np.zeros(PARTS, np.int64), np.zeros(PARTS, np.int64)
+    begun, aborted, still_open = np.zeros((3, PARTS), np.int64)
     if since is not None and until is not None:
         kind = TRANSACTION if len(timeline.transactions) else LEFTOVER
         items = timeline.items[(timeline.items["kind"] == kind) & (timeline.items["at"] >= 0)]
         parts = (items["at"] - since) * PARTS // (until - since + 1)
-        np.add.at(ended, parts, 1)
+        np.add.at(begun, parts, 1)
+        np.add.at(still_open, parts[items["until"] == FOREVER], 1)
         np.add.at(aborted, parts[is_abort[kind][items["row"]]], 1)
     return Member(
         timeline.transactional_id,
         tuple(timeline.producer_ids),
         overview(timeline),
-        tuple(ended.tolist()),
+        tuple(begun.tolist()),
         tuple(aborted.tolist()),
+        tuple(still_open.tolist()),
     )

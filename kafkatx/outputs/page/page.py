@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Callable, Iterable
 from importlib import resources
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -74,7 +75,7 @@ def _content(diagnosis: Diagnosis, pictures: Pictures, version: str) -> dict[str
         "counts": {severity.name: said.counts[severity] for severity in reversed(Severity)},
         "stories": full,
         "more_findings": left,
-        "numbers": {finding.id: finding.number for story in full for finding in story.findings},
+        "numbered": _numbered({finding.id: finding.number for story in full for finding in story.findings}),
         "next": [_next(one.asked) for one in diagnosis.next],
         "pictures": pictures.captures,
         "pictured": {id for capture in pictures.captures for one in capture.ids for id in one.findings},
@@ -100,6 +101,11 @@ def _bounded(told: tuple[StoryView, ...]) -> tuple[list[StoryView], int]:
         full.append(story)
         count += len(story.findings)
     return full, sum(len(story.findings) for story in told) - count
+
+
+def _numbered(numbers: dict[str, int]) -> Callable[[Iterable[str]], list[tuple[int, str]]]:
+    """From ids of findings to numbers and ids of those that are told in full, in their order."""
+    return lambda ids: sorted((numbers[id], id) for id in ids if id in numbers)
 
 
 def _next(asked: Any) -> dict[str, str]:

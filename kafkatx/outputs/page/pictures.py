@@ -18,10 +18,11 @@ from kafkatx.histories.pictures.crowd import Crowd, Member, crowd
 from kafkatx.histories.pictures.lanes import lane_chart
 from kafkatx.histories.pictures.offsets import OffsetAxis, offset_axis
 from kafkatx.histories.timeline import Timeline, book_of
+from kafkatx.outputs.diagnosis_order import stories
 from kafkatx.outputs.history_answer import became
 from kafkatx.outputs.history_words import sentence
 from kafkatx.outputs.page.drawing import Picture, axis_picture, share_paths, timeline_picture
-from kafkatx.stages.judging import CaptureDiagnosis
+from kafkatx.stages.judging import CaptureDiagnosis, worst_first
 from kafkatx.stages.models import JudgedCapture
 from kafkatx.terms.printable import printable
 from kafkatx.terms.times import duration, iso
@@ -56,7 +57,7 @@ class IdPictures:
 
 @dataclass(frozen=True, slots=True)
 class MemberRow:
-    """A row of the table of all ids; `ended` and `lost` are paths of what it ended, and what of that was aborted."""
+    """A row of the table of all ids; `begun`, `unkept` and `lost` are paths (`share_paths`)."""
 
     name: str
     severity: str | None
@@ -66,7 +67,8 @@ class MemberRow:
     open: int
     median: str
     longest: str
-    ended: str
+    begun: str
+    unkept: str
     lost: str
 
 
@@ -97,9 +99,10 @@ class Pictures:
         if not len(book):
             return
         all_ids = crowd(book)
-        of_id = _by_subject(part.findings)
-        chosen = _chosen(book.timelines(), of_id)
-        axes = list(_axes(told, part.findings))
+        findings = _in_order(part.findings)
+        of_id = _by_subject(findings)
+        chosen = _chosen(book.timelines(), of_id, findings)
+        axes = list(_axes(told, findings))
         end = told.model.facts.evidence_end
         drawn = [one for one in (_id_pictures(timeline, of_id, end) for timeline in chosen) if one is not None]
         rows = sorted((_row(member, of_id) for member in all_ids.members), key=_worst_first)
@@ -123,8 +126,13 @@ def _time(all_ids: Crowd, which: int) -> str:
     return (iso(at) or "")[:19].replace("T", " ")
 
 
+def _in_order(findings: list[Diagnosed]) -> list[Diagnosed]:
+    """The findings of a capture in the order in which the page tells them."""
+    return [found for story in stories(sorted(findings, key=worst_first)) for found in story.findings]
+
+
 def _by_subject(findings: Iterable[Diagnosed]) -> dict[object, list[Diagnosed]]:
-    """Findings by transactional.id, and by producer id, worst first as they come."""
+    """Findings by transactional.id, and by producer id, in their order."""
     found: dict[object, list[Diagnosed]] = {}
     for one in findings:
         subjects = one.finding.subjects
@@ -142,14 +150,18 @@ def _about(name: str | None, producer_ids: Iterable[int], of_id: dict[object, li
     return [one for producer in producer_ids for one in of_id.get(producer, [])]
 
 
-def _chosen(timelines: Iterable[Timeline], of_id: dict[object, list[Diagnosed]]) -> Iterator[Timeline]:
-    """The ids with findings, worst first, then others."""
+def _chosen(
+    timelines: Iterable[Timeline], of_id: dict[object, list[Diagnosed]], findings: list[Diagnosed]
+) -> Iterator[Timeline]:
+    """The ids with findings, the worst first, of equally bad ones that which is told first; then others."""
+    places = {one.id: at for at, one in enumerate(findings)}
     named: list[tuple[tuple[int, int], Timeline]] = []
     others: list[Timeline] = []
-    for at, timeline in enumerate(timelines):
+    for timeline in timelines:
         found = _about(timeline.transactional_id, timeline.producer_ids, of_id)
         if found:
-            named.append(((-max(one.finding.severity for one in found), at), timeline))
+            worst = min((-one.finding.severity, places[one.id]) for one in found)
+            named.append((worst, timeline))
         elif len(others) < MOST_OTHERS:
             others.append(timeline)
     named.sort(key=lambda one: one[0])
@@ -224,17 +236,18 @@ def _name(name: str | None, producer_ids: Iterable[int]) -> str:
 def _row(member: Member, of_id: dict[object, list[Diagnosed]]) -> MemberRow:
     found, told = _about(member.transactional_id, member.producer_ids, of_id), member.overview
     worst = max((one.finding.severity for one in found), default=None)
-    ended, lost = share_paths(member)
+    begun, unkept, lost = share_paths(member)
     return MemberRow(
         name=_name(member.transactional_id, member.producer_ids),
         severity=None if worst is None else worst.name,
-        findings=tuple(one.id for one in found[:3]),
-        transactions=told.transactions or sum(member.ended),
+        findings=tuple(one.id for one in found),
+        transactions=told.transactions or sum(member.begun),
         aborted=told.aborted or sum(member.aborted),
         open=told.open,
         median="" if told.median_ms is None else duration(told.median_ms),
         longest="" if told.longest_ms is None else duration(told.longest_ms),
-        ended=ended,
+        begun=begun,
+        unkept=unkept,
         lost=lost,
     )
 

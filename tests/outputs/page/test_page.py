@@ -110,6 +110,13 @@ def test_it_is_whole_and_says_what_the_document_says(cases: tuple[Path, ...]) ->
         check_harmless(page, raw)
 
 
+def test_the_answer_says_what_to_do_about_the_cause_as_well() -> None:
+    _, raw = page_of(fixtures() / "k39-expired")
+    (answer,) = re.findall(r'<section class="cause .*?</section>', raw.decode(), re.DOTALL)
+    assert "Send the records of the failed transaction again" in answer
+    assert "Keep ids for longer than they are idle" in answer
+
+
 def test_names_of_evidence_do_nothing(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path)
     for _ in range(2):
@@ -134,6 +141,20 @@ def test_ids_beyond_those_that_are_drawn_are_counted(tmp_path: Path, monkeypatch
     assert page.tags.count("figure") == 8 + 1
     assert "22 ids without a picture" in page.text
     assert "All 30 ids at a glance" in page.text
+
+
+def test_what_is_open_is_not_drawn_as_committed(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path)
+    for name in ("orders-1", "orders-2"):
+        cluster.init(name)
+        cluster.run(name, "orders-0")
+    cluster.begin("orders-2", "orders-0")
+    (folder,) = cluster.write()
+    _, raw = page_of(folder)
+    rows = dict(re.findall(r"<tr><td>(orders-.)</td>(.*?)</tr>", raw.decode(), re.DOTALL))
+    assert 'class="open"' not in rows["orders-1"]
+    assert 'class="open"' in rows["orders-2"]
+    assert "1 open" in rows["orders-2"]
 
 
 @pytest.mark.parametrize("length", [1, 7, 999, 60_000, 3_600_000, 86_400_000 * 400])

@@ -1,5 +1,5 @@
 addEventListener("beforeprint", () => {
-  for (const part of document.querySelectorAll("details:not([open])")) {
+  for (const part of document.querySelectorAll("details:not([open]):not(.bulk)")) {
     part.open = true;
     part.dataset.closed = "";
   }
