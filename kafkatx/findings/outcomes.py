@@ -317,7 +317,7 @@ REPLACE = (
 )
 """What to do with a producer in its fatal error state."""
 IS_REPLACED = (
-    "Close this producer only: a new instance has its transactional.id already. abortTransaction would only fail. Let "
+    "Close this producer and start no other: a new instance has its transactional.id. abortTransaction would fail. Let "
     "the new instance process the aborted records again"
 )
 """The same where a second one of the id would fence the first."""

@@ -149,28 +149,39 @@ def _clear(diagnosis: Diagnosis) -> str:
     examined = amount(diagnosis.examined) if diagnosis.selected is None else "what the filters name"
     about = f" in {examined}" if examined else ""
     if waiting := _waiting(diagnosis):
-        return f"info: {waiting}; no error and no warning{about}"
+        return f"No error and no warning{about}; info: {waiting}"
     if not diagnosis.findings:
         return f"Clear: no error and no warning{about}."
     first = stories(diagnosis.findings)[0].worst.finding
     more = len(diagnosis.findings) - 1
     rest = f" and {more} more" if more else ""
-    return f"{first.severity.name}: {named(first)}{rest}; no error and no warning{about}"
+    return f"No error and no warning{about}; {first.severity.name}: {named(first)}{rest}"
 
 
 def totals(diagnosis: Diagnosis) -> str:
-    """`2 root causes; findings: 1 error, 3 warnings, 1 info.`; without root causes what was examined instead."""
+    """`2 root causes; findings: 1 error, 3 warnings, 1 info.`; without root causes what was examined instead.
+
+    Failures whose cause is open are no root causes that anybody found: they are counted as what they are.
+    """
     told = [story for story in stories(diagnosis.findings) if _is_wrong(story.worst)]
     counts = Counter(found.finding.severity for found in diagnosis.findings)
     kinds = [(counts[Severity.error], "error"), (counts[Severity.warning], "warning")]
     said = [plural(number, name) for number, name in kinds if number]
     said += [f"{counts[Severity.info]} info"] if counts[Severity.info] else []
     if told:
-        return f"{plural(len(told), 'root cause')}; findings: {', '.join(said)}."
+        return f"{_roots(told)}; findings: {', '.join(said)}."
     waiting = _waiting(diagnosis)
     begin = f"{waiting[0].upper()}{waiting[1:]}; no error" if waiting else "No error"
     about = amount(diagnosis.examined)
     return f"{begin} and no warning in {about}." if about else f"{begin} and no warning."
+
+
+def _roots(told: list[Story]) -> str:
+    """`2 root causes and 1 failure with its cause open`."""
+    unknown = sum(story.worst.finding.is_unexplained for story in told)
+    known = [plural(len(told) - unknown, "root cause")] if len(told) > unknown else []
+    left = "its cause" if unknown == 1 else "their causes"
+    return " and ".join([*known, *([f"{plural(unknown, 'failure')} with {left} open"] if unknown else [])])
 
 
 def _waiting(diagnosis: Diagnosis) -> str:
@@ -184,14 +195,14 @@ def _waiting(diagnosis: Diagnosis) -> str:
 
 
 def _wrong(findings: list[Diagnosed]) -> str:
-    """The one incident whole; of several how many root causes there are, and the worst incident."""
+    """The one incident whole; of several the worst, and how many more there are."""
     told = [story for story in stories(findings) if _is_wrong(story.worst)]
     if len(told) == 1:
         return _incident(told[0])
     worst = told[0].worst.finding
-    counts = Counter(story.worst.finding.severity for story in told)
+    counts = Counter(story.worst.finding.severity for story in told[1:])
     kinds = [plural(counts[severity], severity.name) for severity in reversed(Severity) if counts[severity]]
-    return f"{plural(len(told), 'root cause')} ({', '.join(kinds)}); the worst: {worst.severity.name}: {named(worst)}"
+    return f"{worst.severity.name}: {named(worst)}; and {plural(len(told) - 1, 'more', 'more')} ({', '.join(kinds)})"
 
 
 def _incident(story: Story) -> str:

@@ -29,7 +29,7 @@ def not_checked(diagnosis: Diagnosis, verbose: bool) -> Iterator[RenderableType]
     missing = Counter(entry.missing for entry in entries if entry.scope == EVERYWHERE)
     if missing:
         told = "; ".join(f"{what} ({plural(count, 'rule')})" for what, count in missing.items())
-        yield shown(f"Would let more rules look: {told}.", "dim")
+        yield shown(f"More could be judged with: {told}.", "dim")
 
 
 def gaps(entries: list[NotCheckable]) -> list[str]:

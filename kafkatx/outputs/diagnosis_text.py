@@ -59,10 +59,14 @@ def _parts(diagnosis: Diagnosis, verbose: bool) -> Iterator[RenderableType]:
 
 
 def _answer(diagnosis: Diagnosis, told: list[Story], numbers: dict[str, int]) -> Iterator[RenderableType]:
-    """The headline; of several findings an index, the worst first, and how many root causes they are."""
+    """The headline; of several findings an index, the worst first, and how many root causes they are.
+
+    Where nothing is wrong that comes first.
+    """
     if len(numbers) > 1:
-        yield from _index(told, numbers)
-        yield shown(" ".join(filter(None, (totals(diagnosis), _times(diagnosis)))), "dim")
+        sums = shown(" ".join(filter(None, (totals(diagnosis), _times(diagnosis)))), "dim")
+        is_fine = told[0].worst.finding.severity is Severity.info
+        yield from (sums, *_index(told, numbers)) if is_fine else (*_index(told, numbers), sums)
         return
     headline = answer(diagnosis).headline
     severity = told[0].worst.finding.severity if told else Severity.info

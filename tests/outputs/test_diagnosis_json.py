@@ -45,7 +45,7 @@ def test_the_fields_are_those_of_the_contract_in_its_order():
 def test_a_warning_or_an_error_is_what_state_and_headline_tell():
     told = said(found("a"), found("b", Severity.warning), found("c", Severity.warning), found("d", Severity.info))
     assert told["answer"]["state"] == "findings"
-    assert told["answer"]["headline"] == ("3 root causes (1 error, 2 warnings); the worst: error: title of a (proved)")
+    assert told["answer"]["headline"] == "error: title of a (proved); and 2 more (2 warnings)"
     assert told["answer"]["worst"] == "error"
     assert told["answer"]["counts"] == {"error": 1, "warning": 2, "info": 1}
 
@@ -58,7 +58,7 @@ def test_what_was_looked_at_makes_a_clean_bill():
     assert said()["answer"]["headline"] == f"Clear: {counted}."
     told = said(found("a", Severity.info), found("b", Severity.info))["answer"]
     assert told["state"] == "clear"
-    assert told["headline"] == f"info: title of a (proved) and 1 more; {counted}"
+    assert told["headline"] == f"N{counted[1:]}; info: title of a (proved) and 1 more"
     assert (told["worst"], told["root_causes"]) == ("info", [])
     assert told["examined"] == {
         "transactions": 412,

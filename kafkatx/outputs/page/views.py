@@ -15,6 +15,10 @@ from kafkatx.terms.verdicts import Severity
 from kafkatx.words.explained import Considered, Remedy
 
 
+MOST_STEPS = 3
+"""Remedies of the worst finding of a chain in the answer, and about as many of the others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """Another finding: its number, its id, and what is said of it."""
@@ -104,6 +108,17 @@ class StoryView:
     def worst(self) -> FindingView:
         """The one that stands for the chain."""
         return self.findings[0]
+
+    @property
+    def advice(self) -> tuple[tuple[RemedyView, FindingView], ...]:
+        """What to do about the chain: the worst whole, then the first step for each that is wrong or is its cause."""
+        worst, cause = self.worst, self.worst.cause
+        told = [(remedy, worst) for remedy in worst.remedies[:MOST_STEPS]]
+        for other in self.findings[1:]:
+            if other.remedies and (other.severity != Severity.info.name or (cause and cause.id == other.id)):
+                told += [(other.remedies[0], other)]
+        distinct = {remedy.text: finding for remedy, finding in reversed(told)}
+        return tuple(one for one in told if distinct[one[0].text] is one[1])[: 2 * MOST_STEPS]
 
 
 def story_views(diagnosis: Diagnosis) -> tuple[StoryView, ...]:
