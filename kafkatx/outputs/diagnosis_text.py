@@ -101,7 +101,7 @@ def _index(told: list[Story], numbers: dict[str, int]) -> Iterator[RenderableTyp
         if not indent:
             advised = set()
         yield from _entry(alike, numbers, by_id.get(first.caused_by or ""), width, indent, has_one_date)
-        if first.finding.severity > Severity.info or first.id in causes or _asks_for_something(first):
+        if first.finding.severity > Severity.info or first.id in causes or (not indent and _asks_for_something(first)):
             yield from _first_advice(first, advised, indent + width + 10)
     left = len(numbers) - sum(map(len, lines))
     if left:
