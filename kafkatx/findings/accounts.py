@@ -22,6 +22,7 @@ from kafkatx.findings.finding import Finding
 from kafkatx.findings.starting import was_starting
 from kafkatx.findings.told_failures import EFFECTS, OUTCOME, RETRIED, ToldFailure, is_dropped, told_failures
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.client_starts import was_connecting
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.terms.catalogue.entries import simple_name
 from kafkatx.terms.clocks import CLIENT_TOLERANCE_MS
@@ -190,9 +191,9 @@ def is_excused(logs: LogModel, told: ToldFailure) -> bool:
         return told.call not in TRANSACTIONAL
     if is_dropped(logs, told) and (told.known is None or _is_own_abort(logs, told)):
         return True
-    if was_starting(logs, told.rows):
-        return True
     client = told.client
+    if was_starting(logs, told.rows) or (client is not None and was_connecting(logs, client, told.rows)):
+        return True
     if told.call in CONSUMER_CALLS and told.transactional_id is None:
         return True
     if name in OF_GROUPS and _is_consumers(logs, told):

@@ -10,7 +10,7 @@ import numpy as np
 
 from kafkatx.findings.end_groups import EndGroup
 from kafkatx.histories.capture_model import CaptureModel
-from kafkatx.histories.ended import TransactionEnd
+from kafkatx.histories.ended import TransactionEnd, known
 from kafkatx.histories.endings import Protocol, Reason
 from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs.client_instance import ClientInstance
@@ -252,7 +252,7 @@ def row_end(group: EndGroup) -> dict[str, Any]:
         **end_facts(group),
         "at": instant(row["decided_at"]),
         "by_data": False,
-        "producer": Producer(int(row["producer_id"]), int(row["producer_epoch"])),
+        "producer": Producer(int(row["producer_id"]), known(row["producer_epoch"])),
         "data": data(model, end.data),
         "began_at": instant(row["started_at"]),
         "took": lasting(end.took_ms),
@@ -327,7 +327,10 @@ TIMES = pick("count", {1: ""}, " {count:time}")
 T1 = actor("T1", "{producer}[, in a transaction since {began_at}]")
 WROTE = step(
     "T1 had an open transaction[ with {where}]",
-    pick("by_data", {True: "transactional batches"}, "state Ongoing[, transaction.timeout.ms {timeout}]"),
+    (
+        pick("by_data", {True: "transactional batches"}, pick("begin", {(): "the record of its end"}, "state Ongoing")),
+        pick("by_data", {True: ""}, "[, transaction.timeout.ms {timeout}]"),
+    ),
     cites="begin written",
 )
 """How every end that records show begins."""

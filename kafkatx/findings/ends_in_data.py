@@ -10,7 +10,7 @@ import numpy as np
 from kafkatx.findings.end_groups import EndGroup
 from kafkatx.findings.ends import WITNESSED, WROTE, RecordedEnd, end_facts, named, refused_in, witnesses
 from kafkatx.findings.grouping import MOST_NAMED
-from kafkatx.histories.ended import TransactionEnd
+from kafkatx.histories.ended import TransactionEnd, known
 from kafkatx.histories.endings import Protocol
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.clocks import TRANSACTION_TIMEOUT_MS
@@ -105,7 +105,7 @@ def data_facts(group: EndGroup) -> DataFacts:
         **end_facts(group),
         at=instant(span["marker_timestamp"]),
         by_data=True,
-        producer=Producer(int(span["producer_id"]), int(span["producer_epoch"])),
+        producer=Producer(int(span["producer_id"]), known(span["producer_epoch"])),
         data=data(model, [span]),
         began_at=None,
         took=lasting(end.took_ms),

@@ -11,6 +11,7 @@ from kafkatx.findings.grouping import columns_of
 from kafkatx.findings.refused_writes import owner_of
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.ended import known
 from kafkatx.kernels.growing import Array
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import plural, time_or_none
@@ -87,7 +88,7 @@ def break_facts(model: CaptureModel, rows: Array) -> dict[str, Any]:
     leaders = (int(first["before_leader_epoch"]), int(first["leader_epoch"]))
     return {
         "id": owner_of(model, int(first["producer_id"])),
-        "producer": Producer(int(first["producer_id"]), int(first["producer_epoch"])),
+        "producer": Producer(int(first["producer_id"]), known(first["producer_epoch"])),
         "later": _range(model, first, ""),
         "before": _range(model, first, "before_"),
         "first_sequence": int(first["first_sequence"]),

@@ -105,7 +105,7 @@ def _index(told: list[Story], numbers: dict[str, int]) -> Iterator[RenderableTyp
         if not indent:
             advised = set()
         yield from _entry(alike, numbers, by_id.get(first.caused_by or ""), width, indent, has_one_date)
-        if first.finding.severity > Severity.info or first.id in causes:
+        if first.finding.severity > Severity.info or first.id in causes or (not indent and _asks_for_something(first)):
             yield from _first_advice(first, advised, indent + width + 10)
     left = len(numbers) - sum(map(len, lines))
     if left:
@@ -151,6 +151,12 @@ def _runs(numbers: list[int]) -> str:
         else:
             runs.append([number])
     return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
+
+
+def _asks_for_something(found: Diagnosed) -> bool:
+    """Whether there is something to do about it, where it is only worth knowing."""
+    remedies = found.finding.remedies
+    return bool(remedies) and not remedies[0].text.startswith("Nothing")
 
 
 def _first_advice(found: Diagnosed, advised: set[str], indent: int) -> Iterator[RenderableType]:

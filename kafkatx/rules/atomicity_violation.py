@@ -85,6 +85,11 @@ class Facts:
         return Count(len(self.partitions))
 
     @property
+    def takes_records(self) -> bool:
+        """Whether records are missing with their marker: what took them came behind the decision."""
+        return not self.data
+
+    @property
     def more(self) -> Count | None:
         """How many of them the summary does not tell."""
         return Count(len(self.partitions) - MOST_SUMMED_UP) if len(self.partitions) > MOST_SUMMED_UP else None
@@ -207,6 +212,9 @@ RECORDS = pick(
     {(): "what is missing in {partitions: and }"},
     pick("data.records", {0: "{data}"}, "the {data.records:record} of {data}"),
 )
+TAIL = "an unclean election, a broker that stopped hard before its disk had the records, or a restored disk"
+AT_DECISION = "an unclean election, a restored disk, or (4.x) a broker that was down at the decision"
+LOST = pick("unmarked", {None: "If they are lost, send"}, "If it is lost, send")
 SEEN = " in the application. Readers saw them, though the transaction was aborted. "
 DECIDED = pick("decision", {"COMMIT": "committed"}, "aborted")
 WORDS = Words(
@@ -272,8 +280,8 @@ WORDS = Words(
             needs="perhaps",
         ),
         remedy(
-            "Check the leader's log of {partitions: and } for the missing records; do not abort it yet. If it has "
-            "them and their COMMIT marker, this copy is behind: nothing to do",
+            "Check the leader's log of {partitions: and } for the missing records. If it has them and their COMMIT "
+            "marker, this copy is behind: nothing to do",
             "operator",
             needs="perhaps",
             unless="unmarked",
@@ -283,7 +291,7 @@ WORDS = Words(
                 "decision",
                 {
                     "COMMIT": (
-                        pick("perhaps", {None: "Send"}, "If it is lost, send"),
+                        pick("perhaps", {None: "Send"}, LOST),
                         " again only ",
                         RECORDS,
                         pick("as_decided", {0: ""}, "; the rest is committed"),
@@ -306,14 +314,15 @@ WORDS = Words(
         ),
         remedy(
             (
-                "Find the cause at {decided_at}: ",
+                "Find the cause",
+                pick("takes_records", {True: ", after {decided_at}: "}, " at {decided_at}: "),
                 pick(
                     "decision",
                     {"ABORT": "records of __transaction_state lost behind a commit (power cut), or a COMMIT by hand"},
                     pick(
                         "perhaps",
                         {None: "an abort by hand (kafka-transactions.sh abort)"},
-                        "an unclean election, a restored disk, or (4.x) a broker that was down at the decision",
+                        pick("takes_records", {True: TAIL}, AT_DECISION),
                     ),
                 ),
             ),

@@ -75,12 +75,16 @@ class StormInLines:
     """A storm that lines tell.
 
     `state` and `since` are of the id's latest row where it waits for markers, `request` what was repeated where no line
-    names the error, `gave_up` the lines of a call that ran into max.block.ms.
+    names the error, `gave_up` the lines of a call that ran into max.block.ms. `before` are those until the first call
+    failed, `after` those that came later.
     """
 
     id: str
     count: Count
     lasted: Duration
+    before: Count
+    lasted_before: Duration
+    after: Count | None
     is_named: bool
     request: str
     state: str | None
@@ -193,12 +197,16 @@ def _from_lines(model: CaptureModel, storm: Storm) -> Case:
     logs, name = model.logs, storm.transactional_id
     since, until = int(logs.times[storm.rows[0]]), int(logs.times[storm.rows[-1]])
     stuck, gave_up = _prepared(model, name, until), _gave_up(model, name, since, until)
+    before = _until_failure(logs, storm, [*gave_up, *storm.failed])
     measured = ASKED_OFTEN.of(AskedOften(Count(storm.count), Duration(until - since)))
     return Case(
         facts=StormInLines(
             id=name,
             count=Count(storm.count),
             lasted=Duration(until - since),
+            before=Count(_counted(logs, storm, before)),
+            lasted_before=Duration(int(logs.times[before[-1]]) - since),
+            after=Count(storm.count - _counted(logs, storm, before)) or None,
             is_named=storm.is_named,
             request=(_request(logs, storm.rows[0]) or "a transactional request").removesuffix("Data"),
             state=state_name(int(stuck["state"])) if stuck is not None else None,
@@ -217,6 +225,19 @@ def _from_lines(model: CaptureModel, storm: Storm) -> Case:
         since=since,
         until=until,
     )
+
+
+def _until_failure(logs: LogModel, storm: Storm, failed: list[int]) -> tuple[int, ...]:
+    """Its lines up to the first call that failed; all of them where none did, or nothing tells when."""
+    first = min((at for row in failed if (at := logs.at(row)) is not None), default=None)
+    before = tuple(row for row in storm.rows if first is None or int(logs.times[row]) <= first)
+    return before or storm.rows
+
+
+def _counted(logs: LogModel, storm: Storm, rows: tuple[int, ...]) -> int:
+    """How many answers or requests these lines of it stand for."""
+    repeats = logs.events["repeats"][np.array(rows)].clip(min=0).astype(np.int64)
+    return len(rows) + (int(repeats.sum()) if storm.is_named else 0)
 
 
 def _verdict(storm: Storm, is_stuck: bool) -> Verdict:
@@ -249,8 +270,9 @@ def _gave_up(model: CaptureModel, name: str, since: int, until: int) -> list[int
 
 RATE = f"{{count:time}}, at least {MANY} within a minute"
 ASKED_OFTEN = Phrase(AskedOften, measure("{count} answers or requests in {time}"))
-ANSWERED = "{id} was answered CONCURRENT_TRANSACTIONS {count:time} in {lasted}"
-REPEATED_IT = "The client of {id} sent {request} {count:time} in {lasted}"
+ANSWERED = "{id} was answered CONCURRENT_TRANSACTIONS {before:time} in {lasted_before}"
+REPEATED_IT = "The client of {id} sent {request} {before:time} in {lasted_before}"
+MORE = "[, and {after:time} after that]."
 SAID = "The coordinator[ {perhaps}] answered CONCURRENT_TRANSACTIONS"
 LINE_WORDS = Words(
     StormInLines,
@@ -258,7 +280,9 @@ LINE_WORDS = Words(
     summary=(
         pick("is_named", {True: ANSWERED}, REPEATED_IT),
         pick(
-            "failed", {(): pick("gave_up", {(): "."}, ", until the call timed out.")}, ", until it[ {perhaps}] gave up."
+            "failed",
+            {(): pick("gave_up", {(): "."}, f", until the call timed out{MORE}")},
+            f", until it[ {{perhaps}}] gave up{MORE}",
         ),
         pick("is_named", {True: "[ Its transaction stood in {state}.]"}, f" {SAID}[: {{id}} stood in {{state}}]."),
     ),

@@ -168,7 +168,7 @@ WORDS = Words(
                     "is_classic",
                     {True: "only InitProducerId raises the epoch", False: "InitProducerId followed at once"},
                 ),
-                " before the timeout of {timeout}; the epoch rose from {producer.epoch} to {decision_epoch}",
+                " before the timeout of {timeout}[; the epoch rose from {producer.epoch} to {decision_epoch}]",
             ),
             cites="decided completed",
         ),

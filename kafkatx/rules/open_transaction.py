@@ -30,6 +30,7 @@ from kafkatx.kernels.spans import OPEN
 from kafkatx.rules.answers.open_told import OPEN_WORDS, hanging_subjects, open_told
 from kafkatx.rules.hanging.live_checks import ASK, FIND_HANGING
 from kafkatx.rules.hanging_transaction import OfPartition
+from kafkatx.rules.unreadable.held_back import held_back
 from kafkatx.terms.clocks import MAX_TRANSACTION_TIMEOUT_MS, OLD_CLEANUP_INTERVAL_MS, TWO_PHASE_TIMEOUT_MS
 from kafkatx.terms.topics import CONSUMER_OFFSETS
 from kafkatx.terms.transaction_states import TransactionState
@@ -38,7 +39,7 @@ from kafkatx.words.evidence_refs import data_of, data_ref, latest_row
 from kafkatx.words.explanation import Phrase, Words, gap, left_open, remedy, ruled_out, step
 from kafkatx.words.facts import data, lasting
 from kafkatx.words.template import pick
-from kafkatx.words.values import Data, Duration, Instant, OffsetRange, Refs, facts
+from kafkatx.words.values import Count, Data, Duration, Instant, NameList, OffsetRange, Refs, facts
 
 OVERDUE_SLACK_MS = 30_000
 YOUNG_MS = 60_000
@@ -54,11 +55,20 @@ class Progress(Enum):
     two_phase = auto()
 
 
+class Waits(Enum):
+    """Who waits for an open transaction."""
+
+    readers = auto()
+    consumers = auto()
+
+
 @facts
 class Facts:
     """An Ongoing transaction; `left` of its timeout is None where it is over.
 
-    `is_start_known` is False where a text does not tell the start: `began_at` is then when it last grew.
+    `is_start_known` is False where a text does not tell the start: `began_at` is then when it last grew. `hidden` are
+    committed records that it holds back in the partitions `blocked`, `holds_offsets` says that it wrote offsets of a
+    group; both only where no marker of it can be missing.
     """
 
     id: str
@@ -71,6 +81,21 @@ class Facts:
     data: Data
     latest: Refs
     written: Refs
+    blocked: NameList | None
+    hidden: Count | None
+    holds_offsets: bool
+
+    @property
+    def waits(self) -> Waits | None:
+        """Who waits for it for certain."""
+        if self.hidden is not None:
+            return Waits.readers
+        return Waits.consumers if self.holds_offsets else None
+
+    @property
+    def ends_at(self) -> Instant | None:
+        """When its timeout will be over, where its start is known."""
+        return Instant(self.began_at + self.timeout) if self.is_start_known and self.left is not None else None
 
 
 @facts
@@ -160,6 +185,7 @@ def _facts(model: CaptureModel, latest: Array, spans: list[Array]) -> Facts:
         data=data(model, spans),
         latest=(latest_row(latest),),
         written=tuple(data_ref(model, span) for span in spans[:4]),
+        **held_back(model, int(latest["transaction_row"])),
     )
 
 
@@ -236,6 +262,7 @@ NO_ROWS = Phrase(
     gap("{data.place}, producer id {producer_id}", "__transaction_state: who owns the transaction, and its timeout"),
 )
 
+END_IT = "Commit or abort it in the application[, or wait until {ends_at}, when the coordinator aborts it]"
 FENCES = "initTransactions aborts the transaction and fences a producer of this id that still runs"
 WORDS = Words(
     Facts,
@@ -297,8 +324,16 @@ WORDS = Words(
                     Progress.overdue: "Find out what keeps its coordinator from the abort. A broker may be away, or "
                     "__transaction_state may take no writes. Then start one producer with this transactional.id",
                 },
-                "Nothing to do, unless readers wait for it: the coordinator aborts it {timeout} after its start. To "
-                "end it sooner, commit or abort it in the application",
+                pick(
+                    "waits",
+                    {
+                        Waits.readers: f"{END_IT}: readers of {{blocked:3}} wait for it ({{hidden:committed record}} "
+                        "hidden)",
+                        Waits.consumers: f"{END_IT}: consumers that start from its offsets wait for it",
+                    },
+                    "Nothing to do, unless readers wait for it: the coordinator aborts it {timeout} after its start. "
+                    "To end it sooner, commit or abort it in the application",
+                ),
             ),
             "application",
             cost=pick("progress", {Progress.idle: FENCES, Progress.overdue: FENCES}),

@@ -6,8 +6,9 @@ Mechanism    An epoch of 32766 counts as exhausted. Classic: the next InitProduc
 Evidence     rows at 32766 or 32767, then the same transactional.id with another producer id at epoch 0.
 Against      a tombstone between them: then the id had expired.
 Look-alikes  transactional_id_expired (idle time, low epoch).
-Remedy       transactions v2: none, it is routine. Classic: find the loop of initTransactions, each of which takes an
-             epoch. Data at epoch 32767 are a broker's bug (no client may see it).
+Remedy       transactions v2: none where transactions took them, it is routine. Else, and in any case of the classic
+             protocol, find the loop of initTransactions, each of which takes an epoch. Data at epoch 32767 are a
+             broker's bug (no client may see it).
 Source       KIP-360, KIP-890; TransactionMetadata.isEpochExhausted (0.11 to 4.4); KAFKA-9666, KAFKA-18660, KAFKA-20090.
 """
 

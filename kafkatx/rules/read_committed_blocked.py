@@ -155,19 +155,15 @@ def _blocked(one: OpenSpan, facts: Facts) -> Case:
 
 def _facts(one: OpenSpan) -> Facts:
     model, log_extent, since, transaction = one.model, one.log_extent, since_of(one), one.transaction
-    stable = stands_at(one)
-    behind = committed_behind(one, stable)
-    committed, plain = (
-        int(behind["records"].sum()),
-        max(0, log_extent.plain_records - int(one.span["plain_records_before"])),
-    )
+    behind = committed_behind(one, stands_at(one))
+    committed, plain = int(behind["records"].sum()), _plain_behind(one)
     begin = begin_row(model.transactions[transaction]) if transaction is not None else ()
     return Facts(
         id=one.id or None,
         producer_id=one.producer_id,
         data=one.data,
         age=Duration(model.age_ms(since)) if since is not None else None,
-        last_stable_offset=stable,
+        last_stable_offset=stands_at(one),
         log_end=log_extent.log_end,
         high_watermark=_lower_watermark(log_extent),
         records=Count(committed + plain),
@@ -187,6 +183,15 @@ def committed_behind(one: OpenSpan, offset: int) -> Array:
     """Committed spans of the partition at or above an offset."""
     spans = one.model.spans[one.model.spans_of(one.log_extent.partition_code)]
     return spans[(spans["marker_kind"] == 1) & (spans["first_offset"] >= offset)]
+
+
+def hidden_behind(one: OpenSpan) -> int:
+    """How many records, committed or outside transactions, stand behind open data that hold the last stable offset."""
+    return int(committed_behind(one, stands_at(one))["records"].sum()) + _plain_behind(one)
+
+
+def _plain_behind(one: OpenSpan) -> int:
+    return max(0, one.log_extent.plain_records - int(one.span["plain_records_before"]))
 
 
 def _lower_watermark(log_extent: LogExtent) -> int | None:

@@ -51,15 +51,24 @@ from kafkatx.words.values import Refs, facts
 
 OUT_OF_ORDER = "OUT_OF_ORDER_SEQUENCE_NUMBER"
 SKIPPED = "skipped sequence numbers"
+LAST_SEQUENCE = 2_147_483_647
+"""0 follows it."""
 OFTEN = 3
 """Fewer refusals of one producer at its leader heal by its own retries."""
 
 
 @facts
 class Facts(FailureFacts):
-    """Refusals of batches out of order; `retried` are lines of retries that met the same."""
+    """Refusals of batches out of order; `retried` are lines of retries that met the same.
+
+    `came` is the sequence of the first batch that a leader's line tells, `due` the one that it waited for. `may_heal`
+    says that it was refused no more often than a producer repairs by itself, and that none is seen to fail.
+    """
 
     retried: Refs
+    came: int | None
+    due: int | None
+    may_heal: bool
 
 
 @facts
@@ -79,11 +88,21 @@ def _refused(model: CaptureModel) -> Iterator[Case]:
     logs = model.logs
     retries = [row for row in logs.of_kind(EventKind.produce_retry).tolist() if _names_it(logs, row)]
     for found in alike(model, lambda told: _is_gap(logs, told)):
-        told = Facts(**failure_facts(model, found), retried=event_refs(model, retries, 3))
-        verdict = _verdict(model, found)
-        is_healed = told.is_brokers and found.count < OFTEN and not retries
-        severity = Severity.info if is_healed else Severity.warning
-        yield failure_case(model, found, told, verdict, severity)
+        shared = failure_facts(model, found)
+        came, due = _sequences(logs, found)
+        may_heal = shared["is_brokers"] and found.count < OFTEN and not retries
+        told = Facts(**shared, retried=event_refs(model, retries, 3), came=came, due=due, may_heal=may_heal)
+        severity = Severity.info if may_heal else Severity.warning
+        yield failure_case(model, found, told, _verdict(model, found), severity)
+
+
+def _sequences(logs: LogModel, found: Alike) -> tuple[int | None, int | None]:
+    """The first sequence that came and the one that was due then, where a leader's line has both."""
+    for row in found.rows:
+        came, last = logs.number(row, "number"), logs.string(row, "detail") or ""
+        if logs.kind(row) is EventKind.sequence_refused and came is not None and last.isdecimal():
+            return came, 0 if int(last) == LAST_SEQUENCE else int(last) + 1
+    return None, None
 
 
 def _names_it(logs: LogModel, row: int) -> bool:
@@ -118,9 +137,14 @@ WORDS = Words(
     who=pick("name.transactional_id", {None: "[client {name.client_id}]"}),
     title="batches refused out of sequence",
     summary=(
-        "The leader[ of {place}] refused batches of the producer[ {producer_id}]",
+        "The leader[ of {place}] refused batches of ",
+        pick("producer_id", {None: "the producer"}, "producer id {producer_id}"),
         OF_WHOM,
-        " as out of order. A batch before them is[ {perhaps}] missing there, or came in another order.",
+        " as out of order",
+        pick("count", {1: ""}, pick("came", {None: ""}, ", the first of them")),
+        "[: sequence {came} came, {due} was due]",
+        ". A batch before them is[ {perhaps}] missing there, or came in another order",
+        pick("may_heal", {True: ", which heals by itself: no producer is seen to fail."}, "."),
     ),
     actors=(included("client"),),
     steps=(
@@ -146,6 +170,12 @@ WORDS = Words(
     ),
     remedies=(
         remedy(
+            "See first whether this producer failed: if it went on, it sent these batches again in order, and there is "
+            "nothing to do",
+            "application",
+            needs="may_heal",
+        ),
+        remedy(
             "Look for an unclean election, a truncation or a failed log directory of the partition[ {place}] before "
             "the first refusal",
             "operator",
@@ -154,8 +184,8 @@ WORDS = Words(
             pick(
                 "nothing_open",
                 {True: "Replace the producer where the error is fatal. Then send again what was not acknowledged"},
-                "Abort the transaction, or replace the producer where the error is fatal. Then send again what was not "
-                "acknowledged",
+                "Abort the transaction if one is open, or replace the producer where the error is fatal. Then send "
+                "again what was not acknowledged",
             ),
             "application",
         ),

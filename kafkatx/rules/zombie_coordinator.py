@@ -25,6 +25,7 @@ from kafkatx.findings.refused_writes import owner_of
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.data_endings import is_of_former_coordinator
+from kafkatx.histories.ended import known
 from kafkatx.kernels.growing import Array
 from kafkatx.kernels.spans import ABORT
 from kafkatx.terms.events import EventKind, Side
@@ -79,7 +80,7 @@ def find(model: CaptureModel) -> Found:
 def _in_data(model: CaptureModel, span: Array, before: Array) -> Case:
     told = Written(
         id=owner_of(model, int(span["producer_id"])),
-        producer=Producer(int(span["producer_id"]), int(span["producer_epoch"])),
+        producer=Producer(int(span["producer_id"]), known(span["producer_epoch"])),
         data=offsets(model, span),
         is_abort=bool(span["marker_kind"] == ABORT),
         old=int(span["coordinator_epoch"]),

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.ended import known
 from kafkatx.histories.logs.client_instance import ClientInstance, Failure
 from kafkatx.kernels.growing import Array
 from kafkatx.words.values import (
@@ -32,8 +33,8 @@ def lasting(milliseconds: Any) -> Duration | None:
 
 
 def producer(producer_id: Any, epoch: Any) -> Producer | None:
-    """A producer id at an epoch; None where the id is absent."""
-    return Producer(int(producer_id), int(epoch)) if producer_id is not None and producer_id >= 0 else None
+    """A producer id at an epoch (absent: None); None where the id is absent."""
+    return Producer(int(producer_id), known(epoch)) if producer_id is not None and producer_id >= 0 else None
 
 
 def topic_partition(model: CaptureModel, code: int) -> TopicPartition:

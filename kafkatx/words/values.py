@@ -93,13 +93,13 @@ def as_name(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Producer:
-    """A producer id at an epoch: `producer id 4001 epoch 3`."""
+    """A producer id at an epoch: `producer id 4001 epoch 3`, the epoch where it is known."""
 
     id: int
-    epoch: int
+    epoch: int | None
 
     def __format__(self, spec: str) -> str:
-        return f"producer id {self.id} epoch {self.epoch}"
+        return f"producer id {self.id}" + (f" epoch {self.epoch}" if self.epoch is not None else "")
 
 
 def producer_name(transactional_id: str | None, producer_id: int) -> str:

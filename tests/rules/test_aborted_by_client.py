@@ -38,6 +38,16 @@ def test_a_v2_producer_that_goes_on_under_the_raised_epoch_aborted_itself(v2):
     assert "EndTxn's answer" in finding.steps[1].because
 
 
+def test_an_abort_that_no_ongoing_row_precedes_names_no_epoch_and_no_ongoing(v2):
+    rounds(v2, "c")
+    v2.abort("orders-1")
+    v2.run("orders-1", "orders-0")
+    finding = v2.tell().only(RULE)
+    assert finding.actors[0].what.startswith("producer id 7000, in a transaction since")
+    assert "Ongoing" not in finding.steps[0].because
+    assert "epoch -1" not in f"{finding.actors} {finding.steps}"
+
+
 def test_a_v2_abort_that_nobody_initialised_after_is_the_clients(v2):
     rounds(v2, "ca")
     v2.beat()

@@ -71,6 +71,10 @@ def test_a_restored_disk_without_the_end_of_the_transaction_is_likely_one(either
     finding = told.only(RULE)
     assert finding.verdict is Verdict.likely
     assert "neither its records nor its marker" in finding.summary
+    check, send, cause, _ = (remedy.text for remedy in finding.remedies)
+    assert "abort" not in check  # nothing is open there
+    assert send.startswith("If they are lost, send again only what is missing in payments-0")
+    assert cause.startswith("Find the cause, after ")
 
 
 def test_the_records_are_listed_and_no_abort_is_proposed(either):

@@ -9,7 +9,7 @@ from kafkatx.findings.finding import Finding
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.parquet.parts import DEFAULT_SIZES
 from kafkatx.rules.committed_but_unreadable import lists_them
-from kafkatx.terms.times import iso
+from kafkatx.terms.times import clock, iso
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.exports import exported
 from tests.rules.cluster import DAY, HOUR, MINUTE, SECOND, Cluster, Told
@@ -190,7 +190,10 @@ def test_a_start_that_moved_before_the_commit_means_that_nobody_read_them(either
     cut_off(either)
     committed = either.tell().only(RULE).since
     found = moved(either, committed - 500).only(RULE)
-    assert (found.verdict, found.severity) == (Verdict.proved, Severity.warning)
+    assert (found.verdict, found.severity) == (Verdict.proved, Severity.error)
+    assert f"at offsets {found.first_offset} to {found.last_offset} lie below" in found.summary
+    assert f"deleted at {clock(committed - 500)}, before the commit at {clock(committed)}:" in found.summary
+    assert f"(those at offsets {found.first_offset} to {found.last_offset})" in found.remedies[0].text
     assert found.title == "committed records deleted before anybody could read them"
     assert "Send the records again" in found.remedies[0].text
 

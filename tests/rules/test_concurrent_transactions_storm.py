@@ -63,6 +63,18 @@ def test_a_call_that_gave_up_makes_it_an_error():
     assert found.steps[-1].text == "The call timed out after max.block.ms"
 
 
+def test_what_came_after_the_failure_is_counted_apart():
+    """The sender goes on while the application has its exception already."""
+    client = Client().start("09:59:00")
+    client.say("10:00:19.500", Kind.await_timeout, api="InitProducerId", number=19_000, thrown=TIMED_OUT)
+    found = only(check, by_logs([*answers(30), *client.said]))
+    assert found.summary.startswith(
+        "orders-1 was answered CONCURRENT_TRANSACTIONS 20 times in 19 s, until the call timed out, and 10 times after "
+        "that."
+    )
+    assert "30 times" in found.title
+
+
 def test_a_java_client_that_repeats_itself_is_a_guess_without_rows():
     found = only(check, by_logs(queued(300).said))
     assert (found.verdict, found.severity) == (Verdict.possible, Severity.warning)

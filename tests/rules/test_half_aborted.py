@@ -53,6 +53,7 @@ def _told(folder: Path, *parts: str) -> dict[str, dict]:
 @pytest.mark.parametrize(("command", "opened", "committed"), list(product(COMMANDS, OPEN, COMMITTED)))
 def test_an_open_transaction_that_was_committed_later_is_likely(command, opened, committed, tmp_path):
     found = _told(tmp_path, opened, command, committed)[RULE]
+    assert found["remedies"][0]["text"].startswith("First compare producer id, epoch and time of both markers")
     assert (found["verdict"], found["severity"]) == ("likely", "error")
     assert (found["topic"], found["partition"]) == ("pay-in", 2)
     assert not found["considered"][0]["refuted"]

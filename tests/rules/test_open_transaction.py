@@ -6,6 +6,7 @@ import pytest
 
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.diagnosis_json import document
+from kafkatx.terms.times import clock
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.rules.cluster import DAY, MINUTE, SECOND, TWO_PHASE, Cluster
 
@@ -30,6 +31,34 @@ def test_an_ongoing_row_at_the_end_is_told_with_its_age_and_what_is_left(either)
     assert "20.02 s" in finding.summary
     assert "60 s, 39.98 s were left" in finding.summary
     assert told.rules == {RULE}
+
+
+def test_readers_who_wait_for_it_are_named_where_it_is_certain(either):
+    """What it holds back is a fact of the same evidence, so nobody is told that there is nothing to do."""
+    opened(either)
+    since = either.ids["orders-1"].started_at
+    either.init("orders-2")
+    either.run("orders-2", "orders-0", times=2)
+    either.beat()
+    told = either.tell()
+    assert told.only(RULE).remedies[0].text == (
+        f"Commit or abort it in the application, or wait until {clock(since + MINUTE)}, when the coordinator aborts "
+        "it: readers of orders-0 wait for it (2 committed records hidden)"
+    )
+    assert told.only("read_committed_blocked").verdict is Verdict.proved
+
+
+def test_consumers_who_wait_for_its_offsets_are_named(either):
+    either.init("orders-1")
+    either.begin("orders-1", "__consumer_offsets-0", "orders-0")
+    either.beat()
+    assert "consumers that start from its offsets wait for it" in either.tell().only(RULE).remedies[0].text
+
+
+def test_one_for_which_nobody_waits_needs_nothing(either):
+    opened(either)
+    either.beat()
+    assert either.tell().only(RULE).remedies[0].text.startswith("Nothing to do, unless readers wait for it")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from kafkatx.terms.events import EventKind, Side
 from kafkatx.terms.verdicts import Severity, Verdict
 from tests.histories.log_facts import line
 from tests.rules.cluster import DAY, HOUR, LAST_EPOCH, MINUTE, SECOND, Cluster, replace_epoch
-from tests.rules.log_told import by_logs, only, rule
+from tests.rules.log_told import beside, by_logs, only, rule
 
 RULE = "producer_epoch_exhausted"
 
@@ -40,6 +40,48 @@ def test_a_v2_transaction_at_the_last_epoch_ends_under_another_producer_id(v2):
     assert (finding.verdict, finding.severity, finding.producer_id) == (Verdict.proved, Severity.info, 7000)
     assert finding.remedies[0].text.startswith("Nothing to do")
     assert told.rules == {RULE}
+
+
+def test_epochs_of_v2_that_starts_took_are_no_routine(v2):
+    """Starts took nearly all: few transactions ran, and there were more epochs than milliseconds."""
+    v2.init("orders-1")
+    v2.wait(13 * SECOND)
+    v2.store("orders-1", replace(v2.ids["orders-1"], epoch=LAST_EPOCH - 3))
+    v2.run("orders-1", "orders-0", times=5)
+    finding = v2.tell().only(RULE)
+    assert "InitProducerId took 32,763 of them within 13 s" in finding.summary
+    assert finding.remedies[0].text.startswith("Find out what calls initTransactions so often")
+    assert "32,763 within 13 s" in finding.remedies[0].text
+
+
+def test_epochs_of_v2_that_took_their_time_may_be_of_transactions(v2):
+    v2.init("orders-1")
+    v2.wait(HOUR)
+    v2.store("orders-1", replace(v2.ids["orders-1"], epoch=LAST_EPOCH - 3))
+    v2.run("orders-1", "orders-0", times=5)
+    finding = v2.tell().only(RULE)
+    assert "InitProducerId" not in finding.summary
+    assert finding.remedies[0].text.startswith("Nothing to do if its transactions took them")
+
+
+def test_the_coordinators_lines_show_the_loop_that_rows_no_longer_have(v2):
+    """The cleaner left the last rows; each start is a line of the coordinator."""
+    near_the_end(v2)
+    v2.run("orders-1", "orders-0", times=3)
+    lines = [
+        line(
+            "server.log",
+            time,
+            EventKind.initialized,
+            side=Side.broker,
+            transactional_id="orders-1",
+            producer_id=7000,
+            producer_epoch=epoch,
+        )
+        for time, epoch in (("09:59:40", 0), ("09:59:41", 1), ("09:59:53", 32_760))
+    ]
+    finding = only(rule(RULE), beside(v2, lines))
+    assert "InitProducerId took 32,760 of them within 13 s" in finding.summary
 
 
 def test_rotations_of_one_id_are_counted(v2):

@@ -20,6 +20,21 @@ def test_a_refusal_of_the_leader_may_heal():
     assert (found.verdict, found.severity, found.producer_id) == (Verdict.likely, Severity.info, 9)
 
 
+def test_the_sequence_that_was_due_is_told_beside_the_one_that_came():
+    found = only(check, by_logs(refused(1, number=220_417, detail="220413")))
+    assert "producer id 9 as out of order: sequence 220417 came, 220414 was due." in found.summary
+    found = only(check, by_logs(refused(2, number=1, detail="2147483647")))
+    assert "as out of order, the first of them: sequence 1 came, 0 was due." in found.summary
+    assert "due" not in only(check, by_logs(refused(1, number=5))).summary
+
+
+def test_what_may_have_healed_asks_first_whether_the_producer_failed():
+    found = only(check, by_logs(refused(1)))
+    assert "heals by itself" in found.summary
+    assert found.remedies[0].text.startswith("See first whether this producer failed")
+    assert "heals" not in only(check, by_logs(refused(4))).summary
+
+
 def test_refusals_that_go_on_do_not():
     assert only(check, by_logs(refused(4))).severity is Severity.warning
 

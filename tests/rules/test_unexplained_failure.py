@@ -78,6 +78,26 @@ def test_the_applications_own_exception_is_excused(tmp_path):
     assert said["answer"]["failures"]["unexplained"] == 0
 
 
+CONNECTING = """\
+2026-03-01 10:00:00.704 DEBUG rdkafka INIT [pay-1#producer-1] [thrd:app]: librdkafka v2.16.0 (0x21000ff) \
+pay-1#producer-1 initialized (builtin.features gzip)
+2026-03-01 10:00:00.705 DEBUG rdkafka TXNCOORD [pay-1#producer-1] [thrd:main]: Failed to find transaction coordinator: \
+_DESTROY_BROKER: Local: Broker handle destroyed without termination
+2026-03-01 10:00:00.706 DEBUG rdkafka PIDBROKER [pay-1#producer-1] [thrd:main]: No brokers available for Transactions \
+(2 broker(s) known)
+"""
+CONNECTED = """\
+2026-03-01 10:00:00.904 DEBUG rdkafka TXNCOORD [pay-1#producer-1] [thrd:main]: 127.0.0.1:9092/1: FindCoordinator \
+response: Transaction coordinator is broker 1 (127.0.0.1:9092)
+2026-03-01 10:00:00.906 DEBUG rdkafka GETPID [pay-1#producer-1] [thrd:main]: Acquired PID{Id:1,Epoch:0}
+"""
+
+
+def test_a_client_that_connects_for_the_first_time_has_lost_nothing(tmp_path):
+    assert not told(tmp_path, CONNECTING + CONNECTED)["findings"]
+    assert told(tmp_path, CONNECTING)["findings"]
+
+
 @pytest.mark.parametrize("name", ["pay-1", "it's $HOME; rm -rf", "-v"])
 def test_what_is_asked_for_names_the_partition_and_survives_a_shell(tmp_path, name):
     bracket = f"[Producer clientId=producer-1, transactionalId={name}]"

@@ -2,7 +2,8 @@
 
 Grain: one observer (a broker, or the log of clients of one process) and one target. Failures that come at once are a
 burst; bursts without a long pause between them are a stretch. Left out is what brokers say of themselves, what they
-meet at their own start, and what an observer claims who stood still himself (histories/logs/observer_stalls.py).
+meet at their own start, what clients print before they are connected (histories/logs/client_starts.py), and what an
+observer claims who stood still himself (histories/logs/observer_stalls.py).
 
 A stretch begins with the first failure, or with a request that lacked its answer before: from then on when the answer
 was due. A fetch is answered when there is something, or after fetch.max.wait.ms; a write when others have done their
@@ -17,6 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kafkatx.histories.logs.client_starts import is_of_start
 from kafkatx.histories.logs.log_model import LogModel
 from kafkatx.histories.logs.observer_stalls import pauses
 from kafkatx.histories.logs.observers import QUIET_MS, ConnectionFailure, Observer, Weight, observer_of
@@ -89,6 +91,7 @@ def _bursts(logs: LogModel) -> Iterator[ConnectionFailure]:
     rows = logs.of_kind(*_BY_NODE)
     rows = rows[logs.times[rows] >= 0]
     rows = rows[_is_about_a_connection(logs, logs.events[rows]) & ~_is_at_start(logs, rows)]
+    rows = rows[~is_of_start(logs, rows)]
     rows, nodes = _with_failed_brokers(logs, rows)
     events = logs.events[rows]
     writers = list(zip(events["source"].tolist(), events["side"].tolist(), strict=True))

@@ -155,8 +155,9 @@ HALF_WORDS = Words(
     ),
     remedies=(
         remedy(
-            "Send again only what the transaction wrote to[ {place}]; the rest is committed. Or compensate for it in "
-            "the application",
+            "First compare producer id, epoch and time of both markers in dumps of the partitions: only if they are of "
+            "one transaction, send again what it wrote to[ {place}] and nothing else, the rest is committed. Or "
+            "compensate for it in the application. Of two transactions it may be stored twice",
             "application",
         ),
         remedy(

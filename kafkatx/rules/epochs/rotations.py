@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum, auto
 
 import numpy as np
 
@@ -12,11 +13,12 @@ from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import Protocol
 from kafkatx.histories.initialisations import EXHAUSTED_EPOCH
+from kafkatx.rules.epochs.starts import starts_of
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.evidence_refs import begin_row, completion_row, decision_row, initialised_row, row_before
 from kafkatx.words.explanation import Words, remedy, ruled_out, step
 from kafkatx.words.template import pick
-from kafkatx.words.values import Count, Refs, facts
+from kafkatx.words.values import Count, Duration, Refs, facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +31,30 @@ class Rotation:
     rows: Refs
 
 
+class Spent(Enum):
+    """What took most epochs of a producer id."""
+
+    starts = auto()
+    transactions = auto()
+    starts_or_transactions = auto()
+
+
 @facts
 class Rotated:
     """Rotations of an id, of which the first is explained; `before` is the row under the old producer id.
 
-    `is_v2`: transactions that take an epoch each used them up.
+    `spent` is what took the epochs of the first, `by_starts` how many of them InitProducerId took within `took`, where
+    those are most of them.
     """
 
     id: str
     old: int
     new: int
     count: Count
-    is_v2: bool
+    spent: Spent
+    by_starts: Count | None
+    took: Duration | None
+    starts: Refs
     rows: Refs
     before: Refs
 
@@ -83,9 +97,21 @@ def _by_transactions(model: CaptureModel) -> Iterator[tuple[str, Rotation]]:
 def rotated(model: CaptureModel, name: str, rotations: list[Rotation]) -> Case:
     """Return the case of an id and its rotations, oldest first."""
     first, count = rotations[0], len(rotations)
-    is_v2 = ran_v2(model, model.id_code(name))
+    starts = starts_of(model, name, first.old)
+    is_loop = 2 * starts.taken > EXHAUSTED_EPOCH
     return Case(
-        facts=Rotated(name, first.old, first.new, Count(count), is_v2, first.rows, first.rows[:1]),
+        facts=Rotated(
+            id=name,
+            old=first.old,
+            new=first.new,
+            count=Count(count),
+            spent=Spent.starts if is_loop else _spent(model, name, first.old),
+            by_starts=Count(starts.taken) if is_loop else None,
+            took=Duration(starts.took_ms) if is_loop else None,
+            starts=starts.shown if is_loop else (),
+            rows=first.rows,
+            before=first.rows[:1],
+        ),
         verdict=Verdict.proved,
         severity=Severity.info,
         transactional_id=name,
@@ -94,6 +120,19 @@ def rotated(model: CaptureModel, name: str, rotations: list[Rotation]) -> Case:
         until=rotations[-1].at,
         count=count,
     )
+
+
+def _spent(model: CaptureModel, name: str, producer_id: int) -> Spent:
+    """What took the epochs where starts are not seen to: in the classic protocol nothing else takes any.
+
+    Rows of older transactions are compacted away, so a few that are left do not tell what took the other epochs.
+    """
+    code = model.id_code(name)
+    if not ran_v2(model, code):
+        return Spent.starts
+    made = model.transactions["producer_id"][model.transactions_of(code)] == producer_id
+    is_most = 2 * int(np.count_nonzero(made)) > EXHAUSTED_EPOCH
+    return Spent.transactions if is_most else Spent.starts_or_transactions
 
 
 def ran_v2(model: CaptureModel, code: int) -> bool:
@@ -107,12 +146,19 @@ ROTATED = Words(
     summary=(
         "{id} used up the epochs of producer id {old} and went on as producer id {new}",
         pick("count", {1: "."}, ", the first of {count:change}."),
+        "[ InitProducerId took {by_starts} of them within {took}.]",
     ),
     steps=(
         step(
             "Producer id {old} reached its last epoch; {id} went on as producer id {new}, epoch 0",
             f"{EXHAUSTED_EPOCH} counts as exhausted",
             cites="rows",
+        ),
+        step(
+            "InitProducerId took {by_starts:epoch} within {took}",
+            "its grants, and more epochs than milliseconds between them",
+            cites="starts",
+            needs="starts",
         ),
     ),
     considered=(
@@ -121,9 +167,13 @@ ROTATED = Words(
     remedies=(
         remedy(
             pick(
-                "is_v2",
-                {True: "Nothing to do: under transactions v2 every transaction takes an epoch"},
-                "Find out what calls initTransactions so often: each call takes an epoch",
+                "spent",
+                {
+                    Spent.transactions: "Nothing to do: under transactions v2 every transaction takes an epoch",
+                    Spent.starts_or_transactions: "Nothing to do if its transactions took them: under transactions v2 "
+                    "each takes an epoch. Else find out what calls initTransactions so often",
+                },
+                "Find out what calls initTransactions so often: each call takes an epoch[ ({by_starts} within {took})]",
             ),
             "application",
         ),

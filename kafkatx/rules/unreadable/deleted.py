@@ -80,6 +80,16 @@ class Deleted:
         """The one that began first."""
         return self.transactions[0]
 
+    @property
+    def committed_at(self) -> Instant | None:
+        """When the first of those that are told was committed."""
+        return min((one.committed_at for one in self.transactions if one.committed_at is not None), default=None)
+
+    @property
+    def last_offset(self) -> int:
+        """The last offset at which its records may have been deleted."""
+        return max(self.first.begun.first_offset, self.log_start - 1)
+
 
 @facts
 class Unknown:
@@ -162,18 +172,19 @@ def _moves(model: CaptureModel, log_extent: LogExtent) -> list[tuple[int, int]]:
 
 
 def _case(model: CaptureModel, log_extent: LogExtent, cut: Array, moved: int | None) -> Case:
+    """Lost for all who wait for the commit where it was deleted before, which the one broker's log and markers show."""
     told = _facts(model, log_extent, cut, moved)
     only = told.first if told.count == 1 else None
     return Case(
         facts=told,
         verdict=Verdict.proved if told.is_only_copy else Verdict.likely,
-        severity=Severity.warning if told.is_unseen else Severity.info,
+        severity=Severity.error if told.is_unseen else Severity.info,
         transactional_id=only.id if only is not None else None,
         producer_id=only.producer_id if only is not None else None,
         topic=told.partition.topic,
         partition=told.partition.partition,
         first_offset=told.first.begun.first_offset,
-        last_offset=max(told.first.begun.first_offset, told.log_start - 1),
+        last_offset=told.last_offset,
         since=time_or_none(int(cut["marker_timestamp"].min())),
         until=time_or_none(int(cut["marker_timestamp"].max())),
         count=len(cut),
@@ -243,11 +254,17 @@ DELETED_WORDS = Words(
         "committed records lie below the log start, {log_start}",
     ),
     summary=(
-        "Committed records of {names:3} in {partition} are[ {perhaps}] out of every reader's reach: from offset "
-        "{first.begun:offsets} on they lie below the log start, {log_start}. ",
+        "Committed records of {names:3} in {partition} are[ {perhaps}] out of every reader's reach: those at "
+        "offsets {first.begun:offsets} to {last_offset} lie below the log start, {log_start}. ",
         pick(
             "is_unseen",
-            {True: "They were deleted before the commit[ (at {moved_at})]: no read_committed reader ever got them."},
+            {
+                True: (
+                    "They were deleted[ at {moved_at}], before the ",
+                    pick("count", {1: "commit"}, "first commit"),
+                    "[ at {committed_at}]: no read_committed reader ever got them.",
+                )
+            },
             "{count:The transaction was|The transactions were} still open when the log had come to {log_start}.",
         ),
     ),
@@ -284,7 +301,8 @@ DELETED_WORDS = Words(
     ),
     remedies=(
         remedy(
-            "Send the records again, if readers need them: in this partition no reader can get them any more",
+            "Send the records again (those at offsets {first.begun:offsets} to {last_offset}), if readers need them: "
+            "in this partition no reader can get them any more",
             "application",
             needs="is_unseen",
         ),

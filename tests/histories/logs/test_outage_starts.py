@@ -4,6 +4,7 @@ import pytest
 
 from kafkatx.histories.logs.broker_outages import BrokerOutage, outages
 from kafkatx.terms.events import EventKind as Kind
+from kafkatx.terms.events import Level
 from tests.histories.log_facts import facts, line, milliseconds, settings, source
 from tests.rules.log_told import by_logs
 
@@ -78,3 +79,36 @@ def test_a_write_that_was_lost_with_its_connection_may_have_waited_for_others(wa
     lines = [line("app.log", "10:00:40", Kind.request_cancelled, node=3, api="END_TXN", number=waited)]
     (outage,) = told([*lines, *failing("app.log", "10:00:41", "10:00:43")])
     assert outage.since == milliseconds(begin)
+
+
+def started(path, second, *failed, then=Kind.coordinator_found, **columns):
+    """A client's start, connections that it could not make yet, and what came of it two seconds after the last."""
+    who = {"transactional_id": path, "client_id": path}
+    yield line(path, f"10:00:{second:02d}", Kind.client_release, detail="2.16.0", **who)
+    yield line(path, f"10:00:{second:02d}", Kind.init_called, **who)
+    for at in failed:
+        yield line(path, f"10:00:{at:02d}", Kind.connection_failed, **who)
+    if then is not None:
+        yield line(path, f"10:00:{max(failed) + 2:02d}", then, **who, **columns)
+
+
+def test_clients_that_start_one_after_the_other_have_lost_nothing():
+    """Each is connected soon after; their starts are no stretch of one outage either."""
+    starts = [line for number in range(6) for line in started(f"{number}.log", 2 * number, 2 * number, 2 * number + 1)]
+    assert not told(starts)
+
+
+def test_a_start_that_lasts_is_an_outage():
+    (outage,) = told(started("app.log", 0, 1, 3, 6, 9))
+    assert (outage.since, outage.until) == (milliseconds("10:00:01"), milliseconds("10:00:09"))
+
+
+def test_a_start_that_is_given_up_is_an_outage():
+    given_up = {"then": Kind.failure, "error": "_TIMED_OUT", "level": Level.error}
+    assert told(started("app.log", 0, 1, 3, **given_up))
+    assert not told(started("app.log", 0, 1, 3, then=None))
+
+
+def test_a_client_that_was_connected_before_is_not_starting():
+    lost = [line("app.log", at, Kind.connection_failed, client_id="app.log") for at in ("10:00:08", "10:00:10")]
+    assert told([*started("app.log", 0, 1), *lost])
