@@ -77,6 +77,11 @@ OF_CALLS = {
     "flush": ("broker_unreachable", "unresolved_sequence"),
 }
 """What makes a call fail, the commonest first, where the error names nothing."""
+UNEXPECTED = "UNKNOWN_SERVER_ERROR"
+"""What a broker answers where it met an error that has no code: its mechanisms are the broker's alone."""
+OF_UNEXPECTED = {True: ("misconfiguration", "broker_bug"), False: ("coordinator_unavailable", "broker_bug")}
+"""What makes a broker answer so: to writes (a message format without producer ids) and to all other requests."""
+WRITES = frozenset({"send", "flush"})
 OF_FATAL = {
     True: ("transaction_timed_out", "fenced_by_new_instance", "transactional_id_expired"),
     False: ("sequence_gap", "unresolved_sequence", "producer_state_expired"),

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from kafkatx.findings.accounts import Account, Accounted
 from kafkatx.findings.client_lines import producer_at, subjects, times_of
 from kafkatx.findings.conditions import same_id_and_time
+from kafkatx.findings.failure_kinds import UNEXPECTED
 from kafkatx.findings.finding import Finding, Subject
 from kafkatx.findings.plain_clients import is_plain
 from kafkatx.findings.rule import Case, Found, Rule
@@ -68,6 +69,11 @@ class Facts:
     def named_error(self) -> str:
         """The error as sentences print it."""
         return as_name(self.error)
+
+    @property
+    def is_unexpected(self) -> bool:
+        """Whether a broker met what has no code: only its own log says what that was."""
+        return (self.protocol_name or self.error) == UNEXPECTED and not self.is_brokers
 
     @property
     def is_fatal(self) -> bool:
@@ -247,6 +253,12 @@ WORDS = Words(
             ),
             "application",
             needs="is_abortable",
+        ),
+        remedy(
+            "Look at the logs of the brokers at that time: the error behind this one stands in one of them, with its "
+            "stack trace",
+            "operator",
+            needs="is_unexpected",
         ),
         remedy("Make the same call again, with the same producer", "application", needs="is_retriable"),
         remedy(

@@ -102,6 +102,20 @@ def test_a_line_that_was_pasted_from_a_log_at_hand_is_no_second_failure(tmp_path
     assert said["answer"]["failures"] == document(kafkatx.diagnose([whole]), "1")["answer"]["failures"]
 
 
+def test_an_error_without_a_code_names_no_mechanism_that_has_one(tmp_path):
+    said = told(
+        tmp_path,
+        f"2026-03-01 10:00:09,500 INFO {PRODUCER} Transiting to fatal error state due to "
+        "org.apache.kafka.common.KafkaException: Unexpected error in AddOffsetsToTxnResponse: The server experienced "
+        "an unexpected error when processing the request.\n",
+    )
+    found = only(said)
+    assert found["facts"]["error"] == "UNKNOWN_SERVER_ERROR"
+    assert [one["rule"] for one in found["candidates"]] == ["coordinator_unavailable", "broker_bug"]
+    assert said["next"][0]["what"].startswith("the logs of all brokers")
+    assert any("stack trace" in remedy["text"] for remedy in found["remedies"])
+
+
 def test_a_failure_that_points_to_nothing_asks_for_what_stands_before_it(tmp_path):
     said = told(tmp_path, "org.apache.kafka.common.errors.UnknownServerException: The server failed.\n")
     assert only(said)["candidates"] == []
