@@ -85,6 +85,11 @@ class ToldFailure:
     count: int = 1
 
     @property
+    def is_timeout(self) -> bool:
+        """Whether a call got no answer in its time."""
+        return "TIMED_OUT" in self.error or "imeout" in self.error
+
+    @property
     def names_causes(self) -> bool:
         """Whether the error itself points to mechanisms, not only the call that failed."""
         by_others = (OF_CALLS.get(self.call or ""), *OF_FATAL.values(), *OF_UNEXPECTED.values())

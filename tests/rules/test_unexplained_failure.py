@@ -116,6 +116,34 @@ def test_an_error_without_a_code_names_no_mechanism_that_has_one(tmp_path):
     assert any("stack trace" in remedy["text"] for remedy in found["remedies"])
 
 
+ASKS_AGAIN = "".join(
+    f"%4|162435061{second}.404|GETPID|rdkafka#producer-1| [thrd:main]: Failed to acquire transactional PID from broker "
+    "TxnCoordinator/1: Broker: There is a newer producer with the same transactionalId which fences the current one: "
+    "retrying\n"
+    for second in (7, 8, 9)
+)
+CAME_BACK = 'KafkaError{code=_TIMED_OUT,val=-185,str="Transactional operation timed out"}\n'
+GIVEN = (
+    "%7|1624350620.404|GETPID|rdkafka#producer-1| [thrd:main]: Acquired PID{Id:3000,Epoch:1} "
+    "(previous PID{Id:3000,Epoch:0})\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        (f"librdkafka 1.7.0\n{ASKS_AGAIN}{CAME_BACK}", {"client_bug"}),
+        (f"librdkafka 1.7.0\n{CAME_BACK}{ASKS_AGAIN}", {"client_bug", "unexplained_failure"}),
+        (f"librdkafka 1.7.0\n{ASKS_AGAIN}{GIVEN}{CAME_BACK}", {"client_bug", "unexplained_failure"}),
+    ],
+    ids=["asked until it came back", "came back before", "was answered before"],
+)
+def test_a_call_that_waited_for_what_a_known_defect_repeats_is_explained_by_it(tmp_path, text, rules):
+    said = told(tmp_path, text)
+    assert {finding["rule"] for finding in said["findings"]} == rules
+    assert said["answer"]["failures"]["explained"] == ("unexplained_failure" not in rules)
+
+
 def test_a_failure_that_points_to_nothing_asks_for_what_stands_before_it(tmp_path):
     said = told(tmp_path, "org.apache.kafka.common.errors.UnknownServerException: The server failed.\n")
     assert only(said)["candidates"] == []

@@ -98,6 +98,11 @@ def test_a_message_of_several_lines_is_kept_whole_and_no_line_of_it_is_a_new_exc
     assert trace.root.message == "first\nsecond line\n2026-11-21 10:00:00 INFO third"
 
 
+def test_nothing_below_the_brackets_of_an_error_is_its_message():
+    lines = ['KafkaError{code=_TIMED_OUT,val=-185,str="Operation timed out"}', "", "nobody else has the id"]
+    assert [one.message for one in read_trace(lines).chain] == ["Operation timed out"]
+
+
 def test_an_exception_told_inside_the_message_of_another_is_its_cause():
     mapping = "org.apache.kafka.common.errors.InvalidPidMappingException: not assigned"
     assert names(read_trace(["failed", f"{KAFKA}: {mapping}", "\tat a.b.C.d(C.java:1)"])) == [
