@@ -15,6 +15,7 @@ Source       Errors, TransactionManager, ProducerConfig (0.11 to 4.3); rd_kafka_
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,7 @@ from kafkatx.findings.plain_clients import is_plain
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.logs.failures import call_of
 from kafkatx.rules.candidates.weighing import weighed
 from kafkatx.rules.candidates.words import CANDIDATES
 from kafkatx.rules.unexplained.named import NAMED_WORDS, named_cases
@@ -38,6 +40,8 @@ from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, NameList, Quoted, Refs, as_name, facts
 
+NEWER = re.compile(r"newer (?:instance|producer)")
+"""How clients name who raised the epoch, in the words of an error that a timeout makes, too."""
 FATAL, ABORTABLE, RETRIABLE, PLAIN = "fatal", "abortable", "retriable", "plain"
 
 
@@ -46,6 +50,7 @@ class Facts:
     """A failure without a cause, told `count` times; of a broker where `is_brokers`.
 
     `error` is what names it, `protocol_name` and `code` the protocol's error behind it where it is called otherwise;
+    `begins` how often the application called beginTransaction since, of a producer that can do nothing more;
     `means` what the catalogue says of it, `category` what it means to the client (PLAIN: nothing shows a transaction);
     `candidates` the names of the causes that fit, the likeliest first, `open` what is said of each.
     """
@@ -64,6 +69,13 @@ class Facts:
     candidates: NameList
     open: tuple[Bound[ConsideredWords], ...]
     lines: Refs
+    begins: Count | None = None
+
+    @property
+    def names_newer(self) -> bool:
+        """Whether its words name a newer instance, as clients have it of a timeout as well."""
+        said = (self.message or "").casefold()
+        return NEWER.search(said) is not None and "transaction_timed_out" in self.candidates
 
     @property
     def named_error(self) -> str:
@@ -190,7 +202,16 @@ def _facts(model: CaptureModel, group: _Group) -> Facts:
         candidates=NameList(rule for rule, _ in found),
         open=tuple(CANDIDATES[rule].of(fits) for rule, fits in found),
         lines=event_refs(model, group.rows(), 4),
+        begins=_begins_since(model, group),
     )
+
+
+def _begins_since(model: CaptureModel, group: _Group) -> Count | None:
+    """How often beginTransaction failed since a producer can do nothing more."""
+    if group.first.category != FATAL:
+        return None
+    begun = [row for row in group.rows()[1:] if call_of(model.logs, row) == "beginTransaction"]
+    return Count(len(begun)) if begun else None
 
 
 WHAT = pick(
@@ -205,6 +226,7 @@ WORDS = Words(
         WHAT,
         "[ ({protocol_name}, {code})]",
         pick("means", {None: "."}, ": {means}."),
+        pick("names_newer", {True: " Its words name a newer instance, but the client says so of a timeout, too."}, ""),
         pick(
             "category",
             {
@@ -229,6 +251,7 @@ WORDS = Words(
             pick("count", {1: "The error was logged"}, "The error was logged {count:time}"),
             cites="lines",
         ),
+        step("The application went on calling beginTransaction, {begins:time}: no call on this producer succeeds"),
     ),
     considered=(included("open"),),
     remedies=(

@@ -144,6 +144,22 @@ def test_a_call_that_waited_for_what_a_known_defect_repeats_is_explained_by_it(t
     assert said["answer"]["failures"]["explained"] == ("unexplained_failure" not in rules)
 
 
+def test_words_that_name_a_newer_instance_are_no_proof_of_one_and_what_the_program_did_since_is_told(tmp_path):
+    begin = (
+        '{"t":"2026-03-01T00:00:3%d.007Z","lvl":"ERR","msg":"begin","err":"Operation not valid in state FatalError"}\n'
+    )
+    text = (
+        '{"t":"2026-03-01T00:00:31.006Z","lvl":"ERR","msg":"abort","err":"Failed to end transaction: Local: This '
+        'instance has been fenced by a newer instance"}\n' + "".join(begin % second for second in (1, 2, 3))
+    )
+    found = only(told(tmp_path, text))
+    assert (found["facts"]["call"], found["facts"]["begins"]) == ("abortTransaction", 3)
+    assert "but the client says so of a timeout, too" in found["summary"]
+    said = str(found)
+    assert "2026-03-01T00:00:31.006Z" in said
+    assert "calling beginTransaction, 3 times" in said
+
+
 def test_a_failure_that_points_to_nothing_asks_for_what_stands_before_it(tmp_path):
     said = told(tmp_path, "org.apache.kafka.common.errors.UnknownServerException: The server failed.\n")
     assert only(said)["candidates"] == []

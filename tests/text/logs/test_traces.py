@@ -202,6 +202,9 @@ def test_texts_name_the_method_that_was_called():
     }
     assert {text: call_in(text) for text in told} == told
     assert call_in("billing commit failed", is_kafka=True) == "commitTransaction"
+    assert call_in("abort; fatal: true", is_kafka=True) == "abortTransaction"
+    assert call_in("begin", is_kafka=True) == "beginTransaction"
+    assert call_in("abort") is call_in("commit of order 7", is_kafka=True) is None
 
 
 def test_line_numbers_tell_the_release_that_the_recorded_logs_name():
