@@ -25,6 +25,7 @@ from kafkatx.findings.failure_kinds import (
     UNEXPECTED,
     WRITES,
     BrokerFailure,
+    thrown_by,
 )
 from kafkatx.findings.finding import UNEXPLAINED
 from kafkatx.histories.capture_model import CaptureModel
@@ -298,9 +299,10 @@ def _reaction(known: ProtocolError | None) -> str:
 def _meanings(implementation: str, release: tuple[int, ...], failure: Failure) -> tuple[ClientException, ...]:
     """Rows of the catalogue; of a class that says nothing only those whose text is the message's."""
     found = meanings_of(implementation, release, failure.exception, failure.message)
-    if bare(failure.exception) in GENERIC:
-        return tuple(entry for entry in found if is_text_of(entry, failure.message))
-    return found
+    is_worded = any(is_text_of(entry, failure.message) for entry in found)
+    if bare(failure.exception) in GENERIC and not is_worded:
+        return ()
+    return found if is_worded else thrown_by(found, failure.call)
 
 
 def _candidates(meanings: Sequence[ClientException], known: ProtocolError | None) -> tuple[str, ...]:

@@ -160,6 +160,25 @@ def test_words_that_name_a_newer_instance_are_no_proof_of_one_and_what_the_progr
     assert "calling beginTransaction, 3 times" in said
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Timeout while initializing transaction to the KSQL command topic.\nCaused by: Timeout expired after 60000 "
+        "milliseconds while awaiting\n\tInitProducerId\n",
+        "Caused by: Timeout expired after 60000 milliseconds while awaiting\n\tInitProducerId\n",
+        "org.apache.kafka.common.errors.TimeoutException: Timeout expired after 60000ms while awaiting "
+        "InitProducerId\n",
+    ],
+    ids=["ksqlDB's words", "a cause over two lines", "Java's words"],
+)
+def test_a_timeout_of_init_is_named_and_told_as_what_that_call_can_meet(tmp_path, text):
+    found = only(told(tmp_path, text))
+    assert (found["facts"]["error"], found["facts"]["call"]) == ("TimeoutException", "initTransactions")
+    assert found["facts"]["means"] == "the call waited for max.block.ms and got no answer: its outcome is open"
+    assert found["candidates"][0]["rule"] == "coordinator_unavailable"
+    assert "unresolved_sequence" not in {one["rule"] for one in found["candidates"]}
+
+
 def test_a_failure_that_points_to_nothing_asks_for_what_stands_before_it(tmp_path):
     said = told(tmp_path, "org.apache.kafka.common.errors.UnknownServerException: The server failed.\n")
     assert only(said)["candidates"] == []
