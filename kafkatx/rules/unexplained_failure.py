@@ -28,11 +28,13 @@ from kafkatx.findings.plain_clients import is_plain
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.frameworks import framework_of
 from kafkatx.histories.logs.failures import call_of
 from kafkatx.rules.candidates.weighing import weighed
 from kafkatx.rules.candidates.words import CANDIDATES
 from kafkatx.rules.unexplained.named import NAMED_WORDS, named_cases
 from kafkatx.rules.unexplained.spoken import SPOKEN_WORDS, spoken_case
+from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import ActorWords, Bound, ConsideredWords, Words, included, remedy, step
 from kafkatx.words.facts import client_name
@@ -50,6 +52,7 @@ class Facts:
     """A failure without a cause, told `count` times; of a broker where `is_brokers`.
 
     `error` is what names it, `protocol_name` and `code` the protocol's error behind it where it is called otherwise;
+    `framework` what owns the producer, where the application can't call it;
     `begins` how often the application called beginTransaction since, of a producer that can do nothing more;
     `means` what the catalogue says of it, `category` what it means to the client (PLAIN: nothing shows a transaction);
     `candidates` the names of the causes that fit, the likeliest first, `open` what is said of each.
@@ -70,6 +73,7 @@ class Facts:
     open: tuple[Bound[ConsideredWords], ...]
     lines: Refs
     begins: Count | None = None
+    framework: str | None = None
 
     @property
     def names_newer(self) -> bool:
@@ -203,7 +207,14 @@ def _facts(model: CaptureModel, group: _Group) -> Facts:
         open=tuple(CANDIDATES[rule].of(fits) for rule, fits in found),
         lines=event_refs(model, group.rows(), 4),
         begins=_begins_since(model, group),
+        framework=_owner(model, told),
     )
+
+
+def _owner(model: CaptureModel, told: ToldFailure) -> str | None:
+    """The framework whose producer failed, where it makes and calls producers by itself."""
+    found = framework_of(model, told.transactional_id, told.client)
+    return str(found.name) if found is not None and found.name in STREAMS | CONNECT | FLINK else None
 
 
 def _begins_since(model: CaptureModel, group: _Group) -> Count | None:
@@ -266,6 +277,12 @@ WORDS = Words(
             ),
             "application",
             needs="is_fatal",
+            unless="framework",
+        ),
+        remedy(
+            "Restart what ended with it (thread, task or job): {framework} makes a new producer by itself",
+            "operator",
+            needs="is_fatal framework",
         ),
         remedy(
             pick(
@@ -276,6 +293,13 @@ WORDS = Words(
             ),
             "application",
             needs="is_abortable",
+            unless="framework",
+        ),
+        remedy(
+            "Restart what ended with it (thread, task or job): {framework} aborts the transaction and processes its "
+            "input again by itself. If it fails in the same way, mend that first",
+            "operator",
+            needs="is_abortable framework",
         ),
         remedy(
             "Look at the logs of the brokers at that time: the error behind this one stands in one of them, with its "

@@ -179,6 +179,18 @@ def test_a_timeout_of_init_is_named_and_told_as_what_that_call_can_meet(tmp_path
     assert "unresolved_sequence" not in {one["rule"] for one in found["candidates"]}
 
 
+THREAD = "shop-7f3c0a11-1c46-4d0b-b3de-55f0c2a9478d-StreamThread-1"
+STREAMS = f"[Producer clientId={THREAD}-producer, transactionalId=shop-7f3c0a11-1c46-4d0b-b3de-55f0c2a9478d-1]"
+
+
+@pytest.mark.parametrize(("client", "is_own"), [(STREAMS, False), (PRODUCER, True)], ids=["Streams", "an application"])
+def test_only_who_holds_the_producer_is_told_to_call_it(tmp_path, client, is_own):
+    line = f"2026-03-01 10:00:09,500 INFO {client} Transiting to abortable error state due to {REPLICAS}\n"
+    advice = " ".join(remedy["text"] for remedy in only(told(tmp_path, line))["remedies"])
+    assert ("Call abortTransaction" in advice) == is_own
+    assert ("Kafka Streams (exactly_once_v2) aborts the transaction" in advice) != is_own
+
+
 def test_a_failure_that_points_to_nothing_asks_for_what_stands_before_it(tmp_path):
     said = told(tmp_path, "org.apache.kafka.common.errors.UnknownServerException: The server failed.\n")
     assert only(said)["candidates"] == []

@@ -50,7 +50,7 @@ _INLINE = re.compile(
     r"\s(?=Caused by: )|\s(?=\.\.\. \d{1,6} (?:more|common))"
 )
 _ENDED = re.compile(r"KafkaError\{[^{}\n]{1,4000}\}[)\]\"'.;\s]*$")
-"""An error of librdkafka, whose text ends with its brackets: what stands below is no more of it."""
+"""An error of librdkafka, whose text ends with its brackets: only frames of its caller stand below."""
 _LAMBDA = re.compile(r"lambda\$(\w+)\$\d+")
 _JAR = re.compile(r"([\w.-]{0,60}(?:kafka|flink-connector)[\w.-]{0,60}\.jar)")
 _CLIENTS = ("org.apache.kafka.clients.producer.KafkaProducer", "org.apache.kafka.clients.consumer.KafkaConsumer")
@@ -73,7 +73,7 @@ _INTERNALS = ("TransactionManager", "Sender", "RecordAccumulator", "StreamsProdu
 
 @dataclass(slots=True)
 class _Link:
-    """An exception of the chain while its lines are read; `is_whole`: no line below can be more of its message."""
+    """An exception of the chain while its lines are read; `is_whole`: no line below is more of its message."""
 
     name: str
     message: str
@@ -257,7 +257,7 @@ def _take_text(reading: _Reading, line: str) -> None:
             reading.links = [_Link(head[1], head[2] or "")]
     elif not reading.links and shows_error(line):
         reading.links += _named(line.strip())
-    elif reading.links and _goes_on(reading.links[-1]):
+    elif reading.links and _goes_on(reading.links[-1], line):
         reading.links[-1].message += "\n" + line[:LONGEST_MESSAGE]
 
 
@@ -267,9 +267,10 @@ def _named(line: str) -> list[_Link]:
     return [_Link(link.exception, link.message, is_whole=is_whole) for link in thrown_in(line)]
 
 
-def _goes_on(link: _Link) -> bool:
-    """Whether the next line may be more of a message."""
-    return not (link.has_frames or link.is_whole) and len(link.message) < LONGEST_MESSAGE
+def _goes_on(link: _Link, line: str) -> bool:
+    """Whether a line may be more of a message, or a frame of another shape below it, which is indented."""
+    is_more = line[:1].isspace() or not link.is_whole
+    return is_more and not link.has_frames and len(link.message) < LONGEST_MESSAGE
 
 
 def _call(owner: str, method: str) -> str | None:

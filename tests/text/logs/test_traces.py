@@ -101,6 +101,9 @@ def test_a_message_of_several_lines_is_kept_whole_and_no_line_of_it_is_a_new_exc
 def test_nothing_below_the_brackets_of_an_error_is_its_message():
     lines = ['KafkaError{code=_TIMED_OUT,val=-185,str="Operation timed out"}', "", "nobody else has the id"]
     assert [one.message for one in read_trace(lines).chain] == ["Operation timed out"]
+    below = [lines[0], '  File "tx.py", line 61, in __exit__', "    self.p.abort_transaction(10)", "that is line 61"]
+    assert call_in(read_trace(below).root.message) == "abortTransaction"
+    assert "that is" not in read_trace(below).root.message
 
 
 def test_an_exception_told_inside_the_message_of_another_is_its_cause():
