@@ -73,6 +73,8 @@ RETURNED = (EventKind.failure, EventKind.await_timeout)
 """Kinds of lines that show a call which came back with an error."""
 BROKER_RULES = frozenset({"broker_unreachable", "coordinator_unavailable", "log_directory_failed"})
 """Rules that are about brokers: whoever called them at that time met it."""
+DEFECTS = frozenset({"client_bug", "broker_bug"})
+"""Rules about known defects: a request that one repeats without end is what a call waited for that timed out."""
 WIDER = {"shared_producer": "fenced_by_new_instance"}
 """Rules whose findings are made of those of another one."""
 
@@ -128,10 +130,30 @@ def _accounted(
     citing = [finding for line in lines for finding in cited.get(line, ())]
     about = [finding for finding in citing if finding.rule == OUTCOME or _is_cause(finding, told)]
     about += [finding for finding in findings if _is_cause(finding, told) and _fits(logs, finding, told)]
+    waits = [(logs.path(row), int(logs.events["line"][row])) for row in _waited_for(logs, told)]
+    about += [finding for line in waits for finding in cited.get(line, ()) if finding.rule in DEFECTS]
     best = max(about, key=lambda finding: finding.verdict, default=None)
     if best is not None:
         return Accounted(told, Account.explained if best.verdict > Verdict.possible else Account.guessed, best)
     return Accounted(told, Account.excused if is_excused(logs, told) else Account.unexplained)
+
+
+def _waited_for(logs: LogModel, told: ToldFailure) -> list[int]:
+    """Requests that the client repeated, unanswered to the end, before a call of it came back without an answer."""
+    if not told.is_timeout or told.is_brokers:
+        return []
+    owners = {int(logs.owners[row]) for row in told.rows}
+    source = int(logs.events["source"][told.rows[0]])
+    mine = [row for row in logs.of_kind(EventKind.producer_id_set).tolist() if int(logs.owners[row]) in owners]
+    given = [row for row in mine if row < told.rows[0]]
+    return [
+        row
+        for row in logs.of_kind(EventKind.request_enqueued).tolist()
+        if max(given, default=-1) < row < told.rows[0]
+        and int(logs.events["source"][row]) == source
+        and logs.string(row, "error")
+        and int(logs.owners[row]) in owners
+    ]
 
 
 def _is_cause(finding: Finding, told: ToldFailure) -> bool:

@@ -61,7 +61,7 @@ def with_failed_tasks(model: CaptureModel, finding: Finding) -> Finding:
 
 
 def _tasks(model: CaptureModel, finding: Finding) -> Iterator[FailedTask]:
-    """Tasks that ended at, or behind, the first line that a finding cites."""
+    """Tasks that ended at, or behind, the first line that a finding cites; by times where the newest line is first."""
     lines: dict[str, int] = {}
     for place in finding.places():
         if place.source is not None and place.line is not None:
@@ -69,7 +69,8 @@ def _tasks(model: CaptureModel, finding: Finding) -> Iterator[FailedTask]:
     seen = set[tuple[str, str]]()
     for path, first in lines.items():
         for said in statements_of(model.logs, path):
-            found = _TASK.search(said.text) if said.name == KILLED and said.line >= first else None
+            is_behind = said.line >= first or (finding.since is not None and said.at >= finding.since)
+            found = _TASK.search(said.text) if said.name == KILLED and is_behind else None
             if found is not None and (found["connector"], found["number"]) not in seen:
                 seen.add((found["connector"], found["number"]))
                 yield _task(found, path, said)

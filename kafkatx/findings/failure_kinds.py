@@ -6,8 +6,10 @@ Source  ReplicaManager, ProducerAppendInfo, TransactionCoordinator, TransactionS
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+from kafkatx.terms.catalogue.entries import ClientException
 from kafkatx.terms.events import EventKind
 
 
@@ -77,6 +79,11 @@ OF_CALLS = {
     "flush": ("broker_unreachable", "unresolved_sequence"),
 }
 """What makes a call fail, the commonest first, where the error names nothing."""
+UNEXPECTED = "UNKNOWN_SERVER_ERROR"
+"""What a broker answers where it met an error that has no code: its mechanisms are the broker's alone."""
+OF_UNEXPECTED = {True: ("misconfiguration", "broker_bug"), False: ("coordinator_unavailable", "broker_bug")}
+"""What makes a broker answer so: to writes (a message format without producer ids) and to all other requests."""
+WRITES = frozenset({"send", "flush"})
 OF_FATAL = {
     True: ("transaction_timed_out", "fenced_by_new_instance", "transactional_id_expired"),
     False: ("sequence_gap", "unresolved_sequence", "producer_state_expired"),
@@ -97,3 +104,18 @@ OF_REFUSALS = {
     EventKind.append_refused: ("broker_unreachable", "transaction_timed_out"),
 }
 """What makes a broker refuse with an error that is its own and not the protocol's, where it warns of it."""
+CALLED = {
+    "initTransactions": frozenset({"init", "initTransactions"}),
+    "commitTransaction": frozenset({"commit", "commitTransaction"}),
+    "abortTransaction": frozenset({"abort", "abortTransaction"}),
+    "sendOffsetsToTransaction": frozenset({"sendOffsets", "sendOffsetsToTransaction"}),
+    "send": frozenset({"send"}),
+}
+"""How the catalogue names the calls that throw an error."""
+_WORDS = re.compile(r"[A-Za-z]+")
+
+
+def thrown_by(found: tuple[ClientException, ...], call: str | None) -> tuple[ClientException, ...]:
+    """Of rows that one class has in common, those that the call can throw; all where none names it."""
+    words = CALLED.get(call or "", frozenset())
+    return tuple(entry for entry in found if words & set(_WORDS.findall(entry.raised_by))) or found

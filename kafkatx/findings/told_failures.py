@@ -21,7 +21,11 @@ from kafkatx.findings.failure_kinds import (
     OF_FATAL,
     OF_REFUSALS,
     OF_SEARCHES,
+    OF_UNEXPECTED,
+    UNEXPECTED,
+    WRITES,
     BrokerFailure,
+    thrown_by,
 )
 from kafkatx.findings.finding import UNEXPLAINED
 from kafkatx.histories.capture_model import CaptureModel
@@ -82,9 +86,15 @@ class ToldFailure:
     count: int = 1
 
     @property
+    def is_timeout(self) -> bool:
+        """Whether a call got no answer in its time."""
+        return "TIMED_OUT" in self.error or "imeout" in self.error
+
+    @property
     def names_causes(self) -> bool:
         """Whether the error itself points to mechanisms, not only the call that failed."""
-        return bool(self.candidates) and self.candidates not in (OF_CALLS.get(self.call or ""), *OF_FATAL.values())
+        by_others = (OF_CALLS.get(self.call or ""), *OF_FATAL.values(), *OF_UNEXPECTED.values())
+        return bool(self.candidates) and self.candidates not in by_others
 
 
 @once
@@ -267,7 +277,7 @@ def _told(logs: LogModel, failure: Failure, client: ClientInstance | None, name:
         call=failure.call,
         category=failure.category if failure.category in MEANT else _reaction(known),
         message=failure.message,
-        candidates=_fitting(_candidates(meanings, known), failure) or _of_call(failure, name),
+        candidates=_fitting(_candidates(meanings, known), failure) or _of_call(failure, name, known),
         rows=rows,
         at=failure.at,
         is_brokers=all(int(logs.events["side"][row]) == Side.broker for row in rows),
@@ -289,9 +299,10 @@ def _reaction(known: ProtocolError | None) -> str:
 def _meanings(implementation: str, release: tuple[int, ...], failure: Failure) -> tuple[ClientException, ...]:
     """Rows of the catalogue; of a class that says nothing only those whose text is the message's."""
     found = meanings_of(implementation, release, failure.exception, failure.message)
-    if bare(failure.exception) in GENERIC:
-        return tuple(entry for entry in found if is_text_of(entry, failure.message))
-    return found
+    is_worded = any(is_text_of(entry, failure.message) for entry in found)
+    if bare(failure.exception) in GENERIC and not is_worded:
+        return ()
+    return found if is_worded else thrown_by(found, failure.call)
 
 
 def _candidates(meanings: Sequence[ClientException], known: ProtocolError | None) -> tuple[str, ...]:
@@ -309,8 +320,13 @@ def _fitting(candidates: tuple[str, ...], failure: Failure) -> tuple[str, ...]:
     return candidates
 
 
-def _of_call(failure: Failure, name: str | None) -> tuple[str, ...]:
-    """Mechanisms by the call that failed, where the error names none."""
+def _of_call(failure: Failure, name: str | None, known: ProtocolError | None) -> tuple[str, ...]:
+    """Mechanisms by the call that failed, where the error names none.
+
+    Where a broker answered that it met something unexpected, those of clients and groups, which have codes, are none.
+    """
+    if known is not None and known.name == UNEXPECTED and failure.call is not None:
+        return OF_UNEXPECTED[failure.call in WRITES]
     if failure.exception == REPEATED:
         return OF_FATAL[name is not None or failure.call in TRANSACTIONAL]
     if failure.call is None and ENDED_BADLY in failure.message:

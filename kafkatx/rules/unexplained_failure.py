@@ -15,21 +15,26 @@ Source       Errors, TransactionManager, ProducerConfig (0.11 to 4.3); rd_kafka_
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kafkatx.findings.accounts import Account, Accounted
 from kafkatx.findings.client_lines import producer_at, subjects, times_of
 from kafkatx.findings.conditions import same_id_and_time
+from kafkatx.findings.failure_kinds import UNEXPECTED
 from kafkatx.findings.finding import Finding, Subject
 from kafkatx.findings.plain_clients import is_plain
 from kafkatx.findings.rule import Case, Found, Rule
 from kafkatx.findings.told_failures import ToldFailure
 from kafkatx.histories.capture_model import CaptureModel
+from kafkatx.histories.frameworks import framework_of
+from kafkatx.histories.logs.failures import call_of
 from kafkatx.rules.candidates.weighing import weighed
 from kafkatx.rules.candidates.words import CANDIDATES
 from kafkatx.rules.unexplained.named import NAMED_WORDS, named_cases
 from kafkatx.rules.unexplained.spoken import SPOKEN_WORDS, spoken_case
+from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.words.explanation import ActorWords, Bound, ConsideredWords, Words, included, remedy, step
 from kafkatx.words.facts import client_name
@@ -37,6 +42,8 @@ from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, NameList, Quoted, Refs, as_name, facts
 
+NEWER = re.compile(r"newer (?:instance|producer)")
+"""How clients name who raised the epoch, in the words of an error that a timeout makes, too."""
 FATAL, ABORTABLE, RETRIABLE, PLAIN = "fatal", "abortable", "retriable", "plain"
 
 
@@ -45,6 +52,8 @@ class Facts:
     """A failure without a cause, told `count` times; of a broker where `is_brokers`.
 
     `error` is what names it, `protocol_name` and `code` the protocol's error behind it where it is called otherwise;
+    `framework` what owns the producer, where the application can't call it;
+    `begins` how often the application called beginTransaction since, of a producer that can do nothing more;
     `means` what the catalogue says of it, `category` what it means to the client (PLAIN: nothing shows a transaction);
     `candidates` the names of the causes that fit, the likeliest first, `open` what is said of each.
     """
@@ -63,11 +72,24 @@ class Facts:
     candidates: NameList
     open: tuple[Bound[ConsideredWords], ...]
     lines: Refs
+    begins: Count | None = None
+    framework: str | None = None
+
+    @property
+    def names_newer(self) -> bool:
+        """Whether its words name a newer instance, as clients have it of a timeout as well."""
+        said = (self.message or "").casefold()
+        return NEWER.search(said) is not None and "transaction_timed_out" in self.candidates
 
     @property
     def named_error(self) -> str:
         """The error as sentences print it."""
         return as_name(self.error)
+
+    @property
+    def is_unexpected(self) -> bool:
+        """Whether a broker met what has no code: only its own log says what that was."""
+        return (self.protocol_name or self.error) == UNEXPECTED and not self.is_brokers
 
     @property
     def is_fatal(self) -> bool:
@@ -184,7 +206,23 @@ def _facts(model: CaptureModel, group: _Group) -> Facts:
         candidates=NameList(rule for rule, _ in found),
         open=tuple(CANDIDATES[rule].of(fits) for rule, fits in found),
         lines=event_refs(model, group.rows(), 4),
+        begins=_begins_since(model, group),
+        framework=_owner(model, told),
     )
+
+
+def _owner(model: CaptureModel, told: ToldFailure) -> str | None:
+    """The framework whose producer failed, where it makes and calls producers by itself."""
+    found = framework_of(model, told.transactional_id, told.client)
+    return str(found.name) if found is not None and found.name in STREAMS | CONNECT | FLINK else None
+
+
+def _begins_since(model: CaptureModel, group: _Group) -> Count | None:
+    """How often beginTransaction failed since a producer can do nothing more."""
+    if group.first.category != FATAL:
+        return None
+    begun = [row for row in group.rows()[1:] if call_of(model.logs, row) == "beginTransaction"]
+    return Count(len(begun)) if begun else None
 
 
 WHAT = pick(
@@ -199,6 +237,7 @@ WORDS = Words(
         WHAT,
         "[ ({protocol_name}, {code})]",
         pick("means", {None: "."}, ": {means}."),
+        pick("names_newer", {True: " Its words name a newer instance, but the client says so of a timeout, too."}, ""),
         pick(
             "category",
             {
@@ -223,6 +262,7 @@ WORDS = Words(
             pick("count", {1: "The error was logged"}, "The error was logged {count:time}"),
             cites="lines",
         ),
+        step("The application went on calling beginTransaction, {begins:time}: no call on this producer succeeds"),
     ),
     considered=(included("open"),),
     remedies=(
@@ -237,6 +277,12 @@ WORDS = Words(
             ),
             "application",
             needs="is_fatal",
+            unless="framework",
+        ),
+        remedy(
+            "Restart what ended with it (thread, task or job): {framework} makes a new producer by itself",
+            "operator",
+            needs="is_fatal framework",
         ),
         remedy(
             pick(
@@ -247,6 +293,19 @@ WORDS = Words(
             ),
             "application",
             needs="is_abortable",
+            unless="framework",
+        ),
+        remedy(
+            "Restart what ended with it (thread, task or job): {framework} aborts the transaction and processes its "
+            "input again by itself. If it fails in the same way, mend that first",
+            "operator",
+            needs="is_abortable framework",
+        ),
+        remedy(
+            "Look at the logs of the brokers at that time: the error behind this one stands in one of them, with its "
+            "stack trace",
+            "operator",
+            needs="is_unexpected",
         ),
         remedy("Make the same call again, with the same producer", "application", needs="is_retriable"),
         remedy(

@@ -6,13 +6,14 @@ rule builds on it. Where nothing else is told it must not end in a clean bill: t
 Met     somebody says so of himself, or a line that only a program prints stands in a comment; no talk about any case
         (text/logs/talk.py).
 Rule    A line of a logger names nothing here: what it tells is read by text/logs. Which words say what does not work
-        is data (terms/catalogue/symptoms.tsv); they count where the page speaks of transactions.
+        is data (terms/catalogue/symptoms.tsv); they count where the page speaks of transactions. A design that is
+        described tells of nobody's case: what a reader would see stands beside what is done on each event.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 
@@ -53,6 +54,21 @@ _OF_PRODUCERS = re.compile(
     r"|C(?:luster|LUSTER_)A(?:uthorization|UTHORIZATION)"
 )
 """Parts of names of errors that only producers with an id, or transactions, meet."""
+FEWEST_CASES = 2
+"""Sentences about any case that make a text the description of a design."""
+_ANYBODY = re.compile(
+    r"\b(?:an?|any|each|every) (?:[\w.-]+ ){0,3}?(?:reader|consumer|client|subscriber|application|producer)\b",
+    re.IGNORECASE,
+)
+_ANY_CASE = re.compile(r"\b(?:when(?:ever)?|if|on (?:an?|each|every)|after (?:an?|each|every)) \w", re.IGNORECASE)
+_OF_ONE_CASE = re.compile(
+    r"[?!\d]|\b(?:I|my|mine|our|us|me)\b|\bwe (?:\w+ed|get|see|have|had|saw|got|did|went|ran|made|found|run)\b"
+    r"|\b(?:since|yesterday|today|tonight|now|again|suddenly|sometimes|often|still|why|help|issue|problem|bug|wrong"
+    r"|strange|weird|unexpected\w*|errors?|exceptions?|fail\w*|saw|got|was|were|happen\w*|observ\w*|notic\w*|despite"
+    r"|although|though|broken|stuck|hangs?|anybody|anyone|somebody)\b",
+    re.IGNORECASE,
+)
+"""What says of a text that it is about somebody's own case: a time, a first person, an error, a question."""
 _FRAME = re.compile(r"\s*(?:at [\w.$/<>@-]{3,250}[(:]|\.\.\. \d+ more|File \")")
 _PRINTED = re.compile(
     r"%[0-7]\|\d|KafkaError\{[A-Z,]*code=|\d\d:\d\d:\d\d|\[(?:Producer|Consumer) clientId="
@@ -91,7 +107,8 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     ]
     talk = explained(source) if found else frozenset()
     named = [_named(line, name, is_talk=line.position in talk) for line, name in found]
-    said = [one for line in words for one in _symptoms_in(line)] if is_about_transactions else []
+    is_told = is_about_transactions and not _is_of_design(line.text for line in words)
+    said = [one for line in words for one in _symptoms_in(line)] if is_told else []
     first: dict[str, Statement] = {}
     for one in sorted((*named, *said), key=lambda one: one.name == NAMED):
         first.setdefault(one.error, one)
@@ -99,6 +116,13 @@ def named_in(source: Sequence[Line]) -> tuple[Statement, ...]:
     is_foreign = not is_about_transactions and len(prose) >= FEWEST_LINES
     foreign = [Statement(FOREIGN, prose[0].number, quoted_at(prose[0].text, 0))] if is_foreign else []
     return (*foreign, *tuple(first.values())[:MOST])
+
+
+def _is_of_design(texts: Iterable[str]) -> bool:
+    """Whether a text describes what is done in any case, and what anybody would see, and tells of no case."""
+    text = " ".join(texts)
+    is_any = len(_ANY_CASE.findall(text)) >= FEWEST_CASES and _ANYBODY.search(text) is not None
+    return is_any and _OF_ONE_CASE.search(text) is None
 
 
 def _named(line: Line, name: str, *, is_talk: bool) -> Statement:

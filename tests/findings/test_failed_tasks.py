@@ -50,6 +50,21 @@ def test_two_lines_about_one_task_are_one_task(tmp_path):
     ]
 
 
+def test_a_log_with_its_newest_line_first_tells_the_task_all_the_same(tmp_path):
+    newest_first = (
+        "[2024-10-08 03:31:47,915] ERROR [bills|task-4] WorkerSinkTask{id=bills-4} Task threw an uncaught and "
+        "unrecoverable exception. Task is being killed and will not recover until manually restarted "
+        "(org.apache.kafka.connect.runtime.WorkerTask:212)\n"
+        "[2024-10-08 03:31:47,660] INFO [bills|task-4] [Producer clientId=p, transactionalId=t] Transiting to fatal "
+        "error state due to org.apache.kafka.common.KafkaException: Unexpected error in AddOffsetsToTxnResponse: The "
+        "server experienced an unexpected error when processing the request.\n"
+    )
+    (finding,) = findings(tmp_path, newest_first)
+    assert "Task 4 of connector bills" in finding.remedies[-1].text
+    (earlier,) = findings(tmp_path, newest_first.replace("03:31:47,915", "03:11:47,915"))
+    assert "Task 4" not in earlier.remedies[-1].text
+
+
 def test_a_task_that_went_on_is_not_told_as_failed(tmp_path):
     text = KILLED.format(name="bills", kind="WorkerSourceTask", error=ERRORS[0])
     told = text.replace("Task threw an uncaught and unrecoverable exception. Task is being killed and will not recover "

@@ -21,6 +21,7 @@ DESCRIBE = (
     "CurrentTransactionStartTimeMs\tTransactionDurationMs\tTopicPartitions\t",
     "3\tpay-7\t4002\t12\t{state}\t60000\t1675842080000\t{lasted}\torders-0,orders-1\t",
 )
+STUCK = "a consumer that is stuck for reasons of its own"
 TOPICS = "\tTopic: {topic}\tPartition: 12\tLeader: {leader}\tReplicas: 3\tIsr: 3"
 
 
@@ -65,6 +66,13 @@ def test_a_position_that_stands_while_the_end_goes_on(told):
     later = ("", "audit  orders  2  88402  88403  1  c-1  /h  c", "audit  orders  3  70211  92133  21922  c-1  /h  c")
     found = told(*first, *later)["read_committed_blocked"]
     assert (found.verdict, found.partition, found.first_offset) == (Verdict.likely, 3, 70211)
+    assert found.who == "group audit"
+    assert [(one.rule, one.refuted) for one in found.considered] == [(STUCK, False)]
+    assert [remedy.command.split()[3] for remedy in found.remedies] == ["describe-producers", "find-hanging"]
+    read = told(*first, *later, "", "`read_uncommitted` gets all of partition 3")["read_committed_blocked"]
+    assert [(one.rule, one.refuted) for one in read.considered] == [(STUCK, True)]
+    unread = told(*first, *later, "", "read_uncommitted does not get it either")["read_committed_blocked"]
+    assert unread.considered == found.considered
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import pytest
 
 from kafkatx.findings.finding import Finding, NotCheckable
+from kafkatx.local.diagnosis import diagnose
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.events import Setting
@@ -575,6 +576,29 @@ def test_one_error_names_what_was_refused(error, said, config):
     found = only(check, by_logs(told))
     assert (found.verdict, found.severity) == (Verdict.proved, Severity.error)
     assert found.remedies[0].config == config
+
+
+DENIED = f"{ERRORS}TransactionalIdAuthorizationException: Transactional Id authorization failed.\n"
+
+
+@pytest.mark.parametrize(
+    ("page", "name"),
+    [
+        (f"kafka-producer-perf-test.sh --topic a --transactional-id 'perf-1' --throughput -1\n{DENIED}", "perf-1"),
+        (f"perf.sh --topic a --transactional-id=perf-1 -x\n{DENIED}\nwithout --transactional-id it runs", "perf-1"),
+        (f"perf-test.sh --transactional-id a -x\nperf-test.sh --transactional-id b -x\n{DENIED}", None),
+        (f"kafka-transactions.sh --bootstrap-server k:9092 describe --transactional-id a\n{DENIED}", None),
+        (DENIED, None),
+    ],
+)
+def test_the_id_that_was_denied_is_the_one_of_the_command_line(tmp_path, page, name):
+    path = tmp_path / "page.md"
+    path.write_text(page)
+    (found,) = diagnose([path]).findings
+    (remedy,) = found.finding.remedies
+    assert found.finding.transactional_id == name
+    assert (remedy.command is None) == (name is None)
+    assert name is None or (name in found.finding.summary and remedy.command.endswith(f" --transactional-id {name}"))
 
 
 def test_rights_of_a_plain_consumer_are_not_told():

@@ -50,7 +50,17 @@ QUIET = (
     "A read_committed reader gets nothing until the transaction commits. That is by design.",
     "If the coordinator is away, initTransactions() blocks for max.block.ms.",
     "Our consumer is stuck, it reads mails from IMAP.",
+    "The writer is transactional: on a checkpoint the transaction is committed, on a reset aborted, and a reader with "
+    "the default isolation.level sees the aborted records.",
 )
+COMPLAINTS = (
+    "The writer is transactional: on a checkpoint the transaction is committed, on a reset aborted, and a reader with "
+    "the default isolation.level sees the aborted records. Why?",
+    "On a reset the transaction is aborted. When we restarted the job, a reader of it saw the aborted records.",
+    "On a reset the transaction is aborted, and a reader sees the aborted records.",
+    "When the job restarts on a new node since the upgrade, a reader sees the aborted records of the transaction.",
+)
+"""The same with a question, a first person or a time, or too little to be a design."""
 
 
 def _names() -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -106,6 +116,11 @@ def test_what_works_or_is_foreign_is_nothing(text: str, tmp_path: Path) -> None:
         return
     assert told["findings"] == []
     assert told["answer"]["state"] != "unexplained"
+
+
+@pytest.mark.parametrize("text", COMPLAINTS, ids=range(len(COMPLAINTS)))
+def test_a_complaint_is_no_description_of_a_design(text: str, tmp_path: Path) -> None:
+    assert _told(tmp_path, text)["answer"]["state"] == "unexplained"
 
 
 def test_words_say_nothing_where_a_program_does(tmp_path: Path) -> None:

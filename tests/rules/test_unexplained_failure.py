@@ -122,6 +122,95 @@ def test_a_line_that_was_pasted_from_a_log_at_hand_is_no_second_failure(tmp_path
     assert said["answer"]["failures"] == document(kafkatx.diagnose([whole]), "1")["answer"]["failures"]
 
 
+def test_an_error_without_a_code_names_no_mechanism_that_has_one(tmp_path):
+    said = told(
+        tmp_path,
+        f"2026-03-01 10:00:09,500 INFO {PRODUCER} Transiting to fatal error state due to "
+        "org.apache.kafka.common.KafkaException: Unexpected error in AddOffsetsToTxnResponse: The server experienced "
+        "an unexpected error when processing the request.\n",
+    )
+    found = only(said)
+    assert found["facts"]["error"] == "UNKNOWN_SERVER_ERROR"
+    assert [one["rule"] for one in found["candidates"]] == ["coordinator_unavailable", "broker_bug"]
+    assert said["next"][0]["what"].startswith("the logs of all brokers")
+    assert any("stack trace" in remedy["text"] for remedy in found["remedies"])
+
+
+ASKS_AGAIN = "".join(
+    f"%4|162435061{second}.404|GETPID|rdkafka#producer-1| [thrd:main]: Failed to acquire transactional PID from broker "
+    "TxnCoordinator/1: Broker: There is a newer producer with the same transactionalId which fences the current one: "
+    "retrying\n"
+    for second in (7, 8, 9)
+)
+CAME_BACK = 'KafkaError{code=_TIMED_OUT,val=-185,str="Transactional operation timed out"}\n'
+GIVEN = (
+    "%7|1624350620.404|GETPID|rdkafka#producer-1| [thrd:main]: Acquired PID{Id:3000,Epoch:1} "
+    "(previous PID{Id:3000,Epoch:0})\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        (f"librdkafka 1.7.0\n{ASKS_AGAIN}{CAME_BACK}", {"client_bug"}),
+        (f"librdkafka 1.7.0\n{CAME_BACK}{ASKS_AGAIN}", {"client_bug", "unexplained_failure"}),
+        (f"librdkafka 1.7.0\n{ASKS_AGAIN}{GIVEN}{CAME_BACK}", {"client_bug", "unexplained_failure"}),
+    ],
+    ids=["asked until it came back", "came back before", "was answered before"],
+)
+def test_a_call_that_waited_for_what_a_known_defect_repeats_is_explained_by_it(tmp_path, text, rules):
+    said = told(tmp_path, text)
+    assert {finding["rule"] for finding in said["findings"]} == rules
+    assert said["answer"]["failures"]["explained"] == ("unexplained_failure" not in rules)
+
+
+def test_words_that_name_a_newer_instance_are_no_proof_of_one_and_what_the_program_did_since_is_told(tmp_path):
+    begin = (
+        '{"t":"2026-03-01T00:00:3%d.007Z","lvl":"ERR","msg":"begin","err":"Operation not valid in state FatalError"}\n'
+    )
+    text = (
+        '{"t":"2026-03-01T00:00:31.006Z","lvl":"ERR","msg":"abort","err":"Failed to end transaction: Local: This '
+        'instance has been fenced by a newer instance"}\n' + "".join(begin % second for second in (1, 2, 3))
+    )
+    found = only(told(tmp_path, text))
+    assert (found["facts"]["call"], found["facts"]["begins"]) == ("abortTransaction", 3)
+    assert "but the client says so of a timeout, too" in found["summary"]
+    said = str(found)
+    assert "2026-03-01T00:00:31.006Z" in said
+    assert "calling beginTransaction, 3 times" in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Timeout while initializing transaction to the KSQL command topic.\nCaused by: Timeout expired after 60000 "
+        "milliseconds while awaiting\n\tInitProducerId\n",
+        "Caused by: Timeout expired after 60000 milliseconds while awaiting\n\tInitProducerId\n",
+        "org.apache.kafka.common.errors.TimeoutException: Timeout expired after 60000ms while awaiting "
+        "InitProducerId\n",
+    ],
+    ids=["ksqlDB's words", "a cause over two lines", "Java's words"],
+)
+def test_a_timeout_of_init_is_named_and_told_as_what_that_call_can_meet(tmp_path, text):
+    found = only(told(tmp_path, text))
+    assert (found["facts"]["error"], found["facts"]["call"]) == ("TimeoutException", "initTransactions")
+    assert found["facts"]["means"] == "the call waited for max.block.ms and got no answer: its outcome is open"
+    assert found["candidates"][0]["rule"] == "coordinator_unavailable"
+    assert "unresolved_sequence" not in {one["rule"] for one in found["candidates"]}
+
+
+THREAD = "shop-7f3c0a11-1c46-4d0b-b3de-55f0c2a9478d-StreamThread-1"
+STREAMS = f"[Producer clientId={THREAD}-producer, transactionalId=shop-7f3c0a11-1c46-4d0b-b3de-55f0c2a9478d-1]"
+
+
+@pytest.mark.parametrize(("client", "is_own"), [(STREAMS, False), (PRODUCER, True)], ids=["Streams", "an application"])
+def test_only_who_holds_the_producer_is_told_to_call_it(tmp_path, client, is_own):
+    line = f"2026-03-01 10:00:09,500 INFO {client} Transiting to abortable error state due to {REPLICAS}\n"
+    advice = " ".join(remedy["text"] for remedy in only(told(tmp_path, line))["remedies"])
+    assert ("Call abortTransaction" in advice) == is_own
+    assert ("Kafka Streams (exactly_once_v2) aborts the transaction" in advice) != is_own
+
+
 def test_a_failure_that_points_to_nothing_asks_for_what_stands_before_it(tmp_path):
     said = told(tmp_path, "org.apache.kafka.common.errors.UnknownServerException: The server failed.\n")
     assert only(said)["candidates"] == []

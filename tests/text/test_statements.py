@@ -32,6 +32,12 @@ SAID = {
     "a commit every 5 s": set(),
     "init_transactions done": set(),
     "stopped at a breakpoint": {"long_work"},
+    "kafka-producer-perf-test.sh --topic a --transactional-id perf-1 --throughput -1": {"id_option"},
+    "kafka-transactions.sh --bootstrap-server k:9092 describe --transactional-id perf-1": set(),
+    "without --transactional-id it runs": set(),
+    "a read_uncommitted reader gets everything": {"reads_uncommitted"},
+    "read_uncommitted gets nothing, too": set(),
+    "if read_uncommitted reads it, the LSO stands": set(),
     "$ kafka-transactions.sh --bootstrap-server k:9092 abort --topic a --partition 3 --start-offset 7": {
         "marker_by_hand"
     },

@@ -9,6 +9,7 @@ testimony: likely at most, and cited with its words.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -21,6 +22,9 @@ ENOUGH = 2
 OF_OWNERS = {"one_owner": 2, "one_instance": 1}
 OF_NEWCOMERS = {"same_id_elsewhere": 2, "more_instances": 1}
 LONG_WORK, BEGAN, STARTED = "long_work", "began", "initialised"
+ID_OPTION = "id_option"
+_OPTION = re.compile(r"--transactional-id[ =][\"'`]?(?P<id>[\w.:-]{1,249})(?=[\s\"'`]|$)")
+"""The option by which a call of a tool names the id of its producer."""
 LONGEST_MS = DAY_MS
 LONGEST_WAIT_MS = 1_800_000
 """Time from a line that says that work began to a refusal above which it was other work."""
@@ -60,6 +64,13 @@ def told_timeout(logs: LogModel, path: str) -> int | None:
     """The transaction.timeout.ms that people say, in milliseconds."""
     said = [one.lasted_ms for one in statements_of(logs, path) if one.name == "timeout_told" and one.lasted_ms > 0]
     return said[-1] if said else None
+
+
+def told_id(logs: LogModel, path: str) -> str | None:
+    """The transactional.id that a command line on the page gave its producer, where it is one only."""
+    said = [one.text for one in statements_of(logs, path) if one.name == ID_OPTION]
+    names = {found["id"] for text in said if (found := _OPTION.search(text)) is not None}
+    return names.pop() if len(names) == 1 else None
 
 
 def _started(logs: LogModel, refusal: int, said: tuple[Statement, ...], timeout_ms: int) -> Statement | None:

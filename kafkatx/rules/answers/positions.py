@@ -14,20 +14,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from kafkatx.findings.client_lines import only
 from kafkatx.findings.rule import Case
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.log_model import LogModel
+from kafkatx.histories.logs.testimony import statements_of
 from kafkatx.rules.answers.places import place_of
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
-from kafkatx.words.explanation import Words, left_open, remedy, step
-from kafkatx.words.log_refs import event_refs
+from kafkatx.words.explanation import Words, left_open, remedy, ruled_out, step
+from kafkatx.words.log_refs import event_refs, testimony_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import Count, Refs, TopicPartition, facts
 
 GROUP, COMMITTED, UNCOMMITTED, LATEST = "consumer group", "read_committed", "read_uncommitted", "log end"
 STABLE, READ_UP_TO = "last stable offset", "last stable offset, where a reader stands"
 LATE = "PartitionsWithLateTransactionsCount"
+READS_UNCOMMITTED = "reads_uncommitted"
 LEAST_BEHIND = 1_000
 """Offsets behind which a last stable offset is at any moment on a busy partition, and more."""
 Key = tuple[str | None, str | None, int | None]
@@ -39,13 +42,19 @@ Told = tuple[TopicPartition, int | None, int, list[int], Verdict, str]
 
 @facts
 class StandsFacts:
-    """A reader's position, or the last stable offset, before the end of the log; `sign` is what tells it."""
+    """A reader's position, or the last stable offset, before the end of the log; `sign` is what tells it.
+
+    `group` is the reader's where it is one's; `read` are words of the text by which a reader with read_uncommitted gets
+    the records that the others wait for.
+    """
 
     partition: TopicPartition
     offset: int | None
     behind: Count
     sign: str
     told: Refs
+    group: str | None = None
+    read: Refs = ()
 
     @property
     def named(self) -> TopicPartition | None:
@@ -59,14 +68,23 @@ def blocked_told(model: CaptureModel) -> Iterator[Case]:
     for place, offset, behind, rows, verdict, sign in (
         *_groups(logs), *_ends(logs), *_stable(logs), *_reads(logs), *_metrics(logs), *_growing(logs)
     ):  # fmt: skip
+        group = only(name for row in rows if (name := logs.string(row, "group")))
         yield Case(
-            facts=StandsFacts(place, offset, Count(behind), sign, event_refs(model, rows)),
+            facts=StandsFacts(
+                place, offset, Count(behind), sign, event_refs(model, rows), group, _read(logs, logs.path(rows[0]))
+            ),
             verdict=verdict,
             severity=Severity.info if sign == "once" else Severity.warning,
             topic=place.topic if place.partition >= 0 else None,
             partition=place.partition if place.partition >= 0 else None,
             first_offset=offset,
         )
+
+
+def _read(logs: LogModel, path: str) -> Refs:
+    """Where the text says that a reader with read_uncommitted goes on."""
+    said = [one for one in statements_of(logs, path) if one.name == READS_UNCOMMITTED]
+    return testimony_refs(path, said[:1])
 
 
 def _groups(logs: LogModel) -> Iterator[Told]:
@@ -182,7 +200,8 @@ def _growing(logs: LogModel) -> Iterator[Told]:
 
 
 SEEN = {
-    "group": "The group stood at offset {offset} while the log went on to {behind:record} behind it",
+    "group": "The group stood at offset {offset} at each print while the log grew: {behind:record} behind it at the "
+    "last one",
     "once": "The group stood {behind:record} before the end, at offset {offset}; elsewhere it was behind markers",
     "end": "A read_committed reader met the end at offset {offset}; the log goes on for {behind:offset} more",
     "stable": "The last stable offset stood at {offset} while the log went on to {behind:offset} behind it",
@@ -193,26 +212,18 @@ SEEN = {
 }
 POSITION_WORDS = Words(
     StandsFacts,
-    title="readers stand still[ at offset {offset}]",
-    who="readers of {partition}",
-    summary=pick(
-        "offset",
-        {None: "read_committed readers of {partition} are[ {perhaps}] blocked by a transaction that has not ended."},
-        "read_committed readers of {partition} are[ {perhaps}] blocked at offset {offset} by a transaction that has "
-        "not ended; {behind:record} lie behind it.",
+    title=pick("group", {None: "stand still[ at offset {offset}]"}, "stands still in {partition}[ at offset {offset}]"),
+    who=pick("group", {None: "readers of {partition}"}, "group {group}"),
+    summary=(
+        "read_committed readers of {partition}[ (group {group})] are[ {perhaps}] blocked",
+        pick(
+            "offset",
+            {None: " by a transaction that has not ended."},
+            " at offset {offset} by a transaction that has not ended; {behind:record} lie behind it.",
+        ),
     ),
     steps=(step(pick("sign", SEEN, SEEN["late"]), cites="told"),),
     considered=(
-        left_open(
-            "open_transaction",
-            "a transaction that is still within its timeout ends by itself",
-            decided_by="describe-producers of {partition}: the producer with the lowest CurrentTransactionStartOffset",
-        ),
-        left_open(
-            "hanging_transaction",
-            "nothing here tells whether a coordinator will end the transaction",
-            decided_by="find-hanging",
-        ),
         left_open(
             "records that were all aborted",
             "read_committed skips those, and there is nothing to wait for",
@@ -224,14 +235,27 @@ POSITION_WORDS = Words(
             "a position alone does not tell why it stands",
             decided_by="a console consumer with read_uncommitted from that offset on: it reads on at once",
             needs="offset",
+            unless="read",
+        ),
+        ruled_out(
+            "a consumer that is stuck for reasons of its own",
+            "the text says that a reader with read_uncommitted gets the records there",
+            cites="read",
+            needs="offset read",
         ),
     ),
     remedies=(
         remedy(
-            "Ask which producer holds the last stable offset, and since when; do not abort it before its coordinator "
-            "was asked",
+            "Ask which producer holds the last stable offset, and since when (the lowest "
+            "CurrentTransactionStartOffset); do not abort it before its coordinator was asked",
             "operator",
             command="kafka-transactions.sh --bootstrap-server HOST:PORT describe-producers --topic {named.topic} "
+            "--partition {named.partition}",
+        ),
+        remedy(
+            "Ask whether its coordinator will end it: what find-hanging lists stays open until somebody aborts it",
+            "operator",
+            command="kafka-transactions.sh --bootstrap-server HOST:PORT find-hanging --topic {named.topic} "
             "--partition {named.partition}",
         ),
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from kafkatx.findings.askers import Asker, asker_of
@@ -11,6 +12,7 @@ from kafkatx.findings.said_by_failures import by_words
 from kafkatx.findings.starting import was_starting
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.logs.client_instance import ClientInstance
+from kafkatx.histories.logs.testimony import told_id
 from kafkatx.terms.events import EventKind
 from kafkatx.terms.verdicts import Severity, Verdict
 from kafkatx.text.refusals import Refusal, refusal_in
@@ -51,6 +53,11 @@ class Refused:
     is_anyones: bool = False
 
     @property
+    def id(self) -> str | None:
+        """The transactional.id as a shell takes it."""
+        return None if self.client.transactional_id is None else shlex.quote(self.client.transactional_id)
+
+    @property
     def is_at_start(self) -> bool:
         """Whether the library refused it, before any broker was asked."""
         return self.what in AT_START
@@ -79,6 +86,8 @@ def _refused(
     model: CaptureModel, client: ClientInstance | None, what: Refusal, rows: list[int], lines: tuple[EvidenceRef, ...]
 ) -> Case:
     logs, name = model.logs, client_name(client)
+    if what is Refusal.id_denied and name.transactional_id is None:
+        name = ClientName(told_id(logs, logs.path(rows[0])), name.client_id)
     since, until = times_of(logs, rows)
     topics = [topic for row in rows if (topic := logs.string(row, "topic")) is not None]
     is_anyones = what in DENIED and all(_asker(model, client, row) is Asker.unknown for row in rows)
@@ -232,8 +241,8 @@ REFUSED_WORDS = Words(
                 {
                     Refusal.timeout_above_limit: "Lower the producer's transaction.timeout.ms to at most 900000 (15 "
                     "min, the brokers' default limit), or raise transaction.max.timeout.ms. Flink's default is 1 h",
-                    Refusal.id_denied: "Grant the principal WRITE and DESCRIBE on the transactional.id (or on its "
-                    "prefix)",
+                    Refusal.id_denied: "Grant the principal WRITE and DESCRIBE on the transactional.id[ "
+                    "{client.transactional_id}] (or on its prefix)",
                     Refusal.cluster_denied: "Grant the principal WRITE on its topics, and IDEMPOTENT_WRITE on the "
                     "cluster for brokers before 2.8. Without transactions set enable.idempotence=false instead",
                     Refusal.topic_denied: "Grant the principal WRITE and DESCRIBE on the topic",
@@ -286,6 +295,13 @@ REFUSED_WORDS = Words(
                     Refusal.no_service: "broker",
                 },
                 "client",
+            ),
+            command=pick(
+                "what",
+                {
+                    Refusal.id_denied: "kafka-acls.sh --bootstrap-server HOST:PORT --add --allow-principal "
+                    "User:PRINCIPAL --operation Write --operation Describe --transactional-id {id}",
+                },
             ),
             config=pick(
                 "what",

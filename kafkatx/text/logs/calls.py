@@ -88,6 +88,8 @@ _OF_GROUP = re.compile(
 _READING = re.compile(r"\b[Mm]essage consumption error\b|\bKafkaError \(Message consumption error")
 """How Rust's binding calls what a consumer was given instead of a message."""
 _SHORT = re.compile(r"\b(commit|abort|begin|init|flush)(?: failed\b|: )")
+_ALONE = re.compile(r"(commit|abort|begin|init|flush)(?:\(\))?(?=;|$)")
+"""A whole message: what was tried, with its error, and others, in fields of their own."""
 _OF_VERB = {
     "commit": "commitTransaction",
     "abort": "abortTransaction",
@@ -168,6 +170,6 @@ def call_in(text: str, is_kafka: bool = False) -> str | None:
         return "sendOffsetsToTransaction"
     if found := _VERB.search(text):
         return _OF_VERB.get(found[1].lower(), "abortTransaction")
-    if is_kafka and (found := _SHORT.search(text)):
+    if is_kafka and (found := _ALONE.match(text.strip()) or _SHORT.search(text)):
         return _OF_VERB[found[1]]
     return "send" if is_kafka and _SENDING.search(text) else None

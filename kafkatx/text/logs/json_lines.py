@@ -1,6 +1,6 @@
 """Log lines that are JSON objects or `key=value` pairs: logstash, log4j2, ECS, GCP, zap, slog, logrus, zerolog.
 
-Keys   time: `@timestamp`, `timestamp`, `time`, `ts`, `timeMillis`, `instant{epochSecond, nanoOfSecond}`;
+Keys   time: `@timestamp`, `timestamp`, `time`, `ts`, `t`, `timeMillis`, `instant{epochSecond, nanoOfSecond}`;
        level: `level`, `log.level`, `severity`, `lvl`; logger: `logger_name`, `logger`, `loggerName`, `log.logger`;
        thread: `thread_name`, `thread`, `process.thread.name`; message: `message`, `msg`, `textPayload`,
        `jsonPayload.message`; trace: `stack_trace`, `error.stack_trace`, `exception`, `thrown`, `stacktrace`, `err`;
@@ -30,7 +30,7 @@ LONGEST_PAIRS = 1 << 16
 
 _TIMES = (
     "@timestamp", "timestamp", "time", "ts", "@t", "timeMillis", "eventTime", "asctime", "datetime",
-    "__REALTIME_TIMESTAMP", "date",
+    "__REALTIME_TIMESTAMP", "date", "t",
 )  # fmt: skip
 _LEVELS = ("level", "log.level", "severity", "lvl", "levelname", "loglevel", "@l", "priority")
 _LOGGERS = ("logger_name", "logger", "loggerName", "log.logger", "name", "source.class", "category", "SourceContext")

@@ -49,6 +49,8 @@ _INLINE = re.compile(
     r"\s(?=at (?:[\w.@-]{1,120}/)?(?:[\w$]{1,120}\.){2,20}[\w$<>]{1,120}\()|"
     r"\s(?=Caused by: )|\s(?=\.\.\. \d{1,6} (?:more|common))"
 )
+_ENDED = re.compile(r"KafkaError\{[^{}\n]{1,4000}\}[)\]\"'.;\s]*$")
+"""An error of librdkafka, whose text ends with its brackets: only frames of its caller stand below."""
 _LAMBDA = re.compile(r"lambda\$(\w+)\$\d+")
 _JAR = re.compile(r"([\w.-]{0,60}(?:kafka|flink-connector)[\w.-]{0,60}\.jar)")
 _CLIENTS = ("org.apache.kafka.clients.producer.KafkaProducer", "org.apache.kafka.clients.consumer.KafkaConsumer")
@@ -71,12 +73,13 @@ _INTERNALS = ("TransactionManager", "Sender", "RecordAccumulator", "StreamsProdu
 
 @dataclass(slots=True)
 class _Link:
-    """An exception of the chain while its lines are read."""
+    """An exception of the chain while its lines are read; `is_whole`: no line below is more of its message."""
 
     name: str
     message: str
     calls: list[str] = field(default_factory=list)
     has_frames: bool = False
+    is_whole: bool = False
 
 
 @dataclass(slots=True)
@@ -174,7 +177,7 @@ def _java(lines: list[str]) -> Trace | None:
         elif ("by: " in line or "Suppressed: " in line) and (label := _LABELLED.match(line)):
             _take_label(reading, label, _indent(line))
         elif not number:
-            reading.links += [_Link(link.exception, link.message) for link in thrown_in(line)]
+            reading.links += _named(line)
         else:
             _take_text(reading, line)
     if not reading.links and lines and is_thrown_frame(lines[0]):
@@ -253,9 +256,21 @@ def _take_text(reading: _Reading, line: str) -> None:
         if not any(link.has_frames for link in reading.links):
             reading.links = [_Link(head[1], head[2] or "")]
     elif not reading.links and shows_error(line):
-        reading.links += [_Link(link.exception, link.message) for link in thrown_in(line.strip())]
-    elif reading.links and not reading.links[-1].has_frames and len(reading.links[-1].message) < LONGEST_MESSAGE:
+        reading.links += _named(line.strip())
+    elif reading.links and _goes_on(reading.links[-1], line):
         reading.links[-1].message += "\n" + line[:LONGEST_MESSAGE]
+
+
+def _named(line: str) -> list[_Link]:
+    """The exceptions that a line names."""
+    is_whole = _ENDED.search(line) is not None
+    return [_Link(link.exception, link.message, is_whole=is_whole) for link in thrown_in(line)]
+
+
+def _goes_on(link: _Link, line: str) -> bool:
+    """Whether a line may be more of a message, or a frame of another shape below it, which is indented."""
+    is_more = line[:1].isspace() or not link.is_whole
+    return is_more and not link.has_frames and len(link.message) < LONGEST_MESSAGE
 
 
 def _call(owner: str, method: str) -> str | None:

@@ -177,3 +177,20 @@ def test_texts_that_rules_name_are_events_of_some_kind():
     texts = {pattern.template.pieces for pattern in patterns()}
     named = [entry.template.removeprefix("[GroupId <groupId>] ") for entry in broker_log_templates() if entry.rules]
     assert [text for text in named if parse_template(text).pieces not in texts] == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "node"),
+    [
+        ("addr: h:9092, broker: 3", "3"),
+        ("addr: h:9092, broker: seed_0, err: dial tcp h:9092: connect: connection refused", "seed_0"),
+        ("addr: h:9092, broker: 3, pod: a", "3"),
+        ("pod: a, addr: h:9092, broker: 3", "3"),
+        ("pod: a, addr: h:9092, broker: 3, zone: b", "3"),
+    ],
+)
+def test_a_connection_of_franz_go_is_read_among_the_fields_of_its_application(fields, node):
+    found = match_message(f"unable to open connection to broker; {fields}")
+    assert found.kind is EventKind.connection_failed
+    told = dict(zip(found.pattern.entry.fields, found.values, strict=False))
+    assert (told["detail"], told["node"]) == ("h:9092", node)

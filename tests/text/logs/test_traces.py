@@ -98,6 +98,14 @@ def test_a_message_of_several_lines_is_kept_whole_and_no_line_of_it_is_a_new_exc
     assert trace.root.message == "first\nsecond line\n2026-11-21 10:00:00 INFO third"
 
 
+def test_nothing_below_the_brackets_of_an_error_is_its_message():
+    lines = ['KafkaError{code=_TIMED_OUT,val=-185,str="Operation timed out"}', "", "nobody else has the id"]
+    assert [one.message for one in read_trace(lines).chain] == ["Operation timed out"]
+    below = [lines[0], '  File "tx.py", line 61, in __exit__', "    self.p.abort_transaction(10)", "that is line 61"]
+    assert call_in(read_trace(below).root.message) == "abortTransaction"
+    assert "that is" not in read_trace(below).root.message
+
+
 def test_an_exception_told_inside_the_message_of_another_is_its_cause():
     mapping = "org.apache.kafka.common.errors.InvalidPidMappingException: not assigned"
     assert names(read_trace(["failed", f"{KAFKA}: {mapping}", "\tat a.b.C.d(C.java:1)"])) == [
@@ -197,6 +205,9 @@ def test_texts_name_the_method_that_was_called():
     }
     assert {text: call_in(text) for text in told} == told
     assert call_in("billing commit failed", is_kafka=True) == "commitTransaction"
+    assert call_in("abort; fatal: true", is_kafka=True) == "abortTransaction"
+    assert call_in("begin", is_kafka=True) == "beginTransaction"
+    assert call_in("abort") is call_in("commit of order 7", is_kafka=True) is None
 
 
 def test_line_numbers_tell_the_release_that_the_recorded_logs_name():
