@@ -19,6 +19,7 @@ SURE = {
     Verdict.possible: "possible: one of several explanations",
 }
 UNEXPLAINED = "only that it failed; the cause is open"
+NO_ZONE = " (zone not known)"
 ONLY_WORDS = "nothing: these are somebody's words"
 
 
@@ -41,10 +42,16 @@ def in_words(other: Considered) -> str:
     return other.rule.replace("_", " ")
 
 
+def when_of(finding: Finding) -> str:
+    """From when to when, and that nothing tells the zone where nothing does."""
+    when = span(finding.since, finding.until, has_zone=finding.has_zone)
+    return f"{when}{NO_ZONE}" if when and not finding.has_zone else when
+
+
 def placed(found: Diagnosed, *, captures: bool) -> str:
     """Return severity, rule, how often, when, and with `captures` in which of several."""
     finding = found.finding
     times = f"{finding.count:,} times" if finding.count > 1 else ""
-    when = span(finding.since, finding.until, has_zone=finding.has_zone)
+    when = when_of(finding)
     capture = f"capture {found.capture}" if captures else ""
     return ", ".join(filter(None, (f"{finding.severity.name} {finding.rule}", times, when, capture)))

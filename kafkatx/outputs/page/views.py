@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from kafkatx.findings.diagnosis import Diagnosed, Diagnosis, OpenedRef
 from kafkatx.outputs.answer import named
 from kafkatx.outputs.diagnosis_order import stories
-from kafkatx.outputs.diagnosis_words import BECAUSE, how_sure, in_words, left_as, placed
+from kafkatx.outputs.diagnosis_words import BECAUSE, how_sure, in_words, left_as, placed, when_of
 from kafkatx.terms.printable import printable
-from kafkatx.terms.times import iso, span
+from kafkatx.terms.times import iso
 from kafkatx.terms.verdicts import Severity
 from kafkatx.words.explained import Considered, Remedy
 
@@ -147,7 +147,7 @@ def _finding(found: Diagnosed, by_id: dict[str, Diagnosed], numbers: dict[str, i
         verdict="" if finding.is_unexplained else finding.verdict.name,
         headline=printable(named(finding)),
         title=printable(f"{finding.who}: {finding.title}" if finding.who else finding.title),
-        when=span(finding.since, finding.until, has_zone=finding.has_zone),
+        when=when_of(finding),
         summary=printable(finding.summary),
         placed=printable(placed(found, captures=captures)),
         cause=None if cause is None else _link(cause, numbers),
