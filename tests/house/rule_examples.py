@@ -46,7 +46,7 @@ EXAMPLES = {
     "stuck_prepare": "c3-stuck-prepare/broker-*",
     "transaction_timed_out": "k39-timeout/broker-1",
     "transactional_id_expired": "k20-expired/broker-1",
-    "unexplained_failure": "k4-librdkafka/logs/client-billing-ap.log",
+    "unexplained_failure": "pages/java/ci_run_fatal_batches_with_fetcher_noise.md",
     "unresolved_sequence": "k24-unresolved/logs/client-orders.log",
     "unstable_transactional_id": "k39-unstable-id/broker-1",
     "zombie_coordinator": "pages/dump/marker_with_lower_coordinator_epoch_follows.md",
