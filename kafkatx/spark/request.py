@@ -31,10 +31,10 @@ TIMES = {
     "transactions": ("started_at", "decided_at", "completed_at"),
     "producer_states": ("timestamp",),
     "offset_commits": ("timestamp",),
-    "cluster_events": ("at",),
-    "log_events": ("at",),
-    "findings": ("from", "to"),
-    "evidence": ("at",),
+    "cluster_events": ("event_time",),
+    "log_events": ("event_time",),
+    "findings": ("valid_from", "valid_to"),
+    "evidence": ("event_time",),
 }
 """The columns that tell when a row was; it counts as of the latest. Other tables have no time."""
 

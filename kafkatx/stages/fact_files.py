@@ -120,6 +120,6 @@ def _rows_found(path: str, group: int, table: Any, wanted: dict[str, int]) -> It
         raise FactsError(f"{path} holds null")
     chosen = np.logical_and.reduce([table.column(name).to_numpy() == value for name, value in wanted.items()])
     rows = np.flatnonzero(chosen)
-    keys = (table.column(name).to_numpy()[rows].tolist() for name in ("at", "file", "begin", "piece"))
+    keys = (table.column(name).to_numpy()[rows].tolist() for name in ("first_offset", "file", "begin", "piece"))
     for row, *key in zip(rows.tolist(), *keys, strict=True):
         yield FoundRow(path, group, row, *key)

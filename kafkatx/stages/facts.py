@@ -13,7 +13,7 @@ from typing import Any
 
 from kafkatx.terms.errors import UsageError
 
-LAYOUT = 6
+LAYOUT = 7
 """Number of what facts consist of (stages/fact_types.py); 1 had none. An export of another is refused by it."""
 OF_CAPTURE, NO_CAPTURE = -1, -1
 """`number` of what is about a capture as a whole; `capture` of what is about all of them."""

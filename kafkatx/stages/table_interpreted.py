@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafkatx.findings.diagnosis import Diagnosis
+from kafkatx.findings.finding import Remedy
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy, Protocol
 from kafkatx.histories.sums import Sums, sums
@@ -100,13 +101,20 @@ def finding_table(diagnosis: Diagnosis) -> Iterator[Any]:
             "capture": [one.capture for one in found],
             "cluster_id": [one.cluster_id for one in found],
             "id": [one.id for one in found],
+            "key": [one.key for one in found],
             "verdict": [one.verdict.name for one in findings],
             "severity": [one.severity.name for one in findings],
-            "from": [microseconds(one.since) for one in findings],
-            "to": [microseconds(one.until) for one in findings],
+            "valid_from": [microseconds(one.since) for one in findings],
+            "valid_to": [microseconds(one.until) for one in findings],
+            "remedies": [[_remedy(one) for one in finding.remedies] for finding in findings],
             "caused_by": [one.caused_by for one in found],
         }
         yield FINDINGS.of_objects(findings, columns)
+
+
+def _remedy(remedy: Remedy) -> dict[str, Any]:
+    """A remedy as the struct that the table has."""
+    return {"text": remedy.text, "applies_to": remedy.where, "command": remedy.command, "cost": remedy.cost}
 
 
 def evidence_table(diagnosis: Diagnosis) -> Iterator[Any]:

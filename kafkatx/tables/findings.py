@@ -13,6 +13,7 @@ from kafkatx.tables.columns import (
     TIME,
     Column,
     Example,
+    Identity,
     SortOrder,
     Table,
     struct_list,
@@ -24,6 +25,12 @@ FINDINGS = Table(
     (
         *COMMON,
         Column("id", STRING, "stable id: the same evidence gives the same"),
+        Column(
+            "key",
+            STRING,
+            "the incident: cluster, rule, id or partition, producer id and epoch, transaction; stays where evidence is "
+            "lost or added",
+        ),
         Column("rule", STRING, "the rule that found it"),
         Column("verdict", STRING, "proved, likely, possible"),
         Column("severity", STRING, "error, warning, info"),
@@ -34,28 +41,29 @@ FINDINGS = Table(
         Column("partition", INT32, "partition", null="of several, or of none"),
         Column("first_offset", INT64, "first offset it is about", null="of no one partition"),
         Column("last_offset", INT64, "last offset it is about", null="of no one partition"),
-        Column("from", TIME, "when it began"),
-        Column("to", TIME, "when it ended, or the end of the evidence"),
+        Column("valid_from", TIME, "when it began"),
+        Column("valid_to", TIME, "when it ended, or the end of the evidence"),
         Column("count", INT64, "how many times"),
         Column("summary", STRING, "one sentence"),
         Column("actors", struct_list(name=STRING, what=STRING), "who is meant"),
         Column("steps", struct_list(text=STRING, because=STRING), "the explanation, step by step"),
         Column("considered", struct_list(rule=STRING, because=STRING), "explanations that were refuted, and by what"),
-        Column("remedies", struct_list(text=STRING, where=STRING, command=STRING, cost=STRING), "what to do"),
+        Column("remedies", struct_list(text=STRING, applies_to=STRING, command=STRING, cost=STRING), "what to do"),
         Column("caused_by", STRING, "id of the finding that caused it", null="none did"),
     ),
     SortOrder(
-        ("rule", "capture", "from", "id"),
+        ("rule", "capture", "key", "valid_from", "id"),
         "most questions are about one rule, over all captures",
     ),
     Example(
         "Where was somebody fenced, and when?",
         """\
-SELECT f.capture, f.from, f.verdict, f.transactional_id, f.summary
+SELECT f.capture, f.valid_from, f.verdict, f.transactional_id, f.summary
 FROM findings f
 WHERE f.rule = 'fenced_by_new_instance'
-ORDER BY f.from""",
+ORDER BY f.valid_from""",
     ),
+    Identity(("capture", "rule", "key"), day=("valid_to", "valid_from")),
 )
 
 EVIDENCE = Table(
@@ -67,8 +75,8 @@ EVIDENCE = Table(
         Column("number", INT32, "its number among the places of the finding, from 0"),
         Column("topic", STRING, "topic"),
         Column("partition", INT32, "partition"),
-        Column("offset", INT64, "offset"),
-        Column("at", TIME, "its time", null="not known"),
+        Column("record_offset", INT64, "offset", field="offset"),
+        Column("event_time", TIME, "its time", null="not known", field="at"),
         Column("text", STRING, "what stands there"),
         Column("crc_valid", BOOL, "whether the CRC of its batch is right", null="no file holds it, or an old format"),
     ),
@@ -84,4 +92,5 @@ FROM evidence e JOIN findings f ON f.id = e.finding_id AND f.capture = e.capture
 WHERE f.rule = 'fenced_by_new_instance'
 ORDER BY e.finding_id, e.number""",
     ),
+    Identity(("capture", "finding_id", "number"), day=("event_time",)),
 )

@@ -5,6 +5,7 @@ import pytest
 
 from kafkatx.tables.catalogue import TABLES
 from tests.outputs.parquet.exported import in_order, telling, write_cases
+from tests.tables.test_column_names import NAMES
 
 NATIVE = {
     pa.int16(): "smallint",
@@ -66,7 +67,19 @@ def test_an_example_has_the_answer_that_duckdb_gives(name, views, written):
 
 def test_a_filter_on_the_sort_order_is_pushed_into_the_files_and_keeps_its_rows(views, written):
     table = written[1]["records"].to_pylist()
-    wanted = [row for row in table if row["topic"] == "payments" and row["partition"] == 0 and row["offset"] >= 3]
-    frame = views.table("records").where("topic = 'payments' AND partition = 0 AND offset >= 3")
+    wanted = [
+        row for row in table if row["topic"] == "payments" and row["partition"] == 0 and row["record_offset"] >= 3
+    ]
+    frame = views.table("records").where("topic = 'payments' AND partition = 0 AND record_offset >= 3")
     assert frame.count() == len(wanted) > 0
     assert "PushedFilters: [IsNotNull(topic)" in frame._jdf.queryExecution().toString()
+
+
+def test_no_column_is_called_by_a_word_that_spark_reserves(spark):
+    spark.conf.set("spark.sql.ansi.enforceReservedKeywords", "true")
+    try:
+        words = {row[0].lower() for row in spark.sql("SELECT keyword FROM sql_keywords() WHERE reserved").collect()}
+    finally:
+        spark.conf.unset("spark.sql.ansi.enforceReservedKeywords")
+    assert "offset" in words
+    assert not words & NAMES

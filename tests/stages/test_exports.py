@@ -93,7 +93,7 @@ def test_facts_whose_head_is_of_another_layout_are_refused(target):
 
 
 def test_declarations_that_change_get_another_number():
-    assert (LAYOUT, declarations()) == (6, "006bd68b25bff701"), "facts mean something else: raise LAYOUT"
+    assert (LAYOUT, declarations()) == (7, "006bd68b25bff701"), "facts mean something else: raise LAYOUT"
 
 
 def test_an_export_without_facts_is_refused(target):
@@ -147,7 +147,7 @@ CHANGES: dict[str, Any] = {
        for rank in (FactKind.PLAN, FactKind.LOG, FactKind.BLOCK) for name in ("STORY", "INTERVALS", "JOINED")},
     "another capture": lambda row: at(row, FactKind.BLOCK, capture=7),
     "a rank that there is not": lambda row: at(row, FactKind.BLOCK, rank=99),
-    "nothing for a number": lambda row: at(row, FactKind.BLOCK, at=None),
+    "nothing for a number": lambda row: at(row, FactKind.BLOCK, first_offset=None),
     "no plan": lambda row: None if row["rank"] == FactKind.PLAN and row["number"] >= 0 else row,
     "no capture": lambda row: None if (row["capture"], row["number"], row["rank"]) == (0, -1, FactKind.PLAN) else row,
     "no head": lambda row: None if row["capture"] < 0 else row,

@@ -1,5 +1,7 @@
 """The page docs/tables.md: columns, order and an example of each table, as its declaration has them."""
 
+from collections.abc import Iterable
+
 from kafkatx.tables.catalogue import EXPORTED
 from kafkatx.tables.columns import Column, Table
 
@@ -33,8 +35,8 @@ batches = pandas.read_parquet("tables/batches", dtype_backend="pyarrow")
 ```
 
 What is absent is null, never -1 or an empty string. Every copy of a partition has its rows: `path` and `broker_id` tell
-them apart. Names like `from`, `offset` and `timestamp` are words of SQL, so the examples put the table's letter before
-them; all run in DuckDB and in Spark.
+them apart. No name of a column needs quotes in SQL: none is a word that DuckDB, Spark (with ANSI's words reserved) or Trino
+keeps for itself. All examples run in DuckDB and in Spark.
 
 | type here | Spark | DuckDB | Polars |
 | --- | --- | --- | --- |
@@ -55,12 +57,13 @@ def tables_page() -> str:
 
 def section(table: Table) -> str:
     """Return the section of one table."""
-    order = ", ".join(f"`{name}`" for name in table.order.columns)
+    order = quoted(table.order.columns)
     return "\n".join(
         [
             f"## {table.name}\n",
             f"A row is {table.row}.\n",
             f"Sorted by {order}: {table.order.because}.\n",
+            f"{fact(table)}\n",
             "| column | type | unit | meaning | null |",
             "| --- | --- | --- | --- | --- |",
             *(row(column) for column in table.columns),
@@ -68,6 +71,22 @@ def section(table: Table) -> str:
             f"```sql\n{table.example.sql}\n```\n",
         ]
     )
+
+
+def fact(table: Table) -> str:
+    """Return what makes rows the same fact, and the day that a row is of."""
+    told = f"A fact is known by {quoted(table.key)}."
+    if table.identity.copies:
+        best = f" by the highest {quoted(table.identity.best)}" if table.identity.best else ""
+        told += f" Files may hold it more than once; one row of them is canonical{',' if best else ''}{best}."
+    elif table.identity.best:
+        told += f" Of several runs the highest {quoted(table.identity.best)} stands."
+    return f"{told} Its day is that of {quoted(table.day)}." if table.day else told
+
+
+def quoted(names: Iterable[str]) -> str:
+    """Return names of columns, in order."""
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def row(column: Column) -> str:
