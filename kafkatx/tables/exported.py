@@ -78,7 +78,7 @@ def comment_of(column: Column) -> str:
 
 def _field(field: Any, path: str, ids: dict[str, int], column: Column | None = None) -> Any:
     """A field with its id, and with those of its members; `column` is what it means, at the top."""
-    metadata = {FIELD_ID: str(ids[path]).encode()}
+    metadata = {FIELD_ID: str(ids[path]).encode()} if path in ids else {}
     if column is not None:
         metadata |= {COMMENT: comment_of(column).encode(), NULL: (column.null or NOT_KNOWN).encode()}
         metadata |= {UNIT: column.unit.encode()} if column.unit else {}
@@ -109,7 +109,7 @@ def field_ids(table: str) -> dict[str, int]:
 
     A number is declared once and never given to another column; a column that is taken away keeps its line.
     """
-    return _declared()[table]
+    return _declared().get(table, {})
 
 
 def paths_of(table: Table) -> Iterator[str]:

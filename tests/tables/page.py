@@ -34,9 +34,8 @@ batches = polars.scan_parquet("tables/batches/*.parquet")
 batches = pandas.read_parquet("tables/batches", dtype_backend="pyarrow")
 ```
 
-What is absent is null, never -1 or an empty string. Every copy of a partition has its rows: `path` and `broker_id` tell
-them apart. No name of a column needs quotes in SQL: none is a word that DuckDB, Spark (with ANSI's words reserved) or Trino
-keeps for itself. All examples run in DuckDB and in Spark.
+What is absent is null, never -1 or an empty string. No name of a column needs quotes in SQL: none is a word that
+DuckDB, Spark (with ANSI's words reserved) or Trino keeps for itself. All examples run in DuckDB and in Spark.
 
 | type here | Spark | DuckDB | Polars |
 | --- | --- | --- | --- |
