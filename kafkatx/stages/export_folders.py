@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from kafkatx.sources import places
-from kafkatx.stages.facts import LAYOUT
+from kafkatx.stages.facts import LAYOUT, READABLE
 from kafkatx.terms.errors import UsageError
 
 MANIFEST, SUCCESS = "_kafkatx.json", "_SUCCESS"
@@ -83,7 +83,7 @@ def runs_of(path: Path) -> list[RunOfExport]:
 
 def _run(path: Path, run: dict[str, Any]) -> RunOfExport:
     layout = run.get("facts_layout")
-    if layout != LAYOUT:
+    if layout not in READABLE:
         raise UsageError(of_another_layout(path, run.get("kafkatx"), layout))
     try:
         files = {str(file["path"]): file for file in run["tables"][FACTS_TABLE]["files"]}

@@ -21,7 +21,7 @@ from kafkatx.stages.codec import decode
 from kafkatx.stages.export_folders import RunOfExport, of_another_layout, runs_of
 from kafkatx.stages.fact_files import FactGroup, find, groups, opened, payloads
 from kafkatx.stages.fact_types import FactsHead
-from kafkatx.stages.facts import LAYOUT, NO_CAPTURE, OF_CAPTURE, FactKind, FactsError
+from kafkatx.stages.facts import NO_CAPTURE, OF_CAPTURE, READABLE, FactKind, FactsError
 from kafkatx.stages.run_names import keys_of
 from kafkatx.stages.tasks import numbering
 from kafkatx.stages.uniting import CaptureOfRun, Renumbering, UnitedCapture, united_capture
@@ -123,7 +123,7 @@ def _once(runs: list[tuple[RunOfExport, Path]]) -> Iterator[tuple[RunOfExport, P
 def _open(path: Path, run: RunOfExport, verify_all: bool) -> _Opened:
     export = Export(str(path), tuple(str(path / name) for name in run.files))
     head: FactsHead = decode(export.content(NO_CAPTURE, OF_CAPTURE, FactKind.PLAN), FactsHead)
-    if head.layout != LAYOUT:
+    if head.layout not in READABLE:
         raise UsageError(of_another_layout(path, head.kafkatx, head.layout))
     if verify_all and not head.verify_all:
         raise UsageError(f"{path} was exported without --verify: the CRC of every batch can't be checked any more")

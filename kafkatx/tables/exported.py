@@ -30,7 +30,7 @@ ADDED = (
     ),
 )
 """Columns that every exported row has behind those of its table."""
-COMMENT, UNIT, NULL, FIELD_ID = b"comment", b"unit", b"null", b"PARQUET:field_id"
+COMMENT, UNIT, FIELD_ID = b"comment", b"unit", b"PARQUET:field_id"
 """Keys of the metadata of a field."""
 VERSION, TABLE, SPARK = b"kafkatx.version", b"kafkatx.table", b"org.apache.spark.sql.parquet.row.metadata"
 """Keys of the metadata of a file."""
@@ -80,7 +80,7 @@ def _field(field: Any, path: str, ids: dict[str, int], column: Column | None = N
     """A field with its id, and with those of its members; `column` is what it means, at the top."""
     metadata = {FIELD_ID: str(ids[path]).encode()} if path in ids else {}
     if column is not None:
-        metadata |= {COMMENT: comment_of(column).encode(), NULL: (column.null or NOT_KNOWN).encode()}
+        metadata |= {COMMENT: comment_of(column).encode()}
         metadata |= {UNIT: column.unit.encode()} if column.unit else {}
     return pa.field(field.name, _nested(field.type, path, ids), metadata=metadata)
 

@@ -136,7 +136,7 @@ def test_the_same_bytes_are_one_run_however_often_they_are_exported(orders, targ
     os.utime(next(orders.rglob("*.log")), (1, 1))
     again = run(*words)
     assert (again.code, again.err) == (0, "")
-    assert "Wrote nothing: " in again.out
+    assert "Wrote nothing: " in " ".join(again.out.split())
     told = json.loads(run(*words, "--json").out)
     assert (first["is_new"], told["is_new"], told["runs"]) == (True, False, [first["run_id"]])
     assert content(target) == before
@@ -178,12 +178,12 @@ def test_a_place_that_can_not_be_written_is_4_and_nothing_is_left(orders, tmp_pa
 def test_a_disk_that_is_full_is_4_and_the_same_command_goes_on(target):
     def little():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (22_000, resource.RLIM_INFINITY))
 
     words = ("-m", "kafkatx", "export", CASE.relative_to(ROOT), "--out", target, "--json")
     done = started(*words, "--table", "markers", "--table", "batches", preexec_fn=little, cwd=ROOT)
     assert (done.returncode, done.stdout) == (4, ""), done.stderr
-    assert "-00000.parquet could not be written: File too large" in done.stderr
+    assert "could not be written: File too large" in done.stderr
     assert "the same command goes on there" in done.stderr
     assert not target.exists()
 

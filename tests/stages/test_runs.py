@@ -11,7 +11,9 @@ from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.parquet.manifest import read_manifest
 from kafkatx.stages.export_folders import runs_of
 from kafkatx.stages.exports import open_exports
+from kafkatx.stages.facts import LAYOUT, READABLE
 from tests.building import batch, data_batch, marker, segment
+from tests.cases.commands import run
 from tests.cases.cutting import image
 from tests.days import Days
 from tests.evidence import ROOT, fixtures
@@ -86,9 +88,22 @@ def test_a_log_that_grew_is_no_second_log(tmp_path):
     whole = said(diagnose, [tmp_path / "logs"])
     for end in (len(lines) // 2, len(lines)):
         log.write_bytes(b"".join(lines[:end]))
-        exported([tmp_path / "logs"], tmp_path / "export", captures={str(tmp_path / "logs"): "eu"})
+        exported([tmp_path / "logs"], tmp_path / "export")
     found, of_logs = said(diagnose, [tmp_path / "export"]), ("id", "key", "capture", "caused_by", "contributing")
     assert told(found, of_logs) == told(whole, of_logs)
+
+
+def test_dumps_that_are_longer_each_day_are_one_log(tmp_path):
+    """What a tool printed of a partition, with more below it each time."""
+    (tmp_path / "dumps").mkdir()
+    printed = run("dump", str(fixtures() / "k39-timeout" / "broker-1" / "payments-0" / f"{0:020d}.log")).out
+    lines = printed.splitlines(keepends=True)
+    for end in (len(lines) // 2, len(lines)):
+        (tmp_path / "dumps" / "payments-0.txt").write_text("".join(lines[:end]))
+        exported([tmp_path / "dumps"], tmp_path / "export", captures={str(tmp_path / "dumps"): "eu"})
+    found, whole = said(diagnose, [tmp_path / "export"]), said(diagnose, [tmp_path / "dumps"])
+    but = ("id", "key", "capture", "caused_by", "contributing")
+    assert told(found, but) == told(whole, but)
 
 
 def test_a_transaction_that_was_open_is_told_by_the_day_that_ended_it(tmp_path):
@@ -117,6 +132,11 @@ def test_an_export_of_an_earlier_release_is_diagnosed_to_the_same_document(name,
     assert Path(folder).name == name
     text = json.dumps(said(diagnose, [name])["findings"], indent=1, sort_keys=True) + "\n"
     compare(STORED.parent / "golden" / f"{name}.json", text, update=request.config.getoption("--update-golden"))
+
+
+def test_every_layout_that_is_read_is_stored():
+    assert {f"layout-{number}" for number in READABLE} == {path.name for path in STORED.iterdir()}
+    assert LAYOUT in READABLE
 
 
 def test_stored_exports_are_small():

@@ -40,6 +40,9 @@ CONTRACT = {
     "findings": """id rule verdict severity transactional_id producer_id producer_epoch topic partition first_offset
         last_offset valid_from valid_to count summary caused_by""",
     "evidence": "position topic partition record_offset event_time text",
+    "not_checkable": "rule scope missing",
+    "next": "number what why place command decides",
+    "captures": "evidence_end releases brokers clocks",
     "damage": "position kind bytes expected found",
 }
 """What the public interface promises of each table; more may be there."""
@@ -110,7 +113,7 @@ def test_bytes_of_a_file_name_that_are_no_text_are_marked_in_every_kind_of_colum
     assert BATCHES.batch(1, {"path": bad}).column("path").to_pylist() == [good]
     assert names(np.array([0]), (bad,)).to_pylist() == named(np.array([0]), lambda code: bad).to_pylist() == [good]
     found = FINDINGS.rows([{"summary": bad, "steps": [{"text": bad, "because": None}]}]).to_pylist()[0]
-    assert (found["summary"], found["steps"]) == (good, [{"text": good, "because": None}])
+    assert (found["summary"], found["steps"]) == (good, [{"text": good, "because": None, "evidence": None}])
 
 
 def test_a_code_without_a_word_is_null():

@@ -15,6 +15,7 @@ from kafkatx.outputs.json_document import to_text
 from kafkatx.outputs.parquet.export import Exported
 from kafkatx.outputs.text_lines import print_trimmed, shown
 from kafkatx.tables.facts import FACTS
+from kafkatx.tables.findings import NOT_CHECKABLE
 from kafkatx.terms.printable import printable
 from kafkatx.words.evidence_refs import plural
 
@@ -62,7 +63,13 @@ def _what_was_done(found: Exported, out: str) -> str:
     runs, what = len(found.manifest.runs), plural(len(found.run.tables), "table")
     if not found.is_new:
         return f"Wrote nothing: {out} has the same evidence already, as run {found.run.run_id}, {what}"
-    return f"Wrote {what} to {out}" if runs == 1 else f"Added run {found.run.run_id}, the {runs:,}th, to {out}, {what}"
+    return f"Wrote {what} to {out}" if runs == 1 else f"Added run {found.run.run_id}, the {_th(runs)}, to {out}, {what}"
+
+
+def _th(number: int) -> str:
+    """An ordinal: 2nd, 11th."""
+    teens = number % 100 in (11, 12, 13)
+    return f"{number:,}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
 def to_json(found: Exported, out: str, changed: list[str], version: str) -> str:
@@ -98,8 +105,8 @@ def size_in_words(size: int) -> str:
 
 
 def _largest(tables: list[dict[str, Any]]) -> str:
-    """The table to show how to read: `transactions` where it has rows, else the one with most; never what is packed."""
-    readable = [table for table in tables if table["name"] != FACTS.name] or tables
+    """The table to show how to read: `transactions` where it has rows, else the one with most that is of evidence."""
+    readable = [table for table in tables if table["name"] not in (FACTS.name, NOT_CHECKABLE.name)] or tables
     best = max(readable, key=lambda table: (table["name"] == "transactions" and table["rows"] > 0, table["rows"]))
     return str(best["name"])
 
