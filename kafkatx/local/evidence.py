@@ -71,7 +71,7 @@ class Evidence:
     def facts(self, progress: Progress | None = None) -> Iterator[Any]:
         """Stream what a diagnosis needs of the files as pyarrow.RecordBatch: the table `facts` of an export.
 
-        It is packed, for kafkatx of the same release; `progress` as of `table`.
+        It is packed, for kafkatx itself; `progress` as of `table`.
         """
         from kafkatx.stages.exporting import fact_table
 

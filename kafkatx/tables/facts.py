@@ -6,7 +6,7 @@ from kafkatx.tables.columns import BINARY, INT32, INT64, Column, Example, Identi
 
 FACTS = Table(
     "facts",
-    "a piece of what `kafkatx diagnose` needs when the files are gone; it is packed, for kafkatx of the same release, "
+    "a piece of what `kafkatx diagnose` needs when the files are gone; it is packed, for kafkatx, "
     "and not for reading by hand: the other tables say the same in words",
     (
         Column("capture", INT32, "number of the capture, from 0; -1: of all of them"),

@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 
 from kafkatx.tables.catalogue import TABLES
+from kafkatx.tables.exported import plain_schema
 from tests.outputs.parquet.exported import in_order, telling, write_cases
 from tests.tables.test_column_names import NAMES
 
@@ -44,8 +45,9 @@ def views(spark, written):
 def test_a_table_has_its_types_and_its_rows(name, views, written):
     expected = in_order(written[1][name], name)
     frame = views.table(name)
-    assert frame.dtypes == [(field.name, native(field.type)) for field in expected.schema]
-    found = frame.toArrow().cast(expected.schema)
+    assert frame.dtypes == [(field.name, native(field.type)) for field in plain_schema(TABLES[name])]
+    assert all(field.metadata["comment"] for field in frame.schema)
+    found = frame.select(expected.schema.names).toArrow().cast(expected.schema)
     assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, expected.to_pylist()))
 
 

@@ -155,7 +155,8 @@ def test_tables_that_follow_from_all_files_are_narrowed_like_the_others(spark, m
 
 @pytest.mark.parametrize("name", OF_ALL_FILES)
 def test_a_table_that_follows_from_all_files(spark, name):
-    found, expected = read(spark, CASE, table=name), here(CASE, name)
+    case = fixtures() / "k39-hanging" / "broker-1" if name in ("next", "not_checkable") else CASE
+    found, expected = read(spark, case, table=name), here(case, name)
     assert found.schema == expected.schema
     assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, expected.to_pylist()))
     assert found.num_rows

@@ -57,15 +57,21 @@ def in_duckdb(export: Path) -> Iterator[Ask]:
         yield lambda sql: connection.sql(sql).to_arrow_table().to_pylist()
 
 
+@pytest.fixture(scope="module")
+def in_spark(export: Path, spark: Any) -> Ask:
+    session = spark.newSession()
+    for statement in kafkatx.views(export, "spark"):
+        session.sql(statement)
+    return lambda sql: session.sql(sql).toArrow().to_pylist()
+
+
 @pytest.fixture(params=["duckdb", "spark"])
 def ask(request: pytest.FixtureRequest, export: Path) -> Ask:
     if request.param == "duckdb":
-        return request.getfixturevalue("in_duckdb")
-    spark = request.getfixturevalue("spark")
-    if not spark.catalog.tableExists("abort_share"):
-        for statement in kafkatx.views(export, "spark"):
-            spark.sql(statement)
-    return lambda sql: spark.sql(sql).toArrow().to_pylist()
+        found: Ask = request.getfixturevalue("in_duckdb")
+        return found
+    ask: Ask = request.getfixturevalue("in_spark")
+    return ask
 
 
 def logs(case: Path) -> Iterator[tuple[str, int, list[declared.Batch]]]:
