@@ -19,6 +19,7 @@ from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.offset_coverage import Holes, Range, left_over
 from kafkatx.evidence.plans import PartitionPlan
+from kafkatx.evidence.run_copies import original
 from kafkatx.segments.batches import NO_LIMIT, Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.merging import BATCH_SHAPE, STATE_SHAPE, Merge, RowShape, Stream, in_order
@@ -119,7 +120,8 @@ class PartitionReading:
         """Yield where the segment of each .txnindex begins and ends, and its entries; none where copies contradict."""
         indexes = [item for item in self.plan.beside if item.kind is Kind.TXNINDEX and item.size]
         for item in () if self.set_aside else indexes:
-            beside = [file.item.base_offset for file in self.plan.files if file.directory == item.data_directory]
+            mine = original(item.data_directory)
+            beside = [file.item.base_offset for file in self.plan.files if original(file.directory) == mine]
             if item.base_offset in beside:
                 end = min((base for base in beside if base > item.base_offset), default=NO_LIMIT)
                 yield item.base_offset, end, self.entries_of(item)[0]

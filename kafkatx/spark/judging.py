@@ -16,7 +16,14 @@ from kafkatx.stages.fact_batches import ORDER_OF_CAPTURES, facts_of, record_batc
 from kafkatx.stages.facts import CaptureFact, FactKind
 from kafkatx.stages.judging import diagnosed
 from kafkatx.stages.models import JudgedCapture, Telling, models
-from kafkatx.stages.table_interpreted import evidence_table, finding_table, transaction_table
+from kafkatx.stages.table_diagnosis import (
+    captures_table,
+    evidence_table,
+    finding_table,
+    next_table,
+    not_checkable_table,
+)
+from kafkatx.stages.table_interpreted import transaction_table
 from kafkatx.tables.catalogue import TABLES
 
 
@@ -46,16 +53,26 @@ def rows(batches: Iterable[Any], table: str, telling: Telling) -> Iterator[Any]:
 
 
 def _findings(model: JudgedCapture) -> Iterator[Any]:
-    return finding_table(Diagnosis(diagnosed(model, Selection()).findings))
+    return finding_table(_diagnosed(model))
 
 
 def _evidence(model: JudgedCapture) -> Iterator[Any]:
-    return evidence_table(Diagnosis(diagnosed(model, Selection()).findings))
+    return evidence_table(_diagnosed(model))
+
+
+def _diagnosed(model: JudgedCapture) -> Diagnosis:
+    """The diagnosis of one capture alone."""
+    part = diagnosed(model, Selection())
+    told = [(part.capture, entry) for entry in part.not_checkable]
+    return Diagnosis(part.findings, part.coverage, not_checkable=told, next=part.next)
 
 
 TOLD: dict[str, Callable[[JudgedCapture], Iterator[Any]]] = {
     "transactions": lambda model: transaction_table([model]),
     "findings": _findings,
     "evidence": _evidence,
+    "not_checkable": lambda model: not_checkable_table(_diagnosed(model)),
+    "next": lambda model: next_table(_diagnosed(model)),
+    "captures": captures_table,
 }
 """Tables that need the whole model of a capture."""

@@ -66,7 +66,7 @@ def captures_on(
 def exported_on(spark: SparkSession, exports: Iterable[Export], judge: Step, schema: str | StructType) -> DataFrame:
     """Return the same for the captures of exports, whose facts were read when they were exported."""
     given = [*exports]
-    todo = [group for export in given for group in export.groups()]
+    todo = [group for export in given for group in export.tasks()]
     facts = spread(spark, todo).mapInArrow(InWorker(_loaded), DDL)
     width = min(_width(spark), PARTITIONS_A_TASK * len(todo))
     return _judged(facts, width, None, sum(len(export.numbers) for export in given), judge, schema)

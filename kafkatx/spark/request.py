@@ -15,7 +15,7 @@ from kafkatx.tables.columns import TIME, microseconds
 from kafkatx.terms.errors import UsageError
 from kafkatx.terms.times import EPOCH, parse_time
 
-OF_ALL_FILES = ("transactions", "findings", "evidence")
+OF_ALL_FILES = ("transactions", "findings", "evidence", "not_checkable", "next", "captures")
 """Tables that no file has rows of: they follow from all of them together."""
 
 TOPIC = "topic"
@@ -31,10 +31,11 @@ TIMES = {
     "transactions": ("started_at", "decided_at", "completed_at"),
     "producer_states": ("timestamp",),
     "offset_commits": ("timestamp",),
-    "cluster_events": ("at",),
-    "log_events": ("at",),
-    "findings": ("from", "to"),
-    "evidence": ("at",),
+    "cluster_events": ("event_time",),
+    "log_events": ("event_time",),
+    "findings": ("valid_from", "valid_to"),
+    "evidence": ("event_time",),
+    "captures": ("evidence_end",),
 }
 """The columns that tell when a row was; it counts as of the latest. Other tables have no time."""
 

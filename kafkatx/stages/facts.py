@@ -13,8 +13,10 @@ from typing import Any
 
 from kafkatx.terms.errors import UsageError
 
-LAYOUT = 6
-"""Number of what facts consist of (stages/fact_types.py); 1 had none. An export of another is refused by it."""
+LAYOUT = 7
+"""Number of what facts consist of (stages/fact_types.py) as they are written; 1 had none."""
+READABLE = frozenset({7})
+"""Layouts that are read: those from 7 on stay in it (tests/stages/stored). An export of another is refused by it."""
 OF_CAPTURE, NO_CAPTURE = -1, -1
 """`number` of what is about a capture as a whole; `capture` of what is about all of them."""
 

@@ -27,13 +27,25 @@ def events_of(source: Source) -> Batches:
             side = Side(int(facts.events["side"][0])).name
             roots = [trace.root.exception for trace in facts.traces]
             clock = {**source.common("topic", "partition"), "clock": f"the {side}'s, in the zone of its log"}
-            yield log_events(facts.events, facts.strings, roots, _texts(file, facts.events), clock)
+            texts = _texts(file, facts.events)
+            told = {**clock, "occurrence": _occurrences(facts.events["at"].tolist(), texts)}
+            yield log_events(facts.events, facts.strings, roots, pa.array(texts, STRING), told)
 
 
-def _texts(file: OpenFile, rows: Any) -> Any:
+def _texts(file: OpenFile, rows: Any) -> list[str]:
     """The lines at which events begin."""
     lines = []
     for position in rows["position"].tolist():
         line, _, _ = file.read(position, LONGEST_TEXT).partition(b"\n")
         lines.append(without_secrets(line.rstrip(b"\r").decode("utf-8", "replace")))
-    return pa.array(lines, STRING)
+    return lines
+
+
+def _occurrences(times: list[int], texts: list[str]) -> list[int | None]:
+    """How many equal lines of the same time stand above each; None where no time is printed."""
+    seen: dict[tuple[int, str], int] = {}
+    found: list[int | None] = []
+    for line in zip(times, texts, strict=True):
+        found.append(None if line[0] < 0 else seen.get(line, 0))
+        seen[line] = seen.get(line, 0) + 1
+    return found

@@ -38,6 +38,6 @@ def _row(capture: Capture, settings: Settings, block: Block, effective: Effectiv
         "transactional_id": block.text("transactional.id"),
         "name": effective.name,
         "value": effective.value,
-        "default": known.pop() if len(known) == 1 else None,
+        "default_value": known.pop() if len(known) == 1 else None,
         "origin": str(effective.origin),
     }

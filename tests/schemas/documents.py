@@ -71,6 +71,9 @@ def export() -> Schema:
     shown = {
         **head(summary.SCHEMA),
         "out": or_null(STRING),
+        "run_id": or_null(STRING),
+        "is_new": BOOLEAN,
+        "runs": array(STRING),
         "tables": array(shapes.define("Table", table)),
         "taken_over": array(choice(*EXPORTED)),
         "changed_inputs": array(STRING),

@@ -71,7 +71,7 @@ def test_damaged_files_in_a_fleet_are_rows_of_damage_and_no_failure(spark, tmp_p
 
 def test_what_is_asked_for_is_what_comes(spark):
     since = "2026-01-01"
-    asked = {"columns": ["offset", "topic"], "topic": ["events", "accounts"], "since": since}
+    asked = {"columns": ["record_offset", "topic"], "topic": ["events", "accounts"], "since": since}
     expected = here(CASE, "records")
     late = pc.greater_equal(expected["timestamp"], pa.scalar(1_767_225_600_000_000, pa.timestamp("us", "UTC")))
     kept = expected.filter(pc.and_(late, pc.is_in(expected["topic"], pa.array(asked["topic"]))))
@@ -133,7 +133,11 @@ def test_a_large_file_is_looked_at_first_and_only_then(spark, tmp_path, monkeypa
 
 
 def test_tables_that_follow_from_all_files_are_narrowed_like_the_others(spark, monkeypatch):
-    rows = [{"id": "a", "topic": "orders", "from": 0, "to": 7_000_000}, {"id": "b", "topic": "orders", "from": 9}, {}]
+    rows = [
+        {"id": "a", "topic": "orders", "valid_from": 0, "valid_to": 7_000_000},
+        {"id": "b", "topic": "orders", "valid_from": 9},
+        {},
+    ]
 
     def table(session: Any, paths: Any, name: str, **options: Any) -> Any:
         assert (paths, name, options) == (
@@ -144,14 +148,15 @@ def test_tables_that_follow_from_all_files_are_narrowed_like_the_others(spark, m
         return session.createDataFrame(pa.Table.from_batches([FINDINGS.rows(rows)]))
 
     monkeypatch.setattr(diagnosis, "table", table)
-    found = read(spark, "here", table="findings", columns=["from", "id"], topic="orders", since=7_000)
+    found = read(spark, "here", table="findings", columns=["valid_from", "id"], topic="orders", since=7_000)
     assert found["id"].to_pylist() == ["a"]
     assert read(spark, "here", table="findings") == pa.Table.from_batches([FINDINGS.rows(rows)])
 
 
 @pytest.mark.parametrize("name", OF_ALL_FILES)
 def test_a_table_that_follows_from_all_files(spark, name):
-    found, expected = read(spark, CASE, table=name), here(CASE, name)
+    case = fixtures() / "k39-hanging" / "broker-1" if name in ("next", "not_checkable") else CASE
+    found, expected = read(spark, case, table=name), here(case, name)
     assert found.schema == expected.schema
     assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, expected.to_pylist()))
     assert found.num_rows

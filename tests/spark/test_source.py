@@ -30,9 +30,9 @@ def test_a_table(source, name):
 
 
 def test_options_narrow_it(source):
-    frame = source("records", columns="offset, topic", topic="events", since="2026-01-01", verify_all=True)
+    frame = source("records", columns="record_offset, topic", topic="events", since="2026-01-01", verify_all=True)
     found = frame.load(str(CASE)).toArrow()
-    assert found.schema.names == ["offset", "topic"]
+    assert found.schema.names == ["record_offset", "topic"]
     assert set(found["topic"].to_pylist()) == {"events"}
 
 
@@ -57,7 +57,7 @@ def test_a_schema_of_the_caller_is_kept_to(source):
     assert found["last_offset"] != found["base_offset"]
 
 
-@pytest.mark.parametrize("schema", ["base_offset int", "base_offset timestamp", "offset bigint"])
+@pytest.mark.parametrize("schema", ["base_offset int", "base_offset timestamp", "record_offset bigint"])
 def test_a_schema_that_is_not_the_tables_is_refused(source, schema):
     with pytest.raises(PySparkException, match="UsageError: batches has"):
         source("batches").schema(schema).load(str(CASE)).collect()
