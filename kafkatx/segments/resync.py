@@ -30,6 +30,8 @@ from kafkatx.kernels.bytes import varint_at
 from kafkatx.sources.files import OpenFile
 
 SCAN_WINDOW = 1 << 22
+FIRST_WINDOW = 1 << 16
+"""Where a batch that is looked for is likely to be near."""
 CRC_PIECE = 1 << 22
 FIRST_PIECE = 1 << 12
 WITNESS_BYTES = 2 << 20
@@ -91,6 +93,11 @@ class Resync:
         read up to here. So it counts only if that reader arrives at it.
         """
         return self._first_chain(position, fit, LONGEST_LEAD)
+
+    def first_header(self, position: int, fit: ExpectedNext) -> tuple[int, bytes] | None:
+        """Position and header of the first batch from `position` on that passes its CRC, wherever it leads."""
+        found = self._first_candidate(position, fit, FIRST_WINDOW)
+        return None if found is None else (found, self.file.read(found, HEADER_SIZE))
 
     def _ends(self, position: int, fit: ExpectedNext) -> Iterator[int]:
         """Ends of the batch at `position` by its witnesses; none of them need be right."""
@@ -171,17 +178,20 @@ class Resync:
             fit, position = fit.after(header), position + size_of(header)
         return self.file.size, fit.last_offset
 
-    def _first_candidate(self, position: int, fit: ExpectedNext) -> int | None:
-        """First position from `position` on where a batch that fits and passes its CRC begins."""
+    def _first_candidate(self, position: int, fit: ExpectedNext, size: int = SCAN_WINDOW) -> int | None:
+        """First position from `position` on where a batch that fits and passes its CRC begins.
+
+        It is looked for in windows of `size` bytes first, in larger ones then.
+        """
         while position + SMALLEST_V0 <= self.file.size:
-            window = self._read(position, SCAN_WINDOW + HEADER_SIZE)
+            window = self._read(position, size + HEADER_SIZE)
             for at in _possible_headers(window, fit).tolist():
                 header = self._header(position + at, fit)
                 if header is not None and self._passes(position + at, header):
                     return int(position + at)
             if self._work_left < 0 or not window:
                 return None
-            position += SCAN_WINDOW
+            position, size = position + size, min(4 * size, SCAN_WINDOW)
         return None
 
     def _header(self, position: int, fit: ExpectedNext) -> bytes | None:

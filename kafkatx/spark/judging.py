@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from kafkatx.evidence.captures import Capture
 from kafkatx.findings.diagnosis import Diagnosis, Selection
 from kafkatx.spark.conform import conform
 from kafkatx.stages.exported_files import files_of
@@ -15,7 +16,7 @@ from kafkatx.stages.exports import Export
 from kafkatx.stages.fact_batches import ORDER_OF_CAPTURES, facts_of, record_batches
 from kafkatx.stages.facts import CaptureFact, FactKind
 from kafkatx.stages.judging import diagnosed
-from kafkatx.stages.models import JudgedCapture, Telling, models
+from kafkatx.stages.models import JudgedCapture, Telling, build_models, models
 from kafkatx.stages.table_diagnosis import (
     captures_table,
     evidence_table,
@@ -50,6 +51,12 @@ def rows(batches: Iterable[Any], table: str, telling: Telling) -> Iterator[Any]:
     schema = TABLES[table].schema
     for _, model in _stories(batches, telling):
         yield from (conform(batch, schema) for batch in TOLD[table](model))
+
+
+def told_rows(table: str, captures: Iterable[Capture], verify_all: bool) -> Iterator[Any]:
+    """Yield the rows of a table of TOLD for captures whose files are read here, one after the other."""
+    for model in build_models(captures, verify_all=verify_all):
+        yield from TOLD[table](model)
 
 
 def _findings(model: JudgedCapture) -> Iterator[Any]:

@@ -6,12 +6,11 @@ this process was given goes with the step (spark/workers.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from kafkatx.spark.seams import Run
 from kafkatx.spark.workers import InWorker, Step
 from kafkatx.stages.blocks import packed, unpacked
 
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 NUMBER, VALUE = "number", "value"
+
+Run = Callable[[Callable[[Any], Any], list[Any]], list[Any]]
+"""Calls a function of a module for each of some values, anywhere; returns the answers in their order."""
 
 
 def spread(spark: SparkSession, values: list[Any]) -> DataFrame:

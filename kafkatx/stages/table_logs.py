@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from kafkatx.segments.batches import NO_LIMIT
 from kafkatx.sources.files import OpenFile
 from kafkatx.stages.table_files import Batches, Source
 from kafkatx.tables.columns import STRING
@@ -19,8 +20,8 @@ LONGEST_TEXT = 4096
 """Bytes of a line that the table shows."""
 
 
-def events_of(source: Source) -> Batches:
-    """Stream `log_events` of a file."""
+def events_of(source: Source, begin: int = 0, end: int = NO_LIMIT) -> Batches:
+    """Stream `log_events` of a file, those whose lines begin in [begin, end)."""
     with source.opened() as file:
         facts = read_log(file, source.item.part) if file and source.item.part else LogFacts()
         if file and len(facts.events):
@@ -29,7 +30,9 @@ def events_of(source: Source) -> Batches:
             clock = {**source.common("topic", "partition"), "clock": f"the {side}'s, in the zone of its log"}
             texts = _texts(file, facts.events)
             told = {**clock, "occurrence": _occurrences(facts.events["at"].tolist(), texts)}
-            yield log_events(facts.events, facts.strings, roots, pa.array(texts, STRING), told)
+            places = facts.events["position"]
+            found = log_events(facts.events, facts.strings, roots, pa.array(texts, STRING), told)
+            yield found.filter(pa.array((places >= begin) & (places < end)))
 
 
 def _texts(file: OpenFile, rows: Any) -> list[str]:

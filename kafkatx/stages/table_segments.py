@@ -81,11 +81,11 @@ def states_of(source: Source) -> Batches:
     names = Names()
     for _, rows in source.reading().states(names, source.extent):
         if len(rows):
-            yield transactions.transaction_states(rows, _named(rows, names, source))
+            yield transactions.transaction_states(rows, state_columns(rows, names, source))
 
 
-def _named(rows: Any, names: Names, source: Source) -> dict[str, Any]:
-    """The columns that need names, where they are wanted, and those that all rows of the file share."""
+def state_columns(rows: Any, names: Names, source: Source) -> dict[str, Any]:
+    """Return the columns that need names, where they are wanted, and those that all rows of the file share."""
     columns = source.common("topic")
     if source.wants("transactional_id"):
         columns["transactional_id"] = named(rows["id_code"], names.transactional_id)
