@@ -11,6 +11,7 @@ import typer
 
 from kafkatx.cli import completion
 from kafkatx.cli.common import console_for, output
+from kafkatx.cli.engines import Engine, EngineOption, MasterOption, is_on_spark
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import (
     OutputOptions,
@@ -23,17 +24,10 @@ from kafkatx.cli.options import (
     release_option,
 )
 from kafkatx.cli.progress import progress
-from kafkatx.terms.errors import UsageError
+from kafkatx.terms.errors import EngineError
 
 if TYPE_CHECKING:
     from kafkatx.findings.diagnosis import Diagnosis
-
-
-class Engine(StrEnum):
-    """Where the work is done."""
-
-    local = "local"
-    spark = "spark"
 
 
 class MinSeverity(StrEnum):
@@ -72,18 +66,8 @@ def diagnose(
     scope: ScopeOptions,
     reading: ReadingOptions,
     kafka_version: ReleaseOption = None,
-    engine: Annotated[
-        Engine, typer.Option("--engine", help="Where the work is done: in this process, or on Spark, for a fleet.")
-    ] = Engine.local,
-    master: Annotated[
-        str | None,
-        typer.Option(
-            "--master",
-            metavar="URL",
-            help="Where Spark runs: local[N], spark://HOST:PORT, yarn, k8s://HOST:PORT, sc://HOST:PORT; default: what "
-            "spark-submit or SPARK_REMOTE say, else all cores of this machine.",
-        ),
-    ] = None,
+    engine: EngineOption = Engine.local,
+    master: MasterOption = None,
     result: OutputOptions,
     verbose: VerboseOption = False,
 ) -> None:
@@ -122,6 +106,10 @@ def diagnose(
             if not result.as_json:
                 raise
             found, nothing = error.diagnosis, error
+        except EngineError as error:
+            if result.as_json:
+                _write_failed(error, stream)
+            raise
         _write(found, stream, result, verbose=verbose)
     if nothing is not None:
         raise nothing
@@ -131,15 +119,7 @@ def diagnose(
 
 def _engine(engine: Engine, master: str | None, paths: list[str], quiet: bool) -> Callable[..., Diagnosis]:
     """Return what diagnoses `paths` on an engine, given the options that all engines take."""
-    if engine is Engine.spark:
-        from kafkatx.sources.said import of_place
-
-        if "-" in map(of_place, paths):
-            raise UsageError("--engine spark can't read standard input: save it to a file and give its path")
-        return partial(_on_spark, master, paths)
-    if master is not None:
-        raise UsageError(f"--master {master} goes with --engine spark")
-    return partial(_here, quiet, paths)
+    return partial(_on_spark, master, paths) if is_on_spark(engine, master, paths) else partial(_here, quiet, paths)
 
 
 def _here(quiet: bool, paths: list[str], **options: Any) -> Diagnosis:
@@ -168,6 +148,13 @@ def _write(found: Diagnosis, stream: TextIO, result: OutputOptions, *, verbose: 
         from kafkatx.outputs.diagnosis_text import print_diagnosis
 
         print_diagnosis(console_for(stream, result.color), found, verbose=verbose)
+
+
+def _write_failed(error: EngineError, stream: TextIO) -> None:
+    from kafkatx import __version__
+    from kafkatx.outputs.diagnosis_json import failed_to_json
+
+    stream.write(failed_to_json(error, __version__))
 
 
 def _severity(name: str) -> int:

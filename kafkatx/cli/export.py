@@ -9,6 +9,8 @@ import typer
 
 from kafkatx.cli import completion
 from kafkatx.cli.common import console_for, output, outside
+from kafkatx.cli.engines import Engine, EngineOption, MasterOption, is_on_spark
+from kafkatx.cli.export_spark import TableFormat, export_on_spark, refuse_what_is_not_for_here
 from kafkatx.cli.options import (
     AsOption,
     CaptureOption,
@@ -24,14 +26,14 @@ from kafkatx.cli.options import (
     capture_option,
 )
 from kafkatx.cli.progress import export_progress
-from kafkatx.terms.errors import NothingReadableError
+from kafkatx.terms.errors import NothingReadableError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from kafkatx.local.evidence import Evidence
     from kafkatx.outputs.parquet.export import Exported
-    from kafkatx.outputs.parquet.manifest import Recipe
+    from kafkatx.stages.export_manifest import Recipe
 
 
 def export(
@@ -51,6 +53,12 @@ def export(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace DIR, with all its runs, if it is an export and nothing else.")
     ] = False,
+    engine: EngineOption = Engine.local,
+    master: MasterOption = None,
+    table_format: Annotated[
+        TableFormat,
+        typer.Option("--table-format", help="With --engine spark: what tables are; Delta and Iceberg need their jars."),
+    ] = TableFormat.parquet,
     verify: VerifyOption = False,
     capture: CaptureOption = None,
     as_kind: AsOption = None,
@@ -82,6 +90,9 @@ def export(
 
       pandas.read_parquet("tables/transactions", dtype_backend="pyarrow")
       spark.read.parquet("tables/transactions")
+
+    --engine spark is for a fleet: each file is read once, by a task, and Spark's own writer writes the tables, divided
+    by cluster and day, to a folder that all workers reach or to an object store (docs/spark.md).
     """
     from kafkatx.local.evidence import open as open_evidence
     from kafkatx.sources.places import admitted
@@ -90,6 +101,22 @@ def export(
 
     as_json, names = json_output or output_format is Format.json, _tables(table)
     paths = as_option(paths, as_kind)
+    if is_on_spark(engine, master, paths):
+        if overwrite:
+            raise UsageError("--overwrite is not for --engine spark: remove what lies there, or give another place")
+        export_on_spark(
+            paths,
+            out,
+            master,
+            tables=names,
+            table_format=table_format,
+            verify=verify,
+            captures=capture_option(capture),
+            as_json=as_json,
+            color=color,
+        )
+        return
+    refuse_what_is_not_for_here(table_format)
     target, given, forced = outside(out, paths).resolve(), sorted(set(admitted(paths))), capture_option(capture)
     evidence = open_evidence(given, captures=forced, verify_all=verify)
     kept = names_kept(evidence.captures, None if overwrite else manifest_of(target))
@@ -127,8 +154,8 @@ def _recipe(evidence: Evidence, names: tuple[str, ...], options: dict[str, Any])
     import pyarrow as pa
 
     from kafkatx import __version__
-    from kafkatx.outputs.parquet.manifest import Recipe
     from kafkatx.sources.states import with_sums
+    from kafkatx.stages.export_manifest import Recipe
     from kafkatx.stages.run_names import captures_kept
 
     states = with_sums(evidence.inputs())

@@ -31,6 +31,8 @@ class AnswerState(StrEnum):
     """Transactions, producers or groups were looked at, and none of them is wrong."""
     nothing_to_judge = "nothing_to_judge"
     """Nothing of transactions, producers or groups was there, or filters left nothing that could be said."""
+    failed = "failed"
+    """The engine failed, so nothing is said; exit code 5, and the document says why in `error`."""
 
 
 @dataclass(frozen=True, slots=True)

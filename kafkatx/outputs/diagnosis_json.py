@@ -10,8 +10,9 @@ from typing import Any
 
 from kafkatx.findings.diagnosis import Diagnosis, Examined
 from kafkatx.findings.fields import finding_fields, next_fields
-from kafkatx.outputs.answer import answer
-from kafkatx.outputs.json_document import coverage_row, to_text
+from kafkatx.outputs.answer import AnswerState, answer
+from kafkatx.outputs.json_document import coverage_row, error_row, to_text
+from kafkatx.terms.errors import EngineError
 from kafkatx.terms.times import iso
 
 SCHEMA = 2
@@ -20,6 +21,13 @@ SCHEMA = 2
 def to_json(diagnosis: Diagnosis, version: str) -> str:
     """Render the whole document."""
     return to_text(document(diagnosis, version))
+
+
+def failed_to_json(error: EngineError, version: str) -> str:
+    """Render the document of a diagnosis that an engine did not come to the end of: it says that, and nothing else."""
+    shown = document(Diagnosis(), version)
+    shown["answer"] |= {"state": AnswerState.failed, "headline": str(error)}
+    return to_text({**shown, "error": error_row(error)})
 
 
 def document(diagnosis: Diagnosis, version: str) -> dict[str, Any]:

@@ -37,6 +37,29 @@ def observed(observer: Observer) -> Iterator[None]:
         _observer.reset(token)
 
 
+class Openings(Protocol):
+    """Is told of files that are opened: on another machine than the one that planned some may not be there."""
+
+    def opening(self, path: str) -> None:
+        """A file is opened next."""
+
+    def refused(self, path: str, error: OSError) -> None:
+        """It could not be."""
+
+
+_openings: ContextVar[Openings | None] = ContextVar("kafkatx_openings", default=None)
+
+
+@contextmanager
+def openings_told(openings: Openings) -> Iterator[None]:
+    """Tell `openings` of files that are opened inside, in this thread; a generator may leave it in another context."""
+    _openings.set(openings)
+    try:
+        yield
+    finally:
+        _openings.set(None)
+
+
 class Backing(Protocol):
     """What an open file reads from. `size` in bytes is that at opening."""
 
@@ -98,11 +121,15 @@ class OpenFile:
     def __init__(self, path: str) -> None:
         """Open `path`; raises OSError."""
         self.path = path
-        self._content = _opened(real_path(path))
-        unpacked = real_path_of_content(path, _head(self._content))
-        if unpacked is not None:
-            self._content.close()
-            self._content = _opened(unpacked)
+        if (openings := _openings.get()) is None:
+            self._content = _content(path)
+        else:
+            openings.opening(path)
+            try:
+                self._content = _content(path)
+            except OSError as error:
+                openings.refused(path, error)
+                raise
         self.size = self._content.size
         self.problem: str | None = None
         self._unreadable: list[tuple[int, int]] = []
@@ -160,6 +187,16 @@ class OpenFile:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _content(path: str) -> Backing:
+    """What a path leads to, unpacked where it is packed; raises OSError."""
+    content = _opened(real_path(path))
+    unpacked = real_path_of_content(path, _head(content))
+    if unpacked is None:
+        return content
+    content.close()
+    return _opened(unpacked)
 
 
 def _opened(path: str) -> Backing:

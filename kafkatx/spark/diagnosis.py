@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from kafkatx.evidence.coverage import coverage_of
 from kafkatx.findings.diagnosis import Diagnosis, Selection
-from kafkatx.sources import places
+from kafkatx.spark.failures import failures_told
 from kafkatx.spark.judging import judged, rows
 from kafkatx.spark.looking import looks_in_tasks
+from kafkatx.spark.missing import apart, look_for, told_beside
 from kafkatx.spark.pipeline import captures_on, exported_on
+from kafkatx.spark.planning import placed
 from kafkatx.spark.schema import spark_schema
 from kafkatx.spark.shipping import ship
 from kafkatx.stages.export_folders import exports_among
@@ -40,6 +42,8 @@ def diagnose(
 ) -> Diagnosis:
     """Say what went wrong in the evidence under `paths`, which every executor must reach by the same paths.
 
+    Paths are made absolute.
+
     Args:
         spark: the session; it is neither configured nor stopped.
         paths: one path or several; or exports (`kafkatx export`), which are diagnosed without the files they are of.
@@ -54,17 +58,20 @@ def diagnose(
     Raises:
         UsageError: a path does not exist, or an export can't be used.
         NothingToDiagnoseError: nothing in it is evidence.
+        WorkerLacksFileError: a worker can't open what this process can.
+        SparkFailedError: a worker, a disk or Spark itself failed.
     """
-    given = places.admitted([paths] if isinstance(paths, str | Path) else paths)
+    given = placed([paths] if isinstance(paths, str | Path) else paths)
     judge = partial(judged, telling=Telling(as_of, release, log_zone_ms), selection=selection or Selection())
-    ship(spark)
-    if folders := exports_among(given):
-        exported = open_exports(folders, verify_all, captures)
-        judge = partial(judge, exports=exported.exports)
-        return united(_collected(exported_on(spark, exported.exports, judge, DDL)), exported.others)
-    with looks_in_tasks(spark) as looker:
-        evidence = joined_evidence(given, captures, looker)
-        found = _collected(captures_on(spark, evidence.captures, judge, DDL, verify_all, stretch_bytes, looker))
+    with failures_told(spark):
+        ship(spark)
+        if folders := exports_among(given):
+            exported = open_exports(folders, verify_all, captures)
+            judge = partial(judge, exports=exported.exports)
+            return united(_collected(exported_on(spark, exported.exports, judge, DDL)), exported.others)
+        with looks_in_tasks(spark) as looker:
+            evidence = joined_evidence(given, captures, looker)
+            found = _collected(captures_on(spark, evidence.captures, judge, DDL, verify_all, stretch_bytes, looker))
     return united(found, (coverage_of(None, item, None) for item in evidence.others))
 
 
@@ -74,7 +81,10 @@ def _collected(judged_captures: DataFrame) -> list[CaptureDiagnosis]:
     Sorted here: to learn how the keys are spread orderBy would judge every capture once more.
     """
     told = judged_captures.toArrow().sort_by([(name, "ascending") for name in ORDER])
-    return [fact.says(CaptureDiagnosis) for fact in facts_of(told.to_batches())]
+    captures, beside = apart(told.to_batches())
+    found = [fact.says(CaptureDiagnosis) for fact in facts_of(captures)]
+    look_for(told_beside(beside))
+    return found
 
 
 def table(

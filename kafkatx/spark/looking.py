@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from kafkatx.evidence.item import Item
 from kafkatx.evidence.log_reading import FileFacts, read_log
-from kafkatx.spark.spreading import answers, collected, running_on, spread, values_of
+from kafkatx.spark.missing import apart, as_facts, told_beside
+from kafkatx.spark.spreading import answers, collected, missing_as_answers, running_on, spread, values_of
 from kafkatx.spark.workers import InWorker
 from kafkatx.stages.fact_batches import DDL, FACTS, facts_of, record_batches
 from kafkatx.stages.facts import CaptureFact, FactKind
@@ -68,7 +69,7 @@ class LooksInTasks:
 
     def _learn(self, logs: list[Item]) -> None:
         groups = [*grouped(enumerate(logs), lambda one: COST_OF_FILE + one[1].size)]
-        frame = spread(self.spark, groups).mapInArrow(InWorker(_read_logs), DDL).persist()
+        frame = spread(self.spark, groups).mapInArrow(InWorker(_read_logs, "reading logs", as_facts), DDL).persist()
         self._read.append((frame, logs))
         for item, ids in zip(logs, collected(frame, _ids_named), strict=True):
             self._ids[item.key] = ids
@@ -103,4 +104,6 @@ def _read_logs(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def _ids_named(batches: Iterator[Any]) -> Iterator[Any]:
-    return answers((fact.number, fact.says(FileFacts).ids()) for fact in facts_of(batches))
+    told, missing = apart(batches)
+    yield from answers((fact.number, fact.says(FileFacts).ids()) for fact in facts_of(told))
+    yield from missing_as_answers(told_beside(missing))

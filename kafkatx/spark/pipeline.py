@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.spark.looking import LooksInTasks
+from kafkatx.spark.missing import Report, apart, as_facts, raised, told_beside
 from kafkatx.spark.spreading import spread, values_of
 from kafkatx.spark.workers import InWorker, Step
 from kafkatx.stages.decoding import facts_of_task
@@ -38,7 +39,16 @@ def _loaded(batches: Iterator[Any]) -> Iterator[Any]:
 
 def _between(batches: Iterator[Any], step: Callable[[Iterable[CaptureFact]], Iterator[CaptureFact]]) -> Iterator[Any]:
     """A step between facts, whose rows come in order."""
-    return record_batches(step(facts_of(batches)))
+    facts, beside = apart(batches)
+    yield from record_batches(step(facts_of(facts)))
+    yield from beside
+
+
+def _telling(batches: Iterator[Any], judge: Step, report: Report) -> Iterator[Any]:
+    """The last step; what is told beside the captures comes out as `report` makes rows of it."""
+    facts, beside = apart(batches)
+    yield from judge(facts)
+    yield from report(told_beside(beside))
 
 
 def captures_on(
@@ -56,7 +66,7 @@ def captures_on(
     """
     known = read or LooksInTasks(spark)
     todo = [*tasks(captures, verify_all, stretch_bytes, _width(spark), known.has_read)] or [[]]
-    facts = spread(spark, todo).mapInArrow(InWorker(_decoded), DDL)
+    facts = spread(spark, todo).mapInArrow(InWorker(_decoded, "reading files", as_facts), DDL)
     for of_logs in known.facts(places_of_logs(captures)):
         facts = facts.unionByName(of_logs)
     width = min(_width(spark), PARTITIONS_A_TASK * len(todo))
@@ -67,7 +77,7 @@ def exported_on(spark: SparkSession, exports: Iterable[Export], judge: Step, sch
     """Return the same for the captures of exports, whose facts were read when they were exported."""
     given = [*exports]
     todo = [group for export in given for group in export.tasks()]
-    facts = spread(spark, todo).mapInArrow(InWorker(_loaded), DDL)
+    facts = spread(spark, todo).mapInArrow(InWorker(_loaded, "reading facts"), DDL)
     width = min(_width(spark), PARTITIONS_A_TASK * len(todo))
     return _judged(facts, width, None, sum(len(export.numbers) for export in given), judge, schema)
 
@@ -77,11 +87,17 @@ def _judged(
 ) -> DataFrame:
     """What comes of the facts of stage one; `again` says how stretches of files are read again, None that none is."""
     by_partition = facts.repartition(width, "capture", "number").sortWithinPartitions(*ORDER)
-    told = by_partition.mapInArrow(InWorker(partial(_between, step=partial(folded, again=again))), DDL)
+    told = by_partition.mapInArrow(
+        InWorker(partial(_between, step=partial(folded, again=again)), "folding partitions", as_facts), DDL
+    )
     at_partition = told.repartition(width, "capture", "number").sortWithinPartitions(*ORDER)
-    joined = at_partition.mapInArrow(InWorker(partial(_between, step=joined_partitions)), DDL)
+    joined = at_partition.mapInArrow(
+        InWorker(partial(_between, step=joined_partitions), "joining partitions", as_facts), DDL
+    )
     by_capture = joined.repartition(min(width, max(captures, 1)), "capture").sortWithinPartitions(*ORDER_OF_CAPTURES)
-    return by_capture.mapInArrow(InWorker(judge), schema)
+    report = as_facts if schema == DDL else raised
+    last = InWorker(partial(_telling, judge=judge, report=report), "judging captures", report)
+    return by_capture.mapInArrow(last, schema)
 
 
 PARTITIONS_A_TASK = 2

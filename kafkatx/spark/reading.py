@@ -77,7 +77,7 @@ def read(
     schema = spark_schema(wanted.schema)
     if not tasks:
         return spark.createDataFrame([], schema)
-    return spread(spark, tasks).mapInArrow(InWorker(_rows), schema)
+    return spread(spark, tasks).mapInArrow(InWorker(_rows, f"reading {table}"), schema)
 
 
 def _tasks(

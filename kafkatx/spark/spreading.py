@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from kafkatx.spark.missing import MissingFile, look_for
 from kafkatx.spark.workers import InWorker, Step
 from kafkatx.stages.blocks import packed, unpacked
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 NUMBER, VALUE = "number", "value"
+BESIDE = -1
+"""Number of what is told beside the answers: a MissingFile."""
 
 Run = Callable[[Callable[[Any], Any], list[Any]], list[Any]]
 """Calls a function of a module for each of some values, anywhere; returns the answers in their order."""
@@ -41,19 +44,30 @@ def values_of(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
             yield number, unpacked(value)
 
 
-def running_on(spark: SparkSession) -> Run:
+def running_on(spark: SparkSession, stage: str = "looking into files") -> Run:
     """Return what calls a function for values as tasks of one job."""
 
     def run(function: Any, values: list[Any]) -> list[Any]:
-        return collected(spread(spark, [(function, value) for value in values]), _called) if values else []
+        return collected(spread(spark, [(function, value) for value in values]), _called, stage) if values else []
 
     return run
 
 
-def collected(frame: DataFrame, step: Step) -> list[Any]:
-    """Return what a step tells of a frame by `answers`, in the order of their numbers."""
-    told = frame.mapInArrow(InWorker(step), f"{NUMBER} bigint, {VALUE} binary").toArrow().sort_by(NUMBER)
-    return [unpacked(answer) for answer in told.column(VALUE).to_pylist()]
+def collected(frame: DataFrame, step: Step, stage: str = "looking into files") -> list[Any]:
+    """Return what a step tells of a frame by `answers`, in the order of their numbers.
+
+    Raises WorkerLacksFileError where a worker could not open what this process can.
+    """
+    found = frame.mapInArrow(InWorker(step, stage, missing_as_answers), f"{NUMBER} bigint, {VALUE} binary").toArrow()
+    told = found.sort_by(NUMBER)
+    rows = [*zip(told.column(NUMBER).to_pylist(), map(unpacked, told.column(VALUE).to_pylist()), strict=True)]
+    look_for(answer for number, answer in rows if number == BESIDE)
+    return [answer for number, answer in rows if number != BESIDE]
+
+
+def missing_as_answers(missing: Iterable[MissingFile]) -> Iterator[Any]:
+    """Tell files that could not be opened, beside the answers."""
+    return answers((BESIDE, one) for one in missing)
 
 
 def answers(found: Iterable[tuple[int, Any]]) -> Iterator[Any]:

@@ -36,19 +36,19 @@ def release() -> str:
     return found
 
 
-def exports_among(paths: Iterable[str | Path]) -> list[Path]:
+def exports_among(paths: Iterable[str | Path]) -> list[str]:
     """Return the paths if they are exports, nothing if none is; raises UsageError for exports beside other paths."""
     given = places.admitted(paths)
-    found = [Path(path) for path in given if not places.is_url(path) and _manifest(Path(path)) is not None]
+    found = [path for path in given if _manifest(path) is not None]
     if found and len(found) < len(given):
-        other = next(path for path in given if places.is_url(path) or Path(path) not in found)
+        other = next(path for path in given if path not in found)
         raise UsageError(
             f"{found[0]} is an export and {other} is none; give either exports or what they were made of, in one call"
         )
     return found
 
 
-def of_another_layout(path: Path, kafkatx: object, layout: object) -> str:
+def of_another_layout(path: str, kafkatx: object, layout: object) -> str:
     """Say that the facts of an export are laid otherwise than this release reads them."""
     return (
         f"{path} holds facts of layout {layout}, of kafkatx {kafkatx}; this is kafkatx {release()}, which reads layout "
@@ -70,10 +70,11 @@ class RunOfExport:
     captures: dict[str, dict[str, Any]]
 
 
-def runs_of(path: Path) -> list[RunOfExport]:
+def runs_of(path: str | Path) -> list[RunOfExport]:
     """Return the runs of an export, the oldest first; raises UsageError where one has no facts, or they changed."""
+    path = str(path)
     manifest: Any = _manifest(path)
-    if not (path / SUCCESS).exists():
+    if not _is_finished(path):
         raise UsageError(f"{path} is an export that is not finished; the command that began it goes on with it")
     runs = manifest.get("runs")
     if not isinstance(runs, list):
@@ -81,7 +82,14 @@ def runs_of(path: Path) -> list[RunOfExport]:
     return [_run(path, run) for run in runs if isinstance(run, dict)]
 
 
-def _run(path: Path, run: dict[str, Any]) -> RunOfExport:
+def _is_finished(path: str) -> bool:
+    try:
+        return places.is_there(places.joined(path, SUCCESS))
+    except OSError:
+        return False
+
+
+def _run(path: str, run: dict[str, Any]) -> RunOfExport:
     layout = run.get("facts_layout")
     if layout not in READABLE:
         raise UsageError(of_another_layout(path, run.get("kafkatx"), layout))
@@ -94,7 +102,7 @@ def _run(path: Path, run: dict[str, Any]) -> RunOfExport:
     if not files or not all(map(_FILE.fullmatch, files)):
         raise UsageError(f"{path}/{MANIFEST} names no files of facts")
     with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
-        list(pool.map(lambda name: _check_unchanged(path / name, files[name].get("sha256")), files))
+        list(pool.map(lambda name: _check_unchanged(places.joined(path, name), files[name].get("sha256")), files))
     captures = {str(one["name"]): one for one in run.get("captures", ())}
     return RunOfExport(
         str(run.get("exported_at")), str(run.get("run_id")), (*files,), _sums(run.get("inputs")), captures
@@ -107,13 +115,14 @@ def _sums(inputs: object) -> dict[str, str]:
     return {str(one.get("path")): str(one["sha256"]) for one in found if one.get("sha256")}
 
 
-def _check_unchanged(path: Path, sha256: object) -> None:
+def _check_unchanged(path: str, sha256: object) -> None:
     """Raise UsageError for a file that is not as it was written: a changed bit may tell another story, or crash Arrow.
 
     Whoever changes it on purpose writes another digest as well: what is read is checked again (stages/codec.py).
     """
     try:
-        with path.open("rb") as file:
+        with places.stream(path) as stream:
+            file: Any = stream
             found = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise UsageError(f"{path} can't be read: {error}") from error
@@ -123,15 +132,16 @@ def _check_unchanged(path: Path, sha256: object) -> None:
         )
 
 
-def manifest_of(path: Path) -> dict[str, Any] | None:
+def manifest_of(path: str | Path) -> dict[str, Any] | None:
     """Return the manifest of an export as it is written; None where there is none."""
-    return _manifest(path)
+    return _manifest(str(path))
 
 
-def _manifest(path: Path) -> dict[str, Any] | None:
+def _manifest(path: str) -> dict[str, Any] | None:
     """The manifest of an export; None where there is none."""
     try:
-        found = json.loads((path / MANIFEST).read_bytes())
+        with places.stream(places.joined(path, MANIFEST)) as file:
+            found = json.loads(file.read())
     except (OSError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and found.get("format") == FORMAT else None

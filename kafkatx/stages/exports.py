@@ -17,6 +17,7 @@ from kafkatx.evidence.captures import Capture, place_in_order
 from kafkatx.evidence.coverage import Coverage
 from kafkatx.evidence.item import Item
 from kafkatx.evidence.log_reading import FileFacts
+from kafkatx.sources import places
 from kafkatx.stages.codec import decode
 from kafkatx.stages.export_folders import RunOfExport, of_another_layout, runs_of
 from kafkatx.stages.fact_files import FactGroup, find, groups, opened, payloads
@@ -96,11 +97,15 @@ class _Opened:
     of: RunOfExport
 
 
-def open_exports(paths: Iterable[Path], verify_all: bool = False, forced: dict[str, str] | None = None) -> Exports:
+def open_exports(
+    paths: Iterable[str | Path], verify_all: bool = False, forced: dict[str, str] | None = None
+) -> Exports:
     """Open exports; raises UsageError for what can't be diagnosed of them, with the way out."""
     if forced:
         raise UsageError("--capture says what files belong to: give it to kafkatx export, which has read them")
-    runs = [(run, path) for path in dict.fromkeys(path.absolute() for path in paths) for run in runs_of(path)]
+    runs = [
+        (run, path) for path in dict.fromkeys(places.absolute(str(path)) for path in paths) for run in runs_of(path)
+    ]
     runs.sort(key=lambda entry: (entry[0].exported_at, entry[0].run_id, entry[1]))
     found = [_open(path, run, verify_all) for run, path in _once(runs)]
     holders: dict[str, list[tuple[int, int]]] = {}
@@ -111,7 +116,7 @@ def open_exports(paths: Iterable[Path], verify_all: bool = False, forced: dict[s
     return _numbered(found, holders, united)
 
 
-def _once(runs: list[tuple[RunOfExport, Path]]) -> Iterator[tuple[RunOfExport, Path]]:
+def _once(runs: list[tuple[RunOfExport, str]]) -> Iterator[tuple[RunOfExport, str]]:
     """The runs without those that another export has as well."""
     seen: set[str] = set()
     for run, path in runs:
@@ -120,8 +125,8 @@ def _once(runs: list[tuple[RunOfExport, Path]]) -> Iterator[tuple[RunOfExport, P
             yield run, path
 
 
-def _open(path: Path, run: RunOfExport, verify_all: bool) -> _Opened:
-    export = Export(str(path), tuple(str(path / name) for name in run.files))
+def _open(path: str, run: RunOfExport, verify_all: bool) -> _Opened:
+    export = Export(path, tuple(places.joined(path, name) for name in run.files))
     head: FactsHead = decode(export.content(NO_CAPTURE, OF_CAPTURE, FactKind.PLAN), FactsHead)
     if head.layout not in READABLE:
         raise UsageError(of_another_layout(path, head.kafkatx, head.layout))

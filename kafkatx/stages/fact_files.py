@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kafkatx.sources import places
 from kafkatx.stages.fact_batches import FACTS, record_batches
 from kafkatx.stages.facts import FOLDED, OF_CAPTURE, READ, FactKind, FactsError
 from kafkatx.stages.uniting import Renumbering, UnitedCapture
@@ -47,7 +48,7 @@ class FactGroup:
 def opened(path: str) -> Iterator[Any]:
     """Open a file of facts as a ParquetFile; raises FactsError where it is none, or can't be read."""
     try:
-        with pq.ParquetFile(path, pre_buffer=False) as file:
+        with pq.ParquetFile(places.stream(path) if places.is_url(path) else path, pre_buffer=False) as file:
             if [(one.name, one.type) for one in file.schema_arrow] != [(one.name, one.type) for one in FACTS]:
                 raise FactsError(f"{path} has other columns than facts")
             largest = max((file.metadata.row_group(at).total_byte_size for at in groups(file)), default=0)

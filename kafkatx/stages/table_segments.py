@@ -33,7 +33,12 @@ def records_of(source: Source) -> Batches:
     for _, chunks in source.reading().records(source.extent):
         for chunk in chunks:
             if len(chunk.records):
-                yield logs.records(chunk.records, chunk.batches, _payload(chunk, source), source.common())
+                yield records_in(chunk, source)
+
+
+def records_in(chunk: RecordChunk, source: Source) -> Any:
+    """Return a RecordBatch of `records`: those of some batches of a file."""
+    return logs.records(chunk.records, chunk.batches, _payload(chunk, source), source.common())
 
 
 def _payload(chunk: RecordChunk, source: Source) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafkatx.kernels.engine import forced
-from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS, read_manifest
+from kafkatx.stages.export_manifest import MANIFEST, SUCCESS, read_manifest
 from kafkatx.tables.catalogue import EXPORTED
 from tests.building import batch, segment
 from tests.cases.commands import run

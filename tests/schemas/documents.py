@@ -16,7 +16,7 @@ from tests.schemas.comparison import comparison
 from tests.schemas.diagnosis import diagnosis
 from tests.schemas.dumps import dump
 from tests.schemas.shapes import BOOLEAN, COUNT, STRING, TIME, Schema, Shapes, array, choice, document, or_null, record
-from tests.schemas.shared import DAMAGES, coverage_row, head, next_evidence
+from tests.schemas.shared import DAMAGES, coverage_row, failure, head, next_evidence
 from tests.schemas.timelines import history, location
 
 
@@ -78,7 +78,7 @@ def export() -> Schema:
         "taken_over": array(choice(*EXPORTED)),
         "changed_inputs": array(STRING),
     }
-    return document("What kafkatx export --format json prints", shown, shapes)
+    return document("What kafkatx export --format json prints", shown, shapes, {"error": failure(shapes)})
 
 
 DOCUMENTS: dict[str, Callable[[], Schema]] = {

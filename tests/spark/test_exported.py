@@ -5,7 +5,7 @@ import pytest
 from kafkatx.local.diagnosis import diagnose as diagnose_here
 from kafkatx.outputs.parquet.parts import DEFAULT_SIZES
 from kafkatx.spark.diagnosis import diagnose
-from kafkatx.stages.facts import FactKind
+from kafkatx.stages.facts import FactKind, FactsError
 from kafkatx.terms.errors import UsageError
 from tests.cases.cutting import image
 from tests.days import Days
@@ -31,7 +31,7 @@ def test_an_export_beside_other_paths_is_refused(spark, tmp_path):
 def test_facts_that_somebody_changed_are_refused_by_the_tasks(rank, spark, tmp_path):
     target = exported([CASE], tmp_path / "export", DEFAULT_SIZES)
     rewritten(target, lambda row: {**row, "payload": b"?" * 99} if row["rank"] == rank else row)
-    with pytest.raises(Exception, match=r"FactsError: not a fact"):
+    with pytest.raises(FactsError, match=r"^not a fact"):
         diagnose(spark, target)
 
 

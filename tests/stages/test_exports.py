@@ -15,10 +15,10 @@ from kafkatx.evidence.log_reading import FileFacts
 from kafkatx.evidence.stretches import NO_END, SplitSummary
 from kafkatx.kernels.rows import EVENT
 from kafkatx.local.diagnosis import diagnose
-from kafkatx.outputs.parquet.manifest import FORMAT, MANIFEST, SUCCESS
 from kafkatx.outputs.parquet.parts import DEFAULT_SIZES
 from kafkatx.segments.resync import ExpectedNext
 from kafkatx.stages.codec import encode
+from kafkatx.stages.export_manifest import FORMAT, MANIFEST, SUCCESS
 from kafkatx.stages.exporting import fact_table
 from kafkatx.stages.fact_batches import LARGEST_PIECE
 from kafkatx.stages.fact_types import FactsHead, declarations

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafkatx.local.diagnosis import diagnose
-from kafkatx.outputs.parquet.manifest import read_manifest
 from kafkatx.stages.export_folders import runs_of
+from kafkatx.stages.export_manifest import read_manifest
 from kafkatx.stages.exports import open_exports
 from kafkatx.stages.facts import LAYOUT, READABLE
 from tests.building import batch, data_batch, marker, segment

@@ -21,9 +21,8 @@ from typing import Self
 
 from kafkatx.outputs.parquet.disk import sync_folder, write_whole, writing
 from kafkatx.outputs.parquet.exchange import aside, exchange
-from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS, Manifest, Run, read_manifest
-from kafkatx.outputs.parquet.parts import TableFile
 from kafkatx.outputs.parquet.target import TargetState, look_at
+from kafkatx.stages.export_manifest import MANIFEST, SUCCESS, Manifest, Run, TableFile, read_manifest
 from kafkatx.terms.errors import OutputError, UsageError
 
 RUNS = "_runs"

@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kafkatx.outputs.parquet.disk import HashedFile, sync_folder, writing
-from kafkatx.outputs.parquet.stamp import UNSTAMPED, Stamp
+from kafkatx.stages.export_manifest import TableFile
+from kafkatx.stages.stamp import UNSTAMPED, Stamp
 from kafkatx.tables.columns import Table
 
 
@@ -27,16 +28,6 @@ class Sizes:
     group_rows: int = 131_072
     group_bytes: int = 64 << 20
     file_bytes: int = 256 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class TableFile:
-    """One file: its name in the folder of its table, rows, bytes, SHA-256 in hexadecimal."""
-
-    name: str
-    rows: int
-    bytes: int
-    sha256: str
 
 
 DEFAULT_SIZES = Sizes()

@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from kafkatx.outputs.json_document import to_text
-from kafkatx.outputs.parquet.export import Exported
+from kafkatx.outputs.json_document import error_row, to_text
 from kafkatx.outputs.text_lines import print_trimmed, shown
+from kafkatx.stages.export_manifest import Manifest, Run
 from kafkatx.tables.facts import FACTS
 from kafkatx.tables.findings import NOT_CHECKABLE
+from kafkatx.terms.errors import EngineError
 from kafkatx.terms.printable import printable
 from kafkatx.words.evidence_refs import plural
 
 SCHEMA = 1
+
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+
+class Exported(Protocol):
+    """A finished export, whoever wrote it: its runs, this one, whether it is new, and the tables there before."""
+
+    @property
+    def manifest(self) -> Manifest:
+        """All runs."""
+
+    @property
+    def run(self) -> Run:
+        """This one."""
+
+    @property
+    def taken_over(self) -> tuple[str, ...]:
+        """Tables that an interrupted run had written."""
+
+    @property
+    def is_new(self) -> bool:
+        """Whether anything was written."""
 
 
 def print_summary(console: Console, found: Exported, out: str) -> None:
@@ -42,14 +65,15 @@ def print_summary(console: Console, found: Exported, out: str) -> None:
         Text(""),
         shown("To read a table (docs/tables.md explains the columns):"),
     )
-    for line in examples(out, _largest(tables)):
+    largest = _largest(tables)
+    for line in examples(out, largest, is_divided=any("/" in part.name for part in found.run.tables[largest])):
         console.print(Text(f"  {printable(line)}"), soft_wrap=True)  # to be copied: never broken
 
 
-def examples(out: str, table: str) -> list[str]:
-    """Return lines that read a table back, for a shell, for Python and for Spark."""
-    folder = str(PurePath(out, table))
-    query = f"""FROM '{folder.replace("'", "''")}/*.parquet' LIMIT 9"""
+def examples(out: str, table: str, *, is_divided: bool = False) -> list[str]:
+    """Return lines that read a table back, for a shell, for Python and for Spark; its files may lie in folders."""
+    folder = f"{out}/{table}" if "://" in out else str(PurePath(out, table))
+    query = f"""FROM '{folder.replace("'", "''")}/{"**/" if is_divided else ""}*.parquet' LIMIT 9"""
     quoted = shlex.quote(query) if re.search(r'["$`\\!]', query) else f'"{query}"'
     return [
         f"duckdb -c {quoted}",
@@ -82,6 +106,12 @@ def to_json(found: Exported, out: str, changed: list[str], version: str) -> str:
 def nothing_to_json(version: str) -> str:
     """Render the summary of an export that found nothing to read, and wrote nothing."""
     return _rendered(version, None, {"run_id": None, "is_new": False, "runs": []}, [], (), [])
+
+
+def failed_to_json(error: EngineError, version: str) -> str:
+    """Render the summary of an export that an engine did not come to the end of; what was written stays."""
+    document = json.loads(nothing_to_json(version))
+    return to_text({**document, "error": error_row(error)})
 
 
 def _rendered(

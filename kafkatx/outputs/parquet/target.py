@@ -11,7 +11,7 @@ from enum import Enum, auto
 from pathlib import Path
 
 from kafkatx.outputs.parquet.disk import writing
-from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS, Manifest, read_manifest
+from kafkatx.stages.export_manifest import MANIFEST, SUCCESS, Manifest, read_manifest
 from kafkatx.terms.errors import UsageError
 
 

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kafkatx.outputs.parquet.export import export
-from kafkatx.outputs.parquet.manifest import SUCCESS
 from kafkatx.outputs.parquet.runs import SortRoom
+from kafkatx.stages.export_manifest import SUCCESS
 from tests.outputs.parquet.small import COUNTS, LETTERS, counts, letters, recipe
 
 STEPS = {"open", "os.link", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafkatx.outputs.parquet.manifest import Recipe
+from kafkatx.stages.export_manifest import Recipe
 from kafkatx.tables.columns import BINARY, INT64, STRING, TIME, Column, Example, Identity, SortOrder, Table
 
 LETTERS = Table(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkatx.outputs.parquet.canonical import with_canonical
 from kafkatx.outputs.parquet.ordering import RowOrder
+from kafkatx.stages.canonical import with_canonical
 from kafkatx.tables.catalogue import TABLES
 from kafkatx.tables.log_events import LOG_EVENTS
 from kafkatx.tables.logs import BATCHES

@@ -3,8 +3,8 @@
 import pytest
 
 from kafkatx.outputs.parquet.export import export
-from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS
 from kafkatx.outputs.parquet.target import TargetState, look_at
+from kafkatx.stages.export_manifest import MANIFEST, SUCCESS
 from kafkatx.terms.errors import UsageError
 from tests.outputs.parquet.small import COUNTS, content, counts, recipe
 

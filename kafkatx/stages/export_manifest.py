@@ -15,18 +15,27 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from kafkatx.outputs.parquet.parts import TableFile
 from kafkatx.stages.export_folders import FORMAT, MANIFEST, SUCCESS
 from kafkatx.stages.facts import LAYOUT
 from kafkatx.terms.errors import UsageError
 
-__all__ = ["FORMAT", "MANIFEST", "SUCCESS", "Manifest", "Recipe", "Run", "read_manifest"]
+__all__ = ["FORMAT", "MANIFEST", "SUCCESS", "Manifest", "Recipe", "Run", "TableFile", "parse_manifest", "read_manifest"]
 SCHEMA = 2
 """Version of the manifest and of the layout of the folder."""
 DIGITS_OF_RUN = 16
 """Hexadecimal digits of the digest that a run is known by."""
 FIXED_TIME = "SOURCE_DATE_EPOCH"
 """Variable that fixes the time of a run, in seconds, so that the same evidence gives the same bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """One file: its name in the folder of its table, rows, bytes, SHA-256 in hexadecimal."""
+
+    name: str
+    rows: int
+    bytes: int
+    sha256: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +163,19 @@ def _of_table(name: str, parts: list[TableFile]) -> dict[str, Any]:
 def read_manifest(folder: Path) -> Manifest | None:
     """Read the manifest of a folder; None where it has none of ours."""
     try:
-        found = json.loads((folder / MANIFEST).read_bytes())
+        return parse_manifest((folder / MANIFEST).read_bytes())
+    except OSError:
+        return None
+
+
+def parse_manifest(data: bytes) -> Manifest | None:
+    """Read a manifest; None for what is none of ours."""
+    try:
+        found = json.loads(data)
         if found["format"] != FORMAT or found["schema"] != SCHEMA:
             return None
         return Manifest([_run(run) for run in found["runs"]])
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError):
         return None
 
 
@@ -172,4 +189,4 @@ def _run(found: dict[str, Any]) -> Run:
 
 
 def _part(file: dict[str, Any]) -> TableFile:
-    return TableFile(str(file["path"]).rpartition("/")[2], int(file["rows"]), int(file["bytes"]), str(file["sha256"]))
+    return TableFile(str(file["path"]).partition("/")[2], int(file["rows"]), int(file["bytes"]), str(file["sha256"]))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafkatx.outputs.parquet.canonical import with_canonical
+from kafkatx.stages.canonical import with_canonical
 from kafkatx.tables.columns import STRING, TIME, Table, microseconds
 from kafkatx.tables.exported import RUN_ID, exported_columns, exported_schema
 
