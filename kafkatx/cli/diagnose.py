@@ -84,6 +84,23 @@ def diagnose(
             "spark-submit or SPARK_REMOTE say, else all cores of this machine.",
         ),
     ] = None,
+    thorough: Annotated[
+        bool,
+        typer.Option(
+            "--thorough",
+            help="On Spark, read every segment; else of large partitions only those that rows of the coordinator, "
+            "indexes, snapshots or logs make suspect. The local engine always reads all.",
+        ),
+    ] = False,
+    stretch_bytes: Annotated[
+        int | None,
+        typer.Option(
+            "--stretch-bytes",
+            metavar="BYTES",
+            min=1,
+            help="How much of a large file a task of Spark reads; default: 67108864 (64 MiB).",
+        ),
+    ] = None,
     result: OutputOptions,
     verbose: VerboseOption = False,
 ) -> None:
@@ -105,7 +122,8 @@ def diagnose(
       kafkatx diagnose broker-1.tgz --rule fenced_by_new_instance --fail-on error
 
     --engine spark is for a fleet: hundreds of directories on storage that all workers reach. It says the same, from as
-    many cores as --master names. Up to some GB this process alone is faster: Spark needs ten seconds to start. It is an
+    many cores as --master names; of large partitions it reads what something makes suspect, and says what it did not
+    read (--thorough reads all). Up to some GB this process alone is faster: Spark needs ten seconds to start. It is an
     extra: pip install 'kafkatx[spark]', and Java 17 or newer.
     """
     from kafkatx.findings.diagnosis import Selection
@@ -113,7 +131,8 @@ def diagnose(
 
     selection = Selection(_rules(rule), _severity(min_severity.value), **scope.limits())
     paths = as_option(paths, reading.as_kind)
-    run, nothing = _engine(engine, master, paths, result.quiet), None
+    on_spark = {"stretch_bytes": stretch_bytes, "thorough": thorough}
+    run, nothing = _engine(engine, master, paths, result.quiet, on_spark), None
     options = {"selection": selection, "release": release_option(kafka_version), **reading.values()}
     with output(result.out, paths) as stream:
         try:
@@ -129,16 +148,20 @@ def diagnose(
         raise typer.Exit(1)
 
 
-def _engine(engine: Engine, master: str | None, paths: list[str], quiet: bool) -> Callable[..., Diagnosis]:
-    """Return what diagnoses `paths` on an engine, given the options that all engines take."""
+def _engine(
+    engine: Engine, master: str | None, paths: list[str], quiet: bool, on_spark: dict[str, Any]
+) -> Callable[..., Diagnosis]:
+    """Return what diagnoses `paths` on an engine, given the options that all engines take; Spark also `on_spark`."""
     if engine is Engine.spark:
         from kafkatx.sources.said import of_place
 
         if "-" in map(of_place, paths):
             raise UsageError("--engine spark can't read standard input: save it to a file and give its path")
-        return partial(_on_spark, master, paths)
+        return partial(_on_spark, master, paths, **on_spark)
     if master is not None:
         raise UsageError(f"--master {master} goes with --engine spark")
+    if on_spark["stretch_bytes"] is not None:
+        raise UsageError(f"--stretch-bytes {on_spark['stretch_bytes']} goes with --engine spark")
     return partial(_here, quiet, paths)
 
 

@@ -54,7 +54,11 @@ class LooksInTasks:
 
     def has_read(self, item: Item) -> bool:
         """Whether a log was read."""
-        return item.key in self._ids
+        return self.has_key(item.key)
+
+    def has_key(self, key: str) -> bool:
+        """The same, by the key of the log."""
+        return key in self._ids
 
     def facts(self, places: dict[str, tuple[int, int]]) -> list[DataFrame]:
         """Return the facts of the logs that were read; `places` are (capture, number) by the keys of the logs."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kafkatx.evidence.captures import Capture
+from kafkatx.evidence.item import Item
 from kafkatx.spark.looking import LooksInTasks
 from kafkatx.spark.spreading import spread, values_of
 from kafkatx.spark.workers import InWorker, Step
@@ -41,6 +42,18 @@ def _between(batches: Iterator[Any], step: Callable[[Iterable[CaptureFact]], Ite
     return record_batches(step(facts_of(batches)))
 
 
+class Kept(Protocol):
+    """What was read of captures before by some `tasks`, and is kept with the executors."""
+
+    tasks: int
+
+    def has_read(self, item: Item) -> bool:
+        """Whether the facts of a file are kept."""
+
+    def facts(self, captures: list[Capture]) -> list[DataFrame]:
+        """Return the facts that are kept, numbered as those of these captures."""
+
+
 def captures_on(
     spark: SparkSession,
     captures: list[Capture],
@@ -49,18 +62,38 @@ def captures_on(
     verify_all: bool = False,
     stretch_bytes: int | None = None,
     read: LooksInTasks | None = None,
+    kept: Kept | None = None,
 ) -> DataFrame:
     """Return a DataFrame of `schema` with what `judge` yields for each capture; nothing runs before it is asked for.
 
-    `read` has what was read of logs to join them; the others are read by the tasks.
+    `read` has what was read of logs to join them; the others are read by the tasks, but for what is `kept`.
     """
     known = read or LooksInTasks(spark)
-    todo = [*tasks(captures, verify_all, stretch_bytes, _width(spark), known.has_read)] or [[]]
-    facts = spread(spark, todo).mapInArrow(InWorker(_decoded), DDL)
-    for of_logs in known.facts(places_of_logs(captures)):
-        facts = facts.unionByName(of_logs)
-    width = min(_width(spark), PARTITIONS_A_TASK * len(todo))
+
+    def is_read(item: Item) -> bool:
+        return known.has_read(item) or (kept is not None and kept.has_read(item))
+
+    facts, count = facts_on(spark, captures, verify_all, stretch_bytes, is_read)
+    for before in (*known.facts(places_of_logs(captures)), *(kept.facts(captures) if kept is not None else ())):
+        facts = facts.unionByName(before)
+    width = min(_width(spark), PARTITIONS_A_TASK * (count + (kept.tasks if kept is not None else 0)))
     return _judged(facts, width, RereadPolicy(stretch_bytes), len(captures), judge, schema)
+
+
+def facts_on(
+    spark: SparkSession,
+    captures: list[Capture],
+    verify_all: bool,
+    stretch_bytes: int | None,
+    is_read: Callable[[Item], bool],
+    with_plans: bool = True,
+) -> tuple[DataFrame, int]:
+    """Return the facts of the files that are not read yet, with the plans, and how many tasks these are."""
+    found = tasks(captures, verify_all, stretch_bytes, _width(spark), is_read)
+    if not with_plans:
+        found = ([piece for piece in task if not isinstance(piece, CaptureFact)] for task in found)
+    todo = [*found] or [[]]
+    return spread(spark, todo).mapInArrow(InWorker(_decoded), DDL), len(todo)
 
 
 def exported_on(spark: SparkSession, exports: Iterable[Export], judge: Step, schema: str | StructType) -> DataFrame:
