@@ -20,6 +20,7 @@ __all__ = ["is_url"]
 
 T = TypeVar("T")
 
+ROOT_ALONE = ""
 NO_NAME = ("", ".")
 """Last components that are no names: those of this machine's paths are left out."""
 
@@ -155,10 +156,12 @@ def prepared(root: str, files: Iterable[tuple[str, T]]) -> Iterable[tuple[str, T
     return prepare(files)
 
 
-def folders_below(root: str, refused: list[OSError]) -> Iterator[tuple[str, list[str]]]:
+def folders_below(root: str, refused: list[OSError], part: str | None = None) -> Iterator[tuple[str, list[str]]]:
     """Yield each folder with the names of its files, in order; those that can't be read are told in `refused`.
 
-    Each folder is entered once, so a loop of links can't trap the walk. A store is asked once for all.
+    Each folder is entered once, so a loop of links can't trap the walk. A store is asked once for all. `part` is the
+    name of a folder in it to which, or ROOT_ALONE where to the root itself, the walk is limited: all parts together
+    yield what a whole walk does.
     """
     if is_url(root):
         yield from _in_store(root)
@@ -166,7 +169,19 @@ def folders_below(root: str, refused: list[OSError]) -> Iterator[tuple[str, list
     entered = {os.path.realpath(root)}
     for folder, folders, names in os.walk(root, onerror=refused.append, followlinks=True):
         folders[:] = [name for name in sorted(folders) if _enter(os.path.join(folder, name), entered)]  # noqa: PTH118
+        if part is not None and folder == root:
+            folders[:] = [name for name in folders if name == part]
+            if part != ROOT_ALONE:
+                continue
         yield folder, sorted(names)
+
+
+def parts_below(root: str) -> list[str]:
+    """Return the parts of a folder that can be walked each by itself, in order; none in a store, which lists all."""
+    if is_url(root):
+        return []
+    with os.scandir(root) as entries:
+        return [ROOT_ALONE, *sorted(entry.name for entry in entries if entry.is_dir())]
 
 
 def _in_store(root: str) -> Iterator[tuple[str, list[str]]]:

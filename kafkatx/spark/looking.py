@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import pyarrow as pa
 
@@ -36,6 +36,7 @@ PLACES = pa.schema([(name, pa.int32()) for name in ("read", "capture", "number")
 class LooksInTasks:
     """Looks taken by jobs of a session that runs this kafkatx (spark/shipping.py)."""
 
+    lists_in_parts: ClassVar[bool] = True
     spark: SparkSession
     _ids: dict[str, frozenset[str]] = field(default_factory=dict)
     _read: list[tuple[DataFrame, list[Item]]] = field(default_factory=list)
