@@ -19,7 +19,7 @@ from kafkatx.stages.suspects import SMALL, Suspect
 def in_two_passes(paths: Iterable[str | Path], small: int = SMALL) -> dict[str, Any]:
     """Return the document of two passes; partitions and ends of logs of no more than `small` bytes are read anyway."""
     evidence = joined_evidence(paths)
-    chosen = suspected(evidence.captures, _named, LooksHere(), small)
+    chosen = suspected(evidence.captures, named_here, LooksHere(), small)
     parts = (
         complete(diagnosed(told, Selection()), capture)
         for told, capture in zip(build_models(chosen), chosen, strict=True)
@@ -32,7 +32,8 @@ def whole(paths: Iterable[str | Path]) -> dict[str, Any]:
     return _said(lambda: diagnose(paths))
 
 
-def _named(captures: list[Capture], marks: list[Marks]) -> list[set[Suspect]]:
+def named_here(captures: list[Capture], marks: list[Marks]) -> list[set[Suspect]]:
+    """Read captures without their data on this machine, and name what is suspect in them."""
     return [named_in(told, of_capture) for told, of_capture in zip(build_models(captures), marks, strict=True)]
 
 
