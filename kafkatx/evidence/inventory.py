@@ -92,9 +92,9 @@ def inventory(paths: Iterable[str | Path], cut_texts: bool = True, looker: Looke
     for claim, root in roots:
         if root != STANDARD_INPUT:
             _check(root, claim)
-    for found in looker.each(listed, listings(roots, looker.lists_in_parts), _cost_of_listing):
-        for identity, item in found:
-            items.setdefault(identity or item.path, item)
+    for files_listed in looker.each(listed, listings(roots, looker.lists_in_parts), _cost_of_listing):
+        for known_as, item in files_listed:
+            items.setdefault(known_as or item.path, item)
     files = [*without_swapped([*items.values()], looker)]
     found = _cut(files, looker) if cut_texts else map(_whole, files)
     return sorted(found, key=lambda item: (item.path, item.part.position if item.part else -1))
@@ -125,8 +125,9 @@ def listed(listing: Listing) -> list[tuple[str | None, Item]]:
     if root != STANDARD_INPUT and not (places.is_folder(root) or places.exists(root)):
         raise FileNotFoundError(errno.ENOENT, f"{NOT_HERE} {socket.gethostname()}", root)
     files = (file for item in _items(root, claim, listing.part) for file in _opened_up(item, claim))
-    found = ((places.identity(file.path), file) for file in files)
-    return [(None if identity == file.path else identity, file) for identity, file in found]
+    identity = places.identities()
+    found = ((identity(file.path), file) for file in files)
+    return [(None if known_as == file.path else known_as, file) for known_as, file in found]
 
 
 def _cost_of_listing(listing: Listing) -> int:
@@ -228,10 +229,10 @@ def _item(path: str, root: str, in_data_directory: bool, claim: Claim) -> Item:
     parent = places.parent(path)
     try:
         real = packed_path(path)
-        size, is_file = places.size(real), places.is_file(real)
+        size = places.size_of_file(real)
     except OSError as error:
         return Item(path, root, parent, Kind.UNREADABLE, 0, left_out=error.strerror)
-    if not is_file:
+    if size is None:
         return Item(path, root, parent, Kind.OTHER, 0, left_out="not a regular file")
     folder, directory = _folder(path, root, in_data_directory, claim)
     item = Item(path, root, directory, Kind.OTHER, size, folder)

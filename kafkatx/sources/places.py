@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Iterator
+import stat
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, TypeVar, cast
@@ -88,6 +89,22 @@ def identity(path: str) -> str:
     return path if is_url(path) else os.path.realpath(path)
 
 
+def identities() -> Callable[[str], str]:
+    """Return what tells identities of many places: links of a folder are followed once for all in it."""
+    folders: dict[str, str] = {}
+
+    def told(path: str) -> str:
+        if is_url(path):
+            return path
+        folder, last = os.path.split(path)
+        if folder not in folders:
+            folders[folder] = os.path.realpath(folder)
+        whole = os.path.join(folders[folder], last)  # noqa: PTH118 (there are a million)
+        return os.path.realpath(whole) if os.path.islink(whole) or last in (*NO_NAME, "..") else whole  # noqa: PTH114
+
+    return told
+
+
 def parts(path: str) -> tuple[str, ...]:
     """The components of the absolute path, of a URL the bucket first."""
     if not is_url(path):
@@ -129,6 +146,15 @@ def is_folder(path: str, anew: bool = False) -> bool:
 def is_file(path: str) -> bool:
     """Whether it is a regular file, or an object; raises OSError where a store does not tell."""
     return stores.known(path) is not None if is_url(path) else Path(path).is_file()
+
+
+def size_of_file(path: str) -> int | None:
+    """Bytes of a regular file, or of an object; None of what is none. Raises OSError."""
+    if is_url(path):
+        found = size(path)
+        return found if is_file(path) else None
+    known = os.stat(path)  # noqa: PTH116 (there are a million)
+    return known.st_size if stat.S_ISREG(known.st_mode) else None
 
 
 def size(path: str) -> int:

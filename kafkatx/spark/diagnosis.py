@@ -13,7 +13,7 @@ from kafkatx.sources import places
 from kafkatx.spark.judging import judged, rows
 from kafkatx.spark.looking import looks_in_tasks
 from kafkatx.spark.passes import FirstPass
-from kafkatx.spark.pipeline import captures_on, exported_on
+from kafkatx.spark.pipeline import captures_on, exported_on, safe_on
 from kafkatx.spark.schema import spark_schema
 from kafkatx.spark.shipping import ship
 from kafkatx.stages.export_folders import exports_among
@@ -75,7 +75,7 @@ def diagnose(
         first = FirstPass(spark, looker, telling, verify_all, stretch_bytes)
         chosen = evidence.captures if thorough else first.suspected(evidence.captures, SMALL)
         try:
-            told = captures_on(spark, chosen, judge, DDL, verify_all, stretch_bytes, looker, first)
+            told = captures_on(spark, chosen, judge, DDL, verify_all, stretch_bytes, looker, first, safe_on(spark))
             found = map(complete, _collected(told), chosen)
             return united(found, (coverage_of(None, item, None) for item in evidence.others))
         finally:

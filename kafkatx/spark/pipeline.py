@@ -42,6 +42,20 @@ def _between(batches: Iterator[Any], step: Callable[[Iterable[CaptureFact]], Ite
     return record_batches(step(facts_of(batches)))
 
 
+Safe = Callable[["DataFrame"], "DataFrame"]
+"""Puts what a stage yields where no worker that dies can take it along, or leaves it."""
+
+
+def safe_on(spark: SparkSession) -> Safe:
+    """Return what writes what stages yield to the session's folder for checkpoints, if it has one; it runs them."""
+    return (lambda frame: frame.checkpoint()) if checkpoint_folder(spark) else (lambda frame: frame)
+
+
+def checkpoint_folder(spark: SparkSession) -> str | None:
+    """Where a session that was started with `spark.checkpoint.dir` keeps checkpoints."""
+    return spark.conf.get("spark.checkpoint.dir", None)
+
+
 class Kept(Protocol):
     """What was read of captures before by some `tasks`, and is kept with the executors."""
 
@@ -63,10 +77,12 @@ def captures_on(
     stretch_bytes: int | None = None,
     read: LooksInTasks | None = None,
     kept: Kept | None = None,
+    safe: Safe = lambda frame: frame,
 ) -> DataFrame:
     """Return a DataFrame of `schema` with what `judge` yields for each capture; nothing runs before it is asked for.
 
-    `read` has what was read of logs to join them; the others are read by the tasks, but for what is `kept`.
+    `read` has what was read of logs to join them; the others are read by the tasks, but for what is `kept`. `safe` is
+    given what was read, and what partitions came to.
     """
     known = read or LooksInTasks(spark)
 
@@ -77,7 +93,7 @@ def captures_on(
     for before in (*known.facts(places_of_logs(captures)), *(kept.facts(captures) if kept is not None else ())):
         facts = facts.unionByName(before)
     width = min(_width(spark), PARTITIONS_A_TASK * (count + (kept.tasks if kept is not None else 0)))
-    return _judged(facts, width, RereadPolicy(stretch_bytes), len(captures), judge, schema)
+    return _judged(safe(facts), width, RereadPolicy(stretch_bytes), len(captures), judge, schema, safe)
 
 
 def facts_on(
@@ -106,13 +122,19 @@ def exported_on(spark: SparkSession, exports: Iterable[Export], judge: Step, sch
 
 
 def _judged(
-    facts: DataFrame, width: int, again: RereadPolicy | None, captures: int, judge: Step, schema: str | StructType
+    facts: DataFrame,
+    width: int,
+    again: RereadPolicy | None,
+    captures: int,
+    judge: Step,
+    schema: str | StructType,
+    safe: Safe = lambda frame: frame,
 ) -> DataFrame:
     """What comes of the facts of stage one; `again` says how stretches of files are read again, None that none is."""
     by_partition = facts.repartition(width, "capture", "number").sortWithinPartitions(*ORDER)
     told = by_partition.mapInArrow(InWorker(partial(_between, step=partial(folded, again=again))), DDL)
     at_partition = told.repartition(width, "capture", "number").sortWithinPartitions(*ORDER)
-    joined = at_partition.mapInArrow(InWorker(partial(_between, step=joined_partitions)), DDL)
+    joined = safe(at_partition.mapInArrow(InWorker(partial(_between, step=joined_partitions)), DDL))
     by_capture = joined.repartition(min(width, max(captures, 1)), "capture").sortWithinPartitions(*ORDER_OF_CAPTURES)
     return by_capture.mapInArrow(InWorker(judge), schema)
 

@@ -80,7 +80,8 @@ def suspects(
 def _of_finding(model: CaptureModel, finding: Finding) -> Iterator[Suspect]:
     is_serious = finding.severity >= Severity.warning
     since, until = _times(finding)
-    for about in (finding, *finding.subjects):
+    abouts: list[Finding | Subject] = [finding, *finding.subjects]
+    for about in abouts:
         if about.topic is not None and about.partition is not None and about.topic not in INTERNAL:
             key = (about.topic, about.partition)
             if about.first_offset is not None:

@@ -3,7 +3,7 @@
 import pytest
 
 from kafkatx.outputs.diagnosis_json import document
-from kafkatx.spark import diagnosis
+from kafkatx.spark import diagnosis, pipeline
 from kafkatx.spark.diagnosis import diagnose
 from tests.evidence import broker_folders, fixture_cases
 from tests.two_passes import in_two_passes, whole
@@ -19,6 +19,13 @@ def nothing_is_small(monkeypatch):
 
 def test_two_passes_say_what_they_say_here(spark):
     assert document(diagnose(spark, PATHS), "") == in_two_passes(PATHS, small=0)
+
+
+def test_checkpoints_change_nothing(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(pipeline, "checkpoint_folder", lambda session: str(tmp_path))
+    spark.sparkContext.setCheckpointDir(str(tmp_path))
+    assert document(diagnose(spark, PATHS[:1]), "") == in_two_passes(PATHS[:1], small=0)
+    assert [*tmp_path.rglob("part-*")]
 
 
 def test_thorough_says_what_one_pass_says(spark):
