@@ -28,5 +28,8 @@ def test_what_is_wrong_is_found_and_the_rest_is_said_to_be_unread(brokers):
     assert hanging == set(map(FLEET.place, FLEET.hangs))
     waiting = {one["transactional_id"] for one in found["findings"] if one["transactional_id"]}
     assert waiting == {f"team-{one % 97}-app-{one}" for one in FLEET.stuck_ids}
+    stuck = [one for one in found["findings"] if one["rule"] == "stuck_prepare"]
+    told = [step["text"] for one in stuck for step in one["steps"]]
+    assert sum("may have got no marker" in text for text in told) == sum(len(one["facts"]["waiting"]) for one in stuck)
     left = (FLEET.partitions - len(FLEET.suspects())) * FLEET.copies * 2
     assert found["answer"]["examined"]["unread_segments"] == left
