@@ -24,7 +24,7 @@ from kafkatx.cli.options import (
     release_option,
 )
 from kafkatx.cli.progress import progress
-from kafkatx.terms.errors import EngineError
+from kafkatx.terms.errors import EngineError, UsageError
 
 if TYPE_CHECKING:
     from kafkatx.findings.diagnosis import Diagnosis
@@ -68,6 +68,23 @@ def diagnose(
     kafka_version: ReleaseOption = None,
     engine: EngineOption = Engine.local,
     master: MasterOption = None,
+    thorough: Annotated[
+        bool,
+        typer.Option(
+            "--thorough",
+            help="On Spark, read every segment; else of large partitions only those that rows of the coordinator, "
+            "indexes, snapshots or logs make suspect. The local engine always reads all.",
+        ),
+    ] = False,
+    stretch_bytes: Annotated[
+        int | None,
+        typer.Option(
+            "--stretch-bytes",
+            metavar="BYTES",
+            min=1,
+            help="How much of a large file a task of Spark reads; default: 67108864 (64 MiB).",
+        ),
+    ] = None,
     result: OutputOptions,
     verbose: VerboseOption = False,
 ) -> None:
@@ -89,7 +106,8 @@ def diagnose(
       kafkatx diagnose broker-1.tgz --rule fenced_by_new_instance --fail-on error
 
     --engine spark is for a fleet: hundreds of directories on storage that all workers reach. It says the same, from as
-    many cores as --master names. Up to some GB this process alone is faster: Spark needs ten seconds to start. It is an
+    many cores as --master names; of large partitions it reads what something makes suspect, and says what it did not
+    read (--thorough reads all). Up to some GB this process alone is faster: Spark needs ten seconds to start. It is an
     extra: pip install 'kafkatx[spark]', and Java 17 or newer.
     """
     from kafkatx.findings.diagnosis import Selection
@@ -97,7 +115,8 @@ def diagnose(
 
     selection = Selection(_rules(rule), _severity(min_severity.value), **scope.limits())
     paths = as_option(paths, reading.as_kind)
-    run, nothing = _engine(engine, master, paths, result.quiet), None
+    on_spark = {"stretch_bytes": stretch_bytes, "thorough": thorough}
+    run, nothing = _engine(engine, master, paths, result.quiet, on_spark), None
     options = {"selection": selection, "release": release_option(kafka_version), **reading.values()}
     with output(result.out, paths) as stream:
         try:
@@ -117,9 +136,15 @@ def diagnose(
         raise typer.Exit(1)
 
 
-def _engine(engine: Engine, master: str | None, paths: list[str], quiet: bool) -> Callable[..., Diagnosis]:
-    """Return what diagnoses `paths` on an engine, given the options that all engines take."""
-    return partial(_on_spark, master, paths) if is_on_spark(engine, master, paths) else partial(_here, quiet, paths)
+def _engine(
+    engine: Engine, master: str | None, paths: list[str], quiet: bool, on_spark: dict[str, Any]
+) -> Callable[..., Diagnosis]:
+    """Return what diagnoses `paths` on an engine, given the options that all engines take; Spark also `on_spark`."""
+    if is_on_spark(engine, master, paths):
+        return partial(_on_spark, master, paths, **on_spark)
+    if on_spark["stretch_bytes"] is not None:
+        raise UsageError(f"--stretch-bytes {on_spark['stretch_bytes']} goes with --engine spark")
+    return partial(_here, quiet, paths)
 
 
 def _here(quiet: bool, paths: list[str], **options: Any) -> Diagnosis:

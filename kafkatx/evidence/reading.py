@@ -88,13 +88,13 @@ class PartitionReading:
     def missing(self) -> list[Range]:
         """Offsets that must have been in the log and that no file at hand gives, in order; known when all is read.
 
-        They are holes that compaction can't explain, what damage took that no other copy has, and what lay behind the
-        end of the files.
+        They are holes that compaction can't explain, what damage took that no other copy has, segments that nobody
+        read, and what lay behind the end of the files.
         """
         reaches = [file.reach for file in self.files]
         trusted = [reach for reach in reaches if reach.source not in self.set_aside]
         lost = left_over(
-            [stretch for reach in reaches for stretch in reach.lost],
+            [*self.plan.left_unread(), *(stretch for reach in reaches for stretch in reach.lost)],
             [part for reach in trusted for part in reach.read],
         )
         known_end = self.plan.known_end

@@ -123,7 +123,8 @@ class StretchReading:
         if self.begin == 0:
             return 0
         first_offset = max(0, self.given.item.base_offset)
-        return Resync(file).first_batch(self.begin, ExpectedNext(first_offset - 1, self.given.limit, -1))
+        fit = ExpectedNext(first_offset - 1, self.given.limit, -1)
+        return Resync(file).first_batch(self.begin, fit, self.stop)
 
     def _note(self, seen: BatchSummary, met: int) -> None:
         if self._notes and self._notes[-1][1] == met:

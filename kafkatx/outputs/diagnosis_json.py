@@ -67,4 +67,5 @@ def examined_fields(examined: Examined) -> dict[str, Any]:
         "groups": examined.groups,
         "from": iso(examined.since),
         "to": iso(examined.until),
+        "unread_segments": examined.unread_segments,
     }

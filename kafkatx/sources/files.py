@@ -61,9 +61,13 @@ def openings_told(openings: Openings) -> Iterator[None]:
 
 
 class Backing(Protocol):
-    """What an open file reads from. `size` in bytes is that at opening."""
+    """What an open file reads from. `size` in bytes is that at opening.
+
+    `request_bytes`: stepping over fewer bytes costs as much as reading them.
+    """
 
     size: int
+    request_bytes: int
 
     def read_at(self, buffer: memoryview, position: int) -> int:
         """Fill some of `buffer`, at least a byte unless it is at the end; raises OSError."""
@@ -80,6 +84,8 @@ class Backing(Protocol):
 
 class _OnDisk:
     """A file of this machine."""
+
+    request_bytes = 0
 
     def __init__(self, path: str) -> None:
         """Open `path`; raises OSError."""
@@ -115,6 +121,8 @@ class _OnDisk:
 class OpenFile:
     """A file open for positional reads. What lies behind the size at opening is not read: the file may be growing.
 
+    `request_bytes`: stepping over fewer bytes costs as much as reading them; 0 where that costs nothing.
+
     Blocks that the disk or the store refuses to give read as zeros; `is_unreadable` tells them from real ones.
     """
 
@@ -131,6 +139,7 @@ class OpenFile:
                 openings.refused(path, error)
                 raise
         self.size = self._content.size
+        self.request_bytes = self._content.request_bytes
         self.problem: str | None = None
         self._unreadable: list[tuple[int, int]] = []
 

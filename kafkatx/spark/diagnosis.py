@@ -13,7 +13,8 @@ from kafkatx.spark.failures import failures_told
 from kafkatx.spark.judging import judged, rows
 from kafkatx.spark.looking import looks_in_tasks
 from kafkatx.spark.missing import apart, look_for, told_beside
-from kafkatx.spark.pipeline import captures_on, exported_on
+from kafkatx.spark.passes import FirstPass
+from kafkatx.spark.pipeline import captures_on, exported_on, safe_on
 from kafkatx.spark.planning import placed
 from kafkatx.spark.schema import spark_schema
 from kafkatx.spark.shipping import ship
@@ -22,6 +23,8 @@ from kafkatx.stages.exports import open_exports
 from kafkatx.stages.fact_batches import DDL, ORDER, facts_of
 from kafkatx.stages.judging import CaptureDiagnosis, united
 from kafkatx.stages.models import Telling, joined_evidence
+from kafkatx.stages.passes import complete
+from kafkatx.stages.suspects import SMALL
 from kafkatx.tables.catalogue import TABLES
 
 if TYPE_CHECKING:
@@ -39,6 +42,7 @@ def diagnose(
     release: tuple[int, ...] = (),
     log_zone_ms: int | None = None,
     stretch_bytes: int | None = None,
+    thorough: bool = False,
 ) -> Diagnosis:
     """Say what went wrong in the evidence under `paths`, which every executor must reach by the same paths.
 
@@ -54,6 +58,9 @@ def diagnose(
         release: that of the brokers, e.g. (2, 5, 1), where the evidence does not tell.
         log_zone_ms: what is to be taken from times of logs that name no zone; default: estimated.
         stretch_bytes: bytes of a file that one task reads at most; default 64 MiB.
+        thorough: read every segment. Else large partitions are read in two passes: first all but segments of data, then
+            those of these that rows of the coordinator, indexes, snapshots or logs make suspect; what is left unread is
+            told in the coverage, in what could not be checked and in the answer.
 
     Raises:
         UsageError: a path does not exist, or an export can't be used.
@@ -62,7 +69,8 @@ def diagnose(
         SparkFailedError: a worker, a disk or Spark itself failed.
     """
     given = placed([paths] if isinstance(paths, str | Path) else paths)
-    judge = partial(judged, telling=Telling(as_of, release, log_zone_ms), selection=selection or Selection())
+    telling = Telling(as_of, release, log_zone_ms)
+    judge = partial(judged, telling=telling, selection=selection or Selection())
     with failures_told(spark):
         ship(spark)
         if folders := exports_among(given):
@@ -71,7 +79,13 @@ def diagnose(
             return united(_collected(exported_on(spark, exported.exports, judge, DDL)), exported.others)
         with looks_in_tasks(spark) as looker:
             evidence = joined_evidence(given, captures, looker)
-            found = _collected(captures_on(spark, evidence.captures, judge, DDL, verify_all, stretch_bytes, looker))
+            first = FirstPass(spark, looker, telling, verify_all, stretch_bytes)
+            try:
+                chosen = evidence.captures if thorough else first.suspected(evidence.captures, SMALL)
+                told = captures_on(spark, chosen, judge, DDL, verify_all, stretch_bytes, looker, first, safe_on(spark))
+                found = [*map(complete, _collected(told), chosen)]
+            finally:
+                first.forget()
     return united(found, (coverage_of(None, item, None) for item in evidence.others))
 
 

@@ -38,18 +38,19 @@ def judged(
     """
     return record_batches(
         CaptureFact(number, 0, FactKind.STORY, diagnosed(model, selection, files_of(exports, number, model.capture)))
-        for number, model in _stories(batches, telling)
+        for number, model in stories(batches, telling)
     )
 
 
-def _stories(batches: Iterable[Any], telling: Telling) -> Iterator[tuple[int, JudgedCapture]]:
+def stories(batches: Iterable[Any], telling: Telling) -> Iterator[tuple[int, JudgedCapture]]:
+    """Tell the captures whose facts come in RecordBatches of FACTS, in ORDER_OF_CAPTURES; with their numbers."""
     return models(facts_of(batches, ORDER_OF_CAPTURES), telling)
 
 
 def rows(batches: Iterable[Any], table: str, telling: Telling) -> Iterator[Any]:
     """Yield the rows of a table of TOLD for the captures whose facts come, as RecordBatches of its schema."""
     schema = TABLES[table].schema
-    for _, model in _stories(batches, telling):
+    for _, model in stories(batches, telling):
         yield from (conform(batch, schema) for batch in TOLD[table](model))
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from kafkatx.spark.dealing import keys_of_partitions
 from kafkatx.spark.missing import MissingFile, look_for
 from kafkatx.spark.workers import InWorker, Step
 from kafkatx.stages.blocks import packed, unpacked
@@ -18,7 +19,7 @@ from kafkatx.stages.blocks import packed, unpacked
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-NUMBER, VALUE = "number", "value"
+NUMBER, VALUE, KEY = "number", "value", "key"
 BESIDE = -1
 """Number of what is told beside the answers: a MissingFile."""
 
@@ -29,12 +30,13 @@ Run = Callable[[Callable[[Any], Any], list[Any]], list[Any]]
 def spread(spark: SparkSession, values: list[Any]) -> DataFrame:
     """Return a frame of the packed values (`number`, `value`), at least one, each in a partition of its own.
 
-    A range has as many partitions as it is asked for, and what is broadcast to it moves none of them; whatever else
-    deals rows to partitions may put two into one.
+    Values are rows that Spark moves by a shuffle, by keys that it deals one by one: each goes to the task that needs it
+    and nowhere else, so that no executor holds them all.
     """
-    rows = pa.table({NUMBER: range(len(values)), VALUE: [packed(value) for value in values]})
-    numbers = spark.range(0, len(values), 1, len(values)).withColumnRenamed("id", NUMBER)
-    return numbers.join(spark.createDataFrame(rows).hint("broadcast"), NUMBER)
+    rows = pa.table(
+        {NUMBER: range(len(values)), KEY: keys_of_partitions(len(values)), VALUE: [packed(value) for value in values]}
+    )
+    return spark.createDataFrame(rows).repartition(len(values), KEY).select(NUMBER, VALUE)
 
 
 def values_of(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:

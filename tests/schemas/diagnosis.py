@@ -71,7 +71,7 @@ def _answer(shapes: Shapes) -> Schema:
 def examined() -> Schema:
     """Return how much was looked at, and the time that it spans."""
     counts = {name: COUNT for name in ("transactions", "transactional_ids", "producers", "groups")}
-    return record({**counts, "from": or_null(TIME), "to": or_null(TIME)})
+    return record({**counts, "from": or_null(TIME), "to": or_null(TIME), "unread_segments": COUNT})
 
 
 def finding_head(shapes: Shapes) -> dict[str, Schema]:

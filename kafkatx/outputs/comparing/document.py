@@ -144,6 +144,7 @@ def _examined(told: JsonObject) -> Examined:
         told.count("groups"),
         told.time("from"),
         told.time("to"),
+        told.optional_integer("unread_segments") or 0,
     )
 
 
