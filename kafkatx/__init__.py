@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kafkatx.local.evidence import Evidence, open
     from kafkatx.local.history import history
     from kafkatx.local.location import locate
+    from kafkatx.tables.view_files import views
     from kafkatx.terms.errors import KafkatxError, NothingReadableError, UsageError
 
 __version__ = "0.1.0"
@@ -25,6 +26,7 @@ __all__ = [
     "history",
     "locate",
     "open",
+    "views",
 ]
 
 _PLACES = {
@@ -36,6 +38,7 @@ _PLACES = {
     "history": "kafkatx.local.history",
     "locate": "kafkatx.local.location",
     "open": "kafkatx.local.evidence",
+    "views": "kafkatx.tables.view_files",
 }
 
 

@@ -14,7 +14,7 @@ from tests.ordering import longest_first
 ODD_ZONE = "HOUSE-05:45"
 """Far from UTC and in need of no time zone database: local time must not show in any result."""
 
-HOUSE_ENVIRONMENT = {"TZ": ODD_ZONE, "COLUMNS": "80", "TERM": "dumb"}
+HOUSE_ENVIRONMENT = {"TZ": ODD_ZONE, "COLUMNS": "80", "TERM": "dumb", "SOURCE_DATE_EPOCH": "1795300000"}
 VARIABLES_THAT_COLOUR = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PY_COLORS", "GITHUB_ACTIONS")
 
 settings.register_profile("house", deadline=None, print_blob=True)

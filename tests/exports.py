@@ -18,11 +18,15 @@ from kafkatx.findings.diagnosis import Diagnosis
 from kafkatx.local.diagnosis import diagnose
 from kafkatx.outputs.diagnosis_json import document
 from kafkatx.outputs.parquet.export import export
-from kafkatx.outputs.parquet.manifest import MANIFEST, Recipe
 from kafkatx.outputs.parquet.parts import Sizes
+from kafkatx.sources.states import with_sums
+from kafkatx.stages.export_folders import manifest_of
+from kafkatx.stages.export_manifest import MANIFEST, Recipe
 from kafkatx.stages.fact_batches import FACTS as SCHEMA
 from kafkatx.stages.judging import NothingToDiagnoseError
+from kafkatx.stages.run_names import captures_kept, names_kept
 from kafkatx.tables.facts import FACTS
+from tests.cases.commands import run
 
 SMALL = Sizes(group_rows=100, file_bytes=100_000)
 """So that facts lie in several row groups of several files."""
@@ -38,8 +42,12 @@ def said(run: Callable[..., Diagnosis], *arguments: Any, **options: Any) -> dict
 
 def exported(paths: Iterable[Path], target: Path, sizes: Sizes = SMALL, **options: Any) -> Path:
     """Write the facts of evidence as `kafkatx export` does; options as of `kafkatx.open`."""
-    evidence = kafkatx.open(paths, **options)
-    recipe = Recipe(kafkatx.__version__, pa.__version__, (FACTS.name,), {}, [])
+    given = [*paths]
+    evidence = kafkatx.open(given, **options)
+    if kept := names_kept(evidence.captures, manifest_of(target)):
+        evidence = kafkatx.open(given, captures=kept, **options)
+    inputs = [{"path": one.path, "size": one.size, "sha256": one.sha256} for one in with_sums(evidence.inputs())]
+    recipe = Recipe(kafkatx.__version__, pa.__version__, (FACTS.name,), {}, inputs, captures_kept(evidence.captures))
     export(target, [FACTS], lambda name: evidence.facts(), recipe, sizes=sizes)
     return target
 
@@ -67,13 +75,21 @@ def rewritten(target: Path, change: Callable[[dict[str, Any]], dict[str, Any] | 
 def attest(target: Path) -> None:
     """Name the digests that files of facts have in the manifest, as who changes an export on purpose would."""
     manifest = json.loads((target / MANIFEST).read_text())
-    for file in manifest["tables"][FACTS.name]["files"]:
+    for file in (file for one in manifest["runs"] for file in one["tables"][FACTS.name]["files"]):
         data = (target / file["path"]).read_bytes()
         file |= {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
     (target / MANIFEST).write_text(json.dumps(manifest))
 
 
 def restated(target: Path, **fields: Any) -> None:
-    """Change fields of an export's manifest."""
+    """Change fields of the runs in an export's manifest."""
     manifest = json.loads((target / MANIFEST).read_text())
-    (target / MANIFEST).write_text(json.dumps({**manifest, **fields}))
+    runs = [{**run, **fields} for run in manifest["runs"]]
+    (target / MANIFEST).write_text(json.dumps({**manifest, "runs": runs}))
+
+
+def run_all_tables(paths: Path | Iterable[Path], target: Path) -> Path:
+    """Write all tables of evidence as the command does."""
+    result = run("export", *map(str, [paths] if isinstance(paths, Path) else paths), "--out", str(target))
+    assert result.code == 0, result.err
+    return target

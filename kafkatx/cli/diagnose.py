@@ -11,6 +11,7 @@ import typer
 
 from kafkatx.cli import completion
 from kafkatx.cli.common import console_for, output
+from kafkatx.cli.engines import Engine, EngineOption, MasterOption, is_on_spark
 from kafkatx.cli.grouping import grouped
 from kafkatx.cli.options import (
     OutputOptions,
@@ -23,17 +24,10 @@ from kafkatx.cli.options import (
     release_option,
 )
 from kafkatx.cli.progress import progress
-from kafkatx.terms.errors import UsageError
+from kafkatx.terms.errors import EngineError, UsageError
 
 if TYPE_CHECKING:
     from kafkatx.findings.diagnosis import Diagnosis
-
-
-class Engine(StrEnum):
-    """Where the work is done."""
-
-    local = "local"
-    spark = "spark"
 
 
 class MinSeverity(StrEnum):
@@ -72,16 +66,23 @@ def diagnose(
     scope: ScopeOptions,
     reading: ReadingOptions,
     kafka_version: ReleaseOption = None,
-    engine: Annotated[
-        Engine, typer.Option("--engine", help="Where the work is done: in this process, or on Spark, for a fleet.")
-    ] = Engine.local,
-    master: Annotated[
-        str | None,
+    engine: EngineOption = Engine.local,
+    master: MasterOption = None,
+    thorough: Annotated[
+        bool,
         typer.Option(
-            "--master",
-            metavar="URL",
-            help="Where Spark runs: local[N], spark://HOST:PORT, yarn, k8s://HOST:PORT, sc://HOST:PORT; default: what "
-            "spark-submit or SPARK_REMOTE say, else all cores of this machine.",
+            "--thorough",
+            help="On Spark, read every segment; else of large partitions only those that rows of the coordinator, "
+            "indexes, snapshots or logs make suspect. The local engine always reads all.",
+        ),
+    ] = False,
+    stretch_bytes: Annotated[
+        int | None,
+        typer.Option(
+            "--stretch-bytes",
+            metavar="BYTES",
+            min=1,
+            help="How much of a large file a task of Spark reads; default: 67108864 (64 MiB).",
         ),
     ] = None,
     result: OutputOptions,
@@ -105,7 +106,8 @@ def diagnose(
       kafkatx diagnose broker-1.tgz --rule fenced_by_new_instance --fail-on error
 
     --engine spark is for a fleet: hundreds of directories on storage that all workers reach. It says the same, from as
-    many cores as --master names. Up to some GB this process alone is faster: Spark needs ten seconds to start. It is an
+    many cores as --master names; of large partitions it reads what something makes suspect, and says what it did not
+    read (--thorough reads all). Up to some GB this process alone is faster: Spark needs ten seconds to start. It is an
     extra: pip install 'kafkatx[spark]', and Java 17 or newer.
     """
     from kafkatx.findings.diagnosis import Selection
@@ -113,7 +115,8 @@ def diagnose(
 
     selection = Selection(_rules(rule), _severity(min_severity.value), **scope.limits())
     paths = as_option(paths, reading.as_kind)
-    run, nothing = _engine(engine, master, paths, result.quiet), None
+    on_spark = {"stretch_bytes": stretch_bytes, "thorough": thorough}
+    run, nothing = _engine(engine, master, paths, result.quiet, on_spark), None
     options = {"selection": selection, "release": release_option(kafka_version), **reading.values()}
     with output(result.out, paths) as stream:
         try:
@@ -122,6 +125,10 @@ def diagnose(
             if not result.as_json:
                 raise
             found, nothing = error.diagnosis, error
+        except EngineError as error:
+            if result.as_json:
+                _write_failed(error, stream)
+            raise
         _write(found, stream, result, verbose=verbose)
     if nothing is not None:
         raise nothing
@@ -129,16 +136,14 @@ def diagnose(
         raise typer.Exit(1)
 
 
-def _engine(engine: Engine, master: str | None, paths: list[str], quiet: bool) -> Callable[..., Diagnosis]:
-    """Return what diagnoses `paths` on an engine, given the options that all engines take."""
-    if engine is Engine.spark:
-        from kafkatx.sources.said import of_place
-
-        if "-" in map(of_place, paths):
-            raise UsageError("--engine spark can't read standard input: save it to a file and give its path")
-        return partial(_on_spark, master, paths)
-    if master is not None:
-        raise UsageError(f"--master {master} goes with --engine spark")
+def _engine(
+    engine: Engine, master: str | None, paths: list[str], quiet: bool, on_spark: dict[str, Any]
+) -> Callable[..., Diagnosis]:
+    """Return what diagnoses `paths` on an engine, given the options that all engines take; Spark also `on_spark`."""
+    if is_on_spark(engine, master, paths):
+        return partial(_on_spark, master, paths, **on_spark)
+    if on_spark["stretch_bytes"] is not None:
+        raise UsageError(f"--stretch-bytes {on_spark['stretch_bytes']} goes with --engine spark")
     return partial(_here, quiet, paths)
 
 
@@ -168,6 +173,13 @@ def _write(found: Diagnosis, stream: TextIO, result: OutputOptions, *, verbose: 
         from kafkatx.outputs.diagnosis_text import print_diagnosis
 
         print_diagnosis(console_for(stream, result.color), found, verbose=verbose)
+
+
+def _write_failed(error: EngineError, stream: TextIO) -> None:
+    from kafkatx import __version__
+    from kafkatx.outputs.diagnosis_json import failed_to_json
+
+    stream.write(failed_to_json(error, __version__))
 
 
 def _severity(name: str) -> int:

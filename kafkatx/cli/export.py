@@ -9,6 +9,8 @@ import typer
 
 from kafkatx.cli import completion
 from kafkatx.cli.common import console_for, output, outside
+from kafkatx.cli.engines import Engine, EngineOption, MasterOption, is_on_spark
+from kafkatx.cli.export_spark import TableFormat, export_on_spark, refuse_what_is_not_for_here
 from kafkatx.cli.options import (
     AsOption,
     CaptureOption,
@@ -24,14 +26,14 @@ from kafkatx.cli.options import (
     capture_option,
 )
 from kafkatx.cli.progress import export_progress
-from kafkatx.terms.errors import NothingReadableError
+from kafkatx.terms.errors import NothingReadableError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from kafkatx.local.evidence import Evidence
     from kafkatx.outputs.parquet.export import Exported
-    from kafkatx.outputs.parquet.manifest import Recipe
+    from kafkatx.stages.export_manifest import Recipe
 
 
 def export(
@@ -39,7 +41,7 @@ def export(
     out: Annotated[
         str,
         typer.Option(
-            "--out", "-o", metavar="DIR", help="Folder to write: one that does not exist yet.", show_default=False
+            "--out", "-o", metavar="DIR", help="Folder to write, or an export to add a run to.", show_default=False
         ),
     ],
     table: Annotated[
@@ -49,8 +51,14 @@ def export(
         ),
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace DIR if it is an export of kafkatx and nothing else.")
+        bool, typer.Option("--overwrite", help="Replace DIR, with all its runs, if it is an export and nothing else.")
     ] = False,
+    engine: EngineOption = Engine.local,
+    master: MasterOption = None,
+    table_format: Annotated[
+        TableFormat,
+        typer.Option("--table-format", help="With --engine spark: what tables are; Delta and Iceberg need their jars."),
+    ] = TableFormat.parquet,
     verify: VerifyOption = False,
     capture: CaptureOption = None,
     as_kind: AsOption = None,
@@ -63,7 +71,11 @@ def export(
 
     DIR gets a folder for each table, with one file or more; docs/tables.md explains the columns and how the rows are
     sorted. DIR is there whole or not at all. An export that was interrupted goes on when the same command is given
-    again. The same evidence gives the same files, byte for byte.
+    again.
+
+    An export grows: given a DIR that is one already, it adds a run, whose rows have their own run_id. Files of earlier
+    runs stay as they are. What is there already, by the sums of its files, is not written again. Where the variable
+    SOURCE_DATE_EPOCH fixes the time of a run, the same evidence gives the same files, byte for byte.
 
     The table records holds keys and values: to leave it out, name the others.
 
@@ -78,14 +90,38 @@ def export(
 
       pandas.read_parquet("tables/transactions", dtype_backend="pyarrow")
       spark.read.parquet("tables/transactions")
+
+    --engine spark is for a fleet: each file is read once, by a task, and Spark's own writer writes the tables, divided
+    by cluster and day, to a folder that all workers reach or to an object store (docs/spark.md).
     """
     from kafkatx.local.evidence import open as open_evidence
     from kafkatx.sources.places import admitted
+    from kafkatx.stages.export_folders import manifest_of
+    from kafkatx.stages.run_names import names_kept
 
     as_json, names = json_output or output_format is Format.json, _tables(table)
     paths = as_option(paths, as_kind)
+    if is_on_spark(engine, master, paths):
+        if overwrite:
+            raise UsageError("--overwrite is not for --engine spark: remove what lies there, or give another place")
+        export_on_spark(
+            paths,
+            out,
+            master,
+            tables=names,
+            table_format=table_format,
+            verify=verify,
+            captures=capture_option(capture),
+            as_json=as_json,
+            color=color,
+        )
+        return
+    refuse_what_is_not_for_here(table_format)
     target, given, forced = outside(out, paths).resolve(), sorted(set(admitted(paths))), capture_option(capture)
     evidence = open_evidence(given, captures=forced, verify_all=verify)
+    kept = names_kept(evidence.captures, None if overwrite else manifest_of(target))
+    if kept and not forced:
+        evidence = open_evidence(given, captures=kept, verify_all=verify)
     with output(None, paths) as stream:
         if not evidence.captures:
             _write_nothing(stream, as_json)
@@ -118,12 +154,13 @@ def _recipe(evidence: Evidence, names: tuple[str, ...], options: dict[str, Any])
     import pyarrow as pa
 
     from kafkatx import __version__
-    from kafkatx.outputs.parquet.manifest import Recipe
+    from kafkatx.sources.states import with_sums
+    from kafkatx.stages.export_manifest import Recipe
+    from kafkatx.stages.run_names import captures_kept
 
-    inputs = [
-        {name: value for name, value in asdict(state).items() if value is not None} for state in evidence.inputs()
-    ]
-    return Recipe(__version__, pa.__version__, names, options, inputs)
+    states = with_sums(evidence.inputs())
+    inputs = [{name: value for name, value in asdict(state).items() if value is not None} for state in states]
+    return Recipe(__version__, pa.__version__, names, options, inputs, captures_kept(evidence.captures))
 
 
 def _export(evidence: Evidence, target: Path, recipe: Recipe, overwrite: bool, quiet: bool) -> Exported:

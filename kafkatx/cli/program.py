@@ -10,6 +10,7 @@ EXIT_CODES = {
     2: "wrong usage",
     3: "nothing readable in what was given",
     4: "the output could not be written",
+    5: "the engine or its cluster failed: file, stage and worker are named where they are known",
     70: "a bug of kafkatx itself: one line, the rest with --debug",
     130: "interrupted",
 }

@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from kafkatx.evidence.directories import LOGS, DataDirectory, Partition
 from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.run_copies import original
 from kafkatx.sources import places
 from kafkatx.terms.topics import TRANSACTION_STATE
 
@@ -50,9 +51,8 @@ class Capture:
         """
         held = {key for directory in self._holders if not directory.is_printed for key in directory.partitions}
         unnamed = [directory for directory in self._holders if directory.broker_id is None]
-        return self.known_brokers + sum(
-            1 for directory in unnamed if not (directory.is_printed and directory.partitions <= held)
-        )
+        more = [one for one in unnamed if not (one.is_printed and one.partitions <= held)]
+        return self.known_brokers + len({original(directory.path) for directory in more})
 
     @property
     def _holders(self) -> list[DataDirectory]:

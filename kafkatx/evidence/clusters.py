@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import combinations
 
 from kafkatx.evidence.captures import Capture, common_depth, forced_name, named
@@ -166,13 +166,13 @@ def _capture(
         why = "no cluster.id; the directories share identical batches or are the log.dirs of one broker"
     else:
         why = "no cluster.id: a directory of its own"
-    fingerprint = cluster_id or _fingerprint(samples[number] for number in group)
+    fingerprint = cluster_id or fingerprint_of(samples[number] for number in group)
     return Capture(name or cluster_id or "", cluster_id, fingerprint, why, directories)
 
 
-def _fingerprint(samples: Iterable[set[BatchKey]]) -> str:
+def fingerprint_of(samples: Iterable[Collection[BatchKey]]) -> str:
     """Hash of the first batch at hand of every partition: the same for the same evidence, wherever it lies."""
     first: dict[tuple[str, int], tuple[int, int]] = {}
-    for topic, partition, offset, crc in set().union(*samples):
+    for topic, partition, offset, crc in set[BatchKey]().union(*samples):
         first[topic, partition] = min(first.get((topic, partition), (offset, crc)), (offset, crc))
     return hashlib.sha256(repr(sorted(first.items())).encode()).hexdigest()[:16]

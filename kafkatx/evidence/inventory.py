@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
@@ -58,6 +61,10 @@ NO_SUCH_FILE = "file or directory"
 FOREIGN = "an archive of a kind that is not read; unpack it first"
 DUMPING = b"Dumping "
 """First word of kafka-dump-log's output, in all releases."""
+MOST_PARTED = 32
+"""So many paths or more are each listed by one look."""
+COST_OF_LISTING = 2 << 20
+NOT_HERE = "no such file or directory on"
 TIERED_EPOCHS = "leader_epoch_checkpoint"
 TIERED_SNAPSHOT = "a snapshot in tiered storage: up to which offset it is valid its name does not say"
 TIERED_CHANGED = "a segment in tiered storage that its plugin compressed or encrypted; fetch it through the plugin"
@@ -80,17 +87,52 @@ def inventory(paths: Iterable[str | Path], cut_texts: bool = True, looker: Looke
     are wanted.
     """
     items: dict[str, Item] = {}
-    for given in places.admitted(paths):
-        claim, root = claim_of(given)
+    looker = looker or LooksHere()
+    roots = [claim_of(given) for given in places.admitted(paths)]
+    for claim, root in roots:
         if root != STANDARD_INPUT:
             _check(root, claim)
-        for item in _items(root, claim):
-            for file in _opened_up(item, claim):
-                items.setdefault(places.identity(file.path), file)
-    looker = looker or LooksHere()
+    for files_listed in looker.each(listed, listings(roots, looker.lists_in_parts), _cost_of_listing):
+        for known_as, item in files_listed:
+            items.setdefault(known_as or item.path, item)
     files = [*without_swapped([*items.values()], looker)]
     found = _cut(files, looker) if cut_texts else map(_whole, files)
     return sorted(found, key=lambda item: (item.path, item.part.position if item.part else -1))
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A path to be listed with what is said of it, or `part` of the folder that it is (sources/places.py)."""
+
+    root: str
+    claim: Claim
+    part: str | None = None
+
+
+def listings(roots: list[tuple[Claim, str]], in_parts: bool = False) -> list[Listing]:
+    """What is to be listed of paths; `in_parts`: a few folders are parted, so that they can be listed side by side."""
+    found: list[Listing] = []
+    for claim, root in roots:
+        is_parted = in_parts and len(roots) < MOST_PARTED and root != STANDARD_INPUT and places.is_folder(root)
+        parts = places.parts_below(root) if is_parted else []
+        found += [Listing(root, claim, part) for part in parts] or [Listing(root, claim)]
+    return found
+
+
+def listed(listing: Listing) -> list[tuple[str | None, Item]]:
+    """List files; each with its identity where that is not its path. Raises OSError where a path is not there."""
+    root, claim = listing.root, listing.claim
+    if root != STANDARD_INPUT and not (places.is_folder(root) or places.exists(root)):
+        raise FileNotFoundError(errno.ENOENT, f"{NOT_HERE} {socket.gethostname()}", root)
+    files = (file for item in _items(root, claim, listing.part) for file in _opened_up(item, claim))
+    identity = places.identities()
+    found = ((identity(file.path), file) for file in files)
+    return [(None if known_as == file.path else known_as, file) for known_as, file in found]
+
+
+def _cost_of_listing(listing: Listing) -> int:
+    """Bytes that could be read while a path is listed, about."""
+    return COST_OF_LISTING
 
 
 def _check(root: str, claim: Claim) -> None:
@@ -146,7 +188,7 @@ def _is_text(item: Item) -> bool:
     return item.kind is Kind.TEXT and item.left_out is None
 
 
-def _items(root: str, claim: Claim) -> Iterator[Item]:
+def _items(root: str, claim: Claim, part: str | None = None) -> Iterator[Item]:
     """Files below a path, and folders that can't be read.
 
     Each folder is entered once, so a loop of links can't trap the walk.
@@ -158,7 +200,7 @@ def _items(root: str, claim: Claim) -> Iterator[Item]:
     if not is_folder or places.is_file(root):  # an object and a folder in a store may have one name
         yield _item(root, root, _is_data_directory(places.parent(places.absolute(root))), claim)
     refused: list[OSError] = []
-    folders = places.folders_below(root, refused) if is_folder else ()
+    folders = places.folders_below(root, refused, part) if is_folder else ()
     for path, is_data_directory in places.prepared(root, _files(folders)):
         yield _item(path, root, is_data_directory, claim)
     for error in refused:
@@ -187,10 +229,10 @@ def _item(path: str, root: str, in_data_directory: bool, claim: Claim) -> Item:
     parent = places.parent(path)
     try:
         real = packed_path(path)
-        size, is_file = places.size(real), places.is_file(real)
+        size = places.size_of_file(real)
     except OSError as error:
         return Item(path, root, parent, Kind.UNREADABLE, 0, left_out=error.strerror)
-    if not is_file:
+    if size is None:
         return Item(path, root, parent, Kind.OTHER, 0, left_out="not a regular file")
     folder, directory = _folder(path, root, in_data_directory, claim)
     item = Item(path, root, directory, Kind.OTHER, size, folder)
@@ -210,8 +252,14 @@ def _folder(path: str, root: str, in_data_directory: bool, claim: Claim) -> tupl
         tiered = parse_tiered_folder(places.folder_name(path), places.folder_name(parent))
         if tiered is not None:
             return tiered[0], above if tiered[1] == 1 else places.parent(above)
-    folder = None if in_data_directory else parse_partition_folder(places.folder_name(path))
+    folder = None if in_data_directory else _partition_of(places.folder_name(path))
     return folder, places.parent(parent) if folder else parent
+
+
+@lru_cache(maxsize=1024)
+def _partition_of(name: str) -> PartitionFolder | None:
+    """The partition of a folder, one object for all files in it."""
+    return parse_partition_folder(name)
 
 
 def _by_name(item: Item, name: str) -> Item:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kafkatx.evidence.run_copies import copy_of
 from kafkatx.formats.file_names import PartitionFolder
 from kafkatx.text.pages.part import TextPart
 
@@ -54,7 +55,8 @@ class Item:
 
     `root` is the path as given, `data_directory` the directory that holds its partition folder (or the file itself);
     `base_offset` is -1 where the name has none; `left_out` says why a file is not used, None where it is; `part` is the
-    stretch of a text that it is, None where it is a whole file of bytes.
+    stretch of a text that it is, None where it is a whole file of bytes; `copy` tells what several runs of an export
+    hold of one path apart, 0 in the newest.
     """
 
     path: str
@@ -66,6 +68,7 @@ class Item:
     base_offset: int = -1
     left_out: str | None = None
     part: TextPart | None = None
+    copy: int = 0
 
     @property
     def key(self) -> str:
@@ -73,9 +76,10 @@ class Item:
 
         What a tool printed of a snapshot is a snapshot, and says what was open in its partition (`ANSWERS`).
         """
+        path = copy_of(self.path, self.copy)
         if self.part is None:
-            return self.path
-        return f"{self.path}#{self.part.position}{'+' if self.kind is Kind.ANSWERS else ''}"
+            return path
+        return f"{path}#{self.part.position}{'+' if self.kind is Kind.ANSWERS else ''}"
 
     @property
     def order(self) -> tuple[str, int, str]:

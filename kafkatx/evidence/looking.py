@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import ClassVar, Protocol, TypeVar
 
 from kafkatx.evidence.item import Item
 from kafkatx.evidence.log_reading import FileFacts, read_log
@@ -22,7 +22,11 @@ MOST_KEPT = 256 << 20
 
 
 class Looker(Protocol):
-    """Looks into files."""
+    """Looks into files; `lists_in_parts`: many looks at once, so that folders are best listed in parts."""
+
+    @property
+    def lists_in_parts(self) -> bool:
+        """Whether it looks at many places at once."""
 
     def each(self, look: Callable[[T], R], values: Sequence[T], size: Callable[[T], int]) -> Iterable[R]:
         """Call a pure function of a module for each of some values; return the answers in their order.
@@ -38,6 +42,7 @@ class Looker(Protocol):
 class LooksHere:
     """Looks taken in this process, each when its answer is asked for."""
 
+    lists_in_parts: ClassVar[bool] = False
     _ids: dict[str, frozenset[str]] = field(default_factory=dict)
     _kept: dict[str, FileFacts] = field(default_factory=dict)
     _held: int = 0

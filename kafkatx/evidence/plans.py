@@ -6,7 +6,7 @@ Grain: one partition of a capture. A plan is plain data, so that it can be read 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.checkpoint_claims import explained_below, highest_mark, known_end
@@ -15,7 +15,8 @@ from kafkatx.evidence.directories import Partition
 from kafkatx.evidence.extents import offset_limits
 from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Item, Kind
-from kafkatx.evidence.offset_coverage import FileReach
+from kafkatx.evidence.offset_coverage import FileReach, Range
+from kafkatx.evidence.unread import unread_ranges, unread_segments
 from kafkatx.terms.topics import INTERNAL, TRANSACTION_STATE
 
 BESIDE = (Kind.TXNINDEX, Kind.LEADER_EPOCHS)
@@ -71,6 +72,10 @@ class PartitionPlan:
         """Whether it is a partition of `__transaction_state`."""
         return self.topic == TRANSACTION_STATE
 
+    def left_unread(self) -> tuple[Range, ...]:
+        """Offsets of segments that are at hand and were not read; those that a copy gives are among them."""
+        return ()
+
     def readings(self) -> list[FileReading]:
         """Return a fresh reading of each file, in the order of `files`."""
         limits = offset_limits([file.item for file in self.files])
@@ -90,15 +95,28 @@ class PartitionPlan:
         return coverage_of(self.capture, file.item, file.broker_id)
 
 
+@dataclass(frozen=True, slots=True)
+class PartialPlan(PartitionPlan):
+    """A plan for some of a partition's segments: `unread` are the offsets of the others (evidence/unread.py)."""
+
+    unread: tuple[Range, ...] = ()
+
+    def left_unread(self) -> tuple[Range, ...]:
+        """See PartitionPlan."""
+        return self.unread
+
+
 def partition_plans(capture: Capture, verify_all: bool = False) -> Iterator[PartitionPlan]:
     """Yield the plan of every partition of which the capture holds a log, in order of topic and partition."""
     segments, logs, snapshots = capture.segments(), capture.entries(Kind.LOG), capture.entries(Kind.SNAPSHOT)
     beside = [capture.entries(kind) for kind in BESIDE]
     alone, brokers = replace(capture, directories=[], others=[]), capture.brokers
     numbers = {key: number for number, key in enumerate(sorted(segments)) if key[0] != TRANSACTION_STATE}
+    unread = unread_segments(capture)
     for key in sorted(segments):
-        named = [*logs.get(key, []), *snapshots.get(key, [])]
-        yield PartitionPlan(
+        left = unread.get(key, [])
+        named = [*logs.get(key, []), *left, *snapshots.get(key, [])]
+        plan = PartitionPlan(
             alone,
             *key,
             tuple(LogFile(item, directory.path, directory.broker_id) for directory, item in segments[key]),
@@ -113,3 +131,9 @@ def partition_plans(capture: Capture, verify_all: bool = False) -> Iterator[Part
             numbers if key[0] == TRANSACTION_STATE else {},
             verify_all,
         )
+        yield _partial(plan, left) if left else plan
+
+
+def _partial(plan: PartitionPlan, left: list[Item]) -> PartialPlan:
+    known = {one.name: getattr(plan, one.name) for one in fields(PartitionPlan)}
+    return PartialPlan(**known, unread=unread_ranges(left, [file.item for file in plan.files]))

@@ -19,6 +19,7 @@ from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.offset_coverage import Holes, Range, left_over
 from kafkatx.evidence.plans import PartitionPlan
+from kafkatx.evidence.run_copies import original
 from kafkatx.segments.batches import NO_LIMIT, Rows
 from kafkatx.segments.damage import Damage
 from kafkatx.segments.merging import BATCH_SHAPE, STATE_SHAPE, Merge, RowShape, Stream, in_order
@@ -87,13 +88,13 @@ class PartitionReading:
     def missing(self) -> list[Range]:
         """Offsets that must have been in the log and that no file at hand gives, in order; known when all is read.
 
-        They are holes that compaction can't explain, what damage took that no other copy has, and what lay behind the
-        end of the files.
+        They are holes that compaction can't explain, what damage took that no other copy has, segments that nobody
+        read, and what lay behind the end of the files.
         """
         reaches = [file.reach for file in self.files]
         trusted = [reach for reach in reaches if reach.source not in self.set_aside]
         lost = left_over(
-            [stretch for reach in reaches for stretch in reach.lost],
+            [*self.plan.left_unread(), *(stretch for reach in reaches for stretch in reach.lost)],
             [part for reach in trusted for part in reach.read],
         )
         known_end = self.plan.known_end
@@ -119,7 +120,8 @@ class PartitionReading:
         """Yield where the segment of each .txnindex begins and ends, and its entries; none where copies contradict."""
         indexes = [item for item in self.plan.beside if item.kind is Kind.TXNINDEX and item.size]
         for item in () if self.set_aside else indexes:
-            beside = [file.item.base_offset for file in self.plan.files if file.directory == item.data_directory]
+            mine = original(item.data_directory)
+            beside = [file.item.base_offset for file in self.plan.files if original(file.directory) == mine]
             if item.base_offset in beside:
                 end = min((base for base in beside if base > item.base_offset), default=NO_LIMIT)
                 yield item.base_offset, end, self.entries_of(item)[0]

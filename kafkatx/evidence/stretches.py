@@ -56,7 +56,7 @@ class SplitSummary:
             return False
         if self.start < 0:
             return before.end >= self.stop
-        is_as_new = before.fit.leader_epoch < 0 or _leader_epoch(self.header) >= 0
+        is_as_new = before.fit.leader_epoch < 0 or leader_epoch(self.header) >= 0
         return self.start == before.end and before.fit.admits(self.header) and is_as_new
 
 
@@ -123,7 +123,8 @@ class StretchReading:
         if self.begin == 0:
             return 0
         first_offset = max(0, self.given.item.base_offset)
-        return Resync(file).first_batch(self.begin, ExpectedNext(first_offset - 1, self.given.limit, -1))
+        fit = ExpectedNext(first_offset - 1, self.given.limit, -1)
+        return Resync(file).first_batch(self.begin, fit, self.stop)
 
     def _note(self, seen: BatchSummary, met: int) -> None:
         if self._notes and self._notes[-1][1] == met:
@@ -197,5 +198,6 @@ def _and(one: Ending, other: Ending) -> Ending:
     return Ending(damage, other.torn, other.preallocated)
 
 
-def _leader_epoch(header: bytes) -> int:
+def leader_epoch(header: bytes) -> int:
+    """The leader epoch in the first bytes of a batch; -1 of what has none."""
     return int.from_bytes(header[12:16], "big", signed=True) if header[MAGIC_AT] == MODERN else -1

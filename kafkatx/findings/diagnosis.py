@@ -65,7 +65,8 @@ class Examined:
     """What was looked at; transactions without the coordinator's rows are counted as few as they can be.
 
     `groups` are those that logs name; `since` and `until` the first and the last time of a broker or a log (without
-    these of a record) in milliseconds, None where there is none.
+    these of a record) in milliseconds, None where there is none; `unread_segments` are segments of data that are at
+    hand and were not read, since nothing made them suspect.
     """
 
     transactions: int = 0
@@ -74,6 +75,7 @@ class Examined:
     groups: int = 0
     since: int | None = None
     until: int | None = None
+    unread_segments: int = 0
 
     @property
     def is_empty(self) -> bool:
@@ -90,6 +92,7 @@ class Examined:
             self.groups + other.groups,
             min(since, default=None),
             max(until, default=None),
+            self.unread_segments + other.unread_segments,
         )
 
 

@@ -15,14 +15,16 @@ from kafkatx.local.history import history
 from kafkatx.local.location import locate
 from kafkatx.sources import places
 from kafkatx.sources.states import FileState, file_states
+from kafkatx.stages import table_diagnosis
 from kafkatx.stages import table_interpreted as interpreted
 from kafkatx.stages.file_tables import FILE_TABLES, file_rows
-from kafkatx.stages.judging import NothingToDiagnoseError
-from kafkatx.stages.models import build_models, open_evidence
+from kafkatx.stages.judging import CaptureDiagnosis, NothingToDiagnoseError
+from kafkatx.stages.models import JudgedCapture, build_models, open_evidence
 from kafkatx.stages.table_files import Source, sources
 from kafkatx.stages.table_settings import settings_table
+from kafkatx.tables.captures import CAPTURES
 from kafkatx.tables.catalogue import TABLES
-from kafkatx.tables.findings import FINDINGS
+from kafkatx.tables.findings import EVIDENCE, FINDINGS, NEXT, NOT_CHECKABLE
 from kafkatx.tables.settings import SETTINGS
 from kafkatx.tables.transactions import TRANSACTIONS
 from kafkatx.terms.errors import UsageError
@@ -41,6 +43,7 @@ class Evidence:
         self._forced = captures
         self._found = open_evidence(self.paths, captures)
         self._diagnosis: Diagnosis | None = None
+        self._captures: list[Any] = []
 
     @property
     def captures(self) -> list[Capture]:
@@ -68,7 +71,7 @@ class Evidence:
     def facts(self, progress: Progress | None = None) -> Iterator[Any]:
         """Stream what a diagnosis needs of the files as pyarrow.RecordBatch: the table `facts` of an export.
 
-        It is packed, for kafkatx of the same release; `progress` as of `table`.
+        It is packed, for kafkatx itself; `progress` as of `table`.
         """
         from kafkatx.stages.exporting import fact_table
 
@@ -99,9 +102,7 @@ class Evidence:
         if name == TRANSACTIONS.name:
             told = build_models(found, verify_all=self.verify_all, progress=progress, log=log)
             return interpreted.transaction_table(told)
-        return self._of_diagnosis(
-            interpreted.finding_table if name == FINDINGS.name else interpreted.evidence_table, progress
-        )
+        return self._of_diagnosis(name, progress)
 
     def _met(self, progress: Progress | None) -> Iterator[Source]:
         """Every file, of which `progress` is told first."""
@@ -111,14 +112,30 @@ class Evidence:
                 progress(source.item.path, source.item.size)
             yield source
 
-    def _of_diagnosis(self, build: Callable[[Diagnosis], Iterator[Any]], progress: Progress | None) -> Iterator[Any]:
+    def _of_diagnosis(self, name: str, progress: Progress | None) -> Iterator[Any]:
         """Stream a table of a diagnosis, made once for all such tables; without evidence it has no rows."""
         if self._diagnosis is None:
+            self._captures = []
             try:
-                self._diagnosis = self.diagnose(progress=progress)
+                self._diagnosis = self.diagnose(progress=progress, show=self._keep)
             except NothingToDiagnoseError as error:
                 self._diagnosis = error.diagnosis
-        yield from build(self._diagnosis)
+        if name == CAPTURES.name:
+            yield from self._captures
+        else:
+            yield from OF_DIAGNOSIS[name](self._diagnosis)
+
+    def _keep(self, told: JudgedCapture, _: CaptureDiagnosis) -> None:
+        self._captures += table_diagnosis.captures_table(told)
+
+
+OF_DIAGNOSIS: dict[str, Callable[[Diagnosis], Iterator[Any]]] = {
+    FINDINGS.name: table_diagnosis.finding_table,
+    EVIDENCE.name: table_diagnosis.evidence_table,
+    NOT_CHECKABLE.name: table_diagnosis.not_checkable_table,
+    NEXT.name: table_diagnosis.next_table,
+}
+"""Tables that a diagnosis is told in."""
 
 
 def _known(name: str) -> Any:

@@ -31,6 +31,8 @@ class AnswerState(StrEnum):
     """Transactions, producers or groups were looked at, and none of them is wrong."""
     nothing_to_judge = "nothing_to_judge"
     """Nothing of transactions, producers or groups was there, or filters left nothing that could be said."""
+    failed = "failed"
+    """The engine failed, so nothing is said; exit code 5, and the document says why in `error`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,26 @@ def _foreign(diagnosis: Diagnosis) -> Finding | None:
 
 
 def _headline(diagnosis: Diagnosis, state: AnswerState) -> str:
-    """One sentence."""
+    """One sentence; what it does not cover is part of it wherever it says that nothing is wrong."""
+    told = _told(diagnosis, state)
+    if any(_is_wrong(found) for found in diagnosis.findings) or not diagnosis.examined.unread_segments:
+        return told
+    end = "." if told.endswith(".") else ""
+    return f"{told.removesuffix('.')}; {unread(diagnosis.examined)}{end}"
+
+
+def unread(examined: Examined) -> str:
+    """`3,400 segments of data were not read (nothing made them suspect; --thorough reads them)`; "" where all were."""
+    if not examined.unread_segments:
+        return ""
+    were = "was" if examined.unread_segments == 1 else "were"
+    segments = plural(examined.unread_segments, "segment")
+    it = "it" if examined.unread_segments == 1 else "them"
+    return f"{segments} of data {were} not read (nothing made {it} suspect; --thorough reads {it})"
+
+
+def _told(diagnosis: Diagnosis, state: AnswerState) -> str:
+    """The same, of what was read."""
     if any(_is_wrong(found) for found in diagnosis.findings):
         return _wrong(diagnosis.findings)
     if state is AnswerState.unexplained:
@@ -173,7 +194,8 @@ def totals(diagnosis: Diagnosis) -> str:
     waiting = _waiting(diagnosis)
     begin = f"{waiting[0].upper()}{waiting[1:]}; no error" if waiting else "No error"
     about = amount(diagnosis.examined)
-    return f"{begin} and no warning in {about}." if about else f"{begin} and no warning."
+    left = f"; {unread(diagnosis.examined)}" if diagnosis.examined.unread_segments else ""
+    return f"{begin} and no warning in {about}{left}." if about else f"{begin} and no warning{left}."
 
 
 def _roots(told: list[Story]) -> str:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from kafkatx.evidence.coverage import Coverage
+from kafkatx.terms.errors import EngineError
 from kafkatx.terms.times import iso
 
 
@@ -33,3 +34,9 @@ def coverage_row(entry: Coverage) -> dict[str, Any]:
         "status": entry.status,
         "note": entry.note,
     }
+
+
+def error_row(error: EngineError) -> dict[str, Any]:
+    """Return what is told of an engine that failed: what, and where as far as that is known."""
+    where = {name: getattr(error, name) for name in ("stage", "file", "worker", "memory_bytes")}
+    return {"kind": type(error).__name__, "text": str(error), **where}

@@ -46,7 +46,10 @@ MOST_TOLD, FEWEST_LISTED = 4, 2
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A partition whose marker is missing; `read_to` is the last offset of its log, None where that is not at hand."""
+    """A partition whose marker is missing.
+
+    `read_to` is the last offset of its log, None where that is not at hand whole: the marker may be in what is missing.
+    """
 
     partition: TopicPartition
     is_undecided: bool
@@ -248,6 +251,8 @@ def _facts(model: CaptureModel, latest: Array, age: int, parts: list[Array], mis
 
 def _waiting(model: CaptureModel, part: Array) -> Waiting:
     log_extent = model.log_extents.get(int(part["partition_code"]))
+    if log_extent is not None and (not log_extent.is_whole or log_extent.log_end <= 0):
+        log_extent = None
     return Waiting(
         partition=topic_partition(model, int(part["partition_code"])),
         is_undecided=bool(part["status"] == Status.UNDECIDED),
@@ -298,7 +303,7 @@ WORDS = Words(
             ),
             pick(
                 "each.read_to",
-                {None: "no completion record; the partition's log is not in this evidence"},
+                {None: "no completion record; the partition's log is not all in this evidence"},
                 "its log up to offset {each.read_to}, last written {each.last_written}",
             ),
             each="waiting",

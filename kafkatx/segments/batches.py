@@ -28,6 +28,7 @@ from kafkatx.sources.files import OpenFile
 
 ROWS_PER_CHUNK = 16_384
 BUFFER_SIZE = 2 << 20
+FEW_BYTES = 4096
 LARGEST_BUFFER = 64 << 20
 """A batch above this is not held in memory: its CRC is taken in pieces."""
 STRETCH_BYTES = 64 << 20
@@ -95,6 +96,7 @@ class SegmentWalk:
         self._buffer = memoryview(bytearray(min(max(BUFFER_SIZE, HEADER_SIZE), max(file.size, 1))))
         self._buffer_position = start
         self._filled = 0
+        self._wanted = len(self._buffer)
         self._seen = seen_producers()
 
     @property
@@ -119,12 +121,22 @@ class SegmentWalk:
             count, position, stop = self._up_to_boundary(out, before, *self._next(position, out))
             walk_batches.count(count, count * (self._size - position) // max(self._filled, 1))
             if count:
+                self._wanted = self._worth_reading(out[:count])
                 yield Chunk(out[:count].copy(), self._buffer[: self._filled], self._buffer_position)
             self.end = position
             if position >= self._boundary and stop != END:
                 stop = MORE_DATA
             elif stop in (DAMAGED, TORN, WRONG_CRC):
                 position = self._step_over(position, stop)
+
+    def _worth_reading(self, rows: Rows) -> int:
+        """How many bytes to ask for next: where batches are larger than what a request costs, a header and little more.
+
+        What turns out to be needed of a body is read then.
+        """
+        request = self.file.request_bytes
+        is_large = 0 < request <= int(rows["size"].min()) and not self.bodies
+        return min(FEW_BYTES, len(self._buffer)) if is_large else len(self._buffer)
 
     def _begin_stretch(self, position: int) -> None:
         """Forget the producers seen, as a walk would know none that begins here."""
@@ -227,16 +239,20 @@ class SegmentWalk:
 
     def _fill(self, position: int) -> None:
         """Make the buffer begin at `position`."""
-        self._filled, self._buffer_position = self.file.read_into(self._buffer, position), position
-        if self._filled < len(self._buffer):  # the end; it may be nearer than it was: the file can have been truncated
+        self._filled, self._buffer_position = self.file.read_into(self._buffer[: self._wanted], position), position
+        if self._filled < self._wanted:  # the end; it may be nearer than it was: the file can have been truncated
             self._size = min(self._size, position + self._filled)
 
     def _larger_than_buffer(self, position: int, out: Rows) -> tuple[int, int, int]:
         """Make room for the batch at `position`, or take its CRC in pieces when it is too large for that."""
         header = bytes(self._buffer[:HEADER_SIZE])
         size = size_of(header)
+        if self._wanted < len(self._buffer):
+            self._wanted = len(self._buffer)
+            return 0, position, MORE_DATA
         if size <= LARGEST_BUFFER:
             self._buffer = memoryview(bytearray(size))
+            self._wanted = size
             return 0, position, MORE_DATA
         if not crc_matches(self.file, position, header):
             return 0, position, WRONG_CRC

@@ -30,10 +30,13 @@ from kafkatx.kernels.bytes import varint_at
 from kafkatx.sources.files import OpenFile
 
 SCAN_WINDOW = 1 << 22
+FIRST_WINDOW = 1 << 16
+"""Where a batch that is looked for is likely to be near."""
 CRC_PIECE = 1 << 22
 FIRST_PIECE = 1 << 12
 WITNESS_BYTES = 2 << 20
 """How far behind a damaged header its CRC and its records are followed: twice the default of max.message.bytes."""
+NO_STOP = (1 << 63) - 1
 MOST_CHAINS = 64
 LONGEST_CHAIN = 10_000
 """Batches that are followed; a chain as long is believed."""
@@ -84,13 +87,20 @@ class Resync:
                 return end
         return self._first_chain(position + 1, fit)
 
-    def first_batch(self, position: int, fit: ExpectedNext) -> int | None:
+    def first_batch(self, position: int, fit: ExpectedNext, stop: int = NO_STOP) -> int | None:
         """Position of the first batch that begins at `position` or behind it, by its CRC and by what follows it.
+
+        None where no batch begins before `stop`: what is preallocated is not searched to its end.
 
         Nothing is known of what lies before: the batch may be part of a payload, or one that damage hid from whoever
         read up to here. So it counts only if that reader arrives at it.
         """
-        return self._first_chain(position, fit, LONGEST_LEAD)
+        return self._first_chain(position, fit, LONGEST_LEAD, stop)
+
+    def first_header(self, position: int, fit: ExpectedNext) -> tuple[int, bytes] | None:
+        """Position and header of the first batch from `position` on that passes its CRC, wherever it leads."""
+        found = self._first_candidate(position, fit, size=FIRST_WINDOW)
+        return None if found is None else (found, self.file.read(found, HEADER_SIZE))
 
     def _ends(self, position: int, fit: ExpectedNext) -> Iterator[int]:
         """Ends of the batch at `position` by its witnesses; none of them need be right."""
@@ -144,11 +154,13 @@ class Resync:
     def _is_end(self, position: int) -> bool:
         return position == self.file.size or (position < self.file.size and is_zero(self.file, position))
 
-    def _first_chain(self, position: int, fit: ExpectedNext, longest: int = LONGEST_CHAIN) -> int | None:
+    def _first_chain(
+        self, position: int, fit: ExpectedNext, longest: int = LONGEST_CHAIN, stop: int = NO_STOP
+    ) -> int | None:
         """First fitting batch behind `position`; of chains that can't both be true the one that reaches further."""
         best, furthest, last_offset = None, -1, fit.last_offset
         for _ in range(MOST_CHAINS):
-            start = self._first_candidate(position, fit)
+            start = self._first_candidate(position, fit, stop if best is None else NO_STOP)
             if start is None:
                 break
             first_offset = _signed(self.file.read(start, 8))
@@ -171,18 +183,27 @@ class Resync:
             fit, position = fit.after(header), position + size_of(header)
         return self.file.size, fit.last_offset
 
-    def _first_candidate(self, position: int, fit: ExpectedNext) -> int | None:
-        """First position from `position` on where a batch that fits and passes its CRC begins."""
-        while position + SMALLEST_V0 <= self.file.size:
-            window = self._read(position, SCAN_WINDOW + HEADER_SIZE)
+    def _first_candidate(
+        self, position: int, fit: ExpectedNext, stop: int = NO_STOP, size: int = SCAN_WINDOW
+    ) -> int | None:
+        """First position from `position` on where a batch that fits and passes its CRC begins; none is behind `stop`.
+
+        A batch may begin with zeros, so of a hole the last bytes are looked at. It is looked for in windows of `size`
+        bytes first, in larger ones then.
+        """
+        while (position := self._behind_hole(position)) + SMALLEST_V0 <= self.file.size and position < stop:
+            window = self._read(position, size + HEADER_SIZE)
             for at in _possible_headers(window, fit).tolist():
                 header = self._header(position + at, fit)
                 if header is not None and self._passes(position + at, header):
                     return int(position + at)
             if self._work_left < 0 or not window:
                 return None
-            position += SCAN_WINDOW
+            position, size = position + size, min(4 * size, SCAN_WINDOW)
         return None
+
+    def _behind_hole(self, position: int) -> int:
+        return max(position, min(self.file.next_data(position), self.file.size) - HEADER_SIZE)
 
     def _header(self, position: int, fit: ExpectedNext) -> bytes | None:
         """Return a header at `position` that fits and whose batch lies inside the file."""

@@ -37,10 +37,37 @@ def observed(observer: Observer) -> Iterator[None]:
         _observer.reset(token)
 
 
+class Openings(Protocol):
+    """Is told of files that are opened: on another machine than the one that planned some may not be there."""
+
+    def opening(self, path: str) -> None:
+        """A file is opened next."""
+
+    def refused(self, path: str, error: OSError) -> None:
+        """It could not be."""
+
+
+_openings: ContextVar[Openings | None] = ContextVar("kafkatx_openings", default=None)
+
+
+@contextmanager
+def openings_told(openings: Openings) -> Iterator[None]:
+    """Tell `openings` of files that are opened inside, in this thread; a generator may leave it in another context."""
+    _openings.set(openings)
+    try:
+        yield
+    finally:
+        _openings.set(None)
+
+
 class Backing(Protocol):
-    """What an open file reads from. `size` in bytes is that at opening."""
+    """What an open file reads from. `size` in bytes is that at opening.
+
+    `request_bytes`: stepping over fewer bytes costs as much as reading them.
+    """
 
     size: int
+    request_bytes: int
 
     def read_at(self, buffer: memoryview, position: int) -> int:
         """Fill some of `buffer`, at least a byte unless it is at the end; raises OSError."""
@@ -57,6 +84,8 @@ class Backing(Protocol):
 
 class _OnDisk:
     """A file of this machine."""
+
+    request_bytes = 0
 
     def __init__(self, path: str) -> None:
         """Open `path`; raises OSError."""
@@ -92,18 +121,25 @@ class _OnDisk:
 class OpenFile:
     """A file open for positional reads. What lies behind the size at opening is not read: the file may be growing.
 
+    `request_bytes`: stepping over fewer bytes costs as much as reading them; 0 where that costs nothing.
+
     Blocks that the disk or the store refuses to give read as zeros; `is_unreadable` tells them from real ones.
     """
 
     def __init__(self, path: str) -> None:
         """Open `path`; raises OSError."""
         self.path = path
-        self._content = _opened(real_path(path))
-        unpacked = real_path_of_content(path, _head(self._content))
-        if unpacked is not None:
-            self._content.close()
-            self._content = _opened(unpacked)
+        if (openings := _openings.get()) is None:
+            self._content = _content(path)
+        else:
+            openings.opening(path)
+            try:
+                self._content = _content(path)
+            except OSError as error:
+                openings.refused(path, error)
+                raise
         self.size = self._content.size
+        self.request_bytes = self._content.request_bytes
         self.problem: str | None = None
         self._unreadable: list[tuple[int, int]] = []
 
@@ -160,6 +196,16 @@ class OpenFile:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _content(path: str) -> Backing:
+    """What a path leads to, unpacked where it is packed; raises OSError."""
+    content = _opened(real_path(path))
+    unpacked = real_path_of_content(path, _head(content))
+    if unpacked is None:
+        return content
+    content.close()
+    return _opened(unpacked)
 
 
 def _opened(path: str) -> Backing:

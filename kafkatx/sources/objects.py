@@ -1,5 +1,7 @@
 """An object of a store, read by position: small reads come out of a block that is read ahead.
 
+Steps     a walk that needs no records steps over large ones (segments/batches.py): what it asks for behind a step is a
+          small block.
 Requests  an object that stays open for a while is asked for its size once. The first block is small, since names and
           content are told by it; while the reading goes on behind it, blocks grow up to BLOCK.
 Changes   an object that is replaced by a shorter one sends fewer bytes than were asked for, and Arrow does not tell how
@@ -25,6 +27,8 @@ T = TypeVar("T")
 
 FIRST, BLOCK, GROWTH = 64 << 10, 8 << 20, 8
 """Bytes of the first block and of the largest; how many times the one before it a block is."""
+REQUEST = 2 << 20
+"""Bytes that could be read while a request is answered: stepping over fewer of them saves nothing."""
 MOST_OPEN = 256
 """Objects that are kept open, each with its first block."""
 AT_ONCE = 16
@@ -106,6 +110,8 @@ def _try(path: str) -> None:
 
 class StoredContent:
     """What an open file reads from, where it is an object of a store."""
+
+    request_bytes = REQUEST
 
     def __init__(self, path: str) -> None:
         """Open the object of a URL; raises OSError."""

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Iterator
+import stat
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, TypeVar, cast
@@ -20,6 +21,7 @@ __all__ = ["is_url"]
 
 T = TypeVar("T")
 
+ROOT_ALONE = ""
 NO_NAME = ("", ".")
 """Last components that are no names: those of this machine's paths are left out."""
 
@@ -87,6 +89,22 @@ def identity(path: str) -> str:
     return path if is_url(path) else os.path.realpath(path)
 
 
+def identities() -> Callable[[str], str]:
+    """Return what tells identities of many places: links of a folder are followed once for all in it."""
+    folders: dict[str, str] = {}
+
+    def told(path: str) -> str:
+        if is_url(path):
+            return path
+        folder, last = os.path.split(path)
+        if folder not in folders:
+            folders[folder] = os.path.realpath(folder)
+        whole = os.path.join(folders[folder], last)  # noqa: PTH118 (there are a million)
+        return os.path.realpath(whole) if os.path.islink(whole) or last in (*NO_NAME, "..") else whole  # noqa: PTH114
+
+    return told
+
+
 def parts(path: str) -> tuple[str, ...]:
     """The components of the absolute path, of a URL the bucket first."""
     if not is_url(path):
@@ -130,6 +148,15 @@ def is_file(path: str) -> bool:
     return stores.known(path) is not None if is_url(path) else Path(path).is_file()
 
 
+def size_of_file(path: str) -> int | None:
+    """Bytes of a regular file, or of an object; None of what is none. Raises OSError."""
+    if is_url(path):
+        found = size(path)
+        return found if is_file(path) else None
+    known = os.stat(path)  # noqa: PTH116 (there are a million)
+    return known.st_size if stat.S_ISREG(known.st_mode) else None
+
+
 def size(path: str) -> int:
     """Bytes of a file; raises OSError."""
     if not is_url(path):
@@ -155,10 +182,12 @@ def prepared(root: str, files: Iterable[tuple[str, T]]) -> Iterable[tuple[str, T
     return prepare(files)
 
 
-def folders_below(root: str, refused: list[OSError]) -> Iterator[tuple[str, list[str]]]:
+def folders_below(root: str, refused: list[OSError], part: str | None = None) -> Iterator[tuple[str, list[str]]]:
     """Yield each folder with the names of its files, in order; those that can't be read are told in `refused`.
 
-    Each folder is entered once, so a loop of links can't trap the walk. A store is asked once for all.
+    Each folder is entered once, so a loop of links can't trap the walk. A store is asked once for all. `part` is the
+    name of a folder in it to which, or ROOT_ALONE where to the root itself, the walk is limited: all parts together
+    yield what a whole walk does.
     """
     if is_url(root):
         yield from _in_store(root)
@@ -166,7 +195,19 @@ def folders_below(root: str, refused: list[OSError]) -> Iterator[tuple[str, list
     entered = {os.path.realpath(root)}
     for folder, folders, names in os.walk(root, onerror=refused.append, followlinks=True):
         folders[:] = [name for name in sorted(folders) if _enter(os.path.join(folder, name), entered)]  # noqa: PTH118
+        if part is not None and folder == root:
+            folders[:] = [name for name in folders if name == part]
+            if part != ROOT_ALONE:
+                continue
         yield folder, sorted(names)
+
+
+def parts_below(root: str) -> list[str]:
+    """Return the parts of a folder that can be walked each by itself, in order; none in a store, which lists all."""
+    if is_url(root):
+        return []
+    with os.scandir(root) as entries:
+        return [ROOT_ALONE, *sorted(entry.name for entry in entries if entry.is_dir())]
 
 
 def _in_store(root: str) -> Iterator[tuple[str, list[str]]]:

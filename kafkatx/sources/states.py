@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafkatx.sources import places, stores
 from kafkatx.sources.archives import SEPARATOR, STANDARD_INPUT, mount
 
 STEP = 1 << 20
+FILES_AT_ONCE = 4
+"""Files whose SHA-256 is taken at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,22 @@ def file_states(paths: Iterable[str]) -> list[FileState]:
     looked_at = sorted({_outermost(path) for path in paths})
     stored = _in_stores([path for path in looked_at if places.is_url(path)])
     return [stored[path] if path in stored else _state(path) for path in looked_at]
+
+
+def with_sums(states: Iterable[FileState]) -> list[FileState]:
+    """Add the SHA-256 of files on this machine; objects in stores, and what can't be read, are known by their times."""
+    with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
+        return list(pool.map(_with_sum, states))
+
+
+def _with_sum(state: FileState) -> FileState:
+    if state.mtime_ns is None or places.is_url(state.path):
+        return state
+    try:
+        with open(state.path, "rb") as file:  # noqa: PTH123
+            return replace(state, sha256=hashlib.file_digest(file, "sha256").hexdigest())
+    except OSError:
+        return state
 
 
 def _in_stores(paths: list[str]) -> dict[str, FileState]:

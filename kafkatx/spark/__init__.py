@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kafkatx.spark.diagnosis import diagnose
+    from kafkatx.spark.exporting import export
+    from kafkatx.spark.failures import SparkBugError, SparkFailedError, WorkerLacksFileError
     from kafkatx.spark.reading import read
     from kafkatx.spark.source import register
 
-__all__ = ["diagnose", "read", "register"]
+__all__ = ["SparkBugError", "SparkFailedError", "WorkerLacksFileError", "diagnose", "export", "read", "register"]
 
 _PLACES = {
     "diagnose": "kafkatx.spark.diagnosis",
+    "export": "kafkatx.spark.exporting",
     "read": "kafkatx.spark.reading",
     "register": "kafkatx.spark.source",
+    **dict.fromkeys(("SparkBugError", "SparkFailedError", "WorkerLacksFileError"), "kafkatx.spark.failures"),
 }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from kafkatx.evidence.captures import Capture
 from kafkatx.findings.diagnosis import Diagnosis, Selection
 from kafkatx.spark.conform import conform
 from kafkatx.stages.exported_files import files_of
@@ -15,8 +16,15 @@ from kafkatx.stages.exports import Export
 from kafkatx.stages.fact_batches import ORDER_OF_CAPTURES, facts_of, record_batches
 from kafkatx.stages.facts import CaptureFact, FactKind
 from kafkatx.stages.judging import diagnosed
-from kafkatx.stages.models import JudgedCapture, Telling, models
-from kafkatx.stages.table_interpreted import evidence_table, finding_table, transaction_table
+from kafkatx.stages.models import JudgedCapture, Telling, build_models, models
+from kafkatx.stages.table_diagnosis import (
+    captures_table,
+    evidence_table,
+    finding_table,
+    next_table,
+    not_checkable_table,
+)
+from kafkatx.stages.table_interpreted import transaction_table
 from kafkatx.tables.catalogue import TABLES
 
 
@@ -30,32 +38,49 @@ def judged(
     """
     return record_batches(
         CaptureFact(number, 0, FactKind.STORY, diagnosed(model, selection, files_of(exports, number, model.capture)))
-        for number, model in _stories(batches, telling)
+        for number, model in stories(batches, telling)
     )
 
 
-def _stories(batches: Iterable[Any], telling: Telling) -> Iterator[tuple[int, JudgedCapture]]:
+def stories(batches: Iterable[Any], telling: Telling) -> Iterator[tuple[int, JudgedCapture]]:
+    """Tell the captures whose facts come in RecordBatches of FACTS, in ORDER_OF_CAPTURES; with their numbers."""
     return models(facts_of(batches, ORDER_OF_CAPTURES), telling)
 
 
 def rows(batches: Iterable[Any], table: str, telling: Telling) -> Iterator[Any]:
     """Yield the rows of a table of TOLD for the captures whose facts come, as RecordBatches of its schema."""
     schema = TABLES[table].schema
-    for _, model in _stories(batches, telling):
+    for _, model in stories(batches, telling):
         yield from (conform(batch, schema) for batch in TOLD[table](model))
 
 
+def told_rows(table: str, captures: Iterable[Capture], verify_all: bool) -> Iterator[Any]:
+    """Yield the rows of a table of TOLD for captures whose files are read here, one after the other."""
+    for model in build_models(captures, verify_all=verify_all):
+        yield from TOLD[table](model)
+
+
 def _findings(model: JudgedCapture) -> Iterator[Any]:
-    return finding_table(Diagnosis(diagnosed(model, Selection()).findings))
+    return finding_table(_diagnosed(model))
 
 
 def _evidence(model: JudgedCapture) -> Iterator[Any]:
-    return evidence_table(Diagnosis(diagnosed(model, Selection()).findings))
+    return evidence_table(_diagnosed(model))
+
+
+def _diagnosed(model: JudgedCapture) -> Diagnosis:
+    """The diagnosis of one capture alone."""
+    part = diagnosed(model, Selection())
+    told = [(part.capture, entry) for entry in part.not_checkable]
+    return Diagnosis(part.findings, part.coverage, not_checkable=told, next=part.next)
 
 
 TOLD: dict[str, Callable[[JudgedCapture], Iterator[Any]]] = {
     "transactions": lambda model: transaction_table([model]),
     "findings": _findings,
     "evidence": _evidence,
+    "not_checkable": lambda model: not_checkable_table(_diagnosed(model)),
+    "next": lambda model: next_table(_diagnosed(model)),
+    "captures": captures_table,
 }
 """Tables that need the whole model of a capture."""

@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import pyarrow as pa
 
 from kafkatx.evidence.item import Item
 from kafkatx.evidence.log_reading import FileFacts, read_log
-from kafkatx.spark.spreading import answers, collected, running_on, spread, values_of
+from kafkatx.spark.missing import MissingFile, apart, as_facts, lacks, told_beside
+from kafkatx.spark.spreading import answers, collected, missing_as_answers, running_on, spread, values_of
+from kafkatx.spark.trail import worker_name
 from kafkatx.spark.workers import InWorker
 from kafkatx.stages.fact_batches import DDL, FACTS, facts_of, record_batches
 from kafkatx.stages.facts import CaptureFact, FactKind
@@ -36,6 +38,7 @@ PLACES = pa.schema([(name, pa.int32()) for name in ("read", "capture", "number")
 class LooksInTasks:
     """Looks taken by jobs of a session that runs this kafkatx (spark/shipping.py)."""
 
+    lists_in_parts: ClassVar[bool] = True
     spark: SparkSession
     _ids: dict[str, frozenset[str]] = field(default_factory=dict)
     _read: list[tuple[DataFrame, list[Item]]] = field(default_factory=list)
@@ -54,7 +57,11 @@ class LooksInTasks:
 
     def has_read(self, item: Item) -> bool:
         """Whether a log was read."""
-        return item.key in self._ids
+        return self.has_key(item.key)
+
+    def has_key(self, key: str) -> bool:
+        """The same, by the key of the log."""
+        return key in self._ids
 
     def facts(self, places: dict[str, tuple[int, int]]) -> list[DataFrame]:
         """Return the facts of the logs that were read; `places` are (capture, number) by the keys of the logs."""
@@ -68,7 +75,7 @@ class LooksInTasks:
 
     def _learn(self, logs: list[Item]) -> None:
         groups = [*grouped(enumerate(logs), lambda one: COST_OF_FILE + one[1].size)]
-        frame = spread(self.spark, groups).mapInArrow(InWorker(_read_logs), DDL).persist()
+        frame = spread(self.spark, groups).mapInArrow(InWorker(_read_logs, "reading logs", as_facts), DDL).persist()
         self._read.append((frame, logs))
         for item, ids in zip(logs, collected(frame, _ids_named), strict=True):
             self._ids[item.key] = ids
@@ -93,7 +100,10 @@ def looks_in_tasks(spark: SparkSession) -> Iterator[LooksInTasks]:
 
 def _looks(given: tuple[Callable[[Any], Any], list[Any]]) -> list[Any]:
     look, values = given
-    return [look(value) for value in values]
+    try:
+        return [look(value) for value in values]
+    except FileNotFoundError as error:  # a path that is to be listed: the driver has it
+        raise lacks(MissingFile(str(error.filename), worker_name(), str(error.strerror), has_folder=False)) from error
 
 
 def _read_logs(batches: Iterator[Any]) -> Iterator[Any]:
@@ -103,4 +113,6 @@ def _read_logs(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def _ids_named(batches: Iterator[Any]) -> Iterator[Any]:
-    return answers((fact.number, fact.says(FileFacts).ids()) for fact in facts_of(batches))
+    told, missing = apart(batches)
+    yield from answers((fact.number, fact.says(FileFacts).ids()) for fact in facts_of(told))
+    yield from missing_as_answers(told_beside(missing))

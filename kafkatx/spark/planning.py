@@ -22,19 +22,23 @@ from kafkatx.sources.archives import SEPARATOR, STANDARD_INPUT
 from kafkatx.sources.said import again, said
 from kafkatx.sources.stores import ways
 from kafkatx.sources.urls import Way
-from kafkatx.spark.request import Request
+from kafkatx.spark.request import OF_ALL_FILES, Request
+from kafkatx.spark.seams import in_stretches
 from kafkatx.stages.file_tables import FILE_TABLES
 from kafkatx.stages.models import joined_evidence
 from kafkatx.stages.packing import COST_OF_FILE, grouped
 from kafkatx.stages.table_files import Source, sources
+from kafkatx.tables.settings import SETTINGS
 from kafkatx.terms.errors import UsageError
 
 OF_TEXTS = LOG_KINDS
+IN_STRETCHES = ("batches", "markers", "records", "transaction_states", "offset_commits", "cluster_events")
+"""Tables whose files may be read in stretches; of the others a row needs the whole file, or the file is small."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What one task reads: some files, or stretches of them; for `settings` the texts of whole captures.
+    """What one task reads: some files, or stretches of them; of some tables whole captures, or the texts of them.
 
     `ways` is what it takes to open the stores that they lie in.
     """
@@ -47,8 +51,9 @@ class Task:
     @property
     def roots(self) -> set[str]:
         """The paths as given under which its files lie."""
+        inside = (item for capture in self.captures for one in capture.directories for item in one.items)
         texts = (item for capture in self.captures for item in capture.others)
-        return {item.root for item in (*(source.item for source in self.sources), *texts)}
+        return {item.root for item in (*(source.item for source in self.sources), *inside, *texts)}
 
 
 def placed(paths: Iterable[str | Path]) -> list[str]:
@@ -72,7 +77,7 @@ def files_of(request: Request, evidence: JoinedEvidence) -> list[Source]:
     return [
         replace(light.source(source), extent=Extent(_size(source.item), since=request.since), columns=columns)
         for source in sources(evidence, request.verify_all)
-        if has_rows(source) and request.has_topic(source.item.topic)
+        if has_rows(source) and request.has_file(source.item.topic, source.partition)
     ]
 
 
@@ -95,6 +100,26 @@ def tasks_of_settings(request: Request, evidence: JoinedEvidence) -> list[Task]:
     ]
 
 
+def tasks_of_captures(request: Request, evidence: JoinedEvidence) -> list[Task]:
+    """Pack captures to tasks: what follows from all files of a capture is one task's at least."""
+    return [Task(request, captures=tuple(group)) for group in grouped(evidence.captures, _size_of_capture)]
+
+
+def _size_of_capture(capture: Capture) -> int:
+    inside = (item for directory in capture.directories for item in directory.items)
+    return sum(COST_OF_FILE + item.size for item in (*inside, *capture.others))
+
+
+def planned(request: Request, evidence: JoinedEvidence, stretch_bytes: int | None = None) -> list[Task]:
+    """Return the tasks of a table; nothing is read for it but what joins captures."""
+    if request.table in OF_ALL_FILES:
+        return tasks_of_captures(request, evidence)
+    if request.table == SETTINGS.name:
+        return tasks_of_settings(request, evidence)
+    files = files_of(request, evidence)
+    return tasks_of(request, in_stretches(files, stretch_bytes) if request.table in IN_STRETCHES else files)
+
+
 def read_bytes(source: Source) -> int:
     """About how much work a file is, or the stretch of it that is read, in bytes."""
     item, extent = source.item, source.extent
@@ -114,6 +139,11 @@ def _unit(source: Source) -> tuple[str, int, int]:
     if SEPARATOR in path:
         return path.partition(SEPARATOR)[0], -1, -1
     return path, item.part.position if item.part is not None else -1, source.extent.start
+
+
+def light(source: Source) -> Source:
+    """Return a file without the files beside it, as a task needs it."""
+    return _Light().source(source)
 
 
 @dataclass(slots=True)

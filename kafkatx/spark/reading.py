@@ -9,22 +9,20 @@ from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kafkatx.spark.conditions import all_of
 from kafkatx.spark.looking import looks_in_tasks
-from kafkatx.spark.planning import Task, files_of, opened_evidence, placed, tasks_of, tasks_of_settings
+from kafkatx.spark.planning import Task, opened_evidence, placed, planned
 from kafkatx.spark.request import OF_ALL_FILES, TOPIC, Request, request
 from kafkatx.spark.rows import rows_of
 from kafkatx.spark.schema import spark_schema
-from kafkatx.spark.seams import in_stretches
 from kafkatx.spark.shipping import ship
-from kafkatx.spark.spreading import running_on, spread, values_of
+from kafkatx.spark.spreading import spread, values_of
 from kafkatx.spark.workers import InWorker
+from kafkatx.tables.catalogue import TABLES
 from kafkatx.terms.errors import UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-IN_STRETCHES = ("batches", "markers", "records", "transaction_states", "offset_commits", "cluster_events")
-"""Tables whose files may be read in stretches; of the others a row needs the whole file, or the file is small."""
 
 
 def read(
@@ -34,7 +32,11 @@ def read(
     table: str,
     columns: Iterable[str] | None = None,
     topic: str | Iterable[str] | None = None,
+    partition: int | Iterable[int] | None = None,
     since: str | int | datetime | None = None,
+    until: str | int | datetime | None = None,
+    producer_id: int | Iterable[int] | None = None,
+    transactional_id: str | Iterable[str] | None = None,
     verify_all: bool = False,
     captures: dict[str, str] | None = None,
     stretch_bytes: int | None = None,
@@ -42,7 +44,7 @@ def read(
     """Return a table of evidence as a DataFrame, with the names and types that Parquet and Arrow have (docs/tables.md).
 
     Which files there are, and how long, is settled when this is called; their rows are decoded by the tasks each time
-    that the frame is evaluated. If there are files larger than a stretch a first job finds where stretches begin.
+    that the frame is evaluated.
 
     Args:
         spark: the session; it is not configured.
@@ -52,6 +54,10 @@ def read(
         topic: only rows of this topic, or of these.
         since: only rows of this time or later: ISO 8601 (UTC unless a zone is given), a datetime, or milliseconds.
             Rows without a time are left out.
+        until: only rows that are, or began, before this time.
+        partition: only rows of this partition, or of these.
+        producer_id: only rows of this producer id, or of these.
+        transactional_id: only rows of this transactional.id, or of these.
         verify_all: check the CRC of every batch, not only of those that matter.
         captures: path to name of the capture that it is forced into.
         stretch_bytes: how much of a large file one task reads, 64 MiB unless something else is wanted.
@@ -59,7 +65,8 @@ def read(
     Raises:
         UsageError: there is no such table, column, path or time, or the table has no topic or time to choose by.
     """
-    wanted = request(table, columns, topic, since, verify_all)
+    names = {"partition": partition, "producer_id": producer_id, "transactional_id": transactional_id}
+    wanted = request(table, columns, topic, since, verify_all, until, **names)
     if stretch_bytes is not None and stretch_bytes < 1:
         raise UsageError(f"stretch_bytes {stretch_bytes}: it takes a byte at least")
     given = [paths] if isinstance(paths, str | Path) else list(paths)
@@ -70,7 +77,7 @@ def read(
     schema = spark_schema(wanted.schema)
     if not tasks:
         return spark.createDataFrame([], schema)
-    return spread(spark, tasks).mapInArrow(InWorker(_rows), schema)
+    return spread(spark, tasks).mapInArrow(InWorker(_rows, f"reading {table}"), schema)
 
 
 def _tasks(
@@ -81,13 +88,7 @@ def _tasks(
     stretch_bytes: int | None,
 ) -> list[Task]:
     with looks_in_tasks(spark) as looker:
-        evidence = opened_evidence(paths, captures, looker)
-    if wanted.table == "settings":
-        return tasks_of_settings(wanted, evidence)
-    files = files_of(wanted, evidence)
-    if wanted.table in IN_STRETCHES:
-        files = in_stretches(files, running_on(spark), stretch_bytes)
-    return tasks_of(wanted, files)
+        return planned(wanted, opened_evidence(paths, captures, looker), stretch_bytes)
 
 
 def _rows(batches: Iterator[Any]) -> Iterator[Any]:
@@ -113,4 +114,6 @@ def _narrowed(frame: DataFrame, wanted: Request) -> DataFrame:
     if wanted.since is not None:
         begin = F.timestamp_micros(F.lit(wanted.begin))
         frame = frame.where(reduce(or_, [F.col(name) >= begin for name in wanted.times]))
+    if wanted.conditions:
+        frame = frame.where(all_of(wanted.conditions, TABLES[wanted.table].schema))
     return frame.select(*(F.col(f"`{name}`") for name in wanted.columns))

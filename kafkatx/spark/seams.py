@@ -1,131 +1,134 @@
-"""Where the stretches of large files begin, so that each can be read by itself and all of them give one walk's rows.
+"""Where the stretches of a large file begin: found by the tasks that read them, so that nobody walks files to plan.
 
-Look     a task a stretch walks the batches of it, from the first that it finds by CRC, and tells where it was.
-Join     where each stretch begins at which the one before it ended, that is known of the file; where one does not, or
-         holds damage, a task goes over the file again and reads those stretches anew (evidence/stretches.py).
+Plan    a stretch is given by bytes alone. All stretches of a file together have the rows of one walk over it.
+Tail    the task walks the last LOOK_BACK bytes before its stretch, from the first batch that it finds by CRC. Walks
+        that meet go on alike: where that one is whole, it ends where one walk of the whole file would have come to.
+Doubt   a tail that is damaged or has no batch says nothing, nor does one whose offsets or leader epochs do not go on
+        from those that samples before it have. Then the stretch before is walked first, from where that one
+        begins, found in the same way; at last from the beginning of the file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import reduce
-from itertools import chain
-from operator import attrgetter
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
-from kafkatx.evidence.extents import Extent
-from kafkatx.evidence.file_reading import BatchSummary, Ending
 from kafkatx.evidence.item import Kind
-from kafkatx.evidence.stretches import RereadPolicy, SplitSummary, StretchReading, in_sequence, stretches
+from kafkatx.evidence.stretches import SplitSummary, StretchReading, leader_epoch, stretches
 from kafkatx.segments.batches import NO_LIMIT, STRETCH_BYTES
+from kafkatx.segments.resync import ExpectedNext, Resync
 from kafkatx.sources.archives import packing, real_path
-from kafkatx.stages.packing import COST_OF_FILE, grouped
+from kafkatx.sources.files import OpenFile
 from kafkatx.stages.table_files import Source
 
-Run = Callable[[Callable[[Any], Any], list[Any]], list[Any]]
-"""Calls a function of a module for each of some values, anywhere; returns the answers in their order."""
+LOOK_BACK = 8 << 20
+"""Bytes before a stretch that are walked to learn where it begins; a longer batch that holds whole batches itself could
+be taken for them."""
+NEAR = 3
+"""So many stretches before a tail offsets are looked at twice a LOOK_BACK, farther away at each limit."""
+ANYTHING = ExpectedNext(-1, NO_LIMIT, -1)
+
+Place = tuple[int, int, int]
+"""Where a batch begins, its offset and its leader epoch (-1: it has none)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """One stretch of a file, to be looked at."""
+def in_stretches(files: Iterable[Source], stretch_bytes: int | None = None) -> list[Source]:
+    """Return the files, and in place of those that are larger than a stretch (STRETCH_BYTES) their stretches.
+
+    Where a stretch begins is to be found yet (`begun`): its extent starts at a limit and says nothing of what fits.
+    """
+    size = stretch_bytes or STRETCH_BYTES
+    return [one for source in files for one in (_cut(source, size) if _is_large(source, size) else [source])]
+
+
+def begun(found: Iterable[Source]) -> Iterator[Source]:
+    """Yield what is to be read, with stretches that begin at a batch; leaves out those that have none."""
+    files: dict[str, _Seams] = {}
+    for source in found:
+        extent = source.extent
+        if extent.start == 0 or extent.fit is not None:
+            yield source
+            continue
+        before = files.setdefault(source.item.key, _Seams(source)).before(extent.start)
+        if before is not None and before.end < extent.stop:
+            yield replace(source, extent=replace(extent, start=before.end, fit=before.fit))
+
+
+@dataclass(slots=True)
+class _Seams:
+    """The limits of a file's stretches."""
 
     source: Source
-    begin: int
-    stop: int
-    stretch_bytes: int | None
+    _samples: dict[int, Place | None] = field(default_factory=dict)
 
     @property
-    def bytes(self) -> int:
-        """Bytes that are read."""
-        return COST_OF_FILE + min(self.stop, self.source.item.size) - self.begin
+    def unit(self) -> int:
+        """Bytes of a stretch, at multiples of which a walk forgets the producers seen."""
+        return self.source.extent.stretch_bytes or STRETCH_BYTES
 
-    def told(self, after: SplitSummary | None = None) -> SplitSummary:
-        """Walk the stretch, behind what was told of the one before it where that is known."""
-        reading = StretchReading(self.source.reading(), self.begin, self.stop, self.stretch_bytes, after)
+    def before(self, limit: int) -> SplitSummary | None:
+        """What one walk tells that has come to a limit of stretches; None where the log ends before it."""
+        at, told = limit, self._tail(limit)
+        while told is None:
+            at = max(0, at - self.unit)
+            if at == 0:
+                break
+            told = self._tail(at)
+        while at < limit and not (told and (told.is_over or told.problem)):
+            at, told = at + self.unit, self._told(at, at + self.unit, told)
+        return None if told is None or told.is_over or told.problem else told
+
+    def _told(self, begin: int, stop: int, after: SplitSummary | None) -> SplitSummary:
+        reading = StretchReading(self.source.reading(), begin, stop, self.source.extent.stretch_bytes, after)
         for _ in reading.batch_rows():
             pass
         assert reading.told is not None
         return reading.told
 
+    def _tail(self, limit: int) -> SplitSummary | None:
+        """What the walk of the bytes before a limit tells; None where that may not be what a whole walk tells."""
+        begin = max(0, limit - LOOK_BACK)
+        told = self._told(begin, limit, None)
+        if begin == 0 or told.problem:
+            return told
+        ended = told.ended
+        is_whole = told.start >= 0 and told.end >= limit and not (ended.damage or ended.torn or ended.preallocated)
+        return told if is_whole and self._goes_on(begin, told) else None
 
-@dataclass(frozen=True, slots=True)
-class Seam:
-    """A stretch that has batches: where it is read from, and the newest time in it (milliseconds, -1: none)."""
+    def _goes_on(self, begin: int, told: SplitSummary) -> bool:
+        """Whether offsets and leader epochs rise from sample to sample, and from there to what a tail told."""
+        first = told.start, int.from_bytes(told.header[:8], "big"), leader_epoch(told.header)
+        near = max(0, begin - NEAR * self.unit) // self.unit * self.unit
+        looked = [*range(0, near, self.unit), *range(near, begin, max(LOOK_BACK // 2, 1))]
+        samples = [place for at in looked if (place := self._sample(at)) and place < first]
+        return all(_follows(*pair) for pair in pairwise(sorted({*samples, first})))
 
-    extent: Extent
-    newest: int
-
-
-def in_stretches(files: list[Source], run: Run, stretch_bytes: int | None = None) -> list[Source]:
-    """Return the files, and of those that are larger than a stretch (STRETCH_BYTES) the stretches that are wanted.
-
-    The rows of all stretches of a file are the file's.
-    """
-    size = stretch_bytes or STRETCH_BYTES
-    looks = {n: _looks(source, size) for n, source in enumerate(files) if _is_large(source, size)}
-    if not looks:
-        return files
-    tasks = [*grouped(chain.from_iterable(looks.values()), attrgetter("bytes"))]
-    told = iter(chain.from_iterable(run(look_at, tasks)))
-    read = [(of_file, [next(told) for _ in of_file]) for of_file in looks.values()]
-    parts = dict(zip(looks, _joined(read, run), strict=True))
-    return [one for n, source in enumerate(files) for one in (_wanted(source, parts[n]) if n in parts else [source])]
-
-
-def look_at(looks: list[Look]) -> list[SplitSummary]:
-    """Walk some stretches, each by itself; what is told of each is cut down to what a seam needs."""
-    return [_brief(look.told()) for look in looks]
+    def _sample(self, at: int) -> Place | None:
+        """The first batch that begins at a place or behind it, by its CRC."""
+        if at not in self._samples:
+            self._samples[at] = _first_batch(self.source.item.path, at)
+        return self._samples[at]
 
 
-def look_again(read: tuple[list[Look], list[SplitSummary]]) -> list[Seam]:
-    """Join the stretches of a file of which some have to be walked again, behind the one before them."""
-    looks = {look.begin: look for look in read[0]}
-    return _seams(*read, lambda begin, stop, before: looks[begin].told(before))
+def _follows(one: Place, other: Place) -> bool:
+    return one[1] < other[1] and (other[2] < 0 or one[2] <= other[2])
 
 
-def _joined(read: list[tuple[list[Look], list[SplitSummary]]], run: Run) -> list[list[Seam]]:
-    """Join the stretches of each file: here where all fit, else where the file can be read."""
-    found = [_fitting(*one) for one in read]
-    broken = [one for one, seams in zip(read, found, strict=True) if seams is None]
-    mended = iter(run(look_again, broken) if broken else [])
-    return [next(mended) if seams is None else seams for seams in found]
-
-
-def _fitting(looks: list[Look], told: list[SplitSummary]) -> list[Seam] | None:
-    def again(begin: int, stop: int, before: SplitSummary) -> SplitSummary:
-        raise _MisfitError
-
+def _first_batch(path: str, at: int) -> Place | None:
     try:
-        return _seams(looks, told, again)
-    except _MisfitError:
+        with OpenFile(path) as file:
+            found = Resync(file).first_header(at, ANYTHING)
+    except OSError:
         return None
+    return (found[0], int.from_bytes(found[1][:8], "big"), leader_epoch(found[1])) if found else None
 
 
-class _MisfitError(Exception):
-    """A stretch has to be read again."""
-
-
-def _seams(looks: list[Look], told: list[SplitSummary], again: RereadPolicy) -> list[Seam]:
-    """The stretches of a file that have batches, each from where the one before it ended."""
-    seams: list[Seam] = []
-    whole = looks[0].source.extent
-    before: SplitSummary | None = None
-    for found, _ in in_sequence(told, again):
-        if found.problem is not None:
-            return [Seam(whole, NO_LIMIT)]
-        if found.notes:
-            start, fit = (before.end, before.fit) if before is not None else (0, None)
-            part = replace(whole, start=start, stop=found.stop, fit=fit, stretch_bytes=looks[0].stretch_bytes)
-            seams.append(Seam(part, max(seen.newest for seen, _ in found.notes)))
-        before = found
-    return seams
-
-
-def _wanted(source: Source, seams: list[Seam]) -> list[Source]:
-    since = source.extent.since
-    return [replace(source, extent=seam.extent) for seam in seams if since is None or seam.newest >= since]
+def _cut(source: Source, stretch_bytes: int) -> list[Source]:
+    """All stretches of a file; at multiples of STRETCH_BYTES a walk of the whole file begins one, too."""
+    within = None if stretch_bytes % STRETCH_BYTES == 0 else stretch_bytes
+    whole, limits = replace(source.extent, stretch_bytes=within), stretches(source.item.size, stretch_bytes)
+    return [replace(source, extent=replace(whole, start=begin, stop=stop)) for begin, stop in limits]
 
 
 def _is_large(source: Source, stretch_bytes: int) -> bool:
@@ -137,17 +140,3 @@ def _is_large(source: Source, stretch_bytes: int) -> bool:
         return real_path(item.path) == item.path and packing(item.path) is None
     except OSError:
         return False
-
-
-def _looks(source: Source, stretch_bytes: int) -> list[Look]:
-    """All stretches of a file; at multiples of STRETCH_BYTES a walk of the whole file begins one, too."""
-    within = None if stretch_bytes % STRETCH_BYTES == 0 else stretch_bytes
-    limits = stretches(source.item.size, stretch_bytes)
-    return [Look(source, begin, stop, within) for begin, stop in limits]
-
-
-def _brief(told: SplitSummary) -> SplitSummary:
-    seen = [glance for glance, _ in told.notes]
-    notes = ((reduce(BatchSummary.followed_by, seen), 0),) if seen else ()
-    ended = Ending(told.ended.damage[:1], told.ended.torn, told.ended.preallocated)
-    return replace(told, notes=notes, ended=ended)

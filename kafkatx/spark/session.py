@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, mkstemp
 from typing import TYPE_CHECKING
 
-from kafkatx.spark.failures import SparkFailedError, is_sparks, last_words_of, told_by_spark
+from kafkatx.spark.failures import SparkFailedError, failures_told, last_words_of, told_by_spark
 from kafkatx.spark.installed import require_connect, require_java, require_pyspark
 from kafkatx.spark.masters import Master, parse_master
 from kafkatx.terms.errors import UsageError
@@ -65,7 +65,8 @@ def session(master: str | None = None) -> Iterator[SparkSession]:
 
     Raises:
         UsageError: PySpark or Java are missing or of the wrong release, `master` is no master or not that of the
-            session that is active already, or Spark did not start.
+            session that is active already.
+        SparkFailedError: Spark did not start, or failed inside.
     """
     require_pyspark()
     wanted = parse_master(master) if master is not None else None
@@ -77,12 +78,8 @@ def session(master: str | None = None) -> Iterator[SparkSession]:
         log = Path(folder, "spark.log")
         started = _started(wanted or _default(), log)
         try:
-            yield started
-        except Exception as error:
-            if not is_sparks(error):
-                raise
-            told = told_by_spark(error, log)
-            raise SparkFailedError(f"Spark failed: {told} (--debug before the command shows all)") from error
+            with failures_told(started, log):
+                yield started
         finally:
             _stop(started)
 
@@ -125,7 +122,7 @@ def _started(master: Master, log: Path) -> SparkSession:
         with environment(_surroundings(master)), _printing_to(log):
             return _built(master, settings(master, log.parent))
     except (Exception, SystemExit) as error:  # PySpark exits where a package of its own is missing
-        raise UsageError(_why_not(master, error, log)) from error
+        raise SparkFailedError(_why_not(master, error, log)) from error
 
 
 def _built(master: Master, wanted: Mapping[str, str]) -> SparkSession:
@@ -202,7 +199,7 @@ def _point(at: Sequence[int]) -> None:
 
 def _why_not(master: Master, error: BaseException, log: Path) -> str:
     """Return one line on a Spark that did not start, and keep all that it printed for who wants more."""
-    failed = f"Spark did not start with --master {master.url}: {last_words_of(log) or told_by_spark(error, log)}"
+    failed = f"Spark did not start with --master {master.url}: {last_words_of(log) or told_by_spark(error) or error}"
     if not log.stat().st_size:
         return failed
     number, kept = mkstemp(prefix="kafkatx-spark-", suffix=".log")

@@ -21,6 +21,7 @@ from kafkatx.stages.facts import OF_CAPTURE, FactKind, FactsError
 from kafkatx.stages.folding import ENTRIES
 from kafkatx.stages.placed import PLACED, Files, FilesAtHand
 from kafkatx.stages.tasks import numbering
+from kafkatx.stages.uniting import Renumbering
 
 
 def files_of(exports: Iterable[Export], number: int, capture: Capture) -> Files:
@@ -28,10 +29,11 @@ def files_of(exports: Iterable[Export], number: int, capture: Capture) -> Files:
 
     `number` is that of the capture among all captures.
     """
-    for export in exports:
-        if number in export.numbers:
-            return ExportedFiles(export, export.numbers.index(number), capture)
-    return FilesAtHand()
+    holders = [(export, export.numbers.index(number)) for export in exports if number in export.numbers]
+    if len(holders) == 1:
+        return ExportedFiles(*holders[0], capture)
+    parts = [(ExportedFiles(export, own, export.capture(own)), dict(export.united)[own]) for export, own in holders]
+    return UnitedFiles(parts) if parts else FilesAtHand()
 
 
 @dataclass(slots=True)
@@ -98,6 +100,38 @@ class ExportedFiles:
             self._group = row.path, row.group, payloads(row.path, row.group)
         found: bytes = self._group[2][row.row].as_py()
         return found
+
+
+@dataclass(slots=True)
+class UnitedFiles:
+    """The facts of a capture in several runs, the oldest first. All methods raise FactsError."""
+
+    parts: list[tuple[ExportedFiles, Renumbering]]
+
+    def batches(self, item: Item, offsets: list[int]) -> Iterator[Rows]:
+        """Yield where batches lie, in the run that the file is of."""
+        files, own = self._of(item)
+        return files.batches(own, offsets)
+
+    def crc_valid(self, item: Item, row: Any) -> bool | None:
+        """Say what was found when the batch was read."""
+        files, own = self._of(item)
+        return files.crc_valid(own, row)
+
+    def snapshot_entries(self, item: Item) -> tuple[Rows, list[Damage]]:
+        """Return what was read of the file."""
+        files, own = self._of(item)
+        return files.snapshot_entries(own)
+
+    def hidden_records(self, capture: Capture) -> Iterable[NotCheckable]:
+        """Return what listings left open, each once."""
+        return dict.fromkeys(one for files, _ in self.parts for one in files.hidden_records(capture))
+
+    def _of(self, item: Item) -> tuple[ExportedFiles, Item]:
+        for files, renumbering in self.parts:
+            if item.key in renumbering.items:
+                return files, renumbering.items[item.key]
+        raise FactsError(f"no fact of {item.path}")
 
 
 def _holding(rows: list[FoundRow], offsets: list[int]) -> list[FoundRow]:

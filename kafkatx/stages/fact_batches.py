@@ -18,9 +18,9 @@ FACTS = TABLE.schema
 """`capture` and `number` say what a fact is about: a partition or a log of a capture, by its place in the plan."""
 ORDER = TABLE.order.columns
 """Facts lie in this order within a partition of Spark, and in a file."""
-ORDER_OF_CAPTURES = ("capture", "rank", "number", "at", "file", "begin", "piece")
+ORDER_OF_CAPTURES = ("capture", "rank", "number", "first_offset", "file", "begin", "piece")
 """Facts that are told come in this order: first the capture, then all partitions, then all logs."""
-DDL = "capture int, number int, rank int, at bigint, file int, begin bigint, piece int, payload binary"
+DDL = "capture int, number int, rank int, first_offset bigint, file int, begin bigint, piece int, payload binary"
 LARGEST_PIECE = 2 << 20
 """A payload is cut into pieces of this many bytes: a row must fit the heap of a JVM several times."""
 FULL_BATCH = 4 << 20
@@ -61,8 +61,8 @@ def facts_of(
     """
     for key, pieces in groupby(_rows(batches, order, error), key=lambda row: row[:-2]):
         named = dict(zip(order, key, strict=False))
-        rank = FactKind(named.pop("rank"))
-        yield CaptureFact(rank=rank, content=_joined((row[-1] for row in pieces), error), **named)
+        rank, at = FactKind(named.pop("rank")), named.pop("first_offset")
+        yield CaptureFact(rank=rank, at=at, content=_joined((row[-1] for row in pieces), error), **named)
 
 
 def _joined(pieces: Iterable[bytes], error: type[Exception]) -> bytes:

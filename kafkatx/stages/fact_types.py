@@ -24,7 +24,7 @@ from kafkatx.evidence.file_reading import BatchSummary, Ending, FileReading
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.log_reading import FileFacts
 from kafkatx.evidence.offset_coverage import FileReach
-from kafkatx.evidence.plans import LogFile, PartitionPlan
+from kafkatx.evidence.plans import LogFile, PartialPlan, PartitionPlan
 from kafkatx.evidence.stretches import SplitSummary
 from kafkatx.findings.finding import NotCheckable
 from kafkatx.formats.file_names import FolderState, PartitionFolder
@@ -71,8 +71,8 @@ OBJECTS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         Capture, Coverage, Damage, DataDirectory, Ending, ExpectedNext, FactsHead, FileFacts, FileReach, FileReading,
-        BatchSummary, Item, LogFacts, LogFile, LogSource, NotCheckable, PartitionFolder, PartitionPlan, Setting,
-        SplitSummary, Statement, States, TextPart, Thrown, Trace,
+        BatchSummary, Item, LogFacts, LogFile, LogSource, NotCheckable, PartialPlan, PartitionFolder, PartitionPlan,
+        Setting, SplitSummary, Statement, States, TextPart, Thrown, Trace,
     )
 }  # fmt: skip
 DECLARED: dict[tuple[type, str], Any] = {(LogFacts, "events"): EVENT, (States, "rows"): STATE}

@@ -13,8 +13,10 @@ from typing import Any
 
 from kafkatx.terms.errors import UsageError
 
-LAYOUT = 6
-"""Number of what facts consist of (stages/fact_types.py); 1 had none. An export of another is refused by it."""
+LAYOUT = 7
+"""Number of what facts consist of (stages/fact_types.py) as they are written; 1 had none."""
+READABLE = frozenset({7})
+"""Layouts that are read: those from 7 on stay in it (tests/stages/stored). An export of another is refused by it."""
 OF_CAPTURE, NO_CAPTURE = -1, -1
 """`number` of what is about a capture as a whole; `capture` of what is about all of them."""
 
@@ -31,6 +33,7 @@ class FactKind(IntEnum):
     TOLD: what a stretch, or a text, told beside its rows. BLOCK: rows. STORY: what a partition, or a capture, comes to.
     LOG: a log or a file of settings. INTERVALS, JOINED: what stages/joining.py is given, and makes of it.
     PLACED, HIDDEN: what is read of files in the end (stages/placed.py).
+    MISSING: a file that a machine of the engine could not open, told beside all captures.
     """
 
     PLAN = 0
@@ -43,9 +46,10 @@ class FactKind(IntEnum):
     JOINED = 7
     PLACED = 8
     HIDDEN = 9
+    MISSING = 10
 
 
-MADE = frozenset({FactKind.STORY, FactKind.INTERVALS, FactKind.JOINED})
+MADE = frozenset({FactKind.STORY, FactKind.INTERVALS, FactKind.JOINED, FactKind.MISSING})
 """What later stages make: pickled, on its way in one run, and never read from a file."""
 READ = frozenset(FactKind) - MADE
 """What stage one reads: encoded by stages/codec.py, so that it may lie in a file."""

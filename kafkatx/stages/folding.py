@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import types
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, groupby
 from typing import Any
@@ -134,7 +134,8 @@ class _Blocks:
             raise FactsError(f"facts are missing: {len(told)} of {len(reading.files)} files of a log are there")
         for number, parts in told.items():
             if isinstance(parts[0], FileReading):
-                reading.files[number] = parts[0]
+                item, reach = reading.files[number].item, replace(parts[0].reach, source=number)
+                reading.files[number] = replace(parts[0], item=item, reach=reach)
                 counted.add((number, 0))
                 continue
             given = reading.files[number]

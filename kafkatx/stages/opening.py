@@ -66,7 +66,7 @@ class Opener:
 
     def _find(self, key: Partition, items: list[Item], offsets: list[int]) -> None:
         limits = offset_limits(items)
-        for item in sorted(items, key=lambda item: (item.base_offset, item.path)):
+        for item in sorted(items, key=lambda item: (item.base_offset, item.path, item.copy)):
             first = bisect_left(offsets, item.base_offset)
             candidates = offsets[first : bisect_left(offsets, limits[item.key])]
             if candidates:

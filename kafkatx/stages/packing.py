@@ -10,6 +10,8 @@ T = TypeVar("T")
 SMALLEST_TASK, LARGEST_TASK = 4 << 20, 64 << 20
 AT_ONCE = 32
 """Tasks that an evidence of some size is cut into at least, so that there is something to do for each core."""
+MOST_TASKS = 20_000
+"""Tasks that any evidence is cut into at most, however large they become: a scheduler keeps some kilobytes of each."""
 COST_OF_FILE = 64 << 10
 """What opening a file costs, in bytes that could have been read instead."""
 
@@ -23,7 +25,8 @@ def grouped(units: Iterable[T], cost: Callable[[T], int], at_once: int = AT_ONCE
         at_once: how many tasks are run at a time, about.
     """
     found = [(unit, cost(unit)) for unit in units]
-    limit = min(max(sum(added for _, added in found) // max(at_once, 1), SMALLEST_TASK), LARGEST_TASK)
+    total = sum(added for _, added in found)
+    limit = max(min(max(total // max(at_once, 1), SMALLEST_TASK), LARGEST_TASK), total // MOST_TASKS)
     group: list[T] = []
     filled = 0
     for unit, added in found:

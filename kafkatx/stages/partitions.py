@@ -15,6 +15,7 @@ from kafkatx.evidence.item import Item
 from kafkatx.evidence.offset_coverage import Range
 from kafkatx.evidence.plans import PartitionPlan
 from kafkatx.evidence.reading import PartitionReading
+from kafkatx.evidence.run_copies import original
 from kafkatx.histories.capture_model import LogExtent, StateLogExtent
 from kafkatx.histories.coordinator import CoordinatorHistory, fold_state_partition
 from kafkatx.histories.hiding_entries import hiding_entries
@@ -123,7 +124,7 @@ def _horizon(code: int, reading: PartitionReading, folded: PartitionTransactions
         log_end=log_end,
         high_watermark=plan.high_watermark,
         first_dirty=plan.first_dirty,
-        copies=len({file.directory for file in plan.files}),
+        copies=len({original(file.directory) for file in plan.files}),
         is_compacted=compacted,
         has_gaps=any(end <= log_end for _, end in missing) or _lacks_markers(folded, plan.first_dirty),
         is_torn=_is_torn(missing, log_end),

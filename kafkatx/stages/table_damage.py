@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -65,8 +66,13 @@ def files_of(source: Source) -> Batches:
     """Yield the row of `files`: a segment is read to its end, so that every byte is accounted for."""
     reading = replace(source, verify_all=False).reading()
     accounted = _accounted(source, reading) if source.is_log and source.item.part is None else None
+    yield file_row(source, reading, accounted)
+
+
+def file_row(source: Source, reading: FileReading, accounted: int | None) -> Any:
+    """Return the row of `files` of a file that was read, and of how many bytes of it is accounted."""
     told = {"base_offset": source.base_offset, "accounted_bytes": accounted, "note": source.item.left_out}
-    yield FILES.of_objects([reading.entry], {**source.common(), **told})
+    return FILES.of_objects([reading.entry], {**source.common(), **told})
 
 
 def _accounted(source: Source, reading: FileReading) -> int:

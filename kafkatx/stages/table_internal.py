@@ -53,13 +53,13 @@ def commits_of(source: Source) -> Batches:
 def _texts(part: CommitChunk, source: Source) -> dict[str, Any]:
     """The columns that lie in the records' bytes, where they are wanted."""
     rows, data = part.rows, part.of.data
-    given = {name: rows[f"{name}_length"] for name in ("group", "topic")}
-    given["metadata"] = np.where(rows["metadata_length"] > 0, rows["metadata_length"], -1)
-    columns = {
-        name: strings(packed(data, rows[f"{name}_start"], lengths))
-        for name, lengths in given.items()
-        if source.wants(name)
+    metadata = np.where(rows["metadata_length"] > 0, rows["metadata_length"], -1)
+    given = {
+        "group_id": (rows["group_start"], rows["group_length"]),
+        "topic": (rows["topic_start"], rows["topic_length"]),
+        "metadata": (rows["metadata_start"], metadata),
     }
+    columns = {name: strings(packed(data, *place)) for name, place in given.items() if source.wants(name)}
     return columns | ({"topic_id": _topic_ids(rows["topic_id_start"], data)} if source.wants("topic_id") else {})
 
 
@@ -76,7 +76,7 @@ def metadata_of(source: Source) -> Batches:
     if source.item.part is not None:
         for some in printed(source, _printed_metadata):
             records, said = [record for record, _ in some], [one for _, one in some]
-            times = {"at": [microseconds(record.timestamp) for record in records]}
+            times = {"event_time": [microseconds(record.timestamp) for record in records]}
             yield CLUSTER_EVENTS.of_objects(records, {**common, **times, **_columns(said, source)})
         return
     for _, parts in source.reading().metadata(source.extent):

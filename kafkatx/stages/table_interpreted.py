@@ -1,4 +1,4 @@
-"""Streams of the tables that are interpreted: transactions, findings and the evidence behind them."""
+"""Stream of the table of transactions, put together of the coordinator's rows and the data."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kafkatx.findings.diagnosis import Diagnosis
 from kafkatx.histories.capture_model import CaptureModel
 from kafkatx.histories.endings import EndedBy, Protocol
 from kafkatx.histories.sums import Sums, sums
 from kafkatx.histories.timeline_events import outcome
 from kafkatx.stages.models import JudgedCapture
-from kafkatx.tables.columns import INT32, INT64, column_of, microseconds, named, names, structs
-from kafkatx.tables.findings import EVIDENCE, FINDINGS
+from kafkatx.tables.columns import INT32, INT64, column_of, named, names, structs
 from kafkatx.tables.transactions import transactions
 from kafkatx.terms.verdicts import Verdict
 
@@ -90,36 +88,3 @@ def _partitions(model: CaptureModel, rows: slice) -> Any:
 def _at(column: Any, rows: Any) -> Any:
     """Values of a column at some rows; anything where a row is negative."""
     return column[rows.clip(0)] if len(column) else np.full(len(rows), -1)
-
-
-def finding_table(diagnosis: Diagnosis) -> Iterator[Any]:
-    """Stream `findings`."""
-    if found := diagnosis.findings:
-        findings = [one.finding for one in found]
-        columns = {
-            "capture": [one.capture for one in found],
-            "cluster_id": [one.cluster_id for one in found],
-            "id": [one.id for one in found],
-            "verdict": [one.verdict.name for one in findings],
-            "severity": [one.severity.name for one in findings],
-            "from": [microseconds(one.since) for one in findings],
-            "to": [microseconds(one.until) for one in findings],
-            "caused_by": [one.caused_by for one in found],
-        }
-        yield FINDINGS.of_objects(findings, columns)
-
-
-def evidence_table(diagnosis: Diagnosis) -> Iterator[Any]:
-    """Stream `evidence`: the places of each finding."""
-    for found in diagnosis.findings:
-        if opened := found.evidence:
-            columns = {
-                "capture": found.capture,
-                "cluster_id": found.cluster_id,
-                "path": [one.source for one in opened],
-                "position": [one.position for one in opened],
-                "finding_id": found.id,
-                "number": list(range(len(opened))),
-                "crc_valid": [one.crc_valid for one in opened],
-            }
-            yield EVIDENCE.of_objects([one.place for one in opened], columns)

@@ -33,7 +33,12 @@ def records_of(source: Source) -> Batches:
     for _, chunks in source.reading().records(source.extent):
         for chunk in chunks:
             if len(chunk.records):
-                yield logs.records(chunk.records, chunk.batches, _payload(chunk, source), source.common())
+                yield records_in(chunk, source)
+
+
+def records_in(chunk: RecordChunk, source: Source) -> Any:
+    """Return a RecordBatch of `records`: those of some batches of a file."""
+    return logs.records(chunk.records, chunk.batches, _payload(chunk, source), source.common())
 
 
 def _payload(chunk: RecordChunk, source: Source) -> dict[str, Any]:
@@ -81,11 +86,11 @@ def states_of(source: Source) -> Batches:
     names = Names()
     for _, rows in source.reading().states(names, source.extent):
         if len(rows):
-            yield transactions.transaction_states(rows, _named(rows, names, source))
+            yield transactions.transaction_states(rows, state_columns(rows, names, source))
 
 
-def _named(rows: Any, names: Names, source: Source) -> dict[str, Any]:
-    """The columns that need names, where they are wanted, and those that all rows of the file share."""
+def state_columns(rows: Any, names: Names, source: Source) -> dict[str, Any]:
+    """Return the columns that need names, where they are wanted, and those that all rows of the file share."""
     columns = source.common("topic")
     if source.wants("transactional_id"):
         columns["transactional_id"] = named(rows["id_code"], names.transactional_id)

@@ -19,10 +19,14 @@ def settings_table(captures: Iterable[Capture]) -> Batches:
     """Stream `settings`."""
     for capture in captures:
         facts, _ = read_logs(capture, lambda path, size: None)
-        settings = LogModel(facts).settings
-        rows = [_row(capture, settings, block, one) for block, one in settings.in_force()]
-        for at in range(0, len(rows), ROWS_AT_ONCE):
-            yield SETTINGS.rows(rows[at : at + ROWS_AT_ONCE])
+        yield from settings_of(capture, LogModel(facts).settings)
+
+
+def settings_of(capture: Capture, settings: Settings) -> Batches:
+    """Stream `settings` of a capture whose logs are read."""
+    rows = [_row(capture, settings, block, one) for block, one in settings.in_force()]
+    for at in range(0, len(rows), ROWS_AT_ONCE):
+        yield SETTINGS.rows(rows[at : at + ROWS_AT_ONCE])
 
 
 def _row(capture: Capture, settings: Settings, block: Block, effective: Effective) -> dict[str, Any]:
@@ -38,6 +42,6 @@ def _row(capture: Capture, settings: Settings, block: Block, effective: Effectiv
         "transactional_id": block.text("transactional.id"),
         "name": effective.name,
         "value": effective.value,
-        "default": known.pop() if len(known) == 1 else None,
+        "default_value": known.pop() if len(known) == 1 else None,
         "origin": str(effective.origin),
     }

@@ -10,6 +10,7 @@ from kafkatx.evidence.file_reading import FileReading
 from kafkatx.evidence.item import Item, Kind
 from kafkatx.evidence.plans import PartitionPlan, partition_plans
 from kafkatx.evidence.stretches import NO_END, stretches
+from kafkatx.evidence.unread import light
 from kafkatx.stages.facts import OF_CAPTURE, CaptureFact, FactKind
 from kafkatx.stages.logs import log_items
 from kafkatx.stages.packing import COST_OF_FILE, grouped
@@ -59,25 +60,29 @@ def tasks(
     at_once: int = 1,
     is_read: Callable[[Item], bool] = lambda item: False,
 ) -> Iterator[list[Piece]]:
-    """Pack all that is to be read into tasks, for about `at_once` of them at a time; leave out logs that are read."""
+    """Pack all that is to be read into tasks, for about `at_once` of them at a time; leave out files that are read."""
     found = pieces(captures, verify_all, stretch_bytes)
-    return grouped((one for one in found if not (isinstance(one, LogOfCapture) and is_read(one.item))), _cost, at_once)
+    return grouped((one for one in found if (item := _item(one)) is None or not is_read(item)), _cost, at_once)
 
 
 def pieces(
     captures: list[Capture], verify_all: bool = False, stretch_bytes: int | None = None, whole: bool = False
 ) -> Iterator[Piece]:
-    """Yield what there is to read, capture by capture; files in stretches, or as a `whole`."""
+    """Yield what there is to read, capture by capture: files in stretches, and what their logs need beside them.
+
+    As a `whole`: each file at once, and also what is asked for when its files are gone.
+    """
     for at, capture in enumerate(captures):
-        yield CaptureFact(at, OF_CAPTURE, FactKind.PLAN, capture)
-        numbers = numbering(capture)
+        yield CaptureFact(at, OF_CAPTURE, FactKind.PLAN, capture if whole else light(capture))
+        numbers, at_hand = numbering(capture), capture.segments()
         for number, plan in enumerate(partition_plans(capture, verify_all)):
             yield CaptureFact(at, number, FactKind.PLAN, plan)
             yield from _of_partition(at, number, plan, stretch_bytes, whole)
             for file, item in enumerate(plan.beside, len(plan.snapshots)):
                 yield SmallFile(at, number, file, item)
-        for item in (item for items in capture.entries(Kind.SNAPSHOT).values() for item in items):
-            yield SmallFile(at, *numbers[item.key], item)
+        for key, items in capture.entries(Kind.SNAPSHOT).items():
+            if whole or key in at_hand:
+                yield from (SmallFile(at, *numbers[item.key], item) for item in items)
         yield from (LogOfCapture(at, numbers[item.key][0], item) for item in log_items(capture))
 
 
@@ -111,6 +116,17 @@ def _of_partition(
             cuts = [(0, 0)]
         for begin, stop in cuts:
             yield StretchOfFile(capture, number, file, begin, stop, stretch_bytes, given, plan.is_state_log)
+
+
+def _item(piece: Piece) -> Item | None:
+    """The file that a piece makes a task read; None where it hands something on."""
+    match piece:
+        case CaptureFact():
+            return None
+        case StretchOfFile():
+            return piece.given.item
+        case SmallFile() | LogOfCapture():
+            return piece.item
 
 
 def _cost(piece: Piece) -> int:

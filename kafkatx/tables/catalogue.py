@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from kafkatx.tables.captures import CAPTURES
 from kafkatx.tables.cluster_events import CLUSTER_EVENTS
 from kafkatx.tables.columns import Table
 from kafkatx.tables.entries import ABORTED_TRANSACTIONS, PRODUCER_STATES
 from kafkatx.tables.facts import FACTS
 from kafkatx.tables.files import DAMAGE, FILES
-from kafkatx.tables.findings import EVIDENCE, FINDINGS
+from kafkatx.tables.findings import EVIDENCE, FINDINGS, NEXT, NOT_CHECKABLE
 from kafkatx.tables.log_events import LOG_EVENTS
 from kafkatx.tables.logs import BATCHES, MARKERS, RECORDS
 from kafkatx.tables.offset_commits import OFFSET_COMMITS
@@ -31,6 +32,9 @@ TABLES: dict[str, Table] = {
         SETTINGS,
         FINDINGS,
         EVIDENCE,
+        NOT_CHECKABLE,
+        NEXT,
+        CAPTURES,
         DAMAGE,
     )
 }

@@ -18,6 +18,7 @@ from kafkatx.tables.columns import (
     TIME,
     Column,
     Example,
+    Identity,
     SortOrder,
     Table,
 )
@@ -72,9 +73,11 @@ CLUSTER_EVENTS = Table(
             "unknown(KEY) for one that 4.3 has not",
         ),
         Column(
-            "at", TIME, "when it was written, by the controller's clock; in a snapshot the newest time that it covers"
+            "event_time",
+            TIME,
+            "when it was written, by the controller's clock; in a snapshot the newest time that it covers",
         ),
-        Column("offset", INT64, "offset; in a snapshot the number of the record in it"),
+        Column("record_offset", INT64, "offset; in a snapshot the number of the record in it", field="offset"),
         Column("controller_epoch", INT32, "epoch of the active controller: leader epoch of the batch", null="a print"),
         Column("is_snapshot", BOOL, "tells a state, not an event: stands in a .checkpoint"),
         Column(
@@ -93,16 +96,22 @@ CLUSTER_EVENTS = Table(
         ),
     ),
     SortOrder(
-        ("kind", "capture", "at", "offset", "path", "position"),
+        ("kind", "capture", "event_time", "is_snapshot", "snapshot_offset", "record_offset", "path", "position"),
         "most questions are about a kind of record, often in a stretch of time",
     ),
     Example(
         "Which broker was given which block of producer ids, and when?",
         """\
-SELECT c.at, c.node_id, c.next_producer_id - 1000 AS first_producer_id, c.next_producer_id - 1 AS last_producer_id
+SELECT c.event_time, c.node_id,
+       c.next_producer_id - 1000 AS first_producer_id, c.next_producer_id - 1 AS last_producer_id
 FROM cluster_events c
 WHERE c.kind = 'ProducerIdsRecord' AND NOT c.is_snapshot
-ORDER BY c.at, c.offset""",
+ORDER BY c.event_time, c.record_offset""",
+    ),
+    Identity(
+        ("kind", "capture", "event_time", "is_snapshot", "snapshot_offset", "record_offset"),
+        copies=True,
+        day=("event_time",),
     ),
 )
 
@@ -117,6 +126,6 @@ def cluster_events(records: Any, batches: Any, codes: Any, said: Mapping[str, An
     columns = {
         name: pa.array(values, CLUSTER_EVENTS.schema.field(name).type).take(taken) for name, values in said.items()
     }
-    place = {"position": batches["position"], "at": records["timestamp"], "offset": records["offset"]}
+    place = {"position": batches["position"], "event_time": records["timestamp"], "record_offset": records["offset"]}
     epoch = {"controller_epoch": batches["leader_epoch"]}
     return CLUSTER_EVENTS.batch(len(records), {**common, **columns, **place, **epoch})

@@ -26,13 +26,17 @@ _UNDECODED = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: what it means, its unit where it has one, and what null says where it is not just "not known"."""
+    """One column: what it means, its unit where it has one, and what null says where it is not just "not known".
+
+    `field` is what rows of kernels and objects call it, where that is a word of SQL and so no name of a column.
+    """
 
     name: str
     type: Any
     meaning: str
     unit: str | None = None
     null: str | None = None
+    field: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,24 @@ class SortOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class Identity:
+    """What makes rows of a table the same fact, in one run of an export and over its runs.
+
+    key     columns that are alike, null equal to null; where the last one is null in a row, its run alone tells
+    copies  whether files of one run may hold the fact more than once (replicas, a file given twice): one is canonical
+    best    columns whose highest value stands among copies, null last: of compacted and whole versions the fuller
+    day     times, of which the first that is not null says to which UTC day a row belongs; none: `unknown`
+
+    Equal rows lie side by side as the table is sorted, up to the columns of `key` that its order begins with.
+    """
+
+    key: tuple[str, ...]
+    copies: bool = False
+    best: tuple[str, ...] = ()
+    day: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Example:
     """A question that the table answers, and the query that asks it, in SQL that DuckDB and Spark both take."""
 
@@ -57,13 +79,24 @@ class Example:
 
 @dataclass(frozen=True)
 class Table:
-    """One table: its name, what one row is, its columns in order, how its rows are sorted, and an example."""
+    """One table: its name, what one row is, its columns in order, how it is sorted, an example, what a fact is."""
 
     name: str
     row: str
     columns: tuple[Column, ...]
     order: SortOrder
     example: Example
+    identity: Identity
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Columns that name a fact, over copies and over the runs of an export."""
+        return self.identity.key
+
+    @property
+    def day(self) -> tuple[str, ...]:
+        """Columns of which the first that is not null gives the UTC day of a row."""
+        return self.identity.day
 
     @cached_property
     def schema(self) -> Any:
@@ -89,7 +122,12 @@ class Table:
         A column is what `columns` gives (as of `batch`), else the field of its name in the first array that has one,
         else null.
         """
-        fields = {name: rows[name] for rows in reversed(arrays) for name in rows.dtype.names if name in self._types}
+        fields = {
+            name: rows[field]
+            for rows in reversed(arrays)
+            for name, field in self._fields.items()
+            if field in rows.dtype.names
+        }
         return self.batch(len(arrays[0]), {**fields, **columns})
 
     def of_objects(self, objects: Sequence[Any], columns: Mapping[str, Any]) -> Any:
@@ -99,7 +137,9 @@ class Table:
         negative number is absent, members of a list have the attributes of its structs), else null.
         """
         makers = {name: _value_of(type_) for name, type_ in self._types.items() if name not in columns}
-        told = {name: [make(getattr(one, name, None)) for one in objects] for name, make in makers.items()}
+        told = {
+            name: [make(getattr(one, self._fields[name], None)) for one in objects] for name, make in makers.items()
+        }
         return self.batch(len(objects), {**told, **columns})
 
     def rows(self, rows: Sequence[Mapping[str, Any]]) -> Any:
@@ -109,6 +149,10 @@ class Table:
     @cached_property
     def _types(self) -> dict[str, Any]:
         return {column.name: column.type for column in self.columns}
+
+    @cached_property
+    def _fields(self) -> dict[str, str]:
+        return {column.name: column.field or column.name for column in self.columns}
 
 
 def _column(type_: Any, value: Any, length: int) -> Any:

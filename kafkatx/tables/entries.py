@@ -14,6 +14,7 @@ from kafkatx.tables.columns import (
     TIME,
     Column,
     Example,
+    Identity,
     SortOrder,
     Table,
 )
@@ -42,6 +43,7 @@ FROM aborted_transactions a
 WHERE a.topic = 'payments' AND a.partition = 0 AND a.last_offset >= 2
 ORDER BY a.last_offset""",
     ),
+    Identity(("topic", "partition", "capture", "last_offset"), copies=True),
 )
 
 PRODUCER_STATES = Table(
@@ -71,6 +73,7 @@ FROM producer_states p
 WHERE p.producer_id = 1
 ORDER BY p.topic, p.partition, p.snapshot_offset""",
     ),
+    Identity(("producer_id", "capture", "topic", "partition", "snapshot_offset"), copies=True, day=("timestamp",)),
 )
 
 

@@ -12,6 +12,7 @@ from kafkatx.tables.columns import (
     TIME,
     Column,
     Example,
+    Identity,
     SortOrder,
     Table,
 )
@@ -52,6 +53,7 @@ FROM files f
 WHERE f.topic = 'payments' AND f.partition = 0
 ORDER BY f.path""",
     ),
+    Identity(("capture", "broker_id", "topic", "partition", "base_offset", "path"), day=("last_timestamp",)),
 )
 
 DAMAGE = Table(
@@ -66,7 +68,7 @@ DAMAGE = Table(
         Column("found", STRING, "what was found"),
     ),
     SortOrder(
-        ("topic", "partition", "capture", "path", "position"),
+        ("topic", "partition", "capture", "broker_id", "path", "position", "kind"),
         "most questions are about one partition",
     ),
     Example(
@@ -77,4 +79,5 @@ FROM damage d
 GROUP BY d.topic, d.partition, d.kind
 ORDER BY d.topic, d.partition, d.kind""",
     ),
+    Identity(("topic", "partition", "capture", "broker_id", "path", "position", "kind")),
 )

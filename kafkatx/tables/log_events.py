@@ -13,6 +13,7 @@ from kafkatx.tables.columns import (
     TIME,
     Column,
     Example,
+    Identity,
     SortOrder,
     Table,
     named,
@@ -26,14 +27,14 @@ LOG_EVENTS = Table(
     (
         *PLACED,
         Column("line", INT64, "number of the line, from 1"),
-        Column("at", TIME, "its printed time", null="none is printed"),
+        Column("event_time", TIME, "its printed time", null="none is printed", field="at"),
         Column("clock", STRING, "whose clock wrote the time, and in which zone"),
         Column("side", STRING, "client or broker", null="the log does not say"),
         Column("level", STRING, "trace, debug, info, warn, error", null="none is printed"),
         Column("kind", STRING, "what it tells"),
         Column("client_id", STRING, "client.id"),
         Column("transactional_id", STRING, "transactional.id"),
-        Column("group", STRING, "group.id"),
+        Column("group_id", STRING, "group.id"),
         Column("thread", STRING, "thread that wrote it"),
         Column("logger", STRING, "logger, as printed"),
         Column("exception", STRING, "class of the root cause", null="no exception"),
@@ -43,24 +44,31 @@ LOG_EVENTS = Table(
         Column("node", INT32, "broker that it speaks of"),
         Column("topic", STRING, "topic"),
         Column("partition", INT32, "partition"),
-        Column("offset", INT64, "offset, or the second number of the line"),
+        Column("record_offset", INT64, "offset, or the second number of the line", field="offset"),
         Column("producer_id", INT64, "producer id"),
         Column("producer_epoch", INT32, "producer epoch"),
         Column("detail", STRING, "what else the line says"),
         Column("text", STRING, "the line, cut at 4 KiB"),
+        Column(
+            "occurrence",
+            INT32,
+            "how many equal lines of that time stand above it in the file: what tells a line said twice from a copy",
+            null="no time is printed",
+        ),
     ),
     SortOrder(
-        ("at", "capture", "path", "position"),
+        ("event_time", "capture", "path", "position"),
         "most questions are about a time",
     ),
     Example(
         "What did all logs say around a moment?",
         """\
-SELECT l.at, l.side, l.kind, l.transactional_id, l.exception, l.path, l.line
+SELECT l.event_time, l.side, l.kind, l.transactional_id, l.exception, l.path, l.line
 FROM log_events l
-WHERE l.at BETWEEN '2026-11-21T10:29:01Z' AND '2026-11-21T10:29:02Z'
-ORDER BY l.at""",
+WHERE l.event_time BETWEEN '2026-11-21T10:29:01Z' AND '2026-11-21T10:29:02Z'
+ORDER BY l.event_time""",
     ),
+    Identity(("event_time", "capture", "client_id", "thread", "text", "occurrence"), copies=True, day=("event_time",)),
 )
 
 
@@ -74,7 +82,7 @@ def log_events(
     words = {
         column: named(rows[f"{code}_code"], strings.__getitem__)
         for column, code in (
-            ("client_id", "client_id"), ("transactional_id", "transactional_id"), ("group", "group"),
+            ("client_id", "client_id"), ("transactional_id", "transactional_id"), ("group_id", "group"),
             ("thread", "thread"), ("logger", "logger"), ("error_code", "error"), ("api", "api"), ("topic", "topic"),
             ("detail", "detail"),
         )

@@ -21,6 +21,7 @@ from kafkatx.tables.columns import (
     TIME,
     Column,
     Example,
+    Identity,
     SortOrder,
     Table,
     names,
@@ -75,6 +76,12 @@ WHERE b.topic = 'payments' AND b.partition = 0 AND NOT b.is_control
 GROUP BY b.producer_id, b.producer_epoch
 ORDER BY b.producer_id, b.producer_epoch""",
     ),
+    Identity(
+        ("topic", "partition", "capture", "base_offset"),
+        copies=True,
+        best=("leader_epoch", "record_count"),
+        day=("max_timestamp",),
+    ),
 )
 
 RECORDS = Table(
@@ -83,7 +90,7 @@ RECORDS = Table(
     (
         *IN_BATCH,
         *PARTITION,
-        Column("offset", INT64, "offset"),
+        Column("record_offset", INT64, "offset", field="offset"),
         Column(
             "timestamp", TIME, "its time: the append's with LogAppendTime", null="none, or one that no calendar has"
         ),
@@ -99,18 +106,22 @@ RECORDS = Table(
         Column("sequence", INT32, "sequence", null="none given"),
         Column("is_transactional", BOOL, "belongs to a transaction"),
         Column("is_control", BOOL, "a control record: no consumer is given it"),
+        Column("leader_epoch", INT32, "epoch of the leader that appended it", null="old format, or a print"),
     ),
     SortOrder(
-        ("topic", "partition", "capture", "offset", "path", "position"),
+        ("topic", "partition", "capture", "record_offset", "path", "position"),
         "most questions are about a partition, or a stretch of its offsets",
     ),
     Example(
         "Who wrote what stands at some offsets?",
         """\
-SELECT r.offset, r.timestamp, r.producer_id, r.producer_epoch, octet_length(r.value) AS value_bytes
+SELECT r.record_offset, r.timestamp, r.producer_id, r.producer_epoch, octet_length(r.value) AS value_bytes
 FROM records r
-WHERE r.topic = 'payments' AND r.partition = 0 AND r.offset BETWEEN 0 AND 9
-ORDER BY r.offset""",
+WHERE r.topic = 'payments' AND r.partition = 0 AND r.record_offset BETWEEN 0 AND 9
+ORDER BY r.record_offset""",
+    ),
+    Identity(
+        ("topic", "partition", "capture", "record_offset"), copies=True, best=("leader_epoch",), day=("timestamp",)
     ),
 )
 
@@ -120,24 +131,28 @@ MARKERS = Table(
     (
         *PLACED,
         *PARTITION,
-        Column("offset", INT64, "offset"),
+        Column("record_offset", INT64, "offset", field="offset"),
         Column("timestamp", TIME, "when it was written, by the broker's clock", null="none, or one no calendar has"),
         *_PRODUCER,
         Column("kind", STRING, "COMMIT or ABORT"),
         Column("coordinator_epoch", INT32, "epoch of the coordinator that decided"),
+        Column("leader_epoch", INT32, "epoch of the partition's leader that appended it", null="a print"),
     ),
     SortOrder(
-        ("topic", "partition", "capture", "offset", "path", "position"),
+        ("topic", "partition", "capture", "record_offset", "path", "position"),
         "most questions are about what follows an offset of a partition",
     ),
     Example(
         "Which marker ended the transaction that producer 1 wrote to payments-0 at offset 3?",
         """\
-SELECT m.kind, m.offset, m.timestamp, m.producer_epoch
+SELECT m.kind, m.record_offset, m.timestamp, m.producer_epoch
 FROM markers m
-WHERE m.topic = 'payments' AND m.partition = 0 AND m.offset > 3 AND m.producer_id = 1
-ORDER BY m.offset
+WHERE m.topic = 'payments' AND m.partition = 0 AND m.record_offset > 3 AND m.producer_id = 1
+ORDER BY m.record_offset
 LIMIT 1""",
+    ),
+    Identity(
+        ("topic", "partition", "capture", "record_offset"), copies=True, best=("leader_epoch",), day=("timestamp",)
     ),
 )
 
@@ -179,7 +194,7 @@ def markers(rows: Any, common: Mapping[str, Any]) -> Any:
     kind = rows["control_type"]
     rows = rows[has(rows, IS_TRANSACTIONAL) & ((kind == 0) | (kind == 1))]
     kinds = names(rows["control_type"], MARKER_KINDS)
-    place = {"offset": rows["base_offset"], "timestamp": rows["max_timestamp"]}
+    place = {"record_offset": rows["base_offset"], "timestamp": rows["max_timestamp"]}
     return MARKERS.of_arrays([rows], {**common, **place, "kind": kinds})
 
 

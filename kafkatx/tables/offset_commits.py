@@ -15,6 +15,7 @@ from kafkatx.tables.columns import (
     TIME,
     Column,
     Example,
+    Identity,
     SortOrder,
     Table,
 )
@@ -28,7 +29,7 @@ OFFSET_COMMITS = Table(
     "given, since its transaction was aborted: `markers` tells",
     (
         *IN_BATCH_OR_LINE,
-        Column("group", STRING, "group.id; bytes that are no UTF-8 become U+FFFD"),
+        Column("group_id", STRING, "group.id; bytes that are no UTF-8 become U+FFFD", field="group"),
         Column("topic", STRING, "topic that was consumed"),
         Column("partition", INT32, "partition that was consumed"),
         Column("is_tombstone", BOOL, "the commit was removed: it expired, or somebody deleted group, offset or topic"),
@@ -46,14 +47,14 @@ OFFSET_COMMITS = Table(
         Column("producer_id", INT64, "producer id of the transaction", null="not part of one"),
         Column("producer_epoch", INT16, "producer epoch", null="not part of a transaction"),
         Column("offsets_partition", INT32, "partition of `__consumer_offsets`"),
-        Column("offset", INT64, "offset in it", null="a print that doesn't say it"),
+        Column("record_offset", INT64, "offset in it", null="a print that doesn't say it", field="offset"),
         Column(
             "timestamp", TIME, "when it was written, by the coordinator's clock", null="a print that doesn't say it"
         ),
         Column("value_version", INT16, "version of the value", null="a tombstone, or a print"),
     ),
     SortOrder(
-        ("group", "topic", "partition", "capture", "offset", "path", "position"),
+        ("group_id", "topic", "partition", "capture", "offsets_partition", "record_offset", "path", "position"),
         "most questions are about a group and what it consumes; its partition follows from its hash and tells nothing",
     ),
     Example(
@@ -61,8 +62,13 @@ OFFSET_COMMITS = Table(
         """\
 SELECT c.topic, c.partition, c.committed_offset, c.committed_at, c.producer_id, c.producer_epoch
 FROM offset_commits c
-WHERE c.group = 'settlement' AND NOT c.is_tombstone
-ORDER BY c.topic, c.partition, c.offset""",
+WHERE c.group_id = 'settlement' AND NOT c.is_tombstone
+ORDER BY c.topic, c.partition, c.record_offset""",
+    ),
+    Identity(
+        ("group_id", "topic", "partition", "capture", "offsets_partition", "record_offset"),
+        copies=True,
+        day=("timestamp", "committed_at"),
     ),
 )
 
@@ -70,7 +76,7 @@ ORDER BY c.topic, c.partition, c.offset""",
 def offset_commits(rows: Any, records: Any, batches: Any, columns: Mapping[str, Any]) -> Any:
     """A RecordBatch of `offset_commits` from rows of dtype COMMIT, with the RECORD and BATCH row of each.
 
-    `columns` are the shared ones and those that lie in the records' bytes: group, topic, metadata, topic_id.
+    `columns` are the shared ones and those that lie in the records' bytes: group_id, topic, metadata, topic_id.
     """
     given = {**columns, "is_transactional": has(batches, IS_TRANSACTIONAL)}
     return OFFSET_COMMITS.of_arrays([rows, records, batches], given)

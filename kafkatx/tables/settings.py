@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafkatx.tables.columns import COMMON, INT64, STRING, Column, Example, SortOrder, Table
+from kafkatx.tables.columns import COMMON, INT64, STRING, Column, Example, Identity, SortOrder, Table
 
 SETTINGS = Table(
     "settings",
@@ -15,7 +15,12 @@ SETTINGS = Table(
         Column("transactional_id", STRING, "transactional.id beside it", null="none is set, or a broker's"),
         Column("name", STRING, "Kafka's name of the setting, however it is spelled there"),
         Column("value", STRING, "the value; of secrets [hidden]", null="set to nothing"),
-        Column("default", STRING, "default of the release", null="no default, or releases differ and none is known"),
+        Column(
+            "default_value",
+            STRING,
+            "default of the release",
+            null="no default, or releases differ and none is known",
+        ),
         Column("origin", STRING, "explicit (a file), printed (by the program, defaults as well)"),
     ),
     SortOrder(
@@ -25,9 +30,10 @@ SETTINGS = Table(
     Example(
         "Which values of a setting are in force?",
         """\
-SELECT s.scope, s.transactional_id, s.value, s.default, s.origin, s.path
+SELECT s.scope, s.transactional_id, s.value, s.default_value, s.origin, s.path
 FROM settings s
 WHERE s.name = 'transaction.timeout.ms'
 ORDER BY s.path""",
     ),
+    Identity(("capture", "scope", "client_id", "transactional_id", "path", "line", "name")),
 )

@@ -19,6 +19,7 @@ from kafkatx.tables.columns import (
     TIME,
     Column,
     Example,
+    Identity,
     SortOrder,
     Table,
     names,
@@ -35,7 +36,7 @@ TRANSACTION_STATES = Table(
     (
         *IN_BATCH,
         Column("partition", INT32, "partition of `__transaction_state`"),
-        Column("offset", INT64, "offset"),
+        Column("record_offset", INT64, "offset", field="offset"),
         Column("timestamp", TIME, "when the row was written, by the coordinator's clock"),
         Column("transactional_id", STRING, "transactional.id; bytes that are no UTF-8 become U+FFFD"),
         Column("is_tombstone", BOOL, "the coordinator forgot the id; all that follows is null then"),
@@ -67,16 +68,22 @@ TRANSACTION_STATES = Table(
         ),
     ),
     SortOrder(
-        ("transactional_id", "capture", "partition", "offset", "path"),
+        ("transactional_id", "capture", "partition", "record_offset", "path"),
         "most questions are about one id; its partition follows from its hash and tells nothing",
     ),
     Example(
         "What did the coordinator note of an id?",
         """\
-SELECT s.offset, s.timestamp, s.state, s.producer_id, s.producer_epoch
+SELECT s.record_offset, s.timestamp, s.state, s.producer_id, s.producer_epoch
 FROM transaction_states s
 WHERE s.transactional_id = 'payments-eu-1'
-ORDER BY s.offset""",
+ORDER BY s.record_offset""",
+    ),
+    Identity(
+        ("transactional_id", "capture", "partition", "record_offset"),
+        copies=True,
+        best=("leader_epoch",),
+        day=("timestamp", "updated_at"),
     ),
 )
 
@@ -126,6 +133,11 @@ FROM transactions t
 WHERE t.started_at >= '2026-11-21T10:00:00Z' AND t.started_at < '2026-11-21T11:00:00Z'
 ORDER BY lasted DESC
 LIMIT 5""",
+    ),
+    Identity(
+        ("capture", "transactional_id", "producer_id", "started_at"),
+        best=("completed_at", "decided_at", "records"),
+        day=("decided_at", "started_at"),
     ),
 )
 

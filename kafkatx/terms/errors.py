@@ -38,3 +38,26 @@ class OutputError(KafkatxError):
     """A result could not be written where it was asked for."""
 
     exit_code = 4
+
+
+class EngineError(KafkatxError):
+    """The engine failed, or the machines that it runs on: neither the evidence nor kafkatx is to blame.
+
+    What is known of where it failed: `stage`, what the task was doing; `file`, the one that it had opened last;
+    `worker`, its machine; `memory_bytes`, what it held then.
+    """
+
+    exit_code = 5
+
+    def __init__(
+        self,
+        text: str = "",
+        advice: Sequence[str] = (),
+        *,
+        stage: str | None = None,
+        file: str | None = None,
+        worker: str | None = None,
+        memory_bytes: int | None = None,
+    ) -> None:
+        super().__init__(text, advice)
+        self.stage, self.file, self.worker, self.memory_bytes = stage, file, worker, memory_bytes

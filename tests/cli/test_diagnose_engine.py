@@ -50,7 +50,8 @@ def test_without_a_word_the_work_is_done_here(calls):
 
 
 def test_spark_is_given_what_the_user_gave(calls):
-    options = "--as-of 2026-11-21T10:29:00Z --capture a=b --kafka-version 3.9 --log-zone +01:00 --id x"
+    options = "--as-of 2026-11-21T10:29:00Z --capture a=b --kafka-version 3.9 --log-zone +01:00 --id x --thorough"
+    options += " --stretch-bytes 1048576"
     result = run(CASE, "--engine", "spark", "--master", "local[2]", "--verify", *options.split())
     assert result.exit_code == 0
     master, (spark, paths, given) = calls
@@ -62,6 +63,8 @@ def test_spark_is_given_what_the_user_gave(calls):
         "captures": {"b": "a"},
         "release": (3, 9),
         "log_zone_ms": 3_600_000,
+        "stretch_bytes": 1 << 20,
+        "thorough": True,
     }
 
 
@@ -89,6 +92,7 @@ def test_nothing_readable_is_a_whole_document_from_spark_too(calls, tmp_path):
     ("arguments", "line"),
     [
         ((CASE, "--master", "local[2]"), "--master local[2] goes with --engine spark"),
+        ((CASE, "--stretch-bytes", "5"), "--stretch-bytes 5 goes with --engine spark"),
         (
             (CASE, "-", "--engine", "spark"),
             "--engine spark can't read standard input: save it to a file and give its path",

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafkatx.kernels.engine import forced
-from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS, read_manifest
+from kafkatx.stages.export_manifest import MANIFEST, SUCCESS, read_manifest
 from kafkatx.tables.catalogue import EXPORTED
 from tests.building import batch, segment
 from tests.cases.commands import run
@@ -29,13 +29,13 @@ sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule require
 ssl.keystore.password=keystore-Kn0cked
 """
 KILLED = """
-import os, signal, sys
+import fnmatch, os, signal, sys
 from kafkatx.cli import app
 
 _, moment, *words = sys.argv
 
 def hook(event, arguments):
-    if event == "open" and str(arguments[0]).endswith(moment):
+    if event == "open" and fnmatch.fnmatch(str(arguments[0]), "*" + moment):
         os.kill(os.getpid(), signal.SIGKILL)
 
 sys.addaudithook(hook)
@@ -113,14 +113,38 @@ def test_without_a_folder_to_write_to_it_is_wrong_usage(orders):
     assert "--out" in result.err
 
 
-def test_a_second_export_to_the_same_place_is_refused_unless_it_is_to_replace_the_first(orders, target):
+def test_a_second_export_to_the_same_place_adds_a_run_unless_it_is_to_replace_the_first(orders, target):
+    words = ("export", str(orders), "--out", str(target))
+    first = json.loads(run(*words, "--json").out)
+    before = content(target)
+    segment(orders / "orders-1", batch(0, b"d"))
+    result = run(*words)
+    assert (result.code, result.err) == (0, "")
+    assert "Added run" in result.out
+    assert {name: data for name, data in content(target).items() if name in before and name != MANIFEST}.items() == {
+        name: data for name, data in before.items() if name != MANIFEST
+    }.items()
+    found = rows(target, "records")
+    assert len(found) == 3 + 4
+    assert [row["topic"] for row in found if row["run_id"] == first["run_id"]] == ["orders"] * 3
+
+
+def test_the_same_bytes_are_one_run_however_often_they_are_exported(orders, target):
+    words = ("export", str(orders), "--out", str(target))
+    first = json.loads(run(*words, "--json").out)
+    before = content(target)
+    os.utime(next(orders.rglob("*.log")), (1, 1))
+    again = run(*words)
+    assert (again.code, again.err) == (0, "")
+    assert "Wrote nothing: " in " ".join(again.out.split())
+    told = json.loads(run(*words, "--json").out)
+    assert (first["is_new"], told["is_new"], told["runs"]) == (True, False, [first["run_id"]])
+    assert content(target) == before
+
+
+def test_a_run_can_be_replaced_with_all_others(orders, target):
     words = ("export", str(orders), "--out", str(target))
     assert run(*words).code == 0
-    before = content(target)
-    result = run(*words, "--table", "files")
-    assert result.code == 2
-    assert "--overwrite replaces it" in result.err
-    assert content(target) == before
     assert run(*words, "--table", "files", "--overwrite").code == 0
     assert {path.name for path in target.iterdir()} == {"files", MANIFEST, SUCCESS}
 
@@ -154,12 +178,12 @@ def test_a_place_that_can_not_be_written_is_4_and_nothing_is_left(orders, tmp_pa
 def test_a_disk_that_is_full_is_4_and_the_same_command_goes_on(target):
     def little():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (22_000, resource.RLIM_INFINITY))
 
     words = ("-m", "kafkatx", "export", CASE.relative_to(ROOT), "--out", target, "--json")
     done = started(*words, "--table", "markers", "--table", "batches", preexec_fn=little, cwd=ROOT)
     assert (done.returncode, done.stdout) == (4, ""), done.stderr
-    assert "part-00000.parquet could not be written: File too large" in done.stderr
+    assert "could not be written: File too large" in done.stderr
     assert "the same command goes on there" in done.stderr
     assert not target.exists()
 
@@ -173,7 +197,7 @@ def test_nothing_to_read_is_3_and_writes_nothing(tmp_path, target):
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
-@pytest.mark.parametrize("moment", ["/markers/part-00000.parquet", "/damage/part-00000.parquet", "tables/_SUCCESS"])
+@pytest.mark.parametrize("moment", ["/markers/part-*-00000.parquet", "/damage/part-*-00000.parquet", "tables/_SUCCESS"])
 def test_killed_at_some_moment_nothing_looks_finished_and_the_same_command_makes_it_whole(moment, target, tmp_path):
     words = ("export", CASE, "--out", target)
     done = started("-c", KILLED, moment, *words)
@@ -182,7 +206,7 @@ def test_killed_at_some_moment_nothing_looks_finished_and_the_same_command_makes
     before = content(tmp_path)
     again = run(*map(str, words), "--json")
     taken_over = json.loads(again.out)["taken_over"]
-    assert set(taken_over) == {Path(name).parent.name for name in before if "part-0" in name}
+    assert set(taken_over) == {Path(name).parent.name for name in before if "/part-" in name}
     assert run("export", str(CASE), "--out", str(tmp_path / "other")).code == 0
     assert content(target) == content(tmp_path / "other")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "tables"]
@@ -208,7 +232,8 @@ def test_evidence_that_changed_since_is_exported_from_the_beginning(orders, targ
     monkeypatch.setattr("kafkatx.stages.table_interpreted.transaction_table", lambda *_: 1 / 0)
     assert run(*words).code == 70
     monkeypatch.undo()
-    os.utime(next(orders.rglob("*.log")), (1, 1))
+    path = next(orders.rglob("*.log"))
+    path.write_bytes(path.read_bytes() + batch(3, b"d"))
     assert json.loads(run(*words).out)["taken_over"] == []
 
 
@@ -251,7 +276,8 @@ def test_names_in_the_evidence_are_never_names_of_files(tmp_path, target):
     assert run("export", str(tmp_path / "data"), "--out", str(target)).code == 0
     folders = {path.relative_to(target).parts[0] for path in target.rglob("*")}
     assert folders == {*EXPORTED, MANIFEST, SUCCESS}
-    assert {path.name for path in target.rglob("*.parquet")} == {"part-00000.parquet"}
+    (made,) = read_manifest(target).runs
+    assert {path.name for path in target.rglob("*.parquet")} == {f"part-{made.run_id}-00000.parquet"}
     found = {row["topic"] for row in rows(target, "records")}
     assert {name.removesuffix("-0") for name in found} == {
         "..%2F..%2Fup", "a\nb", "c=d", "%2e%2e", "_x", "$(touch y)", "o\ufffdr", "'; DROP",
@@ -281,7 +307,7 @@ def test_an_archive_and_standard_input_are_evidence_too(orders, tmp_path):
         assert b"3 rows" in done.stdout
     assert rows(tmp_path / "a", "records")[0]["path"].startswith("bundle.tgz!/")
     assert content(tmp_path / "b") == content(tmp_path / "c")
-    (taken_in,) = read_manifest(tmp_path / "b").recipe["inputs"]
+    (taken_in,) = read_manifest(tmp_path / "b").runs[0].recipe["inputs"]
     assert taken_in["path"] == "-"
     assert len(taken_in["sha256"]) == 64
 

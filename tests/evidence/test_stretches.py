@@ -16,6 +16,7 @@ from kafkatx.evidence.plans import PartitionPlan, partition_plans
 from kafkatx.evidence.stretches import SplitSummary, StretchReading, put_together, stretches
 from kafkatx.segments import batches as walks
 from kafkatx.segments.names import Names
+from kafkatx.sources.files import observed
 from kafkatx.stages.models import open_captures
 from tests.building import batch, data_batch, marker, segment
 from tests.evidence import broker_folders, fixture_cases
@@ -195,3 +196,16 @@ def test_a_file_that_is_gone_is_unreadable(tmp_path):
     plan = only_plan(tmp_path)
     Path(plan.files[0].item.path).unlink()
     assert assert_alike(plan, 0, 400).file.entry.status == "unreadable"
+
+
+def test_what_is_preallocated_is_not_searched_again_by_each_stretch(tmp_path):
+    """A hole costs nothing, zeros no more than a reading."""
+    path = segment(tmp_path / "t-0", [data_batch(0, 1, b"x" * 3000), bytes(1 << 22)])
+    with path.open("r+b") as file:
+        file.truncate(1 << 28)
+    [plan] = partition_plans(open_captures([tmp_path])[0])
+    read: list[int] = []
+    with observed(lambda path, begin, end: read.append(end - begin)):
+        found = InStretches(plan, 0, 1 << 22)
+    assert len(found.rows) == 1
+    assert sum(read) < 10 * (1 << 22)

@@ -79,7 +79,7 @@ def test_records_equal_what_the_declaration_reads(case, engine):
             if of.magic == MAGIC and not of.attributes & CODEC_MASK
             for entry in declared.records(of.data)
         ]
-        mine = {row["offset"]: row for row in found if row["path"] == path}
+        mine = {row["record_offset"]: row for row in found if row["path"] == path}
         for offset, key, value, headers, producer_id, sequence in expected:
             row = mine[offset]
             assert (row["key"], row["value"], row["producer_id"], row["sequence"]) == (
@@ -114,7 +114,7 @@ def test_markers_are_those_that_end_transactions(tmp_path):
         [data_batch(0, 7), marker(1, 7, epoch=3, coordinator_epoch=9), data_batch(2, 7), marker(3, 7, commit=False)],
     )
     found = rows(tmp_path, "markers")
-    assert [(row["offset"], row["kind"], row["producer_epoch"], row["coordinator_epoch"]) for row in found] == [
+    assert [(row["record_offset"], row["kind"], row["producer_epoch"], row["coordinator_epoch"]) for row in found] == [
         (1, "COMMIT", 3, 9),
         (3, "ABORT", 0, 0),
     ]

@@ -67,7 +67,19 @@ def test_what_was_looked_at_makes_a_clean_bill():
         "groups": 0,
         "from": "1970-01-01T00:00:00.000Z",
         "to": "1970-01-01T00:01:00.000Z",
+        "unread_segments": 0,
     }
+
+
+def test_a_clean_bill_says_what_was_not_read():
+    left = "were not read (nothing made them suspect; --thorough reads them)"
+    some = replace(SOME, unread_segments=3400)
+    assert said(examined=some)["answer"]["headline"].endswith(f" UTC; 3,400 segments of data {left}.")
+    told = said(found("b", Severity.info), examined=some)["answer"]["headline"]
+    assert told.endswith(f"; 3,400 segments of data {left}")
+    one = said(examined=Examined(unread_segments=1))["answer"]["headline"]
+    assert one.endswith("; 1 segment of data was not read (nothing made it suspect; --thorough reads it).")
+    assert "not read" not in said(found("a"), examined=some)["answer"]["headline"]
 
 
 def test_where_nothing_was_looked_at_there_is_nothing_to_judge():

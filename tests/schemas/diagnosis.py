@@ -26,7 +26,7 @@ from tests.schemas.shapes import (
     record,
     values_of,
 )
-from tests.schemas.shared import DAMAGES, coverage_row, head, next_evidence, place, producer
+from tests.schemas.shared import DAMAGES, coverage_row, failure, head, next_evidence, place, producer
 
 NUMBERS = array(COUNT)
 """Places in a list of the same document, counted from 0."""
@@ -46,7 +46,7 @@ def diagnosis() -> Schema:
         "not_checkable": array(not_checkable),
         "damage": array(shapes.as_it_is(Damage, kind=DAMAGES)),
     }
-    return document("What kafkatx diagnose --format json prints", shown, shapes)
+    return document("What kafkatx diagnose --format json prints", shown, shapes, {"error": failure(shapes)})
 
 
 def _with(found: Schema, **more: Schema) -> Schema:
@@ -71,7 +71,7 @@ def _answer(shapes: Shapes) -> Schema:
 def examined() -> Schema:
     """Return how much was looked at, and the time that it spans."""
     counts = {name: COUNT for name in ("transactions", "transactional_ids", "producers", "groups")}
-    return record({**counts, "from": or_null(TIME), "to": or_null(TIME)})
+    return record({**counts, "from": or_null(TIME), "to": or_null(TIME), "unread_segments": COUNT})
 
 
 def finding_head(shapes: Shapes) -> dict[str, Schema]:

@@ -16,7 +16,7 @@ from tests.schemas.comparison import comparison
 from tests.schemas.diagnosis import diagnosis
 from tests.schemas.dumps import dump
 from tests.schemas.shapes import BOOLEAN, COUNT, STRING, TIME, Schema, Shapes, array, choice, document, or_null, record
-from tests.schemas.shared import DAMAGES, coverage_row, head, next_evidence
+from tests.schemas.shared import DAMAGES, coverage_row, failure, head, next_evidence
 from tests.schemas.timelines import history, location
 
 
@@ -71,11 +71,14 @@ def export() -> Schema:
     shown = {
         **head(summary.SCHEMA),
         "out": or_null(STRING),
+        "run_id": or_null(STRING),
+        "is_new": BOOLEAN,
+        "runs": array(STRING),
         "tables": array(shapes.define("Table", table)),
         "taken_over": array(choice(*EXPORTED)),
         "changed_inputs": array(STRING),
     }
-    return document("What kafkatx export --format json prints", shown, shapes)
+    return document("What kafkatx export --format json prints", shown, shapes, {"error": failure(shapes)})
 
 
 DOCUMENTS: dict[str, Callable[[], Schema]] = {

@@ -68,9 +68,16 @@ def record(properties: Mapping[str, Schema], optional: Mapping[str, Schema] | No
     }
 
 
-def document(title: str, properties: Mapping[str, Schema], shapes: Shapes) -> Schema:
+def document(
+    title: str, properties: Mapping[str, Schema], shapes: Shapes, optional: Mapping[str, Schema] | None = None
+) -> Schema:
     """Return the schema of a whole document, with all definitions that it leads to."""
-    return {"$schema": DRAFT, "title": title, **record(properties), "$defs": dict(sorted(shapes.definitions.items()))}
+    return {
+        "$schema": DRAFT,
+        "title": title,
+        **record(properties, optional),
+        "$defs": dict(sorted(shapes.definitions.items())),
+    }
 
 
 class Shapes:

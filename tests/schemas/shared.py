@@ -50,3 +50,9 @@ def next_evidence(shapes: Shapes) -> Schema:
     """Return the schema of an entry of `next`."""
     shown = {"what": STRING, "why": STRING, "where": STRING, "command": or_null(STRING), "decides": array(STRING)}
     return shapes.define("Next", record(shown))
+
+
+def failure(shapes: Shapes) -> Schema:
+    """Return the schema of `error`, which only a document has whose engine failed (exit code 5)."""
+    error = {"kind": STRING, "text": STRING, **dict.fromkeys(("stage", "file", "worker"), or_null(STRING))}
+    return shapes.define("Error", record({**error, "memory_bytes": or_null(COUNT)}))

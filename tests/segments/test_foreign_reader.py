@@ -38,7 +38,13 @@ def of_rows(table: Any) -> Iterator[Read]:
         if not row["is_control"]:
             at = row["timestamp"]
             headers = tuple((one["key"], one["value"]) for one in row["headers"])
-            yield row["offset"], None if at is None else round(at.timestamp() * 1000), row["key"], row["value"], headers
+            yield (
+                row["record_offset"],
+                None if at is None else round(at.timestamp() * 1000),
+                row["key"],
+                row["value"],
+                headers,
+            )
 
 
 def from_table(folder: Path) -> list[Read]:

@@ -64,6 +64,32 @@ def test_a_segment_costs_a_handful_of_requests(bucket):
     assert bucket.count("HEAD", key) <= 1
 
 
+def large_batches(bucket, size, count):
+    """A segment of batches of one producer; where each begins."""
+    values = [NOISE[:1_000_000]] * (size // 1_000_000)
+    made = [
+        batch(number * 10, *values, producer_id=1, producer_epoch=0, base_sequence=number * len(values))
+        for number in range(count)
+    ]
+    bucket.objects["t-0/00000000000000000000.log"] = b"".join(made)
+    return given(bucket, "t-0/00000000000000000000.log")
+
+
+@pytest.mark.parametrize(("size", "least", "most"), [(6_000_000, 6, 14), (1_000_000, 0, 2)])
+def test_records_of_large_batches_are_stepped_over_where_that_saves_more_than_a_request(bucket, size, least, most):
+    path = large_batches(bucket, size, 8)
+    stored = len(bucket.objects["t-0/00000000000000000000.log"])
+    with OpenFile(path) as file:
+        asked = []
+        read = file._content._handle.read
+        file._content._handle.read = lambda position, length: asked.append(length) or read(position, length)
+        rows = [row for chunk in SegmentWalk(file).chunks() for row in chunk.rows]
+    assert [int(row["base_offset"]) for row in rows] == [number * 10 for number in range(8)]
+    few = [length for length in asked if length <= objects.FIRST]
+    assert least <= len(few) <= most
+    assert (sum(asked) < stored / 2) == (least > 0)
+
+
 def test_who_reads_on_is_given_large_blocks(bucket):
     bucket.objects["x.log"] = bytes(48 << 20)
     step = (2 << 20) + 47  # a walk steps over what it knows of the next batch

@@ -95,7 +95,7 @@ class Fleet:
         """By capture and id: epochs used, the newest epoch, days left at that pace."""
         found = {}
         for key, rows in grouped(self.states, lambda row: row["transactional_id"]):
-            rows.sort(key=lambda row: row["offset"])
+            rows.sort(key=lambda row: row["record_offset"])
             used = 0
             for before, row in pairwise(rows):
                 if row["producer_id"] == before["producer_id"]:

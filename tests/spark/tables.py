@@ -10,11 +10,9 @@ import pytest
 import kafkatx
 from kafkatx.evidence.joining import JoinedEvidence
 from kafkatx.segments import batches as walks
-from kafkatx.spark.planning import Task, files_of, opened_evidence, tasks_of, tasks_of_settings
-from kafkatx.spark.reading import IN_STRETCHES
+from kafkatx.spark.planning import Task, opened_evidence, planned
 from kafkatx.spark.request import OF_ALL_FILES, Request, request
 from kafkatx.spark.rows import rows_of
-from kafkatx.spark.seams import in_stretches
 from kafkatx.stages.blocks import packed, unpacked
 from kafkatx.tables.catalogue import TABLES
 
@@ -34,25 +32,11 @@ def here(paths: Any, name: str, stretch_bytes: int | None = None, **options: Any
         return whole(kafkatx.open(paths, **options).table(name), TABLES[name].schema)
 
 
-def run(function: Any, values: list[Any]) -> list[Any]:
-    """Call a function for values as if anywhere: all travels."""
-    return [unpacked(packed(function(unpacked(packed(value))))) for value in values]
-
-
-def tasks(evidence: JoinedEvidence, wanted: Request, stretch_bytes: int | None = None, run: Any = run) -> list[Task]:
-    if wanted.table == "settings":
-        return tasks_of_settings(wanted, evidence)
-    files = files_of(wanted, evidence)
-    if stretch_bytes is not None and wanted.table in IN_STRETCHES:
-        files = in_stretches(files, run, stretch_bytes)
-    return tasks_of(wanted, files)
-
-
 def in_tasks(
     paths: Iterable[str | Path] | JoinedEvidence, wanted: Request | str, stretch_bytes: int | None = None
 ) -> Any:
     """A table out of tasks, each of which travelled."""
     asked = request(wanted) if isinstance(wanted, str) else wanted
     evidence = paths if isinstance(paths, JoinedEvidence) else opened_evidence(paths, None)
-    found: list[Task] = unpacked(packed(tasks(evidence, asked, stretch_bytes)))
+    found: list[Task] = unpacked(packed(planned(asked, evidence, stretch_bytes)))
     return whole((rows for task in found for rows in rows_of(task)), asked.schema)

@@ -2,10 +2,13 @@
 
 import pytest
 
+from kafkatx.local.diagnosis import diagnose as diagnose_here
 from kafkatx.outputs.parquet.parts import DEFAULT_SIZES
 from kafkatx.spark.diagnosis import diagnose
-from kafkatx.stages.facts import FactKind
+from kafkatx.stages.facts import FactKind, FactsError
 from kafkatx.terms.errors import UsageError
+from tests.cases.cutting import image
+from tests.days import Days
 from tests.evidence import fixtures
 from tests.exports import exported, exported_together, rewritten, said
 from tests.repeats import together
@@ -28,5 +31,13 @@ def test_an_export_beside_other_paths_is_refused(spark, tmp_path):
 def test_facts_that_somebody_changed_are_refused_by_the_tasks(rank, spark, tmp_path):
     target = exported([CASE], tmp_path / "export", DEFAULT_SIZES)
     rewritten(target, lambda row: {**row, "payload": b"?" * 99} if row["rank"] == rank else row)
-    with pytest.raises(Exception, match=r"FactsError: not a fact"):
+    with pytest.raises(FactsError, match=r"^not a fact"):
         diagnose(spark, target)
+
+
+@pytest.mark.parametrize("case", ["k39-hanging", "k20-expired"])
+def test_runs_that_share_a_capture_are_one_here_too(case, spark, tmp_path):
+    days = Days(image(case), 3)
+    for day in range(3):
+        exported(days.write(day, tmp_path / "data", 1), tmp_path / "export")
+    assert said(diagnose, spark, [tmp_path / "export"]) == said(diagnose_here, [tmp_path / "export"])

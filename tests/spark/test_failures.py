@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkatx.spark.failures import is_sparks, last_words_of, told_by_spark
+from kafkatx.spark.failures import failure, is_sparks, last_words_of, told_by_spark
 
 IN_PYTHON = """An exception was thrown from the Python worker:
 Traceback (most recent call last):
@@ -50,8 +50,9 @@ def test_the_line_that_names_what_happened(text, line, tmp_path):
 def test_a_jvm_that_is_gone_is_named_with_its_last_words(tmp_path):
     log = tmp_path / "spark.log"
     log.write_text("WARN something\njava.lang.OutOfMemoryError: GC overhead limit exceeded\n\tat a.B.c(B.java:1)\n")
-    told = told_by_spark(ConnectionRefusedError(111, "Connection refused"), log)
-    assert told == "its JVM ended; its last words: java.lang.OutOfMemoryError: GC overhead limit exceeded"
+    told = failure(ConnectionRefusedError(111, "Connection refused"), None, log)
+    assert told.exit_code == 5
+    assert "its JVM ended; its last words: java.lang.OutOfMemoryError: GC overhead limit exceeded" in str(told)
 
 
 @pytest.mark.parametrize(("text", "words"), [("", ""), ("one\ntwo\n\n", "two"), ("Error: no\n\tat x\n", "Error: no")])

@@ -4,7 +4,9 @@ import pyarrow as pa
 import pytest
 
 from kafkatx.tables.catalogue import TABLES
+from kafkatx.tables.exported import plain_schema
 from tests.outputs.parquet.exported import in_order, telling, write_cases
+from tests.tables.test_column_names import NAMES
 
 NATIVE = {
     pa.int16(): "smallint",
@@ -43,8 +45,9 @@ def views(spark, written):
 def test_a_table_has_its_types_and_its_rows(name, views, written):
     expected = in_order(written[1][name], name)
     frame = views.table(name)
-    assert frame.dtypes == [(field.name, native(field.type)) for field in expected.schema]
-    found = frame.toArrow().cast(expected.schema)
+    assert frame.dtypes == [(field.name, native(field.type)) for field in plain_schema(TABLES[name])]
+    assert all(field.metadata["comment"] for field in frame.schema)
+    found = frame.select(expected.schema.names).toArrow().cast(expected.schema)
     assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, expected.to_pylist()))
 
 
@@ -66,7 +69,19 @@ def test_an_example_has_the_answer_that_duckdb_gives(name, views, written):
 
 def test_a_filter_on_the_sort_order_is_pushed_into_the_files_and_keeps_its_rows(views, written):
     table = written[1]["records"].to_pylist()
-    wanted = [row for row in table if row["topic"] == "payments" and row["partition"] == 0 and row["offset"] >= 3]
-    frame = views.table("records").where("topic = 'payments' AND partition = 0 AND offset >= 3")
+    wanted = [
+        row for row in table if row["topic"] == "payments" and row["partition"] == 0 and row["record_offset"] >= 3
+    ]
+    frame = views.table("records").where("topic = 'payments' AND partition = 0 AND record_offset >= 3")
     assert frame.count() == len(wanted) > 0
     assert "PushedFilters: [IsNotNull(topic)" in frame._jdf.queryExecution().toString()
+
+
+def test_no_column_is_called_by_a_word_that_spark_reserves(spark):
+    spark.conf.set("spark.sql.ansi.enforceReservedKeywords", "true")
+    try:
+        words = {row[0].lower() for row in spark.sql("SELECT keyword FROM sql_keywords() WHERE reserved").collect()}
+    finally:
+        spark.conf.unset("spark.sql.ansi.enforceReservedKeywords")
+    assert "offset" in words
+    assert not words & NAMES

@@ -50,8 +50,12 @@ def test_a_time_is_iso_or_milliseconds():
 def test_rows_are_chosen_by_the_latest_of_their_times():
     given = pa.RecordBatch.from_pydict(
         {
-            "from": pa.array([1000, 1000, None, None, 3000], pa.int64()).cast(pa.timestamp("ms", tz="UTC")).cast(TIME),
-            "to": pa.array([1500, 2000, 2500, None, None], pa.int64()).cast(pa.timestamp("ms", tz="UTC")).cast(TIME),
+            "valid_from": pa.array([1000, 1000, None, None, 3000], pa.int64())
+            .cast(pa.timestamp("ms", tz="UTC"))
+            .cast(TIME),
+            "valid_to": pa.array([1500, 2000, 2500, None, None], pa.int64())
+            .cast(pa.timestamp("ms", tz="UTC"))
+            .cast(TIME),
             "id": list("abcde"),
         }
     )

@@ -74,9 +74,9 @@ def test_rows_of_a_topic_are_those_that_name_it():
 
 def test_chosen_rows_without_the_columns_they_are_chosen_by():
     since = datetime(2020, 1, 1, tzinfo=UTC)
-    found = in_tasks([CASE], request("records", ["offset"], topic="events", since=since))
+    found = in_tasks([CASE], request("records", ["record_offset"], topic="events", since=since))
     expected = here([CASE], "records")
-    assert found == expected.filter(pc.equal(expected["topic"], "events")).select(["offset"]).combine_chunks()
+    assert found == expected.filter(pc.equal(expected["topic"], "events")).select(["record_offset"]).combine_chunks()
 
 
 def test_payloads_are_not_copied_where_they_are_not_wanted(monkeypatch):
@@ -84,7 +84,7 @@ def test_payloads_are_not_copied_where_they_are_not_wanted(monkeypatch):
         raise AssertionError
 
     monkeypatch.setattr(table_segments, "packed", refuse)
-    assert in_tasks([CASE], request("records", ["offset", "timestamp"])).num_rows
+    assert in_tasks([CASE], request("records", ["record_offset", "timestamp"])).num_rows
     with pytest.raises(AssertionError):
         in_tasks([CASE], request("records", ["headers"]))
 
@@ -97,7 +97,7 @@ def test_batches_that_are_all_older_are_not_decompressed(tmp_path, monkeypatch):
     )
     old, new = batch(1, b"a", max_timestamp=5_000), batch(2, b"b", max_timestamp=7_000, base_timestamp=7_000)
     segment(tmp_path / "orders-0", [message(0, 1), old, new])
-    assert in_tasks([tmp_path], request("records", since=6_000))["offset"].to_pylist() == [2]
+    assert in_tasks([tmp_path], request("records", since=6_000))["record_offset"].to_pylist() == [2]
     assert [int(row["base_offset"]) for row in read] == [0, 2]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from kafkatx.spark.failures import SparkFailedError
 from kafkatx.spark.masters import parse_master
 from kafkatx.spark.session import EVERYWHERE, environment, session, settings
 from kafkatx.terms.errors import UsageError
@@ -100,7 +101,7 @@ def test_a_client_that_ends_the_process_is_one_line_all_the_same(monkeypatch):
     monkeypatch.setattr("kafkatx.spark.session.require_connect", lambda url: None)
     monkeypatch.setattr("kafkatx.spark.session._found", lambda wanted: None)
     monkeypatch.setattr("kafkatx.spark.session._built", lambda master, wanted: sys.exit(0))
-    with pytest.raises(UsageError, match=r"^Spark did not start with --master sc://a\.example: "):
+    with pytest.raises(SparkFailedError, match=r"^Spark did not start with --master sc://a\.example: "):
         session("sc://a.example").__enter__()
 
 
@@ -119,17 +120,18 @@ def test_what_jvm_and_workers_print_does_not_come_between_the_lines(told):
 
 
 @pytest.mark.parametrize(
-    ("job", "line"),
+    ("job", "code", "line"),
     [
-        ("failing", r"ValueError: a bug"),
-        ("dying", r".*Python worker exited unexpectedly \(crashed\).*"),
-        ("planned wrongly", r"\[UNRESOLVED_COLUMN.*`nothing` cannot be resolved.*"),
-        ("killed", r"its JVM ended; its last words: .+"),
+        ("failing", 70, r"ValueError: a bug"),
+        ("dying", 5, r".*Python worker exited unexpectedly \(crashed\).*"),
+        ("planned wrongly", 70, r"\[UNRESOLVED_COLUMN.*`nothing` cannot be resolved.*"),
+        ("killed", 5, r"its JVM ended; its last words: .+"),
     ],
 )
-def test_a_job_that_fails_is_one_line(told, job, line):
+def test_a_job_that_fails_is_one_line_and_one_whole_document(told, job, code, line):
     ended = told[job]
-    assert (ended["code"], ended["output"]) == (70, "")
+    assert ended["code"] == code
+    assert (json.loads(ended["output"])["answer"]["state"] == "failed") if code == 5 else ended["output"] == ""
     assert re.fullmatch(rf"kafkatx: Spark failed: {line} \(--debug before the command shows all\)\n", ended["errors"])
 
 
@@ -142,7 +144,7 @@ def test_a_spark_that_does_not_start_says_why_and_keeps_what_it_printed(java_hom
         text=True,
         check=False,
     )
-    (line,) = re.findall(r"^kafkatx\.terms\.errors\.UsageError: (.*)$", done.stderr, re.MULTILINE)
+    (line,) = re.findall(r"^kafkatx\.spark\.failures\.SparkFailedError: (.*)$", done.stderr, re.MULTILINE)
     found = re.fullmatch(r"Spark did not start with --master local\[1\]: (.*) \(all that it printed is in (.*)\)", line)
     assert found
     assert found[1] in Path(found[2]).read_text()

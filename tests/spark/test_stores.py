@@ -9,8 +9,8 @@ from kafkatx.local.diagnosis import diagnose as diagnose_here
 from kafkatx.outputs.diagnosis_json import document
 from kafkatx.segments import batches as walks
 from kafkatx.spark.diagnosis import diagnose as diagnose_on
-from kafkatx.terms.errors import UsageError
 from tests.evidence import FIXTURES
+from tests.exports import exported
 from tests.sources.s3_server import Bucket, serving
 
 FENCED = FIXTURES / "k39-fenced"
@@ -37,6 +37,12 @@ def test_a_diagnosis_whose_files_lie_in_a_store(spark, bucket: Bucket, monkeypat
     assert not any(secret in found for secret in SECRETS)
 
 
+def test_an_export_that_lies_in_a_store(spark, bucket: Bucket, tmp_path):
+    bucket.put_folder(exported([FENCED], tmp_path / "export"), "export")
+    found = document(diagnose_on(spark, bucket.url("export")), "")
+    assert found == document(diagnose_here([bucket.url("export")]), "") == document(diagnose_here([str(FENCED)]), "")
+
+
 def test_tables_whose_files_lie_in_a_store(spark, bucket: Bucket):
     url = bucket.url("case")
     tables = [
@@ -54,6 +60,6 @@ def test_tables_whose_files_lie_in_a_store(spark, bucket: Bucket):
 def test_a_store_that_workers_do_not_reach_is_said(spark, bucket: Bucket):
     frame = kafkatx_spark.read(spark, bucket.url("case"), table="batches")
     bucket.refuses_all = 403
-    with pytest.raises(Exception, match=f"{UsageError.__name__}.*access denied") as failed:  # Spark wraps it
+    with pytest.raises(Exception, match=r"WorkerLacksFileError.*access denied") as failed:  # Spark wraps it
         frame.count()
     assert not any(secret in str(failed.value) for secret in SECRETS)

@@ -31,11 +31,11 @@ def test_a_commit_says_who_committed_what_when_and_where_it_lies(engine, tmp_pat
     first = commits(0, (key("a", "orders", 3), value(7, "where", 1000, 4, TOPIC_ID)), partition_leader_epoch=9)
     path = segment(tmp_path / OFFSETS, [first, commits(1, (key("a"), value(8)), partition_leader_epoch=9)])
     found, plain = rows(tmp_path, "offset_commits")
-    assert {name: found[name] for name in ("group", "topic", "partition", "committed_offset", "metadata")} == {
-        "group": "a", "topic": "orders", "partition": 3, "committed_offset": 7, "metadata": "where",
+    assert {name: found[name] for name in ("group_id", "topic", "partition", "committed_offset", "metadata")} == {
+        "group_id": "a", "topic": "orders", "partition": 3, "committed_offset": 7, "metadata": "where",
     }  # fmt: skip
     assert (found["path"], found["position"], plain["position"]) == (str(path), 0, len(first))
-    assert (found["offsets_partition"], found["offset"], found["leader_epoch"]) == (4, 0, 5)
+    assert (found["offsets_partition"], found["record_offset"], found["leader_epoch"]) == (4, 0, 5)
     assert found["committed_at"].timestamp() == 1.0
     assert (found["topic_id"], plain["topic_id"], plain["metadata"]) == ("AAECAwQFBgcICQoLDA0ODw", None, None)
     assert (found["is_transactional"], found["producer_id"], found["producer_epoch"]) == (False, None, None)
@@ -52,7 +52,7 @@ def test_a_commit_of_an_old_version_has_what_it_has(tmp_path):
 def test_a_removed_commit_is_a_tombstone_without_an_offset(engine, tmp_path):
     segment(tmp_path / OFFSETS, commits(0, (key("a"), None)))
     (found,) = rows(tmp_path, "offset_commits")
-    assert (found["is_tombstone"], found["group"]) == (True, "a")
+    assert (found["is_tombstone"], found["group_id"]) == (True, "a")
     assert {found[name] for name in ("committed_offset", "committed_at", "metadata", "value_version")} == {None}
 
 
@@ -66,7 +66,7 @@ def test_a_commit_in_a_transaction_has_its_producer_whatever_became_of_it(tmp_pa
 
 def test_names_that_are_no_text_are_marked(engine, tmp_path):
     segment(tmp_path / OFFSETS, commits(0, (key(b"a\xff", b"b"), value()), (key("b"), value())))
-    assert [row["group"] for row in rows(tmp_path, "offset_commits")] == ["a\ufffd", "b"]
+    assert [row["group_id"] for row in rows(tmp_path, "offset_commits")] == ["a\ufffd", "b"]
 
 
 def test_other_topics_have_no_commits(tmp_path):
@@ -96,9 +96,9 @@ def test_what_a_console_consumer_printed_of_the_topic_are_commits(tmp_path):
     ]
     (tmp_path / "page.txt").write_text("\n".join(lines) + "\n")
     found, gone = rows(tmp_path, "offset_commits")
-    assert (found["group"], found["topic"], found["partition"], found["committed_offset"]) == ("etl", "orders", 1, 5)
+    assert (found["group_id"], found["topic"], found["partition"], found["committed_offset"]) == ("etl", "orders", 1, 5)
     assert (found["leader_epoch"], found["metadata"], gone["is_tombstone"]) == (2, "x", True)
-    assert (found["offset"], found["timestamp"], found["is_transactional"]) == (None, None, None)
+    assert (found["record_offset"], found["timestamp"], found["is_transactional"]) == (None, None, None)
 
 
 def test_an_event_says_what_its_record_says_and_no_more(engine, tmp_path):
@@ -112,7 +112,7 @@ def test_an_event_says_what_its_record_says_and_no_more(engine, tmp_path):
     assert (first["kind"], first["topic"], first["topic_id"]) == ("TopicRecord", "orders", "AAECAwQFBgcICQoLDA0ODw")
     assert (second["topic"], second["replicas"], second["isr"], second["leader_epoch"]) == (None, [1, 2], [1], 4)
     assert (third["leader"], third["replicas"], third["leader_epoch"]) == (-1, None, None)
-    assert [row["offset"] for row in (first, second, third)] == [0, 1, 2]
+    assert [row["record_offset"] for row in (first, second, third)] == [0, 1, 2]
     assert {row["controller_epoch"] for row in (first, second, third)} == {6}
     assert (first["is_snapshot"], first["snapshot_offset"], first["record_version"]) == (False, None, 0)
     assert json.loads(first["fields"]) == {"name": "orders", "topicId": "AAECAwQFBgcICQoLDA0ODw"}

@@ -30,7 +30,7 @@ def test_files_and_blocks_are_rows_with_the_default_of_the_release(tmp_path: Pat
     acks = found["producer", "acks"]
     assert (acks["value"], acks["origin"], acks["transactional_id"], acks["line"]) == ("all", "printed", "orders-1", 2)
     timeout = found["producer", "transaction.timeout.ms"]
-    assert (timeout["value"], timeout["default"]) == ("60000", "60000")
+    assert (timeout["value"], timeout["default_value"]) == ("60000", "60000")
     password = found["broker", "ssl.key.password"]
     assert (password["value"], password["origin"], password["broker_id"]) == ("[hidden]", "explicit", 2)
     assert str(password["path"]).endswith("server.properties")
@@ -38,7 +38,7 @@ def test_files_and_blocks_are_rows_with_the_default_of_the_release(tmp_path: Pat
 
 def test_a_default_that_depends_on_the_release_is_null_where_none_is_known(tmp_path: Path):
     (tmp_path / "client.properties").write_text("transactional.id=orders-1\nacks=all\nmax.block.ms=5\n")
-    found = {row["name"]: row["default"] for row in rows(tmp_path)}
+    found = {row["name"]: row["default_value"] for row in rows(tmp_path)}
     assert (found["acks"], found["max.block.ms"]) == (None, "60000")
 
 

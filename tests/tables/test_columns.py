@@ -19,27 +19,30 @@ CONTRACT = {
     "batches": """topic partition base_offset last_offset record_count magic codec is_transactional is_control
         timestamp_type leader_epoch producer_id producer_epoch base_sequence last_sequence base_timestamp max_timestamp
         crc crc_valid size""",
-    "records": """topic partition offset timestamp key value headers position producer_id producer_epoch sequence
+    "records": """topic partition record_offset timestamp key value headers position producer_id producer_epoch sequence
         is_transactional""",
-    "markers": "topic partition offset timestamp producer_id producer_epoch kind coordinator_epoch",
-    "transaction_states": """partition offset timestamp transactional_id is_tombstone producer_id previous_producer_id
-        next_producer_id producer_epoch next_producer_epoch timeout_ms state topic_partitions started_at updated_at
-        client_transaction_version unknown_tagged_fields""",
+    "markers": "topic partition record_offset timestamp producer_id producer_epoch kind coordinator_epoch",
+    "transaction_states": """partition record_offset timestamp transactional_id is_tombstone producer_id
+        previous_producer_id next_producer_id producer_epoch next_producer_epoch timeout_ms state topic_partitions
+        started_at updated_at client_transaction_version unknown_tagged_fields""",
     "transactions": """transactional_id producer_id producer_epoch protocol started_at decided_at completed_at outcome
         ended_by partitions records bytes""",
     "aborted_transactions": "topic partition producer_id first_offset last_offset last_stable_offset version",
     "producer_states": """topic partition snapshot_offset producer_id producer_epoch last_sequence last_offset timestamp
         coordinator_epoch open_since_offset""",
-    "offset_commits": """group topic partition committed_offset leader_epoch metadata committed_at is_transactional
+    "offset_commits": """group_id topic partition committed_offset leader_epoch metadata committed_at is_transactional
         producer_id producer_epoch is_tombstone""",
-    "cluster_events": """kind at offset topic topic_id partition leader leader_epoch node_id broker_epoch
+    "cluster_events": """kind event_time record_offset topic topic_id partition leader leader_epoch node_id broker_epoch
         next_producer_id feature feature_level fields""",
-    "log_events": """at clock side client_id transactional_id thread logger kind exception error_code api correlation_id
-        node topic partition text""",
-    "settings": "scope name value default origin",
+    "log_events": """event_time clock side client_id transactional_id thread logger kind exception error_code api
+        correlation_id node topic partition text""",
+    "settings": "scope name value default_value origin",
     "findings": """id rule verdict severity transactional_id producer_id producer_epoch topic partition first_offset
-        last_offset from to count summary caused_by""",
-    "evidence": "position topic partition offset at text",
+        last_offset valid_from valid_to count summary caused_by""",
+    "evidence": "position topic partition record_offset event_time text",
+    "not_checkable": "rule scope missing",
+    "next": "number what why place command decides",
+    "captures": "evidence_end releases brokers clocks",
     "damage": "position kind bytes expected found",
 }
 """What the public interface promises of each table; more may be there."""
@@ -110,7 +113,7 @@ def test_bytes_of_a_file_name_that_are_no_text_are_marked_in_every_kind_of_colum
     assert BATCHES.batch(1, {"path": bad}).column("path").to_pylist() == [good]
     assert names(np.array([0]), (bad,)).to_pylist() == named(np.array([0]), lambda code: bad).to_pylist() == [good]
     found = FINDINGS.rows([{"summary": bad, "steps": [{"text": bad, "because": None}]}]).to_pylist()[0]
-    assert (found["summary"], found["steps"]) == (good, [{"text": good, "because": None}])
+    assert (found["summary"], found["steps"]) == (good, [{"text": good, "because": None, "evidence": None}])
 
 
 def test_a_code_without_a_word_is_null():
@@ -146,7 +149,7 @@ def test_columns_are_fields_of_arrays_side_by_side_unless_they_are_given():
     right = np.array([(9, 7, 2)], [("offset", "i8"), ("producer_epoch", "i2"), ("no_column", "i2")])
     (row,) = MARKERS.of_arrays([left, right], {"topic": "orders", "kind": names(np.array([0]), ("ABORT",))}).to_pylist()
     told = {name: value for name, value in row.items() if value is not None}
-    assert told == {"topic": "orders", "offset": 3, "producer_epoch": 7, "kind": "ABORT"}
+    assert told == {"topic": "orders", "record_offset": 3, "producer_epoch": 7, "kind": "ABORT"}
 
 
 def test_columns_are_attributes_of_objects_unless_they_are_given():

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from kafkatx.findings.fields import finding_head
 from kafkatx.outputs.comparing.compared import Change, Comparison, Matched, Missing
 from kafkatx.outputs.comparing.document import DiagnosisDocument, DocumentFinding
-from kafkatx.outputs.diagnosis_json import examined_fields, finding_head
+from kafkatx.outputs.diagnosis_json import examined_fields
 from kafkatx.outputs.json_document import to_text
 from kafkatx.terms.verdicts import Severity
 

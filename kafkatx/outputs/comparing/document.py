@@ -121,8 +121,11 @@ def _document(whole: JsonObject) -> DiagnosisDocument:
     if schema != SCHEMA:
         raise DamagedDocumentError(f"it has schema {schema}, and this release compares schema {SCHEMA}; {AGAIN}")
     answer = whole.object("answer")
+    state = answer.choice("state", AnswerState)
+    if state is AnswerState.failed:
+        raise DamagedDocumentError(f"it is of a diagnosis that failed; {AGAIN}")
     return DiagnosisDocument(
-        answer.choice("state", AnswerState),
+        state,
         answer.text("headline"),
         _examined(answer.object("examined")),
         _failures(answer.object("failures")),
@@ -141,6 +144,7 @@ def _examined(told: JsonObject) -> Examined:
         told.count("groups"),
         told.time("from"),
         told.time("to"),
+        told.optional_integer("unread_segments") or 0,
     )
 
 

@@ -3,6 +3,8 @@
 Killed   at whatever moment, the target is what it was, or whole; the folder stays, and the same command goes on in it.
 Order    a table's files are on disk before the manifest names them, all tables before the folder gets its name, and
          `_SUCCESS` is the last file written.
+Runs     files are never changed once written: those of earlier runs are in the new folder by their names (hard links;
+         copies, where a file system has none), and the two folders change names in one step.
 Alone    one process writes to it; the lock goes with the process.
 """
 
@@ -15,13 +17,12 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from kafkatx.outputs.parquet.disk import sync_folder, write_whole, writing
 from kafkatx.outputs.parquet.exchange import aside, exchange
-from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS, Manifest, read_manifest
-from kafkatx.outputs.parquet.parts import TableFile
 from kafkatx.outputs.parquet.target import TargetState, look_at
+from kafkatx.stages.export_manifest import MANIFEST, SUCCESS, Manifest, Run, TableFile, read_manifest
 from kafkatx.terms.errors import OutputError, UsageError
 
 RUNS = "_runs"
@@ -29,24 +30,24 @@ RUNS = "_runs"
 
 
 class ExportDraft:
-    """An export that is being written. Use `drafted`."""
+    """A run of an export that is being written. Use `drafted`."""
 
-    def __init__(self, folder: Path, target: Path, manifest: Manifest) -> None:
-        self.folder, self.target, self.manifest = folder, target, manifest
+    def __init__(self, folder: Path, target: Path, run: Run) -> None:
+        self.folder, self.target, self.run = folder, target, run
 
     @classmethod
-    def begun(cls, folder: Path, target: Path, recipe: dict[str, Any]) -> Self:
-        """Take over what lies in the folder if it is of the same recipe, else begin anew; raises OutputError."""
+    def begun(cls, folder: Path, target: Path, run: Run) -> Self:
+        """Take over what lies in the folder if it is of the same run, else begin anew; raises OutputError."""
         found = read_manifest(folder)
-        draft = cls(folder, target, Manifest(recipe))
+        before = found.run(run.run_id) if found else None
+        draft = cls(folder, target, run)
         with writing(folder):
-            if found is not None and found.recipe == recipe:
-                draft.manifest.tables |= {
-                    name: parts for name, parts in found.tables.items() if draft._has(name, parts)
-                }
+            if before is not None:
+                run.exported_at = before.exported_at
+                run.tables |= {name: parts for name, parts in before.tables.items() if draft._has(name, parts)}
             elif found is None and any(path.name != f"{MANIFEST}.new" for path in folder.iterdir()):
                 raise UsageError(f"{folder} is in the way and not of kafkatx; move it away")
-            draft._write_manifest()
+            draft._write_manifest(Manifest([run]))
             draft._clear()
         return draft
 
@@ -64,19 +65,35 @@ class ExportDraft:
         with writing(self.folder):
             _remove(self.folder / RUNS)
             sync_folder(self.folder)
-            self.manifest.tables[name] = parts
-            self._write_manifest()
+            self.run.tables[name] = parts
+            self._write_manifest(Manifest([self.run]))
 
-    def finish(self, overwrite: bool) -> None:
-        """Give the folder its name; raises UsageError where something was put there meanwhile."""
-        found = look_at(self.target, self.manifest.recipe, overwrite)
+    def finish(self, overwrite: bool) -> Manifest:
+        """Give the folder its name, with the runs that lie there; raises UsageError where something else came there."""
+        found = look_at(self.target, self.run.run_id, overwrite)
+        manifest = Manifest([self.run])
         with writing(self.target):
+            if found is TargetState.appendable:
+                manifest = self._with_earlier(read_manifest(self.target) or Manifest())
             if found is TargetState.nothing:
                 self.folder.rename(self.target)
             else:
                 exchange(self.target, self.folder)
             sync_folder(self.target.parent)
             _succeed(self.target, self.folder)
+        return manifest
+
+    def _with_earlier(self, earlier: Manifest) -> Manifest:
+        """Take in the files of earlier runs: from now on the folder is the whole export, finished."""
+        for name in earlier.files():
+            _link(self.target / name, self.folder / name)
+        for folder in {(self.folder / name).parent for name in earlier.files()}:
+            sync_folder(folder)
+        manifest = Manifest([*earlier.runs, self.run])
+        self._write_manifest(manifest)
+        (self.folder / SUCCESS).touch()
+        sync_folder(self.folder)
+        return manifest
 
     def _has(self, name: str, parts: list[TableFile]) -> bool:
         """Whether the files of a table are there."""
@@ -84,25 +101,50 @@ class ExportDraft:
         return all(path.is_file() and path.stat().st_size == size for path, size in paths)
 
     def _clear(self) -> None:
-        """Remove what no finished table owns."""
+        """Remove what no finished table of this run owns."""
+        own = {self.folder / name for name in self.run.files()}
         for path in self.folder.iterdir():
-            if path.name != MANIFEST and path.name not in self.manifest.tables:
+            if path.name in self.run.tables:
+                for file in {*path.iterdir()} - own:
+                    _remove(file)
+            elif path.name != MANIFEST:
                 _remove(path)
 
-    def _write_manifest(self) -> None:
-        write_whole(self.folder / MANIFEST, self.manifest.to_json())
+    def _write_manifest(self, manifest: Manifest) -> None:
+        write_whole(self.folder / MANIFEST, manifest.to_json())
 
 
 @contextlib.contextmanager
-def drafted(target: Path, recipe: dict[str, Any]) -> Iterator[ExportDraft]:
-    """Open the draft of an export, which no other process writes to meanwhile.
+def drafted(target: Path, run: Run) -> Iterator[ExportDraft]:
+    """Open the draft of a run, which no other process writes to meanwhile.
 
     Raises:
         OutputError: the folder can't be made, or another process writes to it.
         UsageError: something that is not ours has its name.
     """
     with _locked(_beside(target), target) as folder:
-        yield ExportDraft.begun(folder, target, recipe)
+        yield ExportDraft.begun(folder, target, run)
+
+
+def recover(target: Path) -> None:
+    """Finish what a run that was killed left: what it replaced goes; what it was about to replace gets its name again.
+
+    Raises OutputError.
+    """
+    before, beside = aside(_beside(target)), read_manifest(_beside(target))
+    there = read_manifest(target) if beside is not None else None
+    if there is not None and beside is not None and all(there.run(run.run_id) for run in beside.runs):
+        with _locked(_beside(target), target) as folder, writing(target):
+            _succeed(target, folder)
+    elif not os.path.lexists(target) and read_manifest(before) is not None:
+        with _locked(_beside(target), target), writing(target):
+            before.rename(target)
+
+
+def forget_empty(target: Path) -> None:
+    """Remove the folder in which exports grow where a run was killed right before it did."""
+    with contextlib.suppress(OSError):
+        _beside(target).rmdir()
 
 
 def finish_last(target: Path) -> None:
@@ -166,6 +208,18 @@ def _renamed(descriptor: int, folder: Path) -> bool:
         return not os.path.samestat(os.fstat(descriptor), folder.stat())
     except OSError:
         return True
+
+
+def _link(path: Path, name: Path) -> None:
+    """Give a file another name; where the file system can't, copy it."""
+    name.parent.mkdir(exist_ok=True)
+    name.unlink(missing_ok=True)
+    try:
+        name.hardlink_to(path)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.EACCES, errno.EROFS, errno.ENOSPC):
+            raise
+        shutil.copyfile(path, name)
 
 
 def _remove(path: Path) -> None:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from kafkatx.outputs.parquet.draft import ExportDraft, drafted, finish_last
-from kafkatx.outputs.parquet.manifest import Manifest, Recipe, read_manifest
+from kafkatx.outputs.parquet.draft import ExportDraft, drafted, finish_last, forget_empty, recover
 from kafkatx.outputs.parquet.ordering import RowOrder
 from kafkatx.outputs.parquet.parts import DEFAULT_SIZES, Sizes, write_parts
 from kafkatx.outputs.parquet.runs import SortRoom
 from kafkatx.outputs.parquet.sorting import DEFAULT_ROOM, in_order
 from kafkatx.outputs.parquet.target import TargetState, look_at
+from kafkatx.stages.export_manifest import Manifest, Recipe, Run, read_manifest
+from kafkatx.stages.stamp import Stamp
 from kafkatx.tables.columns import Table
 from kafkatx.terms.errors import OutputError
 
@@ -46,11 +47,16 @@ class _Nobody:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A finished export: where it lies, what is in it, and the tables that an interrupted run had already written."""
+    """A finished export: where it lies, its runs, this one, and the tables that had already been written of it.
+
+    `is_new` says whether anything was written: the same recipe twice is one run.
+    """
 
     target: Path
     manifest: Manifest
+    run: Run
     taken_over: tuple[str, ...]
+    is_new: bool = True
 
 
 def export(
@@ -64,14 +70,14 @@ def export(
     room: SortRoom = DEFAULT_ROOM,
     sizes: Sizes = DEFAULT_SIZES,
 ) -> Exported:
-    """Write tables as Parquet files to the folder `target`, each to a folder of its name.
+    """Write tables as Parquet files to the folder `target`, each to a folder of its name; an export gets a run more.
 
     Args:
-        target: a folder that does not exist, is empty, or (with `overwrite`) is an export.
+        target: a folder that does not exist, is empty, or is an export.
         tables: what to write.
         stream: yields the RecordBatches of a table, by its name; not called for a table that was taken over.
         recipe: all that the rows follow from. An interrupted export of the same recipe is gone on with.
-        overwrite: replace an export.
+        overwrite: replace an export with all its runs.
         watch: is told how far it is.
         room: memory for sorting.
         sizes: of row groups and files.
@@ -80,23 +86,35 @@ def export(
         UsageError: the target is something else.
         OutputError: it can't be written; what was written stays, and the next call goes on from there.
     """
-    document = recipe.document()
-    found = read_manifest(target)
-    if look_at(target, document, overwrite) is TargetState.almost_finished and found is not None:
-        finish_last(target)
-        return Exported(target, found, tuple(found.tables))
-    with drafted(target, document) as draft:
-        taken_over = tuple(draft.manifest.tables)
+    recover(target)
+    known = _known(target, recipe.run_id, overwrite)
+    if known is not None:
+        return known
+    with drafted(target, Run.begun(recipe)) as draft:
+        taken_over = tuple(draft.run.tables)
         try:
             for table in tables:
                 if table.name not in taken_over:
                     _write(draft, table, stream, watch or _Nobody(), room, sizes)
-            draft.finish(overwrite)
+            manifest = draft.finish(overwrite)
         except OutputError as error:
             raise OutputError(
                 f"{error}; finished tables stay in {draft.folder}, the same command goes on there"
             ) from error
-    return Exported(target, draft.manifest, taken_over)
+    return Exported(target, manifest, draft.run, taken_over)
+
+
+def _known(target: Path, run_id: str, overwrite: bool) -> Exported | None:
+    """What lies at the target where it has this very run; its last file is written if it lacks that."""
+    state, manifest = look_at(target, run_id, overwrite), read_manifest(target)
+    run = manifest.run(run_id) if manifest else None
+    if manifest is None or run is None or state not in (TargetState.known, TargetState.almost_finished):
+        return None
+    if state is TargetState.almost_finished:
+        finish_last(target)
+        return Exported(target, manifest, run, tuple(run.tables))
+    forget_empty(target)
+    return Exported(target, manifest, run, (), is_new=False)
 
 
 def _write(draft: ExportDraft, table: Table, stream: Stream, watch: Watch, room: SortRoom, sizes: Sizes) -> None:
@@ -104,7 +122,9 @@ def _write(draft: ExportDraft, table: Table, stream: Stream, watch: Watch, room:
     watch.begin(table.name)
     folder, runs = draft.table(table.name)
     blocks = in_order(_counted(stream(table.name), watch), table.schema, RowOrder(table.order.columns), runs, room)
-    draft.note(table.name, write_parts(blocks, table, folder, sizes, watch.wrote))
+    stamp = Stamp(draft.run.run_id, draft.run.exported_at, str(draft.run.recipe["kafkatx"]))
+    parts = write_parts(stamp.stamped(blocks, table), table, folder, sizes, watch.wrote, stamp)
+    draft.note(table.name, parts)
 
 
 def _counted(batches: Iterator[Any], watch: Watch) -> Iterator[Any]:

@@ -2,7 +2,7 @@
 
 Sizes   a row group is closed at `group_rows` rows or `group_bytes` bytes (as Arrow holds them), whichever comes first;
         a file at `file_bytes` bytes on disk.
-Types   those of the schema, as they are; nothing is coerced, and no time of writing stands in a file.
+Types   those of the schema, as they are; nothing is coerced, and of times only that of the run stands in a file.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kafkatx.outputs.parquet.disk import HashedFile, sync_folder, writing
+from kafkatx.stages.export_manifest import TableFile
+from kafkatx.stages.stamp import UNSTAMPED, Stamp
 from kafkatx.tables.columns import Table
 
 
@@ -28,16 +30,6 @@ class Sizes:
     file_bytes: int = 256 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class TableFile:
-    """One file: its name in the folder of its table, rows, bytes, SHA-256 in hexadecimal."""
-
-    name: str
-    rows: int
-    bytes: int
-    sha256: str
-
-
 DEFAULT_SIZES = Sizes()
 
 
@@ -47,15 +39,18 @@ def write_parts(
     folder: Path,
     sizes: Sizes = DEFAULT_SIZES,
     written: Callable[[int], None] = lambda rows: None,
+    stamp: Stamp = UNSTAMPED,
 ) -> list[TableFile]:
     """Write small tables, which follow each other in the table's order, to files in `folder`; at least one file.
 
-    `written` is told the number of rows after each row group. Raises OutputError; the files are on disk at the end.
+    `written` is told the number of rows after each row group. Of `stamp` are the names of the files, and the schema.
+    Raises OutputError; the files are on disk at the end.
     """
     parts: list[TableFile] = []
+    schema = stamp.schema(table)
     current: _OpenPart | None = None
     for group in row_groups(blocks, sizes):
-        current = current or _OpenPart(folder, len(parts), table)
+        current = current or _OpenPart(folder / stamp.file_name(len(parts)), table, schema)
         current.write(group)
         written(group.num_rows)
         del group  # before the next one is put together
@@ -63,7 +58,7 @@ def write_parts(
             parts.append(current.close())
             current = None
     if current or not parts:
-        parts.append((current or _OpenPart(folder, 0, table)).close())
+        parts.append((current or _OpenPart(folder / stamp.file_name(0), table, schema)).close())
     with writing(folder):
         sync_folder(folder)
     return parts
@@ -97,18 +92,18 @@ def _whole(held: list[Any]) -> Any:
 class _OpenPart:
     """A file that is being written."""
 
-    def __init__(self, folder: Path, number: int, table: Table) -> None:
-        self._path = folder / f"part-{number:05}.parquet"
+    def __init__(self, path: Path, table: Table, schema: Any) -> None:
+        self._path = path
         self._rows = 0
         order = [(name, "ascending") for name in table.order.columns]
         with writing(self._path):
             self._file = HashedFile(self._path)
             self._writer = pq.ParquetWriter(
                 self._file,
-                table.schema,
+                schema,
                 compression="zstd",
                 write_page_index=True,
-                sorting_columns=pq.SortingColumn.from_ordering(table.schema, order, null_placement="at_end"),
+                sorting_columns=pq.SortingColumn.from_ordering(schema, order, null_placement="at_end"),
             )
 
     @property

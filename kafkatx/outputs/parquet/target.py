@@ -1,6 +1,6 @@
-"""The folder that an export becomes: what may lie there, and what of it may be replaced.
+"""The folder that an export becomes: what may lie there, and what of it may be added to or replaced.
 
-Only what an export wrote is ever replaced: a folder with anything else in it is refused, whatever the options say.
+Only what an export wrote is ever moved: a folder with anything else in it is refused, whatever the options say.
 """
 
 from __future__ import annotations
@@ -9,22 +9,23 @@ import os
 from collections.abc import Iterator
 from enum import Enum, auto
 from pathlib import Path
-from typing import Any
 
 from kafkatx.outputs.parquet.disk import writing
-from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS, Manifest, read_manifest
+from kafkatx.stages.export_manifest import MANIFEST, SUCCESS, Manifest, read_manifest
 from kafkatx.terms.errors import UsageError
 
 
 class TargetState(Enum):
-    """What lies at the target: nothing, an export to replace, or all of this export but its last file."""
+    """What lies at the target: nothing, an export to add to or to replace, one that has this run, whole or nearly."""
 
     nothing = auto()
+    appendable = auto()
     replaceable = auto()
+    known = auto()
     almost_finished = auto()
 
 
-def look_at(target: Path, recipe: dict[str, Any], overwrite: bool) -> TargetState:
+def look_at(target: Path, run_id: str, overwrite: bool) -> TargetState:
     """Say what lies at the target; raises UsageError where it is nothing that this export may take the place of."""
     if not os.path.lexists(target):
         return TargetState.nothing
@@ -37,14 +38,16 @@ def look_at(target: Path, recipe: dict[str, Any], overwrite: bool) -> TargetStat
     manifest = read_manifest(target)
     if manifest is None:
         raise UsageError(f"{target} exists and is no export of kafkatx; give --out a folder that does not exist yet")
-    if not (target / SUCCESS).exists() and manifest.recipe == recipe and manifest.is_complete:
+    is_known = manifest.is_complete and manifest.run(run_id) is not None
+    if is_known and not (target / SUCCESS).exists():
         return TargetState.almost_finished
-    if not overwrite:
-        raise UsageError(f"{target} is an export already; --overwrite replaces it, or give --out another folder")
+    if is_known and not overwrite:
+        return TargetState.known
     strange = next(strange_files(target, manifest), None)
     if strange is not None:
-        raise UsageError(f"{target} holds what is not of the export, like {strange}; move it away to overwrite")
-    return TargetState.replaceable
+        aim = "overwrite" if overwrite else "add to it"
+        raise UsageError(f"{target} holds what is not of the export, like {strange}; move it away to {aim}")
+    return TargetState.replaceable if overwrite else TargetState.appendable
 
 
 def strange_files(folder: Path, manifest: Manifest) -> Iterator[str]:

@@ -13,7 +13,7 @@ from kafkatx.tables.catalogue import TABLES
 from tests.evidence import fixtures
 from tests.outputs.parquet.small import recipe
 
-TELLING = ("k39-fenced", "k28-sequence", "k20-expired", "k39-eos-groups")
+TELLING = ("k39-fenced", "k28-sequence", "k20-expired", "k39-eos-groups", "k39-hanging")
 """Cases that have rows for every table together."""
 
 

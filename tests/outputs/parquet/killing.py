@@ -2,8 +2,9 @@
 
     python -m tests.outputs.parquet.killing FOLDER
 
-For each step: make FOLDER/N/tables, killed by SIGKILL right before the step, and print one JSON line: what was asked of
-the disk there, how the process ended, what lay there then, and what after the same export was run again.
+For each step of a new export, of one over another and of one more run: make FOLDER/KIND-N/tables, killed by SIGKILL
+right before the step, and print one JSON line: what was asked of the disk there, how the process ended, what lay
+there then, and what after the same export was run again.
 """
 
 import json
@@ -14,11 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kafkatx.outputs.parquet.export import export
-from kafkatx.outputs.parquet.manifest import SUCCESS
 from kafkatx.outputs.parquet.runs import SortRoom
+from kafkatx.stages.export_manifest import SUCCESS
 from tests.outputs.parquet.small import COUNTS, LETTERS, counts, letters, recipe
 
-STEPS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree"}
+STEPS = {"open", "os.link", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree"}
 TINY = SortRoom(held=200, block=60, merged=120, block_rows=3)
 
 
@@ -27,10 +28,10 @@ OLD = [counts([7])]
 """Made before any process is forked: Arrow imports much for a list."""
 
 
-def write(target: Path) -> None:
-    """Replace an export of other rows by one with runs, several batches and two tables."""
+def write(target: Path, overwrite: bool) -> None:
+    """Make an export with sorted runs, several batches and two tables, or replace another by it, or add it."""
     of = recipe(COUNTS, LETTERS)
-    export(target, [COUNTS, LETTERS], lambda name: iter(BATCHES[name]), of, room=TINY, overwrite=True)
+    export(target, [COUNTS, LETTERS], lambda name: iter(BATCHES[name]), of, room=TINY, overwrite=overwrite)
 
 
 def write_old(target: Path) -> None:
@@ -78,27 +79,27 @@ def state(target: Path) -> dict[str, object]:
     return {"succeeded": SUCCESS in files, "files": {n: d for n, d in files.items() if n != SUCCESS}, "beside": beside}
 
 
-def killed_and_run_again(step: int, folder: Path, replaces: bool) -> bool:
+def killed_and_run_again(step: int, folder: Path, kind: str) -> bool:
     """Print the line of one step; False where the export came to its end before it."""
-    target = folder / f"{'over' if replaces else 'new'}-{step}" / "tables"
+    target = folder / f"{kind}-{step}" / "tables"
     target.parent.mkdir(parents=True)
-    if replaces:
+    if kind != "new":
         in_a_process(lambda: write_old(target))
 
     def work() -> None:
         sys.addaudithook(stopped_before(step, target))
-        write(target)
+        write(target, kind == "over")
 
     status, killed_at = in_a_process(work)
     found = state(target)
-    again, _ = in_a_process(lambda: write(target))
+    again, _ = in_a_process(lambda: write(target, kind == "over"))
     line = {"at": killed_at, "status": status, "found": found, "again": again, "at_last": state(target)}
-    print(json.dumps({"replaces": replaces, **line}))
+    print(json.dumps({"kind": kind, **line}))
     return status != 0
 
 
 if __name__ == "__main__":
-    for over in (False, True):
+    for kind in ("new", "over", "more"):
         number = 1
-        while killed_and_run_again(number, Path(sys.argv[1]), over):
+        while killed_and_run_again(number, Path(sys.argv[1]), kind):
             number += 1

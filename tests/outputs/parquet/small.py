@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafkatx.outputs.parquet.manifest import Recipe
-from kafkatx.tables.columns import BINARY, INT64, STRING, TIME, Column, Example, SortOrder, Table
+from kafkatx.stages.export_manifest import Recipe
+from kafkatx.tables.columns import BINARY, INT64, STRING, TIME, Column, Example, Identity, SortOrder, Table
 
 LETTERS = Table(
     "letters",
@@ -20,6 +20,7 @@ LETTERS = Table(
     ),
     SortOrder(("word", "number"), "a word is asked for"),
     Example("Which?", "SELECT 1 FROM letters l"),
+    Identity(("word", "number"), copies=True, best=("at",)),
 )
 COUNTS = Table(
     "counts",
@@ -27,6 +28,7 @@ COUNTS = Table(
     (Column("number", INT64, "the number"),),
     SortOrder(("number",), "it is the only column"),
     Example("How many?", "SELECT 1 FROM counts c"),
+    Identity(("number",)),
 )
 
 

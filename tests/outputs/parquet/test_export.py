@@ -10,14 +10,16 @@ import pytest
 
 from kafkatx.outputs.parquet import exchange as exchanging
 from kafkatx.outputs.parquet.export import export
-from kafkatx.outputs.parquet.manifest import MANIFEST, SUCCESS, read_manifest
 from kafkatx.outputs.parquet.parts import Sizes
 from kafkatx.outputs.parquet.runs import SortRoom
+from kafkatx.stages.export_manifest import MANIFEST, SUCCESS, read_manifest
 from kafkatx.terms.errors import OutputError, UsageError
 from tests.outputs.parquet.small import COUNTS, LETTERS, content, counts, letters, recipe
 
 TABLES = [COUNTS, LETTERS]
 RECIPE = recipe(*TABLES)
+RUN = RECIPE.run_id
+OTHER = recipe(*TABLES, verify=True)
 TINY = SortRoom(held=200, block=60, merged=120, block_rows=3)
 
 
@@ -51,7 +53,7 @@ def partial(target):
 
 def test_each_table_is_a_folder_of_sorted_files_and_success_comes_with_the_manifest(target):
     found = write(target)
-    names = {MANIFEST, SUCCESS, "counts/part-00000.parquet", "letters/part-00000.parquet"}
+    names = {MANIFEST, SUCCESS, f"counts/part-{RUN}-00000.parquet", f"letters/part-{RUN}-00000.parquet"}
     assert set(content(target)) == names
     assert pq.read_table(target / "counts").column("number").to_pylist() == [1, 2, 3]
     assert pq.read_table(target / "letters").column("word").to_pylist() == ["a", "b"]
@@ -124,7 +126,7 @@ def test_a_partial_export_of_another_recipe_is_begun_anew(other, target):
 def test_a_table_of_which_a_file_is_gone_or_short_is_written_again(harm, target):
     with pytest.raises(KeyboardInterrupt):
         write(target, Streams(stops="letters"))
-    harm(partial(target) / "counts" / "part-00000.parquet")
+    harm(partial(target) / "counts" / f"part-{RUN}-00000.parquet")
     again = Streams()
     write(target, again)
     assert again.asked == ["counts", "letters"]
@@ -180,7 +182,7 @@ def test_a_file_system_without_locks_is_no_obstacle(target, monkeypatch):
 def test_an_export_is_replaced_by_another(at_once, target, tmp_path, monkeypatch):
     if not at_once:
         monkeypatch.setattr(exchanging, "_at_once", lambda one, other: False)
-    write(target, of=recipe(*TABLES, verify=True), sizes=Sizes(group_rows=1, file_bytes=1))
+    write(target, of=OTHER, sizes=Sizes(group_rows=1, file_bytes=1))
     assert len(content(target)) == 7
     write(target, overwrite=True)
     write(tmp_path / "other")

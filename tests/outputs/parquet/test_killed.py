@@ -19,9 +19,9 @@ def lines(tmp_path_factory):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["new", "over an export"])
+@pytest.fixture(scope="module", params=["new", "over", "more"])
 def steps(request, lines):
-    return [line for line in lines if line["replaces"] is request.param]
+    return [line for line in lines if line["kind"] == request.param]
 
 
 def whole(steps):
@@ -44,7 +44,7 @@ def test_what_is_there_after_a_kill_is_old_or_new_and_whole(steps):
     assert old != new
     for line in steps:
         assert line["found"]["files"] in (old, new, {}), line["at"]
-        assert line["found"]["files"] or not line["replaces"], line["at"]
+        assert line["found"]["files"] or line["kind"] == "new", line["at"]
 
 
 def test_nothing_is_called_finished_that_is_not(steps):
@@ -52,6 +52,15 @@ def test_nothing_is_called_finished_that_is_not(steps):
         if line["found"]["succeeded"]:
             assert line["found"]["files"] in (steps[0]["found"]["files"], whole(steps)["files"]), line["at"]
         assert set(line["found"]["beside"]) <= {".tables.partial"}, line["at"]
+
+
+def test_earlier_runs_are_whole_at_every_moment_and_files_of_theirs_never_change(steps):
+    if steps[0]["kind"] == "more":
+        old = {name: data for name, data in steps[0]["found"]["files"].items() if name.endswith(".parquet")}
+        for line in steps:
+            assert line["found"]["succeeded"], line["at"]
+            assert old.items() <= line["found"]["files"].items(), line["at"]
+        assert len(whole(steps)["files"]) == len(old) + 3
 
 
 def test_the_same_export_run_again_is_whole_and_leaves_nothing_beside(steps):

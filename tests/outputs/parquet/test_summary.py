@@ -9,16 +9,16 @@ import pytest
 from rich.console import Console
 
 from kafkatx.outputs.parquet.export import Exported
-from kafkatx.outputs.parquet.manifest import Manifest
 from kafkatx.outputs.parquet.parts import TableFile
 from kafkatx.outputs.parquet.summary import examples, print_summary, size_in_words, to_json
+from kafkatx.stages.export_manifest import Manifest, Run
 from tests.outputs.parquet.small import COUNTS, LETTERS, recipe
 
 
-def found(*taken_over):
+def found(*taken_over, earlier=(), is_new=True):
     parts = [TableFile("part-00000.parquet", 1_200, 3_400_000, ""), TableFile("part-00001.parquet", 1, 600, "")]
-    manifest = Manifest(recipe(LETTERS, COUNTS).document(), {"letters": parts, "counts": parts[1:]})
-    return Exported(Path("/x/tables"), manifest, taken_over)
+    run = Run(recipe(LETTERS, COUNTS).document(), 0, {"letters": parts, "counts": parts[1:]})
+    return Exported(Path("/x/tables"), Manifest([*earlier, run]), run, taken_over, is_new)
 
 
 def printed(exported, out="tables"):
@@ -32,6 +32,14 @@ def test_every_table_is_a_line_of_what_is_in_it():
     assert first == "Wrote 2 tables to tables: 1,202 rows, 3.4 MB."
     assert letters.split() == ["letters", "1,201", "2", "3.4", "MB"]
     assert counts.split() == ["counts", "1", "1", "600", "bytes"]
+
+
+def test_what_came_to_an_export_is_told():
+    run = found().run.run_id
+    first = printed(found(earlier=[Run(recipe(COUNTS).document(), 0)])).splitlines()
+    assert " ".join(first[:2]).startswith(f"Added run {run}, the 2nd, to tables, 2 tables: 1,202 rows")
+    again = " ".join(printed(found(is_new=False)).split())
+    assert again.startswith(f"Wrote nothing: tables has the same evidence already, as run {run}, 2 tables: 1,202 rows")
 
 
 def test_what_an_interrupted_run_had_written_is_told():

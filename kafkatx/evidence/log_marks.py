@@ -1,0 +1,162 @@
+"""How far the log of a partition was read, and what of it is new since then, whatever became of its files.
+
+Mark      the next offset, the highest leader epoch, the place behind the last whole batch, some of the last batches.
+New       a batch behind the mark's offset, or of a later leader epoch: what a broker truncates it writes anew under a
+          later epoch, and of two batches of one offset and one epoch there is only one. So segments may be rolled,
+          merged and written anew by the cleaner, or deleted, and nothing is read twice.
+Truncated an active segment is never cleaned: where batches of the mark are gone from it, or the segment is gone and
+          none lies behind it, or the log ends before the mark, it was truncated. Mostly the epoch says what is new.
+          Where that is the same (a broker that lost what it had not flushed), all behind the last batch that is still
+          there is new; where that one was not among those noted, some of what follows it may come twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from kafkatx.segments.batches import Rows
+
+NOTED = 8
+"""The last batches that a mark notes one by one; before them at doubling distances, up to the first of a segment."""
+
+Noted = tuple[int, int, int]
+"""Where in its segment a batch begins, its offset and its checksum."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far a log was read: up to offset `end`, which is at `position` of the segment `base`, in `epoch` at most.
+
+    `noted` are some of its last batches, newest last, and `tight` is how many of those follow each other.
+    """
+
+    end: int
+    epoch: int
+    base: int
+    position: int
+    noted: tuple[Noted, ...] = ()
+    tight: int = 0
+
+    def has(self, epochs: Any, offsets: Any) -> Any:
+        """Whether batches (arrays of their leader epochs and offsets) were read."""
+        return (offsets < self.end) & (epochs <= self.epoch)
+
+    def told(self) -> list[Any]:
+        """Return it as JSON has it."""
+        flat = [number for one in self.noted for number in one]
+        return [self.end, self.epoch, self.base, self.position, self.tight, *flat]
+
+
+def mark_of(told: Sequence[int]) -> Mark:
+    """Return the mark that `told` told."""
+    end, epoch, base, position, tight, *flat = told
+    noted = zip(flat[::3], flat[1::3], flat[2::3], strict=True)
+    return Mark(end, epoch, base, position, tuple(noted), tight)
+
+
+class LogView(Protocol):
+    """The log of a partition as its files are now; segments are called by the offsets in their names."""
+
+    @property
+    def bases(self) -> Sequence[int]:
+        """Its segments in order."""
+
+    def batches(self, base: int) -> Rows:
+        """Return the last whole batches of a segment (kernels.rows.BATCH); of a short one all."""
+
+    def noted(self, base: int, position: int) -> Noted | None:
+        """Return the batch that begins at a place of a segment, None where none does."""
+
+
+def end_of(view: LogView) -> Mark | None:
+    """Return how far a log goes now; None of one without segments."""
+    if not view.bases:
+        return None
+    newest = view.bases[-1]
+    for base in reversed(view.bases):
+        rows = view.batches(base)
+        if len(rows):
+            return _behind(rows, base, newest)
+    return Mark(newest, -1, newest, 0)
+
+
+def _behind(rows: Rows, base: int, newest: int) -> Mark:
+    places, last = _kept(len(rows)), rows[-1]
+    noted = tuple((int(row["position"]), int(row["base_offset"]), int(row["crc"])) for row in rows[places])
+    end = max(int(last["last_offset"]) + 1, newest)
+    position = int(last["position"]) + int(last["size"])
+    return Mark(end, int(rows["leader_epoch"].max()), base, position, noted, min(NOTED, len(rows)))
+
+
+def _kept(count: int) -> list[int]:
+    """Which of some batches a mark notes: the last ones, others at doubling distances, the first."""
+    back, step = [*range(1, min(NOTED, count) + 1)], NOTED
+    while back[-1] + step < count:
+        back.append(back[-1] + step)
+        step *= 2
+    return sorted({0, *(count - one for one in back)})
+
+
+@dataclass(frozen=True, slots=True)
+class Newer:
+    """What of a log is new: behind `known` (None: nothing is known) and up to `end`, of offsets in [first, stop)."""
+
+    known: Mark | None
+    end: Mark
+    first: int = 0
+    stop: int = (1 << 63) - 1
+
+    def of(self, rows: Rows) -> Rows:
+        """Return the rows of batches, or of the coordinator, that are new."""
+        offsets = rows["base_offset" if "base_offset" in (rows.dtype.names or ()) else "offset"]
+        epochs = rows["leader_epoch"]
+        new = self.end.has(epochs, offsets) & (offsets >= self.first) & (offsets < self.stop)
+        found: Rows = rows[new & ~self.known.has(epochs, offsets)] if self.known is not None else rows[new]
+        return found
+
+    def within(self, first: int, stop: int) -> Newer:
+        """Return the same, of fewer offsets."""
+        return replace(self, first=max(first, self.first), stop=min(stop, self.stop))
+
+
+def since(known: Mark | None, end: Mark, view: LogView) -> Newer:
+    """Return what is new of a log that was read up to `known` and is to be read up to `end`."""
+    if known is None:
+        return Newer(None, end)
+    if is_there(known, view):
+        return Newer(known, end, known.noted[-1][1] + 1)
+    if not _is_truncated(known, end, view):
+        return Newer(known, end, known.end if known.epoch >= end.epoch else 0)
+    return _behind_truncation(known, end, view)
+
+
+def is_there(mark: Mark, view: LogView) -> bool:
+    """Whether the last batch of a mark is where it was: then all before it is, and nothing was truncated."""
+    return bool(mark.noted) and mark.base in view.bases and view.noted(mark.base, mark.noted[-1][0]) == mark.noted[-1]
+
+
+def _is_truncated(known: Mark, end: Mark, view: LogView) -> bool:
+    return end.end < known.end or (bool(known.noted) and known.base >= view.bases[-1])
+
+
+def _behind_truncation(known: Mark, end: Mark, view: LogView) -> Newer:
+    """All of later epochs is new, and of the same one what lies behind the last batch that is still there."""
+    cut, is_exact = _cut(known, view)
+    if end.epoch > known.epoch and not is_exact:
+        return Newer(known, end, cut if known.base in view.bases else 0)
+    return Newer(replace(known, end=min(known.end, cut)), end, cut)
+
+
+def _cut(known: Mark, view: LogView) -> tuple[int, bool]:
+    """Return an offset at which a log was truncated, or one before it, and whether it was there."""
+    if known.base not in view.bases:
+        return max((base for base in view.bases if base < known.base), default=0), False
+    there = [view.noted(known.base, one[0]) == one for one in known.noted]
+    kept = max((number for number, is_kept in enumerate(there) if is_kept), default=-1)
+    if kept < 0:
+        return known.base, bool(known.noted) and known.noted[0][0] == 0
+    if kept + 1 < len(there) and kept >= len(there) - known.tight:
+        return known.noted[kept + 1][1], True
+    return known.noted[kept][1] + 1, False

@@ -1,0 +1,1 @@
+"""SQL files of the views (tables/view_files.py)."""

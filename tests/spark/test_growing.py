@@ -1,0 +1,315 @@
+"""What a stream reads of files that grow: each batch once, whatever brokers do to the files between two looks."""
+
+import json
+import os
+import random
+import shutil
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafkatx.evidence import log_tails
+from kafkatx.formats import transaction_log
+from kafkatx.spark import growing
+from kafkatx.spark.growing import Growing
+from kafkatx.spark.growth_rows import rows_of_growth
+from kafkatx.spark.request import request
+from kafkatx.stages.blocks import packed, unpacked
+from kafkatx.terms.errors import UsageError
+from tests.building import batch, data_batch, marker, segment, states
+from tests.evidence import fixtures
+from tests.spark.tables import here
+
+
+@dataclass
+class Stream:
+    """A stream as Spark runs it: offsets are JSON that is written down before a batch is read, tasks travel."""
+
+    root: Path
+    table: str = "batches"
+    offset: dict[str, Any] = field(default_factory=dict)
+    planned: dict[str, Any] | None = None
+    growing: Growing | None = None
+
+    def __post_init__(self) -> None:
+        self.start()
+
+    def start(self) -> None:
+        """Begin anew, knowing nothing but the offsets that were written down."""
+        self.growing = Growing(request(self.table), [str(self.root)])
+
+    def plan(self) -> None:
+        """Write down how far the next batch goes."""
+        if self.planned is None:
+            assert self.growing is not None
+            self.planned = json.loads(json.dumps(self.growing.offset(self.offset)))
+
+    def read(self) -> list[dict[str, Any]]:
+        """Read the next batch, and write down that it was."""
+        self.plan()
+        assert self.planned is not None
+        assert self.growing is not None
+        tasks = unpacked(packed(self.growing.tasks(self.offset, self.planned)))
+        rows = [row for task in tasks for batch in rows_of_growth(task) for row in batch.to_pylist()]
+        self.offset, self.planned = self.planned, None
+        return rows
+
+
+@dataclass
+class Disk:
+    """The log of a partition as a broker writes it to a folder."""
+
+    folder: Path
+    chance: random.Random
+    end: int = 0
+    epoch: int = 0
+    half: bytes = b""
+    made: int = 0
+
+    def __post_init__(self) -> None:
+        segment(self.folder, b"")
+
+    @property
+    def segments(self) -> list[Path]:
+        return sorted(self.folder.glob("*.log"))
+
+    def whole(self, path: Path) -> list[tuple[int, bytes]]:
+        """Offsets and bytes of the batches of a segment."""
+        data, found = path.read_bytes(), list[tuple[int, bytes]]()
+        while len(data) > 61 and len(data) >= (size := 12 + int.from_bytes(data[8:12], "big")):
+            found.append((int.from_bytes(data[:8], "big"), data[:size]))
+            data = data[size:]
+        return found
+
+    def made_batch(self) -> bytes:
+        self.made += 1
+        value, count = f"{self.made}".encode() * self.chance.randrange(1, 30), self.chance.randrange(1, 4)
+        made = batch(self.end, *[value] * count, partition_leader_epoch=self.epoch)
+        self.end += count
+        return made
+
+    def append(self) -> None:
+        """Write batches, the last one by halves sometimes."""
+        written, self.half = self.half, b""
+        for _ in range(self.chance.randrange(1, 5)):
+            written += self.made_batch()
+        if self.chance.random() < 0.5:
+            last = self.made_batch()
+            cut = self.chance.randrange(1, len(last))
+            written, self.half = written + last[:cut], last[cut:]
+        with self.segments[-1].open("ab") as file:
+            file.write(written)
+
+    def finish(self) -> None:
+        with self.segments[-1].open("ab") as file:
+            file.write(self.half)
+        self.half = b""
+
+    def roll(self) -> None:
+        self.finish()
+        path = self.folder / f"{self.end:020d}.log"
+        if not path.exists():
+            path.write_bytes(b"")
+
+    def fail_over(self) -> None:
+        """Truncate as a follower does, and go on under a later leader."""
+        self.half = b""
+        kept = [(path, self.whole(path)) for path in self.segments]
+        for _ in range(self.chance.randrange(6)):
+            while not kept[-1][1] and len(kept) > 1:
+                kept.pop()[0].unlink()
+            if kept[-1][1]:
+                kept[-1][1].pop()
+        path, rest = kept[-1]
+        path.write_bytes(b"".join(data for _, data in rest))
+        last = next((data for _, found in reversed(kept) for _, data in reversed(found)), None)
+        after = int.from_bytes(last[:8], "big") + int.from_bytes(last[23:27], "big") + 1 if last else 0
+        self.end, self.epoch = max(after, int(path.stem)), self.epoch + 1
+
+    def compact(self) -> None:
+        """Write two segments anew as one, without some of their batches, by the renames of the cleaner."""
+        self.finish()
+        if len(self.segments) < 3:
+            return
+        one, other = self.segments[:2]
+        kept = [data for path in (one, other) for _, data in self.whole(path) if self.chance.random() < 0.6]
+        cleaned = one.with_suffix(".log.cleaned")
+        cleaned.write_bytes(b"".join(kept))
+        cleaned.rename(one.with_suffix(".log.swap"))
+        for path in (one, other):
+            path.rename(path.with_suffix(".log.deleted"))
+        one.with_suffix(".log.swap").rename(one)
+
+    def retain(self) -> None:
+        if len(self.segments) > 1:
+            self.segments[0].unlink()
+
+    def all(self) -> set[tuple[int, int]]:
+        """Offset and checksum of each batch that is there."""
+        return {(at, int.from_bytes(data[17:21], "big")) for path in self.segments for at, data in self.whole(path)}
+
+
+STEPS = ["append", "append", "roll", "fail_over", "compact", "retain", "read", "plan", "restart"]
+
+
+@settings(max_examples=40)
+@given(steps=st.lists(st.sampled_from(STEPS), min_size=5, max_size=40), seed=st.integers(0, 2**32))
+def test_each_batch_is_read_once(tmp_path_factory, steps, seed):
+    root = tmp_path_factory.mktemp("grown")
+    disk = Disk(root / "orders-0", random.Random(seed))
+    stream, seen = Stream(root), set[tuple[int, int]]()
+    for step in [*steps, "finish", "read", "read"]:
+        if step == "restart":
+            stream.start()
+        elif step == "plan":
+            stream.plan()
+        elif step != "read":
+            getattr(disk, step)()
+        else:
+            was_planned, there = stream.planned is not None, disk.all()
+            found = [(row["base_offset"], row["crc"]) for row in stream.read()]
+            assert len(found) == len(set(found))
+            assert seen.isdisjoint(found)
+            assert set(found) <= there
+            seen |= set(found)
+            assert was_planned or there <= seen
+    assert disk.all() <= seen
+
+
+@pytest.mark.parametrize("tail", [64, 1 << 20])
+def test_a_log_is_seen_by_its_tail(tmp_path, monkeypatch, tail):
+    monkeypatch.setattr(log_tails, "TAIL", tail)
+    log = [data_batch(at, 7, b"x" * at, base_sequence=at) for at in range(50)]
+    path = segment(tmp_path / "orders-0", log)
+    stream = Stream(tmp_path)
+    assert [row["base_offset"] for row in stream.read()] == [*range(50)]
+    path.write_bytes(b"".join(log) + marker(50, 7) + data_batch(51, 7)[:40])
+    assert [row["base_offset"] for row in stream.read()] == [50]
+    assert stream.read() == []
+
+
+@pytest.mark.parametrize("table", ["batches", "markers", "transaction_states", "log_events"])
+def test_what_is_read_of_recorded_files_is_the_table(table):
+    given = [str(fixtures() / "k39-fenced" / name) for name in ("broker-1", "logs")]
+    stream = Stream(Path(given[0]), table)
+    stream.growing = Growing(request(table), given)
+    assert sorted(map(repr, stream.read())) == sorted(map(repr, here(given, table).to_pylist()))
+    assert stream.read() == []
+
+
+def test_only_what_is_new_is_opened_from_where_it_was_read(tmp_path, monkeypatch):
+    log = [batch(at, b"x" * 50) for at in range(100)]
+    path = segment(tmp_path / "orders-0", log[:90])
+    segment(tmp_path / "orders-1", log)
+    stream = Stream(tmp_path)
+    stream.read()
+    path.write_bytes(b"".join(log))
+    stream.plan()
+    assert stream.planned is not None
+    (task,) = Growing(request("batches"), [str(tmp_path)]).tasks(stream.offset, stream.planned)
+    (one,) = task.grown
+    assert one.bytes == len(b"".join(log[90:]))
+
+
+def test_rows_of_the_coordinator_and_markers(tmp_path):
+    def value(state: int) -> transaction_log.TransactionLogValue:
+        return transaction_log.TransactionLogValue(
+            version=0, producer_id=5, producer_epoch=1, transaction_timeout_ms=1000, transaction_status=state,
+            transaction_partitions=None, transaction_last_update_timestamp_ms=9, transaction_start_timestamp_ms=-1,
+        )  # fmt: skip
+
+    path = segment(tmp_path / "__transaction_state-3", [states(0, ("a", value(0)), ("b", value(0)))])
+    segment(tmp_path / "orders-0", [data_batch(0, 5), marker(1, 5)])
+    stream = Stream(tmp_path, "transaction_states")
+    assert [row["transactional_id"] for row in stream.read()] == ["a", "b"]
+    path.write_bytes(path.read_bytes() + states(2, ("a", None)))
+    assert [(row["record_offset"], row["is_tombstone"]) for row in stream.read()] == [(2, True)]
+    assert [row["record_offset"] for row in Stream(tmp_path, "markers").read()] == [1]
+
+
+def test_a_topic_that_was_deleted_and_created_again_is_another_one(tmp_path):
+    folder = tmp_path / "orders-0"
+    stream = Stream(tmp_path)
+    for number in range(2):
+        segment(folder, [batch(at, b"a" * (number + 1)) for at in range(3)])
+        (folder / "partition.metadata").write_text(f"version: 0\ntopic_id: {'AB'[number] * 22}")
+        assert [row["base_offset"] for row in stream.read()] == [0, 1, 2]
+        shutil.rmtree(folder)
+        assert stream.read() == []
+
+
+def test_a_log_that_is_away_for_a_while_is_not_read_again(tmp_path):
+    segment(tmp_path / "orders-0", [batch(0, b"a")])
+    segment(tmp_path / "orders-1", [batch(0, b"a")])
+    stream = Stream(tmp_path)
+    assert len(stream.read()) == 2
+    (tmp_path / "orders-0").rename(tmp_path.parent / "away")
+    assert stream.read() == []
+    (tmp_path.parent / "away").rename(tmp_path / "orders-0")
+    assert stream.read() == []
+
+
+def test_offsets_do_not_grow_with_what_is_read(tmp_path):
+    sizes = []
+    for count in (10, 10_000):
+        segment(tmp_path / "orders-0", [batch(at, b"a") for at in range(count)])
+        sizes.append(len(json.dumps(Growing(request("batches"), [str(tmp_path)]).offset({}))))
+    assert sizes[1] < sizes[0] + 500
+
+
+def test_an_offset_of_another_layout_is_refused():
+    with pytest.raises(ValueError, match="begin with a new checkpoint"):
+        growing.ends_of({"layout": 77, "ends": {}})
+
+
+LINE = "[2026-11-21 10:{:02d}:00,000] INFO [TransactionCoordinator id=1] Initialized transactionalId a-{} with producerId {} and producer epoch 0 on partition __transaction_state-3 (kafka.coordinator.transaction.TransactionCoordinator)\n"  # noqa: E501
+
+
+def lines(*numbers: int) -> str:
+    return "".join(LINE.format(number, number, number) for number in numbers)
+
+
+def quiet(path: Path) -> None:
+    """As if nobody had written to a file for some time."""
+    before = time.time() - 60
+    os.utime(path, (before, before))
+
+
+def test_entries_of_logs_are_read_once_also_when_a_log_is_rolled(tmp_path):
+    path, stream = tmp_path / "server.log", Stream(tmp_path, "log_events")
+
+    def ids() -> list[Any]:
+        return [row["producer_id"] for row in stream.read()]
+
+    path.write_text(lines(1, 2))
+    assert ids() == [1]
+    with path.open("a") as file:
+        file.write(lines(3) + lines(4)[:50])
+    assert ids() == [2]
+    path.rename(tmp_path / "server.log.2026-11-21-10")
+    path.write_text(lines(5, 6)[:-1])
+    stream.start()
+    rolled = tmp_path / "server.log.2026-11-21-10"
+    rolled.write_text(lines(1, 2, 3, 4))
+    assert ids() == [3]
+    for one in (path, rolled):
+        quiet(one)
+    assert sorted(ids()) == [4, 5]
+    assert ids() == []
+
+
+def test_a_path_that_a_worker_lacks_is_told(tmp_path):
+    root = tmp_path / "data"
+    segment(root / "orders-0", [batch(0, b"a")])
+    stream = Stream(root)
+    stream.plan()
+    assert stream.planned is not None
+    (task,) = stream.growing.tasks({}, stream.planned)  # type: ignore[union-attr]
+    root.rename(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="a worker of Spark does not have it"):
+        list(rows_of_growth(task))
