@@ -117,4 +117,5 @@ def table(
     with looks_in_tasks(spark) as looker:
         found = joined_evidence(paths, captures, looker)
     schema = spark_schema(TABLES[name].schema)
-    return captures_on(spark, found.captures, partial(rows, table=name, telling=Telling()), schema, verify_all)
+    judge = partial(rows, table=name, telling=Telling())
+    return captures_on(spark, found.captures, judge, schema, verify_all, is_light=False)  # `captures` counts all files

@@ -146,9 +146,11 @@ def _is_of_query(error: BaseException) -> bool:
 def told_by_spark(error: BaseException, log: Path | None = None) -> str | None:
     """Return the line of an exception that names what happened; None where the JVM is gone."""
     text = str(error)
-    for pattern in (IN_PYTHON, IN_A_TASK, CAUSED):
+    for pattern in (IN_PYTHON, IN_A_TASK):
         if found := pattern.search(text):
             return found[1].strip()
+    if causes := [cause.strip() for cause in CAUSED.findall(text)]:
+        return next((cause for cause in causes if not cause.endswith(":")), causes[0])
     if any(kind.__module__.startswith("pyspark") for kind in type(error).__mro__):
         return text.strip().partition("\n")[0]
     return None

@@ -88,18 +88,19 @@ def captures_on(
     read: LooksInTasks | None = None,
     kept: Kept | None = None,
     safe: Safe = lambda frame: frame,
+    is_light: bool = True,
 ) -> DataFrame:
     """Return a DataFrame of `schema` with what `judge` yields for each capture; nothing runs before it is asked for.
 
     `read` has what was read of logs to join them; the others are read by the tasks, but for what is `kept`. `safe` is
-    given what was read, and what partitions came to.
+    given what was read, and what partitions came to. `is_light`: see tasks.
     """
     known = read or LooksInTasks(spark)
 
     def is_read(item: Item) -> bool:
         return known.has_read(item) or (kept is not None and kept.has_read(item))
 
-    facts, count = facts_on(spark, captures, verify_all, stretch_bytes, is_read)
+    facts, count = facts_on(spark, captures, verify_all, stretch_bytes, is_read, is_light=is_light)
     for before in (*known.facts(places_of_logs(captures)), *(kept.facts(captures) if kept is not None else ())):
         facts = facts.unionByName(before)
     width = min(_width(spark), PARTITIONS_A_TASK * (count + (kept.tasks if kept is not None else 0)))
@@ -113,9 +114,10 @@ def facts_on(
     stretch_bytes: int | None,
     is_read: Callable[[Item], bool],
     with_plans: bool = True,
+    is_light: bool = True,
 ) -> tuple[DataFrame, int]:
     """Return the facts of the files that are not read yet, with the plans, and how many tasks these are."""
-    found = tasks(captures, verify_all, stretch_bytes, _width(spark), is_read)
+    found = tasks(captures, verify_all, stretch_bytes, _width(spark), is_read, is_light)
     if not with_plans:
         found = ([piece for piece in task if not isinstance(piece, CaptureFact)] for task in found)
     todo = [*found] or [[]]

@@ -106,7 +106,7 @@ class KafkatxReader(DataSourceReader):
         from kafkatx.spark.workers import InWorker
 
         task = getattr(partition, "value", None)  # before 4.1 it is the partition itself that is None
-        return InWorker(lambda _: rows_of(task), task.ways)(iter(())) if task is not None else iter(())
+        return InWorker(lambda _: rows_of(task), ways=task.ways)(iter(())) if task is not None else iter(())
 
 
 class PushingReader(KafkatxReader):

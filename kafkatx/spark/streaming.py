@@ -45,4 +45,4 @@ class GrowthReader(DataSourceStreamReader):
         from kafkatx.spark.workers import InWorker
 
         task = partition.value
-        return InWorker(lambda _: rows_of_growth(task), task.ways)(iter(()))
+        return InWorker(lambda _: rows_of_growth(task), ways=task.ways)(iter(()))

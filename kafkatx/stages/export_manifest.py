@@ -189,4 +189,6 @@ def _run(found: dict[str, Any]) -> Run:
 
 
 def _part(file: dict[str, Any]) -> TableFile:
-    return TableFile(str(file["path"]).partition("/")[2], int(file["rows"]), int(file["bytes"]), str(file["sha256"]))
+    """A file as a manifest has it; the manifest may be anybody's, so no name leads out of the table's folder."""
+    inside = [part for part in str(file["path"]).split("/")[1:] if part not in ("", ".", "..")]
+    return TableFile("/".join(inside), int(file["rows"]), int(file["bytes"]), str(file["sha256"]))

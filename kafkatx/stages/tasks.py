@@ -59,21 +59,29 @@ def tasks(
     stretch_bytes: int | None = None,
     at_once: int = 1,
     is_read: Callable[[Item], bool] = lambda item: False,
+    is_light: bool = True,
 ) -> Iterator[list[Piece]]:
-    """Pack all that is to be read into tasks, for about `at_once` of them at a time; leave out files that are read."""
-    found = pieces(captures, verify_all, stretch_bytes)
+    """Pack all that is to be read into tasks, for about `at_once` of them at a time; leave out files that are read.
+
+    `is_light`: captures are handed on without the files that nobody asks for once plans are made.
+    """
+    found = pieces(captures, verify_all, stretch_bytes, is_light=is_light)
     return grouped((one for one in found if (item := _item(one)) is None or not is_read(item)), _cost, at_once)
 
 
 def pieces(
-    captures: list[Capture], verify_all: bool = False, stretch_bytes: int | None = None, whole: bool = False
+    captures: list[Capture],
+    verify_all: bool = False,
+    stretch_bytes: int | None = None,
+    whole: bool = False,
+    is_light: bool = True,
 ) -> Iterator[Piece]:
     """Yield what there is to read, capture by capture: files in stretches, and what their logs need beside them.
 
     As a `whole`: each file at once, and also what is asked for when its files are gone.
     """
     for at, capture in enumerate(captures):
-        yield CaptureFact(at, OF_CAPTURE, FactKind.PLAN, capture if whole else light(capture))
+        yield CaptureFact(at, OF_CAPTURE, FactKind.PLAN, light(capture) if is_light and not whole else capture)
         numbers, at_hand = numbering(capture), capture.segments()
         for number, plan in enumerate(partition_plans(capture, verify_all)):
             yield CaptureFact(at, number, FactKind.PLAN, plan)

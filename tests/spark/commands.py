@@ -66,6 +66,8 @@ def run(name: str, folder: Path) -> dict[str, Any]:
 
     def on_spark(spark: Any, paths: list[str], **options: Any) -> Any:
         JOBS[name](spark)
+        read_by = {name: options.pop(name) for name in ("stretch_bytes", "thorough")}
+        assert read_by == {"stretch_bytes": None, "thorough": False}
         return kafkatx.diagnose(paths, **options)
 
     vars(kafkatx.spark)["diagnose"] = on_spark

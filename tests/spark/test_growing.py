@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from kafkatx.evidence import log_tails
 from kafkatx.formats import transaction_log
 from kafkatx.spark import growing
+from kafkatx.spark.failures import WorkerLacksFileError
 from kafkatx.spark.growing import Growing
 from kafkatx.spark.growth_rows import rows_of_growth
 from kafkatx.spark.request import request
 from kafkatx.stages.blocks import packed, unpacked
-from kafkatx.terms.errors import UsageError
 from tests.building import batch, data_batch, marker, segment, states
 from tests.evidence import fixtures
 from tests.spark.tables import here
@@ -311,5 +311,5 @@ def test_a_path_that_a_worker_lacks_is_told(tmp_path):
     assert stream.planned is not None
     (task,) = stream.growing.tasks({}, stream.planned)  # type: ignore[union-attr]
     root.rename(tmp_path / "elsewhere")
-    with pytest.raises(UsageError, match="a worker of Spark does not have it"):
+    with pytest.raises(WorkerLacksFileError, match=r"worker \S+ can't open .*: No such file"):
         list(rows_of_growth(task))

@@ -45,7 +45,8 @@ def test_a_pyspark_without_python_data_sources_is_too_old(monkeypatch):
 
 def test_a_name_that_is_not_public_is_none():
     assert not hasattr(kafkatx.spark, "nothing")
-    assert dir(kafkatx.spark) == ["diagnose", "read", "register"]
+    errors = ["SparkBugError", "SparkFailedError", "WorkerLacksFileError"]
+    assert dir(kafkatx.spark) == [*errors, "diagnose", "export", "read", "register"]
 
 
 def test_a_client_of_connect_that_is_not_whole_is_told_with_the_cure(monkeypatch):

@@ -42,7 +42,7 @@ def test_a_path_that_workers_lack_fails_with_it_and_their_name(spark, tmp_path, 
     shutil.copytree(CASE, tmp_path / "broker-1")
     monkeypatch.chdir(tmp_path)  # the workers' folder is that in which the JVM was started
     with pytest.raises(
-        WorkerLacksFileError, match=r"worker \S+ can't open /proc/self/cwd/broker-1/.*: No such"
+        WorkerLacksFileError, match=r"worker \S+ can't open /proc/self/cwd/broker-1\b.*: [Nn]o such"
     ) as found:
         kafkatx.spark.diagnose(spark, "/proc/self/cwd/broker-1")
     assert found.value.exit_code == 5

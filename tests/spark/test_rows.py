@@ -11,12 +11,12 @@ import pytest
 from kafkatx.evidence import file_reading
 from kafkatx.evidence.joining import JoinedEvidence
 from kafkatx.spark import rows
+from kafkatx.spark.failures import WorkerLacksFileError
 from kafkatx.spark.planning import files_of, opened_evidence, tasks_of
 from kafkatx.spark.request import TIMES, request
 from kafkatx.spark.rows import BYTES_AT_ONCE, ROWS_AT_ONCE, in_size, rows_of
 from kafkatx.stages import table_segments
 from kafkatx.tables.columns import TIME
-from kafkatx.terms.errors import UsageError
 from tests.building import batch, message, segment
 from tests.evidence import fixtures
 from tests.spark.tables import OF_FILES, here, in_tasks
@@ -106,7 +106,7 @@ def test_a_path_that_a_worker_does_not_have_is_told(tmp_path):
     wanted = request("batches")
     (task,) = tasks_of(wanted, files_of(wanted, opened_evidence([tmp_path / "data"], None)))
     (tmp_path / "data").rename(tmp_path / "elsewhere")
-    with pytest.raises(UsageError, match="a worker of Spark does not have it"):
+    with pytest.raises(WorkerLacksFileError, match=r"worker \S+ can't open .*: No such file"):
         list(rows_of(task))
 
 

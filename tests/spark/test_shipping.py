@@ -36,7 +36,7 @@ def test_it_holds_modules_and_data_and_nothing_that_was_made_of_them():
     names = set(zipfile.ZipFile(archive()).namelist())
     assert {"kafkatx/__init__.py", "kafkatx/terms/catalogue/log_texts.tsv", "kafkatx/spark/shipping.py"} <= names
     made_for_the_page = {".css", ".html", ".js"}
-    assert {Path(name).suffix for name in names} == {".py", ".tsv", ".txt", ".typed"} | made_for_the_page
+    assert {Path(name).suffix for name in names} == {".py", ".sql", ".tsv", ".txt", ".typed"} | made_for_the_page
 
 
 def test_it_is_gone_with_the_process():

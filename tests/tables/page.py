@@ -50,7 +50,7 @@ days that two runs have in common are rows more than once, so every exported row
 
 Count rows that are canonical within a run. Over runs, ask the views: `batches_once`, `transactions_once` and so on
 have each fact once, of all copies and runs the row that stands; [below](#views) are views that answer questions. A
-finding stands in `findings_once` as it was last told, with the evidence of that run; `kafkatx diagnose tables` judges
+finding stands in `findings_once` as it was last told, with the evidence of that run; `kafkatx diagnose` judges
 all runs together, and what retention took in between. What a column means stands in the files too: as `comment` in
 the metadata of each field, as comment in Spark, with a field id for Iceberg.
 
