@@ -149,7 +149,8 @@ def told_by_spark(error: BaseException, log: Path | None = None) -> str | None:
     for pattern in (IN_PYTHON, IN_A_TASK):
         if found := pattern.search(text):
             return found[1].strip()
-    if causes := [cause.strip() for cause in CAUSED.findall(text)]:
+    causes: list[str] = [cause.strip() for cause in CAUSED.findall(text)]
+    if causes:
         return next((cause for cause in causes if not cause.endswith(":")), causes[0])
     if any(kind.__module__.startswith("pyspark") for kind in type(error).__mro__):
         return text.strip().partition("\n")[0]
