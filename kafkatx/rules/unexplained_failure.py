@@ -15,7 +15,6 @@ Source       Errors, TransactionManager, ProducerConfig (0.11 to 4.3); rd_kafka_
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -36,14 +35,13 @@ from kafkatx.rules.unexplained.named import NAMED_WORDS, named_cases
 from kafkatx.rules.unexplained.spoken import SPOKEN_WORDS, spoken_case
 from kafkatx.terms.catalogue.frameworks import CONNECT, FLINK, STREAMS
 from kafkatx.terms.verdicts import Severity, Verdict
+from kafkatx.text.sayings import names_a_newer_one
 from kafkatx.words.explanation import ActorWords, Bound, ConsideredWords, Words, included, remedy, step
 from kafkatx.words.facts import client_name
 from kafkatx.words.log_refs import client_seen, event_refs
 from kafkatx.words.template import pick
 from kafkatx.words.values import ClientName, Count, NameList, Quoted, Refs, as_name, facts
 
-NEWER = re.compile(r"newer (?:instance|producer)")
-"""How clients name who raised the epoch, in the words of an error that a timeout makes, too."""
 FATAL, ABORTABLE, RETRIABLE, PLAIN = "fatal", "abortable", "retriable", "plain"
 
 
@@ -78,8 +76,7 @@ class Facts:
     @property
     def names_newer(self) -> bool:
         """Whether its words name a newer instance, as clients have it of a timeout as well."""
-        said = (self.message or "").casefold()
-        return NEWER.search(said) is not None and "transaction_timed_out" in self.candidates
+        return names_a_newer_one(self.message or "") and "transaction_timed_out" in self.candidates
 
     @property
     def named_error(self) -> str:

@@ -100,6 +100,7 @@ class EndGivenUp:
     is_named: bool = True
 
 
+_NEWER = re.compile(r"newer (?:instance|producer)", re.IGNORECASE)
 _EXPIRY = re.compile(
     r"Expiring [0-9]{1,9} record\(s\) for (\S+)-([0-9]{1,9}): ?([0-9]{1,12}) ms has passed since batch"
 )
@@ -269,3 +270,8 @@ def wrong_state_in(text: str) -> str | None:
     """Return the words about the state, of a text that says WRONG_STATE."""
     found = _WRONG_STATE.search(text)
     return found[0] if found is not None else None
+
+
+def names_a_newer_one(message: str) -> bool:
+    """Whether the words of an error name who raised the epoch, as clients have it of a timeout as well."""
+    return _NEWER.search(message) is not None
