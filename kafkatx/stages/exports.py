@@ -103,10 +103,8 @@ def open_exports(
     """Open exports; raises UsageError for what can't be diagnosed of them, with the way out."""
     if forced:
         raise UsageError("--capture says what files belong to: give it to kafkatx export, which has read them")
-    runs = [
-        (run, path) for path in dict.fromkeys(places.absolute(str(path)) for path in paths) for run in runs_of(path)
-    ]
-    runs.sort(key=lambda entry: (entry[0].exported_at, entry[0].run_id, entry[1]))
+    runs = [(run, path) for path in sorted({places.absolute(str(path)) for path in paths}) for run in runs_of(path)]
+    runs.sort(key=lambda entry: entry[0].exported_at)  # of the same time: as the manifest has them, the oldest first
     found = [_open(path, run, verify_all) for run, path in _once(runs)]
     holders: dict[str, list[tuple[int, int]]] = {}
     for at, one in enumerate(found):

@@ -1,8 +1,8 @@
 """Runs of exports that hold evidence of one capture, united: their files are copies, as if all lay side by side.
 
 Copies    a file that stayed as it was (the same path, the same SHA-256) is read once, of the newest run; one that grew,
-          or of which a later run has less, is a copy more. A log whose lines a later one begins with says nothing of
-          its own, and of a file of settings the newest stands.
+          or of which a later run has less, is a copy more. A log with whose lines another run's begins says nothing
+          of its own, and of a file of settings the newest stands.
 Numbers   facts name partitions, logs and files by their places in the plan of their run; here they get those of the
           united capture's plan.
 """
@@ -137,20 +137,33 @@ class _Kept:
 
 
 def _without_repeats(kept: list[_Kept]) -> None:
-    """Drop of each run what a later one has as it was, and logs that a later one begins with."""
+    """Drop of each run what a later one has as it was, settings that a later one has, and logs that went on."""
     seen: set[tuple[str, str, str]] = set()
-    later: list[FileFacts] = []
     settings: set[str] = set()
     for part in reversed(kept):
         found = {item.key: part.sum_of(item) for item in part.items()}
         part.dropped |= {key for key, told in found.items() if told is not None and told in seen}
         seen |= {told for told in found.values() if told is not None}
-        logs = [item for item in log_items(part.of.capture) if item.key not in part.dropped]
-        read = {item.key: part.of.log(item) for item in logs if item.kind is Kind.TEXT_LOG}
-        part.dropped |= {key for key, facts in read.items() if any(_begins_with(one, facts) for one in later)}
-        part.dropped |= {item.key for item in logs if item.kind is Kind.SETTINGS and item.key in settings}
-        later += read.values()
-        settings |= {item.key for item in logs if item.kind is Kind.SETTINGS}
+        stated = {item.key for item in log_items(part.of.capture) if item.kind is Kind.SETTINGS}
+        part.dropped |= stated & settings
+        settings |= stated
+    _without_beginnings(kept)
+
+
+def _without_beginnings(kept: list[_Kept]) -> None:
+    """Drop of each run the logs with which a log of another run begins; of equal ones the newest run's stays."""
+    read = [
+        (part, item.key, part.of.log(item))
+        for part in reversed(kept)
+        for item in log_items(part.of.capture)
+        if item.kind is Kind.TEXT_LOG and item.key not in part.dropped
+    ]
+    whole: list[tuple[_Kept, FileFacts]] = []
+    for part, key, log in sorted(read, key=lambda entry: -len(entry[2].facts.events)):
+        if any(other is not part and _begins_with(longer, log) for other, longer in whole):
+            part.dropped.add(key)
+        else:
+            whole.append((part, log))
 
 
 def _begins_with(log: FileFacts, other: FileFacts) -> bool:
