@@ -26,11 +26,11 @@ from kafkatx.sources.files import OpenFile, read_small
 from kafkatx.sources.states import file_states
 from kafkatx.sources.stores import ways
 from kafkatx.sources.urls import Way
-from kafkatx.spark.planning import light, placed
+from kafkatx.spark.planning import placed
 from kafkatx.spark.request import Request
 from kafkatx.stages.file_tables import FILE_TABLES
 from kafkatx.stages.packing import COST_OF_FILE, grouped
-from kafkatx.stages.table_files import Source, sources
+from kafkatx.stages.table_files import Source, light, sources
 from kafkatx.stages.table_growth import OF_LOGS
 
 T = TypeVar("T")

@@ -12,7 +12,6 @@ from itertools import chain, groupby
 from pathlib import Path
 
 from kafkatx.evidence.captures import Capture
-from kafkatx.evidence.directories import DataDirectory
 from kafkatx.evidence.extents import Extent
 from kafkatx.evidence.item import LOG_KINDS, Item
 from kafkatx.evidence.joining import JoinedEvidence
@@ -27,7 +26,7 @@ from kafkatx.spark.seams import in_stretches
 from kafkatx.stages.file_tables import FILE_TABLES
 from kafkatx.stages.models import joined_evidence
 from kafkatx.stages.packing import COST_OF_FILE, grouped
-from kafkatx.stages.table_files import Source, sources
+from kafkatx.stages.table_files import Light, Source, sources
 from kafkatx.tables.settings import SETTINGS
 from kafkatx.terms.errors import UsageError
 
@@ -73,7 +72,7 @@ def opened_evidence(
 
 def files_of(request: Request, evidence: JoinedEvidence) -> list[Source]:
     """The files that have rows of a table, each with no more than a task needs to know of its capture."""
-    light, columns, has_rows = _Light(), request.wanted, FILE_TABLES[request.table].has_rows
+    light, columns, has_rows = Light(), request.wanted, FILE_TABLES[request.table].has_rows
     return [
         replace(light.source(source), extent=Extent(_size(source.item), since=request.since), columns=columns)
         for source in sources(evidence, request.verify_all)
@@ -139,32 +138,3 @@ def _unit(source: Source) -> tuple[str, int, int]:
     if SEPARATOR in path:
         return path.partition(SEPARATOR)[0], -1, -1
     return path, item.part.position if item.part is not None else -1, source.extent.start
-
-
-def light(source: Source) -> Source:
-    """Return a file without the files beside it, as a task needs it."""
-    return _Light().source(source)
-
-
-@dataclass(slots=True)
-class _Light:
-    """Captures and directories without the files that they hold; files of one share one."""
-
-    captures: dict[int, Capture] = field(default_factory=dict)
-    directories: dict[int, DataDirectory] = field(default_factory=dict)
-
-    def source(self, source: Source) -> Source:
-        """Return a file with what a task needs to know of its capture and directory."""
-        return replace(source, capture=self._capture(source.capture), directory=self._directory(source.directory))
-
-    def _capture(self, capture: Capture | None) -> Capture | None:
-        if capture is None:
-            return None
-        made = replace(capture, directories=[], others=[])
-        return self.captures.setdefault(id(capture), made)
-
-    def _directory(self, directory: DataDirectory | None) -> DataDirectory | None:
-        if directory is None:
-            return None
-        made = DataDirectory(directory.path, cluster_id=directory.cluster_id, broker_id=directory.broker_id)
-        return self.directories.setdefault(id(directory), made)

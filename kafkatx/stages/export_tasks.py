@@ -6,24 +6,21 @@ Files are read whole, as facts in a file must be (stages/exports.py).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 from kafkatx.evidence.captures import Capture
-from kafkatx.evidence.coverage import coverage_of
-from kafkatx.evidence.directories import DataDirectory
-from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.item import Kind
 from kafkatx.evidence.joining import JoinedEvidence
 from kafkatx.stages.decoding import read
-from kafkatx.stages.export_folders import release
-from kafkatx.stages.fact_types import FactsHead
-from kafkatx.stages.facts import LAYOUT, NO_CAPTURE, OF_CAPTURE, CaptureFact, FactKind
+from kafkatx.stages.exporting import head_of_facts
+from kafkatx.stages.facts import OF_CAPTURE, CaptureFact, FactKind
 from kafkatx.stages.file_walk import rows_of_file
 from kafkatx.stages.listings import hidden_records
 from kafkatx.stages.packing import COST_OF_FILE, grouped
 from kafkatx.stages.placed import placed_batches
 from kafkatx.stages.table_blocks import Block, BlocksOfFile
-from kafkatx.stages.table_files import Source, sources
-from kafkatx.stages.tasks import LogOfCapture, Piece, SmallFile, StretchOfFile, numbering, pieces
+from kafkatx.stages.table_files import Light, Source, sources
+from kafkatx.stages.tasks import Piece, item_of, numbering, pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,34 +48,19 @@ def tasks_of_export(
 
 def _files(evidence: JoinedEvidence, verify_all: bool, tables: frozenset[str]) -> Iterator[FileOfExport]:
     of_item: dict[str, list[Piece]] = {}
-    heads: list[Piece] = [_head(evidence, verify_all)]
+    heads: list[Piece] = [head_of_facts(evidence, verify_all)]
     for piece in pieces(evidence.captures, verify_all, whole=True):
-        item = _item(piece)
+        item = item_of(piece)
         (heads if item is None else of_item.setdefault(item.key, [])).append(piece)
     placed = _places(evidence.captures)
     yield FileOfExport(pieces=tuple(heads))
     for number, capture in enumerate(evidence.captures):
         if capture.texts(Kind.RECORDS):
             yield FileOfExport(listings=(number, capture))
-    light = _Light()
+    light = Light()
     for source in sources(evidence, verify_all):
         key = source.item.key
         yield FileOfExport(light.source(source), tuple(of_item.pop(key, ())), placed.get(key))
-
-
-def _head(evidence: JoinedEvidence, verify_all: bool) -> CaptureFact:
-    others = [coverage_of(None, item, None) for item in evidence.others]
-    head = FactsHead(release(), LAYOUT, len(evidence.captures), verify_all, others)
-    return CaptureFact(NO_CAPTURE, OF_CAPTURE, FactKind.PLAN, head)
-
-
-def _item(piece: Piece) -> Item | None:
-    match piece:
-        case StretchOfFile():
-            return piece.given.item
-        case SmallFile() | LogOfCapture():
-            return piece.item
-    return None
 
 
 def _places(captures: list[Capture]) -> dict[str, tuple[int, int, int]]:
@@ -89,24 +71,6 @@ def _places(captures: list[Capture]) -> dict[str, tuple[int, int, int]]:
         for files in capture.segments().values():
             found.update({item.key: (number, *numbers[item.key]) for _, item in files})
     return found
-
-
-@dataclass(slots=True)
-class _Light:
-    """Captures and directories without the files that they hold; files of one share one."""
-
-    captures: dict[int, Capture] = field(default_factory=dict)
-    directories: dict[int, DataDirectory] = field(default_factory=dict)
-
-    def source(self, source: Source) -> Source:
-        """Return a file with what a task needs to know of its capture and directory."""
-        capture, directory = source.capture, source.directory
-        if capture is not None:
-            capture = self.captures.setdefault(id(capture), replace(capture, directories=[], others=[]))
-        if directory is not None:
-            lighter = DataDirectory(directory.path, cluster_id=directory.cluster_id, broker_id=directory.broker_id)
-            directory = self.directories.setdefault(id(directory), lighter)
-        return replace(source, capture=capture, directory=directory)
 
 
 def facts_of_file(one: FileOfExport) -> Iterator[CaptureFact]:

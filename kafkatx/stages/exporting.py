@@ -10,7 +10,7 @@ from typing import Any
 
 from kafkatx.evidence.captures import Capture
 from kafkatx.evidence.coverage import coverage_of
-from kafkatx.evidence.item import Item, Kind
+from kafkatx.evidence.item import Kind
 from kafkatx.evidence.joining import JoinedEvidence
 from kafkatx.stages.decoding import read
 from kafkatx.stages.export_folders import release
@@ -19,7 +19,7 @@ from kafkatx.stages.fact_types import FactsHead
 from kafkatx.stages.facts import LAYOUT, NO_CAPTURE, OF_CAPTURE, CaptureFact, FactKind
 from kafkatx.stages.listings import hidden_records
 from kafkatx.stages.placed import placed_batches
-from kafkatx.stages.tasks import LogOfCapture, Piece, SmallFile, StretchOfFile, numbering, pieces
+from kafkatx.stages.tasks import item_of, numbering, pieces
 from kafkatx.terms.progress import Progress
 
 
@@ -31,26 +31,22 @@ def fact_table(evidence: JoinedEvidence, verify_all: bool = False, progress: Pro
     return record_batches(_facts(evidence, verify_all, progress or (lambda path, size: None)))
 
 
-def _facts(evidence: JoinedEvidence, verify_all: bool, progress: Progress) -> Iterator[CaptureFact]:
+def head_of_facts(evidence: JoinedEvidence, verify_all: bool) -> CaptureFact:
+    """The fact that says what the others are: their layout, how many captures, files that no capture claims."""
     others = [coverage_of(None, item, None) for item in evidence.others]
     head = FactsHead(release(), LAYOUT, len(evidence.captures), verify_all, others)
-    yield CaptureFact(NO_CAPTURE, OF_CAPTURE, FactKind.PLAN, head)
+    return CaptureFact(NO_CAPTURE, OF_CAPTURE, FactKind.PLAN, head)
+
+
+def _facts(evidence: JoinedEvidence, verify_all: bool, progress: Progress) -> Iterator[CaptureFact]:
+    yield head_of_facts(evidence, verify_all)
     for piece in pieces(evidence.captures, verify_all, whole=True):
-        item = _item(piece)
+        item = item_of(piece)
         if item is not None:
             progress(item.path, item.size)
         yield from read(piece, evidence.log)
     for number, capture in enumerate(evidence.captures):
         yield from _read_at_last(number, capture)
-
-
-def _item(piece: Piece) -> Item | None:
-    match piece:
-        case StretchOfFile():
-            return piece.given.item
-        case SmallFile() | LogOfCapture():
-            return piece.item
-    return None
 
 
 def _read_at_last(number: int, capture: Capture) -> Iterator[CaptureFact]:

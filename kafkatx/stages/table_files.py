@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -116,6 +116,35 @@ def sources(evidence: JoinedEvidence, verify_all: bool = False) -> Iterator[Sour
             yield Source(capture, None, item, NO_LIMIT, verify_all=verify_all)
     for item in evidence.others:
         yield Source(None, None, item, NO_LIMIT, verify_all=verify_all)
+
+
+def light(source: Source) -> Source:
+    """Return a file without the files beside it, as a task needs it."""
+    return Light().source(source)
+
+
+@dataclass(slots=True)
+class Light:
+    """Captures and directories without the files that they hold; files of one share one."""
+
+    captures: dict[int, Capture] = field(default_factory=dict)
+    directories: dict[int, DataDirectory] = field(default_factory=dict)
+
+    def source(self, source: Source) -> Source:
+        """Return a file with what a task needs to know of its capture and directory."""
+        return replace(source, capture=self._capture(source.capture), directory=self._directory(source.directory))
+
+    def _capture(self, capture: Capture | None) -> Capture | None:
+        if capture is None:
+            return None
+        made = replace(capture, directories=[], others=[])
+        return self.captures.setdefault(id(capture), made)
+
+    def _directory(self, directory: DataDirectory | None) -> DataDirectory | None:
+        if directory is None:
+            return None
+        made = DataDirectory(directory.path, cluster_id=directory.cluster_id, broker_id=directory.broker_id)
+        return self.directories.setdefault(id(directory), made)
 
 
 def printed(source: Source, read: Callable[[OpenFile, TextPart], Iterable[Any]]) -> Iterator[list[Any]]:

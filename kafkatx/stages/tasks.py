@@ -66,7 +66,7 @@ def tasks(
     `is_light`: captures are handed on without the files that nobody asks for once plans are made.
     """
     found = pieces(captures, verify_all, stretch_bytes, is_light=is_light)
-    return grouped((one for one in found if (item := _item(one)) is None or not is_read(item)), _cost, at_once)
+    return grouped((one for one in found if (item := item_of(one)) is None or not is_read(item)), _cost, at_once)
 
 
 def pieces(
@@ -126,7 +126,7 @@ def _of_partition(
             yield StretchOfFile(capture, number, file, begin, stop, stretch_bytes, given, plan.is_state_log)
 
 
-def _item(piece: Piece) -> Item | None:
+def item_of(piece: Piece) -> Item | None:
     """The file that a piece makes a task read; None where it hands something on."""
     match piece:
         case CaptureFact():
