@@ -93,6 +93,7 @@ def event_of(entry: Entry, strings: Strings) -> Row | None:
     signs = signs_of(entry)
     if kind is None and is_evidence(signs.split(SEPARATOR)):
         kind = EventKind.other
+        fill_field(row, "detail", own_words(framed.message), strings)
     if kind is None:
         return None
     _frame(row, kind, entry, strings)
