@@ -38,6 +38,11 @@ def look_at(target: Path, run_id: str, overwrite: bool) -> TargetState:
     manifest = read_manifest(target)
     if manifest is None:
         raise UsageError(f"{target} exists and is no export of kafkatx; give --out a folder that does not exist yet")
+    if any(run.recipe.get("options", {}).get("format") is not None for run in manifest.runs):
+        raise UsageError(
+            f"{target} was exported by Spark, which lays tables by cluster and day: add to it with --engine spark, "
+            "or give --out a folder that does not exist yet"
+        )
     is_known = manifest.is_complete and manifest.run(run_id) is not None
     if is_known and not (target / SUCCESS).exists():
         return TargetState.almost_finished

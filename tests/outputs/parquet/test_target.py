@@ -1,5 +1,7 @@
 """Only an export, and only one with nothing else in it, is ever replaced; every refusal says what to do."""
 
+import json
+
 import pytest
 
 from kafkatx.outputs.parquet.export import export
@@ -60,6 +62,16 @@ def test_an_export_with_something_of_others_in_it_is_not_replaced_nor_added_to(o
     with pytest.raises(UsageError, match=f"holds what is not of the export, like {name.rstrip('/')}; move it away"):
         export(made, [COUNTS], lambda name: iter(rows), recipe(COUNTS, verify=True), overwrite=overwrite)
     assert content(made) == before
+
+
+@pytest.mark.parametrize("overwrite", [True, False])
+def test_an_export_of_sparks_is_neither_replaced_nor_added_to(overwrite, made):
+    """Its tables have folders for clusters and days, beside which no reader takes a file for one of the same table."""
+    told = json.loads((made / MANIFEST).read_text())
+    told["runs"][0]["options"] = {"format": "parquet"}
+    (made / MANIFEST).write_text(json.dumps(told))
+    with pytest.raises(UsageError, match="add to it with --engine spark"):
+        look_at(made, recipe(COUNTS, verify=True).run_id, overwrite=overwrite)
 
 
 def test_an_export_that_lacks_only_its_last_file_is_finished_without_reading_anything(made):
