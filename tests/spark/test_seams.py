@@ -37,7 +37,7 @@ def short_sight(monkeypatch):
 
 
 @pytest.mark.parametrize("name", IN_STRETCHES)
-@pytest.mark.parametrize("stretch_bytes", [256, 1000, 5000])
+@pytest.mark.parametrize("stretch_bytes", [500, 5000])
 def test_recorded_files(name, stretch_bytes):
     wanted = request(name)
     found = planned(wanted, evidence(), stretch_bytes)
@@ -97,8 +97,7 @@ def test_whole_files_are_walked_no_further_than_a_tail_before_each_stretch(tmp_p
     assert len(walked.found) < len(b"".join(made())) / stretch_bytes
 
 
-@pytest.mark.parametrize("stretch_bytes", [100, 256, 1000])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(("seed", "stretch_bytes"), [(seed, (100, 256, 1000)[seed % 3]) for seed in range(15)])
 def test_damaged_files(tmp_path, stretch_bytes, seed):
     chance = random.Random(seed)
     data = bytearray(b"".join(made()))
@@ -146,7 +145,7 @@ RECORDED = [
 ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     path=st.sampled_from(RECORDED),
     stretch_bytes=st.integers(100, 5000),
